@@ -1,0 +1,96 @@
+import Foundation
+
+/// Measures what Roost costs beside what it has to cost. See docs/performance.md.
+@main
+enum RoostBench {
+  static let usage = """
+    usage: roost-bench [forward] [--subscribers N] [--size B] [--packets P] [--accept]
+
+      forward        one publisher's packets through a worker's core to N subscribers, beside a plain C loop
+      --subscribers  1–64; without it 1, 5 and 20
+      --size         bytes of a packet in plain text, 64–1400; without it 1100 and 100
+      --packets      packets of each measurement, at least 1024; without it 20000
+      --accept       prints rows `line | wanted | seen`, the table to standard error; ends with 1 if a row is short
+
+    """
+
+  static func main() {
+    do throws(BenchError) {
+      let options = try ForwardOptions(Array(CommandLine.arguments.dropFirst()))
+      try SelfCheck.run()
+      let results = try measure(options)
+      guard options.accepts else { return print(ForwardReport.table(results)) }
+      say(ForwardReport.table(results))
+      let rows = results.flatMap(ForwardReport.rows)
+      for row in rows { print(row) }
+      if rows.contains(where: { !$0.isMet }) { exit(1) }
+    } catch {
+      say("roost-bench: \(error)")
+      if case .usage = error { say(usage) }
+      exit(2)
+    }
+  }
+
+  private static func say(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
+
+  private static func measure(_ options: ForwardOptions) throws(BenchError) -> [ForwardResult] {
+    var results: [ForwardResult] = []
+    for size in options.sizes {
+      for subscribers in options.subscribers {
+        var bench = try ForwardBench(subscribers: subscribers, size: size)
+        results.append(try bench.run(packets: options.packets))
+      }
+    }
+    return results
+  }
+}
+
+/// Why nothing was measured.
+enum BenchError: Error, CustomStringConvertible {
+  case usage(String)
+  case setup(String)
+  /// A counter that doesn't count makes every zero worthless.
+  case counter(String)
+  /// The two loops don't do the same work.
+  case outputDiffers(packet: Int)
+
+  var description: String {
+    switch self {
+    case .usage(let text): text
+    case .setup(let text): text
+    case .counter(let text): "self-check: \(text)"
+    case .outputDiffers(let packet): "datagram \(packet) differs from that of the C loop"
+    }
+  }
+}
+
+/// The command line of `forward`.
+struct ForwardOptions {
+  var subscribers = [1, 5, 20]
+  var sizes = [1_100, 100]
+  var packets = 20_000
+  var accepts = false
+
+  init(_ arguments: [String]) throws(BenchError) {
+    var rest = arguments[...]
+    if rest.first == "forward" { rest.removeFirst() }
+    while let name = rest.popFirst() {
+      switch name {
+      case "--subscribers": subscribers = [try Self.number(name, rest.popFirst(), 1...64)]
+      case "--size": sizes = [try Self.number(name, rest.popFirst(), 64...1_400)]
+      case "--packets": packets = try Self.number(name, rest.popFirst(), 1_024...10_000_000)
+      case "--accept": accepts = true
+      default: throw .usage("unknown option \(name)")
+      }
+    }
+  }
+
+  private static func number(
+    _ name: String, _ text: String?, _ range: ClosedRange<Int>
+  ) throws(BenchError) -> Int {
+    guard let text, let value = Int(text), range.contains(value) else {
+      throw .usage("\(name) takes a number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return value
+  }
+}

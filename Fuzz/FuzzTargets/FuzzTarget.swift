@@ -1,0 +1,40 @@
+/// A parser under attack: takes any bytes, and traps if it finds one of its promises broken.
+public struct FuzzTarget: Sendable {
+  /// Also the name of its folder in Fuzz/Corpus.
+  public let name: String
+  public let run: @Sendable (UnsafeRawBufferPointer) -> Void
+}
+
+/// All of them. A new one is a function here and a folder with at least one valid message in Fuzz/Corpus.
+public let fuzzTargets: [FuzzTarget] = [
+  FuzzTarget(name: "socket-address", run: fuzzSocketAddress),
+  FuzzTarget(name: "state", run: fuzzState),
+  FuzzTarget(name: "rtp", run: fuzzRTP),
+  FuzzTarget(name: "vp8", run: fuzzVP8),
+  FuzzTarget(name: "rtcp", run: fuzzRTCP),
+  FuzzTarget(name: "transport-feedback", run: fuzzTransportFeedback),
+  FuzzTarget(name: "arrival-feedback", run: fuzzArrivalFeedback),
+  FuzzTarget(name: "arrival-feedback-state", run: fuzzArrivalFeedbackState),
+  FuzzTarget(name: "stun", run: fuzzSTUN),
+  FuzzTarget(name: "server-agent", run: fuzzServerAgent),
+  FuzzTarget(name: "controlling-agent", run: fuzzControllingAgent),
+  FuzzTarget(name: "ice-state", run: fuzzICEState),
+  FuzzTarget(name: "sdp", run: fuzzSDP),
+  FuzzTarget(name: "negotiator", run: fuzzNegotiator),
+  FuzzTarget(name: "peer-state", run: fuzzPeerState),
+]
+
+/// Traps with the promise that was broken.
+func check(_ holds: Bool, _ promise: StaticString, line: UInt = #line, file: StaticString = #file) {
+  precondition(holds, "\(promise)", file: file, line: line)
+}
+
+/// Runs `body` on a buffer of `capacity` bytes and returns the first ones, as many as it says; nil if it says nil.
+func written(_ capacity: Int, _ body: (UnsafeMutableRawBufferPointer) -> Int?) -> [UInt8]? {
+  // Of the exact size, so that the address sanitizer sees a write behind it.
+  let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 1)
+  defer { buffer.deallocate() }
+  guard let size = body(buffer) else { return nil }
+  check(size >= 0 && size <= capacity, "no writer says more than it has room for")
+  return Array(buffer[..<size])
+}

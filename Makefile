@@ -1,0 +1,76 @@
+# `make help` says what there is. Each target can be called again at any time and starts from a clean clone.
+
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+BROWSER_SECONDS ?= 10
+SIMULATION_SEEDS ?= 32
+SIMULATION_FIRST ?= 19
+FUZZ_SECONDS ?= 60
+PYTHON := /usr/bin/python3
+
+.PHONY: help
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
+
+.PHONY: run
+run: build ## install what is missing, build, start a server for trying out; ARGS="…" goes to it
+	exec .build/release/roost serve --dev $(ARGS)
+
+.PHONY: build
+build: ## install what is missing, build the server in release
+	@scripts/install build
+	swift build -c release --product roost
+
+.PHONY: test
+test: install-test check test-swift test-simulation test-browsers ## every property once
+
+.PHONY: install-test
+install-test:
+	@scripts/install test
+
+.PHONY: check
+check: ## formatting, imports, and the tests of the scripts
+	@scripts/check-format
+	@scripts/check-imports
+	@$(PYTHON) -m unittest discover --start-directory Tests/Scripts --pattern '*_test.py'
+
+.PHONY: test-swift
+test-swift: ## the Swift tests
+	swift build --build-tests
+	swift test --skip-build --skip HTTPServerTests
+	# Apart and one after the other: they measure time-outs of real connections, beside nothing else.
+	swift test --skip-build --filter HTTPServerTests --no-parallel
+
+.PHONY: test-simulation
+test-simulation: ## conferences on a virtual clock, SIMULATION_SEEDS of them
+	swift build -c release --product roost-simulate
+	.build/release/roost-simulate --first $(SIMULATION_FIRST) --seeds $(SIMULATION_SEEDS)
+
+.PHONY: test-browsers
+test-browsers: ## Chromium and Firefox, directly and through the server; BROWSER_TEST="…" picks some
+	swift build -c release --product roost
+	Tests/Browsers/run --seconds $(BROWSER_SECONDS) $(BROWSER_TEST)
+
+.PHONY: accept
+accept: ## every promise at its full figures, as one table
+	@scripts/install accept
+	@scripts/accept $(CHECK)
+
+.PHONY: bench
+bench: ## the benchmarks; ARGS="…" goes to them
+	@scripts/install build
+	swift build -c release --product roost-bench
+	.build/release/roost-bench $(ARGS)
+
+.PHONY: fuzz
+fuzz: ## every parser for FUZZ_SECONDS, beginning with its corpus; TARGET=… picks one
+	@scripts/install build
+	@scripts/fuzz "$(TARGET)" $(FUZZ_SECONDS)
+
+.PHONY: format
+format: ## format the sources in place
+	swift format format --in-place --recursive --parallel $(wildcard Package.swift Sources Tests Bench Fuzz)
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf .build out

@@ -1,0 +1,117 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target of ours: warnings are errors, imports say what they lend on.
+let strict: [SwiftSetting] = [
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+/// A library in Sources/, which sees only what it names.
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+/// The mirror of a library in Tests/.
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(name: name + "Tests", dependencies: dependencies, swiftSettings: strict)
+}
+
+/// Rows as in docs/architecture.md; `scripts/check-imports` holds the sources to the same table.
+let package = Package(
+  name: "roost",
+  targets: [
+    .systemLibrary(name: "CSystem"),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
+    .systemLibrary(
+      name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+    .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"])]),
+
+    module("Model"),
+    module("Logging", ["Model"]),
+    module("Wire", ["Model"]),
+    module("Crypto", ["Model", "COpenSSL", "CSRTP"]),
+    module("ICE", ["Model", "Wire", "Crypto"]),
+    module("Congestion", ["Model", "Wire"]),
+    module("Media", ["Model", "Wire", "Congestion"]),
+    module("Negotiation", ["Model", "Wire"]),
+    module("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media"]),
+    module("Engine", ["Model", "Wire", "Crypto", "ICE", "Media", "Peer", "CSystem"]),
+    module("HTTPServer", ["Model", "Crypto", "CSystem", "CMicroHTTPD", "CWslay"]),
+    module("Configuration", ["Model"]),
+    module("Rooms", ["Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine"]),
+    .target(
+      name: "Gateway", dependencies: ["Model", "Logging", "Crypto", "HTTPServer", "Rooms"],
+      resources: ["index.html", "page.js", "roost.js", "style.css"].map { .embedInCode("Pages/\($0)") },
+      swiftSettings: strict),
+    module(
+      "RoostTesting",
+      [
+        "Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Engine", "CSRTP",
+      ]),
+
+    // Every parser as a function that fuzzing and FuzzTests call; may name any module above.
+    .target(
+      name: "FuzzTargets",
+      dependencies: ["Model", "Wire", "Crypto", "ICE", "Congestion", "Negotiation", "Peer"],
+      path: "Fuzz/FuzzTargets",
+      swiftSettings: strict),
+
+    .executableTarget(
+      name: "roost",
+      dependencies: [
+        "Model", "Logging", "Crypto", "ICE", "Configuration", "Engine", "Rooms", "HTTPServer", "Gateway",
+      ],
+      swiftSettings: strict),
+    // Replaces gettimeofday() in whatever it is linked into, which is the simulation alone.
+    .target(name: "CSimulation", dependencies: ["COpenSSL"]),
+    .executableTarget(
+      name: "roost-simulate", dependencies: ["Model", "RoostTesting", "CSimulation"], swiftSettings: strict),
+
+    // The benchmark, the plain C loop that it is measured against, and what counts allocations and retains.
+    .target(
+      name: "CCounters", path: "Bench/CCounters", cSettings: [.treatAllWarnings(as: .error)]),
+    .target(
+      name: "CFloor", dependencies: ["COpenSSL", "CSRTP"], path: "Bench/CFloor",
+      cSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "roost-bench",
+      dependencies: ["Model", "Crypto", "ICE", "Peer", "Engine", "CSRTP", "CFloor", "CCounters"],
+      path: "Bench/roost-bench", swiftSettings: strict),
+
+    tests("Fuzz", ["FuzzTargets"]),
+    tests("Model", ["Model"]),
+    tests("Logging", ["Logging"]),
+    tests("Wire", ["Model", "Wire"]),
+    tests("Crypto", ["Model", "Crypto", "COpenSSL", "CSRTP"]),
+    tests("ICE", ["Model", "Wire", "Crypto", "ICE"]),
+    tests("Congestion", ["Model", "Wire", "Congestion"]),
+    tests("Media", ["Model", "Wire", "Congestion", "Media"]),
+    tests("Negotiation", ["Model", "Wire", "Negotiation"]),
+    tests("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Peer"]),
+    tests(
+      "Engine",
+      [
+        "Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Engine", "CSystem",
+        "RoostTesting",
+      ]),
+    tests("HTTPServer", ["Model", "HTTPServer"]),
+    tests("Configuration", ["Model", "Configuration"]),
+    tests("Rooms", ["Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine", "Rooms"]),
+    tests("Gateway", ["Model", "Crypto", "HTTPServer", "Rooms", "Gateway"]),
+    tests(
+      "RoostTesting",
+      ["Model", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Peer", "Engine", "RoostTesting"]),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+// Links only under libFuzzer, with the flags that `scripts/fuzz` gives to every target.
+if Context.environment["ROOST_FUZZ"] == "1" {
+  package.targets.append(
+    .executableTarget(
+      name: "roost-fuzz", dependencies: ["FuzzTargets"], path: "Fuzz/roost-fuzz", swiftSettings: strict))
+}

@@ -1,0 +1,63 @@
+#pragma once
+// What Swift cannot import from the system headers: macros, variadics and what _GNU_SOURCE hides.
+// No logic lives here.
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+
+/// One message of a batch, laid out as the kernel's struct mmsghdr.
+struct rs_mmsghdr {
+  struct msghdr header;
+  unsigned int length;
+};
+
+/// The kernel's struct in6_pktinfo, which glibc hides without _GNU_SOURCE.
+struct rs_in6_pktinfo {
+  struct in6_addr address;
+  unsigned int interface;
+};
+
+/// The kernel's struct in_pktinfo.
+struct rs_in_pktinfo {
+  unsigned int interface;
+  struct in_addr specific_destination;
+  struct in_addr address;
+};
+
+extern int rs_recvmmsg(int fd, struct rs_mmsghdr *messages, unsigned int count, int flags,
+                       struct timespec *timeout) __asm__("recvmmsg");
+extern int rs_sendmmsg(int fd, struct rs_mmsghdr *messages, unsigned int count, int flags)
+    __asm__("sendmmsg");
+extern int rs_setaffinity(pthread_t thread, size_t size, const void *set) __asm__("pthread_setaffinity_np");
+extern int rs_getaffinity(pthread_t thread, size_t size, void *set) __asm__("pthread_getaffinity_np");
+extern int rs_setname(pthread_t thread, const char *name) __asm__("pthread_setname_np");
+
+enum {
+  RS_UDP_SEGMENT = 103,
+  RS_IP_PKTINFO = 8,
+  RS_IPV6_RECVPKTINFO = 49,
+  RS_IPV6_PKTINFO = 50,
+  RS_IPV6_V6ONLY = 26,
+  RS_IP_MTU_DISCOVER = 10,
+  RS_SO_REUSEPORT = 15,
+  RS_SO_TIMESTAMPNS = 35,
+  RS_SO_RCVBUFFORCE = 33,
+  RS_SO_SNDBUFFORCE = 32,
+};
+
+static inline struct cmsghdr *rs_cmsg_first(const struct msghdr *message) { return CMSG_FIRSTHDR(message); }
+static inline struct cmsghdr *rs_cmsg_next(struct msghdr *message, struct cmsghdr *current) {
+  return CMSG_NXTHDR(message, current);
+}
+static inline void *rs_cmsg_data(struct cmsghdr *current) { return CMSG_DATA(current); }
+static inline size_t rs_cmsg_space(size_t size) { return CMSG_SPACE(size); }
+static inline size_t rs_cmsg_length(size_t size) { return CMSG_LEN(size); }

@@ -1,0 +1,100 @@
+public import Model
+
+/// Every option with its value; a fresh one has the defaults. `ConfigurationSchema` names and explains them.
+public struct Configuration: Equatable, Sendable {
+  public struct HTTP: Equatable, Sendable {
+    public var port = 7880
+    /// Their ports are 0; `port` goes with each.
+    public var addresses = [
+      SocketAddress(ipv4: 0, 0, 0, 0, port: 0), SocketAddress(high: 0, low: 0, port: 0),
+    ]
+    public var connections = 4096
+    public var connectionsPerAddress = 1024
+    public var bodyBytes = 1_048_576
+    public var messageBytes = 262_144
+  }
+
+  public struct Media: Equatable, Sendable {
+    public struct Advertise: Equatable, Sendable {
+      /// Empty: those of the interfaces.
+      public var ipv4: [SocketAddress] = []
+      public var ipv6: [SocketAddress] = []
+    }
+
+    public var port = 7882
+    /// 0: one for each processor core.
+    public var workers = 0
+    public var advertise = Advertise()
+    public var receiveBufferBytes = 4_194_304
+    public var sendBufferBytes = 4_194_304
+  }
+
+  public struct ICE: Equatable, Sendable {
+    /// When the server checks for itself that an address answers, before media goes to it.
+    public enum Verify: String, CaseIterable, Sendable {
+      case always
+      case onChange
+    }
+
+    public var verify = Verify.always
+  }
+
+  public struct Log: Equatable, Sendable {
+    public enum Level: String, CaseIterable, Comparable, Sendable {
+      case debug
+      case info
+      case warning
+      case error
+
+      public static func < (a: Self, b: Self) -> Bool {
+        (allCases.firstIndex(of: a) ?? 0) < (allCases.firstIndex(of: b) ?? 0)
+      }
+    }
+
+    public var level = Level.info
+  }
+
+  public struct Limits: Equatable, Sendable {
+    public var peers = 1000
+  }
+
+  public var http = HTTP()
+  public var media = Media()
+  public var ice = ICE()
+  /// API key → secret.
+  public var keys: [String: String] = [:]
+  public var log = Log()
+  public var limits = Limits()
+
+  public init() {}
+}
+
+extension Configuration {
+  /// The key pair that `--dev` uses; known to everybody, hence only for one's own machine.
+  public static let developmentKey = (key: "devkey", secret: "secret")
+  /// Bytes below which a secret can be guessed; HS256 wants as many as its hash has (RFC 7518 §3.2).
+  public static let minimumSecretBytes = 32
+
+  /// What `--dev` changes: the known key pair alone, and HTTP on this machine only.
+  public mutating func applyDevelopment() {
+    keys = [Self.developmentKey.key: Self.developmentKey.secret]
+    http.addresses = [SocketAddress(ipv4: 127, 0, 0, 1, port: 0), SocketAddress(high: 0, low: 1, port: 0)]
+  }
+
+  /// Refuses a start without key or with a secret that can be guessed.
+  public func requireProductionKeys() throws(ConfigurationError) {
+    guard !keys.isEmpty else {
+      throw ConfigurationError(
+        source: .defaults, option: "keys", problem: .missing,
+        expected: "at least one API key with its secret, as in keys: { myKey: \"…32 bytes or more…\" }, "
+          + "or --dev on one's own machine")
+    }
+    for (key, secret) in keys.sorted(by: { $0.key < $1.key })
+    where secret.utf8.count < Self.minimumSecretBytes {
+      throw ConfigurationError(
+        source: .defaults, option: "keys.\(key)", problem: .shortSecret(bytes: secret.utf8.count),
+        expected:
+          "a secret of at least \(Self.minimumSecretBytes) bytes, such as `openssl rand -base64 32` makes")
+    }
+  }
+}

@@ -1,0 +1,153 @@
+internal import Model
+
+/// One option: its name, what it takes, and where its value goes. The default is that of `Configuration()`.
+public struct ConfigurationOption: Sendable {
+  /// When a change of the value takes effect.
+  public enum Change: Equatable, Sendable {
+    case atStart
+    case whileRunning
+  }
+
+  /// Dotted, as in `media.port`.
+  public let name: String
+  /// One sentence.
+  public let explanation: String
+  /// What it takes, in words.
+  public let expectation: String
+  public let change: Change
+  /// Whether its values are shown to nobody.
+  public let isSecret: Bool
+
+  /// Takes a value from a file; false if it isn't one.
+  let setTree: @Sendable (inout Configuration, JSONTree) -> Bool
+  /// Takes a value from the environment or the command line.
+  let setText: @Sendable (inout Configuration, String) -> Bool
+  /// The value as JSON5.
+  let render: @Sendable (Configuration) -> String
+
+  /// `ROOST_MEDIA_RECEIVE_BUFFER_BYTES` for `media.receiveBufferBytes`.
+  public var environmentName: String {
+    var text = "ROOST_"
+    for character in name {
+      if character == "." {
+        text += "_"
+      } else {
+        text += character.isUppercase ? "_\(character)" : character.uppercased()
+      }
+    }
+    return text
+  }
+}
+
+extension ConfigurationOption {
+  typealias Path<Value> = any WritableKeyPath<Configuration, Value> & Sendable
+
+  static func integer(
+    _ name: String, _ path: Path<Int>, _ range: ClosedRange<Int>, _ explanation: String,
+    _ change: Change = .atStart
+  ) -> Self {
+    Self(
+      name: name, explanation: explanation,
+      expectation: "a whole number from \(range.lowerBound) to \(range.upperBound)", change: change,
+      isSecret: false,
+      setTree: {
+        guard case .integer(let value) = $1, range.contains(value) else { return false }
+        $0[keyPath: path] = value
+        return true
+      },
+      setText: {
+        guard let value = Int($1), range.contains(value) else { return false }
+        $0[keyPath: path] = value
+        return true
+      },
+      render: { String($0[keyPath: path]) })
+  }
+
+  static func choice<Value: RawRepresentable<String> & CaseIterable & Sendable>(
+    _ name: String, _ path: Path<Value>, _ explanation: String, _ change: Change = .atStart
+  ) -> Self {
+    let set: @Sendable (inout Configuration, String) -> Bool = {
+      guard let value = Value(rawValue: $1) else { return false }
+      $0[keyPath: path] = value
+      return true
+    }
+    return Self(
+      name: name, explanation: explanation,
+      expectation: "one of " + Value.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "),
+      change: change, isSecret: false,
+      setTree: { if case .string(let text) = $1 { set(&$0, text) } else { false } },
+      setText: set,
+      render: { JSONTree.quoted($0[keyPath: path].rawValue) })
+  }
+
+  enum Family { case any, ipv4, ipv6 }
+
+  static func addresses(
+    _ name: String, _ path: Path<[SocketAddress]>, _ family: Family, atLeast minimum: Int,
+    _ explanation: String, _ change: Change = .atStart
+  ) -> Self {
+    let set: @Sendable (inout Configuration, [String]) -> Bool = { configuration, texts in
+      guard (minimum...16).contains(texts.count) else { return false }
+      var addresses: [SocketAddress] = []
+      for text in texts {
+        guard let address = SocketAddress(host: text, port: 0), !addresses.contains(address),
+          family == .any || (family == .ipv4) == address.isIPv4
+        else { return false }
+        addresses.append(address)
+      }
+      configuration[keyPath: path] = addresses
+      return true
+    }
+    let kind = family == .any ? "IP" : family == .ipv4 ? "IPv4" : "IPv6"
+    return Self(
+      name: name, explanation: explanation, expectation: "a list of \(minimum) to 16 \(kind) addresses",
+      change: change, isSecret: false,
+      setTree: { configuration, tree in tree.strings.map { set(&configuration, $0) } ?? false },
+      setText: { set(&$0, $1.isEmpty ? [] : $1.split(separator: ",").map { String($0.trimmed) }) },
+      render: { configuration in
+        "[" + configuration[keyPath: path].map { JSONTree.quoted($0.host) }.joined(separator: ", ") + "]"
+      })
+  }
+
+  static func keys(
+    _ name: String, _ path: Path<[String: String]>, _ explanation: String, _ change: Change = .atStart
+  ) -> Self {
+    let set: @Sendable (inout Configuration, [String: String]) -> Bool = { configuration, pairs in
+      guard pairs.count <= 64,
+        pairs.allSatisfy({ (1...128).contains($0.key.utf8.count) && !$0.value.isEmpty })
+      else { return false }
+      configuration[keyPath: path] = pairs
+      return true
+    }
+    return Self(
+      name: name, explanation: explanation,
+      expectation: "up to 64 pairs, { apiKey: \"secret\" } in a file, apiKey:secret,… elsewhere",
+      change: change, isSecret: true,
+      setTree: { configuration, tree in tree.stringPairs.map { set(&configuration, $0) } ?? false },
+      setText: { configuration, text in
+        var pairs: [String: String] = [:]
+        for item in text.split(separator: ",") {
+          let parts = item.split(separator: ":", maxSplits: 1)
+          guard parts.count == 2, pairs.updateValue(String(parts[1]), forKey: String(parts[0].trimmed)) == nil
+          else { return false }
+        }
+        return set(&configuration, pairs)
+      },
+      render: { configuration in
+        let pairs = configuration[keyPath: path].keys.sorted()
+        guard !pairs.isEmpty else { return "{}" }
+        // A secret is never shown.
+        return "{ " + pairs.map { "\(JSONTree.quoted($0)): \"(hidden)\"" }.joined(separator: ", ") + " }"
+      })
+  }
+}
+
+extension StringProtocol {
+  /// Without spaces at either end.
+  var trimmed: SubSequence {
+    guard let first = firstIndex(where: { $0 != " " }), let last = lastIndex(where: { $0 != " " }) else {
+      return self[startIndex..<startIndex]
+    }
+    return self[first...last]
+  }
+}

@@ -1,0 +1,127 @@
+/// Everything that can be configured. The file Config/roost.json5, the environment's names, the flags and the
+/// help are made from this table.
+public enum ConfigurationSchema {
+  public static let options: [ConfigurationOption] = [
+    .integer(
+      "http.port", \.http.port, 0...65535,
+      "TCP port for HTTP and WebSocket; 0 lets the system choose."),
+    .addresses(
+      "http.addresses", \.http.addresses, .any, atLeast: 1,
+      "The addresses that HTTP listens on; with --dev they are 127.0.0.1 and ::1 whatever stands here."),
+    .integer(
+      "http.connections", \.http.connections, 1...100_000,
+      "Open TCP connections over all addresses; one more is closed at once."),
+    .integer(
+      "http.connectionsPerAddress", \.http.connectionsPerAddress, 1...100_000,
+      "Of these, from one IPv4 address or IPv6 /64; behind a proxy everybody comes from the proxy's."),
+    .integer(
+      "http.bodyBytes", \.http.bodyBytes, 1024...67_108_864,
+      "The largest request body; a larger one is answered by 413."),
+    .integer(
+      "http.messageBytes", \.http.messageBytes, 16_384...16_777_216,
+      "The largest WebSocket message; a larger one closes its connection with 1009."),
+
+    .integer(
+      "media.port", \.media.port, 1...65535,
+      "UDP port for all media, the same on every address."),
+    .integer(
+      "media.workers", \.media.workers, 0...255,
+      "Threads that carry media; 0 makes one for each processor core."),
+    .addresses(
+      "media.advertise.ipv4", \.media.advertise.ipv4, .ipv4, atLeast: 0,
+      "The IPv4 addresses that clients are told, such as a NAT's outer one; an empty list tells those of the "
+        + "interfaces."),
+    .addresses(
+      "media.advertise.ipv6", \.media.advertise.ipv6, .ipv6, atLeast: 0,
+      "The IPv6 addresses that clients are told; an empty list tells those of the interfaces."),
+    .integer(
+      "media.receiveBufferBytes", \.media.receiveBufferBytes, 65_536...1_073_741_824,
+      "What the kernel may hold of received media for each worker; net.core.rmem_max bounds it."),
+    .integer(
+      "media.sendBufferBytes", \.media.sendBufferBytes, 65_536...1_073_741_824,
+      "What the kernel may hold of sent media for each worker; net.core.wmem_max bounds it."),
+
+    .choice(
+      "ice.verify", \.ice.verify,
+      "Whether each address must answer a check of our own before media goes to it, or only one that a running "
+        + "session changes to."),
+
+    .keys(
+      "keys", \.keys,
+      "API keys with their secrets of at least 32 bytes, which sign access tokens; with --dev they are devkey and "
+        + "secret whatever stands here."),
+
+    .choice("log.level", \.log.level, "The least severe message that is logged."),
+
+    .integer(
+      "limits.peers", \.limits.peers, 1...65_535,
+      "Connected media transports; beyond, new ones are refused."),
+  ]
+
+  static func option(_ name: String) -> ConfigurationOption? { options.first { $0.name == name } }
+
+  /// Whether options live below that name, as below `media.advertise`.
+  static func isGroup(_ name: String) -> Bool { options.contains { $0.name.hasPrefix(name + ".") } }
+}
+
+extension Configuration {
+  /// This configuration as a commented file; secrets are hidden.
+  public var json5: String {
+    var text = """
+      // The configuration of Roost: every option, with its default unless changed.
+      //
+      // An option may also come from the environment or the command line, in rising priority:
+      //   this file, ROOST_MEDIA_WORKERS=2, --media.workers=2
+      //
+      // Written by `roost config --defaults`.
+      {
+
+      """
+    var open: [String] = []
+    for option in ConfigurationSchema.options {
+      let parts = option.name.split(separator: ".").map(String.init)
+      let groups = Array(parts.dropLast())
+      let common = zip(open, groups).prefix { $0 == $1 }.count
+      while open.count > common {
+        open.removeLast()
+        text += indent(open.count + 1) + "},\n"
+      }
+      if common == 0, !text.hasSuffix("{\n") { text += "\n" }
+      for group in groups[common...] {
+        text += indent(open.count + 1) + "\(group): {\n"
+        open.append(group)
+      }
+      let change = option.change == .atStart ? "Read at start." : "Can change while running."
+      let lines = wrapped(
+        "\(option.explanation) \(option.expectation.capitalizedFirst). \(change)", width: 96)
+      for line in lines { text += indent(open.count + 1) + "// \(line)\n" }
+      text += indent(open.count + 1) + "\(parts[parts.count - 1]): \(option.render(self)),\n"
+    }
+    while !open.isEmpty {
+      open.removeLast()
+      text += indent(open.count + 1) + "},\n"
+    }
+    return text + "}\n"
+  }
+
+  private func indent(_ depth: Int) -> String { String(repeating: "  ", count: depth) }
+
+  private func wrapped(_ text: String, width: Int) -> [String] {
+    var lines: [String] = [""]
+    for word in text.split(separator: " ") {
+      let line = lines[lines.count - 1]
+      if line.isEmpty {
+        lines[lines.count - 1] = String(word)
+      } else if line.count + 1 + word.count <= width {
+        lines[lines.count - 1] += " " + word
+      } else {
+        lines.append(String(word))
+      }
+    }
+    return lines
+  }
+}
+
+extension String {
+  fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}

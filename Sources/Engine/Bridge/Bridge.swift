@@ -1,0 +1,50 @@
+internal import Model
+
+/// The narrow way between the control plane and the workers: commands down, events up. One per engine; any
+/// thread may use it.
+public final class Bridge: Sendable {
+  let exchange: Exchange
+  let events: EventTable
+
+  /// - Parameters:
+  ///   - workers: 1–64.
+  ///   - wake: tells a worker that something came for it.
+  ///   - eventsReady: tells the control plane that `drainEvents` has something; called on a worker's thread, and
+  ///     not again before it was drained.
+  public init(
+    workers: Int, wake: @escaping @Sendable (Int) -> Void, eventsReady: @escaping @Sendable () -> Void
+  ) {
+    precondition((1...64).contains(workers))
+    exchange = Exchange(count: workers, wake: wake)
+    events = EventTable(wake: eventsReady)
+  }
+
+  public var workerCount: Int { exchange.count }
+
+  /// One way: what comes of it is an event. Commands of the control plane are bounded by the rooms' own limits.
+  public func post(_ command: Command) {
+    _ = exchange.mailboxes[min(command.peer.home, exchange.count - 1)].post(.command(command), force: true)
+  }
+
+  /// What happened since the last call, each peer once, in the order of its first event.
+  public func drainEvents() -> [PeerEvents] { events.drain() }
+
+  /// Asks a worker for its counters.
+  /// - Parameter answer: called on the worker's thread; at its end by whoever stopped it, with empty counters.
+  /// - Returns: false when the worker has been stopped: `answer` is not called.
+  @discardableResult
+  public func report(worker: Int, _ answer: @escaping @Sendable (WorkerReport) -> Void) -> Bool {
+    exchange.mailboxes[worker].post(.report(answer), force: true)
+  }
+
+  /// The worker is gone: nobody waits for its answer in vain, commands are refused.
+  func close(worker: Int) {
+    for message in exchange.mailboxes[worker].close() {
+      if case .report(let answer) = message {
+        var report = WorkerReport()
+        report.worker = worker
+        answer(report)
+      }
+    }
+  }
+}

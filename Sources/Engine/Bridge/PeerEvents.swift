@@ -1,0 +1,51 @@
+public import Model
+public import Peer
+internal import Synchronization
+
+/// What happened to one peer since it was last asked: flags, not a list, so their number is bounded by the
+/// peers and nothing is ever lost.
+public struct PeerEvents: Sendable {
+  public let peer: PeerKey
+  /// The handshake is finished and verified; media may flow.
+  public var connected: SRTPProfile?
+  /// Indices of receive sections whose first packet came.
+  public var startedTracks: Set<UInt16> = []
+  /// The peer is gone, with all its tables; always the last.
+  public var closed: PeerCloseReason?
+
+  init(peer: PeerKey) { self.peer = peer }
+}
+
+/// State events on their way up: coalesced per peer, in a table as large as the peers.
+final class EventTable: Sendable {
+  private struct Table {
+    var byPeer: [PeerKey: PeerEvents] = [:]
+    /// Peers in the order of their first event.
+    var order: [PeerKey] = []
+  }
+
+  private let table = Mutex(Table())
+  private let wake: @Sendable () -> Void
+
+  /// - Parameter wake: called when the table stops being empty.
+  init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
+
+  func note(_ peer: PeerKey, _ change: (inout PeerEvents) -> Void) {
+    let wasEmpty = table.withLock { table in
+      let wasEmpty = table.order.isEmpty
+      if table.byPeer[peer] == nil { table.order.append(peer) }
+      change(&table.byPeer[peer, default: PeerEvents(peer: peer)])
+      return wasEmpty
+    }
+    if wasEmpty { wake() }
+  }
+
+  func drain() -> [PeerEvents] {
+    table.withLock { table in
+      let events = table.order.compactMap { table.byPeer[$0] }
+      table.byPeer.removeAll(keepingCapacity: true)
+      table.order.removeAll(keepingCapacity: true)
+      return events
+    }
+  }
+}

@@ -1,0 +1,50 @@
+internal import ICE
+public import Peer
+
+/// Counters and table sizes of one worker at one moment.
+public struct WorkerReport: Sendable {
+  public var worker = 0
+  public var peers = 0
+  public var connectedPeers = 0
+  public var tracks = 0
+  public var paths = 0
+  public var timers = 0
+  /// Peers of this home, wherever they are now.
+  public var homeRecords = 0
+  public var fragments = 0
+  public var pendingChecks = 0
+  public var counters = PeerCounters()
+  public var routing = RoutingCounters()
+  /// STUN that was ignored, by the reason's name; only reasons that came up.
+  public var iceDrops: [String: UInt64] = [:]
+  public var sending = SendStatistics()
+}
+
+/// What happened between workers, and to datagrams that belong to no peer.
+public struct RoutingCounters: Sendable {
+  /// Datagrams from the socket.
+  public var received: UInt64 = 0
+  /// Truncated, or without address.
+  public var unreadable: UInt64 = 0
+  public var noProtocol: UInt64 = 0
+  /// Not STUN, from a path that no peer has.
+  public var unknownPath: UInt64 = 0
+  /// STUN that names no peer of ours.
+  public var unknownFragment: UInt64 = 0
+  /// Checks asked about at their home, and those that weren't because too many are.
+  public var checksAsked: UInt64 = 0
+  public var checksDropped: UInt64 = 0
+  public var adopted: UInt64 = 0
+  /// Datagrams handed to the worker that has the peer, those taken from another, those lost on the way.
+  public var handedOver: UInt64 = 0
+  public var takenOver: UInt64 = 0
+  public var handoverDropped: UInt64 = 0
+  /// Packets of tracks to and from other workers.
+  public var relayed: UInt64 = 0
+  public var relayReceived: UInt64 = 0
+  public var relayDropped: UInt64 = 0
+  /// Retransmissions asked for that were no longer kept.
+  public var historyMissed: UInt64 = 0
+  public var pathTableFull: UInt64 = 0
+  public var messagesDropped: UInt64 = 0
+}

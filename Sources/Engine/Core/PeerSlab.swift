@@ -1,0 +1,73 @@
+internal import Model
+internal import Peer
+
+/// What a worker knows of a peer beside the peer itself.
+struct PeerRecord {
+  var key: PeerKey
+  /// Fragments under which it is found, the newest last; two while an ICE restart is under way.
+  var ufrags: [UfragKey]
+  /// Paths that lead here, and the worker whose socket gets them.
+  var paths: [(path: NetworkPath, via: Int)] = []
+  /// By receiver and by slot: indices of fan-outs, -1 for none.
+  var tracks: [Int32] = []
+  var sources: [Int32] = []
+  /// A valid check came: the peer stays where it is.
+  var isAdopted = false
+}
+
+/// The peers of one worker, in memory taken at start; a peer is an index.
+struct PeerSlab: ~Copyable {
+  private let peers: UnsafeMutablePointer<Peer>
+  private var records: [PeerRecord?]
+  private var free: [Int32]
+  private var slots: [PeerKey: Int] = [:]
+  let capacity: Int
+
+  init(capacity: Int) {
+    self.capacity = capacity
+    peers = .allocate(capacity: capacity)
+    records = Array(repeating: nil, count: capacity)
+    free = (0..<Int32(capacity)).reversed()
+  }
+
+  deinit {
+    for index in 0..<capacity where records[index] != nil { (peers + index).deinitialize(count: 1) }
+    peers.deallocate()
+  }
+
+  var count: Int { slots.count }
+  var isFull: Bool { free.isEmpty }
+
+  func find(_ key: PeerKey) -> Int? { slots[key] }
+
+  /// The peer's place; it must be occupied.
+  @inline(__always)
+  func pointer(_ slot: Int) -> UnsafeMutablePointer<Peer> { peers + slot }
+
+  func isOccupied(_ slot: Int) -> Bool { slot >= 0 && slot < capacity && records[slot] != nil }
+
+  subscript(record slot: Int) -> PeerRecord {
+    get { records[slot].unsafelyUnwrapped }
+    set { records[slot] = newValue }
+  }
+
+  /// - Precondition: not full.
+  mutating func insert(_ peer: consuming Peer, _ record: PeerRecord) -> Int {
+    let slot = Int(free.removeLast())
+    (peers + slot).initialize(to: peer)
+    records[slot] = record
+    slots[record.key] = slot
+    return slot
+  }
+
+  mutating func remove(_ slot: Int) {
+    guard let record = records[slot] else { return }
+    (peers + slot).deinitialize(count: 1)
+    records[slot] = nil
+    slots[record.key] = nil
+    free.append(Int32(slot))
+  }
+
+  /// Slots in use, in order.
+  var occupied: [Int] { (0..<capacity).filter { records[$0] != nil } }
+}

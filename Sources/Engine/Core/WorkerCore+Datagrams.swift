@@ -1,0 +1,183 @@
+internal import ICE
+internal import Media
+public import Model
+internal import Peer
+internal import Wire
+
+extension WorkerCore {
+  /// Takes one datagram from the socket.
+  /// - Parameters:
+  ///   - datagram: changed in place.
+  ///   - arrival: when the kernel had it; not after `now`.
+  public mutating func receive(
+    _ datagram: UnsafeMutableRawBufferPointer, path: NetworkPath, arrival: Instant, now: Instant
+  ) {
+    counters.received &+= 1
+    guard let first = datagram.first else {
+      counters.noProtocol &+= 1
+      return
+    }
+    guard first > 3 else { return receiveSTUN(datagram, path: path, arrival: arrival, now: now) }
+    switch paths.find(path) {
+    case .peer(let slot): receive(datagram, slot: slot, path: path, arrival: arrival, now: now)
+    case .worker(let worker): handOver(datagram, path: path, arrival: arrival, to: worker)
+    case nil: counters.unknownPath &+= 1
+    }
+  }
+
+  /// A datagram whose peer is known and here.
+  mutating func receive(
+    _ datagram: UnsafeMutableRawBufferPointer, slot: Int, path: NetworkPath, arrival: Instant, now: Instant
+  ) {
+    let peer = peers.pointer(slot)
+    switch peer.pointee.receive(datagram, path: path, arrival: arrival, now: now, context: &context) {
+    case .media(let tag, let packet, let info):
+      if !context.effects.isEmpty && applyEffects(slot, now: now) { return }
+      if tag >= 0 { deliver(packet, info, fanout: tag) }
+      if peer.pointee.feedbackDeadline < timers.deadline(of: slot) {
+        timers.set(slot, to: peer.pointee.feedbackDeadline)
+      }
+    case .nothing: settle(slot, now: now)
+    }
+  }
+
+  /// STUN finds its peer by the fragment that a request names, an answer by its path.
+  private mutating func receiveSTUN(
+    _ datagram: UnsafeMutableRawBufferPointer, path: NetworkPath, arrival: Instant, now: Instant
+  ) {
+    let bytes = UnsafeRawBufferPointer(datagram)
+    guard let range = STUNPeek.localUfrag(in: bytes) else {
+      switch paths.find(path) {
+      case .peer(let slot): receive(datagram, slot: slot, path: path, arrival: arrival, now: now)
+      case .worker(let worker): handOver(datagram, path: path, arrival: arrival, to: worker)
+      case nil: counters.unknownPath &+= 1
+      }
+      return
+    }
+    let fragment = UnsafeRawBufferPointer(rebasing: bytes[range])
+    guard let home = ICECredentials.homeWorker(ofUfrag: fragment), home < exchange.count,
+      let ufrag = UfragKey(fragment)
+    else {
+      counters.unknownFragment &+= 1
+      return
+    }
+    if let key = fragments[ufrag], let slot = peers.find(key) {
+      return receiveCheck(datagram, slot: slot, path: path, arrival: arrival, via: index, now: now)
+    }
+    if case .worker(let worker) = paths.find(path) {
+      // Known to be another's: without asking again.
+      return handOver(datagram, path: path, arrival: arrival, to: worker)
+    }
+    if home == index {
+      guard let key = fragments[ufrag], let record = homes[key] else {
+        counters.unknownFragment &+= 1
+        return
+      }
+      return handOver(datagram, path: path, arrival: arrival, to: record.worker)
+    }
+    guard exchange.isKnown(ufrag) else {
+      counters.unknownFragment &+= 1
+      return
+    }
+    guard pending.begin(path, now: now, limit: limits.pendingChecks) else {
+      counters.checksDropped &+= 1
+      return
+    }
+    counters.checksAsked &+= 1
+    post(
+      .check(ufrag: ufrag, datagram: Array(bytes), path: path, arrival: arrival, from: index), to: home)
+  }
+
+  /// A check for a peer that is here.
+  /// - Parameter via: the worker whose socket got it.
+  mutating func receiveCheck(
+    _ datagram: UnsafeMutableRawBufferPointer, slot: Int, path: NetworkPath, arrival: Instant, via: Int,
+    now: Instant
+  ) {
+    receive(datagram, slot: slot, path: path, arrival: arrival, now: now)
+    guard peers.isOccupied(slot), peers.pointer(slot).pointee.knows(path) else { return }
+    own(path, slot: slot, via: via)
+  }
+
+  /// Enters a path with an authenticated check, once.
+  private mutating func own(_ path: NetworkPath, slot: Int, via: Int) {
+    if peers[record: slot].paths.contains(where: { $0.path == path && $0.via == via }) { return }
+    peers[record: slot].isAdopted = true
+    // The same path under another peer, or by another worker, gives way: the latest proof counts.
+    if case .peer(let other) = paths.find(path), other != slot { release(path, slot: other) }
+    peers[record: slot].paths.removeAll { $0.path == path }
+    guard paths.set(path, to: .peer(slot: slot)) else {
+      counters.pathTableFull &+= 1
+      return
+    }
+    peers[record: slot].paths.append((path, via))
+    if via != index { post(.pathOwned(path, by: index), to: via) }
+  }
+
+  /// Forgets a path that a peer had.
+  mutating func release(_ path: NetworkPath, slot: Int) {
+    guard let entry = peers[record: slot].paths.first(where: { $0.path == path }) else { return }
+    peers[record: slot].paths.removeAll { $0.path == path }
+    if paths.find(path) == .peer(slot: slot) { paths.remove(path) }
+    if entry.via != index { post(.pathReleased(path, by: index), to: entry.via) }
+  }
+
+  /// Drops paths that ICE no longer knows: evicted or expired.
+  mutating func reconcilePaths(_ slot: Int) {
+    for entry in peers[record: slot].paths where !peers.pointer(slot).pointee.knows(entry.path) {
+      release(entry.path, slot: slot)
+    }
+  }
+
+  /// Gives a datagram to the worker that has its peer.
+  mutating func handOver(
+    _ datagram: UnsafeMutableRawBufferPointer, path: NetworkPath, arrival: Instant, to worker: Int
+  ) {
+    guard worker != index, worker < exchange.count else {
+      counters.unknownPath &+= 1
+      return
+    }
+    var crossing = Crossing(kind: .datagram, from: UInt8(truncatingIfNeeded: index))
+    crossing.path = path
+    crossing.arrival = arrival
+    let ring = exchange.ring(to: worker, from: index)
+    guard
+      withUnsafeBytes(
+        of: &crossing,
+        { head in
+          ring.write(header: head.baseAddress!, payload: UnsafeRawBufferPointer(datagram))
+        })
+    else {
+      counters.handoverDropped &+= 1
+      return
+    }
+    counters.handedOver &+= 1
+    touched |= 1 << UInt64(worker)
+  }
+
+  /// A datagram that came in at another worker's socket.
+  mutating func takeOver(
+    _ datagram: UnsafeMutableRawBufferPointer, path: NetworkPath, arrival: Instant, from worker: Int,
+    now: Instant
+  ) {
+    counters.takenOver &+= 1
+    if let first = datagram.first, first <= 3 {
+      let bytes = UnsafeRawBufferPointer(datagram)
+      if let range = STUNPeek.localUfrag(in: bytes) {
+        guard let ufrag = UfragKey(UnsafeRawBufferPointer(rebasing: bytes[range])),
+          let key = fragments[ufrag], let slot = peers.find(key)
+        else {
+          counters.unknownFragment &+= 1
+          return
+        }
+        return receiveCheck(datagram, slot: slot, path: path, arrival: arrival, via: worker, now: now)
+      }
+    }
+    // What leads away from here again is dropped: no datagram goes round in a circle.
+    guard case .peer(let slot) = paths.find(path) else {
+      counters.unknownPath &+= 1
+      return
+    }
+    receive(datagram, slot: slot, path: path, arrival: arrival, now: now)
+  }
+}

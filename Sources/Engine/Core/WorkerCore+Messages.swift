@@ -1,0 +1,245 @@
+internal import ICE
+internal import Media
+public import Model
+internal import Peer
+
+extension WorkerCore {
+  /// Takes what other threads left: messages first, then packets and datagrams.
+  public mutating func takeMessages(now: Instant) {
+    for message in exchange.mailboxes[index].take() { take(message, now: now) }
+    for worker in 0..<exchange.count where worker != index { drain(from: worker, now: now) }
+  }
+
+  /// At most as many records as one batch, so that a busy neighbour doesn't starve the socket.
+  private static let drainLimit = 512
+
+  private mutating func drain(from worker: Int, now: Instant) {
+    let ring = exchange.ring(to: index, from: worker)
+    for _ in 0..<Self.drainLimit {
+      guard let record = ring.peek() else { return }
+      let crossing = record.header.load(as: Crossing.self)
+      switch crossing.kind {
+      case .packet:
+        counters.relayReceived &+= 1
+        if let fanout = fanouts.find(crossing.track) {
+          fanouts.pointer(fanout).pointee.sourceWorker = worker
+          deliver(UnsafeRawBufferPointer(record.payload), crossing.info, fanout: fanout)
+        }
+      case .datagram:
+        takeOver(record.payload, path: crossing.path, arrival: crossing.arrival, from: worker, now: now)
+      }
+      ring.advance(past: record)
+    }
+    // More is there: come back after the socket had its turn.
+    exchange.mailboxes[index].poke()
+  }
+
+  private mutating func take(_ message: WorkerMessage, now: Instant) {
+    switch message {
+    case .command(let command): run(command, now: now)
+    case .report(let answer):
+      pending.expire(now: now)
+      answer(report())
+    case .check(let ufrag, let datagram, let path, let arrival, let from):
+      takeCheck(ufrag, datagram, path: path, arrival: arrival, from: from, now: now)
+    case .adopt(let adopted): adopt(adopted, now: now)
+    case .pathOwned(let path, let worker): takePath(path, of: worker)
+    case .pathReleased(let path, let worker):
+      if paths.find(path) == .worker(worker) { paths.remove(path) }
+    case .released(let key): forget(key)
+    case .relayWanted(let track, let worker): startRelay(track, to: worker, now: now)
+    case .relayUnwanted(let track, let worker): stopRelay(track, to: worker)
+    case .keyFrameWanted(let track):
+      if let fanout = fanouts.find(track), fanouts.pointer(fanout).pointee.publisher >= 0 {
+        wishKeyFrame(fanout, now: now)
+      } else if let owner = owner(of: track.peer) {
+        post(message, to: owner)
+      }
+    case .trackClock(let track, let timestamp, let ntp, let rate, let isReported, let from):
+      guard let fanout = fanouts.find(track), fanouts.pointer(fanout).pointee.publisher < 0 else { return }
+      fanouts.pointer(fanout).pointee.sourceWorker = from
+      setClock(
+        fanout,
+        ClockMapping(
+          timestamp: timestamp, ntp: NTPTime(rawValue: ntp), rate: rate, isReported: isReported))
+    case .trackEnded(let track):
+      if let fanout = fanouts.find(track), fanouts.pointer(fanout).pointee.publisher < 0 { endTrack(fanout) }
+    }
+  }
+
+  /// At its home: the other worker that has the peer. Nil where it isn't home, or the peer is here or gone.
+  private func owner(of key: PeerKey) -> Int? {
+    guard key.home == index, let record = homes[key], record.worker != index else { return nil }
+    return record.worker
+  }
+
+  // MARK: - Commands
+
+  private mutating func run(_ command: Command, now: Instant) {
+    if case .add(let setup) = command { return add(setup, now: now) }
+    guard let slot = peers.find(command.peer) else {
+      if case .restartICE(let key, let local, _) = command { addFragment(local.ufrag, of: key) }
+      // Adopted elsewhere: passed on. Gone: its `closed` is on the way.
+      if let owner = owner(of: command.peer) { post(.command(command), to: owner) }
+      return
+    }
+    switch command {
+    case .add: break
+    case .apply(_, let media):
+      peers.pointer(slot).pointee.apply(media, context: &context)
+      linkTracks(slot)
+    case .restartICE(let key, let local, let remote):
+      addFragment(local.ufrag, of: key)
+      peers.pointer(slot).pointee.restartICE(local: local, remote: remote)
+    case .assign(_, let sender, let track): assign(slot, sender: Int(sender), to: track, now: now)
+    case .close: return remove(slot, reason: .requested)
+    }
+    settle(slot, now: now)
+  }
+
+  /// A restart's fragment, at its home and where the peer is; the one before the last is forgotten.
+  private mutating func addFragment(_ text: String, of key: PeerKey) {
+    guard let ufrag = UfragKey(text) else { return }
+    fragments[ufrag] = key
+    if homes[key] != nil {
+      homes[key]!.ufrags.append(ufrag)
+      exchange.insert(ufrag)
+      if homes[key]!.ufrags.count > 2 {
+        let old = homes[key]!.ufrags.removeFirst()
+        fragments[old] = nil
+        exchange.remove(old)
+      }
+    }
+    guard let slot = peers.find(key), !peers[record: slot].ufrags.contains(ufrag) else { return }
+    peers[record: slot].ufrags.append(ufrag)
+    if peers[record: slot].ufrags.count > 2 { fragments[peers[record: slot].ufrags.removeFirst()] = nil }
+  }
+
+  // MARK: - Adoption
+
+  /// At home: another worker's socket got a check for a peer of ours.
+  private mutating func takeCheck(
+    _ ufrag: UfragKey, _ datagram: [UInt8], path: NetworkPath, arrival: Instant, from: Int, now: Instant
+  ) {
+    var datagram = datagram
+    guard let key = fragments[ufrag] else {
+      counters.unknownFragment &+= 1
+      return
+    }
+    guard let slot = peers.find(key) else {
+      guard let owner = owner(of: key) else {
+        counters.unknownFragment &+= 1
+        return
+      }
+      // The owner answers, and tells the asking worker that the path is its own.
+      post(.check(ufrag: ufrag, datagram: datagram, path: path, arrival: arrival, from: from), to: owner)
+      return
+    }
+    let wasAdopted = peers[record: slot].isAdopted
+    datagram.withUnsafeMutableBytes {
+      receiveCheck($0, slot: slot, path: path, arrival: arrival, via: from, now: now)
+    }
+    // The first valid check: the worker that got it takes the peer, so that the kernel brings it the rest.
+    guard !wasAdopted, peers.isOccupied(slot), peers[record: slot].key == key,
+      peers[record: slot].isAdopted, key.home == index
+    else { return }
+    handOn(slot, to: from, path: path, now: now)
+  }
+
+  /// Gives a peer of this home to the worker that adopts it.
+  mutating func handOn(_ slot: Int, to worker: Int, path: NetworkPath, now: Instant) {
+    guard let out = takeOut(slot) else { return }
+    let key = out.record.key
+    homes[key]!.worker = worker
+    // The home keeps the fragments, to pass on checks that come in here.
+    for ufrag in homes[key]!.ufrags { fragments[ufrag] = key }
+    counters.adopted &+= 1
+    post(.adopt(AdoptedPeer(key: key, state: out.state, ufrags: out.record.ufrags, path: path)), to: worker)
+    for fanout in out.record.tracks where fanout >= 0 {
+      let entry = fanouts.pointer(Int(fanout))
+      for other in SetBits(entry.pointee.relays) {
+        post(.relayWanted(entry.pointee.key, by: other), to: worker)
+      }
+      entry.pointee.relays = 0
+      entry.pointee.sourceWorker = worker
+      if entry.pointee.consumerCount > 0 {
+        post(.relayWanted(entry.pointee.key, by: index), to: worker)
+      } else {
+        fanouts.remove(Int(fanout))
+      }
+    }
+  }
+
+  /// At the adopter: the peer has come.
+  private mutating func adopt(_ adopted: AdoptedPeer, now: Instant) {
+    pending.end(adopted.path)
+    guard let slot = putIn(adopted.state, key: adopted.key, ufrags: adopted.ufrags, now: now) else {
+      post(.released(adopted.key), to: adopted.key.home)
+      // Whoever waits for its tracks here waits in vain; other workers hear it when they ask.
+      for fanout in fanouts.indices(of: adopted.key) { endTrack(fanout) }
+      events.note(adopted.key) { $0.closed = .overloaded }
+      return
+    }
+    peers[record: slot].isAdopted = true
+    if paths.set(adopted.path, to: .peer(slot: slot)) {
+      peers[record: slot].paths.append((adopted.path, index))
+    } else {
+      counters.pathTableFull &+= 1
+    }
+  }
+
+  private mutating func takePath(_ path: NetworkPath, of worker: Int) {
+    pending.end(path)
+    // A peer of ours proved the path since: that is the newer word.
+    if case .peer = paths.find(path) { return }
+    if !paths.set(path, to: .worker(worker)) { counters.pathTableFull &+= 1 }
+  }
+
+  // MARK: - Relays
+
+  private mutating func startRelay(_ track: TrackKey, to worker: Int, now: Instant) {
+    guard worker != index else { return }
+    if let fanout = fanouts.find(track), fanouts.pointer(fanout).pointee.publisher >= 0 {
+      fanouts.pointer(fanout).pointee.relays |= 1 << UInt64(worker)
+      sendClock(fanout, to: worker)
+      // Somebody there waits for a picture; the throttle takes care of those who needn't.
+      wishKeyFrame(fanout, now: now)
+      return
+    }
+    if let owner = owner(of: track.peer) {
+      post(.relayWanted(track, by: worker), to: owner)
+    } else {
+      post(.trackEnded(track), to: worker)
+    }
+  }
+
+  private mutating func stopRelay(_ track: TrackKey, to worker: Int) {
+    if let fanout = fanouts.find(track), fanouts.pointer(fanout).pointee.publisher >= 0 {
+      fanouts.pointer(fanout).pointee.relays &= ~(1 << UInt64(worker))
+    } else if let owner = owner(of: track.peer) {
+      post(.relayUnwanted(track, by: worker), to: owner)
+    }
+  }
+
+  // MARK: - Report
+
+  func report() -> WorkerReport {
+    var report = WorkerReport()
+    report.worker = index
+    report.peers = peers.count
+    report.connectedPeers = peers.occupied.count { peers.pointer($0).pointee.isConnected }
+    report.tracks = fanouts.count
+    report.paths = paths.count
+    report.timers = timers.count
+    report.homeRecords = homes.count
+    report.fragments = fragments.count
+    report.pendingChecks = pending.count
+    report.counters = context.counters
+    report.routing = counters
+    report.sending = sending
+    for reason in ICEDrop.allCases where context.iceCounters[reason] > 0 {
+      report.iceDrops[reason.name] = context.iceCounters[reason]
+    }
+    return report
+  }
+}

@@ -1,0 +1,125 @@
+internal import CSystem
+public import Crypto
+internal import Glibc
+public import Model
+internal import Synchronization
+
+/// The media plane of a process: its workers, their shared UDP port, and the bridge to them.
+public final class MediaEngine: Sendable {
+  public struct Configuration: Sendable {
+    /// UDP port of all media; 0 lets the kernel choose.
+    public var port: UInt16
+    /// 1–64.
+    public var workers: Int
+    /// Bytes of each worker's socket buffers.
+    public var receiveBuffer: Int
+    public var sendBuffer: Int
+    /// Peers that one worker can hold.
+    public var peersPerWorker: Int
+    /// Ties each worker to a processor.
+    public var pinsThreads: Bool
+
+    public init(
+      port: UInt16, workers: Int, receiveBuffer: Int = 4 * 1_024 * 1_024, sendBuffer: Int = 4 * 1_024 * 1_024,
+      peersPerWorker: Int = 4_096, pinsThreads: Bool = true
+    ) {
+      self.port = port
+      self.workers = workers
+      self.receiveBuffer = receiveBuffer
+      self.sendBuffer = sendBuffer
+      self.peersPerWorker = peersPerWorker
+      self.pinsThreads = pinsThreads
+    }
+  }
+
+  public let bridge: Bridge
+  public let clock: Clock
+  /// As bound.
+  public let port: UInt16
+  /// False where the host has no IPv6.
+  public let hasIPv6: Bool
+  public let certificate: DTLSCertificate
+  /// One element whenever events wait for `bridge.drainEvents`.
+  public let eventsReady: AsyncStream<Void>
+  private let threads: [WorkerThread]
+  private let serial = Atomic<UInt64>(1)
+  private let finishEvents: @Sendable () -> Void
+
+  /// Binds the port for every worker; nothing runs before `start`.
+  public init(_ configuration: Configuration, clock: Clock, dtls: DTLSContext) throws(SocketError) {
+    var sockets: [UDPSocketBox] = []
+    var wakeups: [Wakeup] = []
+    for _ in 0..<configuration.workers {
+      // All members join before the first datagram: a later one would move everybody's hash.
+      let socket = UDPSocketBox(
+        try UDPSocket(
+          port: sockets.first?.value.port ?? configuration.port, receiveBuffer: configuration.receiveBuffer,
+          sendBuffer: configuration.sendBuffer))
+      sockets.append(socket)
+      wakeups.append(try Wakeup())
+    }
+    let signals = wakeups
+    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    eventsReady = stream
+    finishEvents = { continuation.finish() }
+    bridge = Bridge(
+      workers: configuration.workers,
+      wake: { signals[$0].signal() },
+      eventsReady: { continuation.yield() })
+    self.clock = clock
+    certificate = dtls.certificate
+    port = sockets[0].value.port
+    hasIPv6 = sockets[0].value.family == AF_INET6
+    let processors = Self.processors()
+    var threads: [WorkerThread] = []
+    for index in 0..<configuration.workers {
+      let start = WorkerThread.Start(
+        index: index, bridge: bridge, limits: WorkerCore.Limits(peers: configuration.peersPerWorker),
+        clock: clock, dtls: dtls, random: .system,
+        // More workers than processors: none is pinned, the scheduler shares them out.
+        processor: configuration.pinsThreads && configuration.workers <= processors.count
+          ? processors[index] : nil)
+      threads.append(try WorkerThread(start, socket: sockets[index], wakeup: wakeups[index]))
+    }
+    self.threads = threads
+  }
+
+  public func start() throws(SocketError) { for thread in threads { try thread.run() } }
+
+  /// Ends the workers; peers get no farewell, their sides notice the silence.
+  public func stop() {
+    for (worker, thread) in threads.enumerated() {
+      thread.stop()
+      bridge.close(worker: worker)
+    }
+    finishEvents()
+  }
+
+  public var workerCount: Int { threads.count }
+
+  /// A key for a new peer of that home.
+  public func makeKey(home: Int) -> PeerKey {
+    PeerKey(home: home, serial: serial.wrappingAdd(1, ordering: .relaxed).oldValue)
+  }
+
+  /// Counters and table sizes of every worker that runs.
+  public func reports() async -> [WorkerReport] {
+    var reports: [WorkerReport] = []
+    for worker in 0..<workerCount {
+      let report: WorkerReport? = await withCheckedContinuation { continuation in
+        if !bridge.report(worker: worker, { continuation.resume(returning: $0) }) {
+          continuation.resume(returning: nil)
+        }
+      }
+      if let report { reports.append(report) }
+    }
+    return reports
+  }
+
+  /// The processors that this process may use.
+  private static func processors() -> [Int] {
+    var set = [UInt8](repeating: 0, count: 128)
+    guard rs_getaffinity(pthread_self(), set.count, &set) == 0 else { return [] }
+    return (0..<set.count * 8).filter { set[$0 / 8] & 1 << UInt8($0 % 8) != 0 }
+  }
+}

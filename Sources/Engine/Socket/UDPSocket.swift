@@ -1,0 +1,99 @@
+internal import CSystem
+internal import Glibc
+internal import Model
+
+/// One worker's UDP socket: a member of the group that shares the public port (`SO_REUSEPORT`).
+///
+/// A dual-stack IPv6 socket where the host has IPv6, else an IPv4 one. Never blocks.
+struct UDPSocket: ~Copyable {
+  let descriptor: Int32
+  let family: Int32
+  /// As bound; differs from the wish where that was 0.
+  let port: UInt16
+  /// What the kernel granted, in bytes; it may be less than what was asked for.
+  let receiveBuffer: Int
+  let sendBuffer: Int
+
+  /// - Parameters:
+  ///   - port: 0 lets the kernel choose.
+  ///   - receiveBuffer, sendBuffer: bytes; taken beyond the system's limit where we may.
+  init(port: UInt16, receiveBuffer: Int, sendBuffer: Int) throws(SocketError) {
+    var family = AF_INET6
+    var descriptor = socket(AF_INET6, Int32(SOCK_DGRAM.rawValue) | Self.flags, 0)
+    if descriptor < 0 {
+      family = AF_INET
+      descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Self.flags, 0)
+    }
+    guard descriptor >= 0 else { throw SocketError("socket") }
+    do throws(SocketError) {
+      let bound = try Self.prepare(descriptor, family: family, port: port)
+      self.receiveBuffer = Self.grow(
+        descriptor, forced: Int32(RS_SO_RCVBUFFORCE), plain: SO_RCVBUF, bytes: receiveBuffer)
+      self.sendBuffer = Self.grow(
+        descriptor, forced: Int32(RS_SO_SNDBUFFORCE), plain: SO_SNDBUF, bytes: sendBuffer)
+      self.port = bound
+    } catch {
+      close(descriptor)
+      throw error
+    }
+    self.descriptor = descriptor
+    self.family = family
+  }
+
+  deinit { close(descriptor) }
+
+  private static var flags: Int32 {
+    Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+  }
+
+  private static func prepare(_ descriptor: Int32, family: Int32, port: UInt16) throws(SocketError) -> UInt16
+  {
+    try set(descriptor, SOL_SOCKET, Int32(RS_SO_REUSEPORT), 1, "SO_REUSEPORT")
+    try set(descriptor, SOL_SOCKET, Int32(RS_SO_TIMESTAMPNS), 1, "SO_TIMESTAMPNS")
+    if family == AF_INET6 {
+      try set(descriptor, Int32(IPPROTO_IPV6), Int32(RS_IPV6_V6ONLY), 0, "IPV6_V6ONLY")
+      try set(descriptor, Int32(IPPROTO_IPV6), Int32(RS_IPV6_RECVPKTINFO), 1, "IPV6_RECVPKTINFO")
+    } else {
+      try set(descriptor, Int32(IPPROTO_IP), Int32(RS_IP_PKTINFO), 1, "IP_PKTINFO")
+    }
+    // IP_PMTUDISC_DONT: datagrams stay below 1,500 bytes by our own rule, and a forged "fragmentation
+    // needed" must not silence the socket.
+    try set(descriptor, Int32(IPPROTO_IP), Int32(RS_IP_MTU_DISCOVER), 0, "IP_MTU_DISCOVER")
+
+    let any = SocketAddress(high: 0, low: family == AF_INET ? 0xFFFF_0000_0000 : 0, port: port)
+    var (address, length) = any.systemAddress(family: family)
+    let bound = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
+    }
+    guard bound == 0 else { throw SocketError("bind to UDP port \(port)") }
+    var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
+    let named = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
+    }
+    guard named == 0 else { throw SocketError("getsockname") }
+    return SocketAddress(&address, length: Int(size))?.port ?? port
+  }
+
+  private static func set(
+    _ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32, _ name: String
+  ) throws(SocketError) {
+    var value = value
+    guard setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size)) == 0 else {
+      throw SocketError("setsockopt \(name)")
+    }
+  }
+
+  /// Asks beyond the system's limit first (needs CAP_NET_ADMIN), then within it.
+  private static func grow(_ descriptor: Int32, forced: Int32, plain: Int32, bytes: Int) -> Int {
+    var wanted = Int32(clamping: bytes)
+    let size = socklen_t(MemoryLayout<Int32>.size)
+    if setsockopt(descriptor, SOL_SOCKET, forced, &wanted, size) != 0 {
+      setsockopt(descriptor, SOL_SOCKET, plain, &wanted, size)
+    }
+    var granted: Int32 = 0
+    var length = size
+    getsockopt(descriptor, SOL_SOCKET, plain, &granted, &length)
+    // The kernel doubles the figure for its own bookkeeping (socket(7)).
+    return Int(granted) / 2
+  }
+}

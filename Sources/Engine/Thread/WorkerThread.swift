@@ -1,0 +1,127 @@
+internal import CSystem
+internal import Crypto
+internal import Glibc
+internal import Model
+internal import Peer
+internal import Synchronization
+
+/// One worker's thread: pinned to a processor, it owns its socket and core and does nothing but turn the loop
+/// receive → process → send.
+final class WorkerThread: Sendable {
+  /// What the thread needs to begin.
+  struct Start: Sendable {
+    var index: Int
+    var bridge: Bridge
+    var limits: WorkerCore.Limits
+    var clock: Clock
+    var dtls: DTLSContext
+    var random: RandomSource
+    var processor: Int?
+  }
+
+  private static let batch = 64
+  /// Datagrams that wait to be sent: more than a batch makes for a room of usual size.
+  private static let outboxSize = 1_024
+
+  private let start: Start
+  private let socket: UDPSocketBox
+  private let wakeup: Wakeup
+  private let poller: Poller
+  private let stopping = Atomic<Bool>(false)
+  private let thread = Mutex<pthread_t?>(nil)
+
+  init(_ start: Start, socket: UDPSocketBox, wakeup: Wakeup) throws(SocketError) {
+    self.start = start
+    self.socket = socket
+    self.wakeup = wakeup
+    poller = try Poller(socket: socket.value.descriptor, wakeup: wakeup)
+  }
+
+  func run() throws(SocketError) {
+    var handle = pthread_t()
+    let context = Unmanaged.passRetained(self).toOpaque()
+    let code = pthread_create(&handle, nil, workerMain, context)
+    guard code == 0 else {
+      Unmanaged<WorkerThread>.fromOpaque(context).release()
+      throw SocketError("pthread_create", code: code)
+    }
+    let started = handle
+    thread.withLock { $0 = started }
+  }
+
+  /// Ends the loop and waits for it.
+  func stop() {
+    stopping.store(true, ordering: .sequentiallyConsistent)
+    wakeup.signal()
+    if let handle = thread.withLock({ $0.take() }) { pthread_join(handle, nil) }
+  }
+
+  fileprivate func loop() {
+    rs_setname(pthread_self(), "roost-worker-\(start.index)")
+    if let processor = start.processor { pin(to: processor) }
+    let descriptor = socket.value.descriptor
+    let sender = UnsafeMutablePointer<SendBatch>.allocate(capacity: 1)
+    sender.initialize(to: SendBatch(datagrams: Self.outboxSize, family: socket.value.family))
+    defer {
+      sender.deinitialize(count: 1)
+      sender.deallocate()
+    }
+    let send: (inout Outbox) -> Void = { sender.pointee.send(&$0, on: descriptor) }
+    var core = WorkerCore(
+      index: start.index, bridge: start.bridge, limits: start.limits,
+      context: PeerContext(
+        epoch: start.clock.epoch, dtls: start.dtls, random: start.random,
+        outbox: Outbox(datagrams: Self.outboxSize, whenFull: send)))
+    var batch = ReceiveBatch(capacity: Self.batch)
+    while !stopping.load(ordering: .relaxed) {
+      let ready = poller.wait(until: core.deadline, clock: start.clock)
+      if ready.woken { core.takeMessages(now: start.clock.now) }
+      if ready.socket { receive(&batch, into: &core, send) }
+      core.poll(now: start.clock.now)
+      core.flush(send)
+      core.sending = sender.pointee.statistics
+      core.finishBatch()
+    }
+  }
+
+  /// Takes what waits, at most a few batches before timers and messages get their turn.
+  private func receive(
+    _ batch: inout ReceiveBatch, into core: inout WorkerCore, _ send: (inout Outbox) -> Void
+  ) {
+    for _ in 0..<4 {
+      let count = batch.receive(socket.value.descriptor)
+      let sample = start.clock.sample()
+      for index in 0..<count {
+        if let datagram = batch.datagram(index, port: socket.value.port, clock: sample) {
+          core.receive(datagram.bytes, path: datagram.path, arrival: datagram.arrival, now: sample.instant)
+        } else {
+          core.noteUnreadable()
+        }
+      }
+      core.flush(send)
+      core.finishBatch()
+      guard batch.isFull else { return }
+    }
+  }
+
+  private func pin(to processor: Int) {
+    var set = [UInt8](repeating: 0, count: 128)
+    guard processor < set.count * 8 else { return }
+    set[processor / 8] = 1 << UInt8(processor % 8)
+    // Refused in a cpuset that lacks the processor: then the scheduler decides, as for any thread.
+    _ = rs_setaffinity(pthread_self(), set.count, set)
+  }
+}
+
+/// A socket that can be handed to its thread.
+final class UDPSocketBox: @unchecked Sendable {
+  let value: UDPSocket
+  init(_ value: consuming UDPSocket) { self.value = value }
+}
+
+/// Apart from any actor: C calls it on the new thread.
+private func workerMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  guard let context else { return nil }
+  Unmanaged<WorkerThread>.fromOpaque(context).takeRetainedValue().loop()
+  return nil
+}

@@ -1,0 +1,97 @@
+public import HTTPServer
+internal import Model
+internal import Rooms
+
+public struct GatewayConfiguration: Sendable {
+  /// Secrets by API key.
+  public var keys: [String: String]
+  /// Whether the known key pair is in use: tokens for the asking, requests from this machine only.
+  public var isDevelopment: Bool
+  /// Seconds since 1970.
+  public var now: @Sendable () -> Int
+
+  public init(
+    keys: [String: String], isDevelopment: Bool, now: @escaping @Sendable () -> Int
+  ) {
+    self.keys = keys
+    self.isDevelopment = isDevelopment
+    self.now = now
+  }
+}
+
+/// Every way in over HTTP: the page, signalling, and tokens while developing.
+public struct Gateway: HTTPHandler {
+  private let configuration: GatewayConfiguration
+  private let rooms: (any RoomService)?
+
+  /// - Parameter rooms: nil: there is no door to rooms, and it answers 404.
+  public init(configuration: GatewayConfiguration, rooms: (any RoomService)?) {
+    self.configuration = configuration
+    self.rooms = rooms
+  }
+
+  public func respond(to request: HTTPRequest) async -> HTTPResponse {
+    if configuration.isDevelopment, let refusal = LocalOnly.refusal(of: request) { return refusal }
+    let isRead = request.method == .get || request.method == .head
+    if let page = Pages.response(path: request.path) {
+      return isRead ? page : Problem.method(allowed: "GET, HEAD")
+    }
+    switch request.path {
+    case "/healthz", "/readyz":
+      return isRead ? HTTPResponse(status: 200) : Problem.method(allowed: "GET, HEAD")
+    case "/dev/token" where configuration.isDevelopment:
+      guard request.method == .post else { return Problem.method(allowed: "POST") }
+      return DevelopmentToken.response(to: request, configuration: configuration)
+    default: break
+    }
+    if connectRoom(request) != nil {
+      var answer = Problem.response(426, "upgrade", "This is a WebSocket's address")
+      answer.headers.add("upgrade", "websocket")
+      return answer
+    }
+    return Problem.notFound()
+  }
+
+  public func upgrade(_ request: HTTPRequest) async -> UpgradeDecision {
+    if configuration.isDevelopment, let refusal = LocalOnly.refusal(of: request) { return .refuse(refusal) }
+    guard let rooms, let room = connectRoom(request) else { return .refuse(Problem.notFound()) }
+    guard AccessToken.isName(room) else {
+      return .refuse(
+        Problem.response(400, "room-name", "A room's name has 1 to 128 bytes and no control characters"))
+    }
+    guard request.offeredSubprotocols.contains(Self.subprotocol) else {
+      return .refuse(
+        Problem.response(
+          400, "subprotocol", "The sub-protocol is missing", detail: "offer \(Self.subprotocol)"))
+    }
+    let terms = SignallingSession<WebSocket>.Terms(room: room) {
+      [configuration] text throws(AccessTokenRefusal) in
+      let token = try AccessToken(verifying: text, keys: configuration.keys, now: configuration.now())
+      _ = try token.requireJoin(room: room)
+      return token
+    }
+    var authorized: AccessToken?
+    if let text = request.bearerToken ?? request.queryItem("access_token") {
+      do {
+        authorized = try terms.authorize(text)
+      } catch {
+        return .refuse(Problem.response(error.status, error.code, error.message))
+      }
+    } else if request.headers["authorization"] != nil {
+      return .refuse(Problem.response(401, "token-malformed", "Authorization is no Bearer token"))
+    }
+    return .accept(subprotocol: Self.subprotocol) { [authorized] socket in
+      await SignallingSession(socket: socket, terms: terms, rooms: rooms).run(authorized: authorized)
+    }
+  }
+
+  static let subprotocol = "roost.v1"
+
+  /// The room of `/v1/rooms/{room}/connect`.
+  private func connectRoom(_ request: HTTPRequest) -> String? {
+    guard let segments = request.segments, segments.count == 4, segments[0] == "v1", segments[1] == "rooms",
+      segments[3] == "connect"
+    else { return nil }
+    return segments[2]
+  }
+}

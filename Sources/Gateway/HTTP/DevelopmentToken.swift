@@ -1,0 +1,43 @@
+internal import FoundationEssentials
+internal import HTTPServer
+internal import Rooms
+
+/// `POST /dev/token {room, identity, name?}`: a token for whoever asks, which only `--dev` gives.
+enum DevelopmentToken {
+  private struct Request: Decodable {
+    var room: String
+    var identity: String
+    var name: String?
+  }
+
+  private struct Answer: Encodable { let token: String }
+
+  /// Seconds for which a token holds.
+  static let lifetime = 6 * 3600
+
+  static func response(to request: HTTPRequest, configuration: GatewayConfiguration) -> HTTPResponse {
+    // A type that a foreign page cannot send without being asked first.
+    guard request.headers["content-type"]?.lowercased().hasPrefix("application/json") == true else {
+      return Problem.response(415, "content-type", "The body is application/json")
+    }
+    guard let wanted = try? JSONDecoder().decode(Request.self, from: Data(request.body)),
+      AccessToken.isName(wanted.room), AccessToken.isName(wanted.identity),
+      wanted.name.map({ $0.utf8.count <= 256 }) ?? true
+    else {
+      return Problem.response(
+        400, "body", "The body is not what it should be",
+        detail: "room and identity are texts of 1 to 128 bytes, name is one of up to 256")
+    }
+    guard let (key, secret) = configuration.keys.first else { return Problem.notFound() }
+    let token = AccessToken(
+      apiKey: key, identity: wanted.identity, expires: configuration.now() + lifetime,
+      issuedAt: configuration.now(), name: wanted.name, grants: .join(wanted.room)
+    ).signed(secret: secret)
+    guard let body = try? JSONEncoder().encode(Answer(token: token)) else {
+      preconditionFailure("a string is always JSON")
+    }
+    var response = HTTPResponse(status: 200, type: "application/json", body: body)
+    response.headers.add("cache-control", "no-store")
+    return response
+  }
+}

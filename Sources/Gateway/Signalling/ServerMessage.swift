@@ -1,0 +1,75 @@
+internal import FoundationEssentials
+internal import Rooms
+
+/// A message to a client of the native door.
+enum ServerMessage: Equatable, Sendable {
+  case joined(JoinedBody, pingInterval: Int)
+  case answer(SessionAnswer)
+  case slots([Slot])
+  case offerWanted(audio: Int, video: Int, reason: OfferReason)
+  case event(EventBody)
+  case pong
+  case error(SignallingErrorCode, message: String)
+  case closed(LeaveReason)
+
+  /// - Parameter id: of the request that this answers.
+  func json(id: RequestID? = nil) -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? encoder.encode(Envelope(message: self, id: id)) else {
+      preconditionFailure("a message of strings and whole numbers is always JSON")
+    }
+    return String(decoding: data, as: UTF8.self)
+  }
+}
+
+private struct Envelope: Encodable {
+  let message: ServerMessage
+  let id: RequestID?
+
+  enum Key: String, CodingKey {
+    case type, id, participant, room, participants, iceServers, pingInterval, lastEvent
+    case sdp, tracks, slots, declined, assignments, audio, video, reason, event, code, message, retry
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: Key.self)
+    try fields.encodeIfPresent(id, forKey: .id)
+    switch message {
+    case .joined(let state, let pingInterval):
+      try fields.encode("joined", forKey: .type)
+      try fields.encode(state.participant, forKey: .participant)
+      try fields.encode(state.room, forKey: .room)
+      try fields.encode(state.participants, forKey: .participants)
+      try fields.encode([String](), forKey: .iceServers)
+      try fields.encode(pingInterval, forKey: .pingInterval)
+      try fields.encode(state.lastEvent, forKey: .lastEvent)
+    case .answer(let answer):
+      try fields.encode("answer", forKey: .type)
+      try fields.encode(answer.sdp, forKey: .sdp)
+      try fields.encode(answer.tracks, forKey: .tracks)
+      try fields.encode(answer.slots, forKey: .slots)
+      try fields.encode(answer.declined, forKey: .declined)
+    case .slots(let slots):
+      try fields.encode("slots", forKey: .type)
+      try fields.encode(slots, forKey: .assignments)
+    case .offerWanted(let audio, let video, let reason):
+      try fields.encode("offerWanted", forKey: .type)
+      try fields.encode(audio, forKey: .audio)
+      try fields.encode(video, forKey: .video)
+      try fields.encode(reason, forKey: .reason)
+    case .event(let event):
+      try fields.encode("event", forKey: .type)
+      try fields.encode(event, forKey: .event)
+    case .pong: try fields.encode("pong", forKey: .type)
+    case .error(let code, let message):
+      try fields.encode("error", forKey: .type)
+      try fields.encode(code, forKey: .code)
+      try fields.encode(message, forKey: .message)
+      try fields.encode(code.retry, forKey: .retry)
+    case .closed(let reason):
+      try fields.encode("closed", forKey: .type)
+      try fields.encode(reason, forKey: .reason)
+    }
+  }
+}

@@ -1,0 +1,72 @@
+public import Rooms
+
+/// The codes of `error` messages. Each has one answer to whether trying again can help.
+public enum SignallingErrorCode: String, Codable, Sendable, CaseIterable {
+  /// No JSON object, no `type`, or a field that is missing, too long or of the wrong type.
+  case badMessage = "bad-message"
+  /// The first message was neither `auth` nor did the request have a token.
+  case authRequired = "auth-required"
+  case authRepeated = "auth-repeated"
+  case tokenMalformed = "token-malformed"
+  case tokenAbsent = "token-absent"
+  case tokenSignature = "token-signature"
+  case tokenAlgorithm = "token-algorithm"
+  case tokenExpired = "token-expired"
+  case tokenNotYetValid = "token-not-yet-valid"
+  case tokenUnknownKey = "token-unknown-key"
+  case tokenNotForThis = "token-not-for-this"
+  /// An offer came while another one was being answered.
+  case offerPending = "offer-pending"
+  /// The description can't be answered at all.
+  case offerRefused = "offer-refused"
+  /// The token's grants don't allow it.
+  case notAllowed = "not-allowed"
+  case roomFull = "room-full"
+  /// Over capacity, or about to stop.
+  case unavailable
+
+  public enum Retry: String, Codable, Sendable {
+    case never
+    case now
+    case after
+  }
+
+  public var retry: Retry {
+    switch self {
+    case .offerPending: .now
+    case .roomFull, .unavailable, .tokenNotYetValid: .after
+    default: .never
+    }
+  }
+}
+
+/// The close codes of the native WebSocket door, beside those of RFC 6455 §7.4.1 (1000, 1001, 1002, 1003, 1007,
+/// 1009, and 1013 for a client that reads too slowly).
+public enum SignallingCloseCode: UInt16, Sendable, CaseIterable {
+  case left = 4000
+  case authTimeout = 4001
+  /// The token is no good; `error` said why.
+  case unauthorized = 4002
+  /// The token is good, but not for this.
+  case forbidden = 4003
+  case badMessage = 4004
+  /// Joining was refused; `error` said why.
+  case joinRefused = 4005
+  case removed = 4010
+  case connectionLost = 4011
+  case duplicateIdentity = 4012
+  case roomClosed = 4014
+  case serverShutdown = 4016
+
+  public init(_ reason: LeaveReason) {
+    self =
+      switch reason {
+      case .left: .left
+      case .removed: .removed
+      case .connectionLost: .connectionLost
+      case .duplicateIdentity: .duplicateIdentity
+      case .roomClosed: .roomClosed
+      case .serverShutdown: .serverShutdown
+      }
+  }
+}

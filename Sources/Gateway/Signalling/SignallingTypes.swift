@@ -1,0 +1,177 @@
+public import Rooms
+
+/// A client's description with what it says about the tracks that it sends.
+public struct SessionOffer: Equatable, Sendable {
+  public struct Track: Equatable, Sendable {
+    public var mid: String
+    public var source: TrackSource
+    public var name: String?
+
+    public init(mid: String, source: TrackSource, name: String? = nil) {
+      self.mid = mid
+      self.source = source
+      self.name = name
+    }
+  }
+
+  public var sdp: String
+  public var tracks: [Track]
+
+  public init(sdp: String, tracks: [Track]) {
+    self.sdp = sdp
+    self.tracks = tracks
+  }
+}
+
+public struct SessionAnswer: Equatable, Sendable, Encodable {
+  /// A section of the offer that became a track.
+  public struct Track: Equatable, Sendable, Encodable {
+    public var mid: String
+    public var track: String
+
+    public init(mid: String, track: String) {
+      self.mid = mid
+      self.track = track
+    }
+  }
+
+  /// A section that was answered by port 0.
+  public struct Declined: Equatable, Sendable, Encodable {
+    public var mid: String
+    public var code: String
+
+    public init(mid: String, code: String) {
+      self.mid = mid
+      self.code = code
+    }
+  }
+
+  public var sdp: String
+  public var tracks: [Track]
+  public var slots: [Slot]
+  public var declined: [Declined]
+
+  public init(sdp: String, tracks: [Track] = [], slots: [Slot] = [], declined: [Declined] = []) {
+    self.sdp = sdp
+    self.tracks = tracks
+    self.slots = slots
+    self.declined = declined
+  }
+}
+
+/// A receive section and the track that plays in it.
+public struct Slot: Equatable, Sendable, Encodable {
+  public var mid: String
+  public var track: String?
+
+  public init(mid: String, track: String?) {
+    self.mid = mid
+    self.track = track
+  }
+
+  private enum CodingKeys: CodingKey { case mid, track }
+
+  /// An empty slot says `null`: absent would mean unknown.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(mid, forKey: .mid)
+    try container.encode(track, forKey: .track)
+  }
+}
+
+public struct TrackBody: Equatable, Sendable, Encodable {
+  public var id: String
+  /// `audio` or `video`.
+  public var kind: String
+  public var source: TrackSource
+  public var name: String?
+  public var muted: Bool
+
+  public init(id: String, kind: String, source: TrackSource, name: String? = nil, muted: Bool = false) {
+    self.id = id
+    self.kind = kind
+    self.source = source
+    self.name = name
+    self.muted = muted
+  }
+}
+
+public struct ParticipantBody: Equatable, Sendable, Encodable {
+  public var id: String
+  public var identity: String
+  public var name: String?
+  public var metadata: String?
+  public var attributes: [String: String]
+  public var tracks: [TrackBody]
+
+  public init(
+    id: String, identity: String, name: String? = nil, metadata: String? = nil,
+    attributes: [String: String] = [:], tracks: [TrackBody] = []
+  ) {
+    self.id = id
+    self.identity = identity
+    self.name = name
+    self.metadata = metadata
+    self.attributes = attributes
+    self.tracks = tracks
+  }
+}
+
+public struct RoomBody: Equatable, Sendable, Encodable {
+  public var id: String
+  public var name: String
+  public var metadata: String?
+
+  public init(id: String, name: String, metadata: String? = nil) {
+    self.id = id
+    self.name = name
+    self.metadata = metadata
+  }
+}
+
+/// What a participant finds when it arrives.
+public struct JoinedBody: Equatable, Sendable {
+  public var participant: ParticipantBody
+  public var room: RoomBody
+  /// The others.
+  public var participants: [ParticipantBody]
+  /// The event up to which this is the state.
+  public var lastEvent: Int
+
+  public init(
+    participant: ParticipantBody, room: RoomBody, participants: [ParticipantBody], lastEvent: Int
+  ) {
+    self.participant = participant
+    self.room = room
+    self.participants = participants
+    self.lastEvent = lastEvent
+  }
+}
+
+/// An entry of a room's event log, such as `participant.joined` or `track.published`.
+public struct EventBody: Equatable, Sendable, Encodable {
+  /// From 1, without gaps, for each room id.
+  public var id: Int
+  /// RFC 3339, UTC, milliseconds.
+  public var time: String
+  public var room: String
+  public var roomId: String
+  public var type: String
+  public var participant: ParticipantBody?
+  public var track: TrackBody?
+  public var reason: LeaveReason?
+
+  public init(
+    id: Int, time: String, room: String, roomId: String, type: String, participant: ParticipantBody? = nil,
+    track: TrackBody? = nil, reason: LeaveReason? = nil
+  ) {
+    self.id = id
+    self.time = time
+    self.room = room
+    self.roomId = roomId
+    self.type = type
+    self.participant = participant
+    self.track = track
+    self.reason = reason
+  }
+}

@@ -1,0 +1,95 @@
+internal import Model
+
+/// One TCP connection with what belongs to it; only the server's thread touches it.
+///
+///     head ─▶ body ─▶ answering ─▶ writing ─▶ head (kept alive) ─▶ …
+///       │               │  └─ an upgrade accepted ─▶ upgrading ─▶ webSocket ─┐
+///       └── refused ────┴─▶ writing ─▶ lingering ────────────────────────────┴▶ gone
+final class Connection {
+  enum Phase {
+    /// A request is waited for, or its head is being read.
+    case head
+    case body
+    /// The handler's task is at work; libmicrohttpd has put the connection aside.
+    case answering
+    case writing
+    /// A 101 is being written.
+    case upgrading
+    case webSocket
+    /// libmicrohttpd is done with it; what still comes is thrown away, so that the last answer isn't lost to a
+    /// reset (RFC 9112 §9.6).
+    case lingering
+    case gone
+  }
+
+  /// What is to become of a connection that was put aside.
+  enum Outcome {
+    case response(HTTPResponse, closing: Bool)
+    case accept(subprotocol: String?, serve: @Sendable (WebSocket) async -> Void)
+    case cut
+  }
+
+  let id: UInt64
+  let listener: Int
+  let remote: SocketAddress
+  /// libmicrohttpd's until it lingers, the server's own from then on.
+  var descriptor: Int32
+  /// libmicrohttpd's connection; nil before it has one and once it has let go.
+  var handle: OpaquePointer?
+
+  var phase = Phase.head
+  /// When the server acts by itself.
+  var deadline = Instant.never
+
+  /// Set from the end of the request line on; its target is nil where it can't be read.
+  var requestLine: RequestLine?
+  var head: RequestHead?
+  var body: [UInt8] = []
+  /// The body was more than `HTTPLimits.bodyBytes`; the rest of it is thrown away.
+  var bodyOverflowed = false
+  var task: Task<Void, Never>?
+  var outcome: Outcome?
+
+  /// libmicrohttpd's handle of an upgraded connection.
+  var upgraded: OpaquePointer?
+  var frames: WebSocketConnection?
+  var socket: WebSocket?
+  /// The client has shut its side, which is the end of a request that isn't answered yet.
+  var farEndGone = false
+  /// What the descriptor is watched for by the server's own poller; nil: it isn't.
+  var watched: Poller.Interest?
+
+  struct RequestLine {
+    var target: RequestTarget?
+  }
+
+  init(id: UInt64, listener: Int, remote: SocketAddress, descriptor: Int32) {
+    self.id = id
+    self.listener = listener
+    self.remote = remote
+    self.descriptor = descriptor
+  }
+
+  func request() -> HTTPRequest? {
+    head.map {
+      HTTPRequest(
+        method: $0.method, path: $0.target.path, query: $0.target.query, headers: $0.headers, body: body,
+        remote: remote, listener: listener)
+    }
+  }
+
+  /// Forgets the request, for the next one on this connection.
+  func reset() {
+    requestLine = nil
+    head = nil
+    body = []
+    bodyOverflowed = false
+    outcome = nil
+    endTask()
+  }
+
+  func endTask() {
+    task?.cancel()
+    task = nil
+  }
+}

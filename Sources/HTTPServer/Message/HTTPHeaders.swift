@@ -1,0 +1,39 @@
+/// Header fields in the order in which they came; names are lower-case.
+public struct HTTPHeaders: Equatable, Sendable {
+  public private(set) var fields: [(name: String, value: String)] = []
+
+  public init() {}
+
+  /// The first value of that name.
+  public subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
+
+  /// Every value of that name.
+  public func all(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
+
+  /// - Parameters:
+  ///   - name: a token (RFC 9110 §5.6.2); written in lower case.
+  ///   - value: control characters in it are dropped, so that no value can start another field.
+  public mutating func add(_ name: String, _ value: String) {
+    let kept = value.unicodeScalars.filter { $0.value >= 32 && $0.value != 127 }
+    fields.append((name.lowercased(), String(String.UnicodeScalarView(kept))))
+  }
+
+  /// The members of a comma-separated list, over all fields of that name, in lower case.
+  public func list(_ name: String) -> [String] {
+    all(name).flatMap { $0.split(separator: ",") }.map { $0.trimmingSpaces().lowercased() }
+  }
+
+  public static func == (a: Self, b: Self) -> Bool {
+    a.fields.count == b.fields.count && zip(a.fields, b.fields).allSatisfy { $0 == $1 }
+  }
+}
+
+extension StringProtocol {
+  /// Without the spaces and tabs at both ends (RFC 9110 §5.6.3).
+  func trimmingSpaces() -> String {
+    let space = { (byte: UInt8) in byte == 32 || byte == 9 }
+    let bytes = Array(utf8).drop(while: space)
+    guard let last = bytes.lastIndex(where: { !space($0) }) else { return "" }
+    return String(decoding: bytes[...last], as: UTF8.self)
+  }
+}

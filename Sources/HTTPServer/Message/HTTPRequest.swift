@@ -1,0 +1,96 @@
+public import Model
+
+/// A request with its whole body.
+///
+/// Its description names method and path only: query strings and Authorization never reach a log.
+public struct HTTPRequest: Sendable {
+  public var method: HTTPMethod
+  /// As on the wire, percent-encoded, from the first `/`.
+  public var path: String
+  /// As on the wire, percent-encoded, without the `?`.
+  public var query: String
+  public var headers: HTTPHeaders
+  public var body: [UInt8]
+  /// The other end of the TCP connection.
+  public var remote: SocketAddress
+  /// Which of the server's listeners took it, counted from 0.
+  public var listener: Int
+
+  public init(
+    method: HTTPMethod, path: String, query: String = "", headers: HTTPHeaders = HTTPHeaders(),
+    body: [UInt8] = [], remote: SocketAddress = SocketAddress(ipv4: 127, 0, 0, 1, port: 0), listener: Int = 0
+  ) {
+    self.method = method
+    self.path = path
+    self.query = query
+    self.headers = headers
+    self.body = body
+    self.remote = remote
+    self.listener = listener
+  }
+
+  /// The path's segments, each decoded by itself, so that an encoded slash stays inside its segment; nil
+  /// where the encoding is broken or a segment is no UTF-8.
+  public var segments: [String]? {
+    var decoded: [String] = []
+    for segment in path.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+      guard let text = segment.percentDecoded() else { return nil }
+      decoded.append(text)
+    }
+    return decoded
+  }
+
+  /// The first value of that name in the query, decoded as a form is.
+  public func queryItem(_ name: String) -> String? {
+    for item in query.split(separator: "&") {
+      let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts[0].percentDecoded(plusIsSpace: true) == name else { continue }
+      return parts.count == 2 ? parts[1].percentDecoded(plusIsSpace: true) : ""
+    }
+    return nil
+  }
+
+  /// The token of `Authorization: Bearer` (RFC 6750 §2.1); nil without one or with more than one.
+  public var bearerToken: String? {
+    let values = headers.all("authorization")
+    guard values.count == 1, values[0].utf8.count > 7, values[0].prefix(7).lowercased() == "bearer " else {
+      return nil
+    }
+    return values[0].dropFirst(7).trimmingSpaces()
+  }
+}
+
+extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  public var description: String { "\(method.rawValue) \(path)" }
+  public var debugDescription: String { description }
+  public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
+}
+
+extension StringProtocol {
+  /// RFC 3986 §2.1; nil for a broken escape or bytes that are no UTF-8.
+  package func percentDecoded(plusIsSpace: Bool = false) -> String? {
+    var bytes: [UInt8] = []
+    var rest = Array(utf8)[...]
+    while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: "%"):
+        guard let high = rest.popFirst()?.hexDigit, let low = rest.popFirst()?.hexDigit else { return nil }
+        bytes.append(high << 4 | low)
+      case UInt8(ascii: "+") where plusIsSpace: bytes.append(32)
+      default: bytes.append(byte)
+      }
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+}
+
+extension UInt8 {
+  fileprivate var hexDigit: UInt8? {
+    switch self {
+    case 48...57: self - 48
+    case 65...70: self - 55
+    case 97...102: self - 87
+    default: nil
+    }
+  }
+}

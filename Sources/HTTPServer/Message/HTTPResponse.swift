@@ -1,0 +1,24 @@
+/// An answer with its whole body. Length, date and connection fields are added when it is written, those among
+/// `headers` are left out.
+public struct HTTPResponse: Equatable, Sendable {
+  public var status: Int
+  public var headers: HTTPHeaders
+  public var body: [UInt8]
+
+  public init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = []) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+
+  public init(status: Int, type: String, body: some Sequence<UInt8>) {
+    self.init(status: status, headers: ["content-type": type], body: Array(body))
+  }
+}
+
+extension HTTPHeaders: ExpressibleByDictionaryLiteral {
+  public init(dictionaryLiteral elements: (String, String)...) {
+    self.init()
+    for (name, value) in elements { add(name, value) }
+  }
+}

@@ -1,0 +1,185 @@
+internal import CMicroHTTPD
+internal import Glibc
+internal import Model
+
+/// What libmicrohttpd calls, and how a request goes through it: its head, its body, put aside while a task makes
+/// the answer, taken up again to be answered.
+extension ServerLoop {
+  static var callbacks: roost_mhd_callbacks {
+    roost_mhd_callbacks(
+      target: { owner, target, handle in
+        if let handle, let target { ServerLoop.of(owner).requestLineCame(on: handle, target: target) }
+        return nil
+      },
+      request: { owner, handle, _, method, version, bytes, size, _ in
+        guard let handle, let method, let version, let size else { return .NO }
+        let upload = UnsafeRawBufferPointer(start: bytes, count: size.pointee)
+        let goesOn = ServerLoop.of(owner).requestGoesOn(
+          on: handle, method: method, version: version, upload: upload)
+        size.pointee = 0
+        return goesOn ? .YES : .NO
+      },
+      completed: { owner, handle, _, _ in
+        if let handle { ServerLoop.of(owner).requestEnded(on: handle) }
+      },
+      connection: { owner, handle, _, event in
+        guard let handle else { return }
+        let loop = ServerLoop.of(owner)
+        if event == .CONNECTION_NOTIFY_STARTED {
+          loop.started(handle)
+        } else if let connection = loop.connections[handle: handle] {
+          loop.closed(connection)
+        }
+      })
+  }
+
+  static func of(_ owner: UnsafeMutableRawPointer?) -> ServerLoop {
+    guard let owner else { preconditionFailure("libmicrohttpd lost its owner") }
+    return Unmanaged<ServerLoop>.fromOpaque(owner).takeUnretainedValue()
+  }
+
+  // MARK: from the client
+
+  /// - Parameter target: as on the wire; what libmicrohttpd hands out later is decoded.
+  private func requestLineCame(on handle: OpaquePointer, target: UnsafePointer<CChar>) {
+    guard let connection = connections[handle: handle], connection.phase == .head else { return }
+    let bytes = UnsafeRawBufferPointer(start: target, count: strlen(target))
+    connection.requestLine = .init(target: RequestTarget(bytes))
+    schedule(connection, Clocks.now() + limits.headTime)
+  }
+
+  /// - Returns: false to end the connection.
+  private func requestGoesOn(
+    on handle: OpaquePointer, method: UnsafePointer<CChar>, version: UnsafePointer<CChar>,
+    upload: UnsafeRawBufferPointer
+  ) -> Bool {
+    guard let connection = connections[handle: handle] else { return false }
+    switch connection.phase {
+    case .head: return headCame(connection, handle, method: method, version: version)
+    case .body where !upload.isEmpty:
+      if connection.body.count + upload.count <= limits.bodyBytes {
+        connection.body.append(contentsOf: upload)
+      } else {
+        // Of unannounced length. An answer can be given only at its end, for which `bodyTime` is left.
+        connection.body = []
+        connection.bodyOverflowed = true
+      }
+      return true
+    case .body:
+      return connection.bodyOverflowed
+        ? answer(connection, handle, RequestRefusal.bodyTooLarge.response, closing: true)
+        : putAside(connection, handle)
+    case .answering: return takeUp(connection, handle)
+    case .writing, .upgrading, .webSocket, .lingering, .gone: return false
+    }
+  }
+
+  private func headCame(
+    _ connection: Connection, _ handle: OpaquePointer, method: UnsafePointer<CChar>,
+    version: UnsafePointer<CChar>
+  ) -> Bool {
+    do throws(RequestRefusal) {
+      connection.head = try RequestHead(
+        method: String(cString: method), target: connection.requestLine?.target,
+        headers: try Self.fields(of: handle),
+        isHTTP10: strcmp(version, "HTTP/1.0") == 0, size: roost_mhd_head_size(handle), limits: limits)
+      connection.phase = .body
+      schedule(connection, Clocks.now() + limits.bodyTime)
+      return true
+    } catch {
+      return answer(connection, handle, error.response, closing: true)
+    }
+  }
+
+  private static func fields(of handle: OpaquePointer) throws(RequestRefusal) -> HTTPHeaders {
+    var fields = Fields()
+    withUnsafeMutablePointer(to: &fields) { fields in
+      _ = MHD_get_connection_values_n(
+        handle, .HEADER_KIND,
+        { fields, _, name, nameSize, value, valueSize in
+          fields?.assumingMemoryBound(to: Fields.self).pointee.add(
+            name: UnsafeRawBufferPointer(start: name, count: nameSize),
+            value: UnsafeRawBufferPointer(start: value, count: valueSize))
+          return .YES
+        }, fields)
+    }
+    guard !fields.isMalformed else { throw .malformedField }
+    return fields.headers
+  }
+
+  private struct Fields {
+    var headers = HTTPHeaders()
+    /// A control character: a bare CR, which libmicrohttpd leaves in its line and others take for the end of it.
+    var isMalformed = false
+
+    mutating func add(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+      let isPrintable = { (byte: UInt8) in byte >= 32 && byte != 127 || byte == 9 }
+      if !name.allSatisfy(isPrintable) || !value.allSatisfy(isPrintable) { isMalformed = true }
+      headers.add(
+        String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self).trimmingSpaces())
+    }
+  }
+
+  // MARK: to the handler and back
+
+  private func putAside(_ connection: Connection, _ handle: OpaquePointer) -> Bool {
+    guard let request = connection.request(), !connection.farEndGone else { return false }
+    connection.phase = .answering
+    schedule(connection, Clocks.now() + limits.answerTime)
+    MHD_suspend_connection(handle)
+    let (id, handler, mailbox) = (connection.id, handler, mailbox)
+    if connection.head?.webSocketKey != nil {
+      connection.task = Task { mailbox.post(.decide(id, await handler.upgrade(request))) }
+    } else {
+      connection.task = Task { mailbox.post(.respond(id, await handler.respond(to: request))) }
+    }
+    return true
+  }
+
+  /// Ignored when no answer is expected any more.
+  func resume(_ connection: Connection, _ outcome: Connection.Outcome) {
+    guard connection.phase == .answering, connection.outcome == nil, let handle = connection.handle else {
+      return
+    }
+    connection.outcome = outcome
+    connection.endTask()
+    MHD_resume_connection(handle)
+    wakeDaemon()
+  }
+
+  private func takeUp(_ connection: Connection, _ handle: OpaquePointer) -> Bool {
+    switch connection.outcome {
+    case .response(let response, let closing): answer(connection, handle, response, closing: closing)
+    case .accept where draining: answer(connection, handle, HTTPResponse(status: 503), closing: true)
+    case .accept(let subprotocol, _): acceptUpgrade(connection, handle, subprotocol: subprotocol)
+    case .cut, nil: false
+    }
+  }
+
+  private func answer(
+    _ connection: Connection, _ handle: OpaquePointer, _ response: HTTPResponse, closing: Bool
+  ) -> Bool {
+    guard let made = response.made(closing: closing || draining) else { return false }
+    defer { MHD_destroy_response(made) }
+    beginWriting(connection, handle, .writing)
+    return MHD_queue_response(handle, UInt32(clamping: response.status), made) == .YES
+  }
+
+  func beginWriting(_ connection: Connection, _ handle: OpaquePointer, _ phase: Connection.Phase) {
+    connection.phase = phase
+    connection.deadline = .never
+    let seconds = (limits.writeTime.wholeNanoseconds &+ 999_999_999) / 1_000_000_000
+    roost_mhd_set_timeout(handle, UInt32(clamping: max(seconds, 1)))
+  }
+
+  /// The answer is written, or the connection is about to be closed.
+  private func requestEnded(on handle: OpaquePointer) {
+    guard let connection = connections[handle: handle], connection.phase != .webSocket else { return }
+    connection.reset()
+    guard connection.phase == .writing, !aborted else { return }
+    connection.phase = .head
+    roost_mhd_set_timeout(handle, 0)
+    schedule(connection, Clocks.now() + limits.keepAlive)
+    if draining || connection.farEndGone { cutIdle(connection) }
+  }
+}

@@ -1,0 +1,314 @@
+internal import Glibc
+internal import Model
+
+/// The server's thread. libmicrohttpd reads and writes HTTP, wslay the frames of what became a WebSocket; the loop
+/// accepts, waits, keeps the deadlines and stands between them and the handler's tasks, which reach it through the
+/// mailbox. Nothing here is touched by another thread.
+final class ServerLoop {
+  let limits: HTTPLimits
+  let handler: any HTTPHandler
+  let mailbox: Mailbox
+  let poller: Poller
+  var connections = ConnectionTable()
+  private(set) var draining = false
+  private(set) var aborted = false
+
+  private var daemon: Daemon?
+  /// When libmicrohttpd is to be run although nothing came; the distant past: at once.
+  private var daemonDeadline = Instant.never
+  /// No connection's deadline is earlier.
+  private var nextSweep = Instant.never
+  private var listeners: [UInt64: (index: Int, descriptor: Int32)] = [:]
+  private var nextID: UInt64 = 1
+  /// The connection that libmicrohttpd is being given.
+  private var arriving: Connection?
+  /// The descriptor that is given up for a moment when there are no more.
+  private var spareDescriptor: Int32
+
+  private static let mailboxID: UInt64 = 0
+  private static let daemonID = UInt64.max
+  /// A sweep looks at every connection, so that many deadlines are met in one.
+  private static let sweepInterval = Duration.milliseconds(20)
+
+  /// - Parameter listening: sockets that are listening already; the loop owns them from the end of `init` on.
+  init(
+    limits: HTTPLimits, handler: any HTTPHandler, mailbox: Mailbox, listening: [Int32]
+  ) throws(HTTPServerError) {
+    guard let poller = Poller() else { throw .cannotStart(step: "epoll_create1", errno: errno) }
+    self.poller = poller
+    self.limits = limits
+    self.handler = handler
+    self.mailbox = mailbox
+    spareDescriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    let daemon = try Daemon(
+      owner: Unmanaged.passUnretained(self).toOpaque(), callbacks: Self.callbacks,
+      connections: limits.connections, headBytes: limits.headBytes)
+    var watched = self.poller.add(daemon.descriptor, id: Self.daemonID, .readable)
+    self.daemon = consume daemon
+    watched = self.poller.add(mailbox.descriptor, id: Self.mailboxID, .readable) && watched
+    for (index, descriptor) in listening.enumerated() {
+      let id = takeID()
+      watched = self.poller.add(descriptor, id: id, .readable) && watched
+      listeners[id] = (index, descriptor)
+    }
+    guard watched else { throw .cannotStart(step: "epoll_ctl", errno: errno) }
+  }
+
+  deinit {
+    if spareDescriptor >= 0 { close(spareDescriptor) }
+  }
+
+  /// Runs until stopped.
+  func run() {
+    while !aborted && !(draining && connections.isEmpty) {
+      let events = poller.wait(until: min(daemonDeadline, nextSweep), now: Clocks.now())
+      var daemonIsReady = false
+      for event in events {
+        if event.id == Self.daemonID {
+          daemonIsReady = true
+        } else if event.id == Self.mailboxID {
+          for command in mailbox.takeAll() { obey(command) }
+        } else if listeners[event.id] != nil {
+          acceptAll(on: event.id)
+        } else if let connection = connections[event.id] {
+          noticed(event.what, on: connection)
+        }
+      }
+      let now = Clocks.now()
+      if now >= nextSweep { sweep(now: now) }
+      if daemonIsReady || now >= daemonDeadline { runDaemon(now: now) }
+    }
+    end()
+  }
+
+  /// What libmicrohttpd was told by a call needs a run to happen.
+  func wakeDaemon() { daemonDeadline = Instant(nanoseconds: .min) }
+
+  private func runDaemon(now: Instant) {
+    // Callbacks may wake it anew.
+    daemonDeadline = .never
+    let next = daemon?.run(now: now) ?? .never
+    daemonDeadline = min(daemonDeadline, next)
+  }
+
+  private func takeID() -> UInt64 {
+    defer { nextID &+= 1 }
+    return nextID
+  }
+
+  // MARK: connections come
+
+  private func acceptAll(on id: UInt64) {
+    for _ in 0..<64 {
+      guard let listener = listeners[id] else { return }
+      guard let (descriptor, remote) = Listening.accept(listener.descriptor) else {
+        if errno == EMFILE || errno == ENFILE { turnAway(listener.descriptor) }
+        if errno == ECONNABORTED || errno == EINTR { continue }
+        return
+      }
+      guard connections.hasRoom(for: remote, limits) else {
+        close(descriptor)
+        continue
+      }
+      let connection = Connection(
+        id: takeID(), listener: listener.index, remote: remote, descriptor: descriptor)
+      connections.insert(connection)
+      arriving = connection
+      let taken = daemon?.add(descriptor, from: remote) == true
+      arriving = nil
+      guard !taken else { continue }
+      if connection.phase == .lingering { forget(connection) } else { connections.remove(connection) }
+    }
+  }
+
+  /// With no descriptor left a waiting client would wake the loop for ever: it is taken and let go.
+  private func turnAway(_ listener: Int32) {
+    guard spareDescriptor >= 0 else { return }
+    close(spareDescriptor)
+    let client = Glibc.accept(listener, nil, nil)
+    if client >= 0 { close(client) }
+    spareDescriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+  }
+
+  /// libmicrohttpd has taken the arriving connection.
+  func started(_ handle: OpaquePointer) {
+    guard let connection = arriving else { return }
+    connections.bind(connection, to: handle)
+    watch(connection, [.farEndGone, .onceEach])
+    schedule(connection, Clocks.now() + limits.headTime)
+  }
+
+  // MARK: time
+
+  func schedule(_ connection: Connection, _ deadline: Instant) {
+    connection.deadline = deadline
+    nextSweep = min(nextSweep, deadline)
+  }
+
+  private func sweep(now: Instant) {
+    let due = connections.all.filter { $0.deadline <= now }
+    for connection in due { expire(connection, now: now) }
+    let earliest = connections.all.lazy.map(\.deadline).min() ?? .never
+    nextSweep = earliest == .never ? .never : max(earliest, now + Self.sweepInterval)
+  }
+
+  private func expire(_ connection: Connection, now: Instant) {
+    connection.deadline = .never
+    switch connection.phase {
+    case .head, .body: cut(connection)
+    case .answering:
+      var response = HTTPResponse(status: 503)
+      response.headers.add("retry-after", "1")
+      resume(connection, .response(response, closing: true))
+    case .webSocket:
+      connection.frames?.expire(now: now)
+      settleWebSocket(connection, now: now)
+    case .lingering: forget(connection)
+    // libmicrohttpd's own bound holds there.
+    case .writing, .upgrading, .gone: break
+    }
+  }
+
+  // MARK: descriptors that the loop watches itself
+
+  /// - Parameter interest: nil: no more.
+  func watch(_ connection: Connection, _ interest: Poller.Interest?) {
+    guard connection.watched != interest else { return }
+    switch (connection.watched, interest) {
+    case (nil, let interest?): poller.add(connection.descriptor, id: connection.id, interest)
+    case (_, let interest?): poller.change(connection.descriptor, id: connection.id, interest)
+    case (_, nil): poller.remove(connection.descriptor)
+    }
+    connection.watched = interest
+  }
+
+  private func noticed(_ what: Poller.Interest, on connection: Connection) {
+    switch connection.phase {
+    case .head, .body:
+      // libmicrohttpd misses an end that comes together with bytes; this lets it look again.
+      connection.farEndGone = true
+      cutIdle(connection)
+    // Nobody waits for the answer any more.
+    case .answering: resume(connection, .cut)
+    case .writing, .upgrading: connection.farEndGone = true
+    case .webSocket: webSocketNoticed(what, on: connection)
+    case .lingering: discard(connection)
+    case .gone: break
+    }
+  }
+
+  // MARK: connections go
+
+  /// Ends it in both directions; libmicrohttpd sees that and lets go of it.
+  func cut(_ connection: Connection) { shutdown(connection.descriptor, Int32(SHUT_RDWR)) }
+
+  /// Ends it once libmicrohttpd has read what is there.
+  func cutIdle(_ connection: Connection) { shutdown(connection.descriptor, Int32(SHUT_RD)) }
+
+  /// libmicrohttpd has shut its side and is about to close the socket.
+  func closed(_ connection: Connection) {
+    connections.unbind(connection)
+    watch(connection, nil)
+    connection.reset()
+    connection.socket?.ended()
+    connection.frames = nil
+    var byte: UInt8 = 0
+    let waits = recv(connection.descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+    let copy =
+      connection.upgraded == nil && !aborted && (waits > 0 || waits < 0 && errno == EAGAIN)
+      ? fcntl(connection.descriptor, F_DUPFD_CLOEXEC, 0) : -1
+    guard copy >= 0 else {
+      connection.phase = .gone
+      connections.remove(connection)
+      return
+    }
+    connection.descriptor = copy
+    connection.phase = .lingering
+    watch(connection, .readable)
+    schedule(connection, Clocks.now() + limits.closeTime)
+  }
+
+  private func discard(_ connection: Connection) {
+    let ended = withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 16) { buffer in
+      for _ in 0..<16 {
+        let count = recv(connection.descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+        if count <= 0 { return count == 0 || errno != EAGAIN && errno != EINTR }
+      }
+      return false
+    }
+    if ended { forget(connection) }
+  }
+
+  /// A lingering connection has nothing more to wait for.
+  private func forget(_ connection: Connection) {
+    watch(connection, nil)
+    close(connection.descriptor)
+    connection.phase = .gone
+    connections.remove(connection)
+  }
+
+  // MARK: the mailbox
+
+  private func obey(_ command: Command) {
+    switch command {
+    case .respond(let id, let response):
+      if let connection = connections[id] { resume(connection, .response(response, closing: false)) }
+    case .decide(let id, .refuse(let response)):
+      if let connection = connections[id] { resume(connection, .response(response, closing: false)) }
+    case .decide(let id, .accept(let subprotocol, let serve)):
+      if let connection = connections[id] {
+        resume(connection, .accept(subprotocol: subprotocol, serve: serve))
+      }
+    case .send(let id, let text):
+      guard let connection = connections[id] else { return }
+      connection.frames?.send(text)
+      settleWebSocket(connection, now: Clocks.now())
+    case .close(let id, let code, let reason, let dropping):
+      guard let connection = connections[id] else { return }
+      let now = Clocks.now()
+      connection.frames?.close(code: code, reason: reason, now: now, dropping: dropping)
+      settleWebSocket(connection, now: now)
+    case .drain: drain()
+    case .abort: aborted = true
+    }
+  }
+
+  private func closeListeners() {
+    for listener in listeners.values {
+      poller.remove(listener.descriptor)
+      close(listener.descriptor)
+    }
+    listeners = [:]
+  }
+
+  private func drain() {
+    draining = true
+    closeListeners()
+    let now = Clocks.now()
+    for connection in Array(connections.all) {
+      switch connection.phase {
+      case .head where connection.requestLine == nil: cutIdle(connection)
+      case .webSocket:
+        connection.frames?.close(code: 1001, reason: "server stops", now: now)
+        settleWebSocket(connection, now: now)
+      default: break
+      }
+    }
+  }
+
+  private func end() {
+    aborted = true
+    mailbox.close()
+    closeListeners()
+    for connection in Array(connections.all) {
+      switch connection.phase {
+      // libmicrohttpd stops only with none put aside.
+      case .answering: resume(connection, .cut)
+      case .webSocket: endWebSocket(connection)
+      case .lingering: forget(connection)
+      default: break
+      }
+    }
+    daemon = nil
+  }
+}

@@ -1,0 +1,137 @@
+public import Model
+internal import Synchronization
+
+/// An open WebSocket, to be used from any task. Text messages only.
+public final class WebSocket: Sendable {
+  /// The other end of the TCP connection.
+  public let remote: SocketAddress
+  /// What the client says, in order; ends when the connection does. For one reader.
+  public let messages: Messages
+
+  let id: UInt64
+  private let mailbox: Mailbox
+  private let limits: HTTPLimits
+  private let received: AsyncStream<String>.Continuation
+  private let traffic = Traffic()
+
+  init(id: UInt64, remote: SocketAddress, limits: HTTPLimits, mailbox: Mailbox) {
+    self.id = id
+    self.remote = remote
+    self.limits = limits
+    self.mailbox = mailbox
+    let (stream, continuation) = AsyncStream<String>.makeStream()
+    received = continuation
+    messages = Messages(stream: stream, traffic: traffic)
+  }
+
+  /// Queues a message; never waits.
+  /// - Returns: false when it will not be sent: the connection is closing, or this message would be more than
+  ///   `HTTPLimits.queuedMessages` or `queuedBytes` allow to wait. The latter closes with 1013.
+  @discardableResult
+  public func send(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    let size = bytes.count
+    let verdict = traffic.state.withLock { state -> Verdict in
+      guard state.open else { return .closed }
+      guard state.outgoing < limits.queuedMessages, state.outgoingBytes + size <= limits.queuedBytes else {
+        state.open = false
+        return .overflow
+      }
+      state.outgoing += 1
+      state.outgoingBytes += size
+      return .queued
+    }
+    switch verdict {
+    case .queued: mailbox.post(.send(id, text: bytes))
+    case .overflow: mailbox.post(.close(id, code: 1013, reason: "too slow", dropping: true))
+    case .closed: break
+    }
+    return verdict == .queued
+  }
+
+  /// Says what was queued before, then closes; later calls do nothing.
+  /// - Parameters:
+  ///   - code: 1000–1013 as registered, or 3000–4999 (RFC 6455 §7.4.2).
+  ///   - reason: at most 122 bytes; cut.
+  public func close(code: UInt16 = 1000, reason: String = "") {
+    let first = traffic.state.withLock { state in
+      defer { state.open = false }
+      return state.open
+    }
+    if first { mailbox.post(.close(id, code: code, reason: reason, dropping: false)) }
+  }
+
+  private enum Verdict { case queued, overflow, closed }
+}
+
+extension WebSocket {
+  /// The text messages of one connection.
+  public struct Messages: AsyncSequence, Sendable {
+    public typealias Element = String
+    public typealias Failure = Never
+    fileprivate let stream: AsyncStream<String>
+    fileprivate let traffic: Traffic
+
+    public struct Iterator: AsyncIteratorProtocol {
+      fileprivate var base: AsyncStream<String>.Iterator
+      fileprivate let traffic: Traffic
+
+      public mutating func next() async -> String? {
+        guard let text = await base.next() else { return nil }
+        traffic.didRead(text)
+        return text
+      }
+    }
+
+    public func makeAsyncIterator() -> Iterator {
+      Iterator(base: stream.makeAsyncIterator(), traffic: traffic)
+    }
+  }
+
+  /// What is under way, counted.
+  fileprivate final class Traffic: Sendable {
+    struct State {
+      var open = true
+      /// Given to `send`, not yet taken by TCP.
+      var outgoing = 0
+      var outgoingBytes = 0
+      /// Received, not yet read by the handler.
+      var incoming = 0
+      var incomingBytes = 0
+    }
+
+    let state = Mutex(State())
+
+    func didRead(_ text: String) {
+      state.withLock {
+        $0.incoming -= 1
+        $0.incomingBytes -= text.utf8.count
+      }
+    }
+  }
+
+  // MARK: for the server's thread
+
+  /// - Returns: false if the handler leaves too much unread.
+  func deliver(_ text: String) -> Bool {
+    let fits = traffic.state.withLock { state in
+      state.incoming += 1
+      state.incomingBytes += text.utf8.count
+      return state.incoming <= limits.queuedMessages && state.incomingBytes <= limits.queuedBytes
+    }
+    if fits { received.yield(text) }
+    return fits
+  }
+
+  func didWrite(messages: Int, bytes: Int) {
+    traffic.state.withLock {
+      $0.outgoing -= messages
+      $0.outgoingBytes -= bytes
+    }
+  }
+
+  func ended() {
+    traffic.state.withLock { $0.open = false }
+    received.finish()
+  }
+}

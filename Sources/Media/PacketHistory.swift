@@ -1,0 +1,66 @@
+internal import Model
+
+/// The last packets of one stream, to be sent again: a ring of bytes and a table by sequence number.
+///
+/// The bound is both a number of packets and of bytes; the oldest give way. Memory is taken once.
+public struct PacketHistory: ~Copyable {
+  private struct Entry {
+    var sequence: Int64 = .min
+    /// Counts all bytes ever stored; the bytes stand at `position` modulo the ring's size.
+    var position: Int = 0
+    var size: Int = 0
+    var info = PacketInfo()
+  }
+
+  private let bytes: UnsafeMutableRawPointer
+  private let byteCapacity: Int
+  private let entries: UnsafeMutablePointer<Entry>
+  private let entryMask: Int
+  private var written = 0
+
+  /// - Parameters:
+  ///   - packets: rounded up to a power of two.
+  ///   - bytes: at least 4,096; rounded up to a power of two, too.
+  public init(packets: Int, bytes capacity: Int) {
+    var count = 16
+    while count < packets { count *= 2 }
+    entryMask = count - 1
+    var size = 4_096
+    while size < capacity { size *= 2 }
+    byteCapacity = size
+    bytes = .allocate(byteCount: byteCapacity, alignment: 64)
+    entries = .allocate(capacity: count)
+    entries.initialize(repeating: Entry(), count: count)
+  }
+
+  deinit {
+    bytes.deallocate()
+    entries.deallocate()
+  }
+
+  /// Keeps a copy; a packet larger than a quarter of the ring is not kept, nor a late one in a newer one's place.
+  public mutating func store(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo, sequence: Int64) {
+    guard let base = packet.baseAddress, packet.count <= byteCapacity / 4,
+      entries[Int(truncatingIfNeeded: sequence) & entryMask].sequence <= sequence
+    else { return }
+    var start = written & (byteCapacity &- 1)
+    if start &+ packet.count > byteCapacity {
+      written &+= byteCapacity &- start
+      start = 0
+    }
+    (bytes + start).copyMemory(from: base, byteCount: packet.count)
+    entries[Int(truncatingIfNeeded: sequence) & entryMask] = Entry(
+      sequence: sequence, position: written, size: packet.count, info: info)
+    written &+= packet.count
+  }
+
+  /// A kept packet; the bytes are valid until the next `store`.
+  public func find(_ sequence: Int64) -> (packet: UnsafeRawBufferPointer, info: PacketInfo)? {
+    let entry = entries[Int(truncatingIfNeeded: sequence) & entryMask]
+    guard entry.sequence == sequence, entry.size > 0, written &- entry.position <= byteCapacity else {
+      return nil
+    }
+    let start = bytes + (entry.position & (byteCapacity &- 1))
+    return (UnsafeRawBufferPointer(start: start, count: entry.size), entry.info)
+  }
+}

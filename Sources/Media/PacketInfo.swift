@@ -1,0 +1,63 @@
+public import Model
+
+/// What is known of a received packet, found once: later stages read it here and never parse again.
+///
+/// Fixed in size and plain in memory, so it crosses to another worker as bytes. Offsets are from the packet's
+/// first byte unless they say otherwise.
+public struct PacketInfo: BitwiseCopyable, Sendable {
+  /// When the kernel had it.
+  public var arrival = Instant(nanoseconds: 0)
+  /// Never wraps; a source that starts over goes on far above its old numbers.
+  public var extendedSequence: Int64 = 0
+  public var timestamp: UInt32 = 0
+  /// Counts how often the source started over; streams are anchored anew when it changes.
+  public var restart: UInt8 = 0
+  public var codec = Codec.opus
+  public var flags: Flags = []
+  /// RFC 6464: bit 7 voice, the rest decibels below overload. Meaningful with `.audioLevel`.
+  public var audioLevel: UInt8 = 0
+  /// Contributing sources, 0–15; their list starts at offset 12.
+  public var contributors: UInt8 = 0
+  public var payloadOffset: UInt16 = 0
+  /// Bytes without padding.
+  public var payloadSize: UInt16 = 0
+  /// VP8: 7 or 15 bits, in the payload at `pictureIDOffset`; there is none where that is 0.
+  public var pictureID: UInt16 = 0
+  public var pictureIDOffset: UInt8 = 0
+  public var tl0PictureIndexOffset: UInt8 = 0
+  public var tl0PictureIndex: UInt8 = 0
+
+  public struct Flags: OptionSet, BitwiseCopyable, Sendable {
+    public var rawValue: UInt16
+    @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    public static let marker = Flags(rawValue: 1)
+    /// The first packet of a frame.
+    public static let frameStart = Flags(rawValue: 2)
+    /// The first packet of a key frame.
+    public static let keyFrame = Flags(rawValue: 4)
+    /// No other frame refers to this one.
+    public static let discardable = Flags(rawValue: 8)
+    public static let audioLevel = Flags(rawValue: 16)
+    /// It came as a retransmission.
+    public static let recovered = Flags(rawValue: 32)
+    /// The picture id has 15 bits.
+    public static let longPictureID = Flags(rawValue: 64)
+  }
+
+  public init() {}
+}
+
+/// Why a received packet goes nowhere; counted by this name.
+public enum MediaDrop: UInt8, Error, Sendable, CaseIterable {
+  case unknownPayloadType
+  case malformedPayload
+  case duplicate
+  /// Older than the window of sequence numbers that are told apart.
+  case tooOld
+  /// The first packet after a jump; a second one in line confirms it (RFC 3550 A.1).
+  case sequenceJump
+  /// A retransmission or padding before the stream it belongs to.
+  case retransmissionWithoutStream
+  case paddingOnly
+}

@@ -1,0 +1,44 @@
+public import Model
+
+/// Asks a publisher for key frames (RFC 4585 §6.3.1), at most once an interval however many subscribers wish
+/// for one, and again as long as none came.
+public struct KeyFrameRequester: Sendable {
+  /// A key frame costs a publisher many times an ordinary one.
+  public static let interval = Duration.seconds(1)
+
+  @usableFromInline var lastAsked = Instant(nanoseconds: -1_000_000_000_000)
+  @usableFromInline var wanted = false
+  /// Asked for in all.
+  public private(set) var asked: UInt32 = 0
+
+  public init() {}
+
+  @inlinable @inline(__always)
+  public var deadline: Instant { wanted ? lastAsked + Self.interval : .never }
+
+  /// Somebody needs a key frame.
+  public mutating func wish() { wanted = true }
+
+  /// The first packet of a key frame came.
+  public mutating func arrived() { wanted = false }
+
+  /// - Returns: true when a request is to be sent now.
+  public mutating func poll(now: Instant) -> Bool {
+    guard wanted, now >= deadline else { return false }
+    lastAsked = now
+    asked &+= 1
+    return true
+  }
+
+  public func encode(into writer: inout StateWriter) {
+    writer.write(lastAsked)
+    writer.write(wanted)
+    writer.write(asked)
+  }
+
+  public init(from reader: inout StateReader) throws(StateError) {
+    lastAsked = try reader.instant()
+    wanted = try reader.bool()
+    asked = try reader.integer()
+  }
+}

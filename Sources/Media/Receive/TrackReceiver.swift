@@ -1,0 +1,301 @@
+public import Model
+public import Wire
+
+/// One track as a publisher sends it: its media stream, its retransmissions, what was lost and what is asked for.
+///
+/// Sees packets in plain text whose SSRC belongs to it; which one that is, the transport knows.
+public struct TrackReceiver: Sendable {
+  /// What becomes of a packet.
+  public enum Outcome: Sendable {
+    /// To be forwarded: the packet starts `offset` bytes into the given buffer (retransmissions are unwrapped in
+    /// place) and has `size` bytes.
+    case media(PacketInfo, offset: Int, size: Int)
+    case dropped(MediaDrop)
+  }
+
+  /// A payload type of the section.
+  private struct Format: BitwiseCopyable {
+    var payloadType: UInt8 = 255
+    var rtxPayloadType: UInt8 = 255
+    var codec = Codec.opus
+    var nack = false
+    var pli = false
+  }
+
+  private static let formatLimit = 8
+
+  public private(set) var kind: MediaKind
+  /// A number of the owner's own, to find what belongs to the track without a search; no part of the state.
+  public var tag: Int32 = -1
+  private var formats: InlineArray<8, Format> = InlineArray(repeating: Format())
+  private var formatCount = 0
+  /// Bound by the description or by the first packet that names the section; nil until then.
+  public var ssrc: UInt32?
+  public var rtxSSRC: UInt32?
+  public private(set) var statistics = ReceptionStatistics()
+  @usableFromInline var nack = NACKGenerator()
+  public private(set) var keyFrames = KeyFrameRequester()
+  /// How often the source started over.
+  public private(set) var restarts: UInt8 = 0
+  private var usesNACK = false
+  private var usesPLI = false
+
+  /// The last sender report of the media stream, for report blocks (LSR, DLSR) and the clock.
+  private var reportNTP: UInt64 = 0
+  private var reportTimestamp: UInt32 = 0
+  private var reportArrival = Instant.never
+  /// The first packet, which ties the clock until a report does.
+  private var firstTimestamp: UInt32 = 0
+  private var firstArrival = Instant.never
+  private var clockRate: UInt32 = 0
+
+  public init(_ section: ReceiveSection) {
+    kind = section.kind
+    apply(section)
+  }
+
+  /// Takes a renegotiated section: formats may change, the streams keep their state.
+  public mutating func apply(_ section: ReceiveSection) {
+    kind = section.kind
+    formatCount = 0
+    usesNACK = false
+    usesPLI = false
+    for codec in section.codecs.prefix(Self.formatLimit) {
+      formats[formatCount] = Format(
+        payloadType: codec.payloadType, rtxPayloadType: codec.rtxPayloadType ?? 255, codec: codec.codec,
+        nack: codec.nack, pli: codec.pli)
+      formatCount += 1
+      usesNACK = usesNACK || codec.nack
+      usesPLI = usesPLI || codec.pli
+    }
+    if let announced = section.ssrc, announced != ssrc {
+      rebind(ssrc: announced)
+      rtxSSRC = section.rtxSSRC
+    } else if let announced = section.rtxSSRC {
+      rtxSSRC = announced
+    }
+  }
+
+  /// Whether the section knows the payload type, as media or as retransmission.
+  public func format(of payloadType: UInt8) -> (codec: Codec, isRTX: Bool)? {
+    for index in 0..<formatCount {
+      if formats[index].payloadType == payloadType { return (formats[index].codec, false) }
+      if formats[index].rtxPayloadType == payloadType { return (formats[index].codec, true) }
+    }
+    return nil
+  }
+
+  /// The section's media now comes under another SSRC, as its packets say.
+  public mutating func rebind(ssrc new: UInt32) {
+    guard ssrc != new else { return }
+    if ssrc != nil && statistics.isStarted {
+      statistics.expectRestart()
+      // Those numbers were the old stream's.
+      nack.reset()
+    }
+    ssrc = new
+  }
+
+  /// Inlined, as `deadline` is: a call from another module would copy the whole value first, 10 KiB a packet.
+  @inlinable @inline(__always)
+  public var isStarted: Bool { statistics.isStarted }
+
+  /// - Parameters:
+  ///   - packet: in plain text; a retransmission is unwrapped in place.
+  ///   - header: as read from it.
+  ///   - isRTX: it came under the retransmission's SSRC.
+  ///   - arrival: when the kernel had it.
+  public mutating func receive(
+    _ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, isRTX: Bool, audioLevel: AudioLevel?,
+    arrival: Instant
+  ) -> Outcome {
+    guard let index = formatIndex(header.payloadType, isRTX: isRTX) else {
+      return .dropped(.unknownPayloadType)
+    }
+    let format = formats[index]
+    var info = PacketInfo()
+    info.codec = format.codec
+    info.arrival = arrival
+    info.timestamp = header.timestamp
+    info.contributors = UInt8(truncatingIfNeeded: header.csrcCount)
+    info.payloadOffset = UInt16(truncatingIfNeeded: header.headerSize)
+    info.payloadSize = UInt16(truncatingIfNeeded: header.payloadSize)
+    if header.marker { info.flags.insert(.marker) }
+    if let audioLevel {
+      info.flags.insert(.audioLevel)
+      info.audioLevel = audioLevel.byte
+    }
+
+    var offset = 0
+    let taken: ReceptionStatistics.Arrival
+    if isRTX {
+      guard let ssrc else { return .dropped(.retransmissionWithoutStream) }
+      guard header.payloadSize > RTX.sequenceSize,
+        let sequence = RTX.originalSequence(of: UnsafeRawBufferPointer(packet), header)
+      else { return .dropped(.paddingOnly) }
+      guard
+        let start = RTX.decapsulate(packet, header, payloadType: format.payloadType, ssrc: ssrc)
+      else { return .dropped(.paddingOnly) }
+      offset = start
+      info.payloadSize &-= UInt16(RTX.sequenceSize)
+      info.flags.insert(.recovered)
+      taken = statistics.recover(sequence)
+    } else {
+      taken = statistics.receive(header.sequence)
+      // A duplicate or a packet from nowhere says nothing about the network's jitter.
+      if !taken.isDropped {
+        clockRate = format.codec.clockRate
+        statistics.noteTransit(timestamp: header.timestamp, arrival: arrival, clockRate: clockRate)
+      }
+      if firstArrival == .never {
+        firstArrival = arrival
+        firstTimestamp = header.timestamp
+      }
+    }
+    switch taken {
+    case .fresh(let sequence): info.extendedSequence = sequence
+    case .restarted(let sequence):
+      info.extendedSequence = sequence
+      restarts &+= 1
+      nack.reset()
+      firstArrival = arrival
+      firstTimestamp = header.timestamp
+      reportArrival = .never
+      // Nobody can go on without one, and nobody who gets nothing asks.
+      wishKeyFrame()
+    case .dropped(let reason): return .dropped(reason)
+    }
+    info.restart = restarts
+    if usesNACK, nack.received(info.extendedSequence, now: arrival) { keyFrames.wish() }
+
+    let payload = UnsafeRawBufferPointer(
+      rebasing: packet[(offset + header.headerSize)...].prefix(Int(info.payloadSize)))
+    guard describe(payload, &info) else { return .dropped(.malformedPayload) }
+    if info.flags.contains(.keyFrame) { keyFrames.arrived() }
+    return .media(info, offset: offset, size: header.headerSize &+ Int(info.payloadSize))
+  }
+
+  /// Reads the codec's own header; an empty payload (padding for a probe) is passed on as it is.
+  private func describe(_ payload: UnsafeRawBufferPointer, _ info: inout PacketInfo) -> Bool {
+    guard info.codec == .vp8, payload.count > 0 else { return true }
+    guard let descriptor = try? VP8Descriptor(payload) else { return false }
+    info.pictureID = descriptor.pictureID
+    info.pictureIDOffset = UInt8(truncatingIfNeeded: descriptor.pictureIDOffset)
+    info.tl0PictureIndex = descriptor.tl0PictureIndex
+    info.tl0PictureIndexOffset = UInt8(truncatingIfNeeded: descriptor.tl0PictureIndexOffset)
+    if descriptor.pictureIDIsLong { info.flags.insert(.longPictureID) }
+    if descriptor.nonReference { info.flags.insert(.discardable) }
+    if descriptor.startsFrame { info.flags.insert(.frameStart) }
+    if descriptor.startsKeyFrame(payload) { info.flags.insert(.keyFrame) }
+    return true
+  }
+
+  private func formatIndex(_ payloadType: UInt8, isRTX: Bool) -> Int? {
+    for index in 0..<formatCount
+    where (isRTX ? formats[index].rtxPayloadType : formats[index].payloadType) == payloadType {
+      return index
+    }
+    return nil
+  }
+}
+
+// MARK: - Feedback to the publisher
+
+extension TrackReceiver {
+  /// When `missing` or `keyFrameDue` has something to say; a wish from before the first packet waits for it.
+  @inlinable @inline(__always)
+  public var deadline: Instant { isStarted ? min(nack.deadline, keyFrames.deadline) : .never }
+
+  /// Somebody needs a key frame; audio and codecs without PLI have none to give.
+  public mutating func wishKeyFrame() { if usesPLI { keyFrames.wish() } }
+
+  /// - Returns: true when a picture loss indication is to be sent now.
+  public mutating func keyFrameDue(now: Instant) -> Bool { isStarted && keyFrames.poll(now: now) }
+
+  /// Hands out the sequence numbers to be asked for now.
+  public mutating func missing(now: Instant, roundTrip: Duration, _ body: (UInt16) -> Void) {
+    nack.due(now: now, roundTrip: roundTrip, body)
+  }
+
+  /// The report block for the media stream; nil before it started.
+  public mutating func reportBlock(now: Instant) -> ReportBlock? {
+    guard let ssrc, statistics.isStarted else { return nil }
+    let (fraction, lost, highest) = statistics.report()
+    var lastReport: UInt32 = 0
+    var delay: UInt32 = 0
+    if reportArrival != .never {
+      lastReport = NTPTime(rawValue: reportNTP).middle
+      let span = max(0, now.nanoseconds &- reportArrival.nanoseconds)
+      delay = UInt32(clamping: span / 1_000 &* 65_536 / 1_000_000)
+    }
+    return ReportBlock(
+      ssrc: ssrc, fractionLost: fraction, cumulativeLost: lost, highestSequence: highest,
+      jitter: statistics.jitter, lastSenderReport: lastReport, delaySinceLastSenderReport: delay)
+  }
+}
+
+// MARK: - Clock
+
+extension TrackReceiver {
+  /// A sender report of the media stream came.
+  public mutating func senderReport(ntp: NTPTime, timestamp: UInt32, arrival: Instant) {
+    reportNTP = ntp.rawValue
+    reportTimestamp = timestamp
+    reportArrival = arrival
+  }
+
+  /// Where the stream's timestamps stand on the server's time line; nil before its first packet.
+  public func mapping(_ clock: PublisherClock, epoch: Epoch) -> ClockMapping? {
+    guard clockRate > 0 else { return nil }
+    if reportArrival != .never && clock.isKnown {
+      return ClockMapping(
+        timestamp: reportTimestamp, ntp: clock.serverTime(NTPTime(rawValue: reportNTP)), rate: clockRate,
+        isReported: true)
+    }
+    guard firstArrival != .never else { return nil }
+    return ClockMapping(
+      timestamp: firstTimestamp, ntp: epoch.ntp(at: firstArrival), rate: clockRate, isReported: false)
+  }
+}
+
+// MARK: - State
+
+extension TrackReceiver {
+  /// Everything but the section, which the transport keeps.
+  public func encode(into writer: inout StateWriter) {
+    writer.write(ssrc != nil)
+    writer.write(ssrc ?? 0)
+    writer.write(rtxSSRC != nil)
+    writer.write(rtxSSRC ?? 0)
+    statistics.encode(into: &writer)
+    nack.encode(into: &writer)
+    keyFrames.encode(into: &writer)
+    writer.write(restarts)
+    writer.write(reportNTP)
+    writer.write(reportTimestamp)
+    writer.write(reportArrival)
+    writer.write(firstTimestamp)
+    writer.write(firstArrival)
+    writer.write(clockRate)
+  }
+
+  public init(_ section: ReceiveSection, from reader: inout StateReader) throws(StateError) {
+    self.init(section)
+    let bound = try reader.bool()
+    let media: UInt32 = try reader.integer()
+    ssrc = bound ? media : nil
+    let boundRTX = try reader.bool()
+    let rtx: UInt32 = try reader.integer()
+    rtxSSRC = boundRTX ? rtx : nil
+    statistics = try ReceptionStatistics(from: &reader)
+    nack = try NACKGenerator(from: &reader)
+    keyFrames = try KeyFrameRequester(from: &reader)
+    restarts = try reader.integer()
+    reportNTP = try reader.integer()
+    reportTimestamp = try reader.integer()
+    reportArrival = try reader.instant()
+    firstTimestamp = try reader.integer()
+    firstArrival = try reader.instant()
+    clockRate = try reader.integer()
+  }
+}

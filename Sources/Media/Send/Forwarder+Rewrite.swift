@@ -1,0 +1,174 @@
+public import Model
+internal import Wire
+
+/// A rewritten packet in plain text, ready to be sealed.
+public struct OutgoingPacket: BitwiseCopyable, Sendable {
+  public var ssrc: UInt32
+  /// Extended sequence number of its stream: rollover counter and sequence, as SRTP's index.
+  public var index: UInt64
+  public var headerSize: Int
+  public var size: Int
+}
+
+extension Forwarder {
+  /// Writes the packet as this subscriber gets it.
+  /// - Parameters:
+  ///   - packet: of the source, in plain text.
+  ///   - buffer: room for the packet and 64 bytes more; nothing is written beyond it.
+  /// - Returns: nil when it is left out (counted).
+  public mutating func rewrite(
+    _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, into buffer: UnsafeMutableRawBufferPointer,
+    epoch: Epoch
+  ) -> OutgoingPacket? {
+    let payloadType = payloadTypes[Int(info.codec.rawValue)]
+    guard payloadType != 255 else {
+      counters.codecMissing &+= 1
+      return nil
+    }
+    if state != .flowing || anchorCount == 0 || anchors[0].generation != generation
+      || anchors[0].restart != info.restart
+    {
+      guard anchor(info, epoch: epoch) else {
+        counters.waiting &+= 1
+        return nil
+      }
+    }
+    let anchor = anchors[0]
+    guard info.extendedSequence >= anchor.source else {
+      counters.late &+= 1
+      return nil
+    }
+    let sequence = anchor.outgoing &+ (info.extendedSequence &- anchor.source)
+    guard
+      let written = write(
+        packet, info, anchor: anchor, payloadType: payloadType, sequence: sequence, ssrc: ssrc,
+        originalSequence: nil, into: buffer)
+    else {
+      counters.unwritable &+= 1
+      return nil
+    }
+    if sequence > highest || !hasSent {
+      highest = sequence
+      lastTimestamp = info.timestamp &+ anchor.timestamp
+      lastArrival = info.arrival
+      lastCodec = info.codec
+      if info.pictureIDOffset != 0 {
+        // As the subscriber saw it, so that a source with ids of the other width goes on from there.
+        let mask: UInt16 = info.flags.contains(.longPictureID) ? 0x7FFF : 0x7F
+        lastPictureID = (info.pictureID &+ anchor.pictureID) & mask
+      }
+      if info.tl0PictureIndexOffset != 0 {
+        lastTL0PictureIndex = info.tl0PictureIndex &+ anchor.tl0PictureIndex
+      }
+      hasSent = true
+    }
+    counters.packets &+= 1
+    reports.sent(octets: Int(info.payloadSize))
+    return written
+  }
+
+  /// Joins the source to the stream at this packet.
+  /// - Returns: false when the stream can't begin here.
+  private mutating func anchor(_ info: PacketInfo, epoch: Epoch) -> Bool {
+    if kind == .video && !info.flags.contains(.keyFrame) {
+      state = .waitingForKeyFrame
+      return false
+    }
+    // Started over: what is known of its clock belongs to one of its two lives, so arrival must do.
+    if anchorCount > 0 && anchors[0].generation == generation { sentClock = nil }
+    var new = Anchor()
+    new.source = info.extendedSequence
+    new.outgoing = highest &+ 1
+    new.restart = info.restart
+    new.generation = generation
+    new.timestamp = nextTimestamp(info, epoch: epoch) &- info.timestamp
+    if hasSent {
+      new.pictureID = lastPictureID &+ 1 &- info.pictureID
+      new.tl0PictureIndex = lastTL0PictureIndex &+ 1 &- info.tl0PictureIndex
+    }
+    for index in (1..<4).reversed() { anchors[index] = anchors[index &- 1] }
+    anchors[0] = new
+    anchorCount = min(anchorCount &+ 1, 4)
+    counters.anchors &+= 1
+    state = .flowing
+    return true
+  }
+
+  /// The stream's timestamp for the first packet of a source: as far behind the last one as the samples lie
+  /// apart on the server's time line.
+  private func nextTimestamp(_ info: PacketInfo, epoch: Epoch) -> UInt32 {
+    guard hasSent else { return lastTimestamp }
+    let rate = info.codec.clockRate
+    let span: Int64
+    if let clock, let sentClock {
+      span = clock.ntp(at: info.timestamp).nanoseconds(since: sentClock.ntp(at: lastTimestamp))
+    } else {
+      span = info.arrival.nanoseconds &- lastArrival.nanoseconds
+    }
+    // Never backwards, and not beyond what a receiver takes for a jump of the clock.
+    let bounded = max(1_000_000, min(span, 3_600_000_000_000))
+    return lastTimestamp &+ UInt32(truncatingIfNeeded: max(1, ClockMapping.units(bounded, rate: rate)))
+  }
+
+  /// Header, mapped extensions and payload; for a retransmission with the original sequence number between.
+  mutating func write(
+    _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, anchor: Anchor, payloadType: UInt8, sequence: Int64,
+    ssrc: UInt32, originalSequence: UInt16?, into buffer: UnsafeMutableRawBufferPointer
+  ) -> OutgoingPacket? {
+    let contributors = Int(info.contributors)
+    let extensionOffset = RTPHeader.fixedSize &+ 4 &* contributors
+    let payloadOffset = Int(info.payloadOffset)
+    let payloadSize = Int(info.payloadSize)
+    guard payloadOffset &+ payloadSize <= packet.count,
+      extensionOffset <= payloadOffset,
+      let from = packet.baseAddress, let to = buffer.baseAddress,
+      var writer = RTPWriter(
+        into: buffer, marker: info.flags.contains(.marker), payloadType: payloadType,
+        sequence: UInt16(truncatingIfNeeded: sequence), timestamp: info.timestamp &+ anchor.timestamp,
+        ssrc: ssrc, csrcCount: contributors)
+    else { return nil }
+    for index in 0..<contributors {
+      writer.setContributor(
+        index, ssrc: from.loadBigEndian(at: RTPHeader.fixedSize &+ 4 &* index, as: UInt32.self))
+    }
+    let headerSize: Int
+    if let levelOffset, info.flags.contains(.audioLevel) {
+      guard let size = writer.finish(with: blockWithLevel) else { return nil }
+      to.store(byte: info.audioLevel, at: extensionOffset &+ levelOffset)
+      headerSize = size
+    } else {
+      guard let size = writer.finish(with: block) else { return nil }
+      headerSize = size
+    }
+    var offset = headerSize
+    let extra = originalSequence == nil ? 0 : RTX.sequenceSize
+    guard headerSize &+ extra &+ payloadSize <= buffer.count else { return nil }
+    if let originalSequence {
+      to.storeBigEndian(originalSequence, at: offset)
+      offset &+= RTX.sequenceSize
+    }
+    (to + offset).copyMemory(from: from + payloadOffset, byteCount: payloadSize)
+    rewritePictureID(info, anchor, at: to + offset, payloadSize: payloadSize)
+    return OutgoingPacket(
+      ssrc: ssrc, index: UInt64(bitPattern: sequence), headerSize: headerSize, size: offset &+ payloadSize)
+  }
+
+  private func rewritePictureID(
+    _ info: PacketInfo, _ anchor: Anchor, at payload: UnsafeMutableRawPointer, payloadSize: Int
+  ) {
+    let pictureOffset = Int(info.pictureIDOffset)
+    let isLong = info.flags.contains(.longPictureID)
+    if pictureOffset != 0 && pictureOffset &+ (isLong ? 2 : 1) <= payloadSize {
+      let value = info.pictureID &+ anchor.pictureID
+      if isLong {
+        payload.storeBigEndian(0x8000 | (value & 0x7FFF), at: pictureOffset)
+      } else {
+        payload.store(byte: UInt8(truncatingIfNeeded: value & 0x7F), at: pictureOffset)
+      }
+    }
+    let indexOffset = Int(info.tl0PictureIndexOffset)
+    if indexOffset != 0 && indexOffset < payloadSize {
+      payload.store(byte: info.tl0PictureIndex &+ anchor.tl0PictureIndex, at: indexOffset)
+    }
+  }
+}

@@ -1,0 +1,86 @@
+public import Model
+public import Wire
+
+/// What sender reports say of a stream, and what its receiver reports back.
+public struct ForwarderReports: Sendable {
+  public private(set) var packets: UInt32 = 0
+  /// Payload bytes, without headers and padding (RFC 3550 §6.4.1).
+  public private(set) var octets: UInt32 = 0
+  /// The receiver's last word: loss since the report before, in 256ths; lost in all; jitter in clock units.
+  public private(set) var fractionLost: UInt8 = 0
+  public private(set) var cumulativeLost: Int32 = 0
+  public private(set) var jitter: UInt32 = 0
+  /// Smoothed; nil before the first report that names one of ours.
+  public private(set) var roundTrip: Duration?
+  public private(set) var lastReport = Instant.never
+
+  public init() {}
+
+  mutating func sent(octets count: Int) {
+    packets &+= 1
+    octets &+= UInt32(truncatingIfNeeded: count)
+  }
+
+  /// A report block about the stream came (RFC 3550 §6.4.1).
+  public mutating func receive(_ block: ReportBlock, now: Instant, epoch: Epoch) {
+    fractionLost = block.fractionLost
+    cumulativeLost = block.cumulativeLost
+    jitter = block.jitter
+    lastReport = now
+    guard block.lastSenderReport != 0 else { return }
+    let elapsed = epoch.ntp(at: now).middle &- block.lastSenderReport
+    // Negative by rounding, or nonsense: no sample.
+    guard block.delaySinceLastSenderReport <= elapsed else { return }
+    let units = elapsed &- block.delaySinceLastSenderReport
+    let sample = Duration.nanoseconds(Int64(units) &* 1_000_000_000 / 65_536)
+    guard sample < .seconds(10) else { return }
+    roundTrip = roundTrip.map { ($0 * 7 + sample) / 8 } ?? sample
+  }
+
+  public func encode(into writer: inout StateWriter) {
+    writer.write(packets)
+    writer.write(octets)
+    writer.write(fractionLost)
+    writer.write(cumulativeLost)
+    writer.write(jitter)
+    writer.write(roundTrip?.wholeNanoseconds ?? -1)
+    writer.write(lastReport)
+  }
+
+  public init(from reader: inout StateReader) throws(StateError) {
+    packets = try reader.integer()
+    octets = try reader.integer()
+    fractionLost = try reader.integer()
+    cumulativeLost = try reader.integer()
+    jitter = try reader.integer()
+    let nanoseconds: Int64 = try reader.integer()
+    roundTrip = nanoseconds < 0 ? nil : .nanoseconds(nanoseconds)
+    lastReport = try reader.instant()
+  }
+}
+
+extension Forwarder {
+  /// How long a publisher without sender reports is waited for before its clock is guessed from arrival.
+  static let guessAfter = Duration.seconds(10)
+
+  /// The stream's sender report; nil before it sent something or while its clock isn't known well enough.
+  public func senderReport(now: Instant, epoch: Epoch) -> SenderReport? {
+    guard hasSent, let clock, state == .flowing, anchorCount > 0, anchors[0].generation == generation else {
+      return nil
+    }
+    let ntp = epoch.ntp(at: now)
+    if !clock.isReported
+      && ntp.nanoseconds(since: NTPTime(rawValue: clock.ntp)) < Self.guessAfter.wholeNanoseconds
+    {
+      return nil
+    }
+    return SenderReport(
+      ssrc: ssrc, ntp: ntp, rtpTimestamp: clock.timestamp(at: ntp) &+ anchors[0].timestamp,
+      packetCount: reports.packets, octetCount: reports.octets)
+  }
+
+  /// A report block about this stream came.
+  public mutating func receiveReport(_ block: ReportBlock, now: Instant, epoch: Epoch) {
+    reports.receive(block, now: now, epoch: epoch)
+  }
+}

@@ -1,0 +1,52 @@
+/// An RTP header extension that Roost understands; each is negotiated by its URI (RFC 8285).
+public enum HeaderExtension: UInt8, Sendable, CaseIterable {
+  /// RFC 9143 §15: which section of the description a stream belongs to.
+  case mid = 0
+  /// RFC 6464: the loudness of the packet and whether it is speech.
+  case audioLevel = 1
+  /// draft-holmer-rmcat-transport-wide-cc-extensions-01: a sequence number over all streams of a transport.
+  case transportSequence = 2
+  /// RFC 8852 §3.1: which of a section's encodings a stream is.
+  case rid = 3
+  /// RFC 8852 §3.2: which encoding a stream of retransmissions repairs.
+  case repairedRid = 4
+
+  public var uri: String {
+    switch self {
+    case .mid: "urn:ietf:params:rtp-hdrext:sdes:mid"
+    case .audioLevel: "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
+    case .transportSequence: "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
+    case .rid: "urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id"
+    case .repairedRid: "urn:ietf:params:rtp-hdrext:sdes:repaired-rtp-stream-id"
+    }
+  }
+
+  public init?(uri: some StringProtocol) {
+    guard let found = Self.allCases.first(where: { $0.uri == uri }) else { return nil }
+    self = found
+  }
+}
+
+/// Which id each extension has on one transport: at most 16 kinds, ids 1–255, 0 where it isn't negotiated.
+public struct HeaderExtensionMap: Equatable, Sendable {
+  @usableFromInline var ids: InlineArray<16, UInt8> = InlineArray(repeating: 0)
+
+  public init() {}
+
+  /// The id under which `kind` travels; 0 is never an id on the wire (RFC 8285 §4.2).
+  @inlinable public subscript(kind: HeaderExtension) -> UInt8 {
+    get { ids[Int(kind.rawValue)] }
+    set { ids[Int(kind.rawValue)] = newValue }
+  }
+
+  /// The kind that travels under `id`.
+  @inlinable public func kind(of id: UInt8) -> HeaderExtension? {
+    guard id != 0 else { return nil }
+    for kind in 0..<16 where ids[kind] == id { return HeaderExtension(rawValue: UInt8(kind)) }
+    return nil
+  }
+
+  public static func == (a: Self, b: Self) -> Bool {
+    (0..<16).allSatisfy { a.ids[$0] == b.ids[$0] }
+  }
+}

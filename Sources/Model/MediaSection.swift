@@ -1,0 +1,101 @@
+/// A codec with the numbers that one section of one description gave it.
+public struct NegotiatedCodec: Equatable, Sendable {
+  public var codec: Codec
+  public var payloadType: UInt8
+  /// The payload type of its retransmissions (RFC 4588), where negotiated.
+  public var rtxPayloadType: UInt8?
+  /// Feedback that was agreed on: generic NACK, picture loss indication, transport-wide arrival times.
+  public var nack: Bool
+  public var pli: Bool
+  public var transportCC: Bool
+  /// The value of `a=fmtp`, verbatim.
+  public var formatParameters: String
+
+  public init(
+    codec: Codec, payloadType: UInt8, rtxPayloadType: UInt8? = nil, nack: Bool = false, pli: Bool = false,
+    transportCC: Bool = false, formatParameters: String = ""
+  ) {
+    self.codec = codec
+    self.payloadType = payloadType
+    self.rtxPayloadType = rtxPayloadType
+    self.nack = nack
+    self.pli = pli
+    self.transportCC = transportCC
+    self.formatParameters = formatParameters
+  }
+}
+
+/// A section in which the far end sends to us: one track.
+public struct ReceiveSection: Equatable, Sendable {
+  /// The track's number within its transport; stable for the transport's life, never reused.
+  public var index: UInt16
+  public var mid: String
+  public var kind: MediaKind
+  public var codecs: [NegotiatedCodec]
+  public var extensions: HeaderExtensionMap
+  /// Announced by `a=ssrc`; the MID extension finds the stream where nothing is.
+  public var ssrc: UInt32?
+  public var rtxSSRC: UInt32?
+  /// The synchronisation context of the sender; tracks of one CNAME share a clock.
+  public var cname: String
+  /// The one encoding of a simulcast that was accepted; a stream with another RID is not of this track.
+  public var rid: String?
+
+  public init(
+    index: UInt16, mid: String, kind: MediaKind, codecs: [NegotiatedCodec], extensions: HeaderExtensionMap,
+    ssrc: UInt32? = nil, rtxSSRC: UInt32? = nil, cname: String = "", rid: String? = nil
+  ) {
+    self.index = index
+    self.mid = mid
+    self.kind = kind
+    self.codecs = codecs
+    self.extensions = extensions
+    self.ssrc = ssrc
+    self.rtxSSRC = rtxSSRC
+    self.cname = cname
+    self.rid = rid
+  }
+}
+
+/// A section in which we send: a slot, whose outgoing stream keeps its identity for life while the track that
+/// feeds it may change.
+public struct SendSection: Equatable, Sendable {
+  /// The slot's number within its transport; stable, never reused.
+  public var index: UInt16
+  public var mid: String
+  public var kind: MediaKind
+  public var codecs: [NegotiatedCodec]
+  public var extensions: HeaderExtensionMap
+  public var ssrc: UInt32
+  public var rtxSSRC: UInt32?
+  /// Equal for the audio and the video slot of a pair, so that browsers play them in step.
+  public var cname: String
+  /// The stream id of `a=msid`, equal for a pair as well.
+  public var streamID: String
+
+  public init(
+    index: UInt16, mid: String, kind: MediaKind, codecs: [NegotiatedCodec], extensions: HeaderExtensionMap,
+    ssrc: UInt32, rtxSSRC: UInt32?, cname: String, streamID: String
+  ) {
+    self.index = index
+    self.mid = mid
+    self.kind = kind
+    self.codecs = codecs
+    self.extensions = extensions
+    self.ssrc = ssrc
+    self.rtxSSRC = rtxSSRC
+    self.cname = cname
+    self.streamID = streamID
+  }
+}
+
+/// What one transport carries, as agreed: the outcome of negotiation, the input of the media plane.
+public struct AgreedMedia: Equatable, Sendable {
+  public var receive: [ReceiveSection]
+  public var send: [SendSection]
+
+  public init(receive: [ReceiveSection] = [], send: [SendSection] = []) {
+    self.receive = receive
+    self.send = send
+  }
+}

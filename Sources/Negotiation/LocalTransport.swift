@@ -1,0 +1,36 @@
+public import Model
+
+/// Our own end of a transport, as our descriptions name it.
+public struct LocalTransport: Equatable, Sendable {
+  /// Fresh ones each time: they are taken for a new transport and at an ICE restart; at any other time those
+  /// that were taken before stay in force.
+  public var credentials: ICECredentials
+  public var fingerprint: Fingerprint
+  /// Where we can be reached by UDP, the best first.
+  public var candidates: [SocketAddress]
+  /// Announced by `a=ice-lite` (RFC 8445 §2.5).
+  public var isLite: Bool
+
+  public init(
+    credentials: ICECredentials, fingerprint: Fingerprint, candidates: [SocketAddress], isLite: Bool = true
+  ) {
+    self.credentials = credentials
+    self.fingerprint = fingerprint
+    self.candidates = candidates
+    self.isLite = isLite
+  }
+}
+
+/// What one end does beyond what every end does.
+public struct NegotiationPolicy: Equatable, Sendable {
+  /// We number what we send over the whole transport and evaluate the far end's arrival times. Where we don't,
+  /// transport-wide feedback is agreed on only for what we receive.
+  public var usesTransportFeedback: Bool
+
+  public init(usesTransportFeedback: Bool) { self.usesTransportFeedback = usesTransportFeedback }
+
+  /// Reports arrival times, and reads none.
+  public static let server = NegotiationPolicy(usesTransportFeedback: false)
+  /// As browsers do.
+  public static let client = NegotiationPolicy(usesTransportFeedback: true)
+}

@@ -1,0 +1,251 @@
+public import Model
+public import Wire
+
+extension Negotiator {
+  /// Answers an offer: accepts what we can carry on one transport and declines the rest, section by section.
+  ///
+  /// - Throws: if the offer as a whole can't be taken; nothing has changed then.
+  public mutating func answer(
+    to offer: SessionDescription, local: LocalTransport, random: inout RandomSource
+  ) throws(NegotiationError) -> Answer {
+    guard pending == nil else { throw .offerPending }
+    var next = self
+    let answer = try next.takeOffer(offer, local, &random)
+    self = next
+    return answer
+  }
+
+  private mutating func takeOffer(
+    _ offer: SessionDescription, _ local: LocalTransport, _ random: inout RandomSource
+  ) throws(NegotiationError) -> Answer {
+    try checkContinuity(of: offer)
+    let bundle = BundleChoice(
+      of: offer, acceptable: offer.media.map { !$0.isStopped && SectionTerms.refusal(of: $0) == nil })
+    var reading = OfferReading(offer, members: Set(bundle.members), ids: ExtensionIDs(agreed: extensions))
+    var verdicts = offer.media.indices.map { take($0, &reading, &random) }
+    extensions = reading.ids.agreed
+    if let first = bundle.members.first, bundle.isGroup, verdicts[first] == .declined(.codec),
+      verdicts.contains(where: \.isBundled)
+    {
+      verdicts[first] = .carrier
+      sections[first].isOpen = true
+    }
+
+    var answer = SessionDescription(origin: nextOrigin(&random), isICELite: local.isLite)
+    answer.shared.allowsMixedExtensions = offer.shared.allowsMixedExtensions
+    let bundled = bundle.members.filter { verdicts[$0].isBundled }
+    let transport = try bundled.first.map { (first) throws(NegotiationError) in
+      try adopt(
+        offer, section: first, members: bundle.members, isOffer: true, credentials: local.credentials)
+    }
+    if bundle.isGroup, !bundled.isEmpty {
+      answer.groups = [GroupAttribute(semantics: "BUNDLE", mids: bundled.compactMap { offer.media[$0].mid })]
+    }
+    for (index, section) in offer.media.enumerated() {
+      var description = sections[index].answer(to: section, offer.attributes(of: section), verdicts[index])
+      if verdicts[index].isBundled, let transport {
+        local.describe(
+          &description, credentials: transport.localCredentials,
+          setup: transport.remote.role == .server ? .passive : .active, isFirst: index == bundled.first,
+          trickles: offer.attributes(of: section).iceOptions.contains("trickle"))
+      }
+      answer.media.append(description)
+    }
+    let results = zip(verdicts, sections).map { SectionResult(mid: $1.mid, outcome: $0.outcome(of: $1)) }
+    return Answer(
+      description: answer, agreement: Agreement(transport: transport, media: media, sections: results))
+  }
+
+  /// Takes one section into the table, or finds why not.
+  private mutating func take(
+    _ index: Int, _ reading: inout OfferReading, _ random: inout RandomSource
+  ) -> SectionVerdict {
+    let section = reading.offer.media[index]
+    if index >= sections.count { sections.append(.closed(section)) }
+    do throws(DeclineReason) {
+      if !section.isStopped {
+        let terms = try reading.terms(of: index, policy)
+        try update(index, section, terms, &reading, &random)
+        return .accepted(terms)
+      }
+    } catch {
+      sections[index] = .closed(section)
+      return .declined(error)
+    }
+    sections[index] = .closed(section)
+    return .stopped
+  }
+
+  /// Brings a section of the table up to date with what was agreed on now.
+  private mutating func update(
+    _ index: Int, _ section: MediaDescription, _ terms: SectionTerms, _ reading: inout OfferReading,
+    _ random: inout RandomSource
+  ) throws(DeclineReason) {
+    var entry = sections[index]
+    if !entry.isOpen { entry = NegotiatedSection(mid: section.mid ?? "", media: section.media, isOpen: true) }
+    let mayReceive = !terms.receives || entry.receive != nil || nextReceiveIndex < Self.maximumIndices
+    let maySend = !terms.sends || entry.send != nil || nextSendIndex < Self.maximumIndices
+    guard mayReceive, maySend else { throw .limit }
+
+    let previous = entry.receive
+    entry.receive = nil
+    let sources = try reading.claims.claim(section, terms)
+    if terms.receives {
+      entry.receive = ReceiveSection(
+        index: previous?.index ?? nextReceiveIndex, mid: entry.mid, kind: terms.kind,
+        codecs: terms.receiveCodecs,
+        extensions: terms.receiveExtensions, ssrc: sources.ssrc, rtxSSRC: sources.rtxSSRC,
+        cname: sources.cname,
+        rid: terms.rid?.rid)
+      if previous == nil { nextReceiveIndex += 1 }
+    }
+    if terms.sends {
+      open(&entry, terms, avoiding: reading.remoteSSRCs, &random)
+    } else {
+      entry.send = nil
+      entry.pair = nil
+    }
+    entry.codecs = terms.announcedCodecs
+    sections[index] = entry
+    reading.adopt(index, terms)
+  }
+
+  /// Opens a slot, or keeps the one that is there.
+  private mutating func open(
+    _ entry: inout NegotiatedSection, _ terms: SectionTerms, avoiding remote: Set<UInt32>,
+    _ random: inout RandomSource
+  ) {
+    let retransmits = terms.sendCodecs.contains { $0.rtxPayloadType != nil }
+    if var slot = entry.send {
+      slot.codecs = terms.sendCodecs
+      slot.extensions = terms.sendExtensions
+      slot.rtxSSRC = retransmits ? slot.rtxSSRC ?? newSSRC(avoiding: remote, &random) : nil
+      entry.send = slot
+      return
+    }
+    let number = freePair(of: terms.kind, &random)
+    entry.pair = number
+    entry.trackID = "\(pairs[number].streamID)-\(terms.kind.media)"
+    entry.send = SendSection(
+      index: nextSendIndex, mid: entry.mid, kind: terms.kind, codecs: terms.sendCodecs,
+      extensions: terms.sendExtensions, ssrc: newSSRC(avoiding: remote, &random),
+      rtxSSRC: retransmits ? newSSRC(avoiding: remote, &random) : nil, cname: pairs[number].cname,
+      streamID: pairs[number].streamID)
+    nextSendIndex += 1
+  }
+
+  /// The first pair that has no slot of this kind.
+  private mutating func freePair(of kind: MediaKind, _ random: inout RandomSource) -> Int {
+    let taken = Set(sections.filter { $0.send?.kind == kind }.compactMap(\.pair))
+    let number = (0...).first { !taken.contains($0) } ?? 0
+    while pairs.count <= number {
+      pairs.append(SlotPair(streamID: random.alphanumeric(20), cname: random.alphanumeric(16)))
+    }
+    return number
+  }
+}
+
+/// What is gathered while the sections of an offer are read one by one.
+private struct OfferReading {
+  let offer: SessionDescription
+  let members: Set<Int>
+  /// All that the offer announces, for whatever direction.
+  let remoteSSRCs: Set<UInt32>
+  var ids: ExtensionIDs
+  var claims = SourceClaims()
+
+  init(_ offer: SessionDescription, members: Set<Int>, ids: ExtensionIDs) {
+    self.offer = offer
+    self.members = members
+    self.ids = ids
+    remoteSSRCs = Set(offer.media.flatMap { $0.ssrcs.map(\.ssrc) + $0.ssrcGroups.flatMap(\.ssrcs) })
+  }
+
+  func terms(of index: Int, _ policy: NegotiationPolicy) throws(DeclineReason) -> SectionTerms {
+    let section = offer.media[index]
+    if let reason = SectionTerms.refusal(of: section) { throw reason }
+    guard members.contains(index) else { throw .notBundled }
+    let attributes = offer.attributes(of: section)
+    return try SectionTerms(
+      of: section, attributes, direction: (attributes.direction ?? .sendrecv).reversed, policy: policy,
+      ids: ids,
+      mayChooseEncoding: true)
+  }
+
+  mutating func adopt(_ index: Int, _ terms: SectionTerms) {
+    ids.adopt(terms, listing: offer.attributes(of: offer.media[index]).extensions)
+  }
+}
+
+/// What becomes of a section that is offered.
+private enum SectionVerdict: Equatable {
+  case accepted(SectionTerms)
+  /// We have none of its codecs, but it is the one that the offer hangs the bundle's transport on: it stays,
+  /// inactive. Chromium under `max-bundle` can't set an answer that declines it by port 0.
+  case carrier
+  case declined(DeclineReason)
+  case stopped
+
+  var isBundled: Bool {
+    switch self {
+    case .accepted, .carrier: true
+    case .declined, .stopped: false
+    }
+  }
+
+  func outcome(of section: NegotiatedSection) -> SectionResult.Outcome {
+    switch self {
+    case .accepted: .accepted(receive: section.receive?.index, send: section.send?.index)
+    case .carrier: .declined(.codec)
+    case .declined(let reason): .declined(reason)
+    case .stopped: .stopped
+    }
+  }
+}
+
+extension NegotiatedSection {
+  /// Our answer to a section, without its transport.
+  fileprivate func answer(
+    to offered: MediaDescription, _ attributes: SharedAttributes, _ verdict: SectionVerdict
+  ) -> MediaDescription {
+    var answer = MediaDescription(
+      media: offered.media, port: 0, protocolName: offered.protocolName, formats: offered.formats,
+      connection: ConnectionAddress.none, mid: offered.mid)
+    answer.shared.direction = .inactive
+    guard verdict.isBundled else { return answer }
+    answer.rtcpMux = true
+    answer.rtcpReducedSize = offered.rtcpReducedSize
+    guard case .accepted(let terms) = verdict else {
+      answer.keepFirstFormat(of: offered)
+      return answer
+    }
+    answer.shared.direction = MediaDirection(sends: terms.sends, receives: terms.receives)
+    answer.shared.extensions = terms.announcedExtensions
+    answer.shared.allowsMixedExtensions = offered.shared.allowsMixedExtensions
+    answer.describe(terms.announcedCodecs) { $0.codec.answerParameters(to: $0.formatParameters) }
+    if let rid = terms.rid {
+      answer.rids = [RIDAttribute(rid: rid.rid, direction: .recv, restrictions: rid.restrictions)]
+      answer.simulcast = SimulcastAttribute(receive: [[.init(rid: rid.rid)]])
+    }
+    if let announcement { answer.announce(announcement) }
+    return answer
+  }
+}
+
+extension MediaDescription {
+  /// Something to agree on that nobody will send.
+  fileprivate mutating func keepFirstFormat(of offered: MediaDescription) {
+    guard let payloadType = offered.payloadTypes.first else { return }
+    formats = ["\(payloadType)"]
+    rtpMaps = offered.rtpMap(of: payloadType).map { [$0] } ?? []
+    formatParameters = offered.parameters(of: payloadType).map { [$0] } ?? []
+  }
+
+  /// Announces a stream of ours (RFC 8829 §5.2.1).
+  mutating func announce(_ track: TrackAnnouncement) {
+    streams = [StreamAttribute(streamID: track.streamID, trackID: track.trackID)]
+    let numbers = [track.ssrc] + (track.rtxSSRC.map { [$0] } ?? [])
+    if numbers.count == 2 { ssrcGroups = [SSRCGroupAttribute(semantics: "FID", ssrcs: numbers)] }
+    ssrcs = numbers.map { SSRCAttribute(ssrc: $0, name: "cname", attributeValue: track.cname) }
+  }
+}

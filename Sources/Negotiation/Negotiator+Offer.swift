@@ -1,0 +1,159 @@
+public import Model
+public import Wire
+
+extension Negotiator {
+  /// Makes an offer: everything that was agreed on, changed as the plan wants it.
+  ///
+  /// It is on its way until `accept` takes its answer or `withdrawOffer` takes it back.
+  /// - Parameter restartICE: take `local.credentials` although others are in force.
+  public mutating func offer(
+    _ plan: OfferPlan, local: LocalTransport, restartICE: Bool = false, random: inout RandomSource
+  ) throws(NegotiationError) -> SessionDescription {
+    guard pending == nil else { throw .offerPending }
+    var next = self
+    let planned = try next.sections(of: plan)
+    let credentials = restartICE ? local.credentials : localCredentials ?? local.credentials
+
+    var offer = SessionDescription(origin: next.nextOrigin(&random), isICELite: local.isLite)
+    offer.shared.allowsMixedExtensions = true
+    let first = planned.firstIndex(where: \.isOpen)
+    for (index, section) in planned.enumerated() {
+      offer.media.append(next.describe(section, local, credentials, isFirst: index == first))
+    }
+    let mids = planned.filter(\.isOpen).map(\.mid)
+    if !mids.isEmpty { offer.groups = [GroupAttribute(semantics: "BUNDLE", mids: mids)] }
+    next.pending = PendingOffer(sections: planned, description: offer, credentials: credentials)
+    self = next
+    return offer
+  }
+
+  /// Takes the pending offer back (RFC 8829 §4.1.10.2); its version number stays used.
+  public mutating func withdrawOffer() { pending = nil }
+
+  /// The table with the plan's sections in it.
+  private mutating func sections(of plan: OfferPlan) throws(NegotiationError) -> [NegotiatedSection] {
+    var planned = sections
+    var tracks = plan.tracks
+    var receivers: [MediaKind: Int] = [.audio: plan.audioReceivers, .video: plan.videoReceivers]
+    for index in planned.indices where planned[index].isOpen {
+      let isWanted: Bool
+      switch planned[index].purpose {
+      case .track(let track):
+        let place = tracks.firstIndex { $0.ssrc == track.ssrc && $0.kind == track.kind }
+        isWanted = place != nil
+        if let place { planned[index].purpose = .track(tracks.remove(at: place)) }
+      case .receiver:
+        let kind = MediaKind(media: planned[index].media) ?? .audio
+        isWanted = receivers[kind, default: 0] > 0
+        receivers[kind, default: 0] -= 1
+      case nil: isWanted = true
+      }
+      if !isWanted { planned[index] = planned[index].closed }
+    }
+
+    let places = planned.indices.filter { !sections[$0].isOpen }
+    var free = places[...]
+    let wanted =
+      tracks.map { ($0.kind, SectionPurpose.track($0)) }
+      + [MediaKind.audio, .video].flatMap { kind in
+        (0..<max(0, receivers[kind] ?? 0)).map { _ in (kind, SectionPurpose.receiver) }
+      }
+    for (kind, purpose) in wanted {
+      var section = NegotiatedSection(mid: newMid(besides: planned), media: kind.media, isOpen: true)
+      section.purpose = purpose
+      if let place = free.popFirst() {
+        planned[place] = section
+      } else {
+        planned.append(section)
+      }
+    }
+    guard planned.count <= SessionDescription.maximumSections else {
+      throw .tooManySections(limit: SessionDescription.maximumSections)
+    }
+    for case .track(let track) in planned.compactMap(\.purpose) {
+      usedSSRCs.formUnion([track.ssrc] + (track.rtxSSRC.map { [$0] } ?? []))
+    }
+    return planned
+  }
+
+  private mutating func newMid(besides sections: [NegotiatedSection]) -> String {
+    while true {
+      defer { nextMid += 1 }
+      if !sections.contains(where: { $0.mid == "\(nextMid)" }) { return "\(nextMid)" }
+    }
+  }
+
+  private func describe(
+    _ section: NegotiatedSection, _ local: LocalTransport, _ credentials: ICECredentials, isFirst: Bool
+  ) -> MediaDescription {
+    guard section.isOpen, let kind = MediaKind(media: section.media) else { return .stopped(section) }
+    let sends = section.announcement != nil
+    let receives = section.purpose == nil ? section.receive != nil : section.purpose == .receiver
+    var description = MediaDescription(
+      media: section.media, port: 9, protocolName: "UDP/TLS/RTP/SAVPF", formats: [],
+      mid: section.mid.isEmpty ? nil : section.mid)
+    local.describe(&description, credentials: credentials, setup: .actpass, isFirst: isFirst, trickles: false)
+    description.shared.direction = MediaDirection(sends: sends, receives: receives)
+    description.rtcpMux = true
+    description.rtcpReducedSize = true
+
+    let numbersStreams = receives || sends && policy.usesTransportFeedback
+    let codecs = (section.codecs.isEmpty ? Self.offeredCodecs(kind) : section.codecs).map { codec in
+      var codec = codec
+      codec.transportCC = numbersStreams
+      if !receives, sends, section.announcement?.rtxSSRC == nil { codec.rtxPayloadType = nil }
+      return codec
+    }
+    description.describe(codecs) { $0.codec == .opus ? "minptime=10;useinbandfec=1" : "" }
+    description.shared.extensions = offeredExtensions(kind).compactMap { item in
+      guard item.kind == .transportSequence else {
+        return ExtensionAttribute(id: UInt16(item.id), uri: item.kind.uri)
+      }
+      guard numbersStreams else { return nil }
+      let isHalf = sends && receives && !policy.usesTransportFeedback
+      return ExtensionAttribute(
+        id: UInt16(item.id), direction: isHalf ? .recvonly : nil, uri: item.kind.uri)
+    }
+    if let announcement = section.announcement { description.announce(announcement) }
+    return description
+  }
+
+  /// What we offer where nothing was agreed on before.
+  private static func offeredCodecs(_ kind: MediaKind) -> [NegotiatedCodec] {
+    switch kind {
+    case .audio: [NegotiatedCodec(codec: .opus, payloadType: 111)]
+    case .video: [NegotiatedCodec(codec: .vp8, payloadType: 96, rtxPayloadType: 97, nack: true, pli: true)]
+    }
+  }
+
+  /// The extensions of a section of ours, under the ids that are agreed on, else under free ones.
+  private func offeredExtensions(_ kind: MediaKind) -> [(kind: HeaderExtension, id: UInt8)] {
+    var ids = extensions
+    var listed: [(kind: HeaderExtension, id: UInt8)] = []
+    for known in [HeaderExtension.audioLevel, .transportSequence, .mid] {
+      if ids[known] == 0, let free = (UInt8(1)...14).first(where: { ids.kind(of: $0) == nil }) {
+        ids[known] = free
+      }
+      if ids[known] != 0, known != .audioLevel || kind == .audio { listed.append((known, ids[known])) }
+    }
+    return listed
+  }
+}
+
+extension NegotiatedSection {
+  /// The same place, free to be taken again.
+  var closed: NegotiatedSection { NegotiatedSection(mid: mid, media: media, isOpen: false) }
+}
+
+extension MediaDescription {
+  /// A section at rest; the grammar wants a format.
+  fileprivate static func stopped(_ section: NegotiatedSection) -> MediaDescription {
+    let isMedia = MediaKind(media: section.media) != nil
+    var description = MediaDescription(
+      media: section.media, port: 0, protocolName: isMedia ? "UDP/TLS/RTP/SAVPF" : "UDP/DTLS/SCTP",
+      formats: [isMedia ? "0" : "webrtc-datachannel"], connection: ConnectionAddress.none,
+      mid: section.mid.isEmpty ? nil : section.mid)
+    description.shared.direction = .inactive
+    return description
+  }
+}

@@ -1,0 +1,161 @@
+import Model
+import Wire
+
+/// What a section of the far end comes down to, laid over what we can do.
+///
+/// The same reading serves for a section of an offer and for one of an answer.
+struct SectionTerms: Equatable {
+  /// A header extension that is used in at least one direction.
+  struct Extension: Equatable {
+    var kind: HeaderExtension
+    var id: UInt8
+    var receives: Bool
+    var sends: Bool
+    /// The far end gave a direction, so ours has to be given too.
+    var isDirected: Bool
+  }
+
+  var kind: MediaKind
+  var receives: Bool
+  var sends: Bool
+  /// Feedback as the far end has it; `transportCC` holds where the extension is used as well.
+  private var codecs: [NegotiatedCodec]
+  private(set) var extensions: [Extension] = []
+  /// The encoding of a simulcast that we take.
+  private(set) var rid: RIDAttribute?
+
+  /// - Parameters:
+  ///   - direction: ours.
+  ///   - ids: those that earlier sections have fixed.
+  init(
+    of section: MediaDescription, _ attributes: SharedAttributes, direction: MediaDirection,
+    policy: NegotiationPolicy, ids: ExtensionIDs, mayChooseEncoding: Bool
+  ) throws(DeclineReason) {
+    if let reason = Self.refusal(of: section) { throw reason }
+    guard let kind = MediaKind(media: section.media) else { throw .unsupported }
+    self.kind = kind
+    receives = direction.receives
+    sends = direction.sends
+    codecs = section.forwardableCodecs(kind)
+    guard ids.agree(with: attributes.extensions) else { throw .extensionConflict }
+
+    let offersFeedback = codecs.contains(where: \.transportCC)
+    let rid = mayChooseEncoding && receives ? Self.encoding(of: section, codecs) : nil
+    for offered in attributes.extensions {
+      guard let known = HeaderExtension(uri: offered.uri), let id = UInt8(exactly: offered.id),
+        ids.takes(known, id), !extensions.contains(where: { $0.kind == known })
+      else { continue }
+      let way = offered.direction ?? .sendrecv
+      let isWanted: (receive: Bool, send: Bool) =
+        switch known {
+        // One byte of header holds a MID of at most 16 (RFC 8285 §4.2).
+        case .mid: (true, (section.mid?.utf8.count ?? 0) <= 16)
+        case .audioLevel: (kind == .audio, kind == .audio)
+        case .transportSequence: (offersFeedback, offersFeedback && policy.usesTransportFeedback)
+        case .rid: (rid != nil, false)
+        case .repairedRid: (rid != nil && codecs.contains { $0.rtxPayloadType != nil }, false)
+        }
+      let item = Extension(
+        kind: known, id: id, receives: receives && way.sends && isWanted.receive,
+        // We write the one-byte form, whose ids end at 14.
+        sends: sends && way.receives && isWanted.send && id <= 14, isDirected: offered.direction != nil)
+      if item.receives || item.sends { extensions.append(item) }
+    }
+    // Without its header extension an encoding can't be told from the others.
+    guard extensions.contains(where: { $0.kind == .rid }) else {
+      extensions.removeAll { $0.kind == .repairedRid }
+      return
+    }
+    self.rid = rid
+  }
+
+  /// Why a section can't be taken, whatever stands in the others.
+  static func refusal(of section: MediaDescription) -> DeclineReason? {
+    guard let kind = MediaKind(media: section.media) else { return .unsupported }
+    guard profiles.contains(section.protocolName) else { return .protocol }
+    guard section.rtcpMux else { return .rtcpMux }
+    guard !section.forwardableCodecs(kind).isEmpty else { return .codec }
+    return nil
+  }
+
+  /// JSEP wants all of these read as DTLS-SRTP (RFC 8829 §5.1.2).
+  private static let profiles: Set = [
+    "UDP/TLS/RTP/SAVPF", "UDP/TLS/RTP/SAVP", "TCP/TLS/RTP/SAVPF", "TCP/TLS/RTP/SAVP", "RTP/SAVPF", "RTP/SAVP",
+    "RTP/AVPF", "RTP/AVP",
+  ]
+
+  /// The last encoding listed, which browsers make the best one; a paused one only where all are.
+  private static func encoding(of section: MediaDescription, _ codecs: [NegotiatedCodec]) -> RIDAttribute? {
+    let listed = (section.simulcast?.send ?? []).reversed().flatMap { $0 }
+    let usable = listed.compactMap { alternative -> (rid: RIDAttribute, isPaused: Bool)? in
+      guard let rid = section.rids.first(where: { $0.rid == alternative.rid && $0.direction == .send }),
+        rid.payloadTypes.map({ allowed in codecs.contains { allowed.contains($0.payloadType) } }) ?? true
+      else { return nil }
+      return (rid, alternative.isPaused)
+    }
+    return (usable.first { !$0.isPaused } ?? usable.first)?.rid
+  }
+
+  var receiveCodecs: [NegotiatedCodec] { codecs(feedback: has(.transportSequence, \.receives)) }
+  var sendCodecs: [NegotiatedCodec] { codecs(feedback: has(.transportSequence, \.sends)) }
+  /// As our answer lists them.
+  var announcedCodecs: [NegotiatedCodec] {
+    codecs(feedback: has(.transportSequence, \.sends) || has(.transportSequence, \.receives))
+  }
+
+  var receiveExtensions: HeaderExtensionMap { map(\.receives) }
+  var sendExtensions: HeaderExtensionMap { map(\.sends) }
+
+  /// The extensions as our answer lists them.
+  var announcedExtensions: [ExtensionAttribute] {
+    extensions.map { item in
+      let direction = MediaDirection(sends: item.sends, receives: item.receives)
+      let isNarrower = direction != MediaDirection(sends: sends, receives: receives)
+      return ExtensionAttribute(
+        id: UInt16(item.id), direction: item.isDirected || isNarrower ? direction : nil, uri: item.kind.uri)
+    }
+  }
+
+  /// Leaves of each codec what our own offer had of it.
+  /// - Returns: a payload type that the offer did not have for its codec.
+  mutating func restrict(to offered: [NegotiatedCodec]) -> UInt8? {
+    for index in codecs.indices {
+      guard let ours = offered.first(where: { $0.codec == codecs[index].codec }),
+        ours.payloadType == codecs[index].payloadType
+      else { return codecs[index].payloadType }
+      if let rtx = codecs[index].rtxPayloadType, rtx != ours.rtxPayloadType { return rtx }
+      codecs[index].nack = codecs[index].nack && ours.nack
+      codecs[index].pli = codecs[index].pli && ours.pli
+      codecs[index].transportCC = codecs[index].transportCC && ours.transportCC
+    }
+    return nil
+  }
+
+  private func has(_ kind: HeaderExtension, _ way: KeyPath<Extension, Bool>) -> Bool {
+    extensions.contains { $0.kind == kind && $0[keyPath: way] }
+  }
+  private func codecs(feedback: Bool) -> [NegotiatedCodec] {
+    codecs.map { codec in
+      var codec = codec
+      codec.transportCC = codec.transportCC && feedback
+      return codec
+    }
+  }
+  private func map(_ way: KeyPath<Extension, Bool>) -> HeaderExtensionMap {
+    var map = HeaderExtensionMap()
+    for item in extensions where item[keyPath: way] { map[item.kind] = item.id }
+    return map
+  }
+}
+
+extension MediaKind {
+  init?(media: String) {
+    switch media {
+    case "audio": self = .audio
+    case "video": self = .video
+    default: return nil
+    }
+  }
+
+  var media: String { self == .audio ? "audio" : "video" }
+}

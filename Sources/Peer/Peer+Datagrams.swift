@@ -1,0 +1,159 @@
+internal import Crypto
+internal import ICE
+public import Media
+public import Model
+internal import Wire
+
+/// What of a datagram is to be forwarded.
+public enum ReceivedDatagram {
+  case nothing
+  /// Plain RTP of the track with the owner's `tag`; the bytes are valid as long as the datagram's memory.
+  case media(tag: Int, UnsafeRawBufferPointer, PacketInfo)
+}
+
+extension Peer {
+  /// Takes one datagram, by its first byte (RFC 7983 §7).
+  /// - Parameters:
+  ///   - datagram: changed in place.
+  ///   - arrival: when the kernel had it; not after `now`.
+  public mutating func receive(
+    _ datagram: UnsafeMutableRawBufferPointer, path: NetworkPath, arrival: Instant, now: Instant,
+    context: inout PeerContext
+  ) -> ReceivedDatagram {
+    guard let first = datagram.first, closed == nil else { return .nothing }
+    switch first {
+    case 128...191: return receiveMedia(datagram, path: path, arrival: arrival, now: now, &context)
+    case 0...3: receiveSTUN(UnsafeRawBufferPointer(datagram), path: path, now: now, &context)
+    case 20...63: receiveDTLS(UnsafeRawBufferPointer(datagram), path: path, now: now, &context)
+    default: context.counters.count(.unknownProtocol)
+    }
+    return .nothing
+  }
+
+  // MARK: - STUN
+
+  private mutating func receiveSTUN(
+    _ datagram: UnsafeRawBufferPointer, path: NetworkPath, now: Instant, _ context: inout PeerContext
+  ) {
+    let outcome = ice.receive(
+      datagram, path: path, now: now, random: &context.random, output: &context.iceOutput)
+    flushICE(&context)
+    switch outcome {
+    case .ignored(let reason): context.iceCounters.count(reason)
+    case .pending: context.effects.notePaths()
+    case .validated(let path): pathValidated(path, now: now, &context)
+    case .selected(let path):
+      let isFirst = selectedPath == nil
+      selectedPath = path
+      pathValidated(path, now: now, &context)
+      if isFirst { wishForPictures(&context) }
+    case .answered, .refused, .consentRefreshed: break
+    }
+  }
+
+  func flushICE(_ context: inout PeerContext) {
+    for index in 0..<context.iceOutput.count {
+      let path = context.iceOutput.path(index)
+      context.outbox.append(context.iceOutput.bytes(index), path: path)
+    }
+    context.iceOutput.removeAll()
+  }
+
+  private mutating func pathValidated(_ path: NetworkPath, now: Instant, _ context: inout PeerContext) {
+    context.effects.notePaths()
+    if handshake == nil, association == nil, role == .client {
+      dtlsPath = path
+      startHandshake(now: now, &context)
+    }
+    for datagram in held.take(path) {
+      datagram.withUnsafeBytes { receiveDTLS($0, path: path, now: now, &context) }
+    }
+  }
+
+  // MARK: - DTLS
+
+  private mutating func receiveDTLS(
+    _ datagram: UnsafeRawBufferPointer, path: NetworkPath, now: Instant, _ context: inout PeerContext
+  ) {
+    guard ice.isValidated(path) else {
+      guard ice.hasValidCheck(path) else { return context.counters.count(.unvalidatedPath) }
+      guard DTLSRecord.looksLikeRecords(datagram) else { return context.counters.count(.dtlsMalformed) }
+      if !held.hold(datagram, path: path, now: now) { context.counters.count(.dtlsHeldOverflow) }
+      return
+    }
+    guard DTLSRecord.looksLikeRecords(datagram) else { return context.counters.count(.dtlsMalformed) }
+    if association != nil { return answerLate(datagram, path: path, now: now, &context) }
+    if handshake == nil {
+      guard DTLSRecord.isClientHello(datagram) else { return context.counters.count(.dtlsIgnored) }
+      startHandshake(now: now, &context)
+    }
+    dtlsPath = path
+    _ = handshake?.receive(datagram, now: now)
+    advanceHandshake(now: now, &context)
+  }
+
+  /// After the handshake only a lost last flight is answered.
+  private mutating func answerLate(
+    _ datagram: UnsafeRawBufferPointer, path: NetworkPath, now: Instant, _ context: inout PeerContext
+  ) {
+    guard case .repeatLastFlight? = association?.answerToLate(datagram, now: now) else {
+      return context.counters.count(.dtlsIgnored)
+    }
+    for flight in association?.lastFlight ?? [] {
+      flight.withUnsafeBytes { _ = context.outbox.append($0, path: path) }
+    }
+  }
+
+  private mutating func startHandshake(now: Instant, _ context: inout PeerContext) {
+    handshake = DTLSHandshake(context: context.dtls, role: role, expecting: fingerprints, now: now)
+    _ = handshake?.start(now: now)
+    advanceHandshake(now: now, &context)
+  }
+
+  /// Sends what the handshake wrote; takes its keys when it is done, and lets it go.
+  mutating func advanceHandshake(now: Instant, _ context: inout PeerContext) {
+    while let datagram = handshake?.nextDatagram() {
+      if let dtlsPath { datagram.withUnsafeBytes { _ = context.outbox.append($0, path: dtlsPath) } }
+    }
+    switch handshakeState.progress {
+    case .inProgress, nil: break
+    case .failed:
+      handshake = nil
+      close(.handshakeFailed, &context)
+    case .connected(let association):
+      handshake = nil
+      self.association = association
+      connect(association, now: now, &context)
+    }
+  }
+
+  /// Where a running handshake stands, and when it wants to be polled.
+  var handshakeState: (progress: DTLSHandshake.Progress?, deadline: Instant) {
+    switch handshake {
+    case .some(let running): (running.progress, running.deadline ?? .never)
+    case .none: (nil, .never)
+    }
+  }
+
+  private mutating func connect(
+    _ association: DTLSAssociation, now: Instant, _ context: inout PeerContext
+  ) {
+    do throws(SRTPError) {
+      opener = try SRTPOpener(keys: association.remoteKeys, mappedLimit: SRTPOpener.mappedCapacity)
+    } catch {
+      return close(.handshakeFailed, &context)
+    }
+    sealer = SRTPSealer(keys: association.localKeys)
+    profile = association.profile
+    for index in 0..<receivers.count where receiveSections[index] != nil { bind(index) }
+    reportsDue = now + Self.firstReport
+    context.effects.noteConnected(association.profile)
+    wishForPictures(&context)
+  }
+
+  /// As soon as media can be sent: the key frames that were asked for before are gone.
+  private func wishForPictures(_ context: inout PeerContext) {
+    guard sealer != nil, selectedPath != nil else { return }
+    for slot in 0..<senders.count where needsKeyFrame(slot: slot) { context.effects.noteWish(slot) }
+  }
+}

@@ -1,0 +1,309 @@
+internal import Congestion
+internal import Crypto
+internal import ICE
+public import Media
+public import Model
+internal import Wire
+
+// MARK: - In
+
+extension Peer {
+  mutating func receiveMedia(
+    _ datagram: UnsafeMutableRawBufferPointer, path: NetworkPath, arrival: Instant, now: Instant,
+    _ context: inout PeerContext
+  ) -> ReceivedDatagram {
+    guard path == selectedPath || ice.isValidated(path) else {
+      context.counters.count(.unvalidatedPath)
+      return .nothing
+    }
+    guard opener != nil else {
+      context.counters.count(.mediaBeforeHandshake)
+      return .nothing
+    }
+    context.counters.packetsReceived &+= 1
+    context.counters.bytesReceived &+= UInt64(datagram.count)
+    if RTCPPacket.matches(UnsafeRawBufferPointer(datagram)) {
+      receiveRTCP(datagram, now: now, &context)
+      return .nothing
+    }
+    return receiveRTP(datagram, arrival: arrival, &context)
+  }
+
+  @inline(__always)
+  private mutating func receiveRTP(
+    _ datagram: UnsafeMutableRawBufferPointer, arrival: Instant, _ context: inout PeerContext
+  ) -> ReceivedDatagram {
+    let size: Int
+    do throws(SRTPError) {
+      // Not nil: the caller looked.
+      size = try opener!.openRTP(datagram)
+    } catch {
+      context.counters.count(PeerDrop(error))
+      return .nothing
+    }
+    let packet = UnsafeMutableRawBufferPointer(rebasing: datagram[..<size])
+    let header: RTPHeader
+    do throws(RTPError) {
+      header = try RTPHeader(UnsafeRawBufferPointer(packet))
+    } catch {
+      context.counters.count(.rtpMalformed)
+      return .nothing
+    }
+    let found = readExtensions(UnsafeRawBufferPointer(packet), header, arrival: arrival)
+    guard let stream = streams.find(header.ssrc) ?? claim(header, UnsafeRawBufferPointer(packet), found)
+    else {
+      context.counters.count(.streamUnmapped)
+      return .nothing
+    }
+    if stream.isRTX { context.counters.retransmissionsReceived &+= 1 }
+    let receiver = receivers.pointer(Int(stream.receiver))
+    let wasStarted = receiver.pointee.isStarted
+    let restarts = receiver.pointee.restarts
+    let outcome = receiver.pointee.receive(
+      packet, header, isRTX: stream.isRTX, audioLevel: found.audioLevel, arrival: arrival)
+    scheduleFeedback(receiver.pointee.deadline)
+    switch outcome {
+    case .dropped(let reason):
+      context.counters.count(PeerDrop(reason))
+      return .nothing
+    case .media(let info, let offset, let size):
+      if !wasStarted { context.effects.noteStarted(Int(stream.receiver)) }
+      if !wasStarted || receiver.pointee.restarts != restarts {
+        context.effects.noteClock(Int(stream.receiver))
+      }
+      return .media(
+        tag: Int(receiver.pointee.tag), UnsafeRawBufferPointer(rebasing: packet[offset..<offset &+ size]),
+        info)
+    }
+  }
+
+  private struct ReadExtensions {
+    var audioLevel: AudioLevel?
+    var section: Int?
+    /// Which encoding the stream is, or repairs.
+    var rid: HeaderExtensionReader.Element?
+    var repairedRid: HeaderExtensionReader.Element?
+  }
+
+  /// Notes the transport sequence number; finds the audio level and the section that the packet names.
+  @inline(__always)
+  private mutating func readExtensions(
+    _ packet: UnsafeRawBufferPointer, _ header: RTPHeader, arrival: Instant
+  ) -> ReadExtensions {
+    var found = ReadExtensions()
+    var reader = HeaderExtensionReader(packet, header)
+    while let element = reader.next() {
+      if element.id == incoming[.transportSequence] {
+        if let sequence = TransportSequence.read(packet, element) {
+          arrivals.received(sequence: sequence, at: arrival)
+          scheduleFeedback(arrivals.deadline)
+        }
+      } else if element.id == incoming[.audioLevel] {
+        found.audioLevel = AudioLevel(packet, element)
+      } else if element.id == incoming[.mid] {
+        for index in 0..<midBytes.count where midBytes[index]?.matches(packet, element) == true {
+          found.section = index
+        }
+      } else if element.id == incoming[.rid] {
+        found.rid = element
+      } else if element.id == incoming[.repairedRid] {
+        found.repairedRid = element
+      }
+    }
+    return found
+  }
+
+  /// A stream that the description didn't announce: the section that it names takes it, if it knows the payload
+  /// type. The payload type alone never decides. Of a simulcast only the agreed encoding is taken, which names
+  /// itself (RFC 8852 §3).
+  private mutating func claim(
+    _ header: RTPHeader, _ packet: UnsafeRawBufferPointer, _ found: ReadExtensions
+  ) -> StreamMap.Stream? {
+    guard let section = found.section,
+      let format = receivers.pointer(section).pointee.format(of: header.payloadType)
+    else { return nil }
+    if receiveSections[section]?.rid != nil {
+      guard let rid = ridBytes[section], let named = format.isRTX ? found.repairedRid : found.rid,
+        rid.matches(packet, named)
+      else { return nil }
+    }
+    let receiver = receivers.pointer(section)
+    let old = receiver.pointee.ssrc
+    if format.isRTX {
+      forget(receiver.pointee.rtxSSRC)
+      receiver.pointee.rtxSSRC = header.ssrc
+    } else {
+      forget(old)
+      // What repaired the old stream would be taken for the new one's.
+      if old != nil {
+        forget(receiver.pointee.rtxSSRC)
+        receiver.pointee.rtxSSRC = nil
+      }
+      receiver.pointee.rebind(ssrc: header.ssrc)
+    }
+    bind(section)
+    return streams.find(header.ssrc)
+  }
+
+  private mutating func forget(_ ssrc: UInt32?) {
+    guard let ssrc else { return }
+    streams.remove(ssrc)
+    opener?.remove(ssrc: ssrc)
+  }
+}
+
+// MARK: - Out
+
+extension Peer {
+  /// Sends a track's packet in a slot, as its subscriber gets it.
+  /// - Returns: true when it was left out for want of a key frame.
+  public mutating func forward(
+    _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, slot: Int, context: inout PeerContext
+  ) -> Bool {
+    guard let path = selectedPath, sealer != nil else {
+      context.counters.count(.sendWithoutPath)
+      return false
+    }
+    let sender = senders.pointer(slot)
+    let buffer = context.outbox.reserve()
+    guard
+      let outgoing = sender.pointee.forwarder.rewrite(packet, info, into: buffer, epoch: context.epoch)
+    else { return sender.pointee.forwarder.needsKeyFrame }
+    guard sender.pointee.mediaGuard.admit(outgoing.index) else {
+      context.counters.count(.sealRefused)
+      return false
+    }
+    guard let size = seal(outgoing, buffer, &context) else { return false }
+    if sender.pointee.sealed != nil {
+      sender.pointee.sealed!.store(
+        UnsafeRawBufferPointer(rebasing: buffer[..<size]), info, sequence: Int64(bitPattern: outgoing.index))
+    }
+    context.outbox.commit(size: size, path: path)
+    return false
+  }
+
+  /// Which packet of the source a NACK means; to be found in the source's history and given to `retransmit`.
+  public mutating func retransmission(
+    slot: Int, sequence: UInt16, now: Instant
+  ) -> RetransmissionRequest? {
+    let sender = senders.pointer(slot)
+    let roundTrip = sender.pointee.forwarder.reports.roundTrip ?? self.roundTrip
+    return sender.pointee.forwarder.retransmission(of: sequence, now: now, roundTrip: roundTrip)
+  }
+
+  /// Sends a packet once more: in the retransmission stream, or where the subscriber has none, its sealed bytes.
+  public mutating func retransmit(
+    _ request: RetransmissionRequest, _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, slot: Int,
+    context: inout PeerContext
+  ) {
+    guard let path = selectedPath, sealer != nil else { return context.counters.count(.sendWithoutPath) }
+    let sender = senders.pointer(slot)
+    guard sender.pointee.forwarder.answersNACK(info.codec) else { return }
+    guard sender.pointee.forwarder.usesRTX(info.codec) else {
+      let found = sender.pointee.sealed?.find(request.outgoing)?.packet
+      sender.pointee.forwarder.noteRepeated(found != nil)
+      if let found {
+        context.outbox.append(found, path: path)
+        context.counters.retransmissionsSent &+= 1
+      }
+      return
+    }
+    let buffer = context.outbox.reserve()
+    guard
+      let outgoing = sender.pointee.forwarder.rewriteRetransmission(request, packet, info, into: buffer)
+    else { return }
+    guard sender.pointee.rtxGuard.admit(outgoing.index) else {
+      return context.counters.count(.sealRefused)
+    }
+    guard let size = seal(outgoing, buffer, &context) else { return }
+    context.outbox.commit(size: size, path: path)
+    context.counters.retransmissionsSent &+= 1
+  }
+
+  @inline(__always)
+  private mutating func seal(
+    _ outgoing: OutgoingPacket, _ buffer: UnsafeMutableRawBufferPointer, _ context: inout PeerContext
+  ) -> Int? {
+    do throws(SRTPError) {
+      let size = try sealer!.sealRTP(
+        buffer.baseAddress!, headerSize: outgoing.headerSize, size: outgoing.size, capacity: buffer.count,
+        ssrc: outgoing.ssrc, index: outgoing.index)
+      context.counters.packetsSent &+= 1
+      context.counters.bytesSent &+= UInt64(size)
+      return size
+    } catch {
+      context.counters.count(.sealFailed)
+      return nil
+    }
+  }
+}
+
+// MARK: - Subscriptions
+
+extension Peer {
+  /// Feeds a slot from a track, or from none.
+  /// - Returns: true when the track should be asked for a key frame.
+  public mutating func setSource(slot: Int, _ track: TrackKey?, clock: ClockMapping?) -> Bool {
+    guard kind(ofSlot: slot) != nil else { return false }
+    return senders.pointer(slot).pointee.forwarder.setSource(track, clock: clock)
+  }
+
+  public func source(ofSlot slot: Int) -> TrackKey? { senders.pointer(slot).pointee.forwarder.source }
+
+  /// True while the slot's subscriber can't show anything without a key frame.
+  public func needsKeyFrame(slot: Int) -> Bool { senders.pointer(slot).pointee.forwarder.needsKeyFrame }
+
+  public mutating func setClock(slot: Int, _ mapping: ClockMapping) {
+    senders.pointer(slot).pointee.forwarder.setClock(mapping)
+  }
+
+  public func counters(ofSlot slot: Int) -> ForwarderCounters {
+    senders.pointer(slot).pointee.forwarder.counters
+  }
+
+  /// Where a track's timestamps stand on the server's time line; nil before its first packet.
+  public func clock(receiver: Int, epoch: Epoch) -> ClockMapping? {
+    receivers.pointer(receiver).pointee.mapping(clocks[clockIndex[receiver]], epoch: epoch)
+  }
+
+  /// Gives a track the owner's number, which comes with each of its packets.
+  public mutating func setTag(receiver: Int, _ tag: Int) {
+    receivers.pointer(receiver).pointee.tag = Int32(truncatingIfNeeded: tag)
+  }
+
+  /// Whether the slot's subscriber may ask for lost packets again.
+  public func answersNACK(slot: Int) -> Bool {
+    senders.pointer(slot).pointee.section.codecs.contains { $0.nack }
+  }
+
+  /// A subscriber of the track needs a key frame.
+  public mutating func wishKeyFrame(receiver: Int) {
+    guard kind(ofReceiver: receiver) != nil else { return }
+    receivers.pointer(receiver).pointee.wishKeyFrame()
+    scheduleFeedback(receivers.pointer(receiver).pointee.deadline)
+  }
+}
+
+extension PeerDrop {
+  init(_ error: SRTPError) {
+    switch error {
+    case .replayed: self = .srtpReplayed
+    case .tooOld: self = .srtpTooOld
+    case .authentication: self = .srtpAuthentication
+    case .tooShort, .malformed, .notEncrypted: self = .srtpMalformed
+    case .capacity, .indexExhausted, .library: self = .srtpOther
+    }
+  }
+
+  init(_ reason: MediaDrop) {
+    switch reason {
+    case .unknownPayloadType: self = .unknownPayloadType
+    case .malformedPayload: self = .payloadMalformed
+    case .duplicate: self = .duplicate
+    case .tooOld: self = .tooOld
+    case .sequenceJump: self = .sequenceJump
+    case .retransmissionWithoutStream: self = .retransmissionWithoutStream
+    case .paddingOnly: self = .paddingOnly
+    }
+  }
+}

@@ -1,0 +1,205 @@
+internal import Congestion
+internal import Crypto
+public import ICE
+internal import Media
+public import Model
+internal import Wire
+
+/// One remote peer's transport: ICE, DTLS, SRTP, and the tracks and slots on it.
+///
+/// Sans-I/O: datagrams and the time come in, datagrams go to the context's outbox, what others must know to its
+/// effects. All of it is a value that can be taken out as bytes and put back (`encode`, `init(from:)`), except in
+/// the middle of a handshake.
+///
+///     ICE check ──▶ path validated ──▶ handshake ──▶ keys ──▶ media both ways ──▶ closed
+public struct Peer: ~Copyable {
+  /// Time for a new peer to come and finish its handshake.
+  public static let connectTimeout = Duration.seconds(30)
+  /// Tracks, and slots, that one transport has in its life; sections beyond are ignored.
+  public static let sectionLimit = 1_024
+
+  public let key: PeerKey
+  let role: DTLSRole
+  let fingerprints: [Fingerprint]
+  public internal(set) var media: AgreedMedia
+  let reportSSRC: UInt32
+  let createdAt: Instant
+
+  public internal(set) var ice: ServerAgent
+  /// While it runs; afterwards only what it left.
+  var handshake: DTLSHandshake?
+  var association: DTLSAssociation?
+  /// Where handshake datagrams go: the path of the last one that came.
+  var dtlsPath: NetworkPath?
+  var held = HeldFlight()
+  var opener: SRTPOpener?
+  var sealer: SRTPSealer?
+  public internal(set) var profile: SRTPProfile?
+  /// Where media goes.
+  public internal(set) var selectedPath: NetworkPath?
+
+  var receivers = OwnedArray<TrackReceiver>()
+  var senders = OwnedArray<SlotSender>()
+  var streams = StreamMap()
+  /// By index; nil where the section is gone.
+  var receiveSections: [ReceiveSection?] = []
+  var hasSlot: [Bool] = []
+  /// Ids of all extensions that come in, whatever the section: in one bundle an id means one thing.
+  var incoming = HeaderExtensionMap()
+  var midBytes: [MIDBytes?] = []
+  /// The encoding that each section takes; nil where it has only one.
+  var ridBytes: [MIDBytes?] = []
+  var arrivals = ArrivalFeedback()
+  /// Transport-wide feedback names some stream of the sender.
+  var feedbackSSRC: UInt32 = 0
+  /// One clock per CNAME, in the order of their first section.
+  var clockNames: [String] = []
+  var clocks: [PublisherClock] = []
+  /// For each receiver, its clock.
+  var clockIndex: [Int] = []
+  /// SRTCP's index: one counter for all sources of ours (RFC 3711 §3.4 asks for one per source; one for all
+  /// never repeats either).
+  var rtcpIndex: UInt32 = 0
+  var reportsDue = Instant.never
+  /// When requests for packets and key frames or arrival feedback are due; early at worst.
+  var feedbackDue = Instant.never
+  public internal(set) var closed: PeerCloseReason?
+  /// To the peer and back, from its reports or our checks.
+  var roundTrip = Duration.milliseconds(100)
+
+  public init(_ setup: PeerSetup, context: inout PeerContext) {
+    var ice = ServerAgent(local: setup.local, verify: setup.verification, now: setup.createdAt)
+    ice.setRemote(setup.remote.credentials)
+    self.init(
+      key: setup.key, role: setup.remote.role, fingerprints: setup.remote.fingerprints,
+      reportSSRC: setup.reportSSRC, createdAt: setup.createdAt, ice: ice)
+    apply(setup.media, context: &context)
+  }
+
+  /// A peer without tracks and slots.
+  init(
+    key: PeerKey, role: DTLSRole, fingerprints: [Fingerprint], reportSSRC: UInt32, createdAt: Instant,
+    ice: consuming ServerAgent
+  ) {
+    self.key = key
+    self.role = role
+    self.fingerprints = fingerprints
+    self.reportSSRC = reportSSRC
+    self.createdAt = createdAt
+    self.ice = ice
+    media = AgreedMedia()
+  }
+
+  /// Takes what was agreed on anew. A track or slot is its section's index: sections that are still there keep
+  /// their streams, those that are gone fall silent for good, new ones are added.
+  public mutating func apply(_ agreed: AgreedMedia, context: inout PeerContext) {
+    for section in agreed.receive where section.index < Self.sectionLimit {
+      holdReceivers(below: Int(section.index) + 1)
+      receivers.pointer(Int(section.index)).pointee.apply(section)
+    }
+    for section in agreed.send where section.index < Self.sectionLimit {
+      holdSenders(below: Int(section.index) + 1)
+      senders.pointer(Int(section.index)).pointee.apply(section, random: &context.random)
+    }
+    media = agreed
+    indexSections()
+  }
+
+  /// Makes places for tracks, which belong to nobody until their section comes.
+  mutating func holdReceivers(below count: Int) {
+    while receivers.count < count {
+      receivers.append(
+        TrackReceiver(
+          ReceiveSection(index: 0, mid: "", kind: .audio, codecs: [], extensions: HeaderExtensionMap())))
+    }
+  }
+
+  /// As `holdReceivers`, for slots; a slot's own section brings its stream's beginning.
+  mutating func holdSenders(below count: Int) {
+    var unused = RandomSource.seeded(state: 0)
+    while senders.count < count {
+      senders.append(
+        SlotSender(
+          SendSection(
+            index: 0, mid: "", kind: .audio, codecs: [], extensions: HeaderExtensionMap(), ssrc: 0,
+            rtxSSRC: nil, cname: "", streamID: ""), random: &unused))
+    }
+  }
+
+  /// ICE starts over (RFC 8445 §9); the old credentials serve until the new ones lead to a selected path.
+  public mutating func restartICE(local: ICECredentials, remote: ICECredentials) {
+    ice.restart(local: local, remote: remote)
+  }
+
+  /// Everything that is derived from the sections.
+  mutating func indexSections() {
+    incoming = HeaderExtensionMap()
+    receiveSections = Array(repeating: nil, count: receivers.count)
+    midBytes = Array(repeating: nil, count: receivers.count)
+    ridBytes = Array(repeating: nil, count: receivers.count)
+    let oldClocks = Array(zip(clockNames, clocks))
+    clockNames = []
+    clocks = []
+    clockIndex = Array(repeating: 0, count: receivers.count)
+    hasSlot = Array(repeating: false, count: senders.count)
+    for section in media.receive where section.index < receivers.count {
+      let index = Int(section.index)
+      for kind in HeaderExtension.allCases where section.extensions[kind] != 0 {
+        incoming[kind] = section.extensions[kind]
+      }
+      receiveSections[index] = section
+      midBytes[index] = MIDBytes(section.mid)
+      ridBytes[index] = section.rid.flatMap { MIDBytes($0) }
+      // Without a CNAME the tracks of a transport are taken for one person's.
+      if let known = clockNames.firstIndex(of: section.cname) {
+        clockIndex[index] = known
+      } else {
+        clockNames.append(section.cname)
+        clocks.append(oldClocks.first { $0.0 == section.cname }?.1 ?? PublisherClock())
+        clockIndex[index] = clocks.count - 1
+      }
+    }
+    for section in media.send where section.index < senders.count { hasSlot[Int(section.index)] = true }
+    // Streams of sections that are gone, or have other streams now, are forgotten.
+    let oldStreams = streams.all
+    streams.removeAll()
+    for index in 0..<receivers.count where receiveSections[index] != nil { bind(index) }
+    for old in oldStreams where streams.find(old.ssrc) == nil { opener?.remove(ssrc: old.ssrc) }
+  }
+
+  /// Enters the receiver's streams into the map.
+  mutating func bind(_ index: Int) {
+    let receiver = receivers.pointer(index)
+    if let ssrc = receiver.pointee.ssrc {
+      _ = streams.set(ssrc, StreamMap.Stream(receiver: Int32(index), isRTX: false))
+      _ = opener?.markMapped(ssrc: ssrc)
+      if feedbackSSRC == 0 { feedbackSSRC = ssrc }
+    }
+    if let ssrc = receiver.pointee.rtxSSRC {
+      _ = streams.set(ssrc, StreamMap.Stream(receiver: Int32(index), isRTX: true))
+      _ = opener?.markMapped(ssrc: ssrc)
+    }
+  }
+
+  /// Whether an authenticated check came on the path, so that its datagrams are this peer's.
+  public func knows(_ path: NetworkPath) -> Bool { ice.isValidated(path) || ice.hasValidCheck(path) }
+
+  /// Indices of tracks and slots are below these; some may be gone.
+  public var receiverCount: Int { receivers.count }
+  public var slotCount: Int { senders.count }
+  /// nil for a track or slot that is gone or never was.
+  public func kind(ofReceiver index: Int) -> MediaKind? {
+    index >= 0 && index < receiveSections.count ? receiveSections[index]?.kind : nil
+  }
+  public func kind(ofSlot index: Int) -> MediaKind? {
+    index >= 0 && index < hasSlot.count && hasSlot[index] ? senders.pointer(index).pointee.section.kind : nil
+  }
+  public var isConnected: Bool { sealer != nil }
+
+  mutating func close(_ reason: PeerCloseReason, _ context: inout PeerContext) {
+    guard closed == nil else { return }
+    closed = reason
+    selectedPath = nil
+    context.effects.noteClosed(reason)
+  }
+}

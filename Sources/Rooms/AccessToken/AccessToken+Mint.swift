@@ -1,0 +1,41 @@
+internal import Crypto
+
+extension AccessToken {
+  /// The token as a signed JWT. What a reader takes for granted anyway is left out.
+  public func signed(secret: String) -> String {
+    var claims: [(String, StrictJSON)] = [("iss", .string(apiKey)), ("exp", .number(Double(expires)))]
+    if let identity { claims.append(("sub", .string(identity))) }
+    if let notBefore { claims.append(("nbf", .number(Double(notBefore)))) }
+    if let issuedAt { claims.append(("iat", .number(Double(issuedAt)))) }
+    if let name { claims.append(("name", .string(name))) }
+    if let metadata { claims.append(("metadata", .string(metadata))) }
+    if !attributes.isEmpty { claims.append(("attributes", .object(attributes.mapValues { .string($0) }))) }
+    claims.append(("video", .object(grants.claims)))
+
+    let payload = StrictJSON.object(Dictionary(claims) { first, _ in first })
+    let header = #"{"alg":"HS256","typ":"JWT"}"#
+    let signed =
+      Base64URL.encode(Array(header.utf8)) + "." + Base64URL.encode(Array(payload.text.utf8))
+    let signature = HMAC.code(.sha256, key: Array(secret.utf8), message: Array(signed.utf8))
+    return signed + "." + Base64URL.encode(signature)
+  }
+}
+
+extension Grants {
+  fileprivate var claims: [String: StrictJSON] {
+    var claims: [String: StrictJSON] = [:]
+    if let room { claims["room"] = .string(room) }
+    let flags = [
+      ("roomJoin", roomJoin), ("canUpdateOwnMetadata", canUpdateOwnMetadata), ("hidden", hidden),
+      ("recorder", recorder), ("roomCreate", roomCreate), ("roomList", roomList), ("roomAdmin", roomAdmin),
+    ]
+    for (name, value) in flags where value { claims[name] = .boolean(true) }
+    if canPublish != roomJoin { claims["canPublish"] = .boolean(canPublish) }
+    if canSubscribe != roomJoin { claims["canSubscribe"] = .boolean(canSubscribe) }
+    if canPublishData != canPublish { claims["canPublishData"] = .boolean(canPublishData) }
+    if let sources = canPublishSources {
+      claims["canPublishSources"] = .array(sources.map(\.rawValue).sorted().map { .string($0) })
+    }
+    return claims
+  }
+}

@@ -1,0 +1,162 @@
+internal import Crypto
+
+extension AccessToken {
+  /// Bytes of the longest token that is looked at.
+  public static let maximumBytes = 262_144
+  /// Seconds by which clocks may differ.
+  public static let leeway = 60
+
+  /// Reads a token and believes it if one of the keys signed it.
+  /// - Parameters:
+  ///   - keys: secrets by API key.
+  ///   - now: seconds since 1970.
+  public init(
+    verifying token: String?, keys: [String: String], now: Int
+  ) throws(AccessTokenRefusal) {
+    guard let token, !token.isEmpty else { throw .absent }
+    guard token.utf8.count <= Self.maximumBytes else { throw .malformed(reason: "too long") }
+    let parts = token.utf8.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+    guard parts.count == 3 else { throw .malformed(reason: "not three parts") }
+    try Self.checkHeader(parts[0])
+    guard let signature = Base64URL.decode(parts[2]) else { throw .malformed(reason: "signature encoding") }
+    let claims = try Self.object(parts[1], of: "payload")
+    guard case .string(let apiKey)? = claims["iss"] else { throw .malformed(reason: "iss") }
+    guard let secret = keys[apiKey] else { throw .unknownKey }
+    let signed = Array(parts[0]) + [UInt8(ascii: ".")] + Array(parts[1])
+    guard HMAC.isEqual(HMAC.code(.sha256, key: Array(secret.utf8), message: signed), signature) else {
+      throw .wrongSignature
+    }
+    try self.init(apiKey: apiKey, claims: claims)
+    guard now < expires.addingClamped(Self.leeway) else { throw .expired }
+    if let notBefore, now < notBefore.addingClamped(-Self.leeway) { throw .notYetValid }
+  }
+
+  private static func checkHeader(_ part: Substring.UTF8View.SubSequence) throws(AccessTokenRefusal) {
+    let header = try object(part, of: "header")
+    guard case .string("HS256")? = header["alg"] else { throw .unsupportedAlgorithm }
+    // RFC 7515 §4.1.11: an extension that must be understood, and isn't.
+    guard header["crit"] == nil else { throw .malformed(reason: "crit") }
+  }
+
+  private static func object(
+    _ part: Substring.UTF8View.SubSequence, of name: String
+  ) throws(AccessTokenRefusal) -> [String: StrictJSON] {
+    guard let bytes = Base64URL.decode(part) else { throw .malformed(reason: "\(name) encoding") }
+    guard case .object(let members)? = StrictJSON.parse(bytes) else {
+      throw .malformed(reason: "\(name) is no JSON object")
+    }
+    return members
+  }
+}
+
+extension AccessToken {
+  private init(apiKey: String, claims: [String: StrictJSON]) throws(AccessTokenRefusal) {
+    let read = ClaimReader(claims)
+    guard let expires = try read.date("exp") else { throw .malformed(reason: "exp") }
+    let identity = try read.text("sub", limit: 128)
+    if let identity, !identity.isEmpty, !Self.isName(identity) { throw .malformed(reason: "sub") }
+    self.init(
+      apiKey: apiKey, identity: identity.flatMap { $0.isEmpty ? nil : $0 }, expires: expires,
+      notBefore: try read.date("nbf"), issuedAt: try read.date("iat"),
+      name: try read.text("name", limit: 256),
+      metadata: try read.text("metadata", limit: 65_536), attributes: try read.attributes(),
+      grants: try read.grants())
+  }
+}
+
+/// Claims by name; a claim of the wrong type is refused rather than read as absent.
+private struct ClaimReader {
+  let claims: [String: StrictJSON]
+
+  init(_ claims: [String: StrictJSON]) { self.claims = claims }
+
+  func text(_ name: String, limit: Int) throws(AccessTokenRefusal) -> String? {
+    switch claims[name] {
+    case nil, .null: return nil
+    case .string(let text) where text.utf8.count <= limit: return text
+    default: throw .malformed(reason: name)
+    }
+  }
+
+  /// A NumericDate (RFC 7519 §2), whose fraction is dropped.
+  func date(_ name: String) throws(AccessTokenRefusal) -> Int? {
+    switch claims[name] {
+    case nil, .null: return nil
+    case .number(let value) where value.magnitude < 1e15: return Int(value)
+    default: throw .malformed(reason: name)
+    }
+  }
+
+  func flag(_ name: String) throws(AccessTokenRefusal) -> Bool? {
+    switch claims[name] {
+    case nil, .null: return nil
+    case .boolean(let value): return value
+    default: throw .malformed(reason: name)
+    }
+  }
+
+  func attributes() throws(AccessTokenRefusal) -> [String: String] {
+    switch claims["attributes"] {
+    case nil, .null: return [:]
+    case .object(let members):
+      var pairs: [String: String] = [:]
+      var bytes = 0
+      for (key, value) in members {
+        guard case .string(let text) = value else { throw .malformed(reason: "attributes") }
+        bytes += key.utf8.count + text.utf8.count
+        pairs[key] = text
+      }
+      guard pairs.count <= 256, bytes <= 65_536 else { throw .malformed(reason: "attributes") }
+      return pairs
+    default: throw .malformed(reason: "attributes")
+    }
+  }
+
+  func grants() throws(AccessTokenRefusal) -> Grants {
+    let video: ClaimReader
+    switch claims["video"] {
+    case nil, .null: return Grants()
+    case .object(let members): video = ClaimReader(members)
+    default: throw .malformed(reason: "video")
+    }
+    var grants = Grants()
+    if let room = try video.text("room", limit: 128), !room.isEmpty {
+      guard AccessToken.isName(room) else { throw .malformed(reason: "room") }
+      grants.room = room
+    }
+    grants.roomJoin = try video.flag("roomJoin") ?? false
+    grants.canPublish = try video.flag("canPublish") ?? grants.roomJoin
+    grants.canSubscribe = try video.flag("canSubscribe") ?? grants.roomJoin
+    grants.canPublishData = try video.flag("canPublishData") ?? grants.canPublish
+    grants.canPublishSources = try video.sources()
+    grants.canUpdateOwnMetadata = try video.flag("canUpdateOwnMetadata") ?? false
+    grants.hidden = try video.flag("hidden") ?? false
+    grants.recorder = try video.flag("recorder") ?? false
+    grants.roomCreate = try video.flag("roomCreate") ?? false
+    grants.roomList = try video.flag("roomList") ?? false
+    grants.roomAdmin = try video.flag("roomAdmin") ?? false
+    return grants
+  }
+
+  /// An empty list is what SDKs send for "no restriction"; a list of unknown names allows none.
+  private func sources() throws(AccessTokenRefusal) -> Set<TrackSource>? {
+    switch claims["canPublishSources"] {
+    case nil, .null, .array([]): return nil
+    case .array(let items):
+      var sources: Set<TrackSource> = []
+      for item in items {
+        guard case .string(let text) = item else { throw .malformed(reason: "canPublishSources") }
+        if let source = TrackSource(rawValue: text.lowercased()) { sources.insert(source) }
+      }
+      return sources
+    default: throw .malformed(reason: "canPublishSources")
+    }
+  }
+}
+
+extension Int {
+  fileprivate func addingClamped(_ other: Int) -> Int {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? (other > 0 ? .max : .min) : sum
+  }
+}

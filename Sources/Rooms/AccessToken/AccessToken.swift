@@ -1,0 +1,106 @@
+/// What an API key's owner says about one participant or administrator, as a JWT carries it (RFC 7519). The
+/// layout of the claims is that of LiveKit's server SDKs, so that any of them can issue tokens.
+public struct AccessToken: Equatable, Sendable {
+  /// `iss`: the API key whose secret signs.
+  public var apiKey: String
+  /// `sub`: 1–128 bytes, no control characters; nil where the token is no participant's.
+  public var identity: String?
+  /// `exp`, seconds since 1970.
+  public var expires: Int
+  /// `nbf` and `iat`, seconds since 1970.
+  public var notBefore: Int?
+  public var issuedAt: Int?
+  /// The name to show; at most 256 bytes.
+  public var name: String?
+  /// At most 64 KiB.
+  public var metadata: String?
+  /// At most 256 pairs, at most 64 KiB together.
+  public var attributes: [String: String]
+  /// `video`.
+  public var grants: Grants
+
+  public init(
+    apiKey: String, identity: String?, expires: Int, notBefore: Int? = nil, issuedAt: Int? = nil,
+    name: String? = nil, metadata: String? = nil, attributes: [String: String] = [:],
+    grants: Grants = Grants()
+  ) {
+    self.apiKey = apiKey
+    self.identity = identity
+    self.expires = expires
+    self.notBefore = notBefore
+    self.issuedAt = issuedAt
+    self.name = name
+    self.metadata = metadata
+    self.attributes = attributes
+    self.grants = grants
+  }
+
+  /// When it counts as issued, for tokens that a removal outlaws; nil: until it expires.
+  public var effectiveIssue: Int? { issuedAt ?? notBefore }
+
+  /// Grants of joining: in `room`, as `identity`.
+  /// - Throws: `.notForThis` where the token is sound but another room's, or no participant's.
+  public func requireJoin(room: String) throws(AccessTokenRefusal) -> String {
+    guard grants.roomJoin else { throw .notForThis(missing: "roomJoin") }
+    guard grants.room == room else { throw .notForThis(missing: "room") }
+    guard let identity else { throw .notForThis(missing: "sub") }
+    return identity
+  }
+
+  /// - Parameter room: the room to be administered; a token that names none holds for all.
+  public func requireAdmin(room: String) throws(AccessTokenRefusal) {
+    guard grants.roomAdmin else { throw .notForThis(missing: "roomAdmin") }
+    guard grants.room == nil || grants.room == room else { throw .notForThis(missing: "room") }
+  }
+
+  /// Whether a room's name or an identity is one: 1–128 bytes without control characters.
+  public static func isName(_ text: String) -> Bool {
+    (1...128).contains(text.utf8.count)
+      && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+  }
+}
+
+/// What a token allows (the claim `video`).
+public struct Grants: Equatable, Sendable {
+  public var room: String?
+  public var roomJoin = false
+  /// Allowed unless refused, once `roomJoin` is given; false without it.
+  public var canPublish = false
+  public var canSubscribe = false
+  /// Follows `canPublish` unless given.
+  public var canPublishData = false
+  /// Nil allows every source.
+  public var canPublishSources: Set<TrackSource>?
+  public var canUpdateOwnMetadata = false
+  public var hidden = false
+  public var recorder = false
+  public var roomCreate = false
+  public var roomList = false
+  public var roomAdmin = false
+
+  public init() {}
+
+  /// Joining with everything that is allowed unless refused.
+  public static func join(_ room: String) -> Grants {
+    var grants = Grants()
+    grants.room = room
+    grants.roomJoin = true
+    grants.canPublish = true
+    grants.canSubscribe = true
+    grants.canPublishData = true
+    return grants
+  }
+
+  public func mayPublish(_ source: TrackSource) -> Bool {
+    canPublish && canPublishSources?.contains(source) ?? true
+  }
+}
+
+/// What a track shows or lets hear, by its publisher's word.
+public enum TrackSource: String, Sendable, CaseIterable, Codable {
+  case camera
+  case microphone
+  case screenShare = "screen_share"
+  case screenShareAudio = "screen_share_audio"
+  case unknown
+}

@@ -1,0 +1,47 @@
+/// Why a token doesn't open a door.
+public enum AccessTokenRefusal: Error, Equatable, Sendable {
+  case absent
+  /// - Parameter reason: what about it, without any of its content.
+  case malformed(reason: String)
+  case wrongSignature
+  /// Anything but HS256, `none` above all.
+  case unsupportedAlgorithm
+  case expired
+  case notYetValid
+  case unknownKey
+  /// Sound, but it doesn't allow this.
+  /// - Parameter missing: the claim that would.
+  case notForThis(missing: String)
+
+  public var status: Int {
+    if case .notForThis = self { 403 } else { 401 }
+  }
+
+  /// Stable, for programs.
+  public var code: String {
+    switch self {
+    case .absent: "token-absent"
+    case .malformed: "token-malformed"
+    case .wrongSignature: "token-signature"
+    case .unsupportedAlgorithm: "token-algorithm"
+    case .expired: "token-expired"
+    case .notYetValid: "token-not-yet-valid"
+    case .unknownKey: "token-unknown-key"
+    case .notForThis: "token-not-for-this"
+    }
+  }
+
+  /// For people.
+  public var message: String {
+    switch self {
+    case .absent: "an access token is needed"
+    case .malformed(let reason): "the access token is malformed: \(reason)"
+    case .wrongSignature: "the access token's signature is wrong"
+    case .unsupportedAlgorithm: "access tokens are signed with HS256"
+    case .expired: "the access token has expired"
+    case .notYetValid: "the access token is not valid yet"
+    case .unknownKey: "the access token's API key is unknown"
+    case .notForThis(let missing): "the access token is not for this: \(missing) does not allow it"
+    }
+  }
+}

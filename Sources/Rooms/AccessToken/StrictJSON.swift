@@ -1,0 +1,193 @@
+/// JSON as RFC 8259 has it and no looser: a repeated member, which two readers would take differently, is
+/// refused, and so is nesting that nobody needs.
+indirect enum StrictJSON: Equatable, Sendable {
+  case null
+  case boolean(Bool)
+  case number(Double)
+  case string(String)
+  case array([StrictJSON])
+  case object([String: StrictJSON])
+
+  static let maximumDepth = 16
+  static let maximumMembers = 1024
+
+  /// - Returns: nil for anything that is not exactly one value.
+  static func parse(_ bytes: [UInt8]) -> StrictJSON? {
+    var reader = Reader(bytes: bytes)
+    guard let value = reader.value(depth: 0) else { return nil }
+    reader.skipSpace()
+    return reader.position == bytes.count ? value : nil
+  }
+
+  /// Compact, members in the order of their names.
+  var text: String {
+    switch self {
+    case .null: "null"
+    case .boolean(let value): value ? "true" : "false"
+    case .number(let value):
+      value == value.rounded() && value.magnitude < 1e15 ? String(Int(value)) : String(value)
+    case .string(let text): Self.quoted(text)
+    case .array(let items): "[" + items.map(\.text).joined(separator: ",") + "]"
+    case .object(let members):
+      "{"
+        + members.sorted { $0.key < $1.key }.map { Self.quoted($0.key) + ":" + $0.value.text }
+        .joined(separator: ",") + "}"
+    }
+  }
+
+  private static func quoted(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"", "\\": result += "\\\(scalar)"
+      case _ where scalar.value < 32:
+        let hex = String(scalar.value, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
+  }
+}
+
+private struct Reader {
+  let bytes: [UInt8]
+  var position = 0
+
+  private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  mutating func skipSpace() {
+    while let byte = current, byte == 32 || byte == 9 || byte == 10 || byte == 13 { position += 1 }
+  }
+
+  private mutating func take(_ text: StaticString) -> Bool {
+    let end = position + text.utf8CodeUnitCount
+    guard end <= bytes.count,
+      text.withUTF8Buffer({ $0.elementsEqual(bytes[position..<end]) })
+    else { return false }
+    position = end
+    return true
+  }
+
+  mutating func value(depth: Int) -> StrictJSON? {
+    guard depth <= StrictJSON.maximumDepth else { return nil }
+    skipSpace()
+    switch current {
+    case UInt8(ascii: "{"): return object(depth: depth)
+    case UInt8(ascii: "["): return array(depth: depth)
+    case UInt8(ascii: "\""): return string().map { .string($0) }
+    case UInt8(ascii: "t"): return take("true") ? .boolean(true) : nil
+    case UInt8(ascii: "f"): return take("false") ? .boolean(false) : nil
+    case UInt8(ascii: "n"): return take("null") ? .null : nil
+    default: return number()
+    }
+  }
+
+  private mutating func object(depth: Int) -> StrictJSON? {
+    position += 1
+    var members: [String: StrictJSON] = [:]
+    skipSpace()
+    if take("}") { return .object(members) }
+    while members.count < StrictJSON.maximumMembers {
+      skipSpace()
+      guard current == UInt8(ascii: "\""), let name = string() else { return nil }
+      skipSpace()
+      guard take(":"), let value = value(depth: depth + 1),
+        members.updateValue(value, forKey: name) == nil
+      else { return nil }
+      skipSpace()
+      if take("}") { return .object(members) }
+      guard take(",") else { return nil }
+    }
+    return nil
+  }
+
+  private mutating func array(depth: Int) -> StrictJSON? {
+    position += 1
+    var items: [StrictJSON] = []
+    skipSpace()
+    if take("]") { return .array(items) }
+    while items.count < StrictJSON.maximumMembers {
+      guard let value = value(depth: depth + 1) else { return nil }
+      items.append(value)
+      skipSpace()
+      if take("]") { return .array(items) }
+      guard take(",") else { return nil }
+    }
+    return nil
+  }
+
+  private mutating func number() -> StrictJSON? {
+    let start = position
+    _ = take("-")
+    let whole = digits()
+    guard whole > 0, whole == 1 || bytes[position - whole] != UInt8(ascii: "0") else { return nil }
+    if take(".") { guard digits() > 0 else { return nil } }
+    if take("e") || take("E") {
+      _ = take("+") || take("-")
+      guard digits() > 0 else { return nil }
+    }
+    guard position - start <= 32,
+      let value = Double(String(decoding: bytes[start..<position], as: UTF8.self)), value.isFinite
+    else { return nil }
+    return .number(value)
+  }
+
+  private mutating func digits() -> Int {
+    let start = position
+    while let byte = current, (48...57).contains(byte) { position += 1 }
+    return position - start
+  }
+
+  private mutating func string() -> String? {
+    position += 1
+    var units: [UInt8] = []
+    while let byte = current {
+      position += 1
+      switch byte {
+      case UInt8(ascii: "\""): return String(validating: units, as: UTF8.self)
+      case UInt8(ascii: "\\"):
+        guard let scalar = escape() else { return nil }
+        units.append(contentsOf: String(scalar).utf8)
+      case ..<32: return nil
+      default: units.append(byte)
+      }
+    }
+    return nil
+  }
+
+  private mutating func escape() -> Unicode.Scalar? {
+    guard let byte = current else { return nil }
+    position += 1
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
+    case UInt8(ascii: "b"): return "\u{8}"
+    case UInt8(ascii: "f"): return "\u{C}"
+    case UInt8(ascii: "n"): return "\n"
+    case UInt8(ascii: "r"): return "\r"
+    case UInt8(ascii: "t"): return "\t"
+    case UInt8(ascii: "u"):
+      guard let unit = hexUnit() else { return nil }
+      guard (0xD800..<0xDC00).contains(unit) else { return Unicode.Scalar(unit) }
+      // The other half of a pair must follow (RFC 8259 §7).
+      guard take("\\u"), let low = hexUnit(), (0xDC00..<0xE000).contains(low) else { return nil }
+      return Unicode.Scalar(0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00))
+    default: return nil
+    }
+  }
+
+  private mutating func hexUnit() -> UInt32? {
+    guard position + 4 <= bytes.count else { return nil }
+    var value: UInt32 = 0
+    for byte in bytes[position..<position + 4] {
+      switch byte {
+      case 48...57: value = value << 4 | UInt32(byte - 48)
+      case 65...70: value = value << 4 | UInt32(byte - 55)
+      case 97...102: value = value << 4 | UInt32(byte - 87)
+      default: return nil
+      }
+    }
+    position += 4
+    return value
+  }
+}

@@ -1,0 +1,18 @@
+internal import Model
+
+/// Opaque ids of rooms, participant sessions and tracks: a prefix and 12 random characters (71 bits), never
+/// reused.
+public struct RoomID: Hashable, Sendable {
+  public let text: String
+  init(_ random: inout RandomSource) { text = "RM_" + random.alphanumeric(12) }
+}
+
+public struct ParticipantID: Hashable, Sendable {
+  public let text: String
+  init(_ random: inout RandomSource) { text = "PA_" + random.alphanumeric(12) }
+}
+
+public struct TrackID: Hashable, Sendable {
+  public let text: String
+  init(_ random: inout RandomSource) { text = "TR_" + random.alphanumeric(12) }
+}

@@ -1,0 +1,70 @@
+internal import Crypto
+public import Engine
+public import ICE
+public import Model
+internal import Negotiation
+internal import Peer
+internal import Synchronization
+
+/// What rooms need of the media plane: new transports, and commands to those that are there.
+public final class MediaPlane: Sendable {
+  public let engine: MediaEngine
+  private let candidates: [SocketAddress]
+  private let verification: ICEVerification
+  private let fingerprint: Fingerprint
+  private let peerLimit: Int
+  /// Peers by home worker.
+  private let load: Mutex<[Int]>
+
+  /// - Parameters:
+  ///   - candidates: where clients reach the engine's port, the best first.
+  ///   - peerLimit: transports that the server takes in all.
+  public init(
+    engine: MediaEngine, candidates: [SocketAddress], verification: ICEVerification, peerLimit: Int
+  ) {
+    self.engine = engine
+    self.candidates = candidates
+    self.verification = verification
+    self.peerLimit = peerLimit
+    fingerprint = engine.certificate.fingerprint(.sha256)
+    load = Mutex(Array(repeating: 0, count: engine.workerCount))
+  }
+
+  /// The server's time line, which is never stepped.
+  var wallTime: WallTime { WallTime(engine.clock.epoch.ntp(at: engine.clock.now)) }
+
+  /// Reserves a place at the home with the fewest peers.
+  /// - Returns: nil when the server is full.
+  func reserve() -> PeerKey? {
+    let home = load.withLock { load -> Int? in
+      guard load.reduce(0, +) < peerLimit else { return nil }
+      let home = load.indices.min { load[$0] < load[$1] } ?? 0
+      load[home] += 1
+      return home
+    }
+    return home.map { engine.makeKey(home: $0) }
+  }
+
+  /// The peer is gone: its place is free.
+  func release(_ key: PeerKey) { load.withLock { $0[key.home] -= 1 } }
+
+  /// Our end of a transport, with fresh credentials.
+  func local(for key: PeerKey) -> LocalTransport {
+    var random = RandomSource.system
+    return LocalTransport(
+      credentials: .generate(homeWorker: key.home, random: &random), fingerprint: fingerprint,
+      candidates: candidates)
+  }
+
+  func add(_ key: PeerKey, _ transport: AgreedTransport, _ media: AgreedMedia) {
+    var random = RandomSource.system
+    engine.bridge.post(
+      .add(
+        PeerSetup(
+          key: key, local: transport.localCredentials, remote: transport.remote, media: media,
+          verification: verification, reportSSRC: UInt32.random(in: 1...UInt32.max, using: &random),
+          createdAt: engine.clock.now)))
+  }
+
+  func post(_ command: Command) { engine.bridge.post(command) }
+}

@@ -1,0 +1,45 @@
+public import Negotiation
+public import Wire
+
+/// What a client says of a section in which it sends.
+public struct OfferedTrack: Sendable {
+  public var mid: String
+  public var source: TrackSource
+  public var name: String?
+
+  public init(mid: String, source: TrackSource, name: String? = nil) {
+    self.mid = mid
+    self.source = source
+    self.name = name
+  }
+}
+
+/// The answer to an offer, and what became of its sections.
+public struct OfferAnswer: Sendable {
+  public let sdp: String
+  public let tracks: [(mid: String, track: TrackID)]
+  public let slots: [SlotAssignment]
+  public let declined: [(mid: String, code: String)]
+}
+
+/// Why an offer was not answered; the session goes on as before.
+public enum OfferError: Error, Sendable, CustomStringConvertible {
+  case malformed(SDPError)
+  case refused(NegotiationError)
+  /// The token doesn't allow a source, or to publish at all.
+  case notAllowed(String)
+  /// No place for another transport.
+  case overloaded
+  /// The session ended meanwhile.
+  case gone
+
+  public var description: String {
+    switch self {
+    case .malformed(let error): "the SDP can't be read: \(error)"
+    case .refused(let error): error.description
+    case .notAllowed(let what): "the token does not allow \(what)"
+    case .overloaded: "the server has no place for another transport; try again later"
+    case .gone: "the session is over; join anew"
+    }
+  }
+}

@@ -1,0 +1,88 @@
+public import Model
+
+/// A track as everybody in the room may see it.
+public struct TrackInfo: Equatable, Sendable {
+  public let id: TrackID
+  public let kind: MediaKind
+  public let source: TrackSource
+  public let name: String?
+}
+
+/// A participant as everybody in the room may see it.
+public struct ParticipantInfo: Equatable, Sendable {
+  public let id: ParticipantID
+  public let identity: String
+  public var name: String?
+  public var tracks: [TrackInfo]
+}
+
+public struct RoomInfo: Equatable, Sendable {
+  public let id: RoomID
+  public let name: String
+}
+
+/// The room as it was at the moment of joining.
+public struct JoinedState: Sendable {
+  public let room: RoomInfo
+  public let participant: ParticipantInfo
+  /// The others.
+  public let participants: [ParticipantInfo]
+  /// The last event that this state contains.
+  public let lastEvent: Int
+}
+
+/// An entry of a room's log of events.
+public struct RoomEvent: Sendable {
+  public enum Kind: String, Sendable {
+    case roomStarted = "room.started"
+    case roomFinished = "room.finished"
+    case participantJoined = "participant.joined"
+    case participantLeft = "participant.left"
+    case trackPublished = "track.published"
+    case trackUnpublished = "track.unpublished"
+  }
+
+  /// From 1, without gaps, per room id.
+  public let id: Int
+  public let time: WallTime
+  public let room: RoomInfo
+  public let kind: Kind
+  public var participant: ParticipantInfo?
+  public var track: TrackInfo?
+  public var reason: LeaveReason?
+}
+
+/// Which track a slot shows, by the section's mid.
+public struct SlotAssignment: Equatable, Sendable {
+  public let mid: String
+  public let track: TrackID?
+}
+
+/// What a participant is told.
+public enum ParticipantNotice: Sendable {
+  case event(RoomEvent)
+  /// Only slots that changed.
+  case slots([SlotAssignment])
+  /// So many more receive sections are needed.
+  case offerWanted(audio: Int, video: Int)
+  /// The session is over; always the last.
+  case closed(LeaveReason)
+}
+
+/// Why somebody is no longer in the room.
+public enum LeaveReason: String, Codable, Sendable, CaseIterable {
+  case left
+  case removed
+  case connectionLost
+  case duplicateIdentity
+  case roomClosed
+  case serverShutdown
+}
+
+/// Why nobody could be let in.
+public enum JoinError: Error, Equatable, Sendable {
+  /// The server stops.
+  case draining
+  /// The room, or the server, has as many as it may.
+  case full(limit: Int)
+}

@@ -1,0 +1,99 @@
+internal import Engine
+public import Logging
+internal import Model
+internal import Peer
+internal import Synchronization
+
+/// All rooms of the server by name, and the way of the media plane's events to them.
+public final class RoomDirectory: Sendable {
+  public struct Limits: Sendable {
+    public var rooms: Int
+    public var participantsPerRoom: Int
+    public init(rooms: Int = 10_000, participantsPerRoom: Int = 1_000) {
+      self.rooms = rooms
+      self.participantsPerRoom = participantsPerRoom
+    }
+  }
+
+  private struct State {
+    var rooms: [String: Room] = [:]
+    /// Sessions that are in, or about to be in, each room: a room with none goes.
+    var sessions: [String: Int] = [:]
+    /// Every peer that the media plane has not reported as closed; its room may be gone before it.
+    var peers: [PeerKey: Room] = [:]
+    var isDraining = false
+  }
+
+  private let state = Mutex(State())
+  private let media: MediaPlane
+  private let limits: Limits
+  private let log: Log
+
+  public init(media: MediaPlane, limits: Limits, log: Log) {
+    self.media = media
+    self.limits = limits
+    self.log = log
+  }
+
+  /// Passes events of the media plane to their rooms, until it stops.
+  public func run() async {
+    for await _ in media.engine.eventsReady {
+      for events in media.engine.bridge.drainEvents() {
+        let room = state.withLock { $0.peers[events.peer] }
+        await room?.handle(events)
+        if events.closed != nil {
+          let known = state.withLock { $0.peers.removeValue(forKey: events.peer) != nil }
+          if known { media.release(events.peer) }
+        }
+      }
+    }
+  }
+
+  /// Lets somebody in; the room is made if need be. An identity that is in already is replaced.
+  public func join(
+    room name: String, identity: String, name display: String?, grants: Grants
+  ) async throws(JoinError) -> ParticipantSession {
+    let found: Result<Room, JoinError> = state.withLock { state in
+      if state.isDraining { return .failure(.draining) }
+      if state.sessions[name, default: 0] >= limits.participantsPerRoom {
+        return .failure(.full(limit: limits.participantsPerRoom))
+      }
+      if let room = state.rooms[name] {
+        state.sessions[name]! += 1
+        return .success(room)
+      }
+      guard state.rooms.count < limits.rooms else { return .failure(.full(limit: limits.rooms)) }
+      let room = Room(name: name, media: media, directory: self, log: log)
+      state.rooms[name] = room
+      state.sessions[name] = 1
+      return .success(room)
+    }
+    return await (try found.get()).join(identity: identity, name: display, grants: grants)
+  }
+
+  /// A session that `join` began is over: a room without any goes.
+  func sessionEnded(in name: String) {
+    state.withLock { state in
+      guard let count = state.sessions[name] else { return }
+      if count > 1 {
+        state.sessions[name] = count - 1
+      } else {
+        state.sessions[name] = nil
+        state.rooms[name] = nil
+      }
+    }
+  }
+
+  /// Nobody is let in any more; everybody is told and leaves.
+  public func close() async {
+    let rooms = state.withLock { state in
+      state.isDraining = true
+      return Array(state.rooms.values)
+    }
+    for room in rooms { await room.close(reason: .serverShutdown) }
+  }
+
+  func room(of name: String) -> Room? { state.withLock { $0.rooms[name] } }
+
+  func note(_ key: PeerKey, room: Room) { state.withLock { $0.peers[key] = room } }
+}

@@ -1,0 +1,164 @@
+internal import Model
+internal import Wire
+
+/// One slot as its subscriber receives it: asks for what is missing and keeps a record of what came.
+final class ReceivedStream {
+  struct Entry {
+    /// -1 where nothing came.
+    var publisher: Int32 = -1
+    var track: UInt8 = 0
+    var viaRTX = false
+    var startsFrame = false
+    var isKeyFrame = false
+    var hasPicture = false
+    var tl0PictureIndex: UInt8 = 0
+    var pictureID: UInt16 = 0
+    var packet: UInt32 = 0
+    var frame: UInt32 = 0
+    var timestamp: UInt32 = 0
+    /// When the server sent the copy that came first.
+    var sentAt = Instant.never
+  }
+
+  private struct Missing {
+    var sequence: Int64
+    var since: Instant
+    var due: Instant
+    var tries = 0
+  }
+
+  static let reorderingWait: Int64 = 12_000_000
+  static let retry: Int64 = 80_000_000
+  static let giveUpAfter: Int64 = 4_000_000_000
+  /// A gap beyond this is answered by a key frame.
+  static let gapLimit: Int64 = 200
+  /// Before the first packet, for those that were overtaken by it.
+  private static let lead: Int64 = 256
+
+  let section: ReceiveSection
+  let codec: NegotiatedCodec
+  let ssrc: UInt32
+  let rtxSSRC: UInt32?
+  /// The journal's log of the stream's departures, and of its retransmissions'.
+  let log: Int
+  private(set) var entries: [Entry] = []
+  private(set) var base: Int64 = 0
+  private(set) var highest: Int64 = .min
+  /// What came first; nothing before it is asked for.
+  private(set) var first: Int64 = .min
+  private(set) var received: UInt32 = 0
+  private var missing: [Missing] = []
+  private(set) var nextRequest = Instant.never
+  /// Sequence numbers that were never asked for, as too many were missing at once.
+  private(set) var notAskedFor: Set<Int64> = []
+  var wantsKeyFrame = false
+  private var rtxPackets: UInt64 = 0
+  /// The last sender report, for report blocks.
+  private var lastReport: (middle: UInt32, at: Instant)?
+
+  init(section: ReceiveSection, log: Int) {
+    self.section = section
+    self.log = log
+    codec = section.codecs[0]
+    ssrc = section.ssrc ?? 0
+    rtxSSRC = section.rtxSSRC
+  }
+
+  enum Arrival: Equatable {
+    case fresh(extended: Int64)
+    /// The same content as before, by another way.
+    case again(cameAsRTX: Bool)
+    /// The number has come before with other content.
+    case conflict(extended: Int64)
+    case farBefore
+  }
+
+  func receive(_ sequence: UInt16, _ entry: Entry, now: Instant) -> Arrival {
+    var extended = Int64(sequence) + 0x1_0000
+    if highest == .min {
+      base = extended - Self.lead
+      highest = extended
+      first = extended
+      wantsKeyFrame = section.kind == .video && !entry.isKeyFrame
+    } else {
+      extended = highest + Int64(Int16(bitPattern: sequence &- UInt16(truncatingIfNeeded: highest)))
+    }
+    guard extended >= base else { return .farBefore }
+    let index = Int(extended - base)
+    while entries.count <= index { entries.append(Entry()) }
+    if entries[index].publisher >= 0 {
+      let known = entries[index]
+      let isSame =
+        known.publisher == entry.publisher && known.track == entry.track && known.packet == entry.packet
+        && known.timestamp == entry.timestamp && known.pictureID == entry.pictureID
+        && known.tl0PictureIndex == entry.tl0PictureIndex
+      return isSame ? .again(cameAsRTX: known.viaRTX) : .conflict(extended: extended)
+    }
+    entries[index] = entry
+    received &+= 1
+    if extended > highest {
+      noteGap(to: extended, now: now)
+      highest = extended
+    } else {
+      missing.removeAll { $0.sequence == extended }
+    }
+    return .fresh(extended: extended)
+  }
+
+  private func noteGap(to extended: Int64, now: Instant) {
+    let gap = extended - highest - 1
+    guard gap > 0 else { return }
+    guard gap <= Self.gapLimit, codec.nack else {
+      for sequence in (highest + 1)..<extended { notAskedFor.insert(sequence) }
+      if section.kind == .video { wantsKeyFrame = true }
+      return
+    }
+    let due = now.advanced(byNanoseconds: Self.reorderingWait)
+    for sequence in (highest + 1)..<extended {
+      missing.append(Missing(sequence: sequence, since: now, due: due))
+    }
+    nextRequest = min(nextRequest, due)
+  }
+
+  /// Sequence numbers to be asked for now, in order.
+  func requests(now: Instant) -> [UInt16] {
+    guard nextRequest <= now else { return [] }
+    var wanted: [UInt16] = []
+    nextRequest = .never
+    missing.removeAll { entry in
+      guard now.nanoseconds - entry.since.nanoseconds >= Self.giveUpAfter else { return false }
+      wantsKeyFrame = true
+      return true
+    }
+    for index in missing.indices {
+      if missing[index].due <= now, wanted.count < 60 {
+        wanted.append(UInt16(truncatingIfNeeded: missing[index].sequence))
+        missing[index].tries += 1
+        missing[index].due = now.advanced(byNanoseconds: Self.retry)
+      }
+      nextRequest = min(nextRequest, missing[index].due)
+    }
+    return wanted
+  }
+
+  func noteReport(_ report: SenderReport, now: Instant) { lastReport = (report.ntp.middle, now) }
+
+  func reportBlock(now: Instant) -> ReportBlock? {
+    guard highest != .min else { return nil }
+    let delay = lastReport.map { (now.nanoseconds - $0.at.nanoseconds) / 1_000 * 65_536 / 1_000_000 } ?? 0
+    return ReportBlock(
+      ssrc: ssrc, highestSequence: UInt32(truncatingIfNeeded: highest),
+      lastSenderReport: lastReport?.middle ?? 0,
+      delaySinceLastSenderReport: UInt32(clamping: delay))
+  }
+
+  /// nil where nothing came.
+  subscript(extended: Int64) -> Entry? {
+    let index = Int(extended - base)
+    guard index >= 0, index < entries.count, entries[index].publisher >= 0 else { return nil }
+    return entries[index]
+  }
+
+  /// Whether the number is still being asked for.
+  func isAwaited(_ extended: Int64) -> Bool { missing.contains { $0.sequence == extended } }
+}

@@ -1,0 +1,103 @@
+internal import Crypto
+internal import ICE
+public import Model
+internal import Negotiation
+internal import Wire
+
+extension SyntheticPeer {
+  /// Our next offer, as text.
+  /// - Parameters:
+  ///   - restartsICE: with fresh credentials.
+  ///   - receivers: pairs of receive sections from now on; nil for as many as before.
+  public func makeOffer(restartsICE: Bool = false, receivers: Int? = nil) throws -> String {
+    if let receivers {
+      audioReceivers = receivers
+      videoReceivers = receivers
+    }
+    let plan = OfferPlan(
+      tracks: announcements, audioReceivers: audioReceivers, videoReceivers: videoReceivers)
+    var fresh = credentials
+    if restartsICE {
+      fresh = ICECredentials(ufrag: random.alphanumeric(8), password: random.alphanumeric(24))
+    }
+    let local = LocalTransport(
+      credentials: fresh, fingerprint: dtls.certificate.fingerprint(.sha256), candidates: [address],
+      isLite: false)
+    var offer = try negotiator.offer(plan, local: local, restartICE: restartsICE, random: &random)
+    pendingCredentials = fresh
+    awaitsAnswer = true
+    for index in offer.media.indices {
+      if configuration.waitsForHandshake, offer.media[index].shared.setup != nil {
+        offer.media[index].shared.setup = .passive
+      }
+      if !configuration.announcesSSRCs {
+        offer.media[index].ssrcs = []
+        offer.media[index].ssrcGroups = []
+      }
+      if !configuration.acceptsRTX, offer.media[index].shared.direction == .recvonly {
+        offer.media[index].removeRTX()
+      }
+    }
+    return offer.text
+  }
+
+  /// Takes the server's answer.
+  public func accept(_ text: String, now: Instant) throws {
+    let agreement = try negotiator.accept(SessionDescription(parsing: text))
+    media = agreement.media
+    awaitsAnswer = false
+    guard let transport = agreement.transport else { return }
+    credentials = pendingCredentials
+    if remoteTransport == nil {
+      agent.setRemote(transport.remote.credentials)
+    } else if transport.restartsICE {
+      agent.restart(local: credentials, remote: transport.remote.credentials)
+    }
+    remoteTransport = transport.remote
+    for (rank, candidate) in transport.remoteCandidates.enumerated() {
+      agent.addRemote(
+        candidate, priority: ICEPriority.candidate(.host, localPreference: .max - UInt16(rank)))
+    }
+    agentDeadline = agent.deadline
+    openStreams()
+    if session != nil { openTracks(now: now) }
+  }
+
+  /// Everything that we may receive, ready before the first packet.
+  private func openStreams() {
+    for section in media.receive where streamIndex[section.ssrc ?? 0] == nil {
+      guard let ssrc = section.ssrc, !section.codecs.isEmpty else { continue }
+      let log = journal.departureLog(subscriber: number, ssrc: ssrc)
+      streamIndex[ssrc] = streams.count
+      if let rtx = section.rtxSSRC { streamIndex[rtx] = streams.count }
+      streams.append(ReceivedStream(section: section, log: log))
+    }
+  }
+
+  /// Starts what we publish, once.
+  func openTracks(now: Instant) {
+    for section in media.send where !sources.contains(where: { $0.section.index == section.index }) {
+      let track = PublishedTrack(publisher: number, index: sources.count, kind: section.kind)
+      journal.tracks.append(track)
+      let isVideo = section.kind == .video
+      sources.append(
+        TrackSource(
+          section: section, log: track, logNumber: journal.tracks.count - 1, clock: clock,
+          sequence: isVideo ? configuration.videoSequence : configuration.audioSequence,
+          frameInterval: isVideo ? configuration.videoInterval : 20_000_000,
+          packetSize: isVideo ? configuration.videoPacketSize : 40...120, now: now,
+          random: .seeded(state: random.next())))
+    }
+  }
+}
+
+extension MediaDescription {
+  /// Leaves the retransmission formats out, so that lost packets are repeated as they were.
+  fileprivate mutating func removeRTX() {
+    let numbers = rtpMaps.filter { $0.encodingName.lowercased() == "rtx" }.map(\.payloadType)
+    formats.removeAll { numbers.contains(UInt8($0) ?? 255) }
+    rtpMaps.removeAll { numbers.contains($0.payloadType) }
+    formatParameters.removeAll { numbers.contains($0.payloadType) }
+    feedback.removeAll { numbers.contains($0.payloadType ?? 255) }
+  }
+}

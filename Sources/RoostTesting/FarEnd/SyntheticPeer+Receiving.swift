@@ -1,0 +1,142 @@
+internal import Crypto
+internal import Model
+internal import Wire
+
+extension SyntheticPeer {
+  func receiveMedia(
+    _ bytes: [UInt8], path: NetworkPath, sentAt: Instant, isRepeat: Bool, now: Instant
+  ) {
+    // The server is connected when it has our Finished; its first packets may overtake its own.
+    guard let session else { return }
+    lastHeard = now
+    var packet = bytes
+    let isRTCP = bytes.withUnsafeBytes { RTCPPacket.matches($0) }
+    do throws(SRTPSession.Failure) {
+      if isRTCP { try session.openRTCP(&packet) } else { try session.openRTP(&packet) }
+    } catch {
+      return refused(error, bytes, isRTCP: isRTCP, isRepeat: isRepeat, now: now)
+    }
+    if isRTCP { receiveRTCP(packet, now: now) } else { receiveRTP(packet, sentAt: sentAt, now: now) }
+  }
+
+  /// libsrtp refuses a second copy, and nothing else.
+  private func refused(
+    _ error: SRTPSession.Failure, _ bytes: [UInt8], isRTCP: Bool, isRepeat: Bool, now: Instant
+  ) {
+    if isRepeat && (error.isReplay || error.isOld) { return }
+    // Without a retransmission stream the sealed bytes come again, which crosses with the late original.
+    if !configuration.acceptsRTX && (error.isReplay || error.isOld) && !isRTCP { return }
+    if error.isOld && isFarBehind(bytes) { return }
+    journal.violation(
+      now, "libsrtp of peer \(number) refuses \(isRTCP ? "RTCP" : "RTP"), status \(error.status)")
+  }
+
+  /// Reordered across a gap in the numbers that is longer than libsrtp's window.
+  private func isFarBehind(_ bytes: [UInt8]) -> Bool {
+    guard let header = bytes.withUnsafeBytes({ try? RTPHeader($0) }), let index = streamIndex[header.ssrc]
+    else { return false }
+    let distance = UInt16(truncatingIfNeeded: streams[index].highest) &- header.sequence
+    return (1_000..<0x8000).contains(distance)
+  }
+
+  private func receiveRTP(_ packet: [UInt8], sentAt: Instant, now: Instant) {
+    let problem: String? = packet.withUnsafeBytes { bytes in
+      guard let header = try? RTPHeader(bytes) else { return "unreadable RTP" }
+      guard let index = streamIndex[header.ssrc] else {
+        return awaitsAnswer ? nil : "a stream that was not announced"
+      }
+      return receive(bytes, header, streams[index], sentAt: sentAt, now: now)
+    }
+    if let problem { journal.violation(now, "peer \(number) received \(problem)") }
+  }
+
+  /// - Returns: what is wrong with the packet.
+  private func receive(
+    _ packet: UnsafeRawBufferPointer, _ header: RTPHeader, _ stream: ReceivedStream, sentAt: Instant,
+    now: Instant
+  ) -> String? {
+    let isRTX = header.ssrc != stream.ssrc
+    let wanted = isRTX ? stream.codec.rtxPayloadType : stream.codec.payloadType
+    guard header.payloadType == wanted else { return "payload type \(header.payloadType)" }
+    if let problem = checkExtensions(packet, header, stream) { return problem }
+    guard header.paddingSize == 0 else { return "padding" }
+
+    var payload = UnsafeRawBufferPointer(
+      rebasing: packet[header.payloadOffset..<header.payloadOffset + header.payloadSize])
+    var sequence = header.sequence
+    if isRTX {
+      guard let original = RTX.originalSequence(of: packet, header) else {
+        return "a retransmission of nothing"
+      }
+      sequence = original
+      payload = UnsafeRawBufferPointer(rebasing: payload[RTX.sequenceSize...])
+      journal.count(.subscriberRTX)
+    }
+    var entry = ReceivedStream.Entry()
+    entry.viaRTX = isRTX
+    entry.timestamp = header.timestamp
+    entry.sentAt = sentAt
+    guard let stamp = read(payload, stream, &entry) else {
+      return "a payload that nobody sent, sequence number \(sequence), \(payload.count) bytes"
+    }
+    entry.publisher = Int32(stamp.publisher)
+    entry.track = stamp.track
+    entry.packet = stamp.packet
+    entry.frame = stamp.frame
+    if stream.section.kind == .video {
+      guard header.marker == stamp.isFrameEnd else { return "a marker in the wrong place" }
+    }
+    guard mayReceive(Int(stream.section.index), Int(stamp.publisher), sentAt) else {
+      return "a packet of \(stamp.publisher), to whom it is not subscribed, in slot \(stream.section.index)"
+    }
+    switch stream.receive(sequence, entry, now: now) {
+    case .fresh: break
+    case .again(let cameAsRTX):
+      if !isRTX && !cameAsRTX { return "sequence number \(sequence) again, opened twice" }
+    case .conflict(let extended):
+      return "two contents under sequence number \(extended) of slot \(stream.section.index)"
+    case .farBefore: return "a packet from long before the first"
+    }
+    return nil
+  }
+
+  private func checkExtensions(
+    _ packet: UnsafeRawBufferPointer, _ header: RTPHeader, _ stream: ReceivedStream
+  ) -> String? {
+    let map = stream.section.extensions
+    var reader = HeaderExtensionReader(packet, header)
+    while let element = reader.next() {
+      switch map.kind(of: element.id) {
+      case .mid?:
+        guard MIDBytes(stream.section.mid)?.matches(packet, element) == true else {
+          return "another section's MID in slot \(stream.section.index)"
+        }
+      case .audioLevel?: break
+      default: return "a header extension with id \(element.id), which was not negotiated"
+      }
+    }
+    return reader.ending == .complete ? nil : "header extensions that end in \(reader.ending)"
+  }
+
+  private func read(
+    _ payload: UnsafeRawBufferPointer, _ stream: ReceivedStream, _ entry: inout ReceivedStream.Entry
+  ) -> PayloadStamp? {
+    guard stream.section.kind == .video else { return PayloadStamp(payload) }
+    guard let descriptor = try? VP8Descriptor(payload), descriptor.hasPictureID,
+      descriptor.hasTL0PictureIndex
+    else { return nil }
+    var start = descriptor.size
+    let isKey = descriptor.startsKeyFrame(payload)
+    if descriptor.startsFrame { start += isKey ? 10 : 3 }
+    guard start <= payload.count,
+      let stamp = PayloadStamp(UnsafeRawBufferPointer(rebasing: payload[start...])),
+      stamp.isFrameStart == descriptor.startsFrame, !descriptor.startsFrame || stamp.isKeyFrame == isKey
+    else { return nil }
+    entry.startsFrame = stamp.isFrameStart
+    entry.isKeyFrame = stamp.isKeyFrame
+    entry.hasPicture = true
+    entry.pictureID = descriptor.pictureID
+    entry.tl0PictureIndex = descriptor.tl0PictureIndex
+    return stamp
+  }
+}

@@ -1,0 +1,200 @@
+public import Crypto
+public import ICE
+public import Model
+internal import Negotiation
+internal import Wire
+
+/// A far end such as a browser is, in one process with the server: real ICE, real DTLS in either role, SRTP by
+/// libsrtp. It publishes, subscribes, repairs what is lost, and checks every byte that it gets.
+///
+/// Sans-I/O: datagrams that it sends wait in `outgoing`.
+public final class SyntheticPeer {
+  public struct Configuration: Sendable {
+    /// Its number in the simulation; part of every payload that it sends.
+    public var number: Int
+    /// Sections in which it wants to receive.
+    public var audioReceivers = 0
+    public var videoReceivers = 0
+    public var publishesAudio = true
+    public var publishesVideo = true
+    /// `a=setup:passive`: the far end sends the ClientHello.
+    public var waitsForHandshake = false
+    /// Streams are announced in the description, or only named by their MID.
+    public var announcesSSRCs = true
+    /// Wants retransmissions as a stream of their own.
+    public var acceptsRTX = true
+    /// Of its wall clock, in nanoseconds and in parts per million.
+    public var clockOffset: Int64 = 0
+    public var clockDrift: Int64 = 0
+    public var audioSequence: UInt16 = 0
+    public var videoSequence: UInt16 = 0
+    public var videoInterval: Int64 = 50_000_000
+    public var videoPacketSize = 60...600
+
+    public init(number: Int) { self.number = number }
+  }
+
+  /// A datagram to be sent.
+  public struct Outgoing {
+    public var bytes: [UInt8]
+    public var path: NetworkPath
+    /// See `DatagramMark`; 0 for what isn't media.
+    public var tag: UInt64
+  }
+
+  public let configuration: Configuration
+  let journal: Journal
+  let clock: DriftingClock
+  var random: RandomSource
+  public var outgoing: [Outgoing] = []
+
+  // Transport.
+  let dtls: DTLSContext
+  var agent: ControllingAgent
+  var agentDeadline = Instant.never
+  var handshake: DTLSHandshake?
+  var handshakeDeadline = Instant.never
+  var association: DTLSAssociation?
+  var session: SRTPSession?
+  var handshakePath: NetworkPath?
+  var credentials: ICECredentials
+  var address: SocketAddress
+  var remoteTransport: RemoteTransport?
+  var iceOutput = ICEOutput()
+  /// When something last came from the server.
+  var lastHeard = Instant.never
+  public internal(set) var isClosed = false
+  /// When it had the keys.
+  public internal(set) var connectedAt = Instant.never
+  /// Why the handshake failed.
+  public internal(set) var failure: DTLSError?
+  /// Of the offer on its way.
+  var pendingCredentials: ICECredentials
+  /// What the server agreed to may come before its answer does.
+  var awaitsAnswer = false
+
+  // Descriptions.
+  var negotiator = Negotiator(policy: .client)
+  var media = AgreedMedia()
+  let announcements: [TrackAnnouncement]
+  var audioReceivers: Int
+  var videoReceivers: Int
+
+  // Media.
+  var sources: [TrackSource] = []
+  var streams: [ReceivedStream] = []
+  /// Media and retransmission SSRCs of `streams`.
+  var streamIndex: [UInt32: Int] = [:]
+  var transportSequence: UInt16
+  var nextReports = Instant.never
+  var reportSSRC: UInt32
+  /// What each transport sequence number was, for the check of arrival feedback.
+  var transportLog = TransportLog()
+  /// Which publisher may be heard in a slot of ours, and when; asked for each packet.
+  var mayReceive: (_ slot: Int, _ publisher: Int, _ sentAt: Instant) -> Bool = { _, _, _ in true }
+  /// Called with each sender report that comes.
+  var onSenderReport: (_ stream: Int, SenderReport) -> Void = { _, _ in }
+
+  public init(
+    _ configuration: Configuration, address: SocketAddress, dtls: DTLSContext,
+    ice: ControllingAgent.Configuration, journal: Journal, now: Instant, random: RandomSource
+  ) {
+    self.configuration = configuration
+    self.journal = journal
+    self.dtls = dtls
+    self.address = address
+    var random = random
+    clock = DriftingClock(offset: configuration.clockOffset, drift: configuration.clockDrift)
+    credentials = ICECredentials(ufrag: random.alphanumeric(8), password: random.alphanumeric(24))
+    pendingCredentials = credentials
+    agent = ControllingAgent(local: credentials, configuration: ice, now: now, random: &random)
+    agent.addLocal(address)
+    audioReceivers = configuration.audioReceivers
+    videoReceivers = configuration.videoReceivers
+    transportSequence = UInt16(truncatingIfNeeded: random.next())
+    reportSSRC = UInt32(truncatingIfNeeded: random.next()) | 1
+    let cname = random.alphanumeric(12)
+    var announcements: [TrackAnnouncement] = []
+    for (kind, isWanted) in [
+      (MediaKind.audio, configuration.publishesAudio), (.video, configuration.publishesVideo),
+    ] where isWanted {
+      announcements.append(
+        TrackAnnouncement(
+          kind: kind, ssrc: UInt32(truncatingIfNeeded: random.next()) | 1,
+          rtxSSRC: kind == .video ? UInt32(truncatingIfNeeded: random.next()) | 1 : nil, cname: cname,
+          streamID: "s\(configuration.number)", trackID: "t\(configuration.number)-\(kind)"))
+    }
+    self.announcements = announcements
+    self.random = random
+  }
+
+  public var isConnected: Bool { session != nil }
+  public var number: Int { configuration.number }
+
+  /// Packets of a publisher that came, each counted once.
+  public func packetsReceived(of publisher: Int) -> Int {
+    streams.reduce(0) { count, stream in
+      count + stream.entries.count { Int($0.publisher) == publisher }
+    }
+  }
+
+  /// Packets that it has published.
+  public var packetsPublished: Int { sources.reduce(0) { $0 + $1.log.packets.count } }
+
+  /// When `poll` wants to be called.
+  public var deadline: Instant {
+    guard !isClosed else { return .never }
+    var deadline = min(agentDeadline, handshakeDeadline, nextReports)
+    if session != nil {
+      for source in sources { deadline = min(deadline, source.nextFrame) }
+      for stream in streams { deadline = min(deadline, stream.nextRequest) }
+      deadline = min(deadline, nextWatch)
+    }
+    return deadline
+  }
+
+  /// When the watch over silence is due.
+  var nextWatch: Instant {
+    lastHeard == .never ? .never : lastHeard.advanced(byNanoseconds: Self.silence)
+  }
+  /// A browser sends checks this soon when nothing comes any more.
+  static let silence: Int64 = 600_000_000
+
+  /// Falls silent: nothing is sent any more, whatever comes.
+  public func close() {
+    isClosed = true
+    handshake = nil
+    sources = []
+  }
+
+  /// Publishes nothing more; goes on answering and asking.
+  public func stopPublishing() { for index in sources.indices { sources[index].stop() } }
+
+  /// Does what is due.
+  public func poll(now: Instant) {
+    guard !isClosed else { return }
+    pollTransport(now: now)
+    guard session != nil else { return }
+    for index in sources.indices {
+      while sources[index].nextFrame <= now { sendFrame(index, now: now) }
+    }
+    sendRequests(now: now)
+    if nextReports <= now {
+      nextReports = now.advanced(byNanoseconds: 1_000_000_000)
+      sendReports(now: now)
+    }
+  }
+
+  /// - Parameter isRepeat: a second copy that the network made.
+  public func receive(
+    _ bytes: [UInt8], path: NetworkPath, sentAt: Instant, isRepeat: Bool, now: Instant
+  ) {
+    guard !isClosed, let first = bytes.first else { return }
+    switch first {
+    case 0...3: receiveSTUN(bytes, path: path, now: now)
+    case 20...63: receiveDTLS(bytes, path: path, now: now)
+    case 128...191: receiveMedia(bytes, path: path, sentAt: sentAt, isRepeat: isRepeat, now: now)
+    default: journal.violation(now, "peer \(number) got a datagram of no protocol, first byte \(first)")
+    }
+  }
+}

@@ -1,0 +1,55 @@
+/// Something that a simulation wants to have happened, counted over all seeds: a mechanism that never fired was
+/// not tested.
+public enum Mechanism: Int, CaseIterable, Sendable {
+  case connected
+  case handshakeAsServer
+  case adoption
+  case handover
+  case relay
+  case packetForwarded
+  case packetLost
+  case packetDuplicated
+  case packetReordered
+  case serverNACK
+  case serverRTX
+  case subscriberNACK
+  case subscriberRTX
+  case repeatedSealed
+  case pli
+  case keyFrame
+  case rollover
+  case numbersSkipped
+  case sourceRestart
+  case sourceChangedSSRC
+  case addressChange
+  case workerChange
+  case interfaceChange
+  case outage
+  case iceRestart
+  case replacement
+  case renegotiation
+  case sourceSwitch
+  case unsubscription
+  case join
+  case leave
+  case vanish
+  case spoofedCheck
+  case lipSyncChecked
+  case feedbackChecked
+}
+
+/// How often each mechanism fired.
+public struct MechanismCounts: Sendable {
+  private var counts: [UInt64] = Array(repeating: 0, count: Mechanism.allCases.count)
+
+  public init() {}
+
+  public subscript(mechanism: Mechanism) -> UInt64 {
+    get { counts[mechanism.rawValue] }
+    set { counts[mechanism.rawValue] = newValue }
+  }
+
+  public mutating func add(_ other: MechanismCounts) {
+    for mechanism in Mechanism.allCases { self[mechanism] += other[mechanism] }
+  }
+}

@@ -1,0 +1,66 @@
+internal import Model
+
+/// Everything that was ever sent in one track, and what of it arrived.
+final class PublishedTrack {
+  struct Packet {
+    var sequence: UInt16
+    var timestamp: UInt32
+    /// How often the source had started over.
+    var run: Int
+    var pictureID: UInt16
+    var tl0PictureIndex: UInt8
+    var frame: UInt32
+    var startsFrame: Bool
+    var isKeyFrame: Bool
+    /// `.never` for a number that was skipped.
+    var sentAt: Instant
+    /// When it first reached the server so that the server had to take it.
+    var arrivedAt = Instant.never
+    var requests = 0
+    /// Copies, retransmissions included, that were sent and that the network lost.
+    var copies = 0
+    var lost = 0
+  }
+
+  /// The clock of one run: timestamps are `base` at the publisher's own time zero.
+  struct Run {
+    var firstPacket: Int
+    var base: UInt32
+    var ssrc: UInt32
+    var startedAt: Instant
+  }
+
+  let publisher: Int
+  /// The peer's number of it, and the index of the server's `ReceiveSection`.
+  let index: Int
+  let kind: MediaKind
+  let name: String
+  private(set) var packets: [Packet] = []
+  private(set) var runs: [Run] = []
+  /// Requests for lost packets that the server can make (audio has none).
+  var isRepaired = false
+
+  init(publisher: Int, index: Int, kind: MediaKind) {
+    self.publisher = publisher
+    self.index = index
+    self.kind = kind
+    name = "\(kind) of \(publisher)"
+  }
+
+  var nextPacket: Int { packets.count }
+
+  func startRun(base: UInt32, ssrc: UInt32, now: Instant) {
+    runs.append(Run(firstPacket: packets.count, base: base, ssrc: ssrc, startedAt: now))
+  }
+
+  func append(_ packet: Packet) { packets.append(packet) }
+
+  func noteSent(_ number: Int) { packets[number].copies += 1 }
+  func noteLost(_ number: Int) { packets[number].lost += 1 }
+  func noteRequest(_ number: Int) { packets[number].requests += 1 }
+
+  /// - Parameter isDue: the path was validated and the keys were there: nothing excuses the server.
+  func noteArrival(_ number: Int, now: Instant, isDue: Bool) {
+    if isDue, packets[number].arrivedAt == .never { packets[number].arrivedAt = now }
+  }
+}

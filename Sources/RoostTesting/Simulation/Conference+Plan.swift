@@ -1,0 +1,88 @@
+internal import Model
+
+extension Conference {
+  /// Decides who comes when, over what network, and what happens on the way.
+  func plan() {
+    let span = options.duration.wholeNanoseconds
+    var arrivals = (0..<options.peers).map { _ in Int64.random(in: 0...1_500_000_000, using: &random) }
+    arrivals.sort()
+    for moment in arrivals { after(moment) { [unowned self] in arrive() } }
+    guard options.weather else { return }
+
+    after(span / 2) { [unowned self] in replaceAll() }
+    after(span * 2 / 5) { [unowned self] in
+      // One publisher's packets come in at another worker in mid-call, whatever else happens.
+      if let participant = pick() { rebind(participant, changingWorker: true) }
+    }
+    var moment: Int64 = 2_000_000_000
+    while moment < span - 1_000_000_000 {
+      after(moment) { [unowned self] in somethingHappens() }
+      moment += Int64.random(in: 50_000_000...900_000_000, using: &random)
+    }
+  }
+
+  /// Somebody joins, with habits and a network of its own.
+  func arrive() {
+    var configuration = SyntheticPeer.Configuration(number: participants.count)
+    let receivers = max(options.peers - 1, 1)
+    configuration.audioReceivers = receivers
+    configuration.videoReceivers = receivers
+    configuration.audioSequence = firstSequence()
+    configuration.videoSequence = firstSequence()
+    guard options.weather else {
+      join(configuration, up: .good, down: .good)
+      return
+    }
+    if one(in: 4) {
+      // The rest follows by renegotiation.
+      configuration.audioReceivers = (receivers + 1) / 2
+      configuration.videoReceivers = (receivers + 1) / 2
+    }
+    configuration.waitsForHandshake = one(in: 3)
+    configuration.announcesSSRCs = !one(in: 3)
+    configuration.acceptsRTX = !one(in: 4)
+    configuration.clockOffset = Int64.random(in: -5_000_000_000_000...5_000_000_000_000, using: &random)
+    configuration.clockDrift = Int64.random(in: -50...50, using: &random)
+    configuration.videoInterval = [33_333_333, 50_000_000, 66_666_667][Int(random.next() % 3)]
+    configuration.videoPacketSize = one(in: 4) ? 60...1_100 : 60...300
+    join(configuration, up: conditions(), down: conditions())
+  }
+
+  /// Half of all streams come soon past 65,535. SRTP can't bear that within the first packets: who misses them
+  /// all can't know the rollover counter (RFC 3711 §3.3.1).
+  private func firstSequence() -> UInt16 {
+    guard one(in: 2) else { return UInt16(truncatingIfNeeded: random.next()) & 0x7FFF }
+    journal.count(.rollover)
+    return .max - UInt16.random(in: 150...500, using: &random)
+  }
+
+  func conditions() -> LinkConditions {
+    var conditions = LinkConditions(delay: Int64.random(in: 2_000_000...60_000_000, using: &random))
+    switch random.next() % 4 {
+    case 0: break
+    case 1:
+      conditions.jitter = 5_000_000
+      conditions.loss = 0.005
+    case 2:
+      conditions.jitter = 20_000_000
+      conditions.loss = 0.02
+      conditions.duplication = 0.005
+      conditions.reordering = 0.01
+    default:
+      conditions.jitter = 40_000_000
+      conditions.loss = 0.05
+      conditions.duplication = 0.02
+      conditions.reordering = 0.03
+      conditions.reorderingSpan = 30_000_000
+    }
+    return conditions
+  }
+
+  func one(in count: UInt64) -> Bool { random.next() % count == 0 }
+
+  /// Somebody who is connected; nil if nobody is.
+  func pick() -> Participant? {
+    let ready = living.filter { participants[$0].connectedAt < now && participants[$0].peer.isConnected }
+    return ready.isEmpty ? nil : participants[ready[Int(random.next() % UInt64(ready.count))]]
+  }
+}

@@ -1,0 +1,194 @@
+internal import Engine
+internal import Model
+internal import Peer
+internal import Wire
+
+extension Conference {
+  /// Lets what is lost be repaired, compares everything, sends all away, and looks at what is left.
+  func finish() {
+    stoppedAt = now
+    for number in living { participants[number].peer.stopPublishing() }
+    for number in living { flush(participants[number]) }
+    run(until: now + .seconds(2))
+    auditTracks()
+    auditStreams()
+    for number in living { leave(participants[number]) }
+    runServer()
+    run(until: now + .seconds(1))
+    // Whoever vanished is given up when consent ends.
+    if participants.contains(where: { $0.closedAt == .never }) { run(until: now + .seconds(40)) }
+    auditTables()
+  }
+
+  // MARK: Streams
+
+  private func auditStreams() {
+    var tracks: [TrackName: PublishedTrack] = [:]
+    for track in journal.tracks { tracks[TrackName(track.publisher, track.index)] = track }
+    for participant in participants {
+      for stream in participant.peer.streams {
+        let audit = StreamAudit(
+          journal: journal, subscriber: participant, stream: stream,
+          departures: journal.departures[stream.log], track: { tracks[TrackName($0, $1)] },
+          isExcused: { participant.isDisturbed(from: $0, until: $1) },
+          end: participant.isPresent ? now : participant.leftAt)
+        audit.run()
+        auditFlow(participant, stream)
+      }
+    }
+  }
+
+  /// The longest silence in a slot that is fed, with nothing in the way: pictures may have to wait for a key frame,
+  /// which is asked for once a second.
+  private static let longestSilence: [MediaKind: Int64] = [.audio: 1_500_000_000, .video: 4_000_000_000]
+
+  /// Where somebody is subscribed to, something comes.
+  private func auditFlow(_ subscriber: Participant, _ stream: ReceivedStream) {
+    let slot = stream.section.index
+    let longest = Self.longestSilence[stream.section.kind] ?? 0
+    let feeds = subscriber.feeds[slot] ?? []
+    for (index, feed) in feeds.enumerated() {
+      guard let number = feed.publisher else { continue }
+      let publisher = participants[number]
+      guard publisher.peer.connectedAt != .never, subscriber.peer.connectedAt != .never else { continue }
+      var last = max(feed.from, publisher.peer.connectedAt, subscriber.peer.connectedAt)
+      let end = min(
+        index + 1 < feeds.count ? feeds[index + 1].from : .never, publisher.leftAt, subscriber.leftAt,
+        stoppedAt)
+      let moments = stream.entries.lazy.filter { Int($0.publisher) == number }.map(\.sentAt).sorted()
+      for moment in moments.filter({ $0 > last && $0 < end }) + [end] {
+        defer { last = max(last, moment) }
+        guard moment.nanoseconds - last.nanoseconds > longest,
+          !subscriber.isDisturbed(from: last, until: moment),
+          !publisher.isDisturbed(from: last, until: moment)
+        else { continue }
+        journal.violation(
+          now,
+          "slot \(stream.section.index) of \(subscriber.number) (\(stream.section.kind) of \(number)) got nothing from \(last.milliseconds) to \(moment.milliseconds) ms"
+        )
+      }
+    }
+  }
+
+  private struct TrackName: Hashable {
+    var publisher: Int
+    var index: Int
+    init(_ publisher: Int, _ index: Int) {
+      self.publisher = publisher
+      self.index = index
+    }
+  }
+
+  /// The server asks for every packet of a repaired track whose successors it got.
+  private func auditTracks() {
+    for track in journal.tracks where track.isRepaired {
+      let publisher = participants[track.publisher]
+      let ended = publisher.isPresent ? now : publisher.leftAt
+      guard let last = track.packets.lastIndex(where: { $0.arrivedAt != .never }) else { continue }
+      var gap = 0..<0
+      for number in 0..<last {
+        let packet = track.packets[number]
+        guard packet.arrivedAt == .never else { continue }
+        if !gap.contains(number) {
+          gap = number..<(track.packets[number...].firstIndex { $0.arrivedAt != .never } ?? last)
+        }
+        let until = packet.sentAt == .never ? .never : packet.sentAt.advanced(byNanoseconds: 1_500_000_000)
+        let run = track.runs[packet.run]
+        guard packet.requests == 0, until < ended, gap.count < 200, number - run.firstPacket > 100,
+          packet.sentAt > publisher.connectedAt.advanced(byNanoseconds: 500_000_000),
+          packet.run == track.packets[min(number + 20, last)].run,
+          !publisher.isDisturbed(from: packet.sentAt, until: until)
+        else { continue }
+        journal.violation(
+          now, "packet \(number) of \(track.name), lost on its way to the server, was never asked for")
+      }
+    }
+  }
+
+  // MARK: Lip sync
+
+  /// Audio and video of one instant must carry one server time, by the sender reports that a subscriber gets.
+  func checkLipSync(_ subscriber: Participant, _ index: Int, _ report: SenderReport) {
+    let stream = subscriber.peer.streams[index]
+    let slot = stream.section.index
+    subscriber.reports[slot] = (report.ntp, report.rtpTimestamp, now)
+    guard let pair = subscriber.pairs.first(where: { $0.audio == slot || $0.video == slot }),
+      let audio = pair.audio, let video = pair.video,
+      let sound = subscriber.reports[audio], let picture = subscriber.reports[video],
+      sound.ntp == picture.ntp,
+      let soundError = captureError(subscriber, audio, sound.timestamp),
+      let pictureError = captureError(subscriber, video, picture.timestamp),
+      soundError.publisher == pictureError.publisher
+    else { return }
+    journal.count(.lipSyncChecked)
+    let difference = soundError.nanoseconds - pictureError.nanoseconds
+    if difference.magnitude > 5_000_000 {
+      journal.violation(
+        now,
+        "sender reports to \(subscriber.number) put sound and picture of \(soundError.publisher) \(difference / 1_000) us apart"
+      )
+    }
+  }
+
+  /// How far the publisher's own time that a timestamp stands for is from its time now.
+  /// - Returns: nil while the slot's source is not the same for long enough to tell.
+  private func captureError(
+    _ subscriber: Participant, _ slot: UInt16, _ timestamp: UInt32
+  ) -> (publisher: Int, nanoseconds: Int64)? {
+    guard let stream = subscriber.peer.streams.first(where: { $0.section.index == slot }),
+      let entry = stream[stream.highest],
+      let feed = subscriber.feeds[slot]?.last, feed.publisher == Int(entry.publisher),
+      now.nanoseconds - feed.from.nanoseconds > 2_000_000_000,
+      let track = journal.tracks.first(where: {
+        $0.publisher == Int(entry.publisher) && $0.index == Int(entry.track)
+      }), let run = track.runs.last, now.nanoseconds - run.startedAt.nanoseconds > 2_000_000_000
+    else { return nil }
+    let packet = track.packets[Int(entry.packet)]
+    guard packet.run == track.runs.count - 1 else { return nil }
+    let rate = stream.codec.codec.clockRate
+    let local = participants[track.publisher].peer.clock.local(now)
+    let expected = run.base &+ DriftingClock.units(local, rate: rate)
+    let source = timestamp &- (entry.timestamp &- packet.timestamp)
+    let steps = Int64(Int32(bitPattern: source &- expected))
+    return (track.publisher, steps * 1_000_000_000 / Int64(rate))
+  }
+
+  // MARK: Tables
+
+  /// Nothing is left of anybody.
+  private func auditTables() {
+    for participant in participants where participant.closedAt == .never {
+      journal.violation(now, "the server never said that peer \(participant.number) is gone")
+    }
+    for report in server.reports(now: now) {
+      let left = [
+        ("peers", report.peers), ("tracks", report.tracks), ("paths", report.paths),
+        ("timers", report.timers), ("home records", report.homeRecords), ("fragments", report.fragments),
+        ("pending checks", report.pendingChecks),
+      ]
+      for (name, count) in left where count != 0 {
+        journal.violation(now, "worker \(report.worker) has \(count) \(name) left")
+      }
+      let counters = report.counters
+      for reason in [
+        PeerDrop.sealRefused, .sealFailed, .srtpAuthentication, .srtpMalformed, .srtpOther, .rtpMalformed,
+        .rtcpMalformed, .payloadMalformed, .unknownPayloadType, .streamTableFull, .unknownProtocol,
+        .dtlsMalformed,
+      ] where counters[reason] != 0 {
+        journal.violation(now, "worker \(report.worker) dropped \(counters[reason]) for \(reason)")
+      }
+      let routing = report.routing
+      let losses = [
+        ("handovers", routing.handoverDropped), ("relayed packets", routing.relayDropped),
+        ("messages", routing.messagesDropped), ("paths for want of room", routing.pathTableFull),
+        ("datagrams of no protocol", routing.noProtocol),
+      ]
+      for (name, count) in losses where count != 0 {
+        journal.violation(now, "worker \(report.worker) lost \(count) \(name)")
+      }
+      journal.count(.adoption, Int(routing.adopted))
+      journal.count(.handover, Int(routing.handedOver))
+      journal.count(.relay, Int(routing.relayed))
+    }
+  }
+}

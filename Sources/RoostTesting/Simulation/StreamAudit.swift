@@ -1,0 +1,256 @@
+internal import Model
+
+/// Holds what a subscriber received in one slot against what publishers sent, what reached the server, and what
+/// left it.
+///
+/// A stream consists of segments, in each of which sequence numbers, timestamps and picture ids are those of one
+/// run of one source plus constants. Between segments everything goes on by one.
+struct StreamAudit {
+  let journal: Journal
+  let subscriber: Participant
+  let stream: ReceivedStream
+  let departures: DepartureLog
+  /// By publisher and track.
+  let track: (_ publisher: Int, _ index: Int) -> PublishedTrack?
+  /// Whether something kept the subscriber from being repaired between two moments.
+  let isExcused: (_ from: Instant, _ until: Instant) -> Bool
+  let end: Instant
+
+  private struct Segment {
+    var track: PublishedTrack
+    var run: Int
+    /// What is added to the source's packet number, timestamp, picture id and TL0PICIDX.
+    var number: Int64
+    var timestamp: UInt32
+    var pictureID: UInt16
+    var tl0PictureIndex: UInt8
+    var startedAt: Instant
+  }
+
+  private var name: String { "slot \(stream.section.index) of \(subscriber.number)" }
+  private func complain(_ text: String) { journal.violation(end, "\(name): \(text)") }
+
+  func run() {
+    guard stream.highest != .min else { return }
+    var segment: Segment?
+    var last: (extended: Int64, entry: ReceivedStream.Entry)?
+    for extended in stream.base...stream.highest {
+      guard let entry = stream[extended] else { continue }
+      guard let source = track(Int(entry.publisher), Int(entry.track)),
+        Int(entry.packet) < source.packets.count
+      else {
+        complain("a packet of no known track")
+        return
+      }
+      let packet = source.packets[Int(entry.packet)]
+      guard packet.startsFrame == entry.startsFrame || !entry.hasPicture, packet.frame == entry.frame else {
+        complain("packet \(entry.packet) of \(source.name) is not what was sent")
+        return
+      }
+      let next = Segment(
+        track: source, run: packet.run, number: extended - Int64(entry.packet),
+        timestamp: entry.timestamp &- packet.timestamp,
+        pictureID: (entry.pictureID &- packet.pictureID) & 0x7FFF,
+        tl0PictureIndex: entry.tl0PictureIndex &- packet.tl0PictureIndex, startedAt: entry.sentAt)
+      if let current = segment, let last {
+        auditGap(after: last.extended, before: extended, current, next)
+        if isSame(current, next) {
+          if !isEqual(current, next), isFedAnew(from: last.entry, to: entry) {
+            // The same source again, whose numbers happened to go on where they were.
+            auditJoint(current, last, next, extended, entry)
+            segment = next
+          } else {
+            auditConstants(current, next, extended)
+          }
+        } else {
+          auditJoint(current, last, next, extended, entry)
+          segment = next
+        }
+      } else {
+        if entry.hasPicture { auditStart(next, after: .min / 2, extended, entry) }
+        segment = next
+      }
+      last = (extended, entry)
+    }
+  }
+
+  private func isSame(_ a: Segment, _ b: Segment) -> Bool {
+    a.track === b.track && a.run == b.run && a.number == b.number
+  }
+
+  private func isEqual(_ a: Segment, _ b: Segment) -> Bool {
+    a.timestamp == b.timestamp && a.pictureID == b.pictureID && a.tl0PictureIndex == b.tl0PictureIndex
+  }
+
+  /// Whether the slot was assigned between two packets of one publisher.
+  private func isFedAnew(from last: ReceivedStream.Entry, to next: ReceivedStream.Entry) -> Bool {
+    subscriber.endOfFeed(stream.section.index, by: Int(last.publisher), at: last.sentAt) <= next.sentAt
+  }
+
+  private func auditConstants(_ current: Segment, _ next: Segment, _ extended: Int64) {
+    if next.timestamp != current.timestamp {
+      complain("timestamps of \(current.track.name) shift at \(extended)")
+    }
+    guard stream.section.kind == .video else { return }
+    if next.pictureID != current.pictureID {
+      complain("picture ids of \(current.track.name) shift at \(extended)")
+    }
+    if next.tl0PictureIndex != current.tl0PictureIndex {
+      complain("TL0PICIDX of \(current.track.name) shifts at \(extended)")
+    }
+  }
+
+  /// Video begins with a key frame, unless its first packet was lost for good.
+  private func auditStart(
+    _ segment: Segment, after last: Int64, _ extended: Int64, _ entry: ReceivedStream.Entry
+  ) {
+    let isLost = (max(last + 1, departures.base)..<max(extended, departures.base)).contains {
+      departures[$0] != nil
+    }
+    if isLost { return }
+    if !(entry.startsFrame && entry.isKeyFrame) {
+      complain("\(segment.track.name) begins at \(extended) in the middle of things")
+    }
+  }
+
+  private func auditJoint(
+    _ old: Segment, _ last: (extended: Int64, entry: ReceivedStream.Entry), _ new: Segment,
+    _ extended: Int64, _ entry: ReceivedStream.Entry
+  ) {
+    if old.track === new.track && old.run == new.run && !isFedAnew(from: last.entry, to: entry) {
+      complain(
+        "numbers of \(old.track.name) shift by \(new.number - old.number) at \(extended), with no change of source"
+      )
+    }
+    if entry.hasPicture { auditStart(new, after: last.extended, extended, entry) }
+    // Samples of the new source come as much later as they were taken later, as far as that is known.
+    let rate = Int64(stream.codec.codec.clockRate)
+    let steps = Int64(Int32(bitPattern: entry.timestamp &- last.entry.timestamp))
+    let span = steps * 1_000 / rate
+    // As they left first; either may have come as a repair.
+    let before = departures[last.extended]?.sentAt ?? last.entry.sentAt
+    let after = departures[extended]?.sentAt ?? entry.sentAt
+    let real = (after.nanoseconds - before.nanoseconds) / 1_000_000
+    if steps <= 0 { complain("timestamps go back by \(-span) ms at \(extended)") }
+    if abs(span - real) > 2_000 && steps > 0 {
+      complain("timestamps go \(span) ms ahead at \(extended), \(real) ms later")
+    }
+    guard entry.hasPicture, extended == last.extended + 1 else { return }
+    if entry.pictureID != (last.entry.pictureID &+ 1) & 0x7FFF {
+      complain("picture id \(entry.pictureID) follows \(last.entry.pictureID) at \(extended)")
+    }
+    if entry.tl0PictureIndex != last.entry.tl0PictureIndex &+ 1 {
+      complain("TL0PICIDX \(entry.tl0PictureIndex) follows \(last.entry.tl0PictureIndex) at \(extended)")
+    }
+  }
+
+  // MARK: What is missing
+
+  private func auditGap(after: Int64, before: Int64, _ old: Segment, _ new: Segment) {
+    guard before - after > 1 else { return }
+    for extended in (after + 1)..<before {
+      if let departure = departures[extended] {
+        auditLost(extended, departure, old)
+      } else if isFedBetween(old, new, after, before) {
+        // Somebody else was heard in between, of whom nothing came.
+        continue
+      } else if !explains(old, extended) && (isSame(old, new) || !explains(new, extended)) {
+        complain(missing(extended, old))
+      }
+    }
+  }
+
+  /// Whether a third source fed the slot between two packets.
+  private func isFedBetween(_ old: Segment, _ new: Segment, _ after: Int64, _ before: Int64) -> Bool {
+    guard let first = stream[after]?.sentAt, let last = stream[before]?.sentAt else { return false }
+    return subscriber.feeds[stream.section.index]?.contains { feed in
+      guard let publisher = feed.publisher else { return false }
+      return feed.from >= first && feed.from <= last && publisher != old.track.publisher
+        && publisher != new.track.publisher
+    } == true
+  }
+
+  /// It left the server and never came, nor did a repair.
+  private func auditLost(_ extended: Int64, _ departure: DepartureLog.Entry, _ segment: Segment) {
+    guard departure.lost > 0 || isExcused(departure.sentAt, departure.sentAt) else {
+      // The subscriber may not have had its keys when the first packets came.
+      if departure.sentAt <= subscriber.mediaReadyAt { return }
+      // Nor was it there any more when the last ones came.
+      if departure.sentAt.advanced(byNanoseconds: 500_000_000) >= end { return }
+      // Or it was overtaken across more numbers than libsrtp remembers.
+      if departures.wasPassed(extended + 1_000, before: departure.sentAt.advanced(byNanoseconds: 500_000_000))
+      {
+        return
+      }
+      return complain("number \(extended) was delivered and is missing")
+    }
+    guard stream.codec.nack, extended > stream.first, !stream.isAwaited(extended),
+      !stream.notAskedFor.contains(extended)
+    else {
+      return
+    }
+    let until = departure.sentAt.advanced(byNanoseconds: 2_000_000_000)
+    guard until < end, !isExcused(departure.sentAt, until) else { return }
+    let isFedOn = subscriber.feeds[stream.section.index]?.allSatisfy { feed in
+      feed.from <= departure.sentAt.advanced(byNanoseconds: -500_000_000) || feed.from >= until
+    }
+    guard isFedOn == true else { return }
+    // The numbers went on so far that the server's memory of packets, a ring by number, holds others in its place.
+    if departures.wasPassed(extended + 900, before: until) { return }
+    // A source that starts over takes places in that ring from anywhere.
+    let restarted = segment.track.runs.contains {
+      $0.startedAt > departure.sentAt.advanced(byNanoseconds: -500_000_000) && $0.startedAt < until
+    }
+    if restarted { return }
+    // Sealed packets are no part of a peer's state: who has no retransmission stream does without those.
+    if !subscriber.peer.configuration.acceptsRTX,
+      subscriber.replacedAt.contains(where: { departure.sentAt <= $0 && $0 < until })
+    {
+      return
+    }
+    complain(
+      "number \(extended), sent at \(departure.sentAt.milliseconds) ms and lost, was never repaired (\(subscriber.peer.configuration.acceptsRTX ? "RTX" : "no RTX"))"
+    )
+  }
+
+  /// Whether the source's packet of that number gave the server no reason to send it in this segment.
+  private func explains(_ segment: Segment, _ extended: Int64) -> Bool {
+    let number = Int(extended - segment.number)
+    guard number >= 0, number < segment.track.packets.count else { return false }
+    let packet = segment.track.packets[number]
+    guard packet.run == segment.run else { return false }
+    if packet.arrivedAt == .never || packet.arrivedAt <= segment.startedAt || packet.arrivedAt >= end {
+      return true
+    }
+    let lasted = subscriber.endOfFeed(
+      stream.section.index, by: segment.track.publisher, at: segment.startedAt)
+    if packet.arrivedAt >= lasted { return true }
+    // Too far behind what came before it to be told from a duplicate.
+    if segment.track.packets[number...].dropFirst(1_000).contains(where: { $0.arrivedAt <= packet.arrivedAt })
+    {
+      return true
+    }
+    // Its source started over meanwhile: what comes from before is late.
+    let runs = segment.track.runs
+    if packet.run + 1 < runs.count {
+      let first = runs[packet.run + 1].firstPacket
+      let begun = segment.track.packets[first...].lazy.map(\.arrivedAt).prefix(50).min() ?? .never
+      if packet.arrivedAt >= begun { return true }
+    }
+    return false
+  }
+
+  private func missing(_ extended: Int64, _ segment: Segment) -> String {
+    let number = Int(extended - segment.number)
+    guard number >= 0, number < segment.track.packets.count else {
+      return "number \(extended) is nobody's, after \(segment.track.name)"
+    }
+    let packet = segment.track.packets[number]
+    return
+      "packet \(number) of \(segment.track.name) came to the server at \(packet.arrivedAt.milliseconds) ms and did not leave it (number \(extended), segment since \(segment.startedAt.milliseconds) ms)"
+  }
+}
+
+extension Instant {
+  var milliseconds: Int64 { nanoseconds / 1_000_000 }
+}

@@ -1,0 +1,90 @@
+/// The loudness of an audio packet (RFC 6464 §3).
+public struct AudioLevel: Equatable, Sendable {
+  /// Decibels below overload: 0 is the loudest, 127 silence.
+  public var attenuation: UInt8
+  /// The sender believes that it is speech.
+  public var voice: Bool
+
+  @inlinable public init(attenuation: UInt8, voice: Bool) {
+    self.attenuation = attenuation & 0x7F
+    self.voice = voice
+  }
+
+  /// - Returns: nil if the element is empty or outside of the packet.
+  @inlinable public init?(_ packet: UnsafeRawBufferPointer, _ element: HeaderExtensionReader.Element) {
+    // The two-byte form may pad the value (RFC 6464 §3); the first byte is it.
+    guard element.lies(in: packet, atLeast: 1), let bytes = packet.baseAddress else { return nil }
+    let byte = bytes.byte(at: element.offset)
+    self.init(attenuation: byte & 0x7F, voice: byte & 0x80 != 0)
+  }
+
+  @inlinable public var byte: UInt8 { (voice ? 0x80 : 0) | (attenuation & 0x7F) }
+}
+
+/// The number that a packet has among all packets of its transport
+/// (draft-holmer-rmcat-transport-wide-cc-extensions-01 §2).
+public enum TransportSequence {
+  public static let size = 2
+
+  /// - Returns: nil if the element isn't two bytes long or lies outside of the packet.
+  @inlinable public static func read(
+    _ packet: UnsafeRawBufferPointer, _ element: HeaderExtensionReader.Element
+  ) -> UInt16? {
+    guard element.size == size, element.lies(in: packet, atLeast: size), let bytes = packet.baseAddress
+    else { return nil }
+    return bytes.loadBigEndian(at: element.offset, as: UInt16.self)
+  }
+
+  /// Replaces the number in place.
+  /// - Parameter offset: of the element's data.
+  /// - Returns: false if it lies outside of the packet.
+  @discardableResult
+  @inlinable public static func write(
+    _ value: UInt16, _ packet: UnsafeMutableRawBufferPointer, at offset: Int
+  ) -> Bool {
+    guard offset >= 0, offset <= packet.count &- size, let bytes = packet.baseAddress else { return false }
+    bytes.storeBigEndian(value, at: offset)
+    return true
+  }
+}
+
+/// The bytes of a MID (RFC 9143 §15.1), held so that packets are compared with them without a String.
+public struct MIDBytes: Equatable, Sendable {
+  /// Longer ones are not kept: the one-byte form carries 16, browsers use one or two digits.
+  public static let capacity = 32
+
+  @usableFromInline var storage: InlineArray<32, UInt8> = InlineArray(repeating: 0)
+  @usableFromInline var size: Int
+
+  /// - Returns: nil if `text` is empty or longer than `capacity` in UTF-8.
+  public init?(_ text: String) {
+    size = text.utf8.count
+    guard size >= 1, size <= Self.capacity else { return nil }
+    for (index, byte) in text.utf8.enumerated() { storage[index] = byte }
+  }
+
+  @inlinable public var count: Int { size }
+  /// - Parameter index: below `count`.
+  @inlinable public subscript(index: Int) -> UInt8 { storage[index] }
+
+  /// Whether the element's data is this MID. Bytes beyond its end are not looked at, so a prefix is no match.
+  @inlinable public func matches(
+    _ packet: UnsafeRawBufferPointer, _ element: HeaderExtensionReader.Element
+  ) -> Bool {
+    guard element.size == size, element.lies(in: packet, atLeast: 1), let bytes = packet.baseAddress else {
+      return false
+    }
+    for index in 0..<size where bytes.byte(at: element.offset &+ index) != storage[index] { return false }
+    return true
+  }
+
+  public static func == (a: Self, b: Self) -> Bool {
+    a.size == b.size && (0..<a.size).allSatisfy { a.storage[$0] == b.storage[$0] }
+  }
+}
+
+extension HeaderExtensionReader.Element {
+  @inlinable func lies(in packet: UnsafeRawBufferPointer, atLeast minimum: Int) -> Bool {
+    size >= minimum && offset >= 0 && offset <= packet.count &- size
+  }
+}

@@ -1,0 +1,39 @@
+internal import CSimulation
+internal import Glibc
+internal import RoostTesting
+
+let arguments: Arguments
+do {
+  arguments = try Arguments(Array(CommandLine.arguments.dropFirst()))
+} catch .help {
+  print(Arguments.help)
+  exit(0)
+} catch {
+  print(error.text)
+  exit(2)
+}
+
+guard simulation_install_random() == 1 else {
+  print("OpenSSL takes no generator of ours: runs would not repeat")
+  exit(2)
+}
+
+let summary = Summary(arguments)
+let began = ContinuousClock.now
+// OpenSSL and libsrtp set themselves up in the first handshake, with random numbers that must be no seed's.
+do {
+  var warmUp = Conference.Options()
+  warmUp.peers = 2
+  warmUp.duration = .seconds(4)
+  warmUp.weather = false
+  _ = try Conference(seed: 0, options: warmUp).run()
+} catch {
+  print("no conference can be made: \(error)")
+  exit(2)
+}
+let runner = SeedRunner(
+  seeds: arguments.first..<(arguments.first &+ arguments.seeds), options: arguments.options,
+  tell: { [summary] in summary.add($0) })
+runner.run(threads: arguments.threads)
+summary.printTotals(elapsed: ContinuousClock.now - began)
+exit(summary.hasFailed ? 1 : 0)

@@ -1,0 +1,70 @@
+internal import Configuration
+internal import Crypto
+internal import Engine
+internal import Foundation
+internal import ICE
+internal import Logging
+internal import Model
+internal import Rooms
+
+/// The media plane and the rooms, put together as the configuration says.
+struct MediaServer {
+  let engine: MediaEngine
+  let rooms: RoomDirectory
+  let candidates: [SocketAddress]
+
+  /// Binds the media port and starts the workers.
+  init(_ configuration: Configuration, development: Bool, log: Log) throws {
+    let clock = Clock()
+    let now = Int64(Date().timeIntervalSince1970)
+    let day: Int64 = 86_400
+    // A certificate of its own for each start; browsers look at its fingerprint alone.
+    let dtls = try DTLSContext(certificate: DTLSCertificate(notBefore: now - day, notAfter: now + 365 * day))
+    let workers =
+      configuration.media.workers > 0
+      ? configuration.media.workers : min(max(ProcessInfo.processInfo.activeProcessorCount, 1), 64)
+    engine = try MediaEngine(
+      MediaEngine.Configuration(
+        port: UInt16(configuration.media.port), workers: workers,
+        receiveBuffer: configuration.media.receiveBufferBytes,
+        sendBuffer: configuration.media.sendBufferBytes,
+        // Any worker may adopt any peer.
+        peersPerWorker: configuration.limits.peers),
+      clock: clock, dtls: dtls)
+    candidates = Self.candidates(configuration.media.advertise, engine, includesLoopback: development)
+    guard !candidates.isEmpty else {
+      throw StartProblem(
+        description: "no address to offer to clients: no interface has one; name it by media.advertise")
+    }
+    let verification: ICEVerification =
+      switch configuration.ice.verify {
+      case .always: .always
+      case .onChange: .onChange
+      }
+    let media = MediaPlane(
+      engine: engine, candidates: candidates, verification: verification,
+      peerLimit: configuration.limits.peers)
+    rooms = RoomDirectory(media: media, limits: RoomDirectory.Limits(), log: log)
+    try engine.start()
+    log.info(
+      "media ready",
+      [
+        "port": "\(engine.port)", "workers": "\(workers)",
+        "addresses": candidates.map(\.description).joined(separator: ","),
+      ])
+  }
+
+  /// Each family as configured, else as the interfaces have it.
+  private static func candidates(
+    _ advertise: Configuration.Media.Advertise, _ engine: MediaEngine, includesLoopback: Bool
+  ) -> [SocketAddress] {
+    let found = HostAddresses.list(
+      port: engine.port, includesLoopback: includesLoopback, includesIPv6: engine.hasIPv6)
+    let port = { (address: SocketAddress) in address.port == 0 ? address.with(port: engine.port) : address }
+    let ipv4 = advertise.ipv4.isEmpty ? found.filter(\.isIPv4) : advertise.ipv4.map(port)
+    let ipv6 = advertise.ipv6.isEmpty ? found.filter { !$0.isIPv4 } : advertise.ipv6.map(port)
+    return ipv4 + ipv6
+  }
+}
+
+struct StartProblem: Error, CustomStringConvertible { let description: String }

@@ -1,0 +1,85 @@
+internal import Configuration
+internal import Foundation
+internal import Rooms
+
+/// The program: reads its command line and hands over to one of its commands.
+@main
+struct Roost {
+  static let version = "0.1.0"
+
+  static func main() async {
+    do {
+      switch try Invocation(parsing: Array(CommandLine.arguments.dropFirst())) {
+      case .help(let text): print(text, terminator: "")
+      case .version: print("roost \(version)")
+      case .config(_, defaults: true): print(Configuration().json5, terminator: "")
+      case .config(let source, defaults: false):
+        let configuration = try load(source)
+        print(configuration.json5, terminator: "")
+        if !source.development { try configuration.requireProductionKeys() }
+      case .token(let request): print(try token(request))
+      case .serve(let source): try await serve(load(source), development: source.development)
+      }
+    } catch let error as UsageError {
+      stop("\(error)", UsageError.exitCode)
+    } catch {
+      stop("roost: \(error)", 1)
+    }
+  }
+
+  private static func load(_ source: ConfigurationSource) throws -> Configuration {
+    let environment = ProcessInfo.processInfo.environment
+    for (name, suggestion) in Configuration.unknownVariables(in: environment) {
+      let hint = suggestion.map { "; did you mean \($0)?" } ?? ""
+      report("roost: environment variable \(name) is no option and left alone\(hint)")
+    }
+    return try source.load(environment: environment) { path in
+      do {
+        return try String(contentsOfFile: path, encoding: .utf8)
+      } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+        throw FileProblem(description: "no such file")
+      } catch let error as CocoaError where error.code == .fileReadInapplicableStringEncoding {
+        throw FileProblem(description: "it is no UTF-8")
+      }
+    }
+  }
+
+  private static func token(_ request: TokenRequest) throws -> String {
+    let configuration = try load(request.configuration)
+    let (key, secret) = try request.keyPair(in: configuration)
+    let now = Int(Date().timeIntervalSince1970)
+    let token = AccessToken(
+      apiKey: key, identity: request.identity, expires: now + request.validFor, notBefore: now, issuedAt: now,
+      name: request.name, metadata: request.metadata, grants: Grants(request)
+    ).signed(secret: secret)
+    guard let link = request.link else { return token }
+    // Behind the # it stays in the browser.
+    return link + (link.hasSuffix("/") ? "" : "/") + "#token=" + token
+  }
+
+  private static func stop(_ message: String, _ code: Int32) -> Never {
+    report(message)
+    exit(code)
+  }
+
+  static func report(_ message: String) { FileHandle.standardError.write(Data((message + "\n").utf8)) }
+
+  private struct FileProblem: Error, CustomStringConvertible { let description: String }
+}
+
+extension Grants {
+  fileprivate init(_ request: TokenRequest) {
+    self.init()
+    room = request.room
+    roomJoin = request.identity != nil
+    canPublish = roomJoin && request.publish
+    canSubscribe = roomJoin && request.subscribe
+    canPublishData = canPublish && request.data
+    if !request.sources.isEmpty { canPublishSources = Set(request.sources.compactMap(TrackSource.init)) }
+    canUpdateOwnMetadata = request.updateMetadata
+    hidden = request.hidden
+    roomCreate = request.create
+    roomList = request.list
+    roomAdmin = request.admin
+  }
+}

@@ -1,0 +1,110 @@
+"""Debian's Firefox over WebDriver BiDi."""
+
+import base64
+import json
+import os
+
+from .browser import Browser
+from .process import Process
+from .remote import Remote, RemoteError
+
+_PREFERENCES = {
+    "media.navigator.streams.fake": True,
+    "media.navigator.permission.disabled": True,
+    "media.autoplay.default": 0,
+    "media.autoplay.blocking_policy": 0,
+    "media.autoplay.block-webaudio": False,
+    "media.cubeb.force_mock_context": True,  # an AudioContext without any sound card never starts
+    "media.peerconnection.ice.obfuscate_host_addresses": False,  # nobody answers mDNS in the namespace
+    # Neither throttled nor suspended for want of a window, and silent towards the outside.
+    "dom.min_background_timeout_value": 4,
+    "dom.timeout.enable_budget_timer_throttling": False,
+    "media.suspend-background-video.enabled": False,
+    "media.gmp-manager.updateEnabled": False,
+    "app.normandy.enabled": False,
+    "app.update.disabledForTesting": True,
+    "browser.aboutwelcome.enabled": False,
+    "browser.safebrowsing.malware.enabled": False,
+    "browser.safebrowsing.phishing.enabled": False,
+    "browser.shell.checkDefaultBrowser": False,
+    "browser.startup.homepage_override.mstone": "ignore",
+    "browser.startup.page": 0,
+    "datareporting.policy.dataSubmissionEnabled": False,
+    "extensions.update.enabled": False,
+    "network.captive-portal-service.enabled": False,
+    "network.connectivity-service.enabled": False,
+    "network.proxy.type": 0,
+    "services.settings.server": "data:,#remote-settings-dummy/v1",
+    "toolkit.telemetry.reportingpolicy.firstRun": False,
+    "toolkit.startup.max_resumed_crashes": -1,
+}
+
+
+class Firefox(Browser):
+    name = "firefox"
+
+    def __init__(self):
+        command = ["firefox-esr", "--headless", "--no-remote", "--profile", "{folder}/profile",
+                   "--remote-debugging-port", "0", "about:blank"]
+        super().__init__(Process("firefox", command, {
+            "MOZ_CRASHREPORTER_DISABLE": "1",
+            "MOZ_DISABLE_AUTO_SAFE_MODE": "1",
+        }))
+        self._remote = None
+        self._context = None
+        profile = os.path.join(self.process.folder, "profile")
+        os.mkdir(profile)
+        with open(os.path.join(profile, "user.js"), "w") as file:
+            for name, value in _PREFERENCES.items():
+                file.write(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n")
+
+    async def _attach(self):
+        path = os.path.join(self.process.folder, "profile", "WebDriverBiDiServer.json")
+
+        def endpoint():
+            if not os.path.exists(path):
+                return None
+            with open(path) as file:
+                text = file.read()
+            try:
+                return json.loads(text)
+            except json.JSONDecodeError:
+                return None  # not written to its end yet
+
+        server = await self.process.wait_for("debugging port", endpoint, 45)
+        self._remote = await Remote.connect(f"ws://{server['ws_host']}:{server['ws_port']}/session")
+        await self._remote.command("session.new", {"capabilities": {}})
+        contexts = (await self._remote.command("browsingContext.getTree"))["contexts"]
+        if contexts:
+            self._context = contexts[0]["context"]
+        else:
+            self._context = (await self._remote.command("browsingContext.create", {"type": "tab"}))["context"]
+
+    async def open(self, url):
+        """Loads `url` and waits until the document is complete."""
+        await self._remote.command(
+            "browsingContext.navigate", {"context": self._context, "url": url, "wait": "complete"})
+
+    async def _evaluate(self, program, seconds):
+        answer = await self._remote.command(
+            "script.evaluate",
+            {"expression": program, "target": {"context": self._context}, "awaitPromise": True,
+             "userActivation": True}, seconds)
+        if answer["type"] == "exception":
+            raise RemoteError(answer["exceptionDetails"]["text"])
+        return answer["result"]["value"]
+
+    async def screenshot(self, path):
+        answer = await self._remote.command("browsingContext.captureScreenshot", {"context": self._context})
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(answer["data"]))
+
+    async def _detach(self):
+        if self._remote is None:
+            return
+        try:
+            await self._remote.command("browser.close", seconds=5)
+        except (RemoteError, TimeoutError):
+            pass  # ended below by its pid
+        await self._remote.close()
+        self._remote = None

@@ -1,0 +1,41 @@
+"""The server under test, started as `make run` starts it."""
+
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from .process import Process
+
+
+def _answers(url):
+    try:
+        with urllib.request.urlopen(url, timeout=2) as answer:
+            return answer.status == 200
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+class Server:
+    """`roost serve --dev` with its HTTP port on loopback; `async with Server(path) as server:` always ends it."""
+
+    ORIGIN = "http://127.0.0.1:7880"
+
+    def __init__(self, binary, workers=2):
+        self.process = Process("server", [binary, "serve", "--dev", "--media.workers", str(workers)])
+
+    async def __aenter__(self):
+        self.process.start()
+        try:
+            await self.process.wait_for("answer on /healthz", lambda: _answers(self.ORIGIN + "/healthz"), 20)
+        except BaseException:
+            await self.process.end()
+            raise
+        return self
+
+    async def __aexit__(self, *_):
+        await self.process.end()
+
+    def page(self, room, identity, publish):
+        """The page's address, joining `room` by itself."""
+        query = {"room": room, "identity": identity, "publish": int(publish), "autojoin": 1}
+        return f"{self.ORIGIN}/?{urllib.parse.urlencode(query)}"

@@ -1,0 +1,181 @@
+import Foundation
+import Model
+import Testing
+
+@testable import Configuration
+
+@Suite("Configuration")
+struct ConfigurationTests {
+  func load(
+    _ text: String? = nil, _ environment: [String: String] = [:], _ arguments: [(String, String)] = []
+  ) throws -> Configuration {
+    try Configuration.load(
+      file: text.map { ("roost.json5", $0) }, environment: environment,
+      arguments: arguments.map { (name: $0.0, value: $0.1) })
+  }
+
+  func message(_ body: () throws -> Configuration) -> String {
+    do {
+      _ = try body()
+      return "no error"
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  @Test func `the file in Config has exactly the options, explanations and defaults of the schema`() throws {
+    let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
+      path: "../../Config/roost.json5")
+    let text = try String(contentsOf: file, encoding: .utf8)
+    #expect(text == Configuration().json5)
+    #expect(try load(text) == Configuration())
+    let keys = KeyScanner(text).keys.map { $0.path.joined(separator: ".") }
+    #expect(Set(keys).isSuperset(of: ConfigurationSchema.options.map(\.name)))
+    #expect(keys.filter { ConfigurationSchema.option($0) == nil && !ConfigurationSchema.isGroup($0) } == [])
+  }
+
+  @Test func `what is written is read back`() throws {
+    var changed = Configuration()
+    changed.http.addresses.removeLast()
+    changed.media.workers = 3
+    changed.ice.verify = .onChange
+    changed.media.advertise.ipv6 = [try #require(.init(host: "2001:db8::1", port: 0))]
+    #expect(try load(changed.json5) == changed)
+    changed.keys = ["k": "top secret"]
+    #expect(!changed.json5.contains("top secret"))
+  }
+
+  @Test func `the file yields to the environment and that to the command line`() throws {
+    let file = "{ media: { workers: 1, port: 9000 }, log: { level: 'error' } }"
+    let environment = ["ROOST_MEDIA_WORKERS": "2", "ROOST_LOG_LEVEL": "debug", "PATH": "/bin"]
+    let loaded = try load(file, environment, [("media.workers", "3")])
+    #expect(loaded.media.workers == 3 && loaded.media.port == 9000 && loaded.log.level == .debug)
+    let expected = "ROOST_MEDIA_RECEIVE_BUFFER_BYTES"
+    #expect(ConfigurationSchema.option("media.receiveBufferBytes")?.environmentName == expected)
+  }
+
+  @Test func `JSON5 is taken as people write it`() throws {
+    let text = """
+      // comment { with: brackets ]
+      {
+        'media': { port: 0x1f90, /* inline */ "workers": +2, },
+        keys: { "a:b": 'it\\'s // no comment', },
+        http: { addresses: ["127.0.0.1", '::1',], },
+      }
+      """
+    let loaded = try load(text)
+    #expect(loaded.media.port == 8080 && loaded.media.workers == 2)
+    #expect(loaded.keys == ["a:b": "it's // no comment"])
+    #expect(loaded.http.addresses.map(\.host) == ["127.0.0.1", "::1"])
+  }
+
+  @Test(arguments: [
+    (
+      "{\n media: {\n  prot: 1,\n },\n}",
+      "roost.json5:3: media.prot: no such option; did you mean media.port?"
+    ),
+    ("{\n\n meda: { port: 1 } }", "roost.json5:3: meda: no such option; did you mean media?"),
+    ("{ completelyElse: 1 }", "roost.json5:1: completelyElse: no such option"),
+    (
+      "{ media: {\n port: 70000 } }",
+      "roost.json5:2: media.port: 70000 is not what it takes; expected: a whole number from 1 to 65535"
+    ),
+    (
+      "{ media: { port: '7882' } }",
+      "roost.json5:1: media.port: \"7882\" is not what it takes; expected: a whole number from 1 to 65535"
+    ),
+    (
+      "{ media: { port: 7.5 } }",
+      "roost.json5:1: media.port: 7.5 is not what it takes; expected: a whole number from 1 to 65535"
+    ),
+    ("{ media: 5 }", "roost.json5:1: media: 5 is not what it takes; expected: an object: { … }"),
+    (
+      "{ ice: { verify: 'Always' } }",
+      "roost.json5:1: ice.verify: \"Always\" is not what it takes; expected: one of \"always\", \"onChange\""
+    ),
+    (
+      "{ media: { advertise: { ipv4: ['::1'] } } }",
+      "roost.json5:1: media.advertise.ipv4: [\"::1\"] is not what it takes; "
+        + "expected: a list of 0 to 16 IPv4 addresses"
+    ),
+    (
+      "{ keys: { a: 5 } }",
+      "roost.json5:1: keys: (hidden) is not what it takes; "
+        + "expected: up to 64 pairs, { apiKey: \"secret\" } in a file, apiKey:secret,… elsewhere"
+    ),
+    (
+      "{ log: { level: 'info' },\n\n log: {} }", "roost.json5:3: log: given before, in line 1"
+    ),
+    ("{ media: {\n port: 1 ", "roost.json5:1: no JSON5: a bracket is opened and never closed"),
+    ("{ a: 1 ]", "roost.json5:1: no JSON5: a bracket is closed that is not open"),
+    ("{\n a: 'x\n }", "roost.json5:2: no JSON5: a string is not closed"),
+    ("{}\n/* x", "roost.json5:2: no JSON5: a comment is not closed"),
+  ])
+  func `an error names the place, the option, the value and what was expected`(text: String, expected: String)
+  {
+    #expect(message { try load(text) } == expected)
+  }
+
+  @Test(arguments: ["", "[]", "nonsense", "{ media: }", "{ media port }", "{} {}", "{ a: 1 2 }"])
+  func `whatever is no JSON5 object stops the start`(text: String) {
+    #expect(throws: ConfigurationError.self) { try load(text) }
+  }
+
+  @Test func `the environment and the flags are named by their own names`() {
+    #expect(
+      message { try load(nil, ["ROOST_MEDIA_WORKERS": "two"]) }
+        == "environment variable ROOST_MEDIA_WORKERS: \"two\" is not what it takes; "
+        + "expected: a whole number from 0 to 255")
+    #expect(
+      message { try load(nil, [:], [("http.port", "-1")]) }
+        == "--http.port: \"-1\" is not what it takes; expected: a whole number from 0 to 65535")
+    #expect(
+      message { try load(nil, [:], [("http.prt", "1")]) }
+        == "--http.prt: http.prt: no such option; did you mean http.port?")
+    let secret = message { try load(nil, ["ROOST_KEYS": "verysecret"]) }
+    #expect(secret.contains("ROOST_KEYS") && !secret.contains("verysecret"))
+  }
+
+  @Test func `lists and keys come from text too`() throws {
+    let loaded = try load(
+      nil, ["ROOST_KEYS": "a:s:1,b:t", "ROOST_MEDIA_ADVERTISE_IPV4": "203.0.113.7, 198.51.100.1"])
+    #expect(loaded.keys == ["a": "s:1", "b": "t"])
+    #expect(loaded.media.advertise.ipv4.map(\.host) == ["203.0.113.7", "198.51.100.1"])
+    #expect(throws: ConfigurationError.self) { try load(nil, ["ROOST_KEYS": "a:1,a:2"]) }
+    #expect(throws: ConfigurationError.self) { try load(nil, ["ROOST_HTTP_ADDRESSES": ""]) }
+  }
+
+  @Test func `variables that look like ours are told of`() {
+    let unknown = Configuration.unknownVariables(in: [
+      "ROOST_MEDIA_WORKER": "1", "ROOST_PORT_7880_TCP": "x", "A": "",
+    ])
+    #expect(unknown.map(\.name) == ["ROOST_MEDIA_WORKER", "ROOST_PORT_7880_TCP"])
+    #expect(unknown.first?.suggestion == "ROOST_MEDIA_WORKERS")
+  }
+
+  @Test func `no start without key or with a short secret, except for development`() throws {
+    var configuration = Configuration()
+    #expect(throws: ConfigurationError.self) { try configuration.requireProductionKeys() }
+    configuration.keys = ["k": String(repeating: "x", count: 31)]
+    #expect {
+      try configuration.requireProductionKeys()
+    } throws: {
+      let text = "\($0)"
+      return text.hasPrefix("keys.k: its secret has 31 bytes; expected: a secret of at least 32 bytes")
+        && !text.contains("xxx")
+    }
+    configuration.keys = ["k": String(repeating: "x", count: 32)]
+    #expect(throws: Never.self) { try configuration.requireProductionKeys() }
+    configuration.applyDevelopment()
+    #expect(configuration.keys == ["devkey": "secret"])
+    #expect(
+      configuration.http.addresses.allSatisfy { $0.isLoopback } && configuration.http.addresses.count == 2)
+  }
+
+  @Test func `the nearest word is suggested and a far one isn't`() {
+    #expect(Suggestion.distance("kitten", "sitting") == 3)
+    #expect(Suggestion.distance("prot", "port") == 1)
+    #expect(Suggestion.distance("", "abc") == 3)
+    #expect(Suggestion.nearest(to: "xyz", among: ["http.port"]) == nil)
+  }
+}

@@ -1,0 +1,118 @@
+import Testing
+
+@testable import Configuration
+
+@Suite("Command line")
+struct InvocationTests {
+  func parse(_ line: String) throws -> Invocation {
+    try Invocation(parsing: line.split(separator: " ").map(String.init))
+  }
+
+  func message(_ line: String) -> String {
+    do {
+      _ = try parse(line)
+      return "no error"
+    } catch {
+      return "\(error)".split(separator: "\n").first.map(String.init) ?? ""
+    }
+  }
+
+  @Test func `serve takes its source and every option, joined or apart`() throws {
+    guard case .serve(let source) = try parse("serve --dev --config f.json5 --media.workers 2 --http.port=0")
+    else {
+      Issue.record("no serve")
+      return
+    }
+    #expect(source.development && source.file == "f.json5")
+    #expect(
+      source.flags.map(\.name) == ["media.workers", "http.port"] && source.flags.map(\.value) == ["2", "0"])
+    let configuration = try source.load(environment: [:]) { _ in "{ limits: { peers: 7 } }" }
+    #expect(
+      configuration.media.workers == 2 && configuration.http.port == 0 && configuration.limits.peers == 7)
+    #expect(configuration.keys["devkey"] == "secret")
+  }
+
+  @Test func `a file that cannot be read is named`() throws {
+    guard case .config(let source, let defaults) = try parse("config --config none.json5") else { return }
+    #expect(!defaults)
+    struct Missing: Error, CustomStringConvertible { let description = "no such file" }
+    #expect {
+      _ = try source.load(environment: [:]) { _ in throw Missing() }
+    } throws: {
+      "\($0)" == "none.json5: cannot be read: no such file"
+    }
+  }
+
+  @Test func `a token is asked for in full`() throws {
+    guard
+      case .token(let request) = try parse(
+        "token --dev --room r --identity i --name N --valid-for 30m --no-publish --sources camera,microphone --list"
+      )
+    else {
+      Issue.record("no token")
+      return
+    }
+    #expect(request.room == "r" && request.identity == "i" && request.name == "N" && request.validFor == 1800)
+    #expect(!request.publish && request.subscribe && request.list && !request.admin)
+    #expect(request.sources == ["camera", "microphone"])
+  }
+
+  @Test(arguments: [
+    ("", "roost: a command is needed: serve, token or config"),
+    ("sreve", "roost: no such command: sreve; did you mean serve?"),
+    ("serve --confg x", "roost: no such flag: --confg; did you mean --config?"),
+    ("serve --media.worker=2", "roost: no such flag: --media.worker; did you mean --media.workers?"),
+    ("serve --zzzzzzzz", "roost: no such flag: --zzzzzzzz"),
+    ("serve x", "roost: x: no flag; flags start with --"),
+    ("serve --config", "roost: --config needs a value"),
+    ("serve --dev=1", "roost: --dev takes no value"),
+    ("serve --dev --dev", "roost: --dev is given twice"),
+    ("token", "roost: a token for what? Give --room and --identity, or --create, --list, --admin"),
+    ("token --identity a", "roost: --identity needs the --room to join"),
+    (
+      "token --room a --identity b --valid-for 6",
+      "roost: --valid-for 6: expected a time such as 90s, 30m, 6h or 7d"
+    ),
+    (
+      "token --room a --identity b --sources camra",
+      "roost: --sources: no such source: camra; did you mean camera?"
+    ),
+  ])
+  func `a slip is answered with what was meant`(line: String, expected: String) {
+    #expect(message(line) == expected)
+  }
+
+  @Test(arguments: ["0h", "-1h", "h", "1w", "", "99999999999999999999s", "3651d", "1.5h"])
+  func `times are whole numbers with a unit`(text: String) {
+    #expect(Invocation.seconds(text) == nil)
+  }
+
+  @Test func `help is everywhere and teaches by example`() throws {
+    for line in ["--help", "-h", "help", "serve --help", "token --room x --help", "config -h", "help token"] {
+      guard case .help(let text) = try parse(line) else {
+        Issue.record("no help for \(line)")
+        continue
+      }
+      #expect(text.contains("Examples\n"))
+    }
+    guard case .help(let text) = try parse("config --help") else { return }
+    for option in ConfigurationSchema.options { #expect(text.contains(option.name)) }
+    #expect(try parse("--version") == .version)
+  }
+
+  @Test func `the key to sign with is given, or the only one`() throws {
+    var request = TokenRequest()
+    var configuration = Configuration()
+    #expect(throws: UsageError.self) { try request.keyPair(in: configuration) }
+    configuration.keys = ["a": "1"]
+    #expect(try request.keyPair(in: configuration) == ("a", "1"))
+    configuration.keys = ["a": "1", "b": "2"]
+    #expect(throws: UsageError.self) { try request.keyPair(in: configuration) }
+    request.key = "b"
+    #expect(try request.keyPair(in: configuration) == ("b", "2"))
+    request.secret = "3"
+    #expect(try request.keyPair(in: configuration) == ("b", "3"))
+    request.key = nil
+    #expect(throws: UsageError.self) { try request.keyPair(in: configuration) }
+  }
+}

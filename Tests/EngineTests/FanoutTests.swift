@@ -1,0 +1,93 @@
+import Media
+import Model
+import Testing
+
+@testable import Engine
+
+@Suite("Who gets a track")
+struct FanoutTests {
+  final class Table {
+    var table = FanoutTable()
+    func insert(_ serial: Int, _ kind: MediaKind = .video) -> Int {
+      table.insert(Fanout(key: FanoutTests.key(serial), kind: kind))
+    }
+    func find(_ serial: Int) -> Int? { table.find(FanoutTests.key(serial)) }
+    func consumers(_ index: Int) -> [[Int32]] {
+      let fanout = table.pointer(index)
+      return (0..<fanout.pointee.consumerCount).map {
+        [fanout.pointee.consumer($0).peer, fanout.pointee.consumer($0).slot]
+      }
+    }
+    func keeps(_ index: Int, _ sequence: Int64) -> Bool {
+      table.pointer(index).pointee.find(sequence) != nil
+    }
+  }
+
+  static func key(_ serial: Int) -> TrackKey {
+    TrackKey(peer: PeerKey(home: serial % 3, serial: UInt64(serial)), index: UInt16(serial % 5))
+  }
+
+  @Test func `consumers are served in the order in which they came, each once`() {
+    let table = Table()
+    let index = table.insert(1)
+    let fanout = table.table.pointer(index)
+    for number in [3, 1, 4, 1, 5, 9, 2, 6] { fanout.pointee.add(peer: number, slot: 0, keepsHistory: false) }
+    fanout.pointee.add(peer: 1, slot: 1, keepsHistory: false)
+    #expect(
+      table.consumers(index) == [[3, 0], [1, 0], [4, 0], [5, 0], [9, 0], [2, 0], [6, 0], [1, 1]])
+    fanout.pointee.remove(peer: 4, slot: 0)
+    fanout.pointee.remove(peer: 4, slot: 0)
+    fanout.pointee.remove(peer: 77, slot: 0)
+    fanout.pointee.remove(peer: 1, slot: 1)
+    #expect(table.consumers(index) == [[3, 0], [1, 0], [5, 0], [9, 0], [2, 0], [6, 0]])
+  }
+
+  @Test func `packets are kept once somebody may ask for them again`() {
+    let table = Table()
+    let index = table.insert(1)
+    func keep(_ sequence: Int64) {
+      var info = PacketInfo()
+      info.extendedSequence = sequence
+      [UInt8](repeating: 1, count: 50).withUnsafeBytes { table.table.pointer(index).pointee.keep($0, info) }
+    }
+    table.table.pointer(index).pointee.add(peer: 1, slot: 0, keepsHistory: false)
+    keep(1)
+    #expect(!table.keeps(index, 1))
+    table.table.pointer(index).pointee.add(peer: 2, slot: 0, keepsHistory: true)
+    keep(2)
+    #expect(table.keeps(index, 2) && !table.keeps(index, 1))
+    #expect(table.table.pointer(index).pointee.packets == 2)
+  }
+
+  @Test func `the table grows, keeps indices, and uses free places again`() {
+    let table = Table()
+    var model: [Int: Int] = [:]
+    var random = RandomSource.seeded(state: 1)
+    for serial in 0..<500 {
+      let index = table.insert(serial, serial % 2 == 0 ? .audio : .video)
+      #expect(!model.values.contains(index))
+      model[serial] = index
+      table.table.pointer(index).pointee.add(peer: serial, slot: 1, keepsHistory: false)
+      if random.next() % 3 == 0, let gone = model.keys.randomElement(using: &random), let old = model[gone] {
+        table.table.remove(old)
+        table.table.remove(old)
+        model[gone] = nil
+        #expect(table.find(gone) == nil)
+      }
+    }
+    #expect(table.table.count == model.count)
+    for (serial, index) in model {
+      #expect(table.find(serial) == index)
+      #expect(table.consumers(index) == [[Int32(serial), 1]])
+      #expect(table.table.pointer(index).pointee.kind == (serial % 2 == 0 ? .audio : .video))
+    }
+    let highest = model.values.max() ?? 0
+    #expect(highest < 512)
+  }
+
+  @Test func `sets of bits are walked from the lowest`() {
+    #expect(Array(SetBits(0)) == [])
+    #expect(Array(SetBits(1 << 63 | 1 | 1 << 20)) == [0, 20, 63])
+    #expect(Array(SetBits(.max)) == Array(0..<64))
+  }
+}

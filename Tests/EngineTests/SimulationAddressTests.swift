@@ -1,0 +1,127 @@
+import Crypto
+import Engine
+import ICE
+import Model
+import Peer
+import RoostTesting
+import Testing
+
+@Suite("Addresses that prove nothing")
+struct SimulationAddressTests {
+  static let home = SocketAddress(ipv4: 192, 0, 2, 10, port: 40_000)
+  static let other = SocketAddress(ipv4: 192, 0, 2, 11, port: 40_000)
+  static let victim = SocketAddress(ipv4: 198, 51, 100, 66, port: 53)
+
+  @Test func `a spoofed check does not move media`() throws {
+    let room = try SimulationRoom()
+    var checks: [SimulationRoom.Datagram] = []
+    room.passes = { datagram in
+      if datagram.toServer, datagram.isCheck, datagram.path.remote == Self.other { checks.append(datagram) }
+      return true
+    }
+    let publisher = try room.join(at: Self.home, publishes: true)
+    let subscriber = try room.join(at: Self.other, publishes: false)
+    room.run(for: .seconds(2))
+    // The one that nominated is among them.
+    try #require(!checks.isEmpty)
+    for check in checks { room.inject(check.bytes, from: Self.victim) }
+    let before = subscriber.packetsReceived(of: 0)
+    room.run(for: .seconds(3))
+
+    let got = room.sent(to: Self.victim)
+    #expect(got.allSatisfy { $0.isSTUN })
+    let bytes = checks.reduce(0) { $0 + $1.bytes.count }
+    #expect(got.reduce(0) { $0 + $1.bytes.count } <= 3 * bytes)
+    #expect(subscriber.packetsReceived(of: 0) - before >= 290)
+    #expect(publisher.isConnected)
+    #expect(room.journal.violations == [])
+  }
+
+  @Test func `DTLS from an address without a check gets no answer`() throws {
+    let room = try SimulationRoom()
+    var hello: [UInt8]?
+    room.passes = { datagram in
+      if datagram.isClientHello { hello = hello ?? datagram.bytes }
+      return true
+    }
+    try room.join(at: Self.home, publishes: true)
+    room.run(for: .seconds(1))
+    room.inject(try #require(hello), from: Self.victim)
+    room.run(for: .seconds(1))
+    #expect(room.sent(to: Self.victim) == [])
+    #expect(room.server.reports(now: room.now)[0].routing.unknownPath == 1)
+  }
+
+  @Test
+  func `before it has answered a check an address gets nothing but STUN, at most three times its bytes`()
+    throws
+  {
+    let room = try SimulationRoom()
+    // The far end's answers never come: its address might be anybody's.
+    room.passes = { !($0.toServer && $0.isAnswer) }
+    let peer = try room.join(at: Self.home, publishes: true)
+    room.run(for: .seconds(29))
+    let came = room.seen.filter { $0.toServer }
+    // It went as far as it could.
+    #expect(came.contains { $0.isDTLS })
+    let got = room.sent(to: Self.home)
+    #expect(!got.isEmpty && got.allSatisfy { $0.isSTUN })
+    #expect(
+      got.reduce(0) { $0 + $1.bytes.count }
+        <= 3 * came.filter { $0.isSTUN }.reduce(0) { $0 + $1.bytes.count })
+    #expect(!peer.isConnected)
+    room.run(for: .seconds(3))
+    #expect(room.closeReason(peer) == .neverConnected)
+  }
+
+  @Test func `a flight that comes before our own check is answered is held and used`() throws {
+    let room = try SimulationRoom()
+    var heldBack: [SimulationRoom.Datagram] = []
+    var isHolding = true
+    room.passes = { datagram in
+      guard isHolding, !datagram.toServer, datagram.isCheck else { return true }
+      heldBack.append(datagram)
+      return false
+    }
+    let peer = try room.join(at: Self.home, publishes: true)
+    room.run(for: .milliseconds(30))
+    let hellos = room.seen.count { $0.isClientHello }
+    #expect(hellos > 0)
+    #expect(room.sent(to: Self.home).allSatisfy { $0.isSTUN })
+    try #require(!heldBack.isEmpty)
+    #expect(!peer.isConnected)
+
+    isHolding = false
+    room.release(heldBack)
+    room.run(for: .milliseconds(15))
+    #expect(peer.isConnected)
+    #expect(room.seen.count { $0.isClientHello } == hellos)
+  }
+
+  @Test func `a publisher whose pair changes worker is not interrupted`() throws {
+    let room = try SimulationRoom(workers: 2)
+    let first = room.address(onWorker: 0, host: 20)
+    let second = room.address(onWorker: 1, host: 20)
+    let publisher = try room.join(at: first, home: 1, publishes: true)
+    let subscriber = try room.join(at: room.address(onWorker: 0, host: 30), publishes: false)
+    room.run(for: .seconds(2))
+    // The subscriber sees from the first key frame on.
+    let missed = publisher.packetsPublished - subscriber.packetsReceived(of: 0)
+    publisher.addAddress(second)
+    room.own(second, by: publisher)
+    room.run(for: .milliseconds(300))
+    publisher.prefer(second, to: SimulationRoom.serverAddress)
+    room.run(for: .seconds(2))
+    publisher.stopPublishing()
+    room.run(for: .milliseconds(100))
+
+    let routing = room.server.reports(now: room.now).map(\.routing)
+    #expect(routing[1].handedOver > 100)
+    #expect(routing[0].takenOver == routing[1].handedOver)
+    // Those under way at the first count have come since.
+    #expect(publisher.packetsPublished - subscriber.packetsReceived(of: 0) <= missed)
+    #expect(publisher.packetsPublished > 350)
+    #expect(room.sent(to: second).contains { $0.isMedia })
+    #expect(room.journal.violations == [])
+  }
+}

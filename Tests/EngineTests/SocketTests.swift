@@ -1,0 +1,318 @@
+import CSystem
+import Glibc
+import Model
+import Peer
+import Testing
+
+@testable import Engine
+
+/// A plain socket on the loopback, as any far end has one.
+final class FarSocket {
+  let descriptor: Int32
+  let address: SocketAddress
+
+  init(_ host: SocketAddress) throws {
+    let family = host.isIPv4 ? AF_INET : AF_INET6
+    let descriptor = socket(family, Int32(SOCK_DGRAM.rawValue), 0)
+    var (storage, length) = host.systemAddress(family: family)
+    let bound = withUnsafePointer(to: &storage) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
+    }
+    var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
+    _ = withUnsafeMutablePointer(to: &storage) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
+    }
+    self.descriptor = descriptor
+    address = SocketAddress(&storage, length: Int(size)) ?? host
+    guard bound == 0, address.port != 0 else { throw SocketError("bind") }
+    // No test waits for ever.
+    var patience = timeval(tv_sec: 2, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    var room: Int32 = 4 << 20
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, 4)
+  }
+
+  deinit { close(descriptor) }
+
+  func send(_ bytes: [UInt8], to target: SocketAddress) -> Bool {
+    var (storage, length) = target.systemAddress(family: address.isIPv4 ? AF_INET : AF_INET6)
+    return withUnsafePointer(to: &storage) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        sendto(descriptor, bytes, bytes.count, 0, $0, length) == bytes.count
+      }
+    }
+  }
+
+  /// The next datagram and where it came from; nil after two seconds without one.
+  func receive(waits: Bool = true) -> (bytes: [UInt8], from: SocketAddress)? {
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    var storage = sockaddr_in6()
+    var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
+    let count = withUnsafeMutablePointer(to: &storage) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        recvfrom(descriptor, &buffer, buffer.count, waits ? 0 : Int32(MSG_DONTWAIT), $0, &size)
+      }
+    }
+    guard count >= 0, let from = SocketAddress(&storage, length: Int(size)) else { return nil }
+    return (Array(buffer[..<count]), from)
+  }
+}
+
+@Suite("UDP sockets, over the loopback")
+struct SocketTests {
+  /// A worker's socket with what reads from and writes to it.
+  final class Near {
+    let socket: UDPSocket
+    var batch = ReceiveBatch(capacity: 64)
+    var sender: SendBatch
+    var outbox = Outbox(datagrams: 1_024) { _ in Issue.record("full") }
+    let clock = Clock()
+
+    init(port: UInt16 = 0) throws {
+      socket = try UDPSocket(port: port, receiveBuffer: 1 << 20, sendBuffer: 1 << 20)
+      sender = SendBatch(datagrams: 1_024, family: socket.family)
+    }
+
+    var port: UInt16 { socket.port }
+    var hasIPv6: Bool { socket.family == AF_INET6 }
+    var statistics: SendStatistics { sender.statistics }
+
+    func queue(_ bytes: [UInt8], _ path: NetworkPath) {
+      bytes.withUnsafeBytes { _ = outbox.append($0, path: path) }
+    }
+    func send() { sender.send(&outbox, on: socket.descriptor) }
+
+    /// What comes within two seconds, `count` of it; nil stands for a datagram that is refused.
+    func receive(_ count: Int) -> [(bytes: [UInt8], path: NetworkPath, arrival: Instant)?] {
+      var all: [(bytes: [UInt8], path: NetworkPath, arrival: Instant)?] = []
+      let start = clock.now
+      while all.count < count && clock.now - start < .seconds(2) {
+        let got = batch.receive(socket.descriptor)
+        let sample = clock.sample()
+        for index in 0..<got {
+          all.append(
+            batch.datagram(index, port: port, clock: sample).map { (Array($0.bytes), $0.path, $0.arrival) })
+        }
+      }
+      return all
+    }
+  }
+
+  static func loopback(_ last: UInt8, port: UInt16 = 0) -> SocketAddress {
+    SocketAddress(ipv4: 127, 0, 0, last, port: port)
+  }
+  static let loopback6 = SocketAddress(high: 0, low: 1, port: 0)
+
+  @Test func `port 0 gets a port, and a group shares it`() throws {
+    let first = try Near()
+    #expect(first.port != 0)
+    let second = try Near(port: first.port)
+    #expect(second.port == first.port)
+  }
+
+  @Test func `a port that another program has is refused by name`() throws {
+    let taken = try FarSocket(SocketAddress(ipv4: 0, 0, 0, 0, port: 0))
+    do {
+      _ = try Near(port: taken.address.port)
+      Issue.record("bound")
+    } catch let error as SocketError {
+      #expect("\(error)".contains("\(taken.address.port)"))
+    }
+  }
+
+  @Test(arguments: [1, 2, 77] as [UInt8])
+  func `a reply leaves from the very address that was asked`(last: UInt8) throws {
+    let near = try Near()
+    let far = try FarSocket(Self.loopback(1))
+    #expect(far.send([1, 2, 3], to: Self.loopback(last, port: near.port)))
+    let got = try #require(near.receive(1).first ?? nil)
+    #expect(got.bytes == [1, 2, 3])
+    #expect(got.path.remote == far.address)
+    #expect(got.path.local == Self.loopback(last, port: near.port))
+    near.queue([4, 5], got.path)
+    near.send()
+    let reply = try #require(far.receive())
+    #expect(reply.bytes == [4, 5])
+    #expect(reply.from == Self.loopback(last, port: near.port))
+  }
+
+  @Test func `IPv6 is spoken on the same socket`() throws {
+    let near = try Near()
+    guard near.hasIPv6, let far = try? FarSocket(Self.loopback6) else { return }
+    #expect(far.send([9], to: Self.loopback6.with(port: near.port)))
+    let got = try #require(near.receive(1).first ?? nil)
+    #expect(got.path.remote == far.address && !got.path.remote.isIPv4)
+    #expect(got.path.local == Self.loopback6.with(port: near.port))
+    for size in [1_000, 1_000, 400] { near.queue(Array(repeating: UInt8(size / 10), count: size), got.path) }
+    near.send()
+    for size in [1_000, 1_000, 400] {
+      let reply = try #require(far.receive())
+      #expect(reply.bytes.count == size && reply.from == Self.loopback6.with(port: near.port))
+    }
+    #expect(near.statistics.segmented == 3)
+  }
+
+  @Test func `the kernel's stamp lies before now, and in the order of arrival`() throws {
+    let near = try Near()
+    let far = try FarSocket(Self.loopback(1))
+    let slack = Duration.milliseconds(2)
+    // Stamps count for a second; a machine that is busier than that gets another chance.
+    for _ in 0..<10 {
+      let before = near.clock.now
+      for number in 0..<20 as Range<UInt8> {
+        #expect(far.send([number], to: Self.loopback(1, port: near.port)))
+      }
+      let sent = near.clock.now
+      // Read late: what counts is when it came.
+      usleep(20_000)
+      let got = near.receive(20).compactMap(\.self)
+      guard near.clock.now - before < .milliseconds(900) else { continue }
+      #expect(got.map(\.bytes) == (0..<20).map { [$0] })
+      for (a, b) in zip(got, got.dropFirst()) { #expect(a.arrival <= b.arrival) }
+      #expect(got.allSatisfy { $0.arrival + slack >= before && $0.arrival <= sent + slack })
+      return
+    }
+    Issue.record("never read within a second")
+  }
+
+  @Test func `a stamp of a wall clock that was set counts as now`() {
+    let sample = ClockSample(instant: Instant(nanoseconds: 5_000_000_000), wallTime: 100_000_000_000)
+    func at(_ seconds: Int, _ nanoseconds: Int) -> Int64 {
+      sample.instant(ofWallTime: timespec(tv_sec: seconds, tv_nsec: nanoseconds)).nanoseconds
+    }
+    #expect(at(99, 500_000_000) == 4_500_000_000)
+    #expect(at(100, 0) == 5_000_000_000)
+    #expect(at(100, 1) == 5_000_000_000)
+    #expect(at(98, 999_999_999) == 5_000_000_000)
+    #expect(at(99, 0) == 4_000_000_000)
+  }
+
+  @Test func `a datagram larger than a slot is refused, its neighbours are not`() throws {
+    let near = try Near()
+    let far = try FarSocket(Self.loopback(1))
+    let target = Self.loopback(1, port: near.port)
+    for size in [2_048, 2_049, 0, 1] { #expect(far.send(Array(repeating: 7, count: size), to: target)) }
+    #expect(near.receive(4).map { $0?.bytes.count } == [2_048, nil, 0, 1])
+  }
+
+  @Test func `a batch takes what it can hold and leaves the rest`() throws {
+    let near = try Near()
+    let far = try FarSocket(Self.loopback(1))
+    for number in 0..<100 as Range<UInt8> {
+      #expect(far.send([number], to: Self.loopback(1, port: near.port)))
+    }
+    let first = near.batch.receive(near.socket.descriptor)
+    let full = near.batch.isFull
+    #expect(first == 64 && full)
+    #expect(near.receive(36).count == 36)
+    let none = near.batch.receive(near.socket.descriptor)
+    #expect(none == 0)
+  }
+
+  @Test func `runs of one size to one path leave as one send, in order, whatever is mixed`() throws {
+    let near = try Near()
+    let ends = try (0..<5).map { _ in try FarSocket(Self.loopback(1)) }
+    var random = RandomSource.seeded(state: 4)
+    var expected = Array(repeating: [[UInt8]](), count: 5)
+    for round in 0..<6 {
+      for number in 0..<170 {
+        let end = Int(random.next() % 5)
+        // Mostly full packets, some smaller, some larger than those before.
+        let size = [1_100, 1_100, 1_100, 1_100, 300, 1_300][Int(random.next() % 6)]
+        let bytes = [UInt8(round), UInt8(number)] + Array(repeating: UInt8(size / 10 % 251), count: size - 2)
+        expected[end].append(bytes)
+        near.queue(
+          bytes,
+          NetworkPath(remote: ends[end].address, local: Self.loopback(1, port: near.port)))
+      }
+      near.send()
+    }
+    for (end, datagrams) in zip(ends, expected) {
+      for datagram in datagrams {
+        let got = end.receive()
+        if got?.bytes != datagram {
+          Issue.record("a datagram is missing, changed or out of order")
+          return
+        }
+      }
+      #expect(end.receive(waits: false) == nil)
+    }
+    let statistics = near.statistics
+    #expect(statistics.datagrams == 6 * 170)
+    #expect(statistics.calls == 6)
+    #expect(statistics.segmented > 300)
+    #expect(statistics.droppedBufferFull == 0 && statistics.droppedUnreachable == 0)
+  }
+
+  @Test func `paths that differ in the asked address alone are not mixed`() throws {
+    let near = try Near()
+    let far = try FarSocket(Self.loopback(1))
+    for number in 0..<10 as Range<UInt8> {
+      near.queue(
+        [number, 0, 0],
+        NetworkPath(remote: far.address, local: Self.loopback(1 + number % 2, port: near.port)))
+    }
+    near.send()
+    var numbers: [UInt8: [UInt8]] = [:]
+    for _ in 0..<10 {
+      let got = try #require(far.receive())
+      numbers[UInt8(got.from.ipv4 & 0xFF), default: []].append(got.bytes[0])
+    }
+    #expect(numbers == [1: [0, 2, 4, 6, 8], 2: [1, 3, 5, 7, 9]])
+  }
+
+  @Test func `more than a hundred segments are several sends`() throws {
+    let near = try Near()
+    let far = try FarSocket(Self.loopback(1))
+    let path = NetworkPath(remote: far.address, local: Self.loopback(1, port: near.port))
+    for number in 0..<150 as Range<UInt8> { near.queue(Array(repeating: number, count: 1_200), path) }
+    near.send()
+    for number in 0..<150 as Range<UInt8> { #expect(far.receive()?.bytes.first == number) }
+    let statistics = near.statistics
+    #expect(statistics.segmented == 150 && statistics.calls == 1)
+  }
+
+  @Test func `more paths than a call takes are several calls`() throws {
+    let near = try Near()
+    let far = try FarSocket(Self.loopback(1))
+    for number in 0..<600 {
+      near.queue(
+        [UInt8(number % 256)],
+        NetworkPath(
+          remote: far.address,
+          local: SocketAddress(
+            ipv4: 127, 0, UInt8(1 + number / 200), UInt8(1 + number % 200), port: near.port)))
+    }
+    near.send()
+    for number in 0..<600 { #expect(far.receive()?.bytes == [UInt8(number % 256)]) }
+    #expect(near.statistics.calls == 3)
+  }
+
+  @Test func `what can't be sent is counted and holds up nothing`() throws {
+    let near = try Near()
+    let far = try FarSocket(Self.loopback(1))
+    let good = NetworkPath(remote: far.address, local: Self.loopback(1, port: near.port))
+    // An address of ours that we don't have.
+    let bad = NetworkPath(remote: far.address, local: SocketAddress(ipv4: 203, 0, 113, 9, port: near.port))
+    near.queue([1], good)
+    for _ in 0..<3 { near.queue([2], bad) }
+    near.queue([3], good)
+    near.send()
+    #expect(far.receive()?.bytes == [1])
+    #expect(far.receive()?.bytes == [3])
+    #expect(near.statistics.datagrams == 2)
+    #expect(near.statistics.droppedUnreachable == 3)
+    // The outbox is empty and works.
+    near.queue([4], good)
+    near.send()
+    #expect(far.receive()?.bytes == [4])
+  }
+
+  @Test func `host addresses are usable, without doubles and loopback`() {
+    let addresses = HostAddresses.list(port: 99, includesLoopback: false)
+    #expect(Set(addresses).count == addresses.count)
+    #expect(addresses.allSatisfy { $0.port == 99 && !$0.isLoopback && !$0.isLinkLocal && !$0.isUnspecified })
+    let all = HostAddresses.list(port: 99, includesLoopback: true, includesIPv6: false)
+    #expect(all.contains(Self.loopback(1, port: 99)) && all.allSatisfy(\.isIPv4))
+  }
+}

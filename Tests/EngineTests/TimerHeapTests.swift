@@ -1,0 +1,72 @@
+import Model
+import Testing
+
+@testable import Engine
+
+@Suite("Timers")
+struct TimerHeapTests {
+  /// The heap behind a reference, so that expectations may look at it.
+  final class Timers {
+    var heap: TimerHeap
+    init(_ capacity: Int) { heap = TimerHeap(capacity: capacity) }
+    var first: Int64? { heap.first?.deadline.nanoseconds }
+    var count: Int { heap.count }
+  }
+
+  @Test func `an empty heap has no first, and removing from it does nothing`() {
+    let timers = Timers(4)
+    #expect(timers.first == nil)
+    timers.heap.remove(3)
+    timers.heap.set(2, to: .never)
+    #expect(timers.count == 0)
+  }
+
+  @Test func `never takes a deadline away`() {
+    let timers = Timers(4)
+    timers.heap.set(1, to: Instant(nanoseconds: 5))
+    timers.heap.set(1, to: .never)
+    #expect(timers.first == nil)
+    #expect(timers.heap.deadline(of: 1) == .never)
+  }
+
+  @Test func `it agrees with a sorted model through a hundred thousand changes`() {
+    let slots = 200
+    let timers = Timers(slots)
+    var model: [Int: Int64] = [:]
+    var random = RandomSource.seeded(state: 1)
+    for _ in 0..<100_000 {
+      let slot = Int(random.next() % UInt64(slots))
+      switch random.next() % 4 {
+      case 0:
+        timers.heap.remove(slot)
+        model[slot] = nil
+      default:
+        // Many equal ones, moved forward and back.
+        let deadline = Int64(random.next() % 300) - 100
+        timers.heap.set(slot, to: Instant(nanoseconds: deadline))
+        model[slot] = deadline
+      }
+      if timers.first != model.values.min() || timers.count != model.count {
+        Issue.record("\(String(describing: timers.first)) of \(timers.count)")
+        return
+      }
+      if let first = timers.heap.first { #expect(model[first.slot] == first.deadline.nanoseconds) }
+    }
+    // Emptied in order.
+    var last = Int64.min
+    while let first = timers.heap.first {
+      #expect(first.deadline.nanoseconds >= last)
+      last = first.deadline.nanoseconds
+      timers.heap.remove(first.slot)
+      model[first.slot] = nil
+    }
+    #expect(model.isEmpty)
+  }
+
+  @Test func `every slot may have one`() {
+    let timers = Timers(64)
+    for slot in (0..<64).reversed() { timers.heap.set(slot, to: Instant(nanoseconds: Int64(slot))) }
+    #expect(timers.count == 64)
+    #expect(timers.heap.first?.slot == 0)
+  }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import HTTPServer
+import Rooms
+import Testing
+
+@testable import Gateway
+
+@Suite("Gateway")
+struct GatewayTests {
+  let now = 1_790_000_000
+  let secret = "a secret that is long enough to be one"
+
+  func gateway(development: Bool = false, rooms: (any RoomService)? = TestRoom()) -> Gateway {
+    let keys = development ? ["devkey": "secret"] : ["APIkey": secret]
+    return Gateway(
+      configuration: GatewayConfiguration(keys: keys, isDevelopment: development) { [now] in now },
+      rooms: rooms)
+  }
+
+  func request(
+    _ method: HTTPMethod, _ path: String, _ headers: HTTPHeaders = ["host": "localhost:7880"],
+    body: String = "",
+    query: String = ""
+  ) -> HTTPRequest {
+    HTTPRequest(method: method, path: path, query: query, headers: headers, body: Array(body.utf8))
+  }
+
+  @Test func `the page comes with its rules: no foreign and no inline script`() async {
+    for (path, type) in [
+      ("/", "text/html"), ("/page.js", "text/javascript"), ("/roost.js", "text/javascript"),
+      ("/style.css", "text/css"),
+    ] {
+      let answer = await gateway().respond(to: request(.get, path))
+      #expect(answer.status == 200 && answer.body.count > 500)
+      #expect(answer.headers["content-type"]?.hasPrefix(type) == true)
+      let policy = answer.headers["content-security-policy"] ?? ""
+      #expect(policy.contains("script-src 'self';") && !policy.contains("unsafe"))
+    }
+    let page = String(decoding: await gateway().respond(to: request(.get, "/")).body, as: UTF8.self)
+    #expect(!page.contains("<script>") && !page.contains("onclick=") && !page.contains("style="))
+    for file in ["/page.js", "/roost.js"] {
+      let script = String(decoding: await gateway().respond(to: request(.get, file)).body, as: UTF8.self)
+      #expect(!script.contains("innerHTML") && !script.contains("eval("))
+    }
+  }
+
+  @Test(arguments: [
+    "/v2", "/v1/rooms", "/admin", "/openapi.json", "/whip/demo", "/dev/token", "/../etc", "/%zz",
+  ])
+  func `what isn't there is 404`(path: String) async {
+    for method in HTTPMethod.allCases {
+      let answer = await gateway().respond(to: request(method, path))
+      #expect(answer.status == 404)
+      #expect(answer.headers["content-type"] == "application/problem+json")
+    }
+  }
+
+  @Test func `wrong methods are told the right ones`() async {
+    let answer = await gateway().respond(to: request(.post, "/"))
+    #expect(answer.status == 405 && answer.headers["allow"] == "GET, HEAD")
+    #expect(await gateway().respond(to: request(.get, "/healthz")) == HTTPResponse(status: 200))
+    #expect(await gateway().respond(to: request(.get, "/v1/rooms/demo/connect")).status == 426)
+  }
+
+  @Test func `with --dev a token is there for the asking, and it joins`() async throws {
+    let headers: HTTPHeaders = ["host": "localhost:7880", "content-type": "application/json"]
+    let answer = await gateway(development: true).respond(
+      to: request(.post, "/dev/token", headers, body: #"{"room":"demo","identity":"ada","name":"Ada"}"#))
+    #expect(answer.status == 200 && answer.headers["cache-control"] == "no-store")
+    let body = try #require(try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: String])
+    let token = try AccessToken(verifying: body["token"], keys: ["devkey": "secret"], now: now)
+    #expect(try token.requireJoin(room: "demo") == "ada" && token.name == "Ada")
+  }
+
+  @Test(arguments: [
+    (#"{"room":"demo"}"#, "application/json", 400), (#"{"room":"","identity":"a"}"#, "application/json", 400),
+    (#"{"room":"a\nb","identity":"a"}"#, "application/json", 400), ("", "application/json", 400),
+    (#"{"room":"demo","identity":"ada"}"#, "text/plain", 415),
+  ])
+  func `no token for nonsense`(body: String, type: String, status: Int) async {
+    let headers: HTTPHeaders = ["host": "127.0.0.1", "content-type": type]
+    let answer = await gateway(development: true).respond(
+      to: request(.post, "/dev/token", headers, body: body))
+    #expect(answer.status == status)
+  }
+
+  @Test(arguments: [
+    ("localhost", nil, 200), ("LOCALHOST:7880", "http://localhost:7880", 200),
+    ("[::1]:1", "http://[::1]:1", 200),
+    ("127.0.0.1:9", "https://127.0.0.1", 200), ("evil.example", nil, 421),
+    ("localhost.evil.example", nil, 421),
+    ("localhost:7880.evil", nil, 421), ("127.0.0.1.evil", nil, 421), ("", nil, 421),
+    ("localhost", "http://evil.example", 403), ("localhost", "null", 403),
+    ("localhost", "http://localhost.evil", 403), ("localhost", "file://localhost", 403),
+    ("localhost", "http://localhost:7880@evil", 403),
+  ])
+  func `with --dev only this machine's own pages are heard`(host: String, origin: String?, status: Int) async
+  {
+    var headers: HTTPHeaders = ["host": host]
+    if let origin { headers.add("origin", origin) }
+    #expect(await gateway(development: true).respond(to: request(.get, "/healthz", headers)).status == status)
+    guard status != 200 else { return }
+    guard case .refuse(let refusal) = await gateway(development: true).upgrade(request(.get, "/x", headers))
+    else {
+      Issue.record("accepted")
+      return
+    }
+    #expect(refusal.status == status)
+  }
+
+  func token(room: String = "a/b", expires: Int? = nil) -> String {
+    AccessToken(apiKey: "APIkey", identity: "ada", expires: expires ?? now + 60, grants: .join(room))
+      .signed(secret: secret)
+  }
+
+  func status(_ decision: UpgradeDecision) -> Int {
+    switch decision {
+    case .accept(let subprotocol, _): subprotocol == "roost.v1" ? 101 : 0
+    case .refuse(let response): response.status
+    }
+  }
+
+  @Test func `the door to a room opens by header, query or first message, else by status`() async {
+    let path = "/v1/rooms/a%2Fb/connect"
+    let headers: HTTPHeaders = ["host": "h", "sec-websocket-protocol": "x, roost.v1"]
+    func ask(_ authorization: String?, query: String = "", path: String = path) async -> Int {
+      var headers = headers
+      if let authorization { headers.add("authorization", authorization) }
+      return status(await gateway().upgrade(request(.get, path, headers, query: query)))
+    }
+    #expect(await ask(nil) == 101)
+    #expect(await ask("Bearer \(token())") == 101)
+    #expect(await ask(nil, query: "access_token=\(token())") == 101)
+    #expect(await ask("Bearer \(token(room: "b"))") == 403)
+    #expect(await ask("Bearer \(token(expires: now - 61))") == 401)
+    #expect(await ask(nil, query: "access_token=x") == 401)
+    #expect(await ask("Basic eDp5") == 401)
+    #expect(await ask(nil, path: "/v1/rooms//connect") == 400)
+    #expect(await ask(nil, path: "/v1/rooms/%00/connect") == 400)
+    #expect(await ask(nil, path: "/v1/rooms/\(String(repeating: "x", count: 129))/connect") == 400)
+    #expect(await ask(nil, path: "/v1/rooms/a/b/connect") == 404)
+    #expect(status(await gateway().upgrade(request(.get, path, ["host": "h"]))) == 400)
+    #expect(status(await gateway(rooms: nil).upgrade(request(.get, path, headers))) == 404)
+  }
+
+  @Test func `a problem has its stable type and says nothing of the token`() async throws {
+    let headers: HTTPHeaders = [
+      "host": "h", "sec-websocket-protocol": "roost.v1", "authorization": "Bearer \(token(expires: 1))",
+    ]
+    guard case .refuse(let refusal) = await gateway().upgrade(request(.get, "/v1/rooms/a/connect", headers))
+    else {
+      Issue.record("accepted")
+      return
+    }
+    let body = try #require(try JSONSerialization.jsonObject(with: Data(refusal.body)) as? NSDictionary)
+    #expect(
+      body == [
+        "type": "urn:roost:problem:token-expired", "title": "the access token has expired", "status": 401,
+      ])
+    #expect(refusal.headers["www-authenticate"] == "Bearer")
+  }
+}

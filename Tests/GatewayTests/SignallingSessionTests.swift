@@ -1,0 +1,250 @@
+import Foundation
+import Model
+import Rooms
+import Synchronization
+import Testing
+
+@testable import Gateway
+
+/// The far end of a session, in memory.
+final class TestSocket: TextSocket {
+  let remote = SocketAddress(ipv4: 192, 0, 2, 1, port: 5)
+  let messages: AsyncStream<String>
+  private let incoming: AsyncStream<String>.Continuation
+  private let outgoing = AsyncStream<String>.makeStream()
+  private let closing = Mutex<UInt16?>(nil)
+
+  init() { (messages, incoming) = AsyncStream<String>.makeStream() }
+
+  func send(_ text: String) -> Bool {
+    guard closing.withLock({ $0 }) == nil else { return false }
+    outgoing.continuation.yield(text)
+    return true
+  }
+
+  func close(code: UInt16, reason: String) {
+    closing.withLock { if $0 == nil { $0 = code } }
+    outgoing.continuation.finish()
+    incoming.finish()
+  }
+
+  // The client's side.
+  var closeCode: UInt16? { closing.withLock { $0 } }
+  var sent: AsyncStream<String> { outgoing.stream }
+  func say(_ text: String) { incoming.yield(text) }
+  func hangUp() { incoming.finish() }
+}
+
+@Suite("Native signalling")
+struct SignallingSessionTests {
+  /// A client that has a session of its own, running.
+  struct Client {
+    let socket = TestSocket()
+    let room: TestRoom
+    var answers: AsyncStream<String>.Iterator
+    let session: Task<Void, Never>
+
+    init(
+      _ room: TestRoom = TestRoom(), authorized: AccessToken? = nil, authTime: Duration = .seconds(60)
+    ) {
+      self.room = room
+      answers = socket.sent.makeAsyncIterator()
+      var terms = SignallingSession<TestSocket>.Terms(room: "demo") { text throws(AccessTokenRefusal) in
+        switch text {
+        case "good": AccessToken(apiKey: "k", identity: "ada", expires: 9, name: "Ada", grants: .join("demo"))
+        case "other": throw .notForThis(missing: "room")
+        default: throw .wrongSignature
+        }
+      }
+      terms.authTime = authTime
+      let session = SignallingSession(socket: socket, terms: terms, rooms: room)
+      self.session = Task { await session.run(authorized: authorized) }
+    }
+
+    /// The next message, as its fields.
+    mutating func next() async throws -> NSDictionary {
+      let text = try #require(await answers.next())
+      return try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSDictionary)
+    }
+
+    mutating func ask(_ text: String) async throws -> NSDictionary {
+      socket.say(text)
+      return try await next()
+    }
+
+    mutating func join() async throws -> TestParticipant {
+      #expect(try await ask(#"{"type":"auth","token":"good"}"#)["type"] as? String == "joined")
+      return try #require(room.first)
+    }
+  }
+
+  @Test func `a token joins and tells the state of the room`() async throws {
+    var client = Client()
+    let joined = try await client.ask(#"{"type":"auth","token":"good","id":1}"#)
+    let expected: NSDictionary = [
+      "type": "joined", "id": 1, "lastEvent": 7, "pingInterval": 20, "iceServers": [Any](),
+      "room": ["id": "RM_1", "name": "demo"],
+      "participant": [
+        "id": "PA_1", "identity": "ada", "name": "Ada", "attributes": [String: String](), "tracks": [Any](),
+      ],
+      "participants": [
+        [
+          "id": "PA_0", "identity": "eve", "attributes": [String: String](),
+          "tracks": [["id": "TR_0", "kind": "audio", "source": "microphone", "muted": false]],
+        ]
+      ],
+    ]
+    #expect(joined == expected)
+    #expect(client.room.requests.withLock { $0.first?.remote.host } == "192.0.2.1")
+  }
+
+  @Test func `a token of the request joins without auth`() async throws {
+    let token = AccessToken(apiKey: "k", identity: "ada", expires: 9, grants: .join("demo"))
+    var client = Client(authorized: token)
+    #expect(try await client.next()["type"] as? String == "joined")
+    #expect(try await client.ask(#"{"type":"auth","token":"good"}"#)["code"] as? String == "auth-repeated")
+    #expect(client.socket.closeCode == nil)
+  }
+
+  @Test(arguments: [
+    (#"{"type":"auth","token":"bad"}"#, "token-signature", 4002),
+    (#"{"type":"auth","token":"other"}"#, "token-not-for-this", 4003),
+    (#"{"type":"ping"}"#, "auth-required", 4002), (#"{"type":"offer","sdp":"x"}"#, "auth-required", 4002),
+    ("nonsense", "bad-message", 4004), ("[]", "bad-message", 4004),
+  ])
+  func `without a good token the door stays shut`(text: String, code: String, close: UInt16) async throws {
+    var client = Client()
+    #expect(try await client.ask(text)["code"] as? String == code)
+    await client.session.value
+    #expect(client.socket.closeCode == close)
+    #expect(client.room.requests.withLock { $0.isEmpty })
+  }
+
+  @Test func `who says nothing is shown out`() async throws {
+    var client = Client(authTime: .milliseconds(20))
+    #expect(try await client.next()["code"] as? String == "auth-required")
+    await client.session.value
+    #expect(client.socket.closeCode == 4001)
+  }
+
+  @Test func `a room's refusal has its code and closes`() async throws {
+    var client = Client(TestRoom(refusing: RoomRefusal(.roomFull, "full")))
+    let refusal = try await client.ask(#"{"type":"auth","token":"good","id":"a"}"#)
+    #expect(
+      refusal == ["type": "error", "code": "room-full", "message": "full", "retry": "after", "id": "a"])
+    await client.session.value
+    #expect(client.socket.closeCode == 4005)
+  }
+
+  @Test func `an offer is answered with tracks, slots and what is declined, and slots come after it`()
+    async throws
+  {
+    var client = Client()
+    let participant = try await client.join()
+    let answer = try await client.ask(
+      #"{"type":"offer","id":"o","sdp":"v=0","tracks":[{"mid":"0","source":"camera","name":"c","new":1},"#
+        + #"{"mid":"3","source":"hologram"}],"future":[]}"#)
+    let expected: NSDictionary = [
+      "type": "answer", "id": "o", "sdp": "answer to v=0",
+      "tracks": [["mid": "0", "track": "TR_0"], ["mid": "3", "track": "TR_3"]],
+      "slots": [["mid": "1", "track": NSNull()]], "declined": [["mid": "9", "code": "codec"]],
+    ]
+    #expect(answer == expected)
+    #expect(
+      participant.offers.withLock { $0 } == [
+        SessionOffer(
+          sdp: "v=0",
+          tracks: [.init(mid: "0", source: .camera, name: "c"), .init(mid: "3", source: .unknown)])
+      ])
+    let slots: NSDictionary = [
+      "type": "slots", "assignments": [["mid": "1", "track": "TR_0"], ["mid": "2", "track": NSNull()]],
+    ]
+    #expect(try await client.next() == slots)
+  }
+
+  @Test func `one offer is in flight, pings and candidates pass it, slots wait for it`() async throws {
+    var client = Client()
+    let participant = try await client.join()
+    client.socket.say(#"{"type":"offer","id":1,"sdp":"wait"}"#)
+    client.socket.say(#"{"type":"candidate","candidate":"c","mid":"0"}"#)
+    let second = try await client.ask(#"{"type":"offer","id":2,"sdp":"v=0"}"#)
+    #expect(second["code"] as? String == "offer-pending" && second["retry"] as? String == "now")
+    #expect(try await client.ask(#"{"type":"ping","id":3}"#) == ["type": "pong", "id": 3])
+    #expect(participant.candidates.withLock { $0 } == ["0 c"])
+    participant.say.yield(.slots([]))
+    participant.gate.continuation.yield()
+    #expect(try await client.next()["sdp"] as? String == "answer to wait")
+    #expect(try await client.next()["type"] as? String == "slots")
+    #expect(try await client.next()["type"] as? String == "slots")
+    #expect(
+      try await client.ask(#"{"type":"offer","id":4,"sdp":"v=1"}"#)["sdp"] as? String == "answer to v=1")
+  }
+
+  @Test func `a refused offer leaves the way free for the next`() async throws {
+    var client = Client()
+    _ = try await client.join()
+    #expect(
+      try await client.ask(#"{"type":"offer","id":1,"sdp":"bad"}"#)["code"] as? String == "offer-refused")
+    #expect(try await client.ask(#"{"type":"offer","id":2,"sdp":"v=0"}"#)["type"] as? String == "answer")
+  }
+
+  @Test func `an id that comes again gets its first answer and is done once`() async throws {
+    var client = Client()
+    let participant = try await client.join()
+    let first = try await client.ask(#"{"type":"offer","id":5,"sdp":"v=0"}"#)
+    #expect(try await client.next()["type"] as? String == "slots")
+    #expect(try await client.ask(#"{"type":"offer","id":5,"sdp":"another"}"#) == first)
+    #expect(participant.offers.withLock { $0.count } == 1)
+
+    client.socket.say(#"{"type":"offer","id":6,"sdp":"wait"}"#)
+    client.socket.say(#"{"type":"offer","id":6,"sdp":"wait"}"#)
+    #expect(try await client.ask(#"{"type":"ping","id":7}"#) == ["type": "pong", "id": 7])
+    participant.gate.continuation.yield()
+    #expect(try await client.next()["id"] as? Int == 6)
+    #expect(participant.offers.withLock { $0.count } == 2)
+  }
+
+  @Test func `what isn't known is ignored, what is wrong is told by its field`() async throws {
+    var client = Client()
+    _ = try await client.join()
+    client.socket.say(#"{"type":"teleport","id":1}"#)
+    let offer = try await client.ask(#"{"type":"offer","id":2}"#)
+    #expect(offer["code"] as? String == "bad-message" && offer["id"] as? Int == 2)
+    #expect((offer["message"] as? String)?.hasPrefix("sdp ") == true)
+    #expect(try await client.ask(#"{"type":"ping"}"#) == ["type": "pong"])
+  }
+
+  @Test func `leaving is told to the room and closes`() async throws {
+    var client = Client()
+    let participant = try await client.join()
+    #expect(try await client.ask(#"{"type":"leave"}"#) == ["type": "closed", "reason": "left"])
+    await client.session.value
+    #expect(client.socket.closeCode == 4000)
+    #expect(participant.left.withLock { $0 } == [.left])
+  }
+
+  @Test func `a socket that goes is a connection lost`() async throws {
+    var client = Client()
+    let participant = try await client.join()
+    client.socket.hangUp()
+    await client.session.value
+    #expect(participant.left.withLock { $0 } == [.connectionLost])
+  }
+
+  @Test(arguments: LeaveReason.allCases)
+  func `the room's end of it is told with its reason and code`(reason: LeaveReason) async throws {
+    var client = Client()
+    let participant = try await client.join()
+    participant.say.yield(
+      .event(EventBody(id: 8, time: "t", room: "demo", roomId: "RM_1", type: "participant.left")))
+    participant.say.yield(.offerWanted(audio: 2, video: 1, reason: .slots))
+    participant.say.yield(.closed(reason))
+    let event = try await client.next()
+    #expect((event["event"] as? NSDictionary)?["id"] as? Int == 8)
+    #expect(try await client.next() == ["type": "offerWanted", "audio": 2, "video": 1, "reason": "slots"])
+    #expect(try await client.next() == ["type": "closed", "reason": reason.rawValue])
+    await client.session.value
+    #expect(client.socket.closeCode == SignallingCloseCode(reason).rawValue)
+    #expect(participant.left.withLock { $0.isEmpty })
+  }
+}

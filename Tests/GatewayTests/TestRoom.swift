@@ -1,0 +1,64 @@
+import Gateway
+import Model
+import Rooms
+import Synchronization
+
+/// A room whose participants do as the test says.
+final class TestRoom: RoomService {
+  let participants = Mutex<[TestParticipant]>([])
+  let requests = Mutex<[JoinRequest]>([])
+  private let refusal: RoomRefusal?
+
+  init(refusing refusal: RoomRefusal? = nil) { self.refusal = refusal }
+
+  func join(_ request: JoinRequest) async throws(RoomRefusal) -> any RoomParticipant {
+    requests.withLock { $0.append(request) }
+    if let refusal { throw refusal }
+    let participant = TestParticipant(request)
+    participants.withLock { $0.append(participant) }
+    return participant
+  }
+
+  var first: TestParticipant? { participants.withLock { $0.first } }
+}
+
+final class TestParticipant: RoomParticipant {
+  let joined: JoinedBody
+  let messages: AsyncStream<RoomMessage>
+  let say: AsyncStream<RoomMessage>.Continuation
+  let offers = Mutex<[SessionOffer]>([])
+  let candidates = Mutex<[String]>([])
+  let left = Mutex<[LeaveReason]>([])
+  /// An offer waits for one of these when it says `wait`.
+  let gate = AsyncStream<Void>.makeStream()
+
+  init(_ request: JoinRequest) {
+    joined = JoinedBody(
+      participant: ParticipantBody(id: "PA_1", identity: request.identity, name: request.name),
+      room: RoomBody(id: "RM_1", name: request.room),
+      participants: [
+        ParticipantBody(
+          id: "PA_0", identity: "eve", tracks: [TrackBody(id: "TR_0", kind: "audio", source: .microphone)])
+      ], lastEvent: 7)
+    (messages, say) = AsyncStream<RoomMessage>.makeStream()
+  }
+
+  func offer(_ offer: SessionOffer) async throws(RoomRefusal) -> SessionAnswer {
+    offers.withLock { $0.append(offer) }
+    if offer.sdp == "bad" { throw RoomRefusal(.offerRefused, "no answer to that") }
+    if offer.sdp == "wait" { for await _ in gate.stream { break } }
+    say.yield(.slots([Slot(mid: "1", track: "TR_0"), Slot(mid: "2", track: nil)]))
+    return SessionAnswer(
+      sdp: "answer to \(offer.sdp)", tracks: offer.tracks.map { .init(mid: $0.mid, track: "TR_\($0.mid)") },
+      slots: [Slot(mid: "1", track: nil)], declined: [.init(mid: "9", code: "codec")])
+  }
+
+  func candidate(_ candidate: String, mid: String) async {
+    candidates.withLock { $0.append("\(mid) \(candidate)") }
+  }
+
+  func leave(_ reason: LeaveReason) async {
+    left.withLock { $0.append(reason) }
+    say.finish()
+  }
+}

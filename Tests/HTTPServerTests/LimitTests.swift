@@ -1,0 +1,151 @@
+import Glibc
+import HTTPServer
+import Model
+import Testing
+
+@Suite("Limits, over real sockets")
+struct LimitTests {
+  @Test func `slow heads and slow bodies are cut in time, however they drip`() async throws {
+    try await withServer(EchoHandler()) {
+      $0.headTime = .milliseconds(300)
+      $0.bodyTime = .milliseconds(300)
+    } _: { addresses in
+      let openings = [
+        "", "GET ", "GET / HTTP/1.1\r\n", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 90\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5A\r\n",
+      ]
+      for opening in openings {
+        let start = ContinuousClock.now
+        let client = try TestClient(addresses[0])
+        client.send(opening)
+        var drips = 0
+        while !client.isClosed(within: .milliseconds(40)), drips < 100 {
+          client.send("X")
+          drips += 1
+        }
+        let took = ContinuousClock.now - start
+        #expect(drips > 3 && took > .milliseconds(250) && took < .seconds(3))
+      }
+    }
+  }
+
+  @Test func `a kept connection that says nothing ends`() async throws {
+    try await withServer(EchoHandler()) {
+      $0.keepAlive = .milliseconds(200)
+    } _: { addresses in
+      let client = try TestClient(addresses[0])
+      client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+      #expect(try client.answer().status == 200)
+      #expect(!client.isClosed(within: .milliseconds(100)))
+      #expect(client.isClosed())
+    }
+  }
+
+  @Test func `a handler that never answers costs 503 and the connection, and is told`() async throws {
+    for upgrade in ["", "Upgrade: websocket\r\nConnection: upgrade\r\n" + TestClient.webSocketFields] {
+      let handler = EchoHandler()
+      try await withServer(handler) {
+        $0.answerTime = .milliseconds(200)
+      } _: { addresses in
+        let client = try TestClient(addresses[0])
+        client.send("GET /slow HTTP/1.1\r\nHost: h\r\n\(upgrade)\r\n")
+        let answer = try client.answer()
+        #expect(answer.status == 503 && answer.head.contains("retry-after: 1\r\n"))
+        #expect(client.isClosed())
+        #expect(waitUntil { handler.cancelled.value == 1 })
+      }
+    }
+  }
+
+  @Test func `a client that goes takes its task with it`() async throws {
+    for reset in [false, true] {
+      let handler = EchoHandler()
+      try await withServer(handler) { addresses in
+        let client = try TestClient(addresses[0])
+        client.send("GET /slow HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(waitUntil { handler.started.value == 1 })
+        if reset { client.reset() } else { client.finish() }
+        #expect(waitUntil { handler.cancelled.value == 1 })
+      }
+    }
+  }
+
+  @Test func `a client that takes nothing of its answer is cut`() async throws {
+    try await withServer(EchoHandler()) {
+      $0.writeTime = .seconds(1)
+    } _: { addresses in
+      let client = try TestClient(addresses[0], receiveBuffer: 4096)
+      client.send("GET /large HTTP/1.1\r\nHost: h\r\n\r\n")
+      usleep(2_500_000)
+      #expect(throws: TestClient.ClientError.self) { try client.answer() }
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `connections over the limit are closed at once and come back when others go`(
+    perAddress: Bool
+  ) async throws {
+    try await withServer(EchoHandler()) {
+      if perAddress { $0.connectionsPerAddress = 3 } else { $0.connections = 3 }
+    } _: { addresses in
+      var clients = try (0..<3).map { try TestClient(addresses[perAddress ? 0 : $0 % 2]) }
+      for client in clients {
+        client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(try client.answer().status == 200)
+      }
+      #expect(try TestClient(addresses[0]).isClosed())
+      if perAddress {
+        let other = try TestClient(addresses[1])
+        other.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(try other.answer().status == 200)
+      }
+      clients.removeAll()
+      let isServedAgain = waitUntil {
+        guard let client = try? TestClient(addresses[0]) else { return false }
+        client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        return (try? client.answer().status) == 200
+      }
+      #expect(isServedAgain)
+    }
+  }
+
+  @Test func `a thousand connections of every kind leave no descriptor behind`() async throws {
+    try await withServer(EchoHandler()) {
+      $0.closeTime = .milliseconds(200)
+    } _: { addresses in
+      for number in 0..<1000 {
+        let client = try TestClient(addresses[0])
+        switch number % 8 {
+        case 0:
+          client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+          #expect(try client.answer().status == 200)
+        case 1: client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 50\r\n\r\nabc")
+        case 2: client.send("GET /slow HTTP/1.1\r\nHost: h\r\n\r\n")
+        case 3: #expect(try client.open("/").status == 101)
+        case 4:
+          #expect(try client.open("/").status == 101)
+          client.send(clientFrame(8, [0x03, 0xE8]))
+          #expect(try client.frame().opcode == 8)
+        case 5: client.send("GET x HTTP/1.1\r\n\r\n")
+        case 6: #expect(try client.open("/nobody").status == 403)
+        default: client.reset()
+        }
+      }
+      // The listener alone is left.
+      #expect(
+        waitUntil { descriptors(port: addresses[0].port) == 1 }, "\(descriptors(port: addresses[0].port))")
+    }
+    /// Those of this process that have the port at their own end.
+    @Sendable func descriptors(port: UInt16) -> Int {
+      (3..<Int32(getdtablesize())).count { descriptor in
+        var address = sockaddr_in()
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafeMutablePointer(to: &address) {
+          $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
+        }
+        return result == 0 && Int32(address.sin_family) == AF_INET
+          && UInt16(bigEndian: address.sin_port) == port
+      }
+    }
+  }
+}

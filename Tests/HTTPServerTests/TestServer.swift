@@ -1,0 +1,103 @@
+import HTTPServer
+import Model
+import Synchronization
+
+/// Echoes requests and messages, with some paths of its own.
+final class EchoHandler: HTTPHandler {
+  /// `/slow` answers when this says or ends.
+  let gate = AsyncStream<Void>.makeStream()
+  let started = Counter()
+  let cancelled = Counter()
+  let endedSockets = Counter()
+
+  func respond(to request: HTTPRequest) async -> HTTPResponse {
+    started.increase()
+    switch request.path {
+    case "/slow":
+      await waitAtGate()
+    case "/large": return HTTPResponse(status: 200, body: [UInt8](repeating: 65, count: 8_000_000))
+    case "/nothing": return HTTPResponse(status: 204)
+    case "/missing": return HTTPResponse(status: 404, type: "text/plain", body: Array("no".utf8))
+    case "/fields":
+      return HTTPResponse(
+        status: 200,
+        headers: [
+          "Location": "/a\r\nset-cookie: x", "Content-Length": "7", "Connection": "upgrade", "Date": "never",
+        ], body: Array("four".utf8))
+    default: break
+    }
+    let text =
+      "\(request.method.rawValue) \(request.path) \(request.query) \(request.remote.host) \(request.listener) "
+    return HTTPResponse(status: 200, type: "text/plain", body: Array(text.utf8) + request.body)
+  }
+
+  private func waitAtGate() async {
+    await withTaskCancellationHandler {
+      for await _ in gate.stream { break }
+    } onCancel: {
+      cancelled.increase()
+    }
+  }
+
+  /// `/slow` waits for the gate, `/nobody` refuses; the others want `roost.v1`.
+  func upgrade(_ request: HTTPRequest) async -> UpgradeDecision {
+    if request.path == "/slow" { await waitAtGate() }
+    guard request.path != "/nobody" else { return .refuse(HTTPResponse(status: 403)) }
+    guard request.offeredSubprotocols.contains("roost.v1") else { return .refuse(HTTPResponse(status: 400)) }
+    let path = request.path
+    return .accept(subprotocol: "roost.v1") { socket in
+      await self.serve(socket, path: path)
+      self.endedSockets.increase()
+    }
+  }
+
+  /// `/flood` says more than anybody reads, `/many` a thousand messages and returns, `/deaf` reads nothing.
+  private func serve(_ socket: WebSocket, path: String) async {
+    switch path {
+    case "/flood":
+      let text = String(repeating: "x", count: 10_000)
+      while socket.send(text) { await Task.yield() }
+    case "/many":
+      for number in 0..<1000 { socket.send("\(number)") }
+    case "/deaf":
+      for await _ in gate.stream { break }
+    default:
+      for await message in socket.messages {
+        if message == "close" { socket.close(code: 4005, reason: String(repeating: "ä", count: 80)) }
+        if message == "return" { return }
+        socket.send("echo " + message)
+      }
+    }
+  }
+}
+
+final class Counter: Sendable {
+  private let count = Mutex(0)
+  var value: Int { count.withLock { $0 } }
+  func increase() { count.withLock { $0 += 1 } }
+}
+
+/// A server on both loopback addresses for as long as `body` runs, on a thread of its own.
+func withServer(
+  _ handler: EchoHandler = EchoHandler(), _ change: (inout HTTPLimits) -> Void = { _ in },
+  _ body: @escaping @Sendable ([SocketAddress]) throws -> Void
+) async throws {
+  var limits = HTTPLimits()
+  change(&limits)
+  let server = try HTTPServer(
+    configuration: HTTPServerConfiguration(listeners: loopback, limits: limits), handler: handler)
+  let addresses = server.addresses
+  let result: Result<Void, any Error>
+  do {
+    try await onThread { try body(addresses) }
+    result = .success(())
+  } catch {
+    result = .failure(error)
+  }
+  await server.shutdown(grace: .seconds(1))
+  try result.get()
+}
+
+let loopback: [HTTPServerConfiguration.Listener] = [
+  .init(SocketAddress(ipv4: 127, 0, 0, 1, port: 0)), .init(SocketAddress(high: 0, low: 1, port: 0)),
+]

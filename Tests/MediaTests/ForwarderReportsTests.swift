@@ -1,0 +1,125 @@
+import Media
+import Model
+import Testing
+import Wire
+
+@Suite("Reports about a slot's stream")
+struct ForwarderReportsTests {
+  @Test func `the sender report tells the stream's timestamp of now`() throws {
+    let slot = Slot(.audio)
+    let source = Source(.audio, peer: 1)
+    source.report()
+    slot.feed(source)
+    #expect(slot.report(now: start) == nil, "nothing was sent")
+    let sent = try some(
+      slot.forward(try some(source.next(at: 0) { $0.payload = Array(repeating: 1, count: 77) })))
+    let report = try some(slot.report(now: milliseconds(250)))
+    #expect(report.ssrc == 0xAAAA_AAAA)
+    #expect(report.ntp == epoch.ntp(at: milliseconds(250)))
+    #expect(abs(Int32(bitPattern: report.rtpTimestamp &- sent.timestamp) - 12_000) <= 1)
+    #expect(report.packetCount == 1 && report.octetCount == 77)
+  }
+
+  @Test func `while the stream waits for its next source there is none`() throws {
+    let slot = Slot(.video)
+    let source = Source(.video, peer: 1)
+    source.report()
+    slot.feed(source)
+    _ = slot.forward(try some(source.next(at: 0, key: true)))
+    #expect(slot.report(now: milliseconds(10)) != nil)
+    let other = Source(.video, peer: 2)
+    other.report()
+    slot.feed(other)
+    #expect(slot.report(now: milliseconds(20)) == nil)
+    slot.feed(nil)
+    #expect(slot.report(now: milliseconds(30)) == nil)
+  }
+
+  @Test func `a clock that was only guessed is told after ten seconds`() throws {
+    let slot = Slot(.audio)
+    let source = Source(.audio, peer: 1)
+    source.report()
+    source.clock?.isReported = false
+    slot.feed(source)
+    _ = slot.forward(try some(source.next(at: 0)))
+    #expect(slot.report(now: milliseconds(9_990)) == nil)
+    #expect(slot.report(now: milliseconds(10_001)) != nil)
+  }
+
+  @Test func `audio and video of one publisher stay within 5 ms over changes of source`() throws {
+    let voice = Slot(.audio)
+    let picture = Slot(.video)
+    for person in 1...4 as ClosedRange<UInt64> {
+      let microphone = Source(.audio, peer: person, base: UInt32(person) &* 0x3333_3333)
+      let camera = Source(.video, peer: person, base: UInt32(person) &* 0x7777_7777)
+      microphone.report()
+      camera.report()
+      voice.feed(microphone)
+      picture.feed(camera)
+      let begin = Int(person) * 2_000
+      var pairs: (audio: Sent?, video: Sent?) = (nil, nil)
+      // The video's key frame comes late, and over a slower way.
+      for step in 0..<40 {
+        pairs.audio = voice.forward(try some(microphone.next(at: begin + step * 20, delay: 8)))
+        let sent = picture.forward(
+          try some(camera.next(at: begin + step * 20, delay: 90, key: step == 5)))
+        pairs.video = sent ?? pairs.video
+      }
+      let now = milliseconds(begin + 1_000)
+      let heard = try some(voice.report(now: now))
+      let seen = try some(picture.report(now: now))
+      // When each receiver plays what was captured at the same moment.
+      let audio =
+        Int64(Int32(bitPattern: try some(pairs.audio).timestamp &- heard.rtpTimestamp)) * 1_000_000 / 48
+      let video =
+        Int64(Int32(bitPattern: try some(pairs.video).timestamp &- seen.rtpTimestamp)) * 1_000_000 / 90
+      #expect(abs(audio - video) < 5_000_000)
+    }
+  }
+
+  // MARK: - Round trip
+
+  func block(sentAt: Instant, delay: UInt32) -> ReportBlock {
+    ReportBlock(
+      ssrc: 1, fractionLost: 3, cumulativeLost: -4, jitter: 5,
+      lastSenderReport: epoch.ntp(at: sentAt).middle, delaySinceLastSenderReport: delay)
+  }
+
+  @Test func `the round trip is what is left of the time since the report`() throws {
+    var reports = ForwarderReports()
+    #expect(reports.roundTrip == nil)
+    // 500 ms at the far end.
+    reports.receive(block(sentAt: start, delay: 32_768), now: milliseconds(580), epoch: epoch)
+    let measured = try some(reports.roundTrip)
+    #expect(measured >= .microseconds(79_900) && measured <= .microseconds(80_100))
+    #expect(reports.fractionLost == 3 && reports.cumulativeLost == -4 && reports.jitter == 5)
+    #expect(reports.lastReport == milliseconds(580))
+    for step in 0..<60 {
+      let sent = milliseconds(1_000 + step * 1_000)
+      reports.receive(block(sentAt: sent, delay: 0), now: sent + .milliseconds(20), epoch: epoch)
+    }
+    let settled = try some(reports.roundTrip)
+    #expect(settled > .milliseconds(19) && settled < .milliseconds(21))
+  }
+
+  @Test func `no report yet, a negative or an absurd trip is no sample`() {
+    var reports = ForwarderReports()
+    reports.receive(ReportBlock(ssrc: 1), now: milliseconds(10), epoch: epoch)
+    reports.receive(block(sentAt: start, delay: 65_536), now: milliseconds(500), epoch: epoch)
+    reports.receive(block(sentAt: start, delay: .max), now: milliseconds(500), epoch: epoch)
+    reports.receive(block(sentAt: start, delay: 0), now: milliseconds(10_001), epoch: epoch)
+    reports.receive(block(sentAt: milliseconds(900), delay: 0), now: milliseconds(500), epoch: epoch)
+    #expect(reports.roundTrip == nil)
+    #expect(reports.lastReport == milliseconds(500))
+  }
+
+  @Test func `the middle bits of the clock may wrap between report and answer`() throws {
+    // 18.2 hours after a multiple of 65,536 s.
+    let early = Epoch(ntpAtZero: NTPTime(rawValue: 0x1234_FFFF_FF00_0000))
+    var reports = ForwarderReports()
+    let last = early.ntp(at: start).middle
+    reports.receive(
+      ReportBlock(ssrc: 1, lastSenderReport: last), now: milliseconds(300), epoch: early)
+    #expect(try some(reports.roundTrip) > .milliseconds(299))
+  }
+}

@@ -1,0 +1,58 @@
+import Media
+import Model
+import Testing
+
+@Suite("Asking for key frames, RFC 4585 §6.3.1")
+struct KeyFrameRequesterTests {
+  @Test func `nobody wishes, nothing is asked`() {
+    var requester = KeyFrameRequester()
+    #expect(requester.deadline == .never)
+    #expect(requester.poll(now: start) == false)
+  }
+
+  @Test func `a hundred wishes are one request`() {
+    var requester = KeyFrameRequester()
+    var asked = 0
+    for step in 0..<100 {
+      requester.wish()
+      if requester.poll(now: milliseconds(step)) { asked += 1 }
+    }
+    #expect(asked == 1)
+    #expect(requester.asked == 1)
+  }
+
+  @Test func `it is repeated each second until a key frame comes`() {
+    var requester = KeyFrameRequester()
+    requester.wish()
+    #expect(requester.deadline <= start)
+    let asked = (0..<3_500).filter { requester.poll(now: milliseconds($0)) }
+    #expect(asked == [0, 1_000, 2_000, 3_000])
+    requester.arrived()
+    #expect(requester.deadline == .never)
+    #expect(requester.poll(now: milliseconds(9_000)) == false)
+  }
+
+  @Test func `a wish just after a key frame waits for the rest of the interval`() {
+    var requester = KeyFrameRequester()
+    requester.wish()
+    #expect(requester.poll(now: start) == true)
+    requester.arrived()
+    requester.wish()
+    #expect(requester.poll(now: milliseconds(999)) == false)
+    #expect(requester.deadline == milliseconds(1_000))
+    #expect(requester.poll(now: milliseconds(1_000)) == true)
+  }
+
+  @Test func `its state goes on identically`() throws {
+    var requester = KeyFrameRequester()
+    requester.wish()
+    _ = requester.poll(now: start)
+    var writer = StateWriter()
+    requester.encode(into: &writer)
+    var reader = StateReader(writer.bytes)
+    var copy = try KeyFrameRequester(from: &reader)
+    #expect(copy.poll(now: milliseconds(999)) == false)
+    #expect(copy.poll(now: milliseconds(1_000)) == true)
+    #expect(copy.asked == 2)
+  }
+}

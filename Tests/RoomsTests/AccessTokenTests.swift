@@ -1,0 +1,193 @@
+import Crypto
+import Testing
+
+@testable import Rooms
+
+@Suite("Access tokens, RFC 7519 and RFC 7515")
+struct AccessTokenTests {
+  let keys = [
+    "APIkey": "a secret that is long enough to be one", "other": "another secret, also long enough",
+  ]
+  let now = 1_790_000_000
+
+  /// Signs whatever is given, as an attacker with a key or a careless SDK might.
+  func token(
+    header: String = #"{"alg":"HS256","typ":"JWT"}"#, _ payload: String, secret: String? = nil
+  ) -> String {
+    let signed = Base64URL.encode(Array(header.utf8)) + "." + Base64URL.encode(Array(payload.utf8))
+    let key = Array((secret ?? keys["APIkey"] ?? "").utf8)
+    return signed + "." + Base64URL.encode(HMAC.code(.sha256, key: key, message: Array(signed.utf8)))
+  }
+
+  func payload(_ rest: String = "", exp: Int? = nil) -> String {
+    #"{"iss":"APIkey","exp":\#(exp ?? now + 600)\#(rest.isEmpty ? "" : "," + rest)}"#
+  }
+
+  func verify(_ token: String?) throws -> AccessToken {
+    try AccessToken(verifying: token, keys: keys, now: now)
+  }
+
+  @Test func `HMAC-SHA-256 gives the value of RFC 4231, case 2`() {
+    let digest = HMAC.code(
+      .sha256, key: Array("Jefe".utf8), message: Array("what do ya want for nothing?".utf8))
+    let hex = digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    #expect(hex == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
+  }
+
+  @Test func `a token as LiveKit's SDKs mint it is read`() throws {
+    let read = try verify(
+      token(
+        payload(
+          #""sub":"ada","nbf":1789999000,"name":"Ada L.","metadata":"{\"a\":1}","sha256":"x","kind":"standard","#
+            + #""attributes":{"team":"\u00e4\ud83d\ude00"},"video":{"roomJoin":true,"room":"a/b","agent":true,"#
+            + #""canPublishSources":["camera","MICROPHONE","hologram"]}"#)))
+    #expect(read.identity == "ada" && read.name == "Ada L." && read.metadata == #"{"a":1}"#)
+    #expect(read.attributes == ["team": "ä😀"])
+    #expect(read.grants.canPublish && read.grants.canSubscribe && read.grants.canPublishData)
+    #expect(!read.grants.canUpdateOwnMetadata && !read.grants.roomAdmin)
+    #expect(read.grants.mayPublish(.camera) && !read.grants.mayPublish(.screenShare))
+    #expect(try read.requireJoin(room: "a/b") == "ada")
+    #expect(read.effectiveIssue == 1_789_999_000)
+  }
+
+  @Test func `what is minted is read back the same`() throws {
+    var grants = Grants.join("café \u{1F600}")
+    grants.canPublishData = false
+    grants.canPublishSources = [.screenShare, .microphone]
+    grants.roomAdmin = true
+    let minted = AccessToken(
+      apiKey: "other", identity: "bob \"\\", expires: now + 5, notBefore: now, issuedAt: now, name: "B\n",
+      metadata: "m", attributes: ["k": "v"], grants: grants)
+    #expect(try verify(minted.signed(secret: keys["other"] ?? "")) == minted)
+
+    grants.canPublish = false
+    grants.canSubscribe = false
+    let mute = AccessToken(apiKey: "other", identity: "x", expires: now + 5, grants: grants)
+    #expect(try verify(mute.signed(secret: keys["other"] ?? "")) == mute)
+  }
+
+  @Test func `data follows publishing unless told otherwise`() throws {
+    let silent = try verify(token(payload(#""video":{"roomJoin":true,"canPublish":false}"#))).grants
+    #expect(!silent.canPublish && !silent.canPublishData && silent.canSubscribe)
+    let data = try verify(
+      token(payload(#""video":{"roomJoin":true,"canPublish":false,"canPublishData":true}"#)))
+    #expect(data.grants.canPublishData)
+    let none = try verify(token(payload(#""video":{"roomList":true}"#))).grants
+    #expect(!none.canPublish && !none.canSubscribe && none.roomList)
+  }
+
+  @Test func `sixty seconds of leeway and not one more`() throws {
+    #expect(throws: Never.self) { try verify(token(payload(exp: now - 59))) }
+    #expect(throws: AccessTokenRefusal.expired) { try verify(token(payload(exp: now - 60))) }
+    #expect(throws: Never.self) { try verify(token(payload(#""nbf":\#(now + 60)"#))) }
+    #expect(throws: AccessTokenRefusal.notYetValid) { try verify(token(payload(#""nbf":\#(now + 61)"#))) }
+    #expect(throws: Never.self) { try verify(token(payload(#""nbf":\#(now + 60).75"#))) }
+  }
+
+  @Test(arguments: [
+    #"{"alg":"none"}"#, #"{"alg":"None","typ":"JWT"}"#, #"{"alg":"HS384"}"#, #"{"alg":"RS256"}"#,
+    #"{"typ":"JWT"}"#,
+    #"{"alg":"hs256"}"#, #"{"alg":["HS256"]}"#,
+  ])
+  func `no algorithm but HS256, however well it is signed`(header: String) {
+    #expect(throws: AccessTokenRefusal.unsupportedAlgorithm) { try verify(token(header: header, payload())) }
+    let unsigned =
+      token(header: header, payload()).split(separator: ".").prefix(2).joined(separator: ".") + "."
+    #expect(throws: AccessTokenRefusal.unsupportedAlgorithm) { try verify(unsigned) }
+  }
+
+  @Test func `any changed byte is noticed`() throws {
+    let good = token(payload(#""sub":"ada""#))
+    for index in good.indices where good[index] != "." {
+      var changed = good
+      changed.replaceSubrange(index...index, with: good[index] == "A" ? "B" : "A")
+      #expect(throws: AccessTokenRefusal.self) { try verify(changed) }
+    }
+    #expect(throws: AccessTokenRefusal.wrongSignature) {
+      try verify(token(payload(), secret: "another secret, also long enough"))
+    }
+    #expect(throws: AccessTokenRefusal.wrongSignature) {
+      try verify(good.split(separator: ".").prefix(2).joined(separator: ".") + ".")
+    }
+    #expect(throws: AccessTokenRefusal.unknownKey) {
+      try verify(token(#"{"iss":"nobody","exp":\#(now + 9)}"#))
+    }
+  }
+
+  @Test func `absence is told from nonsense`() {
+    #expect(throws: AccessTokenRefusal.absent) { try verify(nil) }
+    #expect(throws: AccessTokenRefusal.absent) { try verify("") }
+    let good = token(payload())
+    for text in [
+      ".", "..", "...", "a.b.c", good + ".", good + "=", " " + good, good + "\n", "é.é.é",
+      String(good.dropLast(1)) + "+", good.replacing(".", with: ".="), String(repeating: "A", count: 300_000),
+    ] {
+      #expect { try verify(text) } throws: {
+        if case AccessTokenRefusal.malformed = $0 { true } else { false }
+      }
+    }
+  }
+
+  @Test(arguments: [
+    #"{"iss":"APIkey"}"#, #"{"iss":"APIkey","exp":"1990000000"}"#, #"{"iss":"APIkey","exp":null}"#,
+    #"{"iss":"APIkey","exp":1e300}"#, #"{"iss":"APIkey","exp":1e999}"#, #"{"iss":7,"exp":1990000000}"#,
+    #"{"exp":1990000000}"#, #"[1]"#, #""x""#, "", "{}x", #"{"iss":"APIkey","exp":1990000000,}"#,
+    #"{"iss":"APIkey","exp":1990000000,"exp":1990000000}"#,
+    #"{"iss":"other","iss":"APIkey","exp":1990000000}"#,
+    #"{"iss":"APIkey","exp":1990000000,"video":{"room":"a","room":"b"}}"#,
+    #"{"iss":"APIkey","exp":1990000000,"video":{"roomJoin":"true"}}"#,
+    #"{"iss":"APIkey","exp":1990000000,"video":{"roomJoin":1}}"#,
+    #"{"iss":"APIkey","exp":1990000000,"video":[]}"#,
+    #"{"iss":"APIkey","exp":1990000000,"video":{"canPublishSources":[1]}}"#,
+    #"{"iss":"APIkey","exp":1990000000,"video":{"room":"a\u0000b"}}"#,
+    #"{"iss":"APIkey","exp":1990000000,"sub":"a\nb"}"#, #"{"iss":"APIkey","exp":1990000000,"sub":7}"#,
+    #"{"iss":"APIkey","exp":1990000000,"name":"\ud800"}"#, #"{"iss":"APIkey","exp":01990000000}"#,
+    #"{"iss":"APIkey","exp":1990000000,"attributes":{"a":1}}"#,
+    "{\"iss\":\"APIkey\",\"exp\":1990000000,\"name\":\"\t\"}",
+  ])
+  func `a payload that two readers could take differently is refused`(payload: String) {
+    #expect { try verify(token(payload)) } throws: {
+      if case AccessTokenRefusal.malformed = $0 { true } else { false }
+    }
+  }
+
+  @Test func `what grows without bound is refused`() {
+    let many = (0..<10_000).map { #""k\#($0)":"""# }.joined(separator: ",")
+    let some = (0..<257).map { #""k\#($0)":"""# }.joined(separator: ",")
+    let deep = String(repeating: "[", count: 5000) + String(repeating: "]", count: 5000)
+    for rest in [
+      #""attributes":{\#(many)}"#, #""attributes":{\#(some)}"#, #""x":\#(deep)"#,
+      #""metadata":"\#(String(repeating: "m", count: 65_537))""#,
+      #""sub":"\#(String(repeating: "s", count: 129))""#,
+      #""attributes":{"k":"\#(String(repeating: "v", count: 65_536))"}"#,
+    ] {
+      #expect { try verify(token(payload(rest))) } throws: {
+        if case AccessTokenRefusal.malformed = $0 { true } else { false }
+      }
+    }
+  }
+
+  @Test func `a sound token for something else costs 403`() throws {
+    let join = try verify(token(payload(#""sub":"ada","video":{"roomJoin":true,"room":"a"}"#)))
+    #expect(throws: AccessTokenRefusal.notForThis(missing: "room")) { try join.requireJoin(room: "b") }
+    #expect(throws: AccessTokenRefusal.notForThis(missing: "roomAdmin")) { try join.requireAdmin(room: "a") }
+    let nobody = try verify(token(payload(#""video":{"roomJoin":true,"room":"a"}"#)))
+    #expect(throws: AccessTokenRefusal.notForThis(missing: "sub")) { try nobody.requireJoin(room: "a") }
+    let everywhere = try verify(token(payload(#""sub":"ada","video":{"roomJoin":true}"#)))
+    #expect(throws: AccessTokenRefusal.notForThis(missing: "room")) { try everywhere.requireJoin(room: "a") }
+    let admin = try verify(token(payload(#""video":{"roomAdmin":true}"#)))
+    #expect(throws: Never.self) { try admin.requireAdmin(room: "any") }
+    #expect(AccessTokenRefusal.notForThis(missing: "room").status == 403)
+    #expect(AccessTokenRefusal.expired.status == 401)
+  }
+
+  @Test func `base64url has one spelling for each value`() {
+    for bytes: [UInt8] in [[], [0], [255, 254], [1, 2, 3], Array(0...255)] {
+      #expect(Base64URL.decode(Base64URL.encode(bytes).utf8) == bytes)
+    }
+    for text in ["A", "AB", "ABC", "AA=", "AA==", "A+AA", "A/AA", "AA AA", "AAAAA"] {
+      #expect(Base64URL.decode(text.utf8) == nil, "\(text)")
+    }
+    #expect(Base64URL.encode([255, 254]) == "__4")
+  }
+}

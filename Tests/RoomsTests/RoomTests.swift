@@ -1,0 +1,317 @@
+import Crypto
+import Engine
+import ICE
+import Logging
+import Model
+import Negotiation
+import Testing
+import Wire
+
+@testable import Rooms
+
+@Suite("Rooms over a real media plane")
+struct RoomTests {
+  /// A server without front doors.
+  final class Server: Sendable {
+    let engine: MediaEngine
+    let directory: RoomDirectory
+    private let events: Task<Void, Never>
+
+    init(participants: Int = 50, rooms: Int = 50, peers: Int = 50) throws {
+      engine = try MediaEngine(
+        MediaEngine.Configuration(port: 0, workers: 2, peersPerWorker: 64, pinsThreads: false),
+        clock: Clock(),
+        dtls: try DTLSContext(certificate: try DTLSCertificate(notBefore: 0, notAfter: 4_000_000_000)))
+      try engine.start()
+      let media = MediaPlane(
+        engine: engine, candidates: [SocketAddress(ipv4: 127, 0, 0, 1, port: engine.port)],
+        verification: .always, peerLimit: peers)
+      let directory = RoomDirectory(
+        media: media, limits: RoomDirectory.Limits(rooms: rooms, participantsPerRoom: participants),
+        log: Log(level: .error) { _ in })
+      self.directory = directory
+      events = Task { await directory.run() }
+    }
+
+    deinit {
+      engine.stop()
+      events.cancel()
+    }
+
+    func join(_ identity: String, room: String = "r", hidden: Bool = false, subscribes: Bool = true)
+      async throws -> Client
+    {
+      var grants = Grants.join(room)
+      grants.hidden = hidden
+      grants.canSubscribe = subscribes
+      return Client(try await directory.join(room: room, identity: identity, name: nil, grants: grants))
+    }
+
+    /// Peers of the media plane, once it has done what it was told.
+    func peers() async -> Int { await engine.reports().reduce(0) { $0 + $1.peers } }
+  }
+
+  /// A participant's end: its offers, and the notices that it was given.
+  final class Client {
+    let session: ParticipantSession
+    private var notices: AsyncStream<ParticipantNotice>.Iterator
+    private var negotiator = Negotiator(policy: .client)
+    private var random = RandomSource.system
+    private var plan = OfferPlan()
+    private var local: LocalTransport
+    private var ssrc: UInt32 = 1
+
+    init(_ session: ParticipantSession) {
+      self.session = session
+      notices = session.notices.makeAsyncIterator()
+      local = LocalTransport(
+        credentials: ICECredentials(ufrag: "clientclient", password: "clientclientclientclient"),
+        fingerprint: Fingerprint(algorithm: .sha256, digest: Array(repeating: 7, count: 32)), candidates: [],
+        isLite: false)
+    }
+
+    /// The session's next notice, in words; the session must have one.
+    func next() async -> String {
+      guard let notice = await notices.next() else { return "end" }
+      switch notice {
+      case .event(let event):
+        return "\(event.id) \(event.kind.rawValue) \(event.participant?.identity ?? "-")"
+      case .slots(let slots):
+        return "slots " + slots.map { "\($0.mid)=\($0.track == nil ? "-" : "x")" }.joined(separator: ",")
+      case .offerWanted(let audio, let video): return "offerWanted \(audio) \(video)"
+      case .closed(let reason): return "closed \(reason.rawValue)"
+      }
+    }
+
+    func next(_ count: Int) async -> [String] {
+      var all: [String] = []
+      for _ in 0..<count { all.append(await next()) }
+      return all
+    }
+
+    /// Adds tracks and receivers to what is offered.
+    func offer(
+      _ kinds: [MediaKind] = [], receivers: Int = 0, dropping: Int = 0
+    ) async throws -> OfferAnswer {
+      for kind in kinds {
+        ssrc += 2
+        plan.tracks.append(
+          TrackAnnouncement(
+            kind: kind, ssrc: ssrc, rtxSSRC: kind == .video ? ssrc + 1 : nil, cname: "c", streamID: "s",
+            trackID: "t\(ssrc)"))
+      }
+      plan.tracks.removeFirst(dropping)
+      plan.audioReceivers += receivers
+      plan.videoReceivers += receivers
+      let offer = try negotiator.offer(plan, local: local, random: &random)
+      let answer = try await session.offer(offer.text, tracks: [])
+      _ = try negotiator.accept(try SessionDescription(parsing: answer.sdp))
+      return answer
+    }
+  }
+
+  @Test func `who comes sees who is there, and is seen, in numbered order`() async throws {
+    let server = try Server()
+    let alice = try await server.join("alice")
+    #expect(alice.session.joined.participants.isEmpty && alice.session.joined.lastEvent == 2)
+    let bob = try await server.join("bob")
+    #expect(bob.session.joined.participants.map(\.identity) == ["alice"])
+    #expect(bob.session.joined.room == alice.session.joined.room)
+    #expect(await alice.next() == "3 participant.joined bob")
+    await bob.session.leave()
+    await bob.session.leave()
+    #expect(await alice.next() == "4 participant.left bob")
+    #expect(await bob.next(2) == ["closed left", "end"])
+    let again = try await server.join("bob")
+    #expect(await alice.next() == "5 participant.joined bob")
+    #expect(again.session.id != bob.session.id)
+  }
+
+  @Test func `a published track goes into the slots of all who have one, and out again`() async throws {
+    let server = try Server()
+    let alice = try await server.join("alice")
+    let bob = try await server.join("bob")
+    #expect(await alice.next() == "3 participant.joined bob")
+    let slots = try await bob.offer(receivers: 1).slots
+    #expect(slots.count == 2 && slots.allSatisfy { $0.track == nil })
+    let published = try await alice.offer([.audio, .video])
+    #expect(published.tracks.count == 2 && published.slots.isEmpty && published.declined.isEmpty)
+    #expect(await alice.next(2) == ["4 track.published alice", "5 track.published alice"])
+    let mids = slots.map(\.mid)
+    #expect(
+      await bob.next(4) == [
+        "4 track.published alice", "slots \(mids[0])=x", "5 track.published alice", "slots \(mids[1])=x",
+      ])
+    // The microphone goes.
+    _ = try await alice.offer(dropping: 1)
+    #expect(await bob.next(2) == ["slots \(mids[0])=-", "6 track.unpublished alice"])
+    await alice.session.leave()
+    #expect(
+      await bob.next(3) == ["slots \(mids[1])=-", "7 track.unpublished alice", "8 participant.left alice"])
+  }
+
+  @Test func `who comes late gets what is there with his first offer, and is asked for what he lacks`()
+    async throws
+  {
+    let server = try Server()
+    let alice = try await server.join("alice")
+    _ = try await alice.offer([.audio, .video, .video])
+    let bob = try await server.join("bob")
+    #expect(bob.session.joined.participants.first?.tracks.count == 3)
+    let answer = try await bob.offer(receivers: 1)
+    #expect(answer.slots.allSatisfy { $0.track != nil } && Set(answer.slots.map(\.track)).count == 2)
+    let first = await bob.next()
+    #expect(first.hasPrefix("slots "))
+    #expect(await bob.next() == "offerWanted 0 1")
+    let more = try await bob.offer(receivers: 1)
+    #expect(more.slots.compactMap(\.track).count == 3)
+  }
+
+  @Test func `who may not subscribe gets nothing, and who is hidden is not seen`() async throws {
+    let server = try Server()
+    let alice = try await server.join("alice")
+    let ghost = try await server.join("ghost", hidden: true)
+    let deaf = try await server.join("deaf", subscribes: false)
+    #expect(await alice.next() == "3 participant.joined deaf")
+    #expect(deaf.session.joined.participants.map(\.identity) == ["alice"])
+    #expect(ghost.session.joined.participants.map(\.identity) == ["alice"])
+    _ = try await deaf.offer(receivers: 1)
+    _ = try await alice.offer([.audio])
+    #expect(await deaf.next() == "4 track.published alice")
+    await ghost.session.leave()
+    await alice.session.leave()
+    #expect(await deaf.next(2) == ["5 track.unpublished alice", "6 participant.left alice"])
+  }
+
+  @Test func `an identity that comes again ends its older session`() async throws {
+    let server = try Server()
+    let witness = try await server.join("witness")
+    let old = try await server.join("alice")
+    _ = try await old.offer([.audio])
+    let new = try await server.join("alice")
+    #expect(
+      await witness.next(5) == [
+        "3 participant.joined alice", "4 track.published alice", "5 track.unpublished alice",
+        "6 participant.left alice", "7 participant.joined alice",
+      ])
+    var last = ""
+    while let notice = Optional(await old.next()), notice != "end" { last = notice }
+    #expect(last == "closed duplicateIdentity")
+    #expect(new.session.joined.participants.map(\.identity) == ["witness"])
+    await #expect(throws: OfferError.self) { try await old.offer([.audio]) }
+  }
+
+  @Test func `an offer that can't be read or answered changes nothing`() async throws {
+    let server = try Server()
+    let alice = try await server.join("alice")
+    for text in ["", "v=0", "nonsense", String(repeating: "a=x\r\n", count: 50_000)] {
+      await #expect(throws: OfferError.self) { _ = try await alice.session.offer(text, tracks: []) }
+    }
+    // Without sections there is nothing to connect for.
+    let empty = "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\n"
+    #expect(try await alice.session.offer(empty, tracks: []).tracks.isEmpty)
+    #expect(await server.peers() == 0)
+    _ = try await alice.offer([.audio])
+    #expect(await server.peers() == 1)
+  }
+
+  @Test func `the media plane has a bound, and places come back`() async throws {
+    let server = try Server(peers: 2)
+    let clients = [try await server.join("a"), try await server.join("b"), try await server.join("c")]
+    for client in clients.prefix(2) { _ = try await client.offer([.audio]) }
+    do {
+      _ = try await clients[2].offer([.audio])
+      Issue.record("a third place")
+    } catch OfferError.overloaded {}
+    await clients[0].session.leave()
+    // The place comes back when the media plane has said that the peer is gone.
+    let late = try await server.join("d")
+    var accepted = false
+    for _ in 0..<500 where !accepted {
+      do {
+        _ = try await late.session.offer(Self.audioOffer, tracks: [])
+        accepted = true
+      } catch OfferError.overloaded {
+        _ = await server.peers()
+        await Task.yield()
+      }
+    }
+    #expect(accepted)
+  }
+
+  @Test func `rooms and participants have bounds, and a room that is empty goes`() async throws {
+    let server = try Server(participants: 2, rooms: 2)
+    let a = try await server.join("a", room: "one")
+    _ = try await server.join("b", room: "one")
+    await #expect(throws: JoinError.full(limit: 2)) { _ = try await server.join("c", room: "one") }
+    let other = try await server.join("a", room: "two")
+    await #expect(throws: JoinError.full(limit: 2)) { _ = try await server.join("a", room: "three") }
+    let id = other.session.joined.room.id
+    await other.session.leave()
+    #expect(try await server.join("a", room: "two").session.joined.room.id != id)
+    await a.session.leave()
+    #expect(try await server.join("c", room: "one").session.joined.participants.map(\.identity) == ["b"])
+  }
+
+  @Test func `who does not listen is ended, and closed is still the last word`() async throws {
+    let server = try Server(participants: 5_000)
+    let sleeper = try await server.join("sleeper")
+    for number in 0..<ParticipantSession.noticeLimit {
+      let guest = try await server.join("guest")
+      _ = number
+      if number % 2 == 0 { await guest.session.leave() }
+    }
+    var count = 0
+    var last = ""
+    var notice = await sleeper.next()
+    while notice != "end" {
+      count += 1
+      last = notice
+      notice = await sleeper.next()
+    }
+    #expect(count == ParticipantSession.noticeLimit + 1)
+    #expect(last == "closed connectionLost")
+    // The room goes on without.
+    #expect(
+      try await server.join("new").session.joined.participants.contains { $0.identity == "sleeper" } == false)
+  }
+
+  @Test func `at the end everybody is told, and nobody comes in`() async throws {
+    let server = try Server()
+    let alice = try await server.join("alice")
+    _ = try await alice.offer([.audio])
+    let bob = try await server.join("bob", room: "other")
+    await server.directory.close()
+    #expect(await bob.next(2) == ["closed serverShutdown", "end"])
+    var last = ""
+    while let notice = Optional(await alice.next()), notice != "end" { last = notice }
+    #expect(last == "closed serverShutdown")
+    await #expect(throws: JoinError.draining) { _ = try await server.join("carol") }
+    #expect(await server.peers() == 0)
+  }
+
+  @Test func `who is let in just before the end, and comes just after it, is told as well`() async throws {
+    let server = try Server()
+    let alice = try await server.join("alice")
+    let room = try #require(server.directory.room(of: "r"))
+    await room.close(reason: .serverShutdown)
+    let late = Client(await room.join(identity: "late", name: nil, grants: .join("r")))
+    #expect(await late.next(2) == ["closed serverShutdown", "end"])
+    #expect(await alice.next(2) == ["closed serverShutdown", "end"])
+  }
+
+  /// What a browser's own negotiator would make of one microphone.
+  static let audioOffer: String = {
+    var negotiator = Negotiator(policy: .client)
+    var random = RandomSource.system
+    let offer = try? negotiator.offer(
+      OfferPlan(tracks: [
+        TrackAnnouncement(kind: .audio, ssrc: 77, cname: "c", streamID: "s", trackID: "t")
+      ]),
+      local: LocalTransport(
+        credentials: ICECredentials(ufrag: "clientclient", password: "clientclientclientclient"),
+        fingerprint: Fingerprint(algorithm: .sha256, digest: Array(repeating: 7, count: 32)), candidates: [],
+        isLite: false), random: &random)
+    return offer?.text ?? ""
+  }()
+}

@@ -1,0 +1,96 @@
+"""scripts/accept, run with checks of its own in a copy of its folder."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts/accept")
+
+
+class AcceptTest(unittest.TestCase):
+    def accept(self, checks, limits=None, arguments=()):
+        """Runs the runner with `checks` ({name: shell text}) and answers its status, output and table."""
+        with tempfile.TemporaryDirectory() as root:
+            scripts = os.path.join(root, "scripts")
+            os.makedirs(os.path.join(scripts, "accept.d"))
+            shutil.copy(SCRIPT, scripts)
+            with open(os.path.join(scripts, "accept.list"), "w", encoding="utf-8") as file:
+                file.write("# seconds check\n")
+                for name in checks:
+                    file.write(f"{(limits or {}).get(name, 20)} {name}  # a comment\n")
+            for name, text in checks.items():
+                path = os.path.join(scripts, "accept.d", name)
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write("#!/bin/sh\n" + text + "\n")
+                os.chmod(path, 0o755)
+            done = subprocess.run([os.path.join(scripts, "accept"), *arguments], capture_output=True, text=True,
+                                  timeout=60)
+            table = [line for line in done.stdout.splitlines() if " | " in line]
+            return done.returncode, done.stdout + done.stderr, table
+
+    def ended(self, pid):
+        """Whether the process is gone, or dead and only not yet collected by its new parent."""
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+                return file.read().rsplit(")", 1)[1].split()[0] == "Z"
+        except FileNotFoundError:
+            return True
+
+    def test_lines_that_hold_make_one_table_in_the_order_of_the_list(self):
+        status, output, table = self.accept({
+            "second": "echo noise >&2; echo 'b | 2 | 2'",
+            "first": "echo 'a | 1 | 1'; echo 'longer line | 1 | 1'",
+        })
+        self.assertEqual(status, 0, output)
+        self.assertEqual(table, ["  line        | wanted | seen", "  b           | 2      | 2",
+                                 "  a           | 1      | 1", "  longer line | 1      | 1"])
+        self.assertIn("3 lines, 0 short", output)
+
+    def test_a_line_that_falls_short_is_marked_and_fails(self):
+        status, output, table = self.accept({"one": "echo 'a | 1 | 2 | short'; exit 1", "two": "echo 'b | 1 | 1'"})
+        self.assertEqual(status, 1)
+        self.assertEqual(table[1:], ["✗ a    | 1      | 2", "  b    | 1      | 1"])
+        self.assertIn("2 lines, 1 short", output)
+
+    def test_a_check_that_fails_without_a_short_line_falls_short(self):
+        status, _, table = self.accept({"one": "echo 'a | 1 | 1'; exit 3"})
+        self.assertEqual(status, 1)
+        self.assertIn("✗ one  | exit status 0 | exit status 3", table)
+
+    def test_a_check_without_a_line_falls_short(self):
+        status, _, table = self.accept({"one": "exit 0"})
+        self.assertEqual(status, 1)
+        self.assertIn("✗ one  | at least one row | none", table)
+
+    def test_what_is_no_row_falls_short(self):
+        status, output, _ = self.accept({"one": "echo 'a | 1 | 1'; echo chatter"})
+        self.assertEqual(status, 1)
+        self.assertIn("chatter", output)
+
+    def test_a_check_over_its_limit_is_ended_with_its_children_and_keeps_its_rows(self):
+        with tempfile.NamedTemporaryFile() as pids:
+            status, _, table = self.accept(
+                {"slow": f"echo 'a | 1 | 1'; trap '' TERM; sleep 300 >/dev/null 2>&1 & echo $! >{pids.name}; "
+                         "trap - TERM; wait"}, {"slow": 1})
+            self.assertEqual(status, 1)
+            self.assertIn("✗ slow | finished within 1 s | still running, ended", table)
+            self.assertIn("  a    | 1                   | 1", table)
+            self.assertTrue(self.ended(int(pids.read())))
+
+    def test_chosen_checks_run_alone_and_unknown_ones_are_refused(self):
+        checks = {"one": "echo 'a | 1 | 1'", "two": "echo 'b | 1 | 2 | short'; exit 1"}
+        self.assertEqual(self.accept(checks, arguments=["one"])[0], 0)
+        status, output, _ = self.accept(checks, arguments=["three"])
+        self.assertEqual(status, 1)
+        self.assertIn("no check named three", output)
+
+    def test_a_list_that_takes_too_long_in_all_is_refused(self):
+        status, output, _ = self.accept({"one": "", "two": ""}, {"one": 4800, "two": 1})
+        self.assertEqual(status, 1)
+        self.assertIn("4801 s", output)
+
+
+if __name__ == "__main__":
+    unittest.main()
