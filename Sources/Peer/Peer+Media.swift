@@ -59,8 +59,10 @@ extension Peer {
     let receiver = receivers.pointer(Int(stream.receiver))
     let wasStarted = receiver.pointee.isStarted
     let restarts = receiver.pointee.restarts
+    let format = receiver.pointee.formatCode
     let outcome = receiver.pointee.receive(
-      packet, header, isRTX: stream.isRTX, audioLevel: found.audioLevel, arrival: arrival)
+      packet, header, isRTX: stream.isRTX, audioLevel: found.audioLevel, carried: found.carried,
+      arrival: arrival)
     scheduleFeedback(receiver.pointee.deadline)
     switch outcome {
     case .dropped(let reason):
@@ -68,6 +70,7 @@ extension Peer {
       return .nothing
     case .media(let info, let offset, let size):
       if !wasStarted { context.effects.noteStarted(Int(stream.receiver)) }
+      if receiver.pointee.formatCode != format { context.effects.noteFormat(Int(stream.receiver)) }
       if !wasStarted || receiver.pointee.restarts != restarts {
         context.effects.noteClock(Int(stream.receiver))
       }
@@ -83,6 +86,7 @@ extension Peer {
     /// Which encoding the stream is, or repairs.
     var rid: HeaderExtensionReader.Element?
     var repairedRid: HeaderExtensionReader.Element?
+    var carried = CarriedExtensions()
   }
 
   /// Notes the transport sequence number; finds the audio level and the section that the packet names.
@@ -108,9 +112,30 @@ extension Peer {
         found.rid = element
       } else if element.id == incoming[.repairedRid] {
         found.repairedRid = element
+      } else if carriesExtensions {
+        readCarried(element, &found.carried)
       }
     }
     return found
+  }
+
+  /// Those that go on as they are. An offset that doesn't fit is further back than any packet is long.
+  @inline(never)
+  private func readCarried(
+    _ element: HeaderExtensionReader.Element, _ carried: inout CarriedExtensions
+  ) {
+    guard element.size > 0 else { return }
+    let offset = UInt16(truncatingIfNeeded: element.offset)
+    let size = UInt8(truncatingIfNeeded: element.size)
+    if element.id == incoming[.dependencyDescriptor] {
+      carried.descriptorOffset = offset
+      carried.descriptorSize = size
+    } else if element.id == incoming[.colorSpace] {
+      carried.colorSpaceOffset = offset
+      carried.colorSpaceSize = size
+    } else if element.id == incoming[.playoutDelay], size == CarriedExtensions.playoutDelaySize {
+      carried.playoutDelayOffset = offset
+    }
   }
 
   /// A stream that the description didn't announce: the section that it names takes it, if it knows the payload
@@ -198,8 +223,8 @@ extension Peer {
   ) {
     guard let path = selectedPath, sealer != nil else { return context.counters.count(.sendWithoutPath) }
     let sender = senders.pointer(slot)
-    guard sender.pointee.forwarder.answersNACK(info.codec) else { return }
-    guard sender.pointee.forwarder.usesRTX(info.codec) else {
+    guard sender.pointee.forwarder.answersNACK(info) else { return }
+    guard sender.pointee.forwarder.usesRTX(info) else {
       let found = sender.pointee.sealed?.find(request.outgoing)?.packet
       sender.pointee.forwarder.noteRepeated(found != nil)
       if let found {
@@ -249,6 +274,12 @@ extension Peer {
   }
 
   public func source(ofSlot slot: Int) -> TrackKey? { senders.pointer(slot).pointee.forwarder.source }
+
+  /// The codec in which a track comes at present, of RED that of its blocks; nil before its first packet.
+  public func format(receiver: Int) -> CodecFormat? { receivers.pointer(receiver).pointee.format }
+
+  /// Whether something sent in a slot would leave.
+  public var canSend: Bool { selectedPath != nil && sealer != nil }
 
   /// True while the slot's subscriber can't show anything without a key frame.
   public func needsKeyFrame(slot: Int) -> Bool { senders.pointer(slot).pointee.forwarder.needsKeyFrame }

@@ -8,13 +8,19 @@ public struct PeerContext: ~Copyable {
   public let epoch: Epoch
   public let dtls: DTLSContext
   public var random: RandomSource
+  /// Bits per second that a publisher is told to keep to where it adapts by nothing but a receiver's word.
+  public let publisherMaxBitrate: UInt64
   public var outbox: Outbox
   public var counters = PeerCounters()
   public var iceCounters = ICEDropCounters()
   public var effects = PeerEffects()
   var iceOutput = ICEOutput()
 
-  public init(epoch: Epoch, dtls: DTLSContext, random: RandomSource, outbox: consuming Outbox) {
+  public init(
+    epoch: Epoch, dtls: DTLSContext, random: RandomSource, publisherMaxBitrate: UInt64 = 3_000_000,
+    outbox: consuming Outbox
+  ) {
+    self.publisherMaxBitrate = publisherMaxBitrate
     self.epoch = epoch
     self.dtls = dtls
     self.random = random
@@ -37,8 +43,9 @@ public struct PeerEffects: Sendable {
   public private(set) var closed: PeerCloseReason?
   /// A path was validated, selected or lost.
   public private(set) var pathsChanged = false
-  /// Receivers, by index, whose first packet came; whose clock is known anew.
+  /// Receivers, by index, whose first packet came; whose codec is another than before; whose clock is known anew.
   public private(set) var started: InlineArray<16, UInt64> = InlineArray(repeating: 0)
+  public private(set) var formats: InlineArray<16, UInt64> = InlineArray(repeating: 0)
   public private(set) var clocks: InlineArray<16, UInt64> = InlineArray(repeating: 0)
   /// Slots whose subscriber wishes for a key frame.
   public private(set) var wishes: InlineArray<16, UInt64> = InlineArray(repeating: 0)
@@ -66,6 +73,10 @@ public struct PeerEffects: Sendable {
     started[receiver >> 6] |= 1 << UInt64(receiver & 63)
     dirty = true
   }
+  mutating func noteFormat(_ receiver: Int) {
+    formats[receiver >> 6] |= 1 << UInt64(receiver & 63)
+    dirty = true
+  }
   mutating func noteClock(_ receiver: Int) {
     clocks[receiver >> 6] |= 1 << UInt64(receiver & 63)
     dirty = true
@@ -89,6 +100,7 @@ public struct PeerEffects: Sendable {
     closed = nil
     pathsChanged = false
     started = InlineArray(repeating: 0)
+    formats = InlineArray(repeating: 0)
     clocks = InlineArray(repeating: 0)
     wishes = InlineArray(repeating: 0)
     nackCount = 0

@@ -10,6 +10,8 @@ public struct PeerEvents: Sendable {
   public var connected: SRTPProfile?
   /// Indices of receive sections whose first packet came.
   public var startedTracks: Set<UInt16> = []
+  /// By the index of a receive section: in which codec it comes from now on, of RED that of its blocks.
+  public var trackFormats: [UInt16: CodecFormat] = [:]
   /// The peer is gone, with all its tables; always the last.
   public var closed: PeerCloseReason?
 

@@ -14,10 +14,14 @@ extension WorkerCore {
       for bit in SetBits(effects.started[word]) {
         events.note(key) { $0.startedTracks.insert(UInt16(word * 64 + bit)) }
       }
+      for bit in SetBits(effects.formats[word]) {
+        guard let format = peers.pointer(slot).pointee.format(receiver: word * 64 + bit) else { continue }
+        events.note(key) { $0.trackFormats[UInt16(word * 64 + bit)] = format }
+      }
       for bit in SetBits(effects.clocks[word]) { publishClock(slot, receiver: word * 64 + bit) }
       for bit in SetBits(effects.wishes[word]) {
         let fanout = Int(peers[record: slot].sources[word * 64 + bit])
-        if fanout >= 0 { wishKeyFrame(fanout, now: now) }
+        if fanout >= 0 { startPicture(slot, sender: word * 64 + bit, fanout: fanout, now: now) }
       }
     }
     for index in 0..<effects.nackCount { retransmit(slot, effects.nack(index), now: now) }
@@ -50,6 +54,7 @@ extension WorkerCore {
   /// Ends a peer that is here.
   mutating func remove(_ slot: Int, reason: PeerCloseReason) {
     let key = peers[record: slot].key
+    if reason == .requested { peers.pointer(slot).pointee.sayGoodbye(context: &context) }
     endTracks(slot)
     detach(slot)
     timers.remove(slot)

@@ -59,7 +59,7 @@ extension WorkerCore {
     subscribe(slot, sender: sender, fanout: fanout)
     let wanted = peers.pointer(slot).pointee.setSource(
       slot: sender, track, clock: fanouts.pointer(fanout).pointee.clock)
-    if wanted { wishKeyFrame(fanout, now: now) }
+    if wanted { startPicture(slot, sender: sender, fanout: fanout, now: now) }
   }
 
   mutating func subscribe(_ slot: Int, sender: Int, fanout: Int) {
@@ -104,6 +104,22 @@ extension WorkerCore {
   }
 
   // MARK: - Feedback towards the source
+
+  /// A subscriber can't show anything without a key frame. One that came just now is sent again with all that
+  /// followed it, so that nobody waits for the publisher to be asked once more; else it is asked.
+  mutating func startPicture(_ slot: Int, sender: Int, fanout: Int, now: Instant) {
+    if peers.pointer(slot).pointee.canSend, peers.pointer(slot).pointee.needsKeyFrame(slot: sender),
+      let recent = fanouts.pointer(fanout).pointee.sinceKeyFrame(now: now)
+    {
+      for sequence in recent {
+        guard let kept = fanouts.pointer(fanout).pointee.find(sequence) else { continue }
+        _ = peers.pointer(slot).pointee.forward(kept.packet, kept.info, slot: sender, context: &context)
+      }
+      counters.pictureReplays &+= 1
+      if !peers.pointer(slot).pointee.needsKeyFrame(slot: sender) { return }
+    }
+    wishKeyFrame(fanout, now: now)
+  }
 
   mutating func wishKeyFrame(_ fanout: Int, now: Instant) {
     let entry = fanouts.pointer(fanout)
