@@ -20,7 +20,7 @@ struct VP9DescriptorTests {
     #expect(descriptor.pictureID == 0x1234 && descriptor.pictureIDOffset == 1 && descriptor.pictureIDIsLong)
     #expect(descriptor.hasLayers && descriptor.temporalID == 0 && descriptor.spatialID == 0)
     #expect(descriptor.tl0PictureIndex == 0x56 && descriptor.tl0PictureIndexOffset == 4)
-    #expect(descriptor.size == 19)
+    #expect(descriptor.size == 20)
   }
 
   @Test func `the shortest descriptor has one byte and nothing else`() throws {
@@ -67,7 +67,7 @@ struct VP9DescriptorTests {
     #expect(throws: VP9Error.truncated(field: .layers, size: 1)) { try parse([0x20]) }
     #expect(throws: VP9Error.truncated(field: .tl0PictureIndex, size: 2)) { try parse([0x20, 0x00]) }
     #expect(throws: VP9Error.truncated(field: .references, size: 1)) { try parse([0x50]) }
-    for count in 5..<19 {
+    for count in 5..<20 {
       #expect(throws: VP9Error.truncated(field: .scalability, size: count)) {
         try parse(Array(key[..<count]))
       }
