@@ -27,7 +27,8 @@ import Wire
 /// RED: blocks lie in the payload, and another payload type is all that changes.
 @Sendable public func fuzzRED(_ bytes: UnsafeRawBufferPointer) {
   guard let blocks = try? REDPayload(bytes) else { return }
-  check(blocks.primaryOffset >= 1 && blocks.primaryOffset <= bytes.count, "the newest block is in the payload")
+  check(
+    blocks.primaryOffset >= 1 && blocks.primaryOffset <= bytes.count, "the newest block is in the payload")
   check(4 * blocks.olderBlocks < blocks.primaryOffset, "headers come before blocks")
   var copy = Array(bytes)
   copy.withUnsafeMutableBytes { payload in
@@ -46,7 +47,8 @@ import Wire
   guard let descriptor = try? DependencyDescriptor(bytes, known: known) else { return }
   check(descriptor.templateID < 64, "a template has a number of six bits")
   guard let templates = descriptor.templates else { return }
-  check((1...64).contains(templates.count) && (1...32).contains(templates.decodeTargets), "counts are in bounds")
+  check(
+    (1...64).contains(templates.count) && (1...32).contains(templates.decodeTargets), "counts are in bounds")
   check(
     templates.count == 64 || templates.discardable >> UInt64(templates.count) == 0, "marks are of templates")
 }
@@ -97,7 +99,8 @@ import Wire
       guard let again = try? RTPHeader(sent) else { return check(false, "what is sent is RTP") }
       check(again.ssrc == 9 && again.paddingSize == 0, "it is the slot's")
       check(
-        again.payloadSize == header.payloadSize || info.format == .red && again.payloadSize < header.payloadSize,
+        again.payloadSize == header.payloadSize
+          || info.format == .red && again.payloadSize < header.payloadSize,
         "the payload is the source's, or its newest block")
     }
   }

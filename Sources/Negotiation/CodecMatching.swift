@@ -10,7 +10,8 @@ extension MediaDescription {
       guard let map = rtpMap(of: payloadType) ?? RTPMapAttribute(staticPayloadType: payloadType),
         let codec = policy.codecs(kind).first(where: { $0.matches(map) })
       else { continue }
-      let parameters = parameters(of: payloadType) ?? FormatAttribute(payloadType: payloadType, parameters: "")
+      let parameters =
+        parameters(of: payloadType) ?? FormatAttribute(payloadType: payloadType, parameters: "")
       guard let format = codec.format(parameters), !found.contains(where: { $0.format == format }) else {
         continue
       }

@@ -61,7 +61,9 @@ extension H264Profile {
   /// From the six hexadecimal digits of `profile-level-id`: profile_idc, constraint flags, level (RFC 6184 §8.1,
   /// table 5).
   init?(levelID text: String) {
-    guard text.utf8.count == 6, text.utf8.first != 0x2B, let value = UInt32(text, radix: 16) else { return nil }
+    guard text.utf8.count == 6, text.utf8.first != 0x2B, let value = UInt32(text, radix: 16) else {
+      return nil
+    }
     let profile = value >> 16
     let flags = value >> 8 & 0xFF
     switch (profile, flags) {

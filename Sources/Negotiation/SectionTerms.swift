@@ -64,7 +64,8 @@ struct SectionTerms: Equatable {
       let item = Extension(
         kind: known, id: id, receives: receives && way.sends && isWanted.receive,
         // The ids of the one-byte form end at 14.
-        sends: sends && way.receives && isWanted.send && (id <= 14 || allowsMixedExtensions), isDirected: offered.direction != nil)
+        sends: sends && way.receives && isWanted.send && (id <= 14 || allowsMixedExtensions),
+        isDirected: offered.direction != nil)
       if item.receives || item.sends { extensions.append(item) }
     }
     // Without its header extension an encoding can't be told from the others.

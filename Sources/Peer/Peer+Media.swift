@@ -279,7 +279,17 @@ extension Peer {
   public func format(receiver: Int) -> CodecFormat? { receivers.pointer(receiver).pointee.format }
 
   /// Whether something sent in a slot would leave.
-  public var canSend: Bool { selectedPath != nil && sealer != nil }
+  var canSend: Bool { selectedPath != nil && sealer != nil }
+
+  /// True while a key frame would be the first that the slot's subscriber gets, and would reach it.
+  public func awaitsFirstPicture(slot: Int) -> Bool {
+    canSend && needsKeyFrame(slot: slot) && !senders.pointer(slot).pointee.forwarder.hasBegun
+  }
+
+  /// Whether a wish for a key frame would be passed on at once.
+  public func mayAskForKeyFrame(receiver: Int, now: Instant) -> Bool {
+    receivers.pointer(receiver).pointee.keyFrames.mayAsk(now: now)
+  }
 
   /// True while the slot's subscriber can't show anything without a key frame.
   public func needsKeyFrame(slot: Int) -> Bool { senders.pointer(slot).pointee.forwarder.needsKeyFrame }

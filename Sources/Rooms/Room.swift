@@ -104,7 +104,8 @@ actor Room {
     try checkGrants(members[position].grants, description, tracks)
     let known = members[position].transport
     guard let key = known?.key ?? media.reserve() else { throw .overloaded }
-    var transport = known ?? Transport(key: key, negotiator: Negotiator(policy: media.policy), local: media.local(for: key))
+    var transport =
+      known ?? Transport(key: key, negotiator: Negotiator(policy: media.policy), local: media.local(for: key))
     let answer: Answer
     do throws(NegotiationError) {
       // Fresh credentials, taken if the offer restarts ICE.

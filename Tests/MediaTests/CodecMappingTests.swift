@@ -18,7 +18,8 @@ private struct Passage: ~Copyable {
   ) {
     receiver = TrackReceiver(
       ReceiveSection(
-        index: 0, mid: "0", kind: kind, codecs: published, extensions: HeaderExtensionMap(), ssrc: 0x1111_1111))
+        index: 0, mid: "0", kind: kind, codecs: published, extensions: HeaderExtensionMap(), ssrc: 0x1111_1111
+      ))
     var map = HeaderExtensionMap()
     for (kind, id) in extensions { map[kind] = id }
     section = SendSection(
@@ -53,7 +54,9 @@ private struct Passage: ~Copyable {
     _ payload: [UInt8], type: UInt8, carried: CarriedExtensions = CarriedExtensions(),
     elements: [(UInt8, [UInt8])] = []
   ) -> (payloadType: UInt8, sequence: UInt16, payload: [UInt8], extensions: [UInt8: [UInt8]])? {
-    guard let (packet, info) = read(payload, type: type, carried: carried, elements: elements) else { return nil }
+    guard let (packet, info) = read(payload, type: type, carried: carried, elements: elements) else {
+      return nil
+    }
     return packet.withUnsafeBytes { packet in
       var room = [UInt8](repeating: 0, count: 1_600)
       return room.withUnsafeMutableBytes { buffer in
@@ -129,7 +132,8 @@ struct CodecMappingTests {
   }
 
   @Test func `RED around a codec that the subscriber lacks is left out`() throws {
-    var passage = Passage(.audio, from: [opus, red], to: [NegotiatedCodec(codec: .pcmu, payloadType: 0), red])
+    var passage = Passage(
+      .audio, from: [opus, red], to: [NegotiatedCodec(codec: .pcmu, payloadType: 0), red])
     let sent = passage.pass(Passage.red, type: 63)
     #expect(sent == nil)
     let missing = passage.slot.counters.codecMissing
@@ -145,7 +149,8 @@ struct CodecMappingTests {
   }
 
   @Test func `a change of format is told of RED by its blocks`() throws {
-    var passage = Passage(.audio, from: [opus, red, NegotiatedCodec(codec: .pcmu, payloadType: 0)], to: [opus])
+    var passage = Passage(
+      .audio, from: [opus, red, NegotiatedCodec(codec: .pcmu, payloadType: 0)], to: [opus])
     let unknown = passage.receiver.format
     #expect(unknown == nil)
     _ = passage.read(Passage.red, type: 63)

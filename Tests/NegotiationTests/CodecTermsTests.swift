@@ -134,7 +134,9 @@ struct CodecTermsTests {
     let high = try #require(CodecFormat.h264(.high, mode: 1))
     let section = SendSection(
       index: 0, mid: "0", kind: .video,
-      codecs: [NegotiatedCodec(format: high, payloadType: 35), NegotiatedCodec(codec: .vp8, payloadType: 96)],
+      codecs: [
+        NegotiatedCodec(format: high, payloadType: 35), NegotiatedCodec(codec: .vp8, payloadType: 96),
+      ],
       extensions: HeaderExtensionMap(), ssrc: 1, rtxSSRC: nil, cname: "", streamID: "")
     #expect(section.codec(taking: baseline)?.payloadType == 35)
     #expect(section.codec(taking: .vp8)?.payloadType == 96)

@@ -41,7 +41,9 @@ func summary(of answer: Answer) throws -> [String] {
       return "\(item.id)\(item.direction.map { "/" + $0.rawValue } ?? "") \(name)"
     }
     let direction = section.shared.direction?.rawValue ?? "?"
-    var parts = ["\(mid) \(direction) " + codecs.joined(separator: " ") + common, extensions.joined(separator: ", ")]
+    var parts = [
+      "\(mid) \(direction) " + codecs.joined(separator: " ") + common, extensions.joined(separator: ", "),
+    ]
     if !section.rids.isEmpty || section.simulcast != nil {
       let listed = section.simulcast?.receive.flatMap { $0 }.map(\.rid) ?? []
       let named = section.rids.map { $0.direction == .recv ? $0.rid : "!" + $0.rid }

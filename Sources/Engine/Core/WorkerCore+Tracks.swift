@@ -105,10 +105,12 @@ extension WorkerCore {
 
   // MARK: - Feedback towards the source
 
-  /// A subscriber can't show anything without a key frame. One that came just now is sent again with all that
-  /// followed it, so that nobody waits for the publisher to be asked once more; else it is asked.
+  /// A subscriber can't show anything without a key frame, so the publisher is asked for one.
+  ///
+  /// Who comes so soon after another that it may not be asked again gets the last one with all that followed it.
+  /// Only a stream that begins is begun so: played in haste, the past would put off what a running one shows.
   mutating func startPicture(_ slot: Int, sender: Int, fanout: Int, now: Instant) {
-    if peers.pointer(slot).pointee.canSend, peers.pointer(slot).pointee.needsKeyFrame(slot: sender),
+    if peers.pointer(slot).pointee.awaitsFirstPicture(slot: sender), !mayAsk(fanout, now: now),
       let recent = fanouts.pointer(fanout).pointee.sinceKeyFrame(now: now)
     {
       for sequence in recent {
@@ -119,6 +121,14 @@ extension WorkerCore {
       if !peers.pointer(slot).pointee.needsKeyFrame(slot: sender) { return }
     }
     wishKeyFrame(fanout, now: now)
+  }
+
+  /// Whether a key frame could be asked for at once. Of a publisher elsewhere only its last key frame tells.
+  private func mayAsk(_ fanout: Int, now: Instant) -> Bool {
+    let entry = fanouts.pointer(fanout)
+    guard entry.pointee.publisher >= 0 else { return false }
+    return peers.pointer(entry.pointee.publisher).pointee.mayAskForKeyFrame(
+      receiver: Int(entry.pointee.key.index), now: now)
   }
 
   mutating func wishKeyFrame(_ fanout: Int, now: Instant) {

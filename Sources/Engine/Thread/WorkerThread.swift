@@ -72,7 +72,8 @@ final class WorkerThread: Sendable {
       index: start.index, bridge: start.bridge, limits: start.limits,
       context: PeerContext(
         epoch: start.clock.epoch, dtls: start.dtls, random: start.random,
-        publisherMaxBitrate: start.publisherMaxBitrate, outbox: Outbox(datagrams: Self.outboxSize, whenFull: send)))
+        publisherMaxBitrate: start.publisherMaxBitrate,
+        outbox: Outbox(datagrams: Self.outboxSize, whenFull: send)))
     var batch = ReceiveBatch(capacity: Self.batch)
     while !stopping.load(ordering: .relaxed) {
       let ready = poller.wait(until: core.deadline, clock: start.clock)

@@ -42,7 +42,8 @@ extension Forwarder {
     let sequence = anchor.outgoing &+ (info.extendedSequence &- anchor.source)
     guard
       let written = write(
-        packet, info, format: format, anchor: anchor, payloadType: payloadType, sequence: sequence, ssrc: ssrc,
+        packet, info, format: format, anchor: anchor, payloadType: payloadType, sequence: sequence,
+        ssrc: ssrc,
         originalSequence: nil, at: info.arrival, into: buffer)
     else {
       counters.unwritable &+= 1

@@ -118,6 +118,9 @@ public struct Forwarder: ~Copyable {
   /// The source's clock was told anew.
   public mutating func setClock(_ mapping: ClockMapping) { clock = mapping }
 
+  /// Something was sent.
+  public var hasBegun: Bool { hasSent }
+
   /// True while a key frame is what the subscriber waits for.
   public var needsKeyFrame: Bool { state == .waitingForKeyFrame && kind == .video }
 
@@ -134,7 +137,8 @@ public struct Forwarder: ~Copyable {
   func outgoingFormat(_ info: PacketInfo) -> CodecFormat {
     let isWhole =
       info.format.rawValue == info.primaryFormat.rawValue
-      || (payloadTypes[Int(info.format.rawValue)] != 255 && payloadTypes[Int(info.primaryFormat.rawValue)] != 255)
+      || (payloadTypes[Int(info.format.rawValue)] != 255
+        && payloadTypes[Int(info.primaryFormat.rawValue)] != 255)
     return isWhole ? info.format : info.primaryFormat
   }
 }

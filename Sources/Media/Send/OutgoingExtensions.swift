@@ -116,7 +116,9 @@ struct OutgoingExtensions: Sendable {
       }
     }
     let carried = info.carried
-    if let place = carry(.dependencyDescriptor, carried.descriptorOffset, carried.descriptorSize, packet, &writer) {
+    if let place = carry(
+      .dependencyDescriptor, carried.descriptorOffset, carried.descriptorSize, packet, &writer)
+    {
       writer.overwrite(frameNumber, at: place &+ 1)
     }
     _ = carry(.colorSpace, carried.colorSpaceOffset, carried.colorSpaceSize, packet, &writer)

@@ -160,13 +160,13 @@ struct StreamAudit {
     }
   }
 
-  /// Whether a third source fed the slot between two packets.
+  /// Whether a third source fed the slot between two packets, or the new one before it started over.
   private func isFedBetween(_ old: Segment, _ new: Segment, _ after: Int64, _ before: Int64) -> Bool {
     guard let first = stream[after]?.sentAt, let last = stream[before]?.sentAt else { return false }
     return subscriber.feeds[stream.section.index]?.contains { feed in
-      guard let publisher = feed.publisher else { return false }
-      return feed.from >= first && feed.from <= last && publisher != old.track.publisher
-        && publisher != new.track.publisher
+      guard let publisher = feed.publisher, feed.from >= first, feed.from <= last else { return false }
+      if publisher == new.track.publisher { return new.track.runs[new.run].startedAt > feed.from }
+      return publisher != old.track.publisher
     } == true
   }
 
@@ -175,6 +175,8 @@ struct StreamAudit {
     guard departure.lost > 0 || isExcused(departure.sentAt, departure.sentAt) else {
       // The subscriber may not have had its keys when the first packets came.
       if departure.sentAt <= subscriber.mediaReadyAt { return }
+      // Nor the answer that names the stream.
+      if departure.sentAt <= stream.knownSince { return }
       // Nor was it there any more when the last ones came.
       if departure.sentAt.advanced(byNanoseconds: 500_000_000) >= end { return }
       // Or it was overtaken across more numbers than libsrtp remembers.

@@ -79,7 +79,8 @@ public struct RTPWriter: ~Copyable {
   }
 
   /// Changes data of an element that was added; what lies outside of the block is not touched.
-  @inlinable public mutating func overwrite<T: FixedWidthInteger & BitwiseCopyable>(_ value: T, at place: Int) {
+  @inlinable public mutating func overwrite<T: FixedWidthInteger & BitwiseCopyable>(_ value: T, at place: Int)
+  {
     guard place >= block, place <= offset &- MemoryLayout<T>.size else { return }
     bytes.storeBigEndian(value, at: place)
   }
