@@ -61,7 +61,12 @@ struct InvocationTests {
     ("", "roost: a command is needed: serve, token or config"),
     ("sreve", "roost: no such command: sreve; did you mean serve?"),
     ("serve --confg x", "roost: no such flag: --confg; did you mean --config?"),
-    ("serve --media.worker=2", "roost: no such flag: --media.worker; did you mean --media.workers?"),
+    (
+      "serve --media.worker=2",
+      "roost: no such flag: --media.worker, given \"2\"; did you mean --media.workers?"
+    ),
+    ("serve --token-secret=a", "roost: no such flag: --token-secret, given (hidden)"),
+    ("token --room= --identity=a", "roost: --room \"\": expected at least one character"),
     ("serve --zzzzzzzz", "roost: no such flag: --zzzzzzzz"),
     ("serve x", "roost: x: no flag; flags start with --"),
     ("serve --config", "roost: --config needs a value"),
