@@ -33,7 +33,10 @@ struct InvocationTests {
   }
 
   @Test func `a file that cannot be read is named`() throws {
-    guard case .config(let source, let defaults) = try parse("config --config none.json5") else { return }
+    guard case .config(let source, let defaults) = try parse("config --config none.json5") else {
+      Issue.record("no config")
+      return
+    }
     #expect(!defaults)
     struct Missing: Error, CustomStringConvertible { let description = "no such file" }
     #expect {
@@ -100,7 +103,10 @@ struct InvocationTests {
       }
       #expect(text.contains("Examples\n"))
     }
-    guard case .help(let text) = try parse("config --help") else { return }
+    guard case .help(let text) = try parse("config --help") else {
+      Issue.record("no help")
+      return
+    }
     for option in ConfigurationSchema.options { #expect(text.contains(option.name)) }
     #expect(try parse("--version") == .version)
   }
