@@ -56,7 +56,9 @@ let package = Package(
     // Every parser as a function that fuzzing and FuzzTests call; may name any module above.
     .target(
       name: "FuzzTargets",
-      dependencies: ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer"],
+      dependencies: [
+        "Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Rooms",
+      ],
       path: "Fuzz/FuzzTargets",
       swiftSettings: strict),
 

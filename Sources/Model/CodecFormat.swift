@@ -24,7 +24,7 @@ public enum H264Profile: UInt8, BitwiseCopyable, Sendable, CaseIterable {
 /// A codec together with what its streams need of a decoder: profile and packetization mode.
 ///
 /// One number below `limit`, so that tables by format are arrays of fixed size.
-public struct CodecFormat: Hashable, BitwiseCopyable, Sendable {
+public struct CodecFormat: Hashable, BitwiseCopyable, Sendable, CustomStringConvertible {
   /// Numbers are below this.
   public static var limit: Int { 32 }
 
@@ -100,6 +100,12 @@ public struct CodecFormat: Hashable, BitwiseCopyable, Sendable {
     case .av1: rawValue - 10
     default: 0
     }
+  }
+
+  /// As people name it: `VP9`, `VP9 profile 2`, `H264 constrainedBaseline mode 1`.
+  public var description: String {
+    if let h264 { return "\(codec.encodingName) \(h264.profile) mode \(h264.mode)" }
+    return profile == 0 ? codec.encodingName : "\(codec.encodingName) profile \(profile)"
   }
 
   /// Whether who asked for this format can be given a stream of `other`.

@@ -69,10 +69,15 @@ extension Peer {
       context.counters.count(PeerDrop(reason))
       return .nothing
     case .media(let info, let offset, let size):
-      if !wasStarted { context.effects.noteStarted(Int(stream.receiver)) }
-      if receiver.pointee.formatCode != format { context.effects.noteFormat(Int(stream.receiver)) }
+      if !wasStarted || receiver.pointee.formatCode != format {
+        context.effects.noteStarted(Int(stream.receiver))
+      }
       if !wasStarted || receiver.pointee.restarts != restarts {
         context.effects.noteClock(Int(stream.receiver))
+      }
+      guard !receiver.pointee.isMuted else {
+        context.counters.count(.trackMuted)
+        return .nothing
       }
       return .media(
         tag: Int(receiver.pointee.tag), UnsafeRawBufferPointer(rebasing: packet[offset..<offset &+ size]),
@@ -275,9 +280,6 @@ extension Peer {
 
   public func source(ofSlot slot: Int) -> TrackKey? { senders.pointer(slot).pointee.forwarder.source }
 
-  /// The codec in which a track comes at present, of RED that of its blocks; nil before its first packet.
-  public func format(receiver: Int) -> CodecFormat? { receivers.pointer(receiver).pointee.format }
-
   /// Whether something sent in a slot would leave.
   var canSend: Bool { selectedPath != nil && sealer != nil }
 
@@ -315,6 +317,19 @@ extension Peer {
   /// Whether the slot's subscriber may ask for lost packets again.
   public func answersNACK(slot: Int) -> Bool {
     senders.pointer(slot).pointee.section.codecs.contains { $0.nack }
+  }
+
+  /// The publisher holds the track, or lets it flow again.
+  public mutating func setMuted(receiver: Int, _ muted: Bool) {
+    guard kind(ofReceiver: receiver) != nil else { return }
+    receivers.pointer(receiver).pointee.setMuted(muted)
+    scheduleFeedback(receivers.pointer(receiver).pointee.deadline)
+  }
+
+  /// What the track's last packet was encoded in, of RED what its blocks are; nil before the first.
+  public func format(ofReceiver index: Int) -> CodecFormat? {
+    guard kind(ofReceiver: index) != nil else { return nil }
+    return receivers.pointer(index).pointee.format
   }
 
   /// A subscriber of the track needs a key frame.

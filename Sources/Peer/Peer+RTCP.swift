@@ -81,6 +81,8 @@ extension Peer {
         continue
       }
       senders.pointer(slot).pointee.forwarder.receiveReport(block, now: now, epoch: context.epoch)
+      let reports = senders.pointer(slot).pointee.forwarder.reports
+      loss.reported(fraction: reports.fractionLost, of: reports.packetsReported)
       if let measured = senders.pointer(slot).pointee.forwarder.reports.roundTrip { roundTrip = measured }
     }
   }
@@ -165,6 +167,8 @@ extension Peer {
     if opened { writer.append(cname: reportName, ssrc: reportSSRC) }
     appendEstimate(&writer, context.publisherMaxBitrate)
     finish(writer.size, source: source, &context)
+    tallyLoss()
+    context.effects.noteQuality()
   }
 
   /// Streams that one estimate names.

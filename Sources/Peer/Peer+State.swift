@@ -44,6 +44,7 @@ extension Peer {
     writer.write(reportsDue)
     writer.write(feedbackDue)
     writer.write(roundTrip.wholeNanoseconds)
+    loss.encode(into: &writer)
     return writer.bytes
   }
 
@@ -97,6 +98,7 @@ extension Peer {
     peer.reportsDue = try reader.instant()
     peer.feedbackDue = try reader.instant()
     peer.roundTrip = .nanoseconds(try reader.integer(Int64.self))
+    peer.loss = try LossTally(from: &reader)
     try reader.finish()
     peer.indexSections()
     return peer

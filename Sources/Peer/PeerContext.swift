@@ -43,9 +43,10 @@ public struct PeerEffects: Sendable {
   public private(set) var closed: PeerCloseReason?
   /// A path was validated, selected or lost.
   public private(set) var pathsChanged = false
-  /// Receivers, by index, whose first packet came; whose codec is another than before; whose clock is known anew.
+  /// `Peer.quality` was measured anew.
+  public private(set) var qualityMeasured = false
+  /// Receivers, by index, whose first packet came or whose codec changed; whose clock is known anew.
   public private(set) var started: InlineArray<16, UInt64> = InlineArray(repeating: 0)
-  public private(set) var formats: InlineArray<16, UInt64> = InlineArray(repeating: 0)
   public private(set) var clocks: InlineArray<16, UInt64> = InlineArray(repeating: 0)
   /// Slots whose subscriber wishes for a key frame.
   public private(set) var wishes: InlineArray<16, UInt64> = InlineArray(repeating: 0)
@@ -69,12 +70,12 @@ public struct PeerEffects: Sendable {
     pathsChanged = true
     dirty = true
   }
-  mutating func noteStarted(_ receiver: Int) {
-    started[receiver >> 6] |= 1 << UInt64(receiver & 63)
+  mutating func noteQuality() {
+    qualityMeasured = true
     dirty = true
   }
-  mutating func noteFormat(_ receiver: Int) {
-    formats[receiver >> 6] |= 1 << UInt64(receiver & 63)
+  mutating func noteStarted(_ receiver: Int) {
+    started[receiver >> 6] |= 1 << UInt64(receiver & 63)
     dirty = true
   }
   mutating func noteClock(_ receiver: Int) {
@@ -99,8 +100,8 @@ public struct PeerEffects: Sendable {
     connected = nil
     closed = nil
     pathsChanged = false
+    qualityMeasured = false
     started = InlineArray(repeating: 0)
-    formats = InlineArray(repeating: 0)
     clocks = InlineArray(repeating: 0)
     wishes = InlineArray(repeating: 0)
     nackCount = 0

@@ -8,10 +8,9 @@ public struct PeerEvents: Sendable {
   public let peer: PeerKey
   /// The handshake is finished and verified; media may flow.
   public var connected: SRTPProfile?
-  /// Indices of receive sections whose first packet came.
-  public var startedTracks: Set<UInt16> = []
-  /// By the index of a receive section: in which codec it comes from now on, of RED that of its blocks.
-  public var trackFormats: [UInt16: CodecFormat] = [:]
+  /// Receive sections, by index, whose first packet came or whose codec changed, with that codec; of RED it is that of
+  /// the blocks.
+  public var startedTracks: [UInt16: CodecFormat] = [:]
   /// The peer is gone, with all its tables; always the last.
   public var closed: PeerCloseReason?
 

@@ -21,6 +21,7 @@ struct Fanout: ~Copyable {
   /// Workers that the track is relayed to, a bit each.
   var relays: UInt64 = 0
   var clock: ClockMapping?
+  var meter = LevelMeter()
   private var history: PacketHistory?
   /// The last key frame's first packet, and the highest number that came.
   private var keyFrame: Int64 = .min

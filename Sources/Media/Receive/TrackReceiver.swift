@@ -29,6 +29,8 @@ public struct TrackReceiver: Sendable {
   public private(set) var restarts: UInt8 = 0
   /// What comes at present; of RED the format of its blocks. 255 before the first packet.
   @usableFromInline var formatNumber: UInt8 = 255
+  /// The publisher holds the track: its packets are counted and go no further.
+  public private(set) var isMuted = false
   private var usesNACK = false
   private var usesPLI = false
   private var usesFIR = false
@@ -200,6 +202,18 @@ public struct TrackReceiver: Sendable {
     firstTimestamp = header.timestamp
     reportArrival = .never
   }
+
+  /// Holds the track, or lets it flow again. Whoever gets it goes on without a gap: to them it is a source that
+  /// started over, beginning with a key frame.
+  public mutating func setMuted(_ muted: Bool) {
+    guard muted != isMuted else { return }
+    isMuted = muted
+    guard !muted, isStarted else { return }
+    restarts &+= 1
+    // What was missed meanwhile would be of the time before.
+    nack.reset()
+    wishKeyFrame()
+  }
 }
 
 // MARK: - Feedback to the publisher
@@ -215,6 +229,12 @@ extension TrackReceiver {
     /// With the number of the request (RFC 5104 §4.3.1.1).
     case fullIntra(UInt8)
   }
+
+  /// Packets of the media stream: those that its numbers promise, and those that came.
+  public var tally: (expected: Int64, received: Int64) {
+    (statistics.packetsExpected, Int64(clamping: statistics.packetsReceived))
+  }
+
 
   /// Somebody needs a key frame; audio, and codecs without a way to ask for one, have none to give.
   public mutating func wishKeyFrame() { if usesPLI || usesFIR { keyFrames.wish() } }
@@ -307,6 +327,7 @@ extension TrackReceiver {
     writer.write(templates?.count ?? 0)
     writer.write(templates?.decodeTargets ?? 0)
     writer.write(templates?.discardable ?? 0)
+    writer.write(isMuted)
   }
 
   public init(_ section: ReceiveSection, from reader: inout StateReader) throws(StateError) {
@@ -338,5 +359,6 @@ extension TrackReceiver {
       throw .invalid(field: "dependency templates", offset: reader.offset)
     }
     templates = hasTemplates ? known : nil
+    isMuted = try reader.bool()
   }
 }
