@@ -49,6 +49,7 @@ struct ClientMessageTests {
     (#"{"type":"update","attributes":[]}"#, .field("attributes", id: nil)),
     (#"{"type":"data"}"#, .field("payload", id: nil)),
     (#"{"type":"data","payload":"not base64"}"#, .field("payload", id: nil)),
+    (#"{"type":"data","payload":"aXXXXXXXXXXXXXXXXXXXXXGk="}"#, .field("payload", id: nil)),
     (#"{"type":"data","payload":"\#(String(repeating: "A", count: 21_852))"}"#, .field("payload", id: nil)),
     (#"{"type":"data","payload":"","topic":""}"#, .field("topic", id: nil)),
     (#"{"type":"data","payload":"","reliable":"no"}"#, .field("reliable", id: nil)),
