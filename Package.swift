@@ -57,7 +57,7 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Rooms",
+        "Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Rooms", "Gateway",
       ],
       path: "Fuzz/FuzzTargets",
       swiftSettings: strict),
