@@ -98,7 +98,7 @@ let package = Package(
         "Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Engine", "CSystem",
         "RoostTesting",
       ]),
-    tests("HTTPServer", ["Model", "HTTPServer"]),
+    tests("HTTPServer", ["Model", "Crypto", "HTTPServer", "COpenSSL"]),
     tests("Configuration", ["Model", "Configuration"]),
     tests("Rooms", ["Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine", "Rooms"]),
     tests("Gateway", ["Model", "Crypto", "HTTPServer", "Rooms", "Gateway"]),

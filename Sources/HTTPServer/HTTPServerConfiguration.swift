@@ -1,3 +1,4 @@
+public import Crypto
 public import Model
 
 /// What bounds each client, and all of them together.
@@ -47,10 +48,13 @@ public struct HTTPServerConfiguration: Sendable {
 
   public var listeners: [Listener]
   public var limits: HTTPLimits
+  /// What all listeners show to their clients, by TLS 1.2 or 1.3; nil: they speak HTTP in clear.
+  public var tls: TLSIdentity?
 
-  public init(listeners: [Listener], limits: HTTPLimits = HTTPLimits()) {
+  public init(listeners: [Listener], limits: HTTPLimits = HTTPLimits(), tls: TLSIdentity? = nil) {
     self.listeners = listeners
     self.limits = limits
+    self.tls = tls
   }
 }
 

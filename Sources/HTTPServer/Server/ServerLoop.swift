@@ -1,3 +1,4 @@
+internal import Crypto
 internal import Glibc
 internal import Model
 
@@ -32,7 +33,7 @@ final class ServerLoop {
 
   /// - Parameter listening: sockets that are listening already; the loop owns them from the end of `init` on.
   init(
-    limits: HTTPLimits, handler: any HTTPHandler, mailbox: Mailbox, listening: [Int32]
+    limits: HTTPLimits, handler: any HTTPHandler, mailbox: Mailbox, listening: [Int32], tls: TLSIdentity?
   ) throws(HTTPServerError) {
     guard let poller = Poller() else { throw .cannotStart(step: "epoll_create1", errno: errno) }
     self.poller = poller
@@ -42,7 +43,7 @@ final class ServerLoop {
     spareDescriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
     let daemon = try Daemon(
       owner: Unmanaged.passUnretained(self).toOpaque(), callbacks: Self.callbacks,
-      connections: limits.connections, headBytes: limits.headBytes)
+      connections: limits.connections, headBytes: limits.headBytes, tls: tls)
     var watched = self.poller.add(daemon.descriptor, id: Self.daemonID, .readable)
     self.daemon = consume daemon
     watched = self.poller.add(mailbox.descriptor, id: Self.mailboxID, .readable) && watched
