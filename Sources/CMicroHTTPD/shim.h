@@ -12,32 +12,15 @@ struct roost_mhd_callbacks {
   MHD_NotifyConnectionCallback connection;
 };
 
-/// Certificates and key in PEM form, and GnuTLS's priority string; all NULL: no TLS.
-struct roost_mhd_tls {
-  const char *certificates;
-  const char *key;
-  const char *priorities;
-};
-
 /// A daemon that has no thread and no listening socket: it is polled by its owner and given connections.
 static inline struct MHD_Daemon *roost_mhd_start(void *owner, struct roost_mhd_callbacks callbacks,
-                                                 struct roost_mhd_tls tls, unsigned int connections,
-                                                 size_t memory) {
-  struct MHD_OptionItem secure[] = {
-      {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)tls.certificates},
-      {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)tls.key},
-      {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)tls.priorities},
-      {MHD_OPTION_END, 0, NULL},
-  };
+                                                 unsigned int connections, size_t memory) {
   return MHD_start_daemon(
-      MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE |
-          (tls.key ? MHD_USE_TLS : 0),
-      0, NULL, NULL,
+      MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE, 0, NULL, NULL,
       callbacks.request, owner, MHD_OPTION_URI_LOG_CALLBACK, callbacks.target, owner,
       MHD_OPTION_NOTIFY_COMPLETED, callbacks.completed, owner, MHD_OPTION_NOTIFY_CONNECTION,
       callbacks.connection, owner, MHD_OPTION_CONNECTION_LIMIT, connections,
-      MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory, MHD_OPTION_STRICT_FOR_CLIENT, (int)1,
-      MHD_OPTION_ARRAY, secure + (tls.key ? 0 : 3), MHD_OPTION_END);
+      MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory, MHD_OPTION_STRICT_FOR_CLIENT, (int)1, MHD_OPTION_END);
 }
 
 static inline int roost_mhd_descriptor(struct MHD_Daemon *daemon) {

@@ -48,10 +48,10 @@ public struct HTTPServerConfiguration: Sendable {
 
   public var listeners: [Listener]
   public var limits: HTTPLimits
-  /// What all listeners show to their clients, by TLS 1.2 or 1.3; nil: they speak HTTP in clear.
-  public var tls: TLSIdentity?
+  /// All listeners speak TLS with it; nil: HTTP in clear.
+  public var tls: TLSContext?
 
-  public init(listeners: [Listener], limits: HTTPLimits = HTTPLimits(), tls: TLSIdentity? = nil) {
+  public init(listeners: [Listener], limits: HTTPLimits = HTTPLimits(), tls: TLSContext? = nil) {
     self.listeners = listeners
     self.limits = limits
     self.tls = tls

@@ -13,7 +13,9 @@ struct GatewayTests {
   func gateway(development: Bool = false, rooms: (any RoomService)? = TestRoom()) -> Gateway {
     let keys = development ? ["devkey": "secret"] : ["APIkey": secret]
     return Gateway(
-      configuration: GatewayConfiguration(keys: keys, isDevelopment: development) { [now] in now },
+      configuration: GatewayConfiguration(keys: keys, development: development ? .thisMachine : nil) {
+        [now] in now
+      },
       rooms: rooms)
   }
 
@@ -106,6 +108,27 @@ struct GatewayTests {
       return
     }
     #expect(refusal.status == status)
+  }
+
+  @Test(arguments: [
+    ("192.168.1.5:7880", "https://192.168.1.5:7880", 200), ("[2001:db8::1]:7880", nil, 200),
+    ("localhost:7880", "https://localhost:7880", 200), ("Attic.local:7880", "https://attic.local:7880", 200),
+    ("attic.local.evil", nil, 421), ("evil.example", nil, 421), ("192.168.1.5.evil", nil, 421),
+    ("192.168.1.5:7880", "https://192.168.1.6:7880", 403), ("192.168.1.5", "https://192.168.1.5:1", 403),
+    ("192.168.1.5", "https://evil.example", 403), ("2001:db8::1", nil, 421), ("[]", nil, 421),
+    ("[", nil, 421),
+    ("[::1", nil, 421), ("[192.168.1.5]", nil, 421), (":1", nil, 421), ("192.168.1.5:", nil, 421),
+  ])
+  func `on a network addresses and own names are served, to the pages that came from there`(
+    host: String, origin: String?, status: Int
+  ) async {
+    let gateway = Gateway(
+      configuration: GatewayConfiguration(
+        keys: ["devkey": "x"], development: .network(names: ["attic.local"])
+      ) { 0 }, rooms: nil)
+    var headers: HTTPHeaders = ["host": host]
+    if let origin { headers.add("origin", origin) }
+    #expect(await gateway.respond(to: request(.get, "/healthz", headers)).status == status)
   }
 
   func token(room: String = "a/b", expires: Int? = nil) -> String {

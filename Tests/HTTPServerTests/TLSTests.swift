@@ -15,10 +15,10 @@ struct TLSTests {
   }
 
   private func withSecureServer(
-    _ handler: EchoHandler = EchoHandler(), _ change: (inout HTTPLimits) -> Void = { _ in },
+    _ handler: EchoHandler = EchoHandler(), limits change: (inout HTTPLimits) -> Void = { _ in },
     _ body: @escaping @Sendable (SocketAddress) throws -> Void
   ) async throws {
-    try await withServer(handler, tls: Self.identity(), change) { try body($0[0]) }
+    try await withServer(handler, tls: TLSContext(Self.identity()), change) { try body($0[0]) }
   }
 
   private static func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n" }
@@ -26,7 +26,7 @@ struct TLSTests {
   @Test(arguments: [TLS1_3_VERSION, TLS1_2_VERSION])
   func `requests are answered, under the certificate that was given`(version: Int32) async throws {
     let identity = try Self.identity()
-    try await withServer(tls: identity) { addresses in
+    try await withServer(tls: TLSContext(identity)) { addresses in
       for address in addresses {
         let client = try TestClient(address)
         try client.startTLS(version)
@@ -115,13 +115,11 @@ struct TLSTests {
 
   @Test func `a client that takes nothing is cut, and others are served meanwhile`() async throws {
     let handler = EchoHandler()
-    try await withSecureServer(
-      handler,
-      {
-        $0.writeTime = .milliseconds(500)
-        $0.queuedBytes = 1_000_000
-      }
-    ) { address in
+    let limits = { (limits: inout HTTPLimits) in
+      limits.writeTime = .milliseconds(500)
+      limits.queuedBytes = 1_000_000
+    }
+    try await withSecureServer(handler, limits: limits) { address in
       let deaf = try TestClient(address, receiveBuffer: 4096, tls: true)
       #expect(try deaf.open("/flood").status == 101)
       let client = try TestClient(address, tls: true)
@@ -133,7 +131,8 @@ struct TLSTests {
   }
 
   @Test func `who does not finish the handshake is cut in time`() async throws {
-    try await withSecureServer(EchoHandler(), { $0.headTime = .milliseconds(300) }) { address in
+    let limits = { (limits: inout HTTPLimits) in limits.headTime = .milliseconds(300) }
+    try await withSecureServer(limits: limits) { address in
       let silent = try TestClient(address)
       let halfway = try TestClient(address)
       halfway.send([0x16, 3, 1, 2, 0, 1, 0, 1, 0xFC, 3, 3])
@@ -142,7 +141,7 @@ struct TLSTests {
     }
   }
 
-  @Test func `speech in clear and noise are cut off, and the server goes on`() async throws {
+  @Test func `noise is cut off, and the server goes on`() async throws {
     try await withSecureServer { address in
       var random = SystemRandomNumberGenerator()
       for size in [1, 5, 100, 5000] {
@@ -151,18 +150,25 @@ struct TLSTests {
         client.finish()
         #expect(client.isClosed(within: .seconds(2)))
       }
-      let plain = try TestClient(address)
-      plain.send(Self.get("/"))
-      #expect(plain.isClosed(within: .seconds(2)))
       let client = try TestClient(address, tls: true)
       client.send(Self.get("/"))
       #expect(try client.answer().status == 200)
     }
   }
 
+  @Test func `who speaks in clear is told what to write`() async throws {
+    try await withSecureServer { address in
+      let client = try TestClient(address)
+      client.send(Self.get("/"))
+      let answer = try client.answer()
+      #expect(answer.status == 400 && answer.body.contains("https://"))
+      #expect(client.isClosed(within: .seconds(2)))
+    }
+  }
+
   @Test func `a shutdown closes WebSockets with 1001`() async throws {
     let server = try HTTPServer(
-      configuration: HTTPServerConfiguration(listeners: loopback, tls: Self.identity()),
+      configuration: HTTPServerConfiguration(listeners: loopback, tls: TLSContext(Self.identity())),
       handler: EchoHandler())
     let address = server.addresses[0]
     let closing = Task {

@@ -1,5 +1,4 @@
 internal import CMicroHTTPD
-internal import Crypto
 internal import Glibc
 internal import Model
 
@@ -12,32 +11,14 @@ struct Daemon: ~Copyable {
   ///   - owner: given to each callback; has to outlive the daemon.
   ///   - headBytes: what a head may have. libmicrohttpd gets twice as much per connection, for its own records of
   ///     the fields and for the head of the answer.
-  ///   - tls: what it shows to clients; nil: they speak in clear.
   init(
-    owner: UnsafeMutableRawPointer, callbacks: roost_mhd_callbacks, connections: Int, headBytes: Int,
-    tls: TLSIdentity?
+    owner: UnsafeMutableRawPointer, callbacks: roost_mhd_callbacks, connections: Int, headBytes: Int
   ) throws(HTTPServerError) {
-    let start = { (tls: roost_mhd_tls) in
-      roost_mhd_start(owner, callbacks, tls, UInt32(clamping: connections), max(headBytes * 2, 8192))
-    }
-    let daemon =
-      if let tls {
-        tls.certificates.withCString { certificates in
-          tls.privateKey.withCString { key in
-            Self.priorities.withCString {
-              start(roost_mhd_tls(certificates: certificates, key: key, priorities: $0))
-            }
-          }
-        }
-      } else {
-        start(roost_mhd_tls())
-      }
-    guard let daemon else { throw .cannotStart(step: "MHD_start_daemon", errno: errno) }
+    guard
+      let daemon = roost_mhd_start(owner, callbacks, UInt32(clamping: connections), max(headBytes * 2, 8192))
+    else { throw .cannotStart(step: "MHD_start_daemon", errno: errno) }
     self.daemon = daemon
   }
-
-  /// GnuTLS's: nothing older than what browsers speak.
-  private static let priorities = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 
   /// Ends every connection. None may be put aside then.
   deinit { MHD_stop_daemon(daemon) }

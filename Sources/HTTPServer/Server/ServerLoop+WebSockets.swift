@@ -3,7 +3,7 @@ internal import Glibc
 internal import Model
 
 /// Upgraded connections: libmicrohttpd writes the 101 and hands over the socket, which the loop then watches
-/// itself. With TLS it is one end of a socket pair, whose other end libmicrohttpd connects with the client's.
+/// itself.
 extension ServerLoop {
   func acceptUpgrade(_ connection: Connection, _ handle: OpaquePointer, subprotocol: String?) -> Bool {
     guard let key = connection.head?.webSocketKey else { return false }
@@ -36,8 +36,7 @@ extension ServerLoop {
       return
     }
     let now = Clocks.now()
-    Listening.sendAtOnce(connection.descriptor)
-    if descriptor != connection.descriptor { watch(connection, nil) }
+    Listening.sendAtOnce(descriptor)
     connection.upgraded = upgraded
     connection.descriptor = descriptor
     connection.phase = .webSocket
