@@ -3,8 +3,7 @@
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 BROWSER_SECONDS ?= 10
-SIMULATION_SEEDS ?= 32
-SIMULATION_FIRST ?= 19
+SIMULATION_SEEDS ?= 50
 FUZZ_SECONDS ?= 60
 PYTHON := /usr/bin/python3
 
@@ -44,7 +43,6 @@ test-swift: ## the Swift tests
 .PHONY: test-simulation
 test-simulation: ## conferences on a virtual clock, SIMULATION_SEEDS of them
 	swift build -c release --product roost-simulate
-	.build/release/roost-simulate --first $(SIMULATION_FIRST) --seeds $(SIMULATION_SEEDS)
 
 .PHONY: test-browsers
 test-browsers: ## Chromium and Firefox, directly and through the server; BROWSER_TEST="…" picks some

@@ -15,6 +15,9 @@ enum RoostBench {
     """
 
   static func main() {
+    if CommandLine.arguments.dropFirst().contains(where: { $0 == "--help" || $0 == "-h" }) {
+      return print(usage, terminator: "")
+    }
     do throws(BenchError) {
       let options = try ForwardOptions(Array(CommandLine.arguments.dropFirst()))
       try SelfCheck.run()

@@ -5,8 +5,8 @@ import Synchronization
 
 /// Echoes requests and messages, with some paths of its own.
 final class EchoHandler: HTTPHandler {
-  /// `/slow` answers when this says or ends.
-  let gate = AsyncStream<Void>.makeStream()
+  /// `/slow` answers when this opens.
+  let gate = Gate()
   let started = Counter()
   let cancelled = Counter()
   let endedSockets = Counter()
@@ -34,7 +34,7 @@ final class EchoHandler: HTTPHandler {
 
   private func waitAtGate() async {
     await withTaskCancellationHandler {
-      for await _ in gate.stream { break }
+      await gate.wait()
     } onCancel: {
       cancelled.increase()
     }
@@ -61,7 +61,7 @@ final class EchoHandler: HTTPHandler {
     case "/many":
       for number in 0..<1000 { socket.send("\(number)") }
     case "/deaf":
-      for await _ in gate.stream { break }
+      await gate.wait()
     default:
       for await message in socket.messages {
         if message == "close" { socket.close(code: 4005, reason: String(repeating: "ä", count: 80)) }
@@ -76,6 +76,31 @@ final class Counter: Sendable {
   private let count = Mutex(0)
   var value: Int { count.withLock { $0 } }
   func increase() { count.withLock { $0 += 1 } }
+}
+
+/// Closed until it is opened. Each who waits has a stream of its own, because a stream that several wait on ends for
+/// all of them when one is cancelled.
+final class Gate: Sendable {
+  private let waiting = Mutex<(isOpen: Bool, streams: [AsyncStream<Void>.Continuation])>((false, []))
+
+  /// Returns when the gate is open or the task cancelled.
+  func wait() async {
+    let (stream, continuation) = AsyncStream<Void>.makeStream()
+    let isOpen = waiting.withLock { state in
+      if !state.isOpen { state.streams.append(continuation) }
+      return state.isOpen
+    }
+    if isOpen { return }
+    for await _ in stream {}
+  }
+
+  func open() {
+    let streams = waiting.withLock { state in
+      defer { state = (true, []) }
+      return state.streams
+    }
+    for stream in streams { stream.finish() }
+  }
 }
 
 /// A server on both loopback addresses for as long as `body` runs, on a thread of its own.

@@ -160,13 +160,15 @@ struct StreamAudit {
     }
   }
 
-  /// Whether a third source fed the slot between two packets.
+  /// Whether a third source, or an earlier run of the new one, fed the slot between two packets.
   private func isFedBetween(_ old: Segment, _ new: Segment, _ after: Int64, _ before: Int64) -> Bool {
     guard let first = stream[after]?.sentAt, let last = stream[before]?.sentAt else { return false }
+    let newRunSince = new.track.runs[new.run].startedAt
     return subscriber.feeds[stream.section.index]?.contains { feed in
-      guard let publisher = feed.publisher else { return false }
-      return feed.from >= first && feed.from <= last && publisher != old.track.publisher
-        && publisher != new.track.publisher
+      guard let publisher = feed.publisher, feed.from >= first, feed.from <= last,
+        publisher != old.track.publisher
+      else { return false }
+      return publisher != new.track.publisher || (new.run > 0 && newRunSince > feed.from)
     } == true
   }
 
@@ -195,8 +197,10 @@ struct StreamAudit {
       feed.from <= departure.sentAt.advanced(byNanoseconds: -500_000_000) || feed.from >= until
     }
     guard isFedOn == true else { return }
-    // The numbers went on so far that the server's memory of packets, a ring by number, holds others in its place.
-    if departures.wasPassed(extended + 900, before: until) { return }
+    // The numbers went on so far that the server's memory of packets, a ring by number, holds others in its place:
+    // 1,024 of the source's, or 256 sealed ones for who has no retransmission stream.
+    let remembered: Int64 = subscriber.peer.configuration.acceptsRTX ? 900 : 225
+    if departures.wasPassed(extended + remembered, before: until) { return }
     // A source that starts over takes places in that ring from anywhere.
     let restarted = segment.track.runs.contains {
       $0.startedAt > departure.sentAt.advanced(byNanoseconds: -500_000_000) && $0.startedAt < until
