@@ -45,7 +45,10 @@ let package = Package(
     module("Rooms", ["Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine"]),
     .target(
       name: "Gateway", dependencies: ["Model", "Logging", "Crypto", "HTTPServer", "Rooms"],
-      resources: ["index.html", "page.js", "roost.js", "style.css"].map { .embedInCode("Pages/\($0)") },
+      resources: [
+        "index.html", "style.css", "icon.svg", "page.js", "roost.js", "devices.js", "generated.js", "messages.js",
+        "statistics.js", "tiles.js",
+      ].map { .embedInCode("Pages/\($0)") },
       swiftSettings: strict),
     module(
       "RoostTesting",

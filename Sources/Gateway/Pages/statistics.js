@@ -17,6 +17,8 @@ export class Statistics {
       const title = name(mid);
       if (title) rows.push({ title, ...this.#row(entry, stats) });
     }
+    // One's own first, then person by person.
+    rows.sort((a, b) => b.isSent - a.isSent || a.title.localeCompare(b.title));
     this.#before = new Map([...stats].filter(([, entry]) => entry.type.endsWith("-rtp")));
     return { rows, transport: transport(stats) };
   }
@@ -34,6 +36,7 @@ export class Statistics {
     const roundTrip = isSent ? remote?.roundTripTime : pair(stats)?.currentRoundTripTime;
     const jitter = isSent ? remote?.jitter : entry.jitter;
     return {
+      isSent,
       codec: stats.get(entry.codecId)?.mimeType?.split("/")[1] ?? "",
       picture: entry.frameWidth
         ? `${entry.frameWidth}×${entry.frameHeight}, ${Math.round(entry.framesPerSecond ?? 0)}/s` : "",

@@ -147,7 +147,7 @@ export class Stage {
       place(people.filter((tile) => !tile.own), area, 0.2, 5);
       float(people.find((tile) => tile.own), area);
     } else {
-      place(people, area, isTall ? 3 / 4 : 4 / 3, 16 / 9);
+      place(people, area, isTall ? 0.6 : 1.2, 16 / 9);
     }
     // The next change moves them; the first place is taken at once.
     requestAnimationFrame(() => {
