@@ -16,9 +16,25 @@ document.addEventListener("securitypolicyviolation", (event) =>
   window.complaints.push(`policy: ${event.violatedDirective} ${event.blockedURI}`));
 window.addEventListener("error", (event) => window.complaints.push(`error: ${event.message}`));
 window.addEventListener("unhandledrejection", (event) => window.complaints.push(`rejection: ${event.reason}`));
+window.framesOf = async (tile) => {
+  const track = tile?.querySelector("video").srcObject?.getVideoTracks()[0];
+  const stats = await window.roostPage.peerConnection.getReceivers().find((each) => each.track === track)?.getStats();
+  return [...stats?.values() ?? []].find((each) => each.type === "inbound-rtp")?.framesDecoded ?? 0;
+};
 """
 IN_CALL = "document.body.dataset.view === 'call'"
 HOSTILE = '<img src=x onerror="window.complaints.push(1)">'
+
+
+# Every tab, for pictures of what was there when something failed.
+TABS = []
+
+
+async def _tab(browser):
+    tab = await browser.tab(WATCH)
+    TABS.append(tab)
+    tab.name = f"{browser.name}-{len(TABS)}"
+    return tab
 
 
 class Person:
@@ -30,7 +46,7 @@ class Person:
 
     @classmethod
     async def arrive(cls, browser, server, room, name, **query):
-        tab = await browser.tab(WATCH)
+        tab = await _tab(browser)
         await tab.resize(1280, 800)
         query = urllib.parse.urlencode({"room": room, "name": name, **query})
         await tab.open(f"{server.ORIGIN}/?{query}")
@@ -41,6 +57,10 @@ class Person:
         person = await cls.arrive(browser, server, room, name, autojoin=1, **query)
         await person.until(IN_CALL)
         return person
+
+    async def leave(self):
+        TABS.remove(self.tab)
+        await self.tab.close()
 
     async def until(self, expression, seconds=20):
         return await self.tab.wait_until(expression, seconds)
@@ -61,8 +81,8 @@ class Person:
         return await self.until(f"!{self.tile(name)}")
 
     async def sees_picture(self, name):
-        """Waits for two pictures that differ in time."""
-        frames = f"{self.tile(name)}?.querySelector('video').getVideoPlaybackQuality().totalVideoFrames"
+        """Waits until the picture is shown and goes on."""
+        frames = f"await framesOf({self.tile(name)})"
         await self.sees(name, "tile.classList.contains('has-picture')")
         first = await self.tab.evaluate(f"return {frames}")
         return await self.until(f"{frames} > {first + 5}")
@@ -70,7 +90,7 @@ class Person:
 
 async def _by_keyboard(browser, server, room):
     """Joins with Tab, Enter and letters alone, mutes, looks for help, leaves."""
-    tab = await browser.tab(WATCH)
+    tab = await _tab(browser)
     await tab.open(f"{server.ORIGIN}/?room={room}")
     person = Person(tab, "Kay")
     await person.until("document.getElementById('preview').videoWidth > 0")
@@ -95,7 +115,7 @@ async def _by_keyboard(browser, server, room):
     await tab.press("Enter")
     await person.until("!document.getElementById('lobby').hidden")
     complaints = await tab.evaluate("return window.complaints")
-    await tab.close()
+    await person.leave()
     return complaints
 
 
@@ -136,8 +156,9 @@ async def _two_people(report, server, one, other):
 
     await ada.click("statistics-toggle")
     rows = await ada.until(
-        "document.querySelectorAll('#track-rows tr').length >= 4 && document.getElementById('transport').innerText"
-        ".includes('AES') && [...document.querySelectorAll('#track-rows tr')].map((row) => row.innerText)")
+        "document.querySelectorAll('#track-rows tr').length >= 4 && "
+        "document.getElementById('transport').innerText.includes('AES') && "
+        "[...document.querySelectorAll('#track-rows tr')].map((row) => row.innerText)")
     holds &= report.row(f"page, {way}: statistics", "a row for each of four tracks", f"{len(rows)} rows", len(rows) == 4)
 
     await eve.click("leave")
@@ -149,7 +170,7 @@ async def _two_people(report, server, one, other):
     holds &= report.row(f"page, {way}: policy and scripts", "no complaint", sum(complaints, []) or "none",
                         complaints == [[], []])
     for person in (ada, eve):
-        await person.tab.close()
+        await person.leave()
     return holds
 
 
@@ -158,6 +179,7 @@ async def _screen(report, server, sharing, watching):
     room = f"page-screen-{sharing.name}"
     ada = await Person.join(sharing, server, room, "Ada")
     bob = await Person.join(watching, server, room, "Bob")
+    await bob.sees_picture("Ada")
     await ada.click("screen")
     await bob.sees_picture("Ada: screen")
     sizes = await bob.tab.evaluate(
@@ -169,7 +191,7 @@ async def _screen(report, server, sharing, watching):
     await ada.click("screen")
     await bob.sees_picture("Ada: screen")
     for person in (ada, bob):
-        await person.tab.close()
+        await person.leave()
     return report.row(f"page, {sharing.name} shares a screen with {watching.name}", "a tile 4 times as large, twice",
                       f"{sizes[0] / sizes[1]:.1f} times", sizes[0] > 4 * sizes[1])
 
@@ -194,7 +216,7 @@ async def _narrow(report, server, browser, people):
     """)
     width = await phone.tab.evaluate("return document.documentElement.scrollWidth")
     for person in [phone, *others]:
-        await person.tab.close()
+        await person.leave()
     return report.row(f"page, {browser.name} at 390 × 844 with {people} people", "all inside, no scrolling",
                       f"{lobby} and {width} wide, outside: {outside or 'nothing'}",
                       max(lobby, width) <= 390 and not outside)
@@ -216,7 +238,7 @@ async def _accessible(report, server, chromium):
             await person.until(IN_CALL)
             await person.click("statistics-toggle")
     live = await person.tab.evaluate("return document.querySelector('[role=status]').textContent")
-    await person.tab.close()
+    await person.leave()
     return report.row("page: accessible names", "each control has one", f"{count} looked at, without: {nameless or 'none'}"
                       f"{live and ', said: ' + live}", count > 15 and not nameless)
 
@@ -231,7 +253,7 @@ async def _refusals(report, server, chromium):
     await person.tab.evaluate("document.getElementById('room').value = 'demo'")
     await person.click("join-button")
     seen["a bad token"] = await person.until("document.getElementById('notice-text').textContent")
-    await person.tab.close()
+    await person.leave()
     return report.row("page: a bad token", "said, and gone from the address", f"{seen['a bad token']}",
                       "invitation" in seen["a bad token"] and "token" not in address)
 
@@ -240,7 +262,7 @@ async def run(report, options):
     if not os.access(options.roost, os.X_OK):
         raise FileNotFoundError(f"no server at {options.roost}: swift build -c release --product roost")
     async with Server(options.roost) as server, Chromium() as chromium, Firefox() as firefox:
-        async with kept_on_failure(report, options.evidence, (chromium, firefox), (server.process,)):
+        async with kept_on_failure(report, options.evidence, TABS, (server.process,)):
             holds = True
             for browser in (chromium, firefox):
                 complaints = await _by_keyboard(browser, server, f"page-keys-{browser.name}")

@@ -106,6 +106,8 @@ class Firefox(Browser):
             "browsingContext.create", {"type": "tab", "userContext": user}))["context"]
         await self._remote.command("script.addPreloadScript", {
             "functionDeclaration": f"() => {{ {watch} }}", "contexts": [context]})
+        # A tab in the background shows nothing.
+        await self._remote.command("browsingContext.activate", {"context": context})
         return _Tab(self, context, user)
 
     async def resize(self, width, height, dark=False):
