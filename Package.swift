@@ -46,7 +46,8 @@ let package = Package(
     .target(
       name: "Gateway", dependencies: ["Model", "Logging", "Crypto", "HTTPServer", "Rooms"],
       resources: [
-        "index.html", "style.css", "icon.svg", "page.js", "roost.js", "devices.js", "generated.js", "messages.js",
+        "index.html", "style.css", "icon.svg", "page.js", "roost.js", "devices.js", "generated.js",
+        "messages.js",
         "statistics.js", "tiles.js",
       ].map { .embedInCode("Pages/\($0)") },
       swiftSettings: strict),
@@ -59,7 +60,7 @@ let package = Package(
     // Every parser as a function that fuzzing and FuzzTests call; may name any module above.
     .target(
       name: "FuzzTargets",
-      dependencies: ["Model", "Wire", "Crypto", "ICE", "Congestion", "Negotiation", "Peer"],
+      dependencies: ["Model", "Wire", "Crypto", "ICE", "Congestion", "Negotiation", "Peer", "Rooms"],
       path: "Fuzz/FuzzTargets",
       swiftSettings: strict),
 

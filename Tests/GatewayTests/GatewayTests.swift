@@ -27,10 +27,12 @@ struct GatewayTests {
     HTTPRequest(method: method, path: path, query: query, headers: headers, body: Array(body.utf8))
   }
 
-  @Test func `the page comes with its rules: no foreign and no inline script`() async {
+  @Test func `the page comes with its rules: no foreign and no inline script`() async throws {
+    let script = "text/javascript"
     for (path, type) in [
-      ("/", "text/html"), ("/page.js", "text/javascript"), ("/roost.js", "text/javascript"),
-      ("/style.css", "text/css"),
+      ("/", "text/html"), ("/style.css", "text/css"), ("/icon.svg", "image/svg+xml"), ("/page.js", script),
+      ("/roost.js", script), ("/devices.js", script), ("/generated.js", script), ("/messages.js", script),
+      ("/statistics.js", script), ("/tiles.js", script),
     ] {
       let answer = await gateway().respond(to: request(.get, path))
       #expect(answer.status == 200 && answer.body.count > 500)
@@ -40,10 +42,17 @@ struct GatewayTests {
     }
     let page = String(decoding: await gateway().respond(to: request(.get, "/")).body, as: UTF8.self)
     #expect(!page.contains("<script>") && !page.contains("onclick=") && !page.contains("style="))
-    for file in ["/page.js", "/roost.js"] {
-      let script = String(decoding: await gateway().respond(to: request(.get, file)).body, as: UTF8.self)
-      #expect(!script.contains("innerHTML") && !script.contains("eval("))
+    // Each file that another one asks for is there, and none makes elements or code of text.
+    var (asked, seen) = (["/page.js", "/style.css", "/icon.svg"], Set<String>())
+    while let file = asked.popLast() {
+      guard seen.insert(file).inserted else { continue }
+      let answer = await gateway().respond(to: request(.get, file))
+      try #require(answer.status == 200, "\(file)")
+      let text = String(decoding: answer.body, as: UTF8.self)
+      #expect(!text.contains("innerHTML") && !text.contains("eval(") && !text.contains("document.write"))
+      asked += text.matches(of: /from "(\/[a-z.]+)"/).map { String($0.output.1) }
     }
+    #expect(seen.count == 9)
   }
 
   @Test(arguments: [

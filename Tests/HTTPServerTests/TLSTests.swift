@@ -58,7 +58,7 @@ struct TLSTests {
       #expect(try client.answer().body.utf8.count == 8_000_000)
       client.send(Self.get("/slow"))
       #expect(waitUntil { handler.started.value == 2 })
-      handler.gate.continuation.yield()
+      handler.gate.open()
       #expect(try client.answer().status == 200)
     }
   }
@@ -79,7 +79,7 @@ struct TLSTests {
       let client = try TestClient(address, tls: true)
       client.send(Array(TestClient.handshake("/slow").utf8) + clientFrame(1, Array("early".utf8)))
       #expect(!client.isClosed(within: .milliseconds(100)))
-      handler.gate.continuation.yield()
+      handler.gate.open()
       #expect(try client.answer().status == 101)
       #expect(try client.text() == "echo early")
     }
