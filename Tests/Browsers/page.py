@@ -4,6 +4,7 @@ import json
 import os
 import urllib.parse
 
+from harness import namespace
 from harness.chromium import Chromium
 from harness.evidence import kept_on_failure
 from harness.firefox import Firefox
@@ -258,6 +259,25 @@ async def _refusals(report, server, chromium):
                       "invitation" in seen["a bad token"] and "token" not in address)
 
 
+async def _by_https(report, options, chromium):
+    """With --dev --lan two friends meet by https, at the address that the network has for the server."""
+    async with Server(options.roost, lan=namespace.ADDRESS) as server:
+        people = []
+        for name in ("Ada", "Bob"):
+            tab = await _tab(chromium)
+            await tab.trust_everybody()
+            await tab.open(f"{server.ORIGIN}/?room=lan&name={name}&autojoin=1")
+            people.append(Person(tab, name))
+            await people[-1].until(IN_CALL)
+        for person, other in zip(people, reversed(people)):
+            await person.sees_picture(other.name)
+        is_secure = await people[0].tab.evaluate("return window.isSecureContext")
+        for person in people:
+            await person.leave()
+        server.process.require_running()
+    return report.row("page, by https with --lan", "two see each other", f"secure context: {is_secure}", is_secure)
+
+
 async def run(report, options):
     if not os.access(options.roost, os.X_OK):
         raise FileNotFoundError(f"no server at {options.roost}: swift build -c release --product roost")
@@ -275,5 +295,6 @@ async def run(report, options):
                 holds &= await _narrow(report, server, browser, people)
             holds &= await _accessible(report, server, chromium)
             holds &= await _refusals(report, server, chromium)
-        server.process.require_running()
-        return holds
+            server.process.require_running()
+            await server.process.end()
+            return holds & await _by_https(report, options, chromium)
