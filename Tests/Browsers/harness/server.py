@@ -19,6 +19,7 @@ class Server:
     """`roost serve --dev` with its HTTP port on loopback; `async with Server(path) as server:` always ends it."""
 
     ORIGIN = "http://127.0.0.1:7880"
+    MEDIA_PORT = 7882
 
     def __init__(self, binary, workers=2):
         self.process = Process("server", [binary, "serve", "--dev", "--media.workers", str(workers)])
