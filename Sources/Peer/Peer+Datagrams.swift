@@ -42,11 +42,7 @@ extension Peer {
     case .ignored(let reason): context.iceCounters.count(reason)
     case .pending: context.effects.notePaths()
     case .validated(let path): pathValidated(path, now: now, &context)
-    case .selected(let path):
-      let isFirst = selectedPath == nil
-      selectedPath = path
-      pathValidated(path, now: now, &context)
-      if isFirst { wishForPictures(&context) }
+    case .selected(let path): pathSelected(path, now: now, &context)
     case .answered, .refused, .consentRefreshed: break
     }
   }
@@ -57,6 +53,13 @@ extension Peer {
       context.outbox.append(context.iceOutput.bytes(index), path: path)
     }
     context.iceOutput.removeAll()
+  }
+
+  mutating func pathSelected(_ path: NetworkPath, now: Instant, _ context: inout PeerContext) {
+    let isFirst = selectedPath == nil
+    selectedPath = path
+    pathValidated(path, now: now, &context)
+    if isFirst { wishForPictures(&context) }
   }
 
   private mutating func pathValidated(_ path: NetworkPath, now: Instant, _ context: inout PeerContext) {

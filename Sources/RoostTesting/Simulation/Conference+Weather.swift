@@ -36,7 +36,8 @@ extension Conference {
     network.rebind(participant.inside, to: outside)
     journal.trace(now, "\(participant.number) is seen as \(outside)")
     journal.count(.addressChange)
-    participant.disturb(from: now, for: 4_000_000_000)
+    // Who nominates once is found by its next check, some seconds later.
+    participant.disturb(from: now, for: participant.peer.nominatesAnew ? 4_000_000_000 : 10_000_000_000)
   }
 
   /// From one network to another, and the peer knows.
