@@ -154,6 +154,19 @@ extension Peer {
     wishForPictures(&context)
   }
 
+  /// The peer has moved, and for a while everything went to where it was before: pictures, and what it was asked
+  /// for.
+  mutating func mendPictures(now: Instant, _ context: inout PeerContext) {
+    guard sealer != nil else { return }
+    for slot in 0..<senders.count where hasSlot[slot] && kind(ofSlot: slot) == .video {
+      context.effects.noteWish(slot)
+    }
+    for index in 0..<receivers.count where receiveSections[index] != nil {
+      receivers.pointer(index).pointee.feedbackLost()
+      scheduleFeedback(receivers.pointer(index).pointee.deadline)
+    }
+  }
+
   /// As soon as media can be sent: the key frames that were asked for before are gone.
   private func wishForPictures(_ context: inout PeerContext) {
     guard sealer != nil, selectedPath != nil else { return }

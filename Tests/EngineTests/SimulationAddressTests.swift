@@ -37,6 +37,36 @@ struct SimulationAddressTests {
     #expect(room.journal.violations == [])
   }
 
+  @Test(arguments: [true, false])
+  func `a peer that nominates once has media again half a second after its first check from elsewhere`(
+    publishes: Bool
+  ) throws {
+    let room = try SimulationRoom()
+    var ice = ControllingAgent.Configuration()
+    ice.nominatesAnew = false
+    let publisher = try room.join(at: Self.home, publishes: true, ice: ice)
+    let subscriber = try room.join(at: Self.other, publishes: false, ice: ice)
+    room.run(for: .seconds(2))
+    let address = publishes ? Self.home : Self.other
+    let moved = SocketAddress(ipv4: 198, 51, 100, 7, port: 1024)
+    room.nat[address] = moved
+    // Consent checks are six seconds apart at most.
+    var checked: Instant?
+    while checked == nil, room.now < Instant(nanoseconds: 20_000_000_000) {
+      room.run(for: .milliseconds(10))
+      if room.seen.contains(where: { $0.path.remote == moved && $0.isCheck }) { checked = room.now }
+    }
+    try #require(checked != nil)
+    room.run(for: .milliseconds(490))
+    let before = subscriber.packetsReceived(of: 0)
+    room.run(for: .seconds(2))
+    // 50 packets of sound and 20 pictures a second.
+    #expect(subscriber.packetsReceived(of: 0) - before >= 140)
+    #expect(room.sent(to: moved).contains { $0.isMedia })
+    #expect(publisher.isConnected && room.closeReason(subscriber) == nil)
+    #expect(room.journal.violations == [])
+  }
+
   @Test func `DTLS from an address without a check gets no answer`() throws {
     let room = try SimulationRoom()
     var hello: [UInt8]?

@@ -209,6 +209,9 @@ extension TrackReceiver {
   /// Somebody needs a key frame; audio and codecs without PLI have none to give.
   public mutating func wishKeyFrame() { if usesPLI { keyFrames.wish() } }
 
+  /// What was sent to the publisher last went where it isn't any more.
+  public mutating func feedbackLost() { keyFrames.lost() }
+
   /// - Returns: true when a picture loss indication is to be sent now.
   public mutating func keyFrameDue(now: Instant) -> Bool { isStarted && keyFrames.poll(now: now) }
 
