@@ -43,6 +43,7 @@ test-swift: ## the Swift tests
 .PHONY: test-simulation
 test-simulation: ## conferences on a virtual clock, SIMULATION_SEEDS of them
 	swift build -c release --product roost-simulate
+	.build/release/roost-simulate --seeds $(SIMULATION_SEEDS)
 
 .PHONY: test-browsers
 test-browsers: ## Chromium and Firefox, directly and through the server; BROWSER_TEST="…" picks some
