@@ -17,10 +17,11 @@ def token(server, room, identity):
         return json.load(answer)["token"]
 
 
-async def open_page(browser, pages: Pages, source):
+async def open_page(browser, pages: Pages, source=None):
     """Loads the page and makes its stream: `noise` or `flash`."""
     await browser.open(pages.url(PAGE))
-    await browser.evaluate(f"window.stream = await sources.{source}()")
+    if source:
+        await browser.evaluate(f"window.stream = await sources.{source}()")
 
 
 class Call:
@@ -52,13 +53,13 @@ class Call:
 class Participant(Call):
     """Somebody in a room."""
 
-    async def join(self, server, room, publish=True, pairs=4, relay=None):
+    async def join(self, server, room, publish=True, pairs=4, relay=None, stream="window.stream"):
         """Joins as `self.name`; what happened when is in the page's `call.times`."""
         options = {"url": server.ORIGIN, "room": room, "token": token(server, room, self.name), "pairs": pairs,
                    "relay": relay}
         await self.browser.evaluate(
             f"{self.js} = new Participant(); await {self.js}.join("
-            f"{{ ...{json.dumps(options)}, stream: {'window.stream' if publish else 'null'} }})")
+            f"{{ ...{json.dumps(options)}, stream: {stream if publish else 'null'} }})")
 
     async def leave(self):
         await self.run(f"await call.leave(); delete {self.js}")

@@ -103,6 +103,18 @@ class Participant extends Call {
       Object.entries(this.assigned).map(([mid, track]) => [mid, this.tracks[track] ?? null]));
   }
 
+  /** By stream: whose camera and microphone are announced for it, and the badge that it shows. */
+  get pairs() {
+    const found = new Map();
+    for (const [mid, track] of Object.entries(this.shown)) {
+      const watch = this.watches[mid];
+      if (!watch) continue;
+      if (!found.has(watch)) found.set(watch, { camera: null, microphone: null, badge: watch.badge() });
+      if (track) found.get(watch)[track.source] = track.identity;
+    }
+    return [...found.values()];
+  }
+
   /** The watch of the section that plays somebody's camera. */
   watchOf(identity) {
     const found = Object.entries(this.shown)

@@ -80,3 +80,30 @@ sources.flash = async () => {
   });
   return new MediaStream([video, sound.stream.getAudioTracks()[0]]);
 };
+
+/** Four bars, black or white, that spell a number below 16, and silence until `speak(true)`; small and slow. */
+sources.badge = async (number) => {
+  const canvas = document.createElement("canvas");
+  canvas.width = 160;
+  canvas.height = 90;
+  const paint = canvas.getContext("2d", { alpha: false, willReadFrequently: true });
+  let count = 0;
+  setInterval(() => {
+    for (let bar = 0; bar < 4; bar += 1) {
+      paint.fillStyle = number & (1 << bar) ? "white" : "black";
+      paint.fillRect(bar * 40, 0, 40, 90);
+    }
+    paint.fillStyle = "gray";
+    paint.fillRect(count % 160, 80, 10, 10);
+    count += 1;
+  }, 100);
+  const context = await sources.audio();
+  const sound = context.createMediaStreamDestination();
+  const gain = new GainNode(context, { gain: 0 });
+  const tone = new OscillatorNode(context, { frequency: 300 + 20 * number });
+  tone.connect(gain).connect(sound);
+  tone.start();
+  const stream = new MediaStream([canvas.captureStream().getVideoTracks()[0], sound.stream.getAudioTracks()[0]]);
+  stream.speak = (aloud) => (gain.gain.value = aloud ? 0.8 : 0);
+  return stream;
+};

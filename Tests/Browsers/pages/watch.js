@@ -29,6 +29,17 @@ class Watch {
     return this.frames.find((time) => time >= since) ?? null;
   }
 
+  /** The number of the badge that is in the picture; null without a picture. */
+  badge() {
+    if (this.frames.length === 0) return null;
+    const canvas = document.createElement("canvas");
+    canvas.width = 4;
+    canvas.height = 3;
+    const paint = canvas.getContext("2d", { willReadFrequently: true });
+    paint.drawImage(this.#element, 0, 0, 4, 3);
+    return [0, 1, 2, 3].reduce((sum, bar) => sum + (paint.getImageData(bar, 1, 1, 1).data[1] > 128) * 2 ** bar, 0);
+  }
+
   /** From now on the flashes and beeps are noted. */
   async listen() {
     const canvas = document.createElement("canvas");
