@@ -72,7 +72,8 @@ async def _ways(report, options, pages, server, chromium, firefox):
     seconds = options.seconds if options.full else options.seconds / 2
     for browser in (chromium, firefox):
         await open_page(browser, pages, "flash")
-    for source, viewer in ((chromium, firefox), (firefox, chromium)):
+    ways = ((chromium, firefox), (firefox, chromium))
+    for source, viewer in ways if options.full else ways[:1]:
         direct = await _directly(report, source, viewer, seconds)
         figures = await _through_roost(report, server, source, viewer, seconds)
         for what, figure in zip(("", ", the slot's source changed"), figures):

@@ -36,6 +36,7 @@ extension Conference {
     network.rebind(participant.inside, to: outside)
     journal.trace(now, "\(participant.number) is seen as \(outside)")
     journal.count(.addressChange)
+    if !participant.peer.nominatesAnew { journal.count(.unnominatedChange) }
     // Who nominates once is found by its next check, some seconds later.
     participant.disturb(from: now, for: participant.peer.nominatesAnew ? 4_000_000_000 : 10_000_000_000)
   }
