@@ -169,7 +169,7 @@ extension Peer {
 
   /// As soon as media can be sent: the key frames that were asked for before are gone.
   private func wishForPictures(_ context: inout PeerContext) {
-    guard sealer != nil, selectedPath != nil else { return }
+    guard takesMedia else { return }
     for slot in 0..<senders.count where needsKeyFrame(slot: slot) { context.effects.noteWish(slot) }
   }
 }

@@ -5,6 +5,7 @@ No run is repeated: every one counts, and the median of the runs has to hold.
 
 import asyncio
 from collections import defaultdict
+from dataclasses import dataclass
 
 from harness.calls import Call, Participant, connect_directly, open_page
 from harness.chromium import Chromium
@@ -54,6 +55,14 @@ async def _through_roost(server, browsers, room, seconds):
     return got, rates, (shown - click) / 1000, (back - click) / 1000
 
 
+@dataclass
+class _Bounds:
+    """Wide in a window of a few seconds, which says less, and on which other work on the machine weighs more."""
+
+    share: float
+    concealed: float
+
+
 class _Result:
     def __init__(self):
         self.joining = defaultdict(lambda: Figures(" s", 2))
@@ -64,20 +73,23 @@ class _Result:
         self.concealed = defaultdict(lambda: Figures(" %", 2))
         self.concealed_directly = defaultdict(lambda: Figures(" %", 2))
 
-    def judge(self, report, least):
+    def judge(self, report, bounds):
         holds = True
         for name, figures in self.joining.items():
             holds &= report.row(f"{name}: click on join to first picture", "at most 1.5 s", figures,
                                 figures.median <= 1.5)
         for name, figures in self.share.items():
             holds &= report.row(f"{name} through Roost: frames decoded, as a share of the direct pair's",
-                                f"at least {least:g}", figures, figures.median >= least)
+                                f"at least {bounds.share:g}", figures,
+                                figures.median >= bounds.share)
             freezes, direct = self.freezes[name], self.freezes_directly[name]
             holds &= report.row(f"{name} through Roost: freezes", f"no more than directly: {direct}", freezes,
                                 freezes.median <= direct.median)
             concealed = self.concealed[name]
-            holds &= report.row(f"{name} through Roost: concealed samples", "below 2 %",
-                                f"{concealed} (directly {self.concealed_directly[name]})", concealed.median < 2)
+            holds &= report.row(f"{name} through Roost: concealed samples, beside those never sent",
+                                f"below {bounds.concealed} %",
+                                f"{concealed} (directly {self.concealed_directly[name]})",
+                                concealed.median < bounds.concealed)
         for name, figures in self.rate.items():
             holds &= report.row(f"{name} to Roost: sent over 2 s, within 10 s", "at least 1.5 Mbit/s", figures,
                                 figures.median >= 1.5)
@@ -85,8 +97,7 @@ class _Result:
 
 
 async def _runs(report, options, pages, server, chromium, firefox):
-    # A window of a few seconds says less, and other work on the machine more.
-    seconds, least = (options.seconds, 0.95) if options.full else (options.seconds / 2, 0.8)
+    seconds, bounds = (options.seconds, _Bounds(0.95, 2)) if options.full else (options.seconds / 2, _Bounds(0.8, 5))
     result = _Result()
     for browser in (chromium, firefox):
         await open_page(browser, pages, "noise")
@@ -105,12 +116,12 @@ async def _runs(report, options, pages, server, chromium, firefox):
             result.share[way].add(by_roost.frames / max(by_self.frames, 1))
             result.freezes[way].add(by_roost.freezes)
             result.freezes_directly[way].add(by_self.freezes)
-            result.concealed[way].add(100 * by_roost.concealed)
-            result.concealed_directly[way].add(100 * by_self.concealed)
+            result.concealed[way].add(100 * by_roost.lost)
+            result.concealed_directly[way].add(100 * by_self.lost)
             result.rate[browser.name].add(roost[1][index] / 1e6)
         result.joining[f"{browsers[1].name} joins {browsers[0].name}"].add(roost[2])
         result.joining[f"{browsers[0].name} waits for {browsers[1].name}"].add(roost[3])
-    return result.judge(report, least)
+    return result.judge(report, bounds)
 
 
 async def run(report, options):

@@ -67,6 +67,30 @@ struct SimulationAddressTests {
     #expect(room.journal.violations == [])
   }
 
+  @Test(arguments: [1, 2])
+  func `whoever is long in connecting gets a picture as soon as it is there`(workers: Int) throws {
+    let room = try SimulationRoom(workers: workers)
+    let first = room.address(onWorker: 0, host: 20)
+    let second = room.address(onWorker: workers - 1, host: 30)
+    try room.join(at: first, publishes: true)
+    room.run(for: .seconds(3))
+    var heldBack: [SimulationRoom.Datagram] = []
+    var isHolding = true
+    room.passes = { datagram in
+      guard isHolding, datagram.toServer, datagram.path.remote == second else { return true }
+      heldBack.append(datagram)
+      return false
+    }
+    let subscriber = try room.join(at: second, home: workers - 1, publishes: false) { $0.audioReceivers = 0 }
+    room.run(for: .milliseconds(200))
+    isHolding = false
+    room.release(heldBack)
+    // A round trip or two, the handshake, and the publisher's next frame.
+    room.run(for: .milliseconds(150))
+    #expect(subscriber.isConnected)
+    #expect(subscriber.packetsReceived(of: 0) > 0)
+  }
+
   @Test func `DTLS from an address without a check gets no answer`() throws {
     let room = try SimulationRoom()
     var hello: [UInt8]?

@@ -1,4 +1,4 @@
-// Says when the sound begins after a silence, in the context's seconds.
+// Says how long ago, in seconds of the context, a sound began after a silence.
 registerProcessor("beep", class extends AudioWorkletProcessor {
   #quietSince = 0;
 
@@ -6,10 +6,9 @@ registerProcessor("beep", class extends AudioWorkletProcessor {
     for (let index = 0; samples && index < samples.length; index += 1) {
       if (Math.abs(samples[index]) < 0.1) continue;
       const time = currentTime + index / sampleRate;
-      if (time - this.#quietSince > 0.3) this.port.postMessage({ beep: time });
+      if (time - this.#quietSince > 0.3) this.port.postMessage((samples.length - index) / sampleRate);
       this.#quietSince = time;
     }
-    if (currentFrame % 4800 < 128) this.port.postMessage({ now: currentTime });
     return true;
   }
 });

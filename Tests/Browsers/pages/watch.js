@@ -9,6 +9,7 @@ class Watch {
   /** When the picture turned from dark to bright, and silence to sound. */
   flashes = [];
   beeps = [];
+  #isListening = false;
   #element = document.createElement("video");
 
   constructor(stream) {
@@ -42,6 +43,8 @@ class Watch {
 
   /** From now on the flashes and beeps are noted. */
   async listen() {
+    if (this.#isListening) return;
+    this.#isListening = true;
     const canvas = document.createElement("canvas");
     canvas.width = canvas.height = 8;
     const paint = canvas.getContext("2d", { willReadFrequently: true });
@@ -59,12 +62,8 @@ class Watch {
     const context = await sources.audio();
     await context.audioWorklet.addModule("beep.js");
     const listener = new AudioWorkletNode(context, "beep", { numberOfOutputs: 0 });
-    // A message is late at times and early never: the least delay seen ties the two clocks.
-    let offset = Infinity;
-    listener.port.onmessage = ({ data }) => {
-      offset = Math.min(offset, clock() - 1000 * (data.now ?? data.beep));
-      if (data.beep) this.beeps.push(1000 * data.beep + offset);
-    };
+    // Not by the context's own time: without a sound card that runs slower than life.
+    listener.port.onmessage = ({ data }) => this.beeps.push(clock() - 1000 * data);
     context.createMediaStreamSource(this.stream).connect(listener);
   }
 }
