@@ -21,11 +21,11 @@ struct PathChallengeTests {
     return peer
   }
 
-  @Test func `it is followed within a fifth of a second, once three checks on the old path are unanswered`()
+  @Test func `it is followed within a tenth of a second, once three checks on the old path are unanswered`()
     throws
   {
     let peer = try moved()
-    #expect(peer.run(for: .milliseconds(199)) == [])
+    #expect(peer.run(for: .milliseconds(99)) == [])
     #expect(peer.checks(to: a).count == 3)
     #expect(peer.run(for: .milliseconds(1)) == [.selected(b)])
     #expect(peer.agent.selected == b)
@@ -55,7 +55,7 @@ struct PathChallengeTests {
     try peer.validate(b)
     peer.now = peer.now + .milliseconds(10)
     #expect(peer.receive(peer.answer(to: early), a) == .consentRefreshed)
-    #expect(peer.run(for: .milliseconds(190)) == [.selected(b)])
+    #expect(peer.run(for: .milliseconds(90)) == [.selected(b)])
   }
 
   @Test func `an answer that comes by the new path doesn't speak for the old one`() throws {
@@ -63,11 +63,11 @@ struct PathChallengeTests {
     peer.poll()
     let own = try #require(peer.checks(to: a).first)
     #expect(peer.receive(peer.answer(to: own), b) == .ignored(.wrongAddress))
-    #expect(peer.run(for: .milliseconds(200)) == [.selected(b)])
+    #expect(peer.run(for: .milliseconds(100)) == [.selected(b)])
   }
 
   @Test func `the old path has four round trips to answer, two seconds at most`() throws {
-    for (roundTrip, wait) in [(0, 200), (100, 400), (10_000, 2000)] as [(Int64, Int64)] {
+    for (roundTrip, wait) in [(0, 100), (100, 400), (10_000, 2000)] as [(Int64, Int64)] {
       let peer = try moved(selectedRoundTrip: .milliseconds(roundTrip))
       let start = peer.now
       #expect(peer.run(for: .milliseconds(wait - 1)) == [])
@@ -78,11 +78,11 @@ struct PathChallengeTests {
 
   @Test func `it may go back the same way, and on to a third`() throws {
     let peer = try moved()
-    #expect(peer.run(for: .milliseconds(200)) == [.selected(b)])
+    #expect(peer.run(for: .milliseconds(100)) == [.selected(b)])
     peer.receive(peer.check(), a)
-    #expect(peer.run(for: .milliseconds(200)) == [.selected(a)])
+    #expect(peer.run(for: .milliseconds(100)) == [.selected(a)])
     try peer.validate(c)
-    #expect(peer.run(for: .milliseconds(200)) == [.selected(c)])
+    #expect(peer.run(for: .milliseconds(100)) == [.selected(c)])
     #expect(peer.agent.selected == c)
   }
 
@@ -92,7 +92,7 @@ struct PathChallengeTests {
     peer.receive(nominating, a)
     try peer.answerFirstCheck(on: a)
     try peer.validate(b)
-    #expect(peer.run(for: .milliseconds(200)) { $0 == b } == [.selected(b)])
+    #expect(peer.run(for: .milliseconds(100)) { $0 == b } == [.selected(b)])
     peer.receive(nominating, a)
     #expect(peer.run(for: .seconds(3)) { $0 == b } == [])
     #expect(peer.agent.selected == b)

@@ -12,7 +12,7 @@ internal import Model
 struct PathChallenge: Sendable {
   static let attempts = 3
   /// Nanoseconds that the selected pair has to answer, at least and at most: within them four round trips.
-  static let patience: ClosedRange<Int64> = 200_000_000...2_000_000_000
+  static let patience: ClosedRange<Int64> = 100_000_000...2_000_000_000
 
   /// What is selected without an answer.
   let rival: NetworkPath

@@ -141,7 +141,9 @@ extension Conference {
       now.nanoseconds - feed.from.nanoseconds > 2_000_000_000,
       let track = journal.tracks.first(where: {
         $0.publisher == Int(entry.publisher) && $0.index == Int(entry.track)
-      }), let run = track.runs.last, now.nanoseconds - run.startedAt.nanoseconds > 2_000_000_000
+      }), let run = track.runs.last, now.nanoseconds - run.startedAt.nanoseconds > 2_000_000_000,
+      // Whoever vanished before its first sender report said nothing of its clock.
+      !participants[track.publisher].peer.isClosed
     else { return nil }
     let packet = track.packets[Int(entry.packet)]
     guard packet.run == track.runs.count - 1 else { return nil }
