@@ -66,7 +66,10 @@ extension WorkerCore {
     subscribe(slot, sender: sender, fanout: fanout)
     let wanted = peers.pointer(slot).pointee.setSource(
       slot: sender, track, clock: fanouts.pointer(fanout).pointee.clock)
-    if wanted { startPicture(slot, sender: sender, fanout: fanout, now: now) }
+    // Before it can be sent one, a key frame would only put off the next: the peer wishes once it is connected.
+    if wanted, peers.pointer(slot).pointee.takesMedia {
+      startPicture(slot, sender: sender, fanout: fanout, now: now)
+    }
   }
 
   mutating func subscribe(_ slot: Int, sender: Int, fanout: Int) {
@@ -89,7 +92,8 @@ extension WorkerCore {
     if let publisher = peers.find(track.peer) {
       // A description comes by way of the peer's home, so this word may have overtaken it. Where it is home
       // itself, or counts that far already, there never will be such a track.
-      guard track.peer.home != index, Int(track.index) >= peers.pointer(publisher).pointee.receiverCount else {
+      guard track.peer.home != index, Int(track.index) >= peers.pointer(publisher).pointee.receiverCount
+      else {
         return nil
       }
       return fanouts.insert(Fanout(key: track, kind: kind))

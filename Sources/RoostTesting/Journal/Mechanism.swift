@@ -22,6 +22,8 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case sourceRestart
   case sourceChangedSSRC
   case addressChange
+  /// Of somebody who nominates once.
+  case unnominatedChange
   case workerChange
   case interfaceChange
   case outage
