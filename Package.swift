@@ -45,7 +45,11 @@ let package = Package(
     module("Rooms", ["Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine"]),
     .target(
       name: "Gateway", dependencies: ["Model", "Logging", "Crypto", "HTTPServer", "Rooms"],
-      resources: ["index.html", "page.js", "roost.js", "style.css"].map { .embedInCode("Pages/\($0)") },
+      resources: [
+        "index.html", "style.css", "icon.svg", "page.js", "roost.js", "devices.js", "generated.js",
+        "messages.js",
+        "statistics.js", "tiles.js",
+      ].map { .embedInCode("Pages/\($0)") },
       swiftSettings: strict),
     module(
       "RoostTesting",
@@ -57,7 +61,7 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Rooms",
+        "Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Rooms", "Gateway",
       ],
       path: "Fuzz/FuzzTargets",
       swiftSettings: strict),
@@ -101,7 +105,7 @@ let package = Package(
         "Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Engine", "CSystem",
         "RoostTesting",
       ]),
-    tests("HTTPServer", ["Model", "HTTPServer"]),
+    tests("HTTPServer", ["Model", "Crypto", "HTTPServer", "COpenSSL"]),
     tests("Configuration", ["Model", "Configuration"]),
     tests("Rooms", ["Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine", "Rooms"]),
     tests("Gateway", ["Model", "Crypto", "HTTPServer", "Rooms", "Gateway"]),

@@ -31,6 +31,7 @@ public let fuzzTargets: [FuzzTarget] = [
   FuzzTarget(name: "dtls-record", run: fuzzDTLSRecord),
   FuzzTarget(name: "srtp", run: fuzzSRTP),
   FuzzTarget(name: "access-token", run: fuzzAccessToken),
+  FuzzTarget(name: "client-message", run: fuzzClientMessage),
 ]
 
 /// Traps with the promise that was broken.

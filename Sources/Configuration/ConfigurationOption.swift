@@ -80,6 +80,22 @@ extension ConfigurationOption {
       render: { JSONTree.quoted($0[keyPath: path].rawValue) })
   }
 
+  static func path(
+    _ name: String, _ path: Path<String>, _ explanation: String, _ change: Change = .atStart
+  ) -> Self {
+    let set: @Sendable (inout Configuration, String) -> Bool = {
+      guard $1.utf8.count <= 4096, !$1.utf8.contains(0) else { return false }
+      $0[keyPath: path] = $1
+      return true
+    }
+    return Self(
+      name: name, explanation: explanation, expectation: "a file's path, or \"\" for none", change: change,
+      isSecret: false,
+      setTree: { if case .string(let text) = $1 { set(&$0, text) } else { false } },
+      setText: set,
+      render: { JSONTree.quoted($0[keyPath: path]) })
+  }
+
   enum Family { case any, ipv4, ipv6 }
 
   static func addresses(

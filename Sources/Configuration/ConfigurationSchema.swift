@@ -20,6 +20,11 @@ public enum ConfigurationSchema {
     .integer(
       "http.messageBytes", \.http.messageBytes, 16_384...16_777_216,
       "The largest WebSocket message; a larger one closes its connection with 1009."),
+    .path(
+      "http.certificate", \.http.certificate,
+      "The PEM file with the server's certificate and those between it and its authority: HTTP then speaks TLS "
+        + "alone."),
+    .path("http.privateKey", \.http.privateKey, "The PEM file with the key of that certificate."),
 
     .integer(
       "media.port", \.media.port, 1...65535,

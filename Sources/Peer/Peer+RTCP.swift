@@ -82,7 +82,8 @@ extension Peer {
       }
       senders.pointer(slot).pointee.forwarder.receiveReport(block, now: now, epoch: context.epoch)
       let reports = senders.pointer(slot).pointee.forwarder.reports
-      loss.reported(fraction: reports.fractionLost, of: reports.packetsReported)
+      loss.reported(
+        fraction: reports.fractionLost, of: reports.spanReported, sent: reports.packetsReported)
       if let measured = senders.pointer(slot).pointee.forwarder.reports.roundTrip { roundTrip = measured }
     }
   }

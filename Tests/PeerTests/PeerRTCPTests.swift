@@ -8,8 +8,12 @@ import Wire
 
 /// What a compound of ours says, packet by packet.
 private enum Said: Equatable {
-  case senderReport, receiverReport(blocks: Int), name, goodbye([UInt32]), nack, pictureLoss(UInt32)
-  case fullIntra(UInt32, UInt8), estimate(UInt64, [UInt32]), other
+  case senderReport, name, nack, other
+  case receiverReport(blocks: Int)
+  case goodbye([UInt32])
+  case pictureLoss(UInt32)
+  case fullIntra(UInt32, UInt8)
+  case estimate(UInt64, [UInt32])
 
   init(_ packet: RTCPPacket) {
     self = (try? Self.read(packet)) ?? .other
@@ -92,12 +96,17 @@ struct PeerRTCPTests {
     let far = try ConnectedPeer(
       AgreedMedia(receive: [section(NegotiatedCodec(format: .vp8, payloadType: 96, remb: true))]))
     far.peer.reportsDue = far.now
-    #expect(try !far.said(after: .milliseconds(1)).contains { if case .estimate = $0 { true } else { false } })
+    #expect(
+      try !far.said(after: .milliseconds(1)).contains { if case .estimate = $0 { true } else { false } })
     far.send(ssrc: 50, payloadType: 96)
     #expect(
-      try far.said(after: .seconds(1)) == [.receiverReport(blocks: 1), .name, .estimate(3_000_000 / 16 * 16, [50])])
+      try far.said(after: .seconds(1)) == [
+        .receiverReport(blocks: 1), .name, .estimate(3_000_000 / 16 * 16, [50]),
+      ])
     let plain = try ConnectedPeer(
-      AgreedMedia(receive: [section(NegotiatedCodec(format: .vp8, payloadType: 96, pli: true, transportCC: true))]))
+      AgreedMedia(receive: [
+        section(NegotiatedCodec(format: .vp8, payloadType: 96, pli: true, transportCC: true))
+      ]))
     plain.peer.reportsDue = plain.now
     plain.send(ssrc: 50, payloadType: 96)
     #expect(try plain.said(after: .seconds(1)) == [.receiverReport(blocks: 1), .name])
@@ -154,12 +163,14 @@ struct PeerRTCPTests {
     }
     #expect(try wish { $0.append(pictureLoss: FeedbackSources(sender: 50, media: 7_000)) } == [0])
     #expect(
-      try wish { $0.append(fullIntraRequest: FullIntraRequest.Entry(ssrc: 7_000, sequence: 1), sender: 50) } == [0])
+      try wish { $0.append(fullIntraRequest: FullIntraRequest.Entry(ssrc: 7_000, sequence: 1), sender: 50) }
+        == [0])
     // Somebody else's, and sound, which has no key frames.
     #expect(far.dropped(.rtcpForeignStream) == 0)
     #expect(try wish { $0.append(pictureLoss: FeedbackSources(sender: 50, media: 8_000)) } == [])
     #expect(
-      try wish { $0.append(fullIntraRequest: FullIntraRequest.Entry(ssrc: 8_000, sequence: 2), sender: 50) } == [])
+      try wish { $0.append(fullIntraRequest: FullIntraRequest.Entry(ssrc: 8_000, sequence: 2), sender: 50) }
+        == [])
     let lost: [UInt16] = [1, 2]
     #expect(
       try wish { $0.append(nack: lost.span, FeedbackSources(sender: 50, media: 8_000)) } == []

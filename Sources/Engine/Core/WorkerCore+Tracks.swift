@@ -86,8 +86,16 @@ extension WorkerCore {
   /// The track's fan-out here, made if need be; a track of another worker is asked for.
   mutating func fanout(for track: TrackKey, kind: MediaKind) -> Int? {
     if let known = fanouts.find(track) { return fanouts.pointer(known).pointee.kind == kind ? known : nil }
-    // A peer that is here and doesn't have the track never will under this number.
-    guard peers.find(track.peer) == nil, let asked = askedForRelays(of: track.peer) else { return nil }
+    if let publisher = peers.find(track.peer) {
+      // A description comes by way of the peer's home, so this word may have overtaken it. Where it is home
+      // itself, or counts that far already, there never will be such a track.
+      guard track.peer.home != index, Int(track.index) >= peers.pointer(publisher).pointee.receiverCount
+      else {
+        return nil
+      }
+      return fanouts.insert(Fanout(key: track, kind: kind))
+    }
+    guard let asked = askedForRelays(of: track.peer) else { return nil }
     let made = fanouts.insert(Fanout(key: track, kind: kind))
     fanouts.pointer(made).pointee.sourceWorker = asked
     post(.relayWanted(track, by: index), to: asked)

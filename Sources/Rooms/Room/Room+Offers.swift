@@ -40,7 +40,9 @@ extension Room {
   ) throws(OfferError) -> Answer {
     let known = transport.link
     guard let key = known?.key ?? media.reserve() else { throw .overloaded }
-    var link = known ?? Transport.Link(key: key, negotiator: Negotiator(policy: media.policy), local: media.local(for: key))
+    var link =
+      known
+      ?? Transport.Link(key: key, negotiator: Negotiator(policy: media.policy), local: media.local(for: key))
     let answer: Answer
     do throws(NegotiationError) {
       // Fresh credentials, taken if the offer restarts ICE.

@@ -56,6 +56,8 @@ final class ReceivedStream {
   var wantsKeyFrame = false
   private var rtxPackets: UInt64 = 0
   /// The last sender report, for report blocks.
+  private var expectedAtReport: UInt32 = 0
+  private var receivedAtReport: UInt32 = 0
   private var lastReport: (middle: UInt32, at: Instant)?
 
   init(section: ReceiveSection, log: Int, knownSince: Instant = Instant(nanoseconds: 0)) {
@@ -149,8 +151,16 @@ final class ReceivedStream {
   func reportBlock(now: Instant) -> ReportBlock? {
     guard highest != .min else { return nil }
     let delay = lastReport.map { (now.nanoseconds - $0.at.nanoseconds) / 1_000 * 65_536 / 1_000_000 } ?? 0
+    // RFC 3550 A.3.
+    let expected = UInt32(truncatingIfNeeded: highest - first + 1)
+    let wanted = expected &- expectedAtReport
+    let found = received &- receivedAtReport
+    expectedAtReport = expected
+    receivedAtReport = received
+    let fraction = wanted > found ? (wanted &- found) &* 256 / wanted : 0
     return ReportBlock(
-      ssrc: ssrc, highestSequence: UInt32(truncatingIfNeeded: highest),
+      ssrc: ssrc, fractionLost: UInt8(clamping: fraction),
+      highestSequence: UInt32(truncatingIfNeeded: highest),
       lastSenderReport: lastReport?.middle ?? 0,
       delaySinceLastSenderReport: UInt32(clamping: delay))
   }

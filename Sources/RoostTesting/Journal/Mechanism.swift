@@ -31,6 +31,7 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case replacement
   case renegotiation
   case sourceSwitch
+  case speakerSwitch
   case unsubscription
   case join
   case leave

@@ -152,6 +152,8 @@ extension Conference {
         $0.publisher == Int(entry.publisher) && $0.index == Int(entry.track)
       }), let run = track.runs.last, now.nanoseconds - run.startedAt.nanoseconds > 2_000_000_000
     else { return nil }
+    // Who vanished before the first sender report came has a clock that is only guessed, some time later.
+    guard participants[track.publisher].isPresent else { return nil }
     let packet = track.packets[Int(entry.packet)]
     guard packet.run == track.runs.count - 1 else { return nil }
     let rate = stream.codec.codec.clockRate
