@@ -17,6 +17,8 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case repeatedSealed
   case pli
   case keyFrame
+  /// A subscriber began with a key frame that had come before it.
+  case pictureReplay
   case rollover
   case numbersSkipped
   case sourceRestart

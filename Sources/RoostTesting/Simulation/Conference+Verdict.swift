@@ -203,6 +203,7 @@ extension Conference {
       journal.count(.adoption, Int(routing.adopted))
       journal.count(.handover, Int(routing.handedOver))
       journal.count(.relay, Int(routing.relayed))
+      journal.count(.pictureReplay, Int(routing.pictureReplays))
     }
   }
 }
