@@ -56,14 +56,17 @@ let package = Package(
     // Every parser as a function that fuzzing and FuzzTests call; may name any module above.
     .target(
       name: "FuzzTargets",
-      dependencies: ["Model", "Wire", "Crypto", "ICE", "Congestion", "Negotiation", "Peer", "Rooms"],
+      dependencies: [
+        "Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Rooms",
+      ],
       path: "Fuzz/FuzzTargets",
       swiftSettings: strict),
 
     .executableTarget(
       name: "roost",
       dependencies: [
-        "Model", "Logging", "Crypto", "ICE", "Configuration", "Engine", "Rooms", "HTTPServer", "Gateway",
+        "Model", "Logging", "Crypto", "ICE", "Negotiation", "Configuration", "Engine", "Rooms", "HTTPServer",
+        "Gateway",
       ],
       swiftSettings: strict),
     // Replaces gettimeofday() in whatever it is linked into, which is the simulation alone.

@@ -27,6 +27,10 @@ public struct Configuration: Equatable, Sendable {
     public var advertise = Advertise()
     public var receiveBufferBytes = 4_194_304
     public var sendBufferBytes = 4_194_304
+    /// The preferred first; at least one, all of video.
+    public var codecs: [Codec] = [.vp8, .vp9, .h264, .av1]
+    /// Bits per second.
+    public var publisherMaxBitrate = 3_000_000
   }
 
   public struct ICE: Equatable, Sendable {

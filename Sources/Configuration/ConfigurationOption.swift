@@ -112,6 +112,33 @@ extension ConfigurationOption {
       })
   }
 
+  static func videoCodecs(
+    _ name: String, _ path: Path<[Codec]>, _ explanation: String, _ change: Change = .atStart
+  ) -> Self {
+    let known = Codec.allCases.filter { $0.kind == .video }
+    let set: @Sendable (inout Configuration, [String]) -> Bool = { configuration, texts in
+      let codecs = texts.compactMap { text in
+        known.first { $0.encodingName.lowercased() == text.lowercased() }
+      }
+      guard !codecs.isEmpty, codecs.count == texts.count, Set(codecs).count == codecs.count else {
+        return false
+      }
+      configuration[keyPath: path] = codecs
+      return true
+    }
+    return Self(
+      name: name, explanation: explanation,
+      expectation: "a list of " + known.map { JSONTree.quoted($0.encodingName) }.joined(separator: ", ")
+        + ", each at most once",
+      change: change, isSecret: false,
+      setTree: { configuration, tree in tree.strings.map { set(&configuration, $0) } ?? false },
+      setText: { set(&$0, $1.split(separator: ",").map { String($0.trimmed) }) },
+      render: { configuration in
+        let names = configuration[keyPath: path].map { JSONTree.quoted($0.encodingName) }
+        return "[" + names.joined(separator: ", ") + "]"
+      })
+  }
+
   static func keys(
     _ name: String, _ path: Path<[String: String]>, _ explanation: String, _ change: Change = .atStart
   ) -> Self {

@@ -67,7 +67,9 @@ extension WorkerCore {
     let wanted = peers.pointer(slot).pointee.setSource(
       slot: sender, track, clock: fanouts.pointer(fanout).pointee.clock)
     // Before it can be sent one, a key frame would only put off the next: the peer wishes once it is connected.
-    if wanted, peers.pointer(slot).pointee.takesMedia { wishKeyFrame(fanout, now: now) }
+    if wanted, peers.pointer(slot).pointee.takesMedia {
+      startPicture(slot, sender: sender, fanout: fanout, now: now)
+    }
   }
 
   mutating func subscribe(_ slot: Int, sender: Int, fanout: Int) {
@@ -112,6 +114,32 @@ extension WorkerCore {
   }
 
   // MARK: - Feedback towards the source
+
+  /// A subscriber can't show anything without a key frame, so the publisher is asked for one.
+  ///
+  /// Who comes so soon after another that it may not be asked again gets the last one with all that followed it.
+  /// Only a stream that begins is begun so: played in haste, the past would put off what a running one shows.
+  mutating func startPicture(_ slot: Int, sender: Int, fanout: Int, now: Instant) {
+    if peers.pointer(slot).pointee.awaitsFirstPicture(slot: sender), !mayAsk(fanout, now: now),
+      let recent = fanouts.pointer(fanout).pointee.sinceKeyFrame(now: now)
+    {
+      for sequence in recent {
+        guard let kept = fanouts.pointer(fanout).pointee.find(sequence) else { continue }
+        _ = peers.pointer(slot).pointee.forward(kept.packet, kept.info, slot: sender, context: &context)
+      }
+      counters.pictureReplays &+= 1
+      if !peers.pointer(slot).pointee.needsKeyFrame(slot: sender) { return }
+    }
+    wishKeyFrame(fanout, now: now)
+  }
+
+  /// Whether a key frame could be asked for at once. Of a publisher elsewhere only its last key frame tells.
+  private func mayAsk(_ fanout: Int, now: Instant) -> Bool {
+    let entry = fanouts.pointer(fanout)
+    guard entry.pointee.publisher >= 0 else { return false }
+    return peers.pointer(entry.pointee.publisher).pointee.mayAskForKeyFrame(
+      receiver: Int(entry.pointee.key.index), now: now)
+  }
 
   mutating func wishKeyFrame(_ fanout: Int, now: Instant) {
     let entry = fanouts.pointer(fanout)

@@ -33,7 +33,7 @@ final class ReceivedStream {
   /// A gap beyond this is answered by a key frame.
   static let gapLimit: Int64 = 200
   /// Before the first packet, for those that were overtaken by it.
-  private static let lead: Int64 = 256
+  private static let lead: Int64 = 1_024
 
   let section: ReceiveSection
   let codec: NegotiatedCodec
@@ -41,6 +41,8 @@ final class ReceivedStream {
   let rtxSSRC: UInt32?
   /// The journal's log of the stream's departures, and of its retransmissions'.
   let log: Int
+  /// Before the answer came that names it, its packets are nobody's.
+  let knownSince: Instant
   private(set) var entries: [Entry] = []
   private(set) var base: Int64 = 0
   private(set) var highest: Int64 = .min
@@ -56,8 +58,9 @@ final class ReceivedStream {
   /// The last sender report, for report blocks.
   private var lastReport: (middle: UInt32, at: Instant)?
 
-  init(section: ReceiveSection, log: Int) {
+  init(section: ReceiveSection, log: Int, knownSince: Instant = Instant(nanoseconds: 0)) {
     self.section = section
+    self.knownSince = knownSince
     self.log = log
     codec = section.codecs[0]
     ssrc = section.ssrc ?? 0

@@ -37,6 +37,9 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case vanish
   case spoofedCheck
   case lipSyncChecked
+  /// With a publisher's clock that is 50 ppm off; within two seconds of the slot getting another source.
+  case lipSyncDrifting
+  case lipSyncAfterSwitch
   case feedbackChecked
 }
 

@@ -36,6 +36,10 @@ class Server:
     async def __aexit__(self, *_):
         await self.process.end()
 
+    def bare(self):
+        """An address of the server's origin, which its WebSocket asks for, with no script in it."""
+        return f"{self.ORIGIN}/style.css"
+
     def page(self, room, identity, publish):
         """The page's address, joining `room` by itself."""
         query = {"room": room, "identity": identity, "publish": int(publish), "autojoin": 1}
