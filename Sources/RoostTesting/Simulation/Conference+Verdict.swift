@@ -31,7 +31,9 @@ extension Conference {
           journal: journal, subscriber: participant, stream: stream,
           departures: journal.departures[stream.log], track: { tracks[TrackName($0, $1)] },
           isExcused: { participant.isDisturbed(from: $0, until: $1) },
-          isCutOff: { self.participants[$0].isDisturbed(from: $1, until: $2) },
+          isCutOff: {
+            self.participants[$0].leftAt <= $2 || self.participants[$0].isDisturbed(from: $1, until: $2)
+          },
           end: participant.isPresent ? now : participant.leftAt)
         audit.run()
         auditFlow(participant, stream)
