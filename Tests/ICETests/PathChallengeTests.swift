@@ -55,7 +55,7 @@ struct PathChallengeTests {
     try peer.validate(b)
     peer.now = peer.now + .milliseconds(10)
     #expect(peer.receive(peer.answer(to: early), a) == .consentRefreshed)
-    #expect(peer.run(for: .milliseconds(90)) == [.selected(b)])
+    #expect(peer.run(for: .milliseconds(100)) == [.selected(b)])
   }
 
   @Test func `an answer that comes by the new path doesn't speak for the old one`() throws {

@@ -17,6 +17,9 @@ struct PathChallenge: Sendable {
   /// What is selected without an answer.
   let rival: NetworkPath
   let startedAt: Instant
+  /// When the next check is due, and after the last the verdict: never less than its share after the one before,
+  /// however late that was.
+  private(set) var next: Instant
   private let patience: Int64
   private var sent = 0
 
@@ -24,23 +27,25 @@ struct PathChallenge: Sendable {
   init(rival: NetworkPath, roundTrip: Int64, now: Instant) {
     self.rival = rival
     startedAt = now
+    next = now
     patience = min(
       max(min(roundTrip, Self.patience.upperBound) * 4, Self.patience.lowerBound), Self.patience.upperBound)
   }
 
   var isOver: Bool { sent > Self.attempts }
 
-  /// When the next check is due, and after the last the verdict.
-  var next: Instant { startedAt.advanced(byNanoseconds: patience / Int64(Self.attempts) * Int64(sent)) }
-
-  /// A check was sent, or the verdict is due.
-  mutating func advance() { sent += 1 }
+  /// A check is sent, or the verdict is due.
+  mutating func advance(_ now: Instant) {
+    sent += 1
+    next = now.advanced(byNanoseconds: patience / Int64(Self.attempts))
+  }
 }
 
 extension PathChallenge {
   func encode(into writer: inout StateWriter) {
     writer.write(rival)
     writer.write(startedAt)
+    writer.write(next)
     writer.write(patience)
     writer.write(UInt8(sent))
   }
@@ -48,6 +53,7 @@ extension PathChallenge {
   init(from reader: inout StateReader) throws(StateError) {
     rival = try reader.path()
     startedAt = try reader.instant()
+    next = try reader.instant()
     patience = try reader.integer()
     sent = Int(try reader.integer(UInt8.self))
     guard Self.patience.contains(patience), sent <= Self.attempts else {
@@ -79,7 +85,7 @@ extension ServerAgent {
     _ now: Instant, _ random: inout RandomSource, _ output: inout ICEOutput
   ) -> NetworkPath? {
     guard let due = challenge?.next, due <= now else { return nil }
-    challenge?.advance()
+    challenge?.advance(now)
     guard let selected = pairs.selected else {
       challenge = nil
       return nil

@@ -150,7 +150,7 @@ extension Conference {
     guard let stream = subscriber.peer.streams.first(where: { $0.section.index == slot }),
       let entry = stream[stream.highest],
       let feed = subscriber.feeds[slot]?.last, feed.publisher == Int(entry.publisher),
-      told > feed.from.nanoseconds,
+      told > feed.from.nanoseconds, entry.sentAt >= feed.from,
       let track = journal.tracks.first(where: {
         $0.publisher == Int(entry.publisher) && $0.index == Int(entry.track)
       }), let run = track.runs.last, now.nanoseconds - run.startedAt.nanoseconds > 2_000_000_000,

@@ -164,6 +164,8 @@ struct StreamAudit {
 
   /// Whether a third source, or an earlier run of the new one, fed the slot between two packets.
   private func isFedBetween(_ old: Segment, _ new: Segment, _ after: Int64, _ before: Int64) -> Bool {
+    // A whole run of which nothing came has numbers that nobody can tell.
+    if old.track === new.track, new.run > old.run + 1 { return true }
     guard let first = stream[after]?.sentAt, let last = stream[before]?.sentAt else { return false }
     let newRunSince = new.track.runs[new.run].startedAt
     return subscriber.feeds[stream.section.index]?.contains { feed in
