@@ -59,6 +59,7 @@ extension Peer {
     let receiver = receivers.pointer(Int(stream.receiver))
     let wasStarted = receiver.pointee.isStarted
     let restarts = receiver.pointee.restarts
+    let codec = receiver.pointee.codec
     let outcome = receiver.pointee.receive(
       packet, header, isRTX: stream.isRTX, audioLevel: found.audioLevel, arrival: arrival)
     scheduleFeedback(receiver.pointee.deadline)
@@ -67,9 +68,13 @@ extension Peer {
       context.counters.count(PeerDrop(reason))
       return .nothing
     case .media(let info, let offset, let size):
-      if !wasStarted { context.effects.noteStarted(Int(stream.receiver)) }
+      if !wasStarted || info.codec != codec { context.effects.noteStarted(Int(stream.receiver)) }
       if !wasStarted || receiver.pointee.restarts != restarts {
         context.effects.noteClock(Int(stream.receiver))
+      }
+      guard !receiver.pointee.isMuted else {
+        context.counters.count(.trackMuted)
+        return .nothing
       }
       return .media(
         tag: Int(receiver.pointee.tag), UnsafeRawBufferPointer(rebasing: packet[offset..<offset &+ size]),
@@ -274,6 +279,19 @@ extension Peer {
   /// Whether the slot's subscriber may ask for lost packets again.
   public func answersNACK(slot: Int) -> Bool {
     senders.pointer(slot).pointee.section.codecs.contains { $0.nack }
+  }
+
+  /// The publisher holds the track, or lets it flow again.
+  public mutating func setMuted(receiver: Int, _ muted: Bool) {
+    guard kind(ofReceiver: receiver) != nil else { return }
+    receivers.pointer(receiver).pointee.setMuted(muted)
+    scheduleFeedback(receivers.pointer(receiver).pointee.deadline)
+  }
+
+  /// What the track's last packet was encoded in; nil before the first.
+  public func codec(ofReceiver index: Int) -> Codec? {
+    guard kind(ofReceiver: index) != nil else { return nil }
+    return receivers.pointer(index).pointee.codec
   }
 
   /// A subscriber of the track needs a key frame.

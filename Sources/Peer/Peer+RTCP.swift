@@ -71,6 +71,8 @@ extension Peer {
         continue
       }
       senders.pointer(slot).pointee.forwarder.receiveReport(block, now: now, epoch: context.epoch)
+      let reports = senders.pointer(slot).pointee.forwarder.reports
+      loss.reported(fraction: reports.fractionLost, of: reports.packetsReported)
       if let measured = senders.pointer(slot).pointee.forwarder.reports.roundTrip { roundTrip = measured }
     }
   }
@@ -146,6 +148,8 @@ extension Peer {
       opened = true
     }
     finish(writer.size, source: source, &context)
+    tallyLoss()
+    context.effects.noteQuality()
   }
 
   /// Requests for lost packets and key frames, and transport-wide feedback, as far as they are due.

@@ -5,7 +5,7 @@ internal import Media
 public import Model
 
 extension Peer {
-  private static let stateVersion: UInt16 = 1
+  private static let stateVersion: UInt16 = 2
 
   /// The peer as bytes; whoever holds them goes on exactly where it stood.
   /// - Returns: nil in the middle of a handshake, which lives inside OpenSSL, and after the peer's end.
@@ -44,6 +44,7 @@ extension Peer {
     writer.write(reportsDue)
     writer.write(feedbackDue)
     writer.write(roundTrip.wholeNanoseconds)
+    loss.encode(into: &writer)
     return writer.bytes
   }
 
@@ -97,6 +98,7 @@ extension Peer {
     peer.reportsDue = try reader.instant()
     peer.feedbackDue = try reader.instant()
     peer.roundTrip = .nanoseconds(try reader.integer(Int64.self))
+    peer.loss = try LossTally(from: &reader)
     try reader.finish()
     peer.indexSections()
     return peer

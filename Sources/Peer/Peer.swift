@@ -66,6 +66,7 @@ public struct Peer: ~Copyable {
   public internal(set) var closed: PeerCloseReason?
   /// To the peer and back, from its reports or our checks.
   var roundTrip = Duration.milliseconds(100)
+  var loss = LossTally()
 
   public init(_ setup: PeerSetup, context: inout PeerContext) {
     var ice = ServerAgent(local: setup.local, verify: setup.verification, now: setup.createdAt)

@@ -37,7 +37,9 @@ public struct PeerEffects: Sendable {
   public private(set) var closed: PeerCloseReason?
   /// A path was validated, selected or lost.
   public private(set) var pathsChanged = false
-  /// Receivers, by index, whose first packet came; whose clock is known anew.
+  /// `Peer.quality` was measured anew.
+  public private(set) var qualityMeasured = false
+  /// Receivers, by index, whose first packet came or whose codec changed; whose clock is known anew.
   public private(set) var started: InlineArray<16, UInt64> = InlineArray(repeating: 0)
   public private(set) var clocks: InlineArray<16, UInt64> = InlineArray(repeating: 0)
   /// Slots whose subscriber wishes for a key frame.
@@ -60,6 +62,10 @@ public struct PeerEffects: Sendable {
   }
   mutating func notePaths() {
     pathsChanged = true
+    dirty = true
+  }
+  mutating func noteQuality() {
+    qualityMeasured = true
     dirty = true
   }
   mutating func noteStarted(_ receiver: Int) {
@@ -88,6 +94,7 @@ public struct PeerEffects: Sendable {
     connected = nil
     closed = nil
     pathsChanged = false
+    qualityMeasured = false
     started = InlineArray(repeating: 0)
     clocks = InlineArray(repeating: 0)
     wishes = InlineArray(repeating: 0)

@@ -35,6 +35,8 @@ public enum PeerDrop: UInt8, Sendable, CaseIterable {
   /// An index would have been sealed twice: a mistake of ours.
   case sealRefused
   case sealFailed
+  /// The track's publisher holds it.
+  case trackMuted
 }
 
 /// Plain counters of one worker's peers.

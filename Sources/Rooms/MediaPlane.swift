@@ -33,6 +33,8 @@ public final class MediaPlane: Sendable {
   /// The server's time line, which is never stepped.
   var wallTime: WallTime { WallTime(engine.clock.epoch.ntp(at: engine.clock.now)) }
 
+  var now: Instant { engine.clock.now }
+
   /// Reserves a place at the home with the fewest peers.
   /// - Returns: nil when the server is full.
   func reserve() -> PeerKey? {

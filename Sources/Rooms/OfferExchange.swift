@@ -6,11 +6,14 @@ public struct OfferedTrack: Sendable {
   public var mid: String
   public var source: TrackSource
   public var name: String?
+  /// Held from its first packet on.
+  public var muted: Bool
 
-  public init(mid: String, source: TrackSource, name: String? = nil) {
+  public init(mid: String, source: TrackSource, name: String? = nil, muted: Bool = false) {
     self.mid = mid
     self.source = source
     self.name = name
+    self.muted = muted
   }
 }
 
@@ -30,6 +33,8 @@ public enum OfferError: Error, Sendable, CustomStringConvertible {
   case notAllowed(String)
   /// No place for another transport.
   case overloaded
+  /// Too many requests in too short a time.
+  case tooOften
   /// The session ended meanwhile.
   case gone
 
@@ -39,6 +44,7 @@ public enum OfferError: Error, Sendable, CustomStringConvertible {
     case .refused(let error): error.description
     case .notAllowed(let what): "the token does not allow \(what)"
     case .overloaded: "the server has no place for another transport; try again later"
+    case .tooOften: "too many requests in too short a time"
     case .gone: "the session is over; join anew"
     }
   }

@@ -12,6 +12,8 @@ public final class ParticipantSession: Sendable {
   private let continuation: AsyncStream<ParticipantNotice>.Continuation
   private let room: Room
   private let overflowed = Atomic<Bool>(false)
+  /// Half of the places are taken.
+  private let pressed = Atomic<Bool>(false)
 
   init(id: ParticipantID, room: Room, joined: JoinedState) {
     self.id = id
@@ -26,13 +28,45 @@ public final class ParticipantSession: Sendable {
     try await room.offer(sdp, tracks: tracks, from: id)
   }
 
+  /// Has a track play, in a slot of choice or in any, before all that nobody asked for.
+  public func subscribe(_ track: String, mid: String? = nil) async throws(RequestError) {
+    try await room.subscribe(track, mid: mid, by: id)
+  }
+
+  /// Frees the track's slot; it comes back only if asked for.
+  public func unsubscribe(_ track: String) async throws(RequestError) {
+    try await room.unsubscribe(track, by: id)
+  }
+
+  /// Holds a track of one's own, or lets it go.
+  public func mute(_ track: String, _ muted: Bool) async throws(RequestError) {
+    try await room.mute(track, muted, by: id)
+  }
+
+  /// Changes what others see of this participant.
+  public func update(_ change: ParticipantChange) async throws(RequestError) {
+    try await room.update(change, by: id)
+  }
+
+  /// Sends a message to all others.
+  /// - Parameter destinations: identities; nil: all. Who isn't there gets nothing.
+  public func send(
+    _ payload: String, topic: String? = nil, reliable: Bool = true, to destinations: [String]? = nil
+  ) async throws(RequestError) {
+    try await room.send(payload, topic: topic, reliable: reliable, to: destinations, from: id)
+  }
+
   /// Ends the session; one that has ended already stays as it is.
   public func leave(reason: LeaveReason = .left) async { await room.leave(id, reason: reason) }
 
+  /// Whether the front door is so slow that what may be lost is better left out.
+  var isSlow: Bool { pressed.load(ordering: .relaxed) }
+
   func notify(_ notice: ParticipantNotice) {
-    guard !overflowed.load(ordering: .relaxed),
-      case .enqueued(let remaining) = continuation.yield(notice), remaining <= 1
+    guard !overflowed.load(ordering: .relaxed), case .enqueued(let remaining) = continuation.yield(notice)
     else { return }
+    pressed.store(remaining < Self.noticeLimit / 2, ordering: .relaxed)
+    guard remaining <= 1 else { return }
     // Who can't keep up would live in a wrong picture of the room: better joined anew.
     overflowed.store(true, ordering: .relaxed)
     Task { await room.leave(id, reason: .connectionLost) }

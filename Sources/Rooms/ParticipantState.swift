@@ -6,6 +6,8 @@ public struct TrackInfo: Equatable, Sendable {
   public let kind: MediaKind
   public let source: TrackSource
   public let name: String?
+  /// The publisher holds it: nobody gets it.
+  public var muted = false
 }
 
 /// A participant as everybody in the room may see it.
@@ -13,6 +15,10 @@ public struct ParticipantInfo: Equatable, Sendable {
   public let id: ParticipantID
   public let identity: String
   public var name: String?
+  /// At most 64 KiB.
+  public var metadata: String?
+  /// At most 256 pairs, at most 64 KiB together.
+  public var attributes: [String: String] = [:]
   public var tracks: [TrackInfo]
 }
 
@@ -38,8 +44,11 @@ public struct RoomEvent: Sendable {
     case roomFinished = "room.finished"
     case participantJoined = "participant.joined"
     case participantLeft = "participant.left"
+    case participantUpdated = "participant.updated"
     case trackPublished = "track.published"
     case trackUnpublished = "track.unpublished"
+    case trackMuted = "track.muted"
+    case trackUnmuted = "track.unmuted"
   }
 
   /// From 1, without gaps, per room id.
@@ -56,17 +65,6 @@ public struct RoomEvent: Sendable {
 public struct SlotAssignment: Equatable, Sendable {
   public let mid: String
   public let track: TrackID?
-}
-
-/// What a participant is told.
-public enum ParticipantNotice: Sendable {
-  case event(RoomEvent)
-  /// Only slots that changed.
-  case slots([SlotAssignment])
-  /// So many more receive sections are needed.
-  case offerWanted(audio: Int, video: Int)
-  /// The session is over; always the last.
-  case closed(LeaveReason)
 }
 
 /// Why somebody is no longer in the room.

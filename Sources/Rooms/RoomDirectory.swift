@@ -35,8 +35,18 @@ public final class RoomDirectory: Sendable {
     self.log = log
   }
 
-  /// Passes events of the media plane to their rooms, until it stops.
+  /// How often samples of the media plane are read.
+  static let sampling = Duration.milliseconds(200)
+
+  /// Passes events and samples of the media plane to their rooms, until it stops.
   public func run() async {
+    let sampler = Task {
+      while !Task.isCancelled {
+        try await Task.sleep(for: Self.sampling)
+        await sample()
+      }
+    }
+    defer { sampler.cancel() }
     for await _ in media.engine.eventsReady {
       for events in media.engine.bridge.drainEvents() {
         let room = state.withLock { $0.peers[events.peer] }
@@ -49,9 +59,22 @@ public final class RoomDirectory: Sendable {
     }
   }
 
+  private func sample() async {
+    let levels = Dictionary(grouping: media.engine.bridge.levels(), by: \.key.peer)
+    let samples = media.engine.bridge.qualities().map { peer, quality in
+      PeerSample(peer: peer, quality: quality, levels: levels[peer, default: []].map { ($0, $1) })
+    }
+    let byRoom = state.withLock { state in
+      Dictionary(grouping: samples) { sample in state.peers[sample.peer].map(ObjectIdentifier.init) }
+        .compactMap { _, samples in state.peers[samples[0].peer].map { ($0, samples) } }
+    }
+    for (room, samples) in byRoom { await room.take(samples, now: media.now) }
+  }
+
   /// Lets somebody in; the room is made if need be. An identity that is in already is replaced.
   public func join(
-    room name: String, identity: String, name display: String?, grants: Grants
+    room name: String, identity: String, name display: String?, metadata: String? = nil,
+    attributes: [String: String] = [:], grants: Grants
   ) async throws(JoinError) -> ParticipantSession {
     let found: Result<Room, JoinError> = state.withLock { state in
       if state.isDraining { return .failure(.draining) }
@@ -68,7 +91,9 @@ public final class RoomDirectory: Sendable {
       state.sessions[name] = 1
       return .success(room)
     }
-    return await (try found.get()).join(identity: identity, name: display, grants: grants)
+    return await (try found.get()).join(
+      Newcomer(
+        identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants))
   }
 
   /// A session that `join` began is over: a room without any goes.

@@ -106,17 +106,17 @@ struct EventTableTests {
     let wakes = Counter()
     let table = EventTable(wake: { wakes.add() })
     table.note(b) { $0.connected = .aeadAES128GCM }
-    for track in [3, 1, 3] as [UInt16] { table.note(a) { $0.startedTracks.insert(track) } }
+    for track in [3, 1, 3] as [UInt16] { table.note(a) { $0.startedTracks[track] = .vp8 } }
     table.note(b) { $0.closed = .connectionLost }
     #expect(wakes.value == 1, "only the first wakes")
     let events = table.drain()
     #expect(events.map(\.peer) == [b, a])
     #expect(events[0].connected == .aeadAES128GCM && events[0].closed == .connectionLost)
-    #expect(events[1].startedTracks == [1, 3] && events[1].closed == nil)
+    #expect(events[1].startedTracks == [1: .vp8, 3: .vp8] && events[1].closed == nil)
     #expect(table.drain().isEmpty)
     table.note(a) { $0.closed = .requested }
     #expect(wakes.value == 2)
-    #expect(table.drain().first?.startedTracks == [])
+    #expect(table.drain().first?.startedTracks == [:])
   }
 
   @Test func `a bridge posts to the peer's home, and reports of a stopped worker don't wait`() {

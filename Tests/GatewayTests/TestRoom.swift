@@ -29,6 +29,8 @@ final class TestParticipant: RoomParticipant {
   let offers = Mutex<[SessionOffer]>([])
   let candidates = Mutex<[String]>([])
   let left = Mutex<[LeaveReason]>([])
+  /// Requests without an answer of their own, in words.
+  let asked = Mutex<[String]>([])
   /// An offer waits for one of these when it says `wait`.
   let gate = AsyncStream<Void>.makeStream()
 
@@ -43,14 +45,45 @@ final class TestParticipant: RoomParticipant {
     (messages, say) = AsyncStream<RoomMessage>.makeStream()
   }
 
-  func offer(_ offer: SessionOffer) async throws(RoomRefusal) -> SessionAnswer {
+  func offer(_ offer: SessionOffer) async throws(RoomRefusal) {
     offers.withLock { $0.append(offer) }
     if offer.sdp == "bad" { throw RoomRefusal(.offerRefused, "no answer to that") }
     if offer.sdp == "wait" { for await _ in gate.stream { break } }
+    say.yield(
+      .answer(
+        SessionAnswer(
+          sdp: "answer to \(offer.sdp)",
+          tracks: offer.tracks.map { .init(mid: $0.mid, track: "TR_\($0.mid)") },
+          slots: [Slot(mid: "1", track: nil)], declined: [.init(mid: "9", code: "codec")])))
     say.yield(.slots([Slot(mid: "1", track: "TR_0"), Slot(mid: "2", track: nil)]))
-    return SessionAnswer(
-      sdp: "answer to \(offer.sdp)", tracks: offer.tracks.map { .init(mid: $0.mid, track: "TR_\($0.mid)") },
-      slots: [Slot(mid: "1", track: nil)], declined: [.init(mid: "9", code: "codec")])
+  }
+
+  func subscribe(_ track: String, mid: String?) async throws(RoomRefusal) {
+    try ask("subscribe \(track) \(mid ?? "-")", refusing: track)
+  }
+
+  func unsubscribe(_ track: String) async throws(RoomRefusal) {
+    try ask("unsubscribe \(track)", refusing: track)
+  }
+
+  func mute(_ track: String, _ muted: Bool) async throws(RoomRefusal) {
+    try ask("mute \(track) \(muted)", refusing: track)
+  }
+
+  func update(_ change: ParticipantChange) async throws(RoomRefusal) {
+    try ask(
+      "update \(change.name ?? "-") \(change.metadata ?? "-") \(change.attributes ?? [:])", refusing: "")
+  }
+
+  func send(_ message: OutgoingMessage) async throws(RoomRefusal) {
+    try ask(
+      "data \(message.payload) \(message.topic ?? "-") \(message.reliable) \(message.destinations ?? [])",
+      refusing: "")
+  }
+
+  private func ask(_ text: String, refusing track: String) throws(RoomRefusal) {
+    asked.withLock { $0.append(text) }
+    if track == "TR_unknown" { throw RoomRefusal(.unknownTrack, "there is no such track") }
   }
 
   func candidate(_ candidate: String, mid: String) async {

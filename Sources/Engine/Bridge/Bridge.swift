@@ -1,10 +1,12 @@
-internal import Model
+public import Model
+public import Peer
 
 /// The narrow way between the control plane and the workers: commands down, events up. One per engine; any
 /// thread may use it.
 public final class Bridge: Sendable {
   let exchange: Exchange
   let events: EventTable
+  let samples = SampleTable()
 
   /// - Parameters:
   ///   - workers: 1–64.
@@ -28,6 +30,10 @@ public final class Bridge: Sendable {
 
   /// What happened since the last call, each peer once, in the order of its first event.
   public func drainEvents() -> [PeerEvents] { events.drain() }
+
+  /// The last value of every track that sends, and of every connected peer: what nobody asked for is overwritten.
+  public func levels() -> [(key: TrackKey, value: TrackLevel)] { samples.tracks }
+  public func qualities() -> [(key: PeerKey, value: PeerQuality)] { samples.peers }
 
   /// Asks a worker for its counters.
   /// - Parameter answer: called on the worker's thread; at its end by whoever stopped it, with empty counters.

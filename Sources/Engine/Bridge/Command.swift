@@ -10,11 +10,14 @@ public enum Command: Sendable {
   case restartICE(PeerKey, local: ICECredentials, remote: ICECredentials)
   /// Feeds a slot from a track, or from none.
   case assign(PeerKey, slot: UInt16, TrackKey?)
+  /// The publisher holds a track: it is forwarded to nobody until it is let go again.
+  case mute(TrackKey, Bool)
   case close(PeerKey)
 
   var peer: PeerKey {
     switch self {
     case .add(let setup): setup.key
+    case .mute(let track, _): track.peer
     case .apply(let key, _), .restartICE(let key, _, _), .assign(let key, _, _), .close(let key): key
     }
   }

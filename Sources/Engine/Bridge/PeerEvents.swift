@@ -8,8 +8,8 @@ public struct PeerEvents: Sendable {
   public let peer: PeerKey
   /// The handshake is finished and verified; media may flow.
   public var connected: SRTPProfile?
-  /// Indices of receive sections whose first packet came.
-  public var startedTracks: Set<UInt16> = []
+  /// Receive sections, by index, whose first packet came or whose codec changed, with that codec.
+  public var startedTracks: [UInt16: Codec] = [:]
   /// The peer is gone, with all its tables; always the last.
   public var closed: PeerCloseReason?
 

@@ -21,6 +21,7 @@ struct Fanout: ~Copyable {
   /// Workers that the track is relayed to, a bit each.
   var relays: UInt64 = 0
   var clock: ClockMapping?
+  var meter = LevelMeter()
   private var history: PacketHistory?
   private var lastWish = Instant(nanoseconds: .min / 2)
   /// Packets that came, for whom it may concern.

@@ -33,7 +33,10 @@ extension WorkerCore {
     switch peer.pointee.receive(datagram, path: path, arrival: arrival, now: now, context: &context) {
     case .media(let tag, let packet, let info):
       if !context.effects.isEmpty && applyEffects(slot, now: now) { return }
-      if tag >= 0 { deliver(packet, info, fanout: tag) }
+      if tag >= 0 {
+        measure(info, fanout: tag)
+        deliver(packet, info, fanout: tag)
+      }
       if peer.pointee.feedbackDeadline < timers.deadline(of: slot) {
         timers.set(slot, to: peer.pointee.feedbackDeadline)
       }

@@ -92,6 +92,8 @@ extension WorkerCore {
       addFragment(local.ufrag, of: key)
       peers.pointer(slot).pointee.restartICE(local: local, remote: remote)
     case .assign(_, let sender, let track): assign(slot, sender: Int(sender), to: track, now: now)
+    case .mute(let track, let muted):
+      peers.pointer(slot).pointee.setMuted(receiver: Int(track.index), muted)
     case .close: return remove(slot, reason: .requested)
     }
     settle(slot, now: now)

@@ -12,7 +12,8 @@ extension WorkerCore {
     if let profile = effects.connected { events.note(key) { $0.connected = profile } }
     for word in 0..<16 {
       for bit in SetBits(effects.started[word]) {
-        events.note(key) { $0.startedTracks.insert(UInt16(word * 64 + bit)) }
+        guard let codec = peers.pointer(slot).pointee.codec(ofReceiver: word * 64 + bit) else { continue }
+        events.note(key) { $0.startedTracks[UInt16(word * 64 + bit)] = codec }
       }
       for bit in SetBits(effects.clocks[word]) { publishClock(slot, receiver: word * 64 + bit) }
       for bit in SetBits(effects.wishes[word]) {
@@ -26,6 +27,7 @@ extension WorkerCore {
       return true
     }
     if effects.pathsChanged { reconcilePaths(slot) }
+    if effects.qualityMeasured { samples.set(key, peers.pointer(slot).pointee.quality) }
     return false
   }
 
@@ -55,6 +57,7 @@ extension WorkerCore {
     timers.remove(slot)
     for ufrag in peers[record: slot].ufrags { fragments[ufrag] = nil }
     peers.remove(slot)
+    samples.remove(key)
     if key.home == index {
       forget(key)
     } else {

@@ -23,6 +23,13 @@ extension WorkerCore {
     if fanout.pointee.relays != 0 { relay(packet, info, fanout: index) }
   }
 
+  /// Passes on how loud a track of ours is, about ten times a second.
+  @inline(__always)
+  mutating func measure(_ info: PacketInfo, fanout index: Int) {
+    let fanout = fanouts.pointer(index)
+    if let level = fanout.pointee.meter.note(info) { samples.set(fanout.pointee.key, level) }
+  }
+
   private mutating func relay(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo, fanout position: Int) {
     var crossing = Crossing(kind: .packet, from: UInt8(truncatingIfNeeded: index))
     crossing.track = fanouts.pointer(position).pointee.key
@@ -208,6 +215,7 @@ extension WorkerCore {
       _ = peers.pointer(Int(consumer.peer)).pointee.setSource(slot: Int(consumer.slot), nil, clock: nil)
       peers[record: Int(consumer.peer)].sources[Int(consumer.slot)] = -1
     }
+    if entry.pointee.publisher >= 0 { samples.remove(entry.pointee.key) }
     for worker in SetBits(entry.pointee.relays) { post(.trackEnded(entry.pointee.key), to: worker) }
     fanouts.remove(fanout)
   }

@@ -18,6 +18,7 @@ public struct WorkerCore: ~Copyable {
   let index: Int
   let exchange: Exchange
   let events: EventTable
+  let samples: SampleTable
   let limits: Limits
   public var context: PeerContext
 
@@ -51,6 +52,7 @@ public struct WorkerCore: ~Copyable {
     self.index = index
     exchange = bridge.exchange
     events = bridge.events
+    samples = bridge.samples
     self.limits = limits
     peers = PeerSlab(capacity: limits.peers)
     timers = TimerHeap(capacity: limits.peers)

@@ -10,7 +10,8 @@ public struct LiveRooms: RoomService {
   public func join(_ request: JoinRequest) async throws(RoomRefusal) -> any RoomParticipant {
     do throws(JoinError) {
       let session = try await directory.join(
-        room: request.room, identity: request.identity, name: request.name, grants: request.grants)
+        room: request.room, identity: request.identity, name: request.name, metadata: request.metadata,
+        attributes: request.attributes, grants: request.grants)
       return LiveParticipant(session)
     } catch {
       switch error {
@@ -31,28 +32,24 @@ private struct LiveParticipant: RoomParticipant {
     self.session = session
     joined = JoinedBody(session.joined)
     let notices = session.notices
-    messages = AsyncStream { continuation in
-      let reading = Task {
-        for await notice in notices { continuation.yield(RoomMessage(notice)) }
-        continuation.finish()
-      }
-      continuation.onTermination = { _ in reading.cancel() }
-    }
+    // Taken one by one: what isn't read waits where it is bounded.
+    messages = AsyncStream(unfolding: {
+      var iterator = notices.makeAsyncIterator()
+      return await iterator.next().map(RoomMessage.init)
+    })
   }
 
-  func offer(_ offer: SessionOffer) async throws(RoomRefusal) -> SessionAnswer {
+  func offer(_ offer: SessionOffer) async throws(RoomRefusal) {
+    let tracks = offer.tracks.map {
+      OfferedTrack(mid: $0.mid, source: $0.source, name: $0.name, muted: $0.muted)
+    }
     do throws(OfferError) {
-      let answer = try await session.offer(
-        offer.sdp, tracks: offer.tracks.map { OfferedTrack(mid: $0.mid, source: $0.source, name: $0.name) })
-      return SessionAnswer(
-        sdp: answer.sdp,
-        tracks: answer.tracks.map { SessionAnswer.Track(mid: $0.mid, track: $0.track.text) },
-        slots: answer.slots.map { Slot(mid: $0.mid, track: $0.track?.text) },
-        declined: answer.declined.map { SessionAnswer.Declined(mid: $0.mid, code: $0.code) })
+      _ = try await session.offer(offer.sdp, tracks: tracks)
     } catch {
       switch error {
       case .malformed, .refused: throw RoomRefusal(.offerRefused, error.description)
       case .notAllowed: throw RoomRefusal(.notAllowed, error.description)
+      case .tooOften: throw RoomRefusal(.rateLimited, error.description)
       case .overloaded, .gone: throw RoomRefusal(.unavailable, error.description)
       }
     }
@@ -61,8 +58,68 @@ private struct LiveParticipant: RoomParticipant {
   /// A server on a public address finds its clients by their checks: their candidates tell it nothing.
   func candidate(_ candidate: String, mid: String) async {}
 
+  func subscribe(_ track: String, mid: String?) async throws(RoomRefusal) {
+    do throws(RequestError) { try await session.subscribe(track, mid: mid) } catch {
+      throw RoomRefusal(error)
+    }
+  }
+
+  func unsubscribe(_ track: String) async throws(RoomRefusal) {
+    do throws(RequestError) { try await session.unsubscribe(track) } catch { throw RoomRefusal(error) }
+  }
+
+  func mute(_ track: String, _ muted: Bool) async throws(RoomRefusal) {
+    do throws(RequestError) { try await session.mute(track, muted) } catch { throw RoomRefusal(error) }
+  }
+
+  func update(_ change: ParticipantChange) async throws(RoomRefusal) {
+    do throws(RequestError) { try await session.update(change) } catch { throw RoomRefusal(error) }
+  }
+
+  func send(_ message: OutgoingMessage) async throws(RoomRefusal) {
+    do throws(RequestError) {
+      try await session.send(
+        message.payload, topic: message.topic, reliable: message.reliable, to: message.destinations)
+    } catch { throw RoomRefusal(error) }
+  }
+
   func leave(_ reason: LeaveReason) async {
     await session.leave(reason: reason)
+  }
+}
+
+extension RoomRefusal {
+  init(_ error: RequestError) {
+    let code: SignallingErrorCode =
+      switch error {
+      case .unknownTrack: .unknownTrack
+      case .unknownSlot: .unknownSlot
+      case .notAllowed: .notAllowed
+      case .tooOften: .rateLimited
+      case .limit: .limit
+      case .tooLarge: .tooLarge
+      case .gone: .unavailable
+      }
+    self.init(code, error.description)
+  }
+}
+
+extension SessionAnswer {
+  init(_ answer: OfferAnswer) {
+    self.init(
+      sdp: answer.sdp, tracks: answer.tracks.map { Track(mid: $0.mid, track: $0.track.text) },
+      slots: answer.slots.map { Slot(mid: $0.mid, track: $0.track?.text) },
+      declined: answer.declined.map { Declined(mid: $0.mid, code: $0.code) })
+  }
+}
+
+extension StreamBody {
+  init(_ track: TrackID, _ state: StreamState) {
+    switch state {
+    case .active: self.init(track: track.text, state: "active")
+    case .paused(let reason): self.init(track: track.text, state: "paused", reason: reason.rawValue)
+    case .waiting(let reason): self.init(track: track.text, state: "waiting", reason: reason.rawValue)
+    }
   }
 }
 
@@ -81,14 +138,16 @@ extension RoomBody {
 extension ParticipantBody {
   init(_ info: ParticipantInfo) {
     self.init(
-      id: info.id.text, identity: info.identity, name: info.name, tracks: info.tracks.map { TrackBody($0) })
+      id: info.id.text, identity: info.identity, name: info.name, metadata: info.metadata,
+      attributes: info.attributes, tracks: info.tracks.map { TrackBody($0) })
   }
 }
 
 extension TrackBody {
   init(_ info: TrackInfo) {
     self.init(
-      id: info.id.text, kind: info.kind == .audio ? "audio" : "video", source: info.source, name: info.name)
+      id: info.id.text, kind: info.kind == .audio ? "audio" : "video", source: info.source, name: info.name,
+      muted: info.muted)
   }
 }
 
@@ -100,6 +159,16 @@ extension RoomMessage {
         .slots(assignments.map { Slot(mid: $0.mid, track: $0.track?.text) })
       case .offerWanted(let audio, let video):
         .offerWanted(audio: audio, video: video, reason: .slots)
+      case .answer(let answer): .answer(SessionAnswer(answer))
+      case .speakers(let speakers):
+        .speakers(speakers.map { SpeakerBody(participant: $0.participant.text, level: $0.level) })
+      case .quality(let changed):
+        .quality(changed.map { QualityBody(participant: $0.participant.text, quality: $0.quality.rawValue) })
+      case .stream(let track, let state): .stream(StreamBody(track, state))
+      case .data(let data):
+        .data(
+          DataBody(
+            from: data.from?.text, payload: data.payload, topic: data.topic, reliable: data.reliable))
       case .closed(let reason): .closed(reason)
       case .event(let event): .event(EventBody(event))
       }

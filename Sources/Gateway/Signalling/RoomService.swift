@@ -29,8 +29,14 @@ public protocol RoomParticipant: Sendable {
   /// `closed`.
   var messages: AsyncStream<RoomMessage> { get }
 
-  func offer(_ offer: SessionOffer) async throws(RoomRefusal) -> SessionAnswer
+  /// The answer comes among the messages, after all that it names.
+  func offer(_ offer: SessionOffer) async throws(RoomRefusal)
   func candidate(_ candidate: String, mid: String) async
+  func subscribe(_ track: String, mid: String?) async throws(RoomRefusal)
+  func unsubscribe(_ track: String) async throws(RoomRefusal)
+  func mute(_ track: String, _ muted: Bool) async throws(RoomRefusal)
+  func update(_ change: ParticipantChange) async throws(RoomRefusal)
+  func send(_ message: OutgoingMessage) async throws(RoomRefusal)
   func leave(_ reason: LeaveReason) async
 }
 
@@ -46,13 +52,38 @@ public struct RoomRefusal: Error, Equatable, Sendable {
   }
 }
 
+/// A message of a participant to others.
+public struct OutgoingMessage: Equatable, Sendable {
+  /// Base64.
+  public var payload: String
+  public var topic: String?
+  public var reliable: Bool
+  /// Identities; nil: everybody.
+  public var destinations: [String]?
+
+  public init(payload: String, topic: String? = nil, reliable: Bool = true, destinations: [String]? = nil) {
+    self.payload = payload
+    self.topic = topic
+    self.reliable = reliable
+    self.destinations = destinations
+  }
+}
+
 /// What a room tells one participant.
 public enum RoomMessage: Equatable, Sendable {
+  /// To the offer that is in flight.
+  case answer(SessionAnswer)
   /// Which tracks now play in which receive sections; each was announced before.
   case slots([Slot])
   /// So many more receive sections are needed, or a restart of ICE.
   case offerWanted(audio: Int, video: Int, reason: OfferReason)
   case event(EventBody)
+  /// Who speaks now, the loudest first.
+  case speakers([SpeakerBody])
+  /// Only those that changed.
+  case quality([QualityBody])
+  case stream(StreamBody)
+  case data(DataBody)
   /// The last one.
   case closed(LeaveReason)
 }

@@ -8,6 +8,12 @@ enum ServerMessage: Equatable, Sendable {
   case slots([Slot])
   case offerWanted(audio: Int, video: Int, reason: OfferReason)
   case event(EventBody)
+  case speakers([SpeakerBody])
+  case quality([QualityBody])
+  case stream(StreamBody)
+  case data(DataBody)
+  /// A request was done that has no answer of its own; only where it had an id.
+  case ok
   case pong
   case error(SignallingErrorCode, message: String)
   case closed(LeaveReason)
@@ -30,6 +36,7 @@ private struct Envelope: Encodable {
   enum Key: String, CodingKey {
     case type, id, participant, room, participants, iceServers, pingInterval, lastEvent
     case sdp, tracks, slots, declined, assignments, audio, video, reason, event, code, message, retry
+    case speakers, track, state, from, payload, topic, reliable
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -61,6 +68,24 @@ private struct Envelope: Encodable {
     case .event(let event):
       try fields.encode("event", forKey: .type)
       try fields.encode(event, forKey: .event)
+    case .speakers(let speakers):
+      try fields.encode("speakers", forKey: .type)
+      try fields.encode(speakers, forKey: .speakers)
+    case .quality(let participants):
+      try fields.encode("quality", forKey: .type)
+      try fields.encode(participants, forKey: .participants)
+    case .stream(let stream):
+      try fields.encode("stream", forKey: .type)
+      try fields.encode(stream.track, forKey: .track)
+      try fields.encode(stream.state, forKey: .state)
+      try fields.encodeIfPresent(stream.reason, forKey: .reason)
+    case .data(let data):
+      try fields.encode("data", forKey: .type)
+      try fields.encode(data.from, forKey: .from)
+      try fields.encode(data.payload, forKey: .payload)
+      try fields.encodeIfPresent(data.topic, forKey: .topic)
+      try fields.encode(data.reliable, forKey: .reliable)
+    case .ok: try fields.encode("ok", forKey: .type)
     case .pong: try fields.encode("pong", forKey: .type)
     case .error(let code, let message):
       try fields.encode("error", forKey: .type)

@@ -21,6 +21,16 @@ public enum SignallingErrorCode: String, Codable, Sendable, CaseIterable {
   case offerRefused = "offer-refused"
   /// The token's grants don't allow it.
   case notAllowed = "not-allowed"
+  /// No such track in the room, or not one's own.
+  case unknownTrack = "unknown-track"
+  /// No receive section of that mid for that kind of track.
+  case unknownSlot = "unknown-slot"
+  /// A field that this server does not understand yet and must not ignore.
+  case unsupported
+  case tooLarge = "too-large"
+  /// As many as one participant may have.
+  case limit
+  case rateLimited = "rate-limited"
   case roomFull = "room-full"
   /// Over capacity, or about to stop.
   case unavailable
@@ -34,7 +44,7 @@ public enum SignallingErrorCode: String, Codable, Sendable, CaseIterable {
   public var retry: Retry {
     switch self {
     case .offerPending: .now
-    case .roomFull, .unavailable, .tokenNotYetValid: .after
+    case .roomFull, .unavailable, .tokenNotYetValid, .rateLimited, .limit: .after
     default: .never
     }
   }

@@ -20,7 +20,7 @@ extension WebSocket: TextSocket {}
 ///            └── 5 s, or anything else first: error, close ──────────────────────────┘
 ///
 /// Messages are handled in order; only an offer's answer is waited for beside them, so that a ping or candidate
-/// doesn't have to.
+/// doesn't have to. The answer comes in its place among what the room says.
 actor SignallingSession<Socket: TextSocket> {
   struct Terms: Sendable {
     var room: String
@@ -32,12 +32,15 @@ actor SignallingSession<Socket: TextSocket> {
     var pingInterval = 20
   }
 
+  private struct OfferInFlight { let id: RequestID? }
+
   private let socket: Socket
   private let terms: Terms
   private let rooms: any RoomService
   private var participant: (any RoomParticipant)?
   private var requests = AnsweredRequests()
-  private var offerInFlight: Task<Void, Never>?
+  /// The request that waits for its answer among the room's messages.
+  private var offerInFlight: OfferInFlight?
   private var isOver = false
   private var pump: Task<Void, Never>?
 
@@ -81,6 +84,7 @@ actor SignallingSession<Socket: TextSocket> {
       case .notJSON: fail(.badMessage, "no JSON object", id: nil, close: .badMessage)
       case .field(let name, let id):
         fail(.badMessage, "\(name) is missing, too long or of the wrong type", id: id)
+      case .unsupported(let name, let id): fail(.unsupported, "\(name) is not supported", id: id)
       }
       return
     }
@@ -110,6 +114,16 @@ actor SignallingSession<Socket: TextSocket> {
     switch message.content {
     case .offer(let offer): answer(offer, by: participant, id: id)
     case .candidate(let candidate, let mid): await participant.candidate(candidate, mid: mid)
+    case .subscribe(let track, let mid):
+      await perform(id) { () throws(RoomRefusal) in try await participant.subscribe(track, mid: mid) }
+    case .unsubscribe(let track):
+      await perform(id) { () throws(RoomRefusal) in try await participant.unsubscribe(track) }
+    case .mute(let track, let muted):
+      await perform(id) { () throws(RoomRefusal) in try await participant.mute(track, muted) }
+    case .update(let change):
+      await perform(id) { () throws(RoomRefusal) in try await participant.update(change) }
+    case .data(let message):
+      await perform(id) { () throws(RoomRefusal) in try await participant.send(message) }
     case .ping: send(.pong, id: id)
     case .leave:
       isOver = true
@@ -149,11 +163,7 @@ actor SignallingSession<Socket: TextSocket> {
       self.participant = participant
       send(.joined(participant.joined, pingInterval: terms.pingInterval), id: id)
       pump = Task {
-        for await message in participant.messages {
-          // What happens after an answer was made must not overtake it.
-          await self.offerInFlight?.value
-          self.forward(message)
-        }
+        for await message in participant.messages { self.forward(message) }
       }
     } catch {
       fail(error.code, error.message, id: id, close: .joinRefused)
@@ -165,13 +175,24 @@ actor SignallingSession<Socket: TextSocket> {
       fail(.offerPending, "another offer is being answered", id: id)
       return
     }
-    offerInFlight = Task {
+    offerInFlight = OfferInFlight(id: id)
+    Task {
       do throws(RoomRefusal) {
-        self.send(.answer(try await participant.offer(offer)), id: id)
+        try await participant.offer(offer)
       } catch {
+        self.offerInFlight = nil
         self.fail(error.code, error.message, id: id)
       }
-      self.offerInFlight = nil
+    }
+  }
+
+  /// Does what has no answer of its own.
+  private func perform(_ id: RequestID?, _ request: () async throws(RoomRefusal) -> Void) async {
+    do throws(RoomRefusal) {
+      try await request()
+      if id != nil { send(.ok, id: id) }
+    } catch {
+      fail(error.code, error.message, id: id)
     }
   }
 
@@ -180,6 +201,14 @@ actor SignallingSession<Socket: TextSocket> {
   private func forward(_ message: RoomMessage) {
     guard !isOver else { return }
     switch message {
+    case .answer(let answer):
+      let id = offerInFlight?.id
+      offerInFlight = nil
+      send(.answer(answer), id: id)
+    case .speakers(let speakers): send(.speakers(speakers))
+    case .quality(let changed): send(.quality(changed))
+    case .stream(let stream): send(.stream(stream))
+    case .data(let data): send(.data(data))
     case .slots(let slots): send(.slots(slots))
     case .offerWanted(let audio, let video, let reason):
       send(.offerWanted(audio: audio, video: video, reason: reason))

@@ -6,11 +6,14 @@ public struct SessionOffer: Equatable, Sendable {
     public var mid: String
     public var source: TrackSource
     public var name: String?
+    /// Held from its first packet on.
+    public var muted: Bool
 
-    public init(mid: String, source: TrackSource, name: String? = nil) {
+    public init(mid: String, source: TrackSource, name: String? = nil, muted: Bool = false) {
       self.mid = mid
       self.source = source
       self.name = name
+      self.muted = muted
     }
   }
 
@@ -173,5 +176,61 @@ public struct EventBody: Equatable, Sendable, Encodable {
     self.participant = participant
     self.track = track
     self.reason = reason
+  }
+}
+
+/// Somebody who speaks.
+public struct SpeakerBody: Equatable, Sendable, Encodable {
+  public var participant: String
+  /// 0 to 1.
+  public var level: Double
+
+  public init(participant: String, level: Double) {
+    self.participant = participant
+    self.level = level
+  }
+}
+
+/// How well somebody's media travels.
+public struct QualityBody: Equatable, Sendable, Encodable {
+  public var participant: String
+  /// `excellent`, `good`, `poor` or `lost`.
+  public var quality: String
+
+  public init(participant: String, quality: String) {
+    self.participant = participant
+    self.quality = quality
+  }
+}
+
+/// Whether a track reaches this participant.
+public struct StreamBody: Equatable, Sendable {
+  public var track: String
+  /// `active`, `paused` or `waiting`.
+  public var state: String
+  /// Absent where it is active.
+  public var reason: String?
+
+  public init(track: String, state: String, reason: String? = nil) {
+    self.track = track
+    self.state = state
+    self.reason = reason
+  }
+}
+
+/// A message from another participant.
+public struct DataBody: Equatable, Sendable {
+  /// The sender's id; nil: somebody who is hidden.
+  public var from: String?
+  /// Base64.
+  public var payload: String
+  public var topic: String?
+  public var reliable: Bool
+
+  public init(from: String?, payload: String, topic: String? = nil, reliable: Bool = true) {
+    self.from = from
+    self.payload = payload
+    self.topic = topic
+    self.reliable = reliable
   }
 }

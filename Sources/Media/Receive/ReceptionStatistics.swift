@@ -40,6 +40,8 @@ public struct ReceptionStatistics: Sendable {
   public var isStarted: Bool { started }
   public var highestSequence: Int64 { highest }
   public var packetsReceived: UInt64 { received }
+  /// Packets that the source has sent since it started, by their numbers.
+  public var packetsExpected: Int64 { started ? highest &- base &+ 1 : 0 }
   /// Interarrival jitter in units of the RTP clock.
   public var jitter: UInt32 { jitterTimes16 >> 4 }
 

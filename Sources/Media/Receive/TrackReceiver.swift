@@ -37,6 +37,10 @@ public struct TrackReceiver: Sendable {
   public private(set) var keyFrames = KeyFrameRequester()
   /// How often the source started over.
   public private(set) var restarts: UInt8 = 0
+  /// What the last packet was encoded in; nil before the first.
+  public private(set) var codec: Codec?
+  /// The publisher holds the track: its packets are counted and go no further.
+  public private(set) var isMuted = false
   private var usesNACK = false
   private var usesPLI = false
 
@@ -166,6 +170,7 @@ public struct TrackReceiver: Sendable {
     case .dropped(let reason): return .dropped(reason)
     }
     info.restart = restarts
+    codec = info.codec
     if usesNACK, nack.received(info.extendedSequence, now: arrival) { keyFrames.wish() }
 
     let payload = UnsafeRawBufferPointer(
@@ -190,6 +195,18 @@ public struct TrackReceiver: Sendable {
     return true
   }
 
+  /// Holds the track, or lets it flow again. Whoever gets it goes on without a gap: to them it is a source that
+  /// started over, beginning with a key frame.
+  public mutating func setMuted(_ muted: Bool) {
+    guard muted != isMuted else { return }
+    isMuted = muted
+    guard !muted, isStarted else { return }
+    restarts &+= 1
+    // What was missed meanwhile would be of the time before.
+    nack.reset()
+    wishKeyFrame()
+  }
+
   private func formatIndex(_ payloadType: UInt8, isRTX: Bool) -> Int? {
     for index in 0..<formatCount
     where (isRTX ? formats[index].rtxPayloadType : formats[index].payloadType) == payloadType {
@@ -205,6 +222,11 @@ extension TrackReceiver {
   /// When `missing` or `keyFrameDue` has something to say; a wish from before the first packet waits for it.
   @inlinable @inline(__always)
   public var deadline: Instant { isStarted ? min(nack.deadline, keyFrames.deadline) : .never }
+
+  /// Packets of the media stream: those that its numbers promise, and those that came.
+  public var tally: (expected: Int64, received: Int64) {
+    (statistics.packetsExpected, Int64(clamping: statistics.packetsReceived))
+  }
 
   /// Somebody needs a key frame; audio and codecs without PLI have none to give.
   public mutating func wishKeyFrame() { if usesPLI { keyFrames.wish() } }
@@ -277,6 +299,9 @@ extension TrackReceiver {
     writer.write(firstTimestamp)
     writer.write(firstArrival)
     writer.write(clockRate)
+    writer.write(codec != nil)
+    writer.write((codec ?? .opus).rawValue)
+    writer.write(isMuted)
   }
 
   public init(_ section: ReceiveSection, from reader: inout StateReader) throws(StateError) {
@@ -297,5 +322,11 @@ extension TrackReceiver {
     firstTimestamp = try reader.integer()
     firstArrival = try reader.instant()
     clockRate = try reader.integer()
+    let isKnown = try reader.bool()
+    guard let last = Codec(rawValue: try reader.integer()) else {
+      throw .invalid(field: "codec", offset: reader.offset)
+    }
+    codec = isKnown ? last : nil
+    isMuted = try reader.bool()
   }
 }

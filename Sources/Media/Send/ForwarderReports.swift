@@ -13,6 +13,9 @@ public struct ForwarderReports: Sendable {
   /// Smoothed; nil before the first report that names one of ours.
   public private(set) var roundTrip: Duration?
   public private(set) var lastReport = Instant.never
+  /// Packets sent between the last report and the one before: what `fractionLost` is a fraction of.
+  public private(set) var packetsReported: UInt32 = 0
+  private var packetsAtReport: UInt32 = 0
 
   public init() {}
 
@@ -27,6 +30,8 @@ public struct ForwarderReports: Sendable {
     cumulativeLost = block.cumulativeLost
     jitter = block.jitter
     lastReport = now
+    packetsReported = packets &- packetsAtReport
+    packetsAtReport = packets
     guard block.lastSenderReport != 0 else { return }
     let elapsed = epoch.ntp(at: now).middle &- block.lastSenderReport
     // Negative by rounding, or nonsense: no sample.
@@ -45,6 +50,8 @@ public struct ForwarderReports: Sendable {
     writer.write(jitter)
     writer.write(roundTrip?.wholeNanoseconds ?? -1)
     writer.write(lastReport)
+    writer.write(packetsReported)
+    writer.write(packetsAtReport)
   }
 
   public init(from reader: inout StateReader) throws(StateError) {
@@ -56,6 +63,8 @@ public struct ForwarderReports: Sendable {
     let nanoseconds: Int64 = try reader.integer()
     roundTrip = nanoseconds < 0 ? nil : .nanoseconds(nanoseconds)
     lastReport = try reader.instant()
+    packetsReported = try reader.integer()
+    packetsAtReport = try reader.integer()
   }
 }
 

@@ -1,0 +1,98 @@
+internal import ICE
+internal import Media
+public import Model
+
+/// How well a peer's packets travel, as its reports and ours have it.
+public struct PeerQuality: BitwiseCopyable, Sendable {
+  /// Packets lost on the way to the peer and from it, the worse of both; smoothed over some seconds, in 65536ths.
+  public var loss: UInt16
+  public var roundTrip: Duration
+  /// When the last valid STUN message came from the peer.
+  public var lastHeard: Instant
+
+  public init(loss: UInt16, roundTrip: Duration, lastHeard: Instant) {
+    self.loss = loss
+    self.roundTrip = roundTrip
+    self.lastHeard = lastHeard
+  }
+}
+
+extension Peer {
+  /// As of the last regular report, which a connected peer gets every second.
+  public var quality: PeerQuality {
+    PeerQuality(loss: loss.worse, roundTrip: roundTrip, lastHeard: ice.lastHeard)
+  }
+
+  /// Counts what came in since the last time, and smooths both directions.
+  mutating func tallyLoss() {
+    var expected: Int64 = 0
+    var received: Int64 = 0
+    for index in 0..<receivers.count where receiveSections[index] != nil {
+      let (wanted, found) = receivers.pointer(index).pointee.tally
+      expected &+= wanted
+      received &+= found
+    }
+    loss.tally(expected: expected, received: received)
+  }
+}
+
+/// Lost packets of all streams of a peer, weighed by their number.
+struct LossTally: BitwiseCopyable {
+  /// What the peer's reports said since the last tally: packets, and lost ones in 256ths.
+  private var reportedPackets: UInt32 = 0
+  private var reportedLost: UInt32 = 0
+  /// Of all tracks, at the last tally.
+  private var expected: Int64 = 0
+  private var received: Int64 = 0
+  /// Smoothed, in 65536ths.
+  private var outgoing: UInt16 = 0
+  private var incoming: UInt16 = 0
+
+  init() {}
+
+  var worse: UInt16 { max(outgoing, incoming) }
+
+  /// A report block: nobody sends more than the bound in a second, whatever it says.
+  mutating func reported(fraction: UInt8, of packets: UInt32) {
+    let packets = min(packets, 100_000)
+    guard reportedPackets < 10_000_000 else { return }
+    reportedPackets &+= packets
+    reportedLost &+= UInt32(fraction) &* packets
+  }
+
+  mutating func tally(expected newExpected: Int64, received newReceived: Int64) {
+    // Without packets there is no loss to speak of; a track that ended takes its numbers with it.
+    let wanted = newExpected &- expected
+    let found = newReceived &- received
+    expected = newExpected
+    received = newReceived
+    let lost = wanted > 0 && found >= 0 && found < wanted ? (wanted &- found) &* 65_535 / wanted : 0
+    incoming = Self.smooth(incoming, lost)
+    outgoing = Self.smooth(
+      outgoing, reportedPackets == 0 ? 0 : Int64(reportedLost) &* 256 / Int64(reportedPackets))
+    reportedPackets = 0
+    reportedLost = 0
+  }
+
+  private static func smooth(_ old: UInt16, _ sample: Int64) -> UInt16 {
+    UInt16(clamping: Int64(old) &+ (min(max(sample, 0), 65_535) &- Int64(old)) / 4)
+  }
+
+  func encode(into writer: inout StateWriter) {
+    writer.write(reportedPackets)
+    writer.write(reportedLost)
+    writer.write(expected)
+    writer.write(received)
+    writer.write(outgoing)
+    writer.write(incoming)
+  }
+
+  init(from reader: inout StateReader) throws(StateError) {
+    reportedPackets = try reader.integer()
+    reportedLost = try reader.integer()
+    expected = try reader.integer()
+    received = try reader.integer()
+    outgoing = try reader.integer()
+    incoming = try reader.integer()
+  }
+}

@@ -1,0 +1,27 @@
+internal import Model
+
+/// How often somebody may ask: a bucket that fills at an even rate.
+struct Budget {
+  private let rate: Double
+  private let burst: Double
+  private var left: Double
+  private var at: Instant?
+
+  /// - Parameters:
+  ///   - rate: units a second.
+  ///   - burst: units at once.
+  init(rate: Double, burst: Double) {
+    self.rate = rate
+    self.burst = burst
+    left = burst
+  }
+
+  /// - Returns: false, and nothing is taken, when there isn't enough.
+  mutating func take(_ amount: Double = 1, now: Instant) -> Bool {
+    if let at { left = min(burst, left + max(0, Double(now.nanoseconds - at.nanoseconds)) / 1e9 * rate) }
+    at = now
+    guard left >= amount else { return false }
+    left -= amount
+    return true
+  }
+}

@@ -1,0 +1,71 @@
+/// What a participant is told.
+public enum ParticipantNotice: Sendable {
+  case event(RoomEvent)
+  /// The answer to an offer, in its place among the other notices: all that it names was told before.
+  case answer(OfferAnswer)
+  /// Only slots that changed.
+  case slots([SlotAssignment])
+  /// So many more receive sections are needed, beside those that were asked for already.
+  case offerWanted(audio: Int, video: Int)
+  /// Who speaks now, the loudest first.
+  case speakers([Speaker])
+  /// Only participants whose quality changed.
+  case quality([ParticipantQuality])
+  /// What became of a track that this participant is to get; one that is put into a slot is active until told
+  /// otherwise.
+  case stream(TrackID, StreamState)
+  case data(DataMessage)
+  /// The session is over; always the last.
+  case closed(LeaveReason)
+}
+
+public struct Speaker: Equatable, Sendable {
+  public let participant: ParticipantID
+  /// 0 (silent) to 1 (as loud as can be).
+  public let level: Double
+}
+
+/// How well somebody's media travels, by packets lost in either direction and by the round trip.
+public enum ConnectionQuality: String, Sendable, CaseIterable {
+  /// Below 2 % and below 150 ms.
+  case excellent
+  /// Below 5 % and below 300 ms.
+  case good
+  case poor
+  /// Half of it or more, or no sign of life for 8 s.
+  case lost
+}
+
+public struct ParticipantQuality: Equatable, Sendable {
+  public let participant: ParticipantID
+  public let quality: ConnectionQuality
+}
+
+/// Whether a track reaches its subscriber, and if not, why.
+public enum StreamState: Equatable, Sendable {
+  case active
+  case paused(PauseReason)
+  case waiting(WaitReason)
+
+  public enum PauseReason: String, Sendable, CaseIterable {
+    /// No section of the subscriber's has the codec that the track comes in.
+    case codec
+    /// The publisher's packets have ceased to come.
+    case noMedia = "no-media"
+  }
+
+  public enum WaitReason: String, Sendable, CaseIterable {
+    case noSlot = "no-slot"
+  }
+}
+
+/// A message from a participant to others.
+public struct DataMessage: Equatable, Sendable {
+  /// nil: from somebody who is hidden.
+  public let from: ParticipantID?
+  /// As it came; the front door knows what it is.
+  public let payload: String
+  public let topic: String?
+  /// May be left out where the receiver is slow.
+  public let reliable: Bool
+}

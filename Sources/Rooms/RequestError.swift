@@ -1,0 +1,27 @@
+/// Why a request was not done; the session goes on as before.
+public enum RequestError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// No such track in the room, or none that this participant may name here.
+  case unknownTrack
+  /// No section of that name that could play the track.
+  case unknownSlot
+  /// The token doesn't allow it.
+  case notAllowed(String)
+  case tooOften
+  /// As many as there may be.
+  case limit(Int)
+  case tooLarge(String)
+  /// The session ended meanwhile.
+  case gone
+
+  public var description: String {
+    switch self {
+    case .unknownTrack: "there is no such track"
+    case .unknownSlot: "there is no such slot for that kind of track"
+    case .notAllowed(let what): "the token does not allow \(what)"
+    case .tooOften: "too many requests in too short a time"
+    case .limit(let limit): "there may be \(limit) and not more"
+    case .tooLarge(let what): "\(what) is too large"
+    case .gone: "the session is over; join anew"
+    }
+  }
+}

@@ -1,0 +1,120 @@
+internal import Engine
+internal import Logging
+internal import Model
+internal import Peer
+
+/// One room: who is in it, what they publish, and which slot of whom shows which track.
+///
+/// An actor, readable before fast: packets never come here. It tells the media plane what to do by one-way
+/// commands and hears of it by events and samples.
+actor Room {
+  let info: RoomInfo
+  let media: MediaPlane
+  let directory: RoomDirectory
+  let log: Log
+  var members: [Member] = []
+  var random = RandomSource.system
+  var speakers = SpeakerDetector()
+  /// As told last.
+  var speaking: [Speaker] = []
+  /// Tracks whose packets have ceased to come.
+  var stalled: Set<TrackID> = []
+  private var lastEvent = 0
+  private var closed: LeaveReason?
+
+  init(name: String, media: MediaPlane, directory: RoomDirectory, log: Log) {
+    var random = RandomSource.system
+    info = RoomInfo(id: RoomID(&random), name: name)
+    self.media = media
+    self.directory = directory
+    self.log = log
+  }
+
+  var now: Instant { media.now }
+
+  // MARK: - Coming and going
+
+  /// - Returns: the session, whose state is that of its `lastEvent`; what comes after is told by its notices.
+  func join(_ newcomer: Newcomer) -> ParticipantSession {
+    if let old = members.first(where: { $0.info.identity == newcomer.identity }) {
+      end(old, reason: .duplicateIdentity)
+    }
+    if lastEvent == 0 { record(.roomStarted) }
+    let participant = ParticipantInfo(
+      id: ParticipantID(&random), identity: newcomer.identity, name: newcomer.name,
+      metadata: newcomer.metadata, attributes: newcomer.attributes, tracks: [])
+    let others = members.filter { !$0.grants.hidden }
+    if !newcomer.grants.hidden { record(.participantJoined, participant: participant) }
+    let session = ParticipantSession(
+      id: participant.id, room: self,
+      joined: JoinedState(
+        room: info, participant: participant, participants: others.map(\.info), lastEvent: lastEvent))
+    let member = Member(session: session, info: participant, grants: newcomer.grants)
+    if newcomer.grants.canSubscribe {
+      let tracks = others.flatMap { other in other.published.map { slotTrack($0, of: other) } }
+      member.native.slots.add(tracks, now: now)
+    }
+    members.append(member)
+    if !speaking.isEmpty { session.notify(.speakers(speaking)) }
+    let qualities = others.compactMap { other in
+      other.quality.map { ParticipantQuality(participant: other.id, quality: $0.value) }
+    }
+    if !qualities.isEmpty { session.notify(.quality(qualities)) }
+    log.info(
+      "participant joined",
+      ["room": info.name, "identity": newcomer.identity, "id": participant.id.text])
+    if let closed { end(member, reason: closed) }
+    return session
+  }
+
+  func leave(_ id: ParticipantID, reason: LeaveReason) {
+    if let member = member(id) { end(member, reason: reason) }
+  }
+
+  func end(_ member: Member, reason: LeaveReason) {
+    guard members.contains(where: { $0 === member }) else { return }
+    for transport in member.transports {
+      for track in transport.published { unpublish(track, of: member, transport) }
+      // Its place is given back when the media plane says that it is gone.
+      if let link = transport.link { media.post(.close(link.key)) }
+    }
+    members.removeAll { $0 === member }
+    if !member.grants.hidden { record(.participantLeft, participant: member.info, reason: reason) }
+    member.session.finish(.closed(reason))
+    directory.sessionEnded(in: info.name)
+    if members.isEmpty { record(.roomFinished) }
+    log.info(
+      "participant left", ["room": info.name, "identity": member.info.identity, "reason": reason.rawValue])
+  }
+
+  /// Ends every session, also of those that are on their way in.
+  func close(reason: LeaveReason) {
+    closed = reason
+    for member in members { end(member, reason: reason) }
+  }
+
+  // MARK: - Events
+
+  func member(_ id: ParticipantID) -> Member? { members.first { $0.id == id } }
+
+  /// Numbers an event and tells it to everybody who is in.
+  func record(
+    _ kind: RoomEvent.Kind, participant: ParticipantInfo? = nil, track: TrackInfo? = nil,
+    reason: LeaveReason? = nil
+  ) {
+    lastEvent += 1
+    let event = RoomEvent(
+      id: lastEvent, time: media.wallTime, room: info, kind: kind, participant: participant, track: track,
+      reason: reason)
+    for member in members { member.session.notify(.event(event)) }
+  }
+}
+
+/// Who comes in, as the token has it.
+struct Newcomer: Sendable {
+  var identity: String
+  var name: String?
+  var metadata: String?
+  var attributes: [String: String] = [:]
+  var grants: Grants
+}

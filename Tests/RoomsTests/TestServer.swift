@@ -1,0 +1,151 @@
+import Crypto
+import Engine
+import ICE
+import Logging
+import Model
+import Negotiation
+import Wire
+
+@testable import Rooms
+
+/// A server without front doors.
+final class TestServer: Sendable {
+  let engine: MediaEngine
+  let directory: RoomDirectory
+  private let events: Task<Void, Never>
+
+  init(participants: Int = 50, rooms: Int = 50, peers: Int = 50) throws {
+    engine = try MediaEngine(
+      MediaEngine.Configuration(port: 0, workers: 2, peersPerWorker: 64, pinsThreads: false),
+      clock: Clock(),
+      dtls: try DTLSContext(certificate: try DTLSCertificate(notBefore: 0, notAfter: 4_000_000_000)))
+    try engine.start()
+    let media = MediaPlane(
+      engine: engine, candidates: [SocketAddress(ipv4: 127, 0, 0, 1, port: engine.port)],
+      verification: .always, peerLimit: peers)
+    let directory = RoomDirectory(
+      media: media, limits: RoomDirectory.Limits(rooms: rooms, participantsPerRoom: participants),
+      log: Log(level: .error) { _ in })
+    self.directory = directory
+    events = Task { await directory.run() }
+  }
+
+  deinit {
+    engine.stop()
+    events.cancel()
+  }
+
+  func join(
+    _ identity: String, room: String = "r", hidden: Bool = false, subscribes: Bool = true,
+    _ adjust: (inout Grants) -> Void = { _ in }
+  ) async throws -> TestClient {
+    var grants = Grants.join(room)
+    adjust(&grants)
+    grants.hidden = hidden
+    grants.canSubscribe = subscribes
+    return TestClient(try await directory.join(room: room, identity: identity, name: nil, grants: grants))
+  }
+
+  /// Peers of the media plane, once it has done what it was told.
+  func peers() async -> Int { await engine.reports().reduce(0) { $0 + $1.peers } }
+}
+
+/// A participant's end: its offers, and the notices that it was given.
+final class TestClient {
+  let session: ParticipantSession
+  private var notices: AsyncStream<ParticipantNotice>.Iterator
+  private var negotiator = Negotiator(policy: .client)
+  private var random = RandomSource.system
+  private var plan = OfferPlan()
+  private var local: LocalTransport
+  private var ssrc: UInt32 = 1
+  /// What plays in which section, as told.
+  private(set) var shown: [String: TrackID] = [:]
+  /// Tracks that were announced, and are not over.
+  private(set) var known: Set<TrackID>
+  /// Tracks that were named before they were announced.
+  private(set) var strangers: Set<TrackID> = []
+
+  init(_ session: ParticipantSession) {
+    self.session = session
+    notices = session.notices.makeAsyncIterator()
+    known = Set(session.joined.participants.flatMap(\.tracks).map(\.id))
+    local = LocalTransport(
+      credentials: ICECredentials(ufrag: "clientclient", password: "clientclientclientclient"),
+      fingerprint: Fingerprint(algorithm: .sha256, digest: Array(repeating: 7, count: 32)), candidates: [],
+      isLite: false)
+  }
+
+  /// The session's next notice, in words; the session must have one.
+  func next() async -> String {
+    guard let notice = await notices.next() else { return "end" }
+    follow(notice)
+    switch notice {
+    case .event(let event):
+      return "\(event.id) \(event.kind.rawValue) \(event.participant?.identity ?? "-")"
+    case .slots(let slots):
+      return "slots " + slots.map { "\($0.mid)=\($0.track == nil ? "-" : "x")" }.joined(separator: ",")
+    case .offerWanted(let audio, let video): return "offerWanted \(audio) \(video)"
+    case .answer(let answer): return "answer \(answer.tracks.count) \(answer.slots.count)"
+    case .speakers(let speakers): return "speakers \(speakers.count)"
+    case .quality(let changed):
+      return "quality " + changed.map(\.quality.rawValue).joined(separator: ",")
+    case .stream(_, .active): return "stream active"
+    case .stream(_, .paused(let reason)): return "stream paused \(reason.rawValue)"
+    case .stream(_, .waiting(let reason)): return "stream waiting \(reason.rawValue)"
+    case .data(let data): return "data \(data.payload) \(data.topic ?? "-") \(data.from != nil)"
+    case .closed(let reason): return "closed \(reason.rawValue)"
+    }
+  }
+
+  private func follow(_ notice: ParticipantNotice) {
+    var named: [SlotAssignment] = []
+    switch notice {
+    case .event(let event):
+      guard let track = event.track else { break }
+      if event.kind == .trackUnpublished { known.remove(track.id) } else { known.insert(track.id) }
+    case .slots(let slots): named = slots
+    case .answer(let answer): named = answer.slots
+    case .stream(let track, _): if !known.contains(track) { strangers.insert(track) }
+    default: break
+    }
+    for slot in named {
+      shown[slot.mid] = slot.track
+      if let track = slot.track, !known.contains(track) { strangers.insert(track) }
+    }
+  }
+
+  /// The next notices up to and with one that begins so.
+  func next(until prefix: String) async -> String {
+    while true {
+      let text = await next()
+      if text.hasPrefix(prefix) || text == "end" { return text }
+    }
+  }
+
+  func next(_ count: Int) async -> [String] {
+    var all: [String] = []
+    for _ in 0..<count { all.append(await next()) }
+    return all
+  }
+
+  /// Adds tracks and receivers to what is offered.
+  func offer(
+    _ kinds: [MediaKind] = [], receivers: Int = 0, dropping: Int = 0
+  ) async throws -> OfferAnswer {
+    for kind in kinds {
+      ssrc += 2
+      plan.tracks.append(
+        TrackAnnouncement(
+          kind: kind, ssrc: ssrc, rtxSSRC: kind == .video ? ssrc + 1 : nil, cname: "c", streamID: "s",
+          trackID: "t\(ssrc)"))
+    }
+    plan.tracks.removeFirst(dropping)
+    plan.audioReceivers += receivers
+    plan.videoReceivers += receivers
+    let offer = try negotiator.offer(plan, local: local, random: &random)
+    let answer = try await session.offer(offer.text, tracks: [])
+    _ = try negotiator.accept(try SessionDescription(parsing: answer.sdp))
+    return answer
+  }
+}
