@@ -14,6 +14,27 @@ public struct Configuration: Equatable, Sendable {
     public var messageBytes = 262_144
   }
 
+  public struct Admin: Equatable, Sendable {
+    public var port = 7889
+    /// Their ports are 0; `port` goes with each.
+    public var addresses = [SocketAddress(ipv4: 127, 0, 0, 1, port: 0)]
+  }
+
+  public struct Drain: Equatable, Sendable {
+    public var seconds = 60
+  }
+
+  public struct STUN: Equatable, Sendable {
+    public var urls: [String] = []
+  }
+
+  public struct TURN: Equatable, Sendable {
+    public var urls: [String] = []
+    public var secret = ""
+    /// Seconds.
+    public var lifetime = 86_400
+  }
+
   public struct Media: Equatable, Sendable {
     public struct Advertise: Equatable, Sendable {
       /// Empty: those of the interfaces.
@@ -59,12 +80,16 @@ public struct Configuration: Equatable, Sendable {
   }
 
   public var http = HTTP()
+  public var admin = Admin()
   public var media = Media()
   public var ice = ICE()
+  public var stun = STUN()
+  public var turn = TURN()
   /// API key → secret.
   public var keys: [String: String] = [:]
   public var log = Log()
   public var limits = Limits()
+  public var drain = Drain()
 
   public init() {}
 }
@@ -79,6 +104,14 @@ extension Configuration {
   public mutating func applyDevelopment() {
     keys = [Self.developmentKey.key: Self.developmentKey.secret]
     http.addresses = [SocketAddress(ipv4: 127, 0, 0, 1, port: 0), SocketAddress(high: 0, low: 1, port: 0)]
+  }
+
+  /// Refuses TURN servers without the secret that they share with this one.
+  public func requireWholeTURN() throws(ConfigurationError) {
+    guard !turn.urls.isEmpty, turn.secret.isEmpty else { return }
+    throw ConfigurationError(
+      source: .defaults, option: "turn.secret", problem: .missing,
+      expected: "the secret of the servers in turn.urls, coturn's static-auth-secret")
   }
 
   /// Refuses a start without key or with a secret that can be guessed.

@@ -39,6 +39,7 @@ public struct ConfigurationSource: Equatable, Sendable {
     var configuration = try Configuration.load(
       file: text, environment: environment, arguments: flags.map { ($0.name, $0.value) })
     if development { configuration.applyDevelopment() }
+    try configuration.requireWholeTURN()
     return configuration
   }
 }
