@@ -22,6 +22,7 @@ enum ICEServerURL {
       return host.hasSuffix("]") && host.count > 3
         && host.dropFirst().dropLast().allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
     }
-    return !host.isEmpty && host.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") }
+    return !host.isEmpty
+      && host.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") }
   }
 }

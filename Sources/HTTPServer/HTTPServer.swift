@@ -42,7 +42,7 @@ public final class HTTPServer: Sendable {
   /// What is open and was counted; nil when the server has ended or does not answer in time.
   public func report(within patience: Duration) async -> HTTPReport? {
     let (answers, answer) = AsyncStream.makeStream(of: HTTPReport.self)
-    mailbox.post(.report { answer.yield($0) })
+    guard mailbox.post(.report { answer.yield($0) }) else { return nil }
     let limit = Task {
       try await Task.sleep(for: patience)
       answer.finish()

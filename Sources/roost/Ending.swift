@@ -44,7 +44,8 @@ final class Ending {
   private func drain(_ rooms: RoomDirectory, _ patience: Duration, _ log: Log) async {
     await rooms.drain(for: patience)
     log.info(
-      "draining", ["participants": "\(rooms.counts.participants)", "seconds": "\(patience.components.seconds)"])
+      "draining",
+      ["participants": "\(rooms.counts.participants)", "seconds": "\(patience.components.seconds)"])
     let timer = Task { [occasion] in
       try await Task.sleep(for: patience)
       occasion.yield(.deadline)

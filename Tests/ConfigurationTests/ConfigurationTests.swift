@@ -136,6 +136,31 @@ struct ConfigurationTests {
     #expect(secret.contains("ROOST_KEYS") && !secret.contains("verysecret"))
   }
 
+  @Test func `TURN servers are URLs, and come with a secret that is shown to nobody`() throws {
+    let urls = [
+      "turn:turn.example", "turn:192.0.2.1:3478?transport=tcp", "turns:turn.example:443",
+      "turn:[2001:db8::1]:3478?transport=udp", "turn:[::1]",
+    ]
+    let list = urls.map { "'\($0)'" }.joined(separator: ",")
+    var loaded = try load("{ turn: { urls: [\(list)], secret: 'top secret' }, stun: { urls: ['stun:a:1'] } }")
+    #expect(loaded.turn.urls == urls && loaded.stun.urls == ["stun:a:1"])
+    #expect(try load(nil, ["ROOST_TURN_URLS": urls.joined(separator: ", ")]).turn.urls == urls)
+    #expect(loaded.json5.contains("secret: \"(hidden)\"") && !loaded.json5.contains("top secret"))
+    try loaded.requireWholeTURN()
+    loaded.turn.secret = ""
+    #expect(throws: ConfigurationError.self) { try loaded.requireWholeTURN() }
+  }
+
+  @Test(arguments: [
+    "turn.example", "http://turn.example", "stun:turn.example", "turn:", "turn:a b", "turn:a:0",
+    "turn:a:65536",
+    "turn:a:", "turn:a?transport=sctp", "turn:a?x", "turn:[::1", "turn:[]:1", "turn://a", "turn:user@a",
+    "TURN:a",
+  ])
+  func `what is no TURN server's URL is refused`(url: String) throws {
+    #expect(throws: ConfigurationError.self) { try load("{ turn: { urls: ['\(url)'] } }") }
+  }
+
   @Test func `lists and keys come from text too`() throws {
     let loaded = try load(
       nil, ["ROOST_KEYS": "a:s:1,b:t", "ROOST_MEDIA_ADVERTISE_IPV4": "203.0.113.7, 198.51.100.1"])

@@ -38,7 +38,8 @@ enum HTTPMetrics {
       "roost_http_connections_refused_total", .counter, "TCP connections closed at once.",
       refusals.map { .init(counts[keyPath: $0.path], ("reason", $0.reason)) })
     exposition.family(
-      "roost_http_timeouts_total", .counter, "What took longer than is allowed, and was cut or answered by 503.",
+      "roost_http_timeouts_total", .counter,
+      "What took longer than is allowed, and was cut or answered by 503.",
       late.map { .init(counts[keyPath: $0.path], ("what", $0.reason)) })
     exposition.family(
       "roost_http_responses_total", .counter, "Answers, by status.",
@@ -47,7 +48,8 @@ enum HTTPMetrics {
       "roost_http_requests_refused_total", .counter, "Requests that could not be read or were too large.",
       counts.refusedRequests.sorted { $0.key < $1.key }.map { .init($0.value, ("reason", $0.key)) })
     exposition.family(
-      "roost_http_websockets_closed_total", .counter, "WebSockets closed by the server, by the code that it gave.",
+      "roost_http_websockets_closed_total", .counter,
+      "WebSockets closed by the server, by the code that it gave.",
       counts.webSocketsClosed.sorted { $0.key < $1.key }.map { .init($0.value, ("code", String($0.key))) })
   }
 }

@@ -29,7 +29,8 @@ enum RoomMetrics {
 
 /// What every server of any kind tells, under the names that Prometheus's own libraries use.
 enum ProcessMetrics {
-  static func write(_ usage: ProcessUsage, version: String, started: Double, to exposition: inout Exposition) {
+  static func write(_ usage: ProcessUsage, version: String, started: Double, to exposition: inout Exposition)
+  {
     exposition.family(
       "roost_build_info", .gauge, "The version that runs; always 1.", [.init(1, ("version", version))])
     exposition.family(

@@ -18,10 +18,12 @@ enum WorkerMetrics {
   }
 
   static let peer: [Row<PeerCounters>] = [
-    Row(\.packetsReceived, "roost_received_packets_total", "Media packets (RTP and RTCP) taken from peers."),
-    Row(\.bytesReceived, "roost_received_bytes_total", "Bytes of datagrams with media from peers."),
-    Row(\.packetsSent, "roost_sent_packets_total", "Media packets (RTP and RTCP) made for peers."),
-    Row(\.bytesSent, "roost_sent_bytes_total", "Bytes of datagrams with media for peers."),
+    Row(\.packetsReceived, "roost_received_packets_total", "Media packets (SRTP and SRTCP) from peers."),
+    Row(\.bytesReceived, "roost_received_bytes_total", "Their bytes."),
+    Row(
+      \.packetsSent, "roost_sent_packets_total",
+      "Media packets (SRTP) for peers, retransmissions by RTX among them."),
+    Row(\.bytesSent, "roost_sent_bytes_total", "Their bytes."),
     Row(
       \.retransmissionsSent, "roost_sent_retransmissions_total",
       "Packets sent to subscribers once more because they asked."),
@@ -30,8 +32,11 @@ enum WorkerMetrics {
       "Packets that publishers sent once more because the server asked."),
     Row(
       \.keyFrameRequestsSent, "roost_sent_key_frame_requests_total", "Key frames asked of publishers (PLI)."),
-    Row(\.nackedPackets, "roost_sent_nacked_packets_total", "Missing packets asked of publishers (NACK)."),
-    Row(\.feedbackSent, "roost_sent_transport_feedback_total", "Transport-wide feedback messages to publishers."),
+    Row(
+      \.nackedPackets, "roost_received_nacked_packets_total",
+      "Packets that subscribers told to be missing (NACK)."),
+    Row(
+      \.feedbackSent, "roost_sent_rtcp_packets_total", "RTCP packets for peers: reports, requests, feedback."),
   ]
 
   static let routing: [Row<RoutingCounters>] = [
@@ -39,10 +44,14 @@ enum WorkerMetrics {
     Row(
       \.checksAsked, "roost_checks_asked_total",
       "Connectivity checks that a worker asked the peer's home worker about."),
-    Row(\.adopted, "roost_peers_adopted_total", "Peers that moved to the worker whose socket gets their datagrams."),
     Row(
-      \.handedOver, "roost_handed_over_datagrams_total", "Datagrams passed on to the worker that has the peer."),
-    Row(\.takenOver, "roost_taken_over_datagrams_total", "Datagrams that another worker passed on to this one."),
+      \.adopted, "roost_peers_adopted_total",
+      "Peers that moved to the worker whose socket gets their datagrams."),
+    Row(
+      \.handedOver, "roost_handed_over_datagrams_total",
+      "Datagrams passed on to the worker that has the peer."),
+    Row(
+      \.takenOver, "roost_taken_over_datagrams_total", "Datagrams that another worker passed on to this one."),
     Row(\.relayed, "roost_relayed_packets_total", "Packets of tracks given to other workers."),
     Row(\.relayReceived, "roost_relay_received_packets_total", "Packets of tracks got from other workers."),
     Row(
@@ -61,7 +70,9 @@ enum WorkerMetrics {
   static let sending: [Row<SendStatistics>] = [
     Row(\.calls, "roost_send_calls_total", "System calls that sent datagrams."),
     Row(\.datagrams, "roost_sent_datagrams_total", "Datagrams given to the kernel."),
-    Row(\.segmented, "roost_sent_segmented_datagrams_total", "Of these, those that left in a send of several (GSO)."),
+    Row(
+      \.segmented, "roost_sent_segmented_datagrams_total",
+      "Of these, those that left in a send of several (GSO)."),
     Row(
       \.segmentationRefused, "roost_segmentation_refused_total",
       "Sends of several that the kernel refused and that were repeated one by one."),

@@ -41,11 +41,14 @@ final class Mailbox: Sendable {
     }
   }
 
-  func post(_ command: Command) {
+  /// - Returns: false when the thread has ended.
+  @discardableResult
+  func post(_ command: Command) -> Bool {
     state.withLock { state in
-      guard state.descriptor >= 0 else { return }
+      guard state.descriptor >= 0 else { return false }
       state.commands.append(command)
       if state.commands.count == 1 { eventfd_write(state.descriptor, 1) }
+      return true
     }
   }
 

@@ -44,6 +44,7 @@ extension ServerLoop {
   private func requestLineCame(on handle: OpaquePointer, target: UnsafePointer<CChar>) {
     guard let connection = connections[handle: handle], connection.phase == .head else { return }
     let bytes = UnsafeRawBufferPointer(start: target, count: strlen(target))
+    connection.isKept = false
     connection.requestLine = .init(target: RequestTarget(bytes))
     schedule(connection, Clocks.now() + limits.headTime)
   }
@@ -186,6 +187,7 @@ extension ServerLoop {
     connection.reset()
     guard connection.phase == .writing, !aborted else { return }
     connection.phase = .head
+    connection.isKept = true
     roost_mhd_set_timeout(handle, 0)
     schedule(connection, Clocks.now() + limits.keepAlive)
     if draining || connection.farEndGone { cutIdle(connection) }

@@ -162,8 +162,7 @@ final class ServerLoop {
     connection.deadline = .never
     switch connection.phase {
     case .head:
-      // Between two requests a kept connection may end at any time.
-      if connection.requestLine != nil { counters.lateHeads &+= 1 }
+      if !connection.isKept { counters.lateHeads &+= 1 }
       cut(connection)
     case .body:
       counters.lateBodies &+= 1

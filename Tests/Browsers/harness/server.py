@@ -20,8 +20,9 @@ class Server:
 
     ORIGIN = "http://127.0.0.1:7880"
 
-    def __init__(self, binary, workers=2):
-        self.process = Process("server", [binary, "serve", "--dev", "--media.workers", str(workers)])
+    def __init__(self, binary, workers=2, options=(), environment=None):
+        command = [binary, "serve", "--dev", "--media.workers", str(workers), *options]
+        self.process = Process("server", command, environment)
 
     async def __aenter__(self):
         self.process.start()
