@@ -41,9 +41,8 @@ test-swift: ## the Swift tests
 	swift test --skip-build --filter HTTPServerTests --no-parallel
 
 .PHONY: test-simulation
-test-simulation: ## conferences on a virtual clock, SIMULATION_SEEDS of them
-	swift build -c release --product roost-simulate
-	.build/release/roost-simulate --seeds $(SIMULATION_SEEDS)
+test-simulation: ## conferences on a virtual clock, SIMULATION_SEEDS of them, and the same bytes from the same seed
+	scripts/accept.d/simulation $(SIMULATION_SEEDS)
 
 .PHONY: test-server
 test-server: ## the server as a process: metrics, health, its end

@@ -57,7 +57,7 @@ let package = Package(
     // Every parser as a function that fuzzing and FuzzTests call; may name any module above.
     .target(
       name: "FuzzTargets",
-      dependencies: ["Model", "Wire", "Crypto", "ICE", "Congestion", "Negotiation", "Peer"],
+      dependencies: ["Model", "Wire", "Crypto", "ICE", "Congestion", "Negotiation", "Peer", "Rooms"],
       path: "Fuzz/FuzzTargets",
       swiftSettings: strict),
 

@@ -22,6 +22,9 @@ public let fuzzTargets: [FuzzTarget] = [
   FuzzTarget(name: "sdp", run: fuzzSDP),
   FuzzTarget(name: "negotiator", run: fuzzNegotiator),
   FuzzTarget(name: "peer-state", run: fuzzPeerState),
+  FuzzTarget(name: "dtls-record", run: fuzzDTLSRecord),
+  FuzzTarget(name: "srtp", run: fuzzSRTP),
+  FuzzTarget(name: "access-token", run: fuzzAccessToken),
 ]
 
 /// Traps with the promise that was broken.

@@ -87,6 +87,8 @@ public struct Configuration: Equatable, Sendable {
   public var turn = TURN()
   /// API key → secret.
   public var keys: [String: String] = [:]
+  /// Where each API key was given, for what is wrong with its secret.
+  var keySources: [String: ConfigurationError.Source] = [:]
   public var log = Log()
   public var limits = Limits()
   public var drain = Drain()
@@ -125,7 +127,8 @@ extension Configuration {
     for (key, secret) in keys.sorted(by: { $0.key < $1.key })
     where secret.utf8.count < Self.minimumSecretBytes {
       throw ConfigurationError(
-        source: .defaults, option: "keys.\(key)", problem: .shortSecret(bytes: secret.utf8.count),
+        source: keySources[key] ?? .defaults, option: "keys.\(key)",
+        problem: .shortSecret(bytes: secret.utf8.count),
         expected:
           "a secret of at least \(Self.minimumSecretBytes) bytes, such as `openssl rand -base64 32` makes")
     }

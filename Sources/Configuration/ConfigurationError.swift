@@ -10,7 +10,8 @@ public struct ConfigurationError: Error, Equatable, Sendable, CustomStringConver
   }
 
   public enum Problem: Equatable, Sendable {
-    case unknownOption(suggestion: String?)
+    /// - Parameter value: what it was given.
+    case unknownOption(value: String, suggestion: String?)
     /// - Parameter value: as it was written; never a secret.
     case wrongValue(String)
     case repeated(firstLine: Int)
@@ -41,11 +42,11 @@ public struct ConfigurationError: Error, Equatable, Sendable, CustomStringConver
       case .commandLine(let flag): "\(flag): "
       case .defaults: ""
       }
-    let name = option.isEmpty ? "" : "\(option): "
+    let name = option.isEmpty ? "" : "\(option.filter { !$0.isNewline }): "
     let problem =
       switch problem {
-      case .unknownOption(let suggestion):
-        "no such option" + (suggestion.map { "; did you mean \($0)?" } ?? "")
+      case .unknownOption(let value, let suggestion):
+        "no such option, given \(value)" + (suggestion.map { "; did you mean \($0)?" } ?? "")
       case .wrongValue(let value): "\(value) is not what it takes"
       case .repeated(let line): "given before, in line \(line)"
       case .missing: "missing"

@@ -32,7 +32,7 @@ public enum ConfigurationSchema {
       "media.port", \.media.port, 1...65535,
       "UDP port for all media, the same on every address."),
     .integer(
-      "media.workers", \.media.workers, 0...255,
+      "media.workers", \.media.workers, 0...64,
       "Threads that carry media; 0 makes one for each processor core."),
     .addresses(
       "media.advertise.ipv4", \.media.advertise.ipv4, .ipv4, atLeast: 0,

@@ -1,5 +1,5 @@
 /// Finds the line of every key in JSON5 text, which the decoder doesn't tell. It reads just enough to know what
-/// is a key: strings, comments, braces.
+/// is a key and where the text stops being JSON5: strings, comments, brackets, what follows what.
 struct KeyScanner {
   struct Key: Equatable {
     /// From the outermost object inwards.
@@ -24,28 +24,73 @@ struct KeyScanner {
     var key: String?
   }
 
+  /// What has to stand next.
+  private enum Due: String {
+    case key = "a key or a closing brace"
+    case colon = "a colon"
+    case value = "a value"
+    case end = "a comma or a closing bracket"
+    case nothing = "nothing more"
+  }
+
   init(_ text: String) {
     rest = text[...]
+    // A byte order mark, as some editors write one.
+    if rest.first == "\u{FEFF}" { rest.removeFirst() }
     var open: [Frame] = []
+    var due = Due.value
     while problem == nil, let token = next() {
       switch token {
-      case .symbol("{"), .symbol("["):
+      case .symbol("{") where due == .value, .symbol("[") where due == .value:
         let path = open.last.map { $0.path + ($0.key.map { [$0] } ?? []) } ?? []
         open.append(Frame(isObject: token == .symbol("{"), line: line, path: path))
+        due = token == .symbol("{") ? .key : .value
+        if open.count > Self.depthLimit { problem = (line, "more than \(Self.depthLimit) brackets deep") }
       case .symbol("}"), .symbol("]"):
-        if open.popLast()?.isObject != (token == .symbol("}")) {
+        guard let frame = open.popLast(), frame.isObject == (token == .symbol("}")) else {
           problem = (line, "a bracket is closed that is not open")
+          continue
         }
-      case .symbol(","): if !open.isEmpty { open[open.count - 1].key = nil }
-      case .symbol: break
-      case .word(let text, let start):
-        guard let frame = open.last, frame.isObject, frame.key == nil else { continue }
+        guard due == .end || due == (frame.isObject ? .key : .value) else {
+          problem = (line, "\(token.text) stands where \(due.rawValue) is due")
+          continue
+        }
+        due = open.isEmpty ? .nothing : .end
+      case .symbol(",") where due == .end:
+        due = open.last?.isObject == true ? .key : .value
+        if !open.isEmpty { open[open.count - 1].key = nil }
+      case .symbol(":") where due == .colon: due = .value
+      case .word(let text, let start, _) where due == .key:
+        let path = open.last?.path ?? []
         open[open.count - 1].key = text
-        keys.append(Key(path: frame.path + [text], line: start))
+        keys.append(Key(path: path + [text], line: start))
+        due = .colon
+      case .word(let text, _, let isQuoted) where due == .value && (isQuoted || Self.isLiteral(text)):
+        due = open.isEmpty ? .nothing : .end
+      case .symbol: problem = (line, "\(token.text) stands where \(due.rawValue) is due")
+      case .word(_, let start, _): problem = (start, "\(token.text) stands where \(due.rawValue) is due")
       case .broken(let reason, let start): problem = (start, reason)
       }
     }
-    if problem == nil, let last = open.last { problem = (last.line, "a bracket is opened and never closed") }
+    guard problem == nil else { return }
+    if let last = open.last {
+      problem = (last.line, "a bracket is opened and never closed")
+    } else if due == .value {
+      problem = (line, "there is nothing in it")
+    }
+  }
+
+  /// Brackets within brackets; no option needs more than a few.
+  private static let depthLimit = 64
+
+  private static func isLiteral(_ word: String) -> Bool {
+    if ["true", "false", "null"].contains(word) { return true }
+    let number = word.first == "+" || word.first == "-" ? word.dropFirst() : word[...]
+    if ["Infinity", "NaN"].contains(number) { return true }
+    if number.lowercased().hasPrefix("0x") {
+      return number.count > 2 && number.dropFirst(2).allSatisfy { $0.isASCII && $0.isHexDigit }
+    }
+    return number.allSatisfy { "0123456789.eE+-".contains($0) } && Double(number) != nil
   }
 
   /// The line of that key's last mention.
@@ -53,8 +98,17 @@ struct KeyScanner {
 
   private enum Token: Equatable {
     case symbol(Character)
-    case word(String, line: Int)
+    case word(String, line: Int, isQuoted: Bool)
     case broken(String, line: Int)
+
+    /// For messages.
+    var text: String {
+      switch self {
+      case .symbol(let character): JSONTree.quoted("\(character)")
+      case .word(let text, _, _): JSONTree.quoted(text.prefix(60))
+      case .broken: ""
+      }
+    }
   }
 
   private mutating func next() -> Token? {
@@ -81,7 +135,7 @@ struct KeyScanner {
           return .broken("\"\(character)\" stands where nothing of that kind can", line: line)
         }
         rest = rest[word.endIndex...]
-        return .word(String(word), line: line)
+        return .word(String(word), line: line, isQuoted: false)
       }
     }
     return nil
@@ -92,18 +146,27 @@ struct KeyScanner {
     var text = ""
     rest.removeFirst()
     while let character = rest.first, character != quote {
-      let escaped = character == "\\"
-      if escaped { advance() }
-      // An escaped line end goes on in the next line.
-      guard let character = rest.first, escaped || !character.isNewline else {
-        return .broken("a string is not closed", line: start)
+      guard character == "\\" else {
+        guard !character.isNewline else { return .broken("a string is not closed", line: start) }
+        text.append(character)
+        advance()
+        continue
       }
-      text.append(character)
       advance()
+      guard let kind = rest.first else { return .broken("a string is not closed", line: start) }
+      advance()
+      if let digits = ["u": 4, "x": 2][kind] {
+        let code = UInt32(rest.prefix(digits), radix: 16).flatMap(Unicode.Scalar.init)
+        rest = rest.dropFirst(digits)
+        text.unicodeScalars.append(code ?? "\u{FFFD}")
+      } else if !kind.isNewline {
+        // An escaped line end goes on in the next line.
+        text.append(["n": "\n", "t": "\t", "r": "\r"][kind] ?? kind)
+      }
     }
     guard rest.first == quote else { return .broken("a string is not closed", line: start) }
     rest.removeFirst()
-    return .word(text, line: start)
+    return .word(text, line: start, isQuoted: true)
   }
 
   private mutating func advance() {

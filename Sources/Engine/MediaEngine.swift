@@ -50,6 +50,7 @@ public final class MediaEngine: Sendable {
   public init(_ configuration: Configuration, clock: Clock, dtls: DTLSContext) throws(SocketError) {
     var sockets: [UDPSocketBox] = []
     var wakeups: [Wakeup] = []
+    if configuration.port != 0 { try UDPSocket.requireFree(port: configuration.port) }
     for _ in 0..<configuration.workers {
       // All members join before the first datagram: a later one would move everybody's hash.
       let socket = UDPSocketBox(

@@ -39,7 +39,7 @@ public struct JoinedState: Sendable {
 
 /// An entry of a room's log of events.
 public struct RoomEvent: Sendable {
-  public enum Kind: String, Sendable {
+  public enum Kind: String, Sendable, CaseIterable {
     case roomStarted = "room.started"
     case roomFinished = "room.finished"
     case participantJoined = "participant.joined"

@@ -29,10 +29,6 @@ struct Roost {
 
   private static func load(_ source: ConfigurationSource) throws -> Configuration {
     let environment = ProcessInfo.processInfo.environment
-    for (name, suggestion) in Configuration.unknownVariables(in: environment) {
-      let hint = suggestion.map { "; did you mean \($0)?" } ?? ""
-      report("roost: environment variable \(name) is no option and left alone\(hint)")
-    }
     return try source.load(environment: environment) { path in
       do {
         return try String(contentsOfFile: path, encoding: .utf8)
@@ -40,6 +36,11 @@ struct Roost {
         throw FileProblem(description: "no such file")
       } catch let error as CocoaError where error.code == .fileReadInapplicableStringEncoding {
         throw FileProblem(description: "it is no UTF-8")
+      } catch let error as CocoaError where error.code == .fileReadCorruptFile {
+        throw FileProblem(description: "it is no UTF-8")
+      } catch let error as CocoaError {
+        let system = (error.underlying as? POSIXError).map { String(cString: strerror($0.code.rawValue)) }
+        throw FileProblem(description: system ?? error.localizedDescription)
       }
     }
   }

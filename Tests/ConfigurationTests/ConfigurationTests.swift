@@ -14,6 +14,8 @@ struct ConfigurationTests {
       arguments: arguments.map { (name: $0.0, value: $0.1) })
   }
 
+  static let brackets = String(repeating: "[", count: 100_000)
+
   func message(_ body: () throws -> Configuration) -> String {
     do {
       _ = try body()
@@ -69,13 +71,30 @@ struct ConfigurationTests {
     #expect(loaded.http.addresses.map(\.host) == ["127.0.0.1", "::1"])
   }
 
-  @Test(arguments: [
+  static let mistakes: [(String, String)] = [
     (
       "{\n media: {\n  prot: 1,\n },\n}",
-      "roost.json5:3: media.prot: no such option; did you mean media.port?"
+      "roost.json5:3: media.prot: no such option, given 1; did you mean media.port?; expected: one of "
+        + "media.port, media.workers, media.advertise, media.receiveBufferBytes, media.sendBufferBytes"
     ),
-    ("{\n\n meda: { port: 1 } }", "roost.json5:3: meda: no such option; did you mean media?"),
-    ("{ completelyElse: 1 }", "roost.json5:1: completelyElse: no such option"),
+    (
+      "{\n\n meda: { port: 1 } }",
+      "roost.json5:3: meda: no such option, given { … }; did you mean media?; expected: one of "
+        + "http, media, ice, keys, log, limits"
+    ),
+    (
+      "{ 'media.port': \n'x' }",
+      "roost.json5:1: media.port: no such option, given \"x\"; did you mean media.port?; expected: one of "
+        + "media.port, media.workers, media.advertise, media.receiveBufferBytes, media.sendBufferBytes"
+    ),
+    (
+      "{ completelyElse: true }",
+      "roost.json5:1: completelyElse: no such option, given true; expected: one of http, media, ice, keys, log, limits"
+    ),
+    (
+      "{ \"\\u006dedia\": {\n\"p\\x6frt\": 0 } }",
+      "roost.json5:2: media.port: 0 is not what it takes; expected: a whole number from 1 to 65535"
+    ),
     (
       "{ media: {\n port: 70000 } }",
       "roost.json5:2: media.port: 70000 is not what it takes; expected: a whole number from 1 to 65535"
@@ -96,7 +115,12 @@ struct ConfigurationTests {
     (
       "{ media: { advertise: { ipv4: ['::1'] } } }",
       "roost.json5:1: media.advertise.ipv4: [\"::1\"] is not what it takes; "
-        + "expected: a list of 0 to 16 IPv4 addresses"
+        + "expected: a list of 0 to 16 IPv4 addresses that clients can reach"
+    ),
+    (
+      "{ media: { advertise: { ipv6: ['::'] } } }",
+      "roost.json5:1: media.advertise.ipv6: [\"::\"] is not what it takes; "
+        + "expected: a list of 0 to 16 IPv6 addresses that clients can reach"
     ),
     (
       "{ keys: { a: 5 } }",
@@ -106,13 +130,36 @@ struct ConfigurationTests {
     (
       "{ log: { level: 'info' },\n\n log: {} }", "roost.json5:3: log: given before, in line 1"
     ),
+  ]
+
+  @Test(arguments: mistakes)
+  func `an error names the place, the option, the value and what was expected`(text: String, expected: String)
+  {
+    #expect(message { try load(text) } == expected)
+  }
+
+  @Test(arguments: [
     ("{ media: {\n port: 1 ", "roost.json5:1: no JSON5: a bracket is opened and never closed"),
     ("{ a: 1 ]", "roost.json5:1: no JSON5: a bracket is closed that is not open"),
     ("{\n a: 'x\n }", "roost.json5:2: no JSON5: a string is not closed"),
     ("{}\n/* x", "roost.json5:2: no JSON5: a comment is not closed"),
+    ("// nothing\n\n", "roost.json5:3: no JSON5: there is nothing in it"),
+    (
+      "{\n media: {\n port: 78 82 } }",
+      "roost.json5:3: no JSON5: \"82\" stands where a comma or a closing bracket is due"
+    ),
+    ("{\n media: {\n port: high } }", "roost.json5:3: no JSON5: \"high\" stands where a value is due"),
+    ("{\n media: {\n port 7882 } }", "roost.json5:3: no JSON5: \"7882\" stands where a colon is due"),
+    (
+      "{ log: {}\n media: {} }",
+      "roost.json5:2: no JSON5: \"media\" stands where a comma or a closing bracket is due"
+    ),
+    ("{\n log: {},,}", "roost.json5:2: no JSON5: \",\" stands where a key or a closing brace is due"),
+    ("{\n media: {\n port: 0x } }", "roost.json5:3: no JSON5: \"0x\" stands where a value is due"),
+    ("{}\n{}", "roost.json5:2: no JSON5: \"{\" stands where nothing more is due"),
+    (Self.brackets, "roost.json5:1: no JSON5: more than 64 brackets deep"),
   ])
-  func `an error names the place, the option, the value and what was expected`(text: String, expected: String)
-  {
+  func `text that is no JSON5 is told of with its line`(text: String, expected: String) {
     #expect(message { try load(text) } == expected)
   }
 
@@ -125,13 +172,15 @@ struct ConfigurationTests {
     #expect(
       message { try load(nil, ["ROOST_MEDIA_WORKERS": "two"]) }
         == "environment variable ROOST_MEDIA_WORKERS: \"two\" is not what it takes; "
-        + "expected: a whole number from 0 to 255")
+        + "expected: a whole number from 0 to 64")
     #expect(
       message { try load(nil, [:], [("http.port", "-1")]) }
         == "--http.port: \"-1\" is not what it takes; expected: a whole number from 0 to 65535")
     #expect(
       message { try load(nil, [:], [("http.prt", "1")]) }
-        == "--http.prt: http.prt: no such option; did you mean http.port?")
+        == "--http.prt: http.prt: no such option, given \"1\"; did you mean http.port?; expected: one of "
+        + "http.port, http.addresses, http.connections, http.connectionsPerAddress, http.bodyBytes, http.messageBytes"
+    )
     let secret = message { try load(nil, ["ROOST_KEYS": "verysecret"]) }
     #expect(secret.contains("ROOST_KEYS") && !secret.contains("verysecret"))
   }
@@ -170,12 +219,39 @@ struct ConfigurationTests {
     #expect(throws: ConfigurationError.self) { try load(nil, ["ROOST_HTTP_ADDRESSES": ""]) }
   }
 
-  @Test func `variables that look like ours are told of`() {
-    let unknown = Configuration.unknownVariables(in: [
-      "ROOST_MEDIA_WORKER": "1", "ROOST_PORT_7880_TCP": "x", "A": "",
-    ])
-    #expect(unknown.map(\.name) == ["ROOST_MEDIA_WORKER", "ROOST_PORT_7880_TCP"])
-    #expect(unknown.first?.suggestion == "ROOST_MEDIA_WORKERS")
+  @Test func `a variable that starts like ours and is no option stops the start`() throws {
+    let slip = message { try load(nil, ["ROOST_MEDIA_WORKER": "1"]) }
+    #expect(
+      slip.hasPrefix(
+        "environment variable ROOST_MEDIA_WORKER: no such option, given \"1\"; did you mean ROOST_MEDIA_WORKERS?; expected: one of ROOST_HTTP_PORT, "
+      ))
+    #expect(!message { try load(nil, ["ROOST_SECRET": "hunter2"]) }.contains("hunter2"))
+    // What container platforms set for a service of that name.
+    let platform = [
+      "ROOST_PORT": "tcp://10.0.0.1:7880", "ROOST_PORT_7880_TCP": "x", "ROOST_SERVICE_HOST": "y",
+    ]
+    #expect(try load(nil, platform) == Configuration())
+  }
+
+  @Test func `a byte order mark is no part of the text`() throws {
+    #expect(try load("\u{FEFF}{ media: { port: 7 } }").media.port == 7)
+  }
+
+  @Test func `a short secret is told of with its place`() {
+    let short = { (configuration: Configuration) in
+      self.message {
+        try configuration.requireProductionKeys()
+        return configuration
+      }
+    }
+    let text = "{\n keys: {\n long: '\(String(repeating: "x", count: 32))',\n k: 'abc' } }"
+    #expect(throws: Never.self) {
+      let file = short(try load(text))
+      #expect(
+        file.hasPrefix("roost.json5:4: keys.k: its secret has 3 bytes; expected: ") && !file.contains("abc"))
+      let variable = short(try load(text, ["ROOST_KEYS": "j:abcd"]))
+      #expect(variable.hasPrefix("environment variable ROOST_KEYS: keys.j: its secret has 4 bytes"))
+    }
   }
 
   @Test func `no start without key or with a short secret, except for development`() throws {

@@ -33,7 +33,10 @@ struct InvocationTests {
   }
 
   @Test func `a file that cannot be read is named`() throws {
-    guard case .config(let source, let defaults) = try parse("config --config none.json5") else { return }
+    guard case .config(let source, let defaults) = try parse("config --config none.json5") else {
+      Issue.record("no config")
+      return
+    }
     #expect(!defaults)
     struct Missing: Error, CustomStringConvertible { let description = "no such file" }
     #expect {
@@ -61,7 +64,12 @@ struct InvocationTests {
     ("", "roost: a command is needed: serve, token or config"),
     ("sreve", "roost: no such command: sreve; did you mean serve?"),
     ("serve --confg x", "roost: no such flag: --confg; did you mean --config?"),
-    ("serve --media.worker=2", "roost: no such flag: --media.worker; did you mean --media.workers?"),
+    (
+      "serve --media.worker=2",
+      "roost: no such flag: --media.worker, given \"2\"; did you mean --media.workers?"
+    ),
+    ("serve --token-secret=a", "roost: no such flag: --token-secret, given (hidden)"),
+    ("token --room= --identity=a", "roost: --room \"\": expected at least one character"),
     ("serve --zzzzzzzz", "roost: no such flag: --zzzzzzzz"),
     ("serve x", "roost: x: no flag; flags start with --"),
     ("serve --config", "roost: --config needs a value"),
@@ -95,7 +103,10 @@ struct InvocationTests {
       }
       #expect(text.contains("Examples\n"))
     }
-    guard case .help(let text) = try parse("config --help") else { return }
+    guard case .help(let text) = try parse("config --help") else {
+      Issue.record("no help")
+      return
+    }
     for option in ConfigurationSchema.options { #expect(text.contains(option.name)) }
     #expect(try parse("--version") == .version)
   }

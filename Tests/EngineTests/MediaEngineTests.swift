@@ -93,6 +93,15 @@ struct MediaEngineTests {
     #expect(entries("/proc/self/fd") < before + 60)
   }
 
+  @Test func `a second server on the same port is refused and takes nothing from the first`() throws {
+    let first = try MediaEngine(.init(port: 0, workers: 2), clock: Clock(), dtls: try Self.context())
+    #expect {
+      _ = try MediaEngine(.init(port: first.port, workers: 2), clock: Clock(), dtls: try Self.context())
+    } throws: {
+      ($0 as? SocketError)?.code == EADDRINUSE
+    }
+  }
+
   @Test func `after its end reports come back empty-handed and events end`() async throws {
     let engine = try MediaEngine(
       MediaEngine.Configuration(port: 0, workers: 2, peersPerWorker: 16), clock: Clock(),

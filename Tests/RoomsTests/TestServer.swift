@@ -132,7 +132,7 @@ final class TestClient {
 
   /// Adds tracks and receivers to what is offered.
   func offer(
-    _ kinds: [MediaKind] = [], receivers: Int = 0, dropping: Int = 0
+    _ kinds: [MediaKind] = [], receivers: Int = 0, dropping: Int = 0, describing tracks: [OfferedTrack] = []
   ) async throws -> OfferAnswer {
     for kind in kinds {
       ssrc += 2
@@ -145,7 +145,7 @@ final class TestClient {
     plan.audioReceivers += receivers
     plan.videoReceivers += receivers
     let offer = try negotiator.offer(plan, local: local, random: &random)
-    let answer = try await session.offer(offer.text, tracks: [])
+    let answer = try await session.offer(offer.text, tracks: tracks)
     _ = try negotiator.accept(try SessionDescription(parsing: answer.sdp))
     return answer
   }

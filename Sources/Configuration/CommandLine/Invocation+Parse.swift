@@ -68,6 +68,9 @@ extension Invocation {
         "--sources: no such source: \(source)" + hint(Suggestion.nearest(to: source, among: known)),
         command: "token")
     }
+    for (name, value) in [("room", request.room), ("identity", request.identity)] where value == "" {
+      throw UsageError("--\(name) \"\": expected at least one character", command: "token")
+    }
     if request.identity != nil, request.room == nil {
       throw UsageError("--identity needs the --room to join", command: "token")
     }
@@ -115,7 +118,8 @@ private struct ParsedFlags {
         let names = command.flags.map { "--\($0.name)" } + ConfigurationSchema.options.map { "--\($0.name)" }
         let nearest = Suggestion.nearest(to: "--\(name)", among: names)
         throw UsageError(
-          "no such flag: --\(name)" + (nearest.map { "; did you mean \($0)?" } ?? ""), command: command.name)
+          "no such flag: --\(name)\(Self.shown(given, of: name))"
+            + (nearest.map { "; did you mean \($0)?" } ?? ""), command: command.name)
       }
       if let flag, flag.value == nil {
         guard given == nil else { throw UsageError("--\(name) takes no value", command: command.name) }
@@ -133,6 +137,13 @@ private struct ParsedFlags {
     }
     source.development = has("dev")
     source.file = self["config"]
+  }
+
+  /// The value of a flag that isn't one, unless it may be a secret.
+  private static func shown(_ value: String?, of name: String) -> String {
+    guard let value else { return "" }
+    return ["key", "secret"].contains { name.lowercased().contains($0) }
+      ? ", given (hidden)" : ", given \(JSONTree.quoted(value.prefix(80)))"
   }
 
   private mutating func set(_ name: String, _ value: String, _ command: CommandDescription) throws(UsageError)

@@ -40,6 +40,23 @@ struct UDPSocket: ~Copyable {
     self.family = family
   }
 
+  /// `SO_REUSEPORT` would let a second server of the same user join the group and take half of its datagrams;
+  /// a socket without it is refused while anybody has the port.
+  static func requireFree(port: UInt16) throws(SocketError) {
+    var family = AF_INET6
+    var descriptor = socket(AF_INET6, Int32(SOCK_DGRAM.rawValue) | flags, 0)
+    if descriptor < 0 {
+      family = AF_INET
+      descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | flags, 0)
+    }
+    guard descriptor >= 0 else { throw SocketError("socket") }
+    defer { close(descriptor) }
+    if family == AF_INET6 {
+      try set(descriptor, Int32(IPPROTO_IPV6), Int32(RS_IPV6_V6ONLY), 0, "IPV6_V6ONLY")
+    }
+    try bindToAny(descriptor, family: family, port: port)
+  }
+
   deinit { close(descriptor) }
 
   private static var flags: Int32 {
@@ -60,18 +77,23 @@ struct UDPSocket: ~Copyable {
     // needed" must not silence the socket.
     try set(descriptor, Int32(IPPROTO_IP), Int32(RS_IP_MTU_DISCOVER), 0, "IP_MTU_DISCOVER")
 
-    let any = SocketAddress(high: 0, low: family == AF_INET ? 0xFFFF_0000_0000 : 0, port: port)
-    var (address, length) = any.systemAddress(family: family)
-    let bound = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
-    }
-    guard bound == 0 else { throw SocketError("bind to UDP port \(port)") }
+    try bindToAny(descriptor, family: family, port: port)
+    var address = sockaddr_in6()
     var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
     let named = withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
     }
     guard named == 0 else { throw SocketError("getsockname") }
     return SocketAddress(&address, length: Int(size))?.port ?? port
+  }
+
+  private static func bindToAny(_ descriptor: Int32, family: Int32, port: UInt16) throws(SocketError) {
+    let any = SocketAddress(high: 0, low: family == AF_INET ? 0xFFFF_0000_0000 : 0, port: port)
+    var (address, length) = any.systemAddress(family: family)
+    let bound = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
+    }
+    guard bound == 0 else { throw SocketError("bind to UDP port \(port)") }
   }
 
   private static func set(

@@ -15,7 +15,7 @@ import tempfile
 
 ADDRESS = "10.77.0.1"
 _PEER_ADDRESS = "10.77.0.2"
-_INSIDE = "ROOST_TEST_NAMESPACE"
+_INSIDE = "BROWSER_TEST_NAMESPACE"
 
 
 def _unshare():

@@ -1,0 +1,194 @@
+import Model
+import Testing
+
+@testable import Rooms
+
+@Suite("Requests of participants")
+struct RoomRequestTests {
+  @Test func `a mute is told to all, is part of the state, and concerns one's own tracks alone`() async throws
+  {
+    let server = try TestServer()
+    let alice = try await server.join("alice")
+    let track = try #require(try await alice.offer([.audio]).tracks.first).track
+    let bob = try await server.join("bob")
+    await #expect(throws: RequestError.unknownTrack) { try await bob.session.mute(track.text, true) }
+    try await alice.session.mute(track.text, true)
+    try await alice.session.mute(track.text, true)
+    try await alice.session.mute(track.text, false)
+    #expect(await bob.next(2) == ["5 track.muted alice", "6 track.unmuted alice"])
+    try await alice.session.mute(track.text, true)
+    let late = try await server.join("late")
+    #expect(late.session.joined.lastEvent == 8)
+    #expect(late.session.joined.participants.first?.tracks.map(\.muted) == [true])
+  }
+
+  @Test func `an update is told to all who may know, by whom the token allows`() async throws {
+    let server = try TestServer()
+    let alice = try await server.join("alice") { $0.canUpdateOwnMetadata = true }
+    let bob = try await server.join("bob")
+    await #expect(throws: RequestError.notAllowed("this (canUpdateOwnMetadata)")) {
+      try await bob.session.update(ParticipantChange(name: "Bob"))
+    }
+    let name = #"<img src=x onerror="alert(1)">"#
+    try await alice.session.update(
+      ParticipantChange(name: name, metadata: "m", attributes: ["a": "1", "b": "2"]))
+    // Nothing new is no event.
+    try await alice.session.update(ParticipantChange(name: name, attributes: ["a": "1"]))
+    try await alice.session.update(ParticipantChange(attributes: ["a": "", "c": "3"]))
+    #expect(await bob.next(2) == ["4 participant.updated alice", "5 participant.updated alice"])
+    let seen = try #require(try await server.join("late").session.joined.participants.first)
+    #expect(seen.name == name && seen.metadata == "m" && seen.attributes == ["b": "2", "c": "3"])
+
+    await #expect(throws: RequestError.tooLarge("metadata")) {
+      try await alice.session.update(ParticipantChange(metadata: String(repeating: "x", count: 65_537)))
+    }
+    let many = Dictionary(uniqueKeysWithValues: (0..<257).map { ("k\($0)", "v") })
+    await #expect(throws: RequestError.tooLarge("attributes")) {
+      try await alice.session.update(ParticipantChange(attributes: many))
+    }
+    let ghost = try await server.join("ghost", hidden: true) { $0.canUpdateOwnMetadata = true }
+    try await ghost.session.update(ParticipantChange(name: "Boo"))
+    try await alice.session.update(ParticipantChange(name: "Alice"))
+    #expect(await bob.next(2) == ["6 participant.joined late", "7 participant.updated alice"])
+  }
+
+  @Test func `messages reach all others, or those who are named, and never oneself`() async throws {
+    let server = try TestServer()
+    let alice = try await server.join("alice")
+    let bob = try await server.join("bob")
+    let ghost = try await server.join("ghost", hidden: true)
+    try await alice.session.send("aGk=", topic: "chat")
+    #expect(await bob.next() == "data aGk= chat true")
+    #expect(await ghost.next() == "data aGk= chat true")
+    try await alice.session.send("eA==", to: ["ghost", "alice", "nobody"])
+    #expect(await ghost.next() == "data eA== - true")
+    // Whoever is hidden stays so.
+    try await ghost.session.send("Ym9v")
+    #expect(await bob.next() == "data Ym9v - false")
+    #expect(await alice.next(2) == ["3 participant.joined bob", "data Ym9v - false"])
+    let mute = try await server.join("mute") { $0.canPublishData = false }
+    await #expect(throws: RequestError.notAllowed("messages (canPublishData)")) {
+      try await mute.session.send("aGk=")
+    }
+    await #expect(throws: RequestError.tooLarge("payload")) {
+      try await alice.session.send(String(repeating: "A", count: 21_849))
+    }
+  }
+
+  @Test func `a flood is refused to whoever makes it, and to nobody else`() async throws {
+    let server = try TestServer()
+    let alice = try await server.join("alice")
+    let track = try #require(try await alice.offer([.audio]).tracks.first).track
+    let bob = try await server.join("bob")
+    var refused = 0
+    for number in 0..<400 {
+      do throws(RequestError) { try await alice.session.send("\(number)") } catch {
+        #expect(error == .tooOften)
+        refused += 1
+      }
+      do throws(RequestError) { try await alice.session.mute(track.text, number % 2 == 0) } catch {
+        #expect(error == .tooOften)
+        refused += 1
+      }
+    }
+    #expect(refused >= 300)
+    await #expect(throws: OfferError.self) { try await alice.offer([.video]) }
+    try await bob.session.send("eA==")
+    #expect(await alice.next(until: "data") == "data eA== - true")
+    // He wasn't thrown out for what she did.
+    #expect(await bob.next().hasPrefix("data 0"))
+  }
+
+  @Test func `large messages are bounded by their bytes as well`() async throws {
+    let server = try TestServer()
+    let alice = try await server.join("alice")
+    let large = String(repeating: "A", count: 21_848)
+    var sent = 0
+    do throws(RequestError) {
+      while sent < 200 {
+        try await alice.session.send(large)
+        sent += 1
+      }
+    } catch {
+      #expect(error == .tooOften)
+    }
+    #expect((40..<80).contains(sent))
+  }
+
+  @Test func `tracks that aren't there, or are another room's, can't be subscribed`() async throws {
+    let server = try TestServer()
+    let alice = try await server.join("alice")
+    let own = try #require(try await alice.offer([.video]).tracks.first).track
+    let stranger = try await server.join("stranger", room: "other")
+    let foreign = try #require(try await stranger.offer([.video]).tracks.first).track
+    let bob = try await server.join("bob")
+    let slots = try await bob.offer(receivers: 1).slots
+    for unknown in [foreign.text, "TR_nobody", "", bob.session.id.text] {
+      await #expect(throws: RequestError.unknownTrack) { try await bob.session.subscribe(unknown) }
+      await #expect(throws: RequestError.unknownTrack) { try await bob.session.unsubscribe(unknown) }
+      await #expect(throws: RequestError.unknownTrack) { try await bob.session.mute(unknown, true) }
+    }
+    // One's own isn't received, and sound doesn't go into a picture's slot.
+    await #expect(throws: RequestError.unknownTrack) { try await alice.session.subscribe(own.text) }
+    for mid in [slots[0].mid, "nowhere"] {
+      await #expect(throws: RequestError.unknownSlot) { try await bob.session.subscribe(own.text, mid: mid) }
+    }
+    try await bob.session.subscribe(own.text, mid: slots[1].mid)
+    let deaf = try await server.join("deaf", subscribes: false)
+    await #expect(throws: RequestError.notAllowed("subscribing (canSubscribe)")) {
+      try await deaf.session.subscribe(own.text)
+    }
+    await bob.session.leave()
+    await #expect(throws: RequestError.gone) { try await bob.session.subscribe(own.text) }
+    await #expect(throws: RequestError.gone) { try await bob.session.send("") }
+  }
+
+  @Test func `who is hidden publishes nothing`() async throws {
+    let server = try TestServer()
+    let ghost = try await server.join("ghost", hidden: true)
+    await #expect(throws: OfferError.self) { try await ghost.offer([.audio]) }
+  }
+
+  @Test func `a track may be held from the start`() async throws {
+    let server = try TestServer()
+    let alice = try await server.join("alice")
+    let bob = try await server.join("bob")
+    _ = try await alice.offer(
+      [.audio], describing: [OfferedTrack(mid: "0", source: .microphone, muted: true)])
+    _ = await bob.next()
+    #expect(try await server.join("late").session.joined.participants.first?.tracks.map(\.muted) == [true])
+  }
+
+  @Test func `whoever leaves while others come and go is forgotten by all`() async throws {
+    let server = try TestServer(participants: 100, peers: 200)
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<24 {
+        group.addTask {
+          guard let client = try? await server.join("p\(number % 12)") else { return }
+          _ = try? await client.offer([.audio, .video], receivers: 2)
+          if number % 3 == 0 { try? await client.session.send("eA==") }
+          if number % 2 == 0 { await client.session.leave() }
+          _ = try? await client.offer([.video])
+        }
+      }
+    }
+    let room = try #require(server.directory.room(of: "r"))
+    #expect(await room.isConsistent)
+    await server.directory.close()
+    #expect(await room.isEmpty)
+  }
+}
+
+extension Room {
+  var isEmpty: Bool { members.isEmpty }
+
+  /// Nobody is to get a track that isn't published, and everybody who may gets all that are.
+  var isConsistent: Bool {
+    let published = Set(members.flatMap(\.published).map(\.info.id))
+    return members.allSatisfy { member in
+      let known = Set(member.native.slots.standings.keys)
+      return known == published.subtracting(member.published.map(\.info.id))
+        && member.info.tracks.map(\.id) == member.published.map(\.info.id)
+    }
+  }
+}

@@ -1,0 +1,311 @@
+// Roost's native signalling, roost.v1. Made by scripts/make-types from signalling.schema.json.
+
+/** Names a request, so that its answer can: a string of at most 64 bytes, or a whole number. */
+export type RequestID = string | number;
+
+/** TR_ and random; never comes again. */
+export type TrackID = string;
+
+/** PA_ and random; never comes again. */
+export type ParticipantID = string;
+
+/** What a track shows or lets hear. */
+export type Source = "camera" | "microphone" | "screen_share" | "screen_share_audio" | "unknown";
+
+/** At most 256, at most 64 KiB together. */
+export type Attributes = Record<string, string>;
+
+/** A track as everybody in the room may see it. */
+export interface Track {
+  id: TrackID;
+  kind: "audio" | "video";
+  source: Source;
+  name?: string;
+  /** Its publisher holds it: nobody gets it. */
+  muted: boolean;
+}
+
+/** A participant as everybody in the room may see it. */
+export interface Participant {
+  id: ParticipantID;
+  /** Whom the token names. */
+  identity: string;
+  /** To be shown, as text. */
+  name?: string;
+  /** At most 64 KiB. */
+  metadata?: string;
+  attributes: Attributes;
+  tracks: Track[];
+}
+
+/** A room; made anew it has another id. */
+export interface Room {
+  id: string;
+  name: string;
+  metadata?: string;
+}
+
+/** A receive section and the track that plays in it. */
+export interface Slot {
+  mid: string;
+  track: TrackID | null;
+}
+
+/** Why somebody is no longer in the room. */
+export type LeaveReason = "left" | "removed" | "connectionLost" | "duplicateIdentity" | "roomClosed" | "serverShutdown";
+
+/** What happened in a room. */
+export interface RoomEvent {
+  /** From 1, without gaps, for each room id. */
+  id: number;
+  /** RFC 3339, UTC, milliseconds. */
+  time: string;
+  room: string;
+  roomId: string;
+  type: "room.started" | "room.finished" | "participant.joined" | "participant.left" | "participant.updated" | "track.published" | "track.unpublished" | "track.muted" | "track.unmuted";
+  participant?: Participant;
+  track?: Track;
+  reason?: LeaveReason;
+}
+
+/** Listed in signalling.md. */
+export type ErrorCode = "bad-message" | "auth-required" | "auth-repeated" | "token-malformed" | "token-absent" | "token-signature" | "token-algorithm" | "token-expired" | "token-not-yet-valid" | "token-unknown-key" | "token-not-for-this" | "offer-pending" | "offer-refused" | "not-allowed" | "unknown-track" | "unknown-slot" | "unsupported" | "too-large" | "limit" | "rate-limited" | "room-full" | "unavailable";
+
+/** Joins, as the first message. */
+export interface Auth {
+  type: "auth";
+  id?: RequestID;
+  token: string;
+}
+
+/** What a sending section is. */
+export interface OfferedTrack {
+  mid: string;
+  source?: Source;
+  name?: string;
+  /** Held from the start. */
+  muted?: boolean;
+}
+
+/** A description of the client's; one in flight. */
+export interface Offer {
+  type: "offer";
+  id?: RequestID;
+  sdp: string;
+  tracks?: OfferedTrack[];
+}
+
+/** An address of the client's. */
+export interface Candidate {
+  type: "candidate";
+  id?: RequestID;
+  candidate: string;
+  mid?: string | null;
+}
+
+/** Has a track play before all that nobody asked for. */
+export interface Subscribe {
+  type: "subscribe";
+  id?: RequestID;
+  track: string;
+  /** The section; absent: any. */
+  mid?: string;
+}
+
+/** Frees a track's slot. */
+export interface Unsubscribe {
+  type: "unsubscribe";
+  id?: RequestID;
+  track: string;
+}
+
+/** Holds a track of one's own, or lets it go. */
+export interface Mute {
+  type: "mute";
+  id?: RequestID;
+  track: string;
+  muted: boolean;
+}
+
+/** Changes what others see. */
+export interface Update {
+  type: "update";
+  id?: RequestID;
+  name?: string;
+  metadata?: string;
+  attributes?: Attributes;
+}
+
+/** A message to others. */
+export interface SendData {
+  type: "data";
+  id?: RequestID;
+  /** Base64 of at most 16 KiB. */
+  payload: string;
+  topic?: string;
+  /** May it be left out where a receiver is slow? True means no. */
+  reliable?: boolean;
+  /** Identities; absent: everybody. */
+  destinations?: string[];
+}
+
+/** Ends the session. */
+export interface Leave {
+  type: "leave";
+  id?: RequestID;
+  reason?: string;
+}
+
+/** Keeps the connection open. */
+export interface Ping {
+  type: "ping";
+  id?: RequestID;
+}
+
+/** From the client. */
+export type ClientMessage = Auth | Offer | Candidate | Subscribe | Unsubscribe | Mute | Update | SendData | Leave | Ping;
+
+/** A STUN or TURN server, as RTCPeerConnection takes it. */
+export interface ICEServer {
+  urls: string[];
+  /** For TURN: good for a while only. */
+  username?: string;
+  credential?: string;
+}
+
+/** The first message: the state of the room exactly as of lastEvent. */
+export interface Joined {
+  type: "joined";
+  id?: RequestID;
+  participant: Participant;
+  room: Room;
+  /** The others. */
+  participants: Participant[];
+  iceServers: ICEServer[];
+  /** Seconds. */
+  pingInterval: number;
+  lastEvent: number;
+}
+
+/** A section of one's own and the track that it is. */
+export interface AnsweredTrack {
+  mid: string;
+  track: TrackID;
+}
+
+/** A section that was answered by port 0, and why. */
+export interface Declined {
+  mid: string;
+  code: string;
+}
+
+/** The answer to an offer. */
+export interface Answer {
+  type: "answer";
+  id?: RequestID;
+  sdp: string;
+  tracks: AnsweredTrack[];
+  slots: Slot[];
+  declined: Declined[];
+}
+
+/** Sections whose track changed. */
+export interface Slots {
+  type: "slots";
+  assignments: Slot[];
+}
+
+/** So many more receive sections would be filled, or ICE is to be restarted. */
+export interface OfferWanted {
+  type: "offerWanted";
+  audio: number;
+  video: number;
+  reason: "slots" | "iceRestart";
+}
+
+/** What happened in the room. */
+export interface Event {
+  type: "event";
+  event: RoomEvent;
+}
+
+/** Somebody who speaks. */
+export interface Speaker {
+  participant: ParticipantID;
+  level: number;
+}
+
+/** Who speaks now, the loudest first. */
+export interface Speakers {
+  type: "speakers";
+  speakers: Speaker[];
+}
+
+/** How well somebody's media travels. */
+export interface ConnectionQuality {
+  participant: ParticipantID;
+  quality: "excellent" | "good" | "poor" | "lost";
+}
+
+/** Participants whose connection changed. */
+export interface Quality {
+  type: "quality";
+  participants: ConnectionQuality[];
+}
+
+/** Whether a track reaches this participant. */
+export interface Stream {
+  type: "stream";
+  track: TrackID;
+  state: "active" | "paused" | "waiting";
+  reason?: "no-slot" | "codec" | "no-media";
+}
+
+/** A message from another participant. */
+export interface Data {
+  type: "data";
+  from: ParticipantID | null;
+  /** Base64. */
+  payload: string;
+  topic?: string;
+  reliable: boolean;
+}
+
+/** A request was done that has no answer of its own. */
+export interface Ok {
+  type: "ok";
+  id: RequestID;
+}
+
+/** The answer to ping. */
+export interface Pong {
+  type: "pong";
+  id?: RequestID;
+}
+
+/** A request was refused, or the connection is about to be closed. */
+export interface ErrorMessage {
+  type: "error";
+  id?: RequestID;
+  code: ErrorCode;
+  /** For people. */
+  message: string;
+  retry: "never" | "now" | "after";
+}
+
+/** The server is about to stop and lets nobody new in; who is in may stay until then. */
+export interface Draining {
+  type: "draining";
+  /** RFC 3339, UTC, milliseconds. */
+  deadline: string;
+}
+
+/** The last message. */
+export interface Closed {
+  type: "closed";
+  id?: RequestID;
+  reason: LeaveReason;
+}
+
+/** From the server. */
+export type ServerMessage = Joined | Answer | Slots | OfferWanted | Event | Speakers | Quality | Stream | Data | Ok | Pong | ErrorMessage | Draining | Closed;
