@@ -46,7 +46,11 @@ let package = Package(
     .target(
       name: "Gateway",
       dependencies: ["Model", "Logging", "Crypto", "ICE", "Peer", "Engine", "HTTPServer", "Rooms"],
-      resources: ["index.html", "page.js", "roost.js", "style.css"].map { .embedInCode("Pages/\($0)") },
+      resources: [
+        "index.html", "style.css", "icon.svg", "page.js", "roost.js", "devices.js", "generated.js",
+        "messages.js",
+        "statistics.js", "tiles.js",
+      ].map { .embedInCode("Pages/\($0)") },
       swiftSettings: strict),
     module(
       "RoostTesting",
@@ -57,14 +61,17 @@ let package = Package(
     // Every parser as a function that fuzzing and FuzzTests call; may name any module above.
     .target(
       name: "FuzzTargets",
-      dependencies: ["Model", "Wire", "Crypto", "ICE", "Congestion", "Negotiation", "Peer", "Rooms"],
+      dependencies: [
+        "Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Rooms", "Gateway",
+      ],
       path: "Fuzz/FuzzTargets",
       swiftSettings: strict),
 
     .executableTarget(
       name: "roost",
       dependencies: [
-        "Model", "Logging", "Crypto", "ICE", "Configuration", "Engine", "Rooms", "HTTPServer", "Gateway",
+        "Model", "Logging", "Crypto", "ICE", "Negotiation", "Configuration", "Engine", "Rooms", "HTTPServer",
+        "Gateway",
       ],
       swiftSettings: strict),
     // Replaces gettimeofday() in whatever it is linked into, which is the simulation alone.
@@ -99,7 +106,7 @@ let package = Package(
         "Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Engine", "CSystem",
         "RoostTesting",
       ]),
-    tests("HTTPServer", ["Model", "HTTPServer"]),
+    tests("HTTPServer", ["Model", "Crypto", "HTTPServer", "COpenSSL"]),
     tests("Configuration", ["Model", "Configuration"]),
     tests("Rooms", ["Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine", "Rooms"]),
     tests(

@@ -11,6 +11,12 @@ public let fuzzTargets: [FuzzTarget] = [
   FuzzTarget(name: "state", run: fuzzState),
   FuzzTarget(name: "rtp", run: fuzzRTP),
   FuzzTarget(name: "vp8", run: fuzzVP8),
+  FuzzTarget(name: "vp9", run: fuzzVP9),
+  FuzzTarget(name: "h264", run: fuzzH264),
+  FuzzTarget(name: "av1", run: fuzzAV1),
+  FuzzTarget(name: "red", run: fuzzRED),
+  FuzzTarget(name: "dependency-descriptor", run: fuzzDependencyDescriptor),
+  FuzzTarget(name: "track-receiver", run: fuzzTrackReceiver),
   FuzzTarget(name: "rtcp", run: fuzzRTCP),
   FuzzTarget(name: "transport-feedback", run: fuzzTransportFeedback),
   FuzzTarget(name: "arrival-feedback", run: fuzzArrivalFeedback),
@@ -25,6 +31,7 @@ public let fuzzTargets: [FuzzTarget] = [
   FuzzTarget(name: "dtls-record", run: fuzzDTLSRecord),
   FuzzTarget(name: "srtp", run: fuzzSRTP),
   FuzzTarget(name: "access-token", run: fuzzAccessToken),
+  FuzzTarget(name: "client-message", run: fuzzClientMessage),
 ]
 
 /// Traps with the promise that was broken.

@@ -12,6 +12,9 @@ public struct Configuration: Equatable, Sendable {
     public var connectionsPerAddress = 1024
     public var bodyBytes = 1_048_576
     public var messageBytes = 262_144
+    /// Paths of PEM files; both empty: no TLS.
+    public var certificate = ""
+    public var privateKey = ""
   }
 
   public struct Admin: Equatable, Sendable {
@@ -48,6 +51,10 @@ public struct Configuration: Equatable, Sendable {
     public var advertise = Advertise()
     public var receiveBufferBytes = 4_194_304
     public var sendBufferBytes = 4_194_304
+    /// The preferred first; at least one, all of video.
+    public var codecs: [Codec] = [.vp8, .vp9, .h264, .av1]
+    /// Bits per second.
+    public var publisherMaxBitrate = 3_000_000
   }
 
   public struct ICE: Equatable, Sendable {
@@ -102,10 +109,33 @@ extension Configuration {
   /// Bytes below which a secret can be guessed; HS256 wants as many as its hash has (RFC 7518 §3.2).
   public static let minimumSecretBytes = 32
 
-  /// What `--dev` changes: the known key pair alone, and HTTP on this machine only.
+  /// What `--dev` changes: the known key pair alone, and HTTP on this machine only, in clear.
   public mutating func applyDevelopment() {
     keys = [Self.developmentKey.key: Self.developmentKey.secret]
     http.addresses = [SocketAddress(ipv4: 127, 0, 0, 1, port: 0), SocketAddress(high: 0, low: 1, port: 0)]
+    http.certificate = ""
+    http.privateKey = ""
+  }
+
+  /// What `--dev --lan` changes: HTTP on all addresses, under a certificate made at start unless files are given,
+  /// and a secret that nobody knows.
+  /// - Parameter secret: fresh and random.
+  public mutating func applyDevelopment(lanSecret secret: String) {
+    let (certificate, privateKey) = (http.certificate, http.privateKey)
+    applyDevelopment()
+    keys = [Self.developmentKey.key: secret]
+    http.addresses = Self().http.addresses
+    http.certificate = certificate
+    http.privateKey = privateKey
+  }
+
+  /// Refuses one of the two files of TLS without the other.
+  public func requireWholeTLS() throws(ConfigurationError) {
+    guard http.certificate.isEmpty != http.privateKey.isEmpty else { return }
+    let missing = http.certificate.isEmpty ? "http.certificate" : "http.privateKey"
+    throw ConfigurationError(
+      source: .defaults, option: missing, problem: .missing,
+      expected: "the paths of both PEM files, http.certificate and http.privateKey, or of neither")
   }
 
   /// Refuses TURN servers without the secret that they share with this one.

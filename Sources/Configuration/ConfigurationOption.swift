@@ -117,6 +117,22 @@ extension ConfigurationOption {
       render: { $0[keyPath: path].isEmpty ? "\"\"" : "\"(hidden)\"" })
   }
 
+  static func path(
+    _ name: String, _ path: Path<String>, _ explanation: String, _ change: Change = .atStart
+  ) -> Self {
+    let set: @Sendable (inout Configuration, String) -> Bool = {
+      guard $1.utf8.count <= 4096, !$1.utf8.contains(0) else { return false }
+      $0[keyPath: path] = $1
+      return true
+    }
+    return Self(
+      name: name, explanation: explanation, expectation: "a file's path, or \"\" for none", change: change,
+      isSecret: false,
+      setTree: { if case .string(let text) = $1 { set(&$0, text) } else { false } },
+      setText: set,
+      render: { JSONTree.quoted($0[keyPath: path]) })
+  }
+
   enum Family { case any, ipv4, ipv6 }
 
   static func addresses(
@@ -146,6 +162,33 @@ extension ConfigurationOption {
       setText: { set(&$0, $1.isEmpty ? [] : $1.split(separator: ",").map { String($0.trimmed) }) },
       render: { configuration in
         "[" + configuration[keyPath: path].map { JSONTree.quoted($0.host) }.joined(separator: ", ") + "]"
+      })
+  }
+
+  static func videoCodecs(
+    _ name: String, _ path: Path<[Codec]>, _ explanation: String, _ change: Change = .atStart
+  ) -> Self {
+    let known = Codec.allCases.filter { $0.kind == .video }
+    let set: @Sendable (inout Configuration, [String]) -> Bool = { configuration, texts in
+      let codecs = texts.compactMap { text in
+        known.first { $0.encodingName.lowercased() == text.lowercased() }
+      }
+      guard !codecs.isEmpty, codecs.count == texts.count, Set(codecs).count == codecs.count else {
+        return false
+      }
+      configuration[keyPath: path] = codecs
+      return true
+    }
+    return Self(
+      name: name, explanation: explanation,
+      expectation: "a list of " + known.map { JSONTree.quoted($0.encodingName) }.joined(separator: ", ")
+        + ", each at most once",
+      change: change, isSecret: false,
+      setTree: { configuration, tree in tree.strings.map { set(&configuration, $0) } ?? false },
+      setText: { set(&$0, $1.split(separator: ",").map { String($0.trimmed) }) },
+      render: { configuration in
+        let names = configuration[keyPath: path].map { JSONTree.quoted($0.encodingName) }
+        return "[" + names.joined(separator: ", ") + "]"
       })
   }
 

@@ -20,6 +20,11 @@ public enum ConfigurationSchema {
     .integer(
       "http.messageBytes", \.http.messageBytes, 16_384...16_777_216,
       "The largest WebSocket message; a larger one closes its connection with 1009."),
+    .path(
+      "http.certificate", \.http.certificate,
+      "The PEM file with the server's certificate and those between it and its authority: HTTP then speaks TLS "
+        + "alone."),
+    .path("http.privateKey", \.http.privateKey, "The PEM file with the key of that certificate."),
 
     .integer(
       "admin.port", \.admin.port, 0...65535,
@@ -47,6 +52,13 @@ public enum ConfigurationSchema {
     .integer(
       "media.sendBufferBytes", \.media.sendBufferBytes, 65_536...1_073_741_824,
       "What the kernel may hold of sent media for each worker; net.core.wmem_max bounds it."),
+    .videoCodecs(
+      "media.codecs", \.media.codecs,
+      "The video codecs that are taken from publishers and offered to subscribers, the preferred first; a publisher "
+        + "uses the first that it has."),
+    .integer(
+      "media.publisherMaxBitrate", \.media.publisherMaxBitrate, 50_000...100_000_000,
+      "Bits per second that a publisher is told to keep to where it can be told by REMB alone."),
 
     .choice(
       "ice.verify", \.ice.verify,

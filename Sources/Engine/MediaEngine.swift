@@ -16,18 +16,21 @@ public final class MediaEngine: Sendable {
     public var sendBuffer: Int
     /// Peers that one worker can hold.
     public var peersPerWorker: Int
+    /// Bits per second that publishers are told to keep to who adapt by REMB alone.
+    public var publisherMaxBitrate: UInt64
     /// Ties each worker to a processor.
     public var pinsThreads: Bool
 
     public init(
       port: UInt16, workers: Int, receiveBuffer: Int = 4 * 1_024 * 1_024, sendBuffer: Int = 4 * 1_024 * 1_024,
-      peersPerWorker: Int = 4_096, pinsThreads: Bool = true
+      peersPerWorker: Int = 4_096, publisherMaxBitrate: UInt64 = 3_000_000, pinsThreads: Bool = true
     ) {
       self.port = port
       self.workers = workers
       self.receiveBuffer = receiveBuffer
       self.sendBuffer = sendBuffer
       self.peersPerWorker = peersPerWorker
+      self.publisherMaxBitrate = publisherMaxBitrate
       self.pinsThreads = pinsThreads
     }
   }
@@ -78,7 +81,7 @@ public final class MediaEngine: Sendable {
     for index in 0..<configuration.workers {
       let start = WorkerThread.Start(
         index: index, bridge: bridge, limits: WorkerCore.Limits(peers: configuration.peersPerWorker),
-        clock: clock, dtls: dtls, random: .system,
+        clock: clock, dtls: dtls, random: .system, publisherMaxBitrate: configuration.publisherMaxBitrate,
         // More workers than processors: none is pinned, the scheduler shares them out.
         processor: configuration.pinsThreads && configuration.workers <= processors.count
           ? processors[index] : nil)

@@ -5,18 +5,26 @@ internal import Rooms
 public struct GatewayConfiguration: Sendable {
   /// Secrets by API key.
   public var keys: [String: String]
-  /// Whether the known key pair is in use: tokens for the asking, requests from this machine only.
-  public var isDevelopment: Bool
+  /// Tokens for the asking; nil: only for those who have one.
+  public var development: Development?
   /// What clients are told.
   public var iceServers = ICEServers()
   /// Seconds since 1970.
   public var now: @Sendable () -> Int
 
+  /// Who is served while trying out.
+  public enum Development: Equatable, Sendable {
+    /// By its loopback names: the key pair is known to everybody.
+    case thisMachine
+    /// By any IP address, or by one of these names.
+    case network(names: [String])
+  }
+
   public init(
-    keys: [String: String], isDevelopment: Bool, now: @escaping @Sendable () -> Int
+    keys: [String: String], development: Development?, now: @escaping @Sendable () -> Int
   ) {
     self.keys = keys
-    self.isDevelopment = isDevelopment
+    self.development = development
     self.now = now
   }
 }
@@ -33,7 +41,7 @@ public struct Gateway: HTTPHandler {
   }
 
   public func respond(to request: HTTPRequest) async -> HTTPResponse {
-    if configuration.isDevelopment, let refusal = LocalOnly.refusal(of: request) { return refusal }
+    if let refusal = door?.refusal(of: request) { return refusal }
     let isRead = request.method == .get || request.method == .head
     if let page = Pages.response(path: request.path) {
       return isRead ? page : Problem.method(allowed: "GET, HEAD")
@@ -41,7 +49,7 @@ public struct Gateway: HTTPHandler {
     switch request.path {
     case "/healthz", "/readyz":
       return await Health.response(to: request) { await rooms?.isReady() ?? true }
-    case "/dev/token" where configuration.isDevelopment:
+    case "/dev/token" where configuration.development != nil:
       guard request.method == .post else { return Problem.method(allowed: "POST") }
       return DevelopmentToken.response(to: request, configuration: configuration)
     default: break
@@ -55,7 +63,7 @@ public struct Gateway: HTTPHandler {
   }
 
   public func upgrade(_ request: HTTPRequest) async -> UpgradeDecision {
-    if configuration.isDevelopment, let refusal = LocalOnly.refusal(of: request) { return .refuse(refusal) }
+    if let refusal = door?.refusal(of: request) { return .refuse(refusal) }
     guard let rooms, let room = connectRoom(request) else { return .refuse(Problem.notFound()) }
     // Without a token it may be somebody who is in already; `auth` of another is answered by `unavailable`.
     if rooms.isDraining, request.bearerToken != nil || request.queryItem("access_token") != nil {
@@ -91,6 +99,8 @@ public struct Gateway: HTTPHandler {
       await SignallingSession(socket: socket, terms: terms, rooms: rooms).run(authorized: authorized)
     }
   }
+
+  private var door: DevelopmentDoor? { configuration.development.map { DevelopmentDoor(audience: $0) } }
 
   static let subprotocol = "roost.v1"
 

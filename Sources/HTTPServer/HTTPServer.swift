@@ -31,7 +31,8 @@ public final class HTTPServer: Sendable {
     let loop: ServerLoop
     do {
       loop = try ServerLoop(
-        limits: configuration.limits, handler: handler, mailbox: mailbox, listening: sockets)
+        limits: configuration.limits, handler: handler, mailbox: mailbox, listening: sockets,
+        tls: configuration.tls)
     } catch {
       for descriptor in sockets { close(descriptor) }
       throw error

@@ -1,3 +1,4 @@
+public import Crypto
 public import Model
 
 /// What bounds each client, and all of them together.
@@ -47,10 +48,13 @@ public struct HTTPServerConfiguration: Sendable {
 
   public var listeners: [Listener]
   public var limits: HTTPLimits
+  /// All listeners speak TLS with it; nil: HTTP in clear.
+  public var tls: TLSContext?
 
-  public init(listeners: [Listener], limits: HTTPLimits = HTTPLimits()) {
+  public init(listeners: [Listener], limits: HTTPLimits = HTTPLimits(), tls: TLSContext? = nil) {
     self.listeners = listeners
     self.limits = limits
+    self.tls = tls
   }
 }
 

@@ -12,7 +12,9 @@ public struct PacketInfo: BitwiseCopyable, Sendable {
   public var timestamp: UInt32 = 0
   /// Counts how often the source started over; streams are anchored anew when it changes.
   public var restart: UInt8 = 0
-  public var codec = Codec.opus
+  public var format = CodecFormat.opus
+  /// Of RED's newest block, which is what those get who lack RED; otherwise as `format`.
+  public var primaryFormat = CodecFormat.opus
   public var flags: Flags = []
   /// RFC 6464: bit 7 voice, the rest decibels below overload. Meaningful with `.audioLevel`.
   public var audioLevel: UInt8 = 0
@@ -21,11 +23,18 @@ public struct PacketInfo: BitwiseCopyable, Sendable {
   public var payloadOffset: UInt16 = 0
   /// Bytes without padding.
   public var payloadSize: UInt16 = 0
-  /// VP8: 7 or 15 bits, in the payload at `pictureIDOffset`; there is none where that is 0.
+  /// RED: where in the payload its newest block starts, and how many older ones there are.
+  public var primaryOffset: UInt16 = 0
+  public var olderBlocks: UInt8 = 0
+  /// VP8 and VP9: 7 or 15 bits, in the payload at `pictureIDOffset`; there is none where that is 0.
   public var pictureID: UInt16 = 0
   public var pictureIDOffset: UInt8 = 0
   public var tl0PictureIndexOffset: UInt8 = 0
   public var tl0PictureIndex: UInt8 = 0
+  /// Header extensions that go on to subscribers who take them.
+  public var carried = CarriedExtensions()
+  /// Of the dependency descriptor, where there is one.
+  public var frameNumber: UInt16 = 0
 
   public struct Flags: OptionSet, BitwiseCopyable, Sendable {
     public var rawValue: UInt16
@@ -43,9 +52,29 @@ public struct PacketInfo: BitwiseCopyable, Sendable {
     public static let recovered = Flags(rawValue: 32)
     /// The picture id has 15 bits.
     public static let longPictureID = Flags(rawValue: 64)
+    /// `carried` has something.
+    public static let carriesExtensions = Flags(rawValue: 128)
   }
 
   public init() {}
+}
+
+/// Where in a packet those extensions lie whose data belongs to the media, so that it is passed on as it is. An
+/// offset of 0 means that there is none.
+public struct CarriedExtensions: BitwiseCopyable, Equatable, Sendable {
+  public var descriptorOffset: UInt16 = 0
+  public var colorSpaceOffset: UInt16 = 0
+  public var playoutDelayOffset: UInt16 = 0
+  public var descriptorSize: UInt8 = 0
+  public var colorSpaceSize: UInt8 = 0
+
+  public static var playoutDelaySize: UInt8 { 3 }
+
+  @inlinable public init() {}
+
+  @inlinable public var isEmpty: Bool {
+    descriptorOffset | colorSpaceOffset | playoutDelayOffset == 0
+  }
 }
 
 /// Why a received packet goes nowhere; counted by this name.

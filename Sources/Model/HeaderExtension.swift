@@ -10,6 +10,14 @@ public enum HeaderExtension: UInt8, Sendable, CaseIterable {
   case rid = 3
   /// RFC 8852 §3.2: which encoding a stream of retransmissions repairs.
   case repairedRid = 4
+  /// draft-alvestrand-rmcat-remb-03 §4 and its companion page: when the packet left, in 24 bits of seconds × 2^18.
+  case absoluteSendTime = 5
+  /// AV1 RTP specification, appendix A: which frames a frame refers to, whatever the codec.
+  case dependencyDescriptor = 6
+  /// The colours of a picture, with its first key frame and when they change.
+  case colorSpace = 7
+  /// The least and the greatest delay at which the sender wants a picture shown.
+  case playoutDelay = 8
 
   public var uri: String {
     switch self {
@@ -18,6 +26,11 @@ public enum HeaderExtension: UInt8, Sendable, CaseIterable {
     case .transportSequence: "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
     case .rid: "urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id"
     case .repairedRid: "urn:ietf:params:rtp-hdrext:sdes:repaired-rtp-stream-id"
+    case .absoluteSendTime: "http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time"
+    case .dependencyDescriptor:
+      "https://aomediacodec.github.io/av1-rtp-spec/#dependency-descriptor-rtp-header-extension"
+    case .colorSpace: "http://www.webrtc.org/experiments/rtp-hdrext/color-space"
+    case .playoutDelay: "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
     }
   }
 

@@ -3,24 +3,27 @@ private let textLimit = 8 * 1_024
 
 extension NegotiatedCodec {
   func encode(into writer: inout StateWriter) {
-    writer.write(codec.rawValue)
+    writer.write(format.rawValue)
     writer.write(payloadType)
     writer.write(rtxPayloadType ?? 255)
     writer.write(nack)
     writer.write(pli)
+    writer.write(fir)
     writer.write(transportCC)
+    writer.write(remb)
     writer.write(formatParameters)
   }
 
   init(from reader: inout StateReader) throws(StateError) {
-    guard let codec = Codec(rawValue: try reader.integer()) else {
-      throw .invalid(field: "codec", offset: reader.offset)
+    guard let format = CodecFormat(rawValue: try reader.integer()) else {
+      throw .invalid(field: "codec format", offset: reader.offset)
     }
     let payloadType: UInt8 = try reader.integer()
     let rtx: UInt8 = try reader.integer()
     self.init(
-      codec: codec, payloadType: payloadType, rtxPayloadType: rtx == 255 ? nil : rtx,
-      nack: try reader.bool(), pli: try reader.bool(), transportCC: try reader.bool(),
+      format: format, payloadType: payloadType, rtxPayloadType: rtx == 255 ? nil : rtx,
+      nack: try reader.bool(), pli: try reader.bool(), fir: try reader.bool(),
+      transportCC: try reader.bool(), remb: try reader.bool(),
       formatParameters: try reader.string(limit: textLimit))
   }
 }
@@ -105,6 +108,7 @@ extension AgreedMedia {
       writer.write(section.rtxSSRC ?? 0)
       writer.write(section.cname)
       writer.write(section.streamID)
+      writer.write(section.allowsMixedExtensions)
     }
   }
 
@@ -129,7 +133,7 @@ extension AgreedMedia {
         SendSection(
           index: head.index, mid: head.mid, kind: head.kind, codecs: head.codecs, extensions: head.extensions,
           ssrc: ssrc, rtxSSRC: rtxSSRC, cname: try reader.string(limit: textLimit),
-          streamID: try reader.string(limit: textLimit)))
+          streamID: try reader.string(limit: textLimit), allowsMixedExtensions: try reader.bool()))
     }
   }
 

@@ -1,28 +1,46 @@
 /// A codec with the numbers that one section of one description gave it.
 public struct NegotiatedCodec: Equatable, Sendable {
-  public var codec: Codec
+  public var format: CodecFormat
   public var payloadType: UInt8
   /// The payload type of its retransmissions (RFC 4588), where negotiated.
   public var rtxPayloadType: UInt8?
-  /// Feedback that was agreed on: generic NACK, picture loss indication, transport-wide arrival times.
+  /// Feedback that was agreed on: generic NACK, picture loss indication, full intra request, transport-wide arrival
+  /// times, the receiver's estimate.
   public var nack: Bool
   public var pli: Bool
+  public var fir: Bool
   public var transportCC: Bool
+  public var remb: Bool
   /// The value of `a=fmtp`, verbatim.
   public var formatParameters: String
 
   public init(
-    codec: Codec, payloadType: UInt8, rtxPayloadType: UInt8? = nil, nack: Bool = false, pli: Bool = false,
-    transportCC: Bool = false, formatParameters: String = ""
+    format: CodecFormat, payloadType: UInt8, rtxPayloadType: UInt8? = nil, nack: Bool = false,
+    pli: Bool = false, fir: Bool = false, transportCC: Bool = false, remb: Bool = false,
+    formatParameters: String = ""
   ) {
-    self.codec = codec
+    self.format = format
     self.payloadType = payloadType
     self.rtxPayloadType = rtxPayloadType
     self.nack = nack
     self.pli = pli
+    self.fir = fir
     self.transportCC = transportCC
+    self.remb = remb
     self.formatParameters = formatParameters
   }
+
+  /// A codec in the format that it has without parameters.
+  public init(
+    codec: Codec, payloadType: UInt8, rtxPayloadType: UInt8? = nil, nack: Bool = false, pli: Bool = false,
+    transportCC: Bool = false, formatParameters: String = ""
+  ) {
+    self.init(
+      format: CodecFormat(codec), payloadType: payloadType, rtxPayloadType: rtxPayloadType, nack: nack,
+      pli: pli, transportCC: transportCC, formatParameters: formatParameters)
+  }
+
+  public var codec: Codec { format.codec }
 }
 
 /// A section in which the far end sends to us: one track.
@@ -72,10 +90,12 @@ public struct SendSection: Equatable, Sendable {
   public var cname: String
   /// The stream id of `a=msid`, equal for a pair as well.
   public var streamID: String
+  /// The far end takes header extensions in both forms, mixed (RFC 8285 §6); else all are in the one-byte form.
+  public var allowsMixedExtensions: Bool
 
   public init(
     index: UInt16, mid: String, kind: MediaKind, codecs: [NegotiatedCodec], extensions: HeaderExtensionMap,
-    ssrc: UInt32, rtxSSRC: UInt32?, cname: String, streamID: String
+    ssrc: UInt32, rtxSSRC: UInt32?, cname: String, streamID: String, allowsMixedExtensions: Bool = false
   ) {
     self.index = index
     self.mid = mid
@@ -86,6 +106,15 @@ public struct SendSection: Equatable, Sendable {
     self.rtxSSRC = rtxSSRC
     self.cname = cname
     self.streamID = streamID
+    self.allowsMixedExtensions = allowsMixedExtensions
+  }
+
+  /// The codec under which a stream of `format` can be sent here: the same format, else one that includes it. Nil
+  /// where the far end lacks the codec.
+  ///
+  /// RED has no place of its own: who lacks it gets its primary blocks, so ask for their codec.
+  public func codec(taking format: CodecFormat) -> NegotiatedCodec? {
+    codecs.first { $0.format == format } ?? codecs.first { $0.format.takes(format) }
   }
 }
 

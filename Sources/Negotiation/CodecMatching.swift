@@ -2,26 +2,34 @@ import Model
 import Wire
 
 extension MediaDescription {
-  /// Those of our codecs that the section lists, in its order of preference, each under the first payload type
-  /// that fits. Feedback and retransmission are as the section has them.
-  func forwardableCodecs(_ kind: MediaKind) -> [NegotiatedCodec] {
+  /// Those of our codecs that the section lists, each format under the first payload type that fits. Video comes in
+  /// our order, audio in the section's. Feedback and retransmission are as the section has them.
+  func forwardableCodecs(_ kind: MediaKind, _ policy: NegotiationPolicy) -> [NegotiatedCodec] {
     var found: [NegotiatedCodec] = []
     for payloadType in payloadTypes {
-      guard let map = rtpMap(of: payloadType),
-        let codec = Codec.allCases.first(where: { $0.kind == kind && $0.matches(map) }),
-        !found.contains(where: { $0.codec == codec })
+      guard let map = rtpMap(of: payloadType) ?? RTPMapAttribute(staticPayloadType: payloadType),
+        let codec = policy.codecs(kind).first(where: { $0.matches(map) })
       else { continue }
+      let parameters =
+        parameters(of: payloadType) ?? FormatAttribute(payloadType: payloadType, parameters: "")
+      guard let format = codec.format(parameters), !found.contains(where: { $0.format == format }) else {
+        continue
+      }
       let feedback = feedback(of: payloadType)
       let nack = feedback.contains("nack")
       found.append(
         NegotiatedCodec(
-          codec: codec, payloadType: payloadType,
+          format: format, payloadType: payloadType,
           // Nobody would ask for a retransmission without NACK.
           rtxPayloadType: nack ? retransmission(of: payloadType, clockRate: map.clockRate) : nil,
-          nack: nack, pli: feedback.contains("nack pli"), transportCC: feedback.contains("transport-cc"),
-          formatParameters: parameters(of: payloadType)?.parameters ?? ""))
+          nack: nack, pli: feedback.contains("nack pli"), fir: feedback.contains("ccm fir"),
+          transportCC: feedback.contains("transport-cc"), remb: feedback.contains("goog-remb"),
+          formatParameters: parameters.parameters))
     }
-    return found
+    // RED is of use only with codecs that we know in it.
+    let numbers = found.filter { $0.format != .red }.map(\.payloadType)
+    found.removeAll { $0.format == .red && !$0.redBlocks.allSatisfy(numbers.contains) }
+    return kind == .audio ? found : policy.ordered(found)
   }
 
   /// RFC 4588 §8.1: a format `rtx` of the same clock whose `apt` names the payload type.
@@ -44,7 +52,8 @@ extension MediaDescription {
           payloadType: number, encodingName: codec.codec.encodingName, clockRate: codec.codec.clockRate,
           channels: codec.codec.channels))
       for (kind, isAgreed) in [
-        ("nack", codec.nack), ("nack pli", codec.pli), ("transport-cc", codec.transportCC),
+        ("nack", codec.nack), ("nack pli", codec.pli), ("ccm fir", codec.fir), ("goog-remb", codec.remb),
+        ("transport-cc", codec.transportCC),
       ] where isAgreed { feedback.append(FeedbackAttribute(payloadType: number, kind: kind)) }
       let text = parameters(codec)
       if !text.isEmpty { formatParameters.append(FormatAttribute(payloadType: number, parameters: text)) }
@@ -58,24 +67,38 @@ extension MediaDescription {
   }
 }
 
-extension Codec {
-  func matches(_ map: RTPMapAttribute) -> Bool {
-    map.encodingName.lowercased() == encodingName.lowercased() && map.clockRate == clockRate
-      && map.channels ?? 1 == channels ?? 1
+extension NegotiationPolicy {
+  func codecs(_ kind: MediaKind) -> [Codec] {
+    kind == .video ? videoCodecs : Codec.allCases.filter { $0.kind == .audio }
   }
 
-  /// RFC 7587 §4.1: Opus is always announced as stereo.
-  var channels: UInt16? { self == .opus ? 2 : nil }
+  /// By our preference; of one codec first what the most can decode.
+  func ordered(_ codecs: [NegotiatedCodec]) -> [NegotiatedCodec] {
+    let rank = { (codec: NegotiatedCodec) -> (Int, UInt8, Int) in
+      let place = videoCodecs.firstIndex(of: codec.codec) ?? videoCodecs.count
+      guard let h264 = codec.format.h264 else { return (place, codec.format.profile, 0) }
+      return (place, h264.profile.rawValue, h264.mode == 1 ? 0 : 1)
+    }
+    return codecs.enumerated().sorted {
+      let (a, b) = (rank($0.element), rank($1.element))
+      return a == b ? $0.offset < $1.offset : a < b
+    }.map(\.element)
+  }
+}
 
-  /// What our answer says about a codec that was offered with these parameters.
-  ///
-  /// In an answer they are wishes of the receiver. Those who will hear the track take what the offer's side can
-  /// decode, so its own wishes come back; limits on picture size say nothing about what we forward.
-  func answerParameters(to offered: String) -> String {
-    guard self == .opus else { return "" }
-    let echoed: Set = ["minptime", "useinbandfec", "stereo", "usedtx"]
-    return FormatAttribute(payloadType: 0, parameters: offered).pairs
-      .filter { echoed.contains($0.name) && $0.value[...].utf8.allSatisfy { (0x30...0x39).contains($0) } }
-      .prefix(echoed.count).map { "\($0.name)=\($0.value)" }.joined(separator: ";")
+extension RTPMapAttribute {
+  /// What a payload type means without a word about it (RFC 3551 §6).
+  init?(staticPayloadType number: UInt8) {
+    guard let codec = Codec.allCases.first(where: { $0.staticPayloadType == number }) else { return nil }
+    self.init(payloadType: number, encodingName: codec.encodingName, clockRate: codec.clockRate)
+  }
+}
+
+extension NegotiatedCodec {
+  /// The payload types that RED's parameters list (RFC 2198 §5); [255], which is none, where they can't be read or
+  /// are more than anybody needs.
+  var redBlocks: [UInt8] {
+    guard formatParameters.utf8.count <= 128 else { return [255] }
+    return formatParameters.split(separator: "/", omittingEmptySubsequences: false).map { UInt8($0) ?? 255 }
   }
 }

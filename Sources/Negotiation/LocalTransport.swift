@@ -26,8 +26,14 @@ public struct NegotiationPolicy: Equatable, Sendable {
   /// We number what we send over the whole transport and evaluate the far end's arrival times. Where we don't,
   /// transport-wide feedback is agreed on only for what we receive.
   public var usesTransportFeedback: Bool
+  /// What video is carried in, the preferred first; others are declined. Of audio everything that we know is
+  /// carried, in the order of whoever offers.
+  public var videoCodecs: [Codec]
 
-  public init(usesTransportFeedback: Bool) { self.usesTransportFeedback = usesTransportFeedback }
+  public init(usesTransportFeedback: Bool, videoCodecs: [Codec] = [.vp8, .vp9, .h264, .av1]) {
+    self.usesTransportFeedback = usesTransportFeedback
+    self.videoCodecs = videoCodecs
+  }
 
   /// Reports arrival times, and reads none.
   public static let server = NegotiationPolicy(usesTransportFeedback: false)

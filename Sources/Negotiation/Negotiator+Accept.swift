@@ -83,7 +83,7 @@ extension Negotiator {
     } catch {
       throw .answerMismatch(section: index, .unusable(error))
     }
-    if let number = terms.restrict(to: ours.forwardableCodecs(terms.kind)) {
+    if let number = terms.restrict(to: ours.forwardableCodecs(terms.kind, policy)) {
       throw .answerMismatch(section: index, .payloadType(number))
     }
     for item in terms.extensions
@@ -119,7 +119,7 @@ extension Negotiator {
         index: send?.index ?? nextSendIndex, mid: entry.mid, kind: terms.kind, codecs: terms.sendCodecs,
         extensions: terms.sendExtensions, ssrc: announcement.ssrc,
         rtxSSRC: retransmits ? announcement.rtxSSRC : nil, cname: announcement.cname,
-        streamID: announcement.streamID)
+        streamID: announcement.streamID, allowsMixedExtensions: terms.allowsMixedExtensions)
       if send == nil { nextSendIndex += 1 }
     } else {
       entry.pair = nil

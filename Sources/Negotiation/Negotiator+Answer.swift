@@ -20,7 +20,7 @@ extension Negotiator {
   ) throws(NegotiationError) -> Answer {
     try checkContinuity(of: offer)
     let bundle = BundleChoice(
-      of: offer, acceptable: offer.media.map { !$0.isStopped && SectionTerms.refusal(of: $0) == nil })
+      of: offer, acceptable: offer.media.map { !$0.isStopped && SectionTerms.refusal(of: $0, policy) == nil })
     var reading = OfferReading(offer, members: Set(bundle.members), ids: ExtensionIDs(agreed: extensions))
     var verdicts = offer.media.indices.map { take($0, &reading, &random) }
     extensions = reading.ids.agreed
@@ -119,6 +119,7 @@ extension Negotiator {
     if var slot = entry.send {
       slot.codecs = terms.sendCodecs
       slot.extensions = terms.sendExtensions
+      slot.allowsMixedExtensions = terms.allowsMixedExtensions
       slot.rtxSSRC = retransmits ? slot.rtxSSRC ?? newSSRC(avoiding: remote, &random) : nil
       entry.send = slot
       return
@@ -130,7 +131,7 @@ extension Negotiator {
       index: nextSendIndex, mid: entry.mid, kind: terms.kind, codecs: terms.sendCodecs,
       extensions: terms.sendExtensions, ssrc: newSSRC(avoiding: remote, &random),
       rtxSSRC: retransmits ? newSSRC(avoiding: remote, &random) : nil, cname: pairs[number].cname,
-      streamID: pairs[number].streamID)
+      streamID: pairs[number].streamID, allowsMixedExtensions: terms.allowsMixedExtensions)
     nextSendIndex += 1
   }
 
@@ -163,7 +164,7 @@ private struct OfferReading {
 
   func terms(of index: Int, _ policy: NegotiationPolicy) throws(DeclineReason) -> SectionTerms {
     let section = offer.media[index]
-    if let reason = SectionTerms.refusal(of: section) { throw reason }
+    if let reason = SectionTerms.refusal(of: section, policy) { throw reason }
     guard members.contains(index) else { throw .notBundled }
     let attributes = offer.attributes(of: section)
     return try SectionTerms(

@@ -98,13 +98,14 @@ extension Negotiator {
     description.rtcpReducedSize = true
 
     let numbersStreams = receives || sends && policy.usesTransportFeedback
-    let codecs = (section.codecs.isEmpty ? Self.offeredCodecs(kind) : section.codecs).map { codec in
+    let codecs = (section.codecs.isEmpty ? offeredCodecs(kind) : section.codecs).map { codec in
       var codec = codec
       codec.transportCC = numbersStreams
+      codec.remb = false
       if !receives, sends, section.announcement?.rtxSSRC == nil { codec.rtxPayloadType = nil }
       return codec
     }
-    description.describe(codecs) { $0.codec == .opus ? "minptime=10;useinbandfec=1" : "" }
+    description.describe(codecs) { $0.codec.answerParameters(to: $0.formatParameters) }
     description.shared.extensions = offeredExtensions(kind).compactMap { item in
       guard item.kind == .transportSequence else {
         return ExtensionAttribute(id: UInt16(item.id), uri: item.kind.uri)
@@ -119,10 +120,30 @@ extension Negotiator {
   }
 
   /// What we offer where nothing was agreed on before.
-  private static func offeredCodecs(_ kind: MediaKind) -> [NegotiatedCodec] {
-    switch kind {
-    case .audio: [NegotiatedCodec(codec: .opus, payloadType: 111)]
-    case .video: [NegotiatedCodec(codec: .vp8, payloadType: 96, rtxPayloadType: 97, nack: true, pli: true)]
+  private func offeredCodecs(_ kind: MediaKind) -> [NegotiatedCodec] {
+    guard kind == .video else {
+      return [
+        NegotiatedCodec(codec: .opus, payloadType: 111, formatParameters: "minptime=10;useinbandfec=1"),
+        NegotiatedCodec(codec: .red, payloadType: 63, formatParameters: "111/111"),
+        NegotiatedCodec(codec: .g722, payloadType: 9), NegotiatedCodec(codec: .pcmu, payloadType: 0),
+        NegotiatedCodec(codec: .pcma, payloadType: 8),
+      ]
+    }
+    return policy.videoCodecs.compactMap { codec in
+      let (format, number, parameters): (CodecFormat?, UInt8, String)
+      switch codec {
+      case .vp9: (format, number, parameters) = (.vp9(profile: 0), 98, "profile-id=0")
+      case .h264:
+        (format, number) = (.h264(.constrainedBaseline, mode: 1), 102)
+        parameters = "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e01f"
+      case .av1: (format, number, parameters) = (.av1(profile: 0), 104, "level-idx=5;profile=0;tier=0")
+      default: (format, number, parameters) = (.vp8, 96, "")
+      }
+      return format.map {
+        NegotiatedCodec(
+          format: $0, payloadType: number, rtxPayloadType: number + 1, nack: true, pli: true,
+          formatParameters: parameters)
+      }
     }
   }
 

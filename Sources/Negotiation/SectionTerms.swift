@@ -18,6 +18,8 @@ struct SectionTerms: Equatable {
   var kind: MediaKind
   var receives: Bool
   var sends: Bool
+  /// The far end takes both forms of header extensions, mixed.
+  private(set) var allowsMixedExtensions: Bool
   /// Feedback as the far end has it; `transportCC` holds where the extension is used as well.
   private var codecs: [NegotiatedCodec]
   private(set) var extensions: [Extension] = []
@@ -31,12 +33,13 @@ struct SectionTerms: Equatable {
     of section: MediaDescription, _ attributes: SharedAttributes, direction: MediaDirection,
     policy: NegotiationPolicy, ids: ExtensionIDs, mayChooseEncoding: Bool
   ) throws(DeclineReason) {
-    if let reason = Self.refusal(of: section) { throw reason }
+    if let reason = Self.refusal(of: section, policy) { throw reason }
     guard let kind = MediaKind(media: section.media) else { throw .unsupported }
     self.kind = kind
     receives = direction.receives
     sends = direction.sends
-    codecs = section.forwardableCodecs(kind)
+    codecs = section.forwardableCodecs(kind, policy)
+    allowsMixedExtensions = attributes.allowsMixedExtensions
     guard ids.agree(with: attributes.extensions) else { throw .extensionConflict }
 
     let offersFeedback = codecs.contains(where: \.transportCC)
@@ -54,11 +57,15 @@ struct SectionTerms: Equatable {
         case .transportSequence: (offersFeedback, offersFeedback && policy.usesTransportFeedback)
         case .rid: (rid != nil, false)
         case .repairedRid: (rid != nil && codecs.contains { $0.rtxPayloadType != nil }, false)
+        // Nobody here would look at the one of who sends.
+        case .absoluteSendTime: (false, true)
+        case .dependencyDescriptor, .colorSpace, .playoutDelay: (kind == .video, kind == .video)
         }
       let item = Extension(
         kind: known, id: id, receives: receives && way.sends && isWanted.receive,
-        // We write the one-byte form, whose ids end at 14.
-        sends: sends && way.receives && isWanted.send && id <= 14, isDirected: offered.direction != nil)
+        // The ids of the one-byte form end at 14.
+        sends: sends && way.receives && isWanted.send && (id <= 14 || allowsMixedExtensions),
+        isDirected: offered.direction != nil)
       if item.receives || item.sends { extensions.append(item) }
     }
     // Without its header extension an encoding can't be told from the others.
@@ -70,11 +77,11 @@ struct SectionTerms: Equatable {
   }
 
   /// Why a section can't be taken, whatever stands in the others.
-  static func refusal(of section: MediaDescription) -> DeclineReason? {
+  static func refusal(of section: MediaDescription, _ policy: NegotiationPolicy) -> DeclineReason? {
     guard let kind = MediaKind(media: section.media) else { return .unsupported }
     guard profiles.contains(section.protocolName) else { return .protocol }
     guard section.rtcpMux else { return .rtcpMux }
-    guard !section.forwardableCodecs(kind).isEmpty else { return .codec }
+    guard !section.forwardableCodecs(kind, policy).isEmpty else { return .codec }
     return nil
   }
 
@@ -96,12 +103,10 @@ struct SectionTerms: Equatable {
     return (usable.first { !$0.isPaused } ?? usable.first)?.rid
   }
 
-  var receiveCodecs: [NegotiatedCodec] { codecs(feedback: has(.transportSequence, \.receives)) }
-  var sendCodecs: [NegotiatedCodec] { codecs(feedback: has(.transportSequence, \.sends)) }
+  var receiveCodecs: [NegotiatedCodec] { codecs(receives: receives, sends: false) }
+  var sendCodecs: [NegotiatedCodec] { codecs(receives: false, sends: sends) }
   /// As our answer lists them.
-  var announcedCodecs: [NegotiatedCodec] {
-    codecs(feedback: has(.transportSequence, \.sends) || has(.transportSequence, \.receives))
-  }
+  var announcedCodecs: [NegotiatedCodec] { codecs(receives: receives, sends: sends) }
 
   var receiveExtensions: HeaderExtensionMap { map(\.receives) }
   var sendExtensions: HeaderExtensionMap { map(\.sends) }
@@ -120,13 +125,15 @@ struct SectionTerms: Equatable {
   /// - Returns: a payload type that the offer did not have for its codec.
   mutating func restrict(to offered: [NegotiatedCodec]) -> UInt8? {
     for index in codecs.indices {
-      guard let ours = offered.first(where: { $0.codec == codecs[index].codec }),
+      guard let ours = offered.first(where: { $0.format == codecs[index].format }),
         ours.payloadType == codecs[index].payloadType
       else { return codecs[index].payloadType }
       if let rtx = codecs[index].rtxPayloadType, rtx != ours.rtxPayloadType { return rtx }
       codecs[index].nack = codecs[index].nack && ours.nack
       codecs[index].pli = codecs[index].pli && ours.pli
+      codecs[index].fir = codecs[index].fir && ours.fir
       codecs[index].transportCC = codecs[index].transportCC && ours.transportCC
+      codecs[index].remb = codecs[index].remb && ours.remb
     }
     return nil
   }
@@ -134,10 +141,17 @@ struct SectionTerms: Equatable {
   private func has(_ kind: HeaderExtension, _ way: KeyPath<Extension, Bool>) -> Bool {
     extensions.contains { $0.kind == kind && $0[keyPath: way] }
   }
-  private func codecs(feedback: Bool) -> [NegotiatedCodec] {
-    codecs.map { codec in
+  /// With the feedback that is given or taken in these directions; what nobody would send is not agreed on.
+  private func codecs(receives: Bool, sends: Bool) -> [NegotiatedCodec] {
+    let reportsArrivals = receives && has(.transportSequence, \.receives)
+    let hearsArrivals = sends && has(.transportSequence, \.sends)
+    return codecs.map { codec in
       var codec = codec
-      codec.transportCC = codec.transportCC && feedback
+      // We ask by PLI where we can, and answer to both.
+      codec.fir = codec.fir && (sends || receives && !codec.pli)
+      // An estimate for who can't make its own of arrival times.
+      codec.remb = codec.remb && kind == .video && receives && !(codec.transportCC && reportsArrivals)
+      codec.transportCC = codec.transportCC && (reportsArrivals || hearsArrivals)
       return codec
     }
   }

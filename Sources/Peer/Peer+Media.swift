@@ -59,16 +59,19 @@ extension Peer {
     let receiver = receivers.pointer(Int(stream.receiver))
     let wasStarted = receiver.pointee.isStarted
     let restarts = receiver.pointee.restarts
-    let codec = receiver.pointee.codec
+    let format = receiver.pointee.formatCode
     let outcome = receiver.pointee.receive(
-      packet, header, isRTX: stream.isRTX, audioLevel: found.audioLevel, arrival: arrival)
+      packet, header, isRTX: stream.isRTX, audioLevel: found.audioLevel, carried: found.carried,
+      arrival: arrival)
     scheduleFeedback(receiver.pointee.deadline)
     switch outcome {
     case .dropped(let reason):
       context.counters.count(PeerDrop(reason))
       return .nothing
     case .media(let info, let offset, let size):
-      if !wasStarted || info.codec != codec { context.effects.noteStarted(Int(stream.receiver)) }
+      if !wasStarted || receiver.pointee.formatCode != format {
+        context.effects.noteStarted(Int(stream.receiver))
+      }
       if !wasStarted || receiver.pointee.restarts != restarts {
         context.effects.noteClock(Int(stream.receiver))
       }
@@ -88,6 +91,7 @@ extension Peer {
     /// Which encoding the stream is, or repairs.
     var rid: HeaderExtensionReader.Element?
     var repairedRid: HeaderExtensionReader.Element?
+    var carried = CarriedExtensions()
   }
 
   /// Notes the transport sequence number; finds the audio level and the section that the packet names.
@@ -113,9 +117,30 @@ extension Peer {
         found.rid = element
       } else if element.id == incoming[.repairedRid] {
         found.repairedRid = element
+      } else if carriesExtensions {
+        readCarried(element, &found.carried)
       }
     }
     return found
+  }
+
+  /// Those that go on as they are. An offset that doesn't fit is further back than any packet is long.
+  @inline(never)
+  private func readCarried(
+    _ element: HeaderExtensionReader.Element, _ carried: inout CarriedExtensions
+  ) {
+    guard element.size > 0 else { return }
+    let offset = UInt16(truncatingIfNeeded: element.offset)
+    let size = UInt8(truncatingIfNeeded: element.size)
+    if element.id == incoming[.dependencyDescriptor] {
+      carried.descriptorOffset = offset
+      carried.descriptorSize = size
+    } else if element.id == incoming[.colorSpace] {
+      carried.colorSpaceOffset = offset
+      carried.colorSpaceSize = size
+    } else if element.id == incoming[.playoutDelay], size == CarriedExtensions.playoutDelaySize {
+      carried.playoutDelayOffset = offset
+    }
   }
 
   /// A stream that the description didn't announce: the section that it names takes it, if it knows the payload
@@ -203,8 +228,8 @@ extension Peer {
   ) {
     guard let path = selectedPath, sealer != nil else { return context.counters.count(.sendWithoutPath) }
     let sender = senders.pointer(slot)
-    guard sender.pointee.forwarder.answersNACK(info.codec) else { return }
-    guard sender.pointee.forwarder.usesRTX(info.codec) else {
+    guard sender.pointee.forwarder.answersNACK(info) else { return }
+    guard sender.pointee.forwarder.usesRTX(info) else {
       let found = sender.pointee.sealed?.find(request.outgoing)?.packet
       sender.pointee.forwarder.noteRepeated(found != nil)
       if let found {
@@ -255,6 +280,19 @@ extension Peer {
 
   public func source(ofSlot slot: Int) -> TrackKey? { senders.pointer(slot).pointee.forwarder.source }
 
+  /// Whether something sent in a slot would leave.
+  var canSend: Bool { selectedPath != nil && sealer != nil }
+
+  /// True while a key frame would be the first that the slot's subscriber gets, and would reach it.
+  public func awaitsFirstPicture(slot: Int) -> Bool {
+    canSend && needsKeyFrame(slot: slot) && !senders.pointer(slot).pointee.forwarder.hasBegun
+  }
+
+  /// Whether a wish for a key frame would be passed on at once.
+  public func mayAskForKeyFrame(receiver: Int, now: Instant) -> Bool {
+    receivers.pointer(receiver).pointee.keyFrames.mayAsk(now: now)
+  }
+
   /// True while the slot's subscriber can't show anything without a key frame.
   public func needsKeyFrame(slot: Int) -> Bool { senders.pointer(slot).pointee.forwarder.needsKeyFrame }
 
@@ -288,10 +326,10 @@ extension Peer {
     scheduleFeedback(receivers.pointer(receiver).pointee.deadline)
   }
 
-  /// What the track's last packet was encoded in; nil before the first.
-  public func codec(ofReceiver index: Int) -> Codec? {
+  /// What the track's last packet was encoded in, of RED what its blocks are; nil before the first.
+  public func format(ofReceiver index: Int) -> CodecFormat? {
     guard kind(ofReceiver: index) != nil else { return nil }
-    return receivers.pointer(index).pointee.codec
+    return receivers.pointer(index).pointee.format
   }
 
   /// A subscriber of the track needs a key frame.

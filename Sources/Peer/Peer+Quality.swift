@@ -52,12 +52,16 @@ struct LossTally: BitwiseCopyable {
 
   var worse: UInt16 { max(outgoing, incoming) }
 
-  /// A report block: nobody sends more than the bound in a second, whatever it says.
-  mutating func reported(fraction: UInt8, of packets: UInt32) {
+  /// A report block: of `span` numbers we sent `packets`, the rest was lost before us and is no loss of this path.
+  mutating func reported(fraction: UInt8, of span: UInt32, sent packets: UInt32) {
+    // Nobody gets more than the bound in a second, whatever a report says.
+    guard reportedPackets < 1_000_000 else { return }
     let packets = min(packets, 100_000)
-    guard reportedPackets < 10_000_000 else { return }
+    let span = min(max(span, packets), 100_000)
+    let lost = UInt32(fraction) &* span
+    let before = (span &- packets) &* 256
     reportedPackets &+= packets
-    reportedLost &+= UInt32(fraction) &* packets
+    reportedLost &+= lost > before ? min(lost &- before, packets &* 256) : 0
   }
 
   mutating func tally(expected newExpected: Int64, received newReceived: Int64) {

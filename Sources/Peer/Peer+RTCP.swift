@@ -41,10 +41,20 @@ extension Peer {
       for index in 0..<request.count {
         if let entry = request[index] { wish(for: entry.ssrc, &context) }
       }
-    // Names come with the description; leaving is told by the control plane; the rest was not negotiated.
-    case .sourceDescription, .goodbye, .transportFeedback, .applicationFeedback, .extendedReport, .other:
-      break
+    case .goodbye:
+      let goodbye = try Goodbye(packet)
+      for index in 0..<goodbye.count {
+        if let ssrc = goodbye[index] { receiveGoodbye(ssrc) }
+      }
+    // Names come with the description; the rest was not negotiated.
+    case .sourceDescription, .transportFeedback, .applicationFeedback, .extendedReport, .other: break
     }
+  }
+
+  /// A sender that doesn't send, or whose stream we don't have, may leave as it likes.
+  private mutating func receiveGoodbye(_ ssrc: UInt32) {
+    guard let stream = streams.find(ssrc), !stream.isRTX else { return }
+    receivers.pointer(Int(stream.receiver)).pointee.goodbye()
   }
 
   private mutating func receiveSenderReport(
@@ -72,7 +82,8 @@ extension Peer {
       }
       senders.pointer(slot).pointee.forwarder.receiveReport(block, now: now, epoch: context.epoch)
       let reports = senders.pointer(slot).pointee.forwarder.reports
-      loss.reported(fraction: reports.fractionLost, of: reports.packetsReported)
+      loss.reported(
+        fraction: reports.fractionLost, of: reports.spanReported, sent: reports.packetsReported)
       if let measured = senders.pointer(slot).pointee.forwarder.reports.roundTrip { roundTrip = measured }
     }
   }
@@ -147,9 +158,76 @@ extension Peer {
       writer.append(block)
       opened = true
     }
+    if !opened, writer.size == 0 { return }
+    if writer.size + 20 + 4 * Self.estimateLimit + 32 > Self.compoundSize {
+      finish(writer.size, source: source, &context)
+      writer = RTCPWriter(into: compoundBuffer(&context))
+      source = reportSSRC
+      writer.append(ReceiverReport(ssrc: reportSSRC))
+    }
+    if opened { writer.append(cname: reportName, ssrc: reportSSRC) }
+    appendEstimate(&writer, context.publisherMaxBitrate)
     finish(writer.size, source: source, &context)
     tallyLoss()
     context.effects.noteQuality()
+  }
+
+  /// Streams that one estimate names.
+  private static let estimateLimit = 32
+
+  /// What senders may use that adapt by nothing else.
+  private func appendEstimate(_ writer: inout RTCPWriter, _ bitrate: UInt64) {
+    var ssrcs: InlineArray<32, UInt32> = InlineArray(repeating: 0)
+    var count = 0
+    for index in 0..<receivers.count where receiveSections[index] != nil && count < Self.estimateLimit {
+      let receiver = receivers.pointer(index)
+      guard receiver.pointee.usesEstimate, receiver.pointee.isStarted, let ssrc = receiver.pointee.ssrc else {
+        continue
+      }
+      ssrcs[count] = ssrc
+      count += 1
+    }
+    guard count > 0 else { return }
+    writer.append(estimate: bitrate, for: ssrcs.span.extracting(0..<count), sender: reportSSRC)
+  }
+
+  /// The name under which reports go out that are nobody's stream's (RFC 7022 §4.2: it says nothing).
+  private var reportName: String { String(reportSSRC, radix: 36) }
+
+  /// Says that streams of ours end (RFC 3550 §6.6).
+  private mutating func sayGoodbye(to ssrcs: Span<UInt32>, _ context: inout PeerContext) {
+    var writer = RTCPWriter(into: compoundBuffer(&context))
+    writer.append(ReceiverReport(ssrc: reportSSRC))
+    writer.append(cname: reportName, ssrc: reportSSRC)
+    writer.append(goodbye: ssrcs)
+    finish(writer.size, source: reportSSRC, &context)
+  }
+
+  /// The slots' streams end, and so does the source of our reports, if they are all.
+  mutating func sayGoodbye(_ slots: [Int], isAll: Bool, _ context: inout PeerContext) {
+    guard canSend else { return }
+    var ssrcs: InlineArray<31, UInt32> = InlineArray(repeating: 0)
+    var count = 0
+    for slot in slots {
+      let section = senders.pointer(slot).pointee.section
+      for ssrc in [section.ssrc, section.rtxSSRC].compactMap({ $0 }) {
+        ssrcs[count] = ssrc
+        count += 1
+        guard count == 31 else { continue }
+        sayGoodbye(to: ssrcs.span, &context)
+        count = 0
+      }
+    }
+    if isAll {
+      ssrcs[count] = reportSSRC
+      count += 1
+    }
+    if count > 0 { sayGoodbye(to: ssrcs.span.extracting(0..<count), &context) }
+  }
+
+  /// The peer is about to be closed.
+  public mutating func sayGoodbye(context: inout PeerContext) {
+    sayGoodbye((0..<senders.count).filter { hasSlot[$0] }, isAll: true, &context)
   }
 
   /// Requests for lost packets and key frames, and transport-wide feedback, as far as they are due.
@@ -164,9 +242,14 @@ extension Peer {
       if missing.count > 0 {
         writer.append(nack: missing.sequences.span.extracting(0..<missing.count), sources)
       }
-      if receiver.pointee.keyFrameDue(now: now) {
+      if let request = receiver.pointee.keyFrameDue(now: now) {
         context.counters.keyFrameRequestsSent &+= 1
-        writer.append(pictureLoss: sources)
+        switch request {
+        case .pictureLoss: writer.append(pictureLoss: sources)
+        case .fullIntra(let number):
+          writer.append(
+            fullIntraRequest: FullIntraRequest.Entry(ssrc: ssrc, sequence: number), sender: reportSSRC)
+        }
       }
       finish(writer.size, source: reportSSRC, &context)
     }

@@ -46,6 +46,8 @@ public struct Peer: ~Copyable {
   var hasSlot: [Bool] = []
   /// Ids of all extensions that come in, whatever the section: in one bundle an id means one thing.
   var incoming = HeaderExtensionMap()
+  /// Some of them go on to subscribers.
+  var carriesExtensions = false
   var midBytes: [MIDBytes?] = []
   /// The encoding that each section takes; nil where it has only one.
   var ridBytes: [MIDBytes?] = []
@@ -102,6 +104,10 @@ public struct Peer: ~Copyable {
       holdSenders(below: Int(section.index) + 1)
       senders.pointer(Int(section.index)).pointee.apply(section, random: &context.random)
     }
+    let gone = (0..<hasSlot.count).filter { slot in
+      hasSlot[slot] && !agreed.send.contains { Int($0.index) == slot }
+    }
+    sayGoodbye(gone, isAll: false, &context)
     media = agreed
     indexSections()
   }
@@ -161,6 +167,8 @@ public struct Peer: ~Copyable {
       }
     }
     for section in media.send where section.index < senders.count { hasSlot[Int(section.index)] = true }
+    carriesExtensions =
+      incoming[.dependencyDescriptor] | incoming[.colorSpace] | incoming[.playoutDelay] != 0
     // Streams of sections that are gone, or have other streams now, are forgotten.
     let oldStreams = streams.all
     streams.removeAll()

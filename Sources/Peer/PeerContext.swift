@@ -8,13 +8,19 @@ public struct PeerContext: ~Copyable {
   public let epoch: Epoch
   public let dtls: DTLSContext
   public var random: RandomSource
+  /// Bits per second that a publisher is told to keep to where it adapts by nothing but a receiver's word.
+  public let publisherMaxBitrate: UInt64
   public var outbox: Outbox
   public var counters = PeerCounters()
   public var iceCounters = ICEDropCounters()
   public var effects = PeerEffects()
   var iceOutput = ICEOutput()
 
-  public init(epoch: Epoch, dtls: DTLSContext, random: RandomSource, outbox: consuming Outbox) {
+  public init(
+    epoch: Epoch, dtls: DTLSContext, random: RandomSource, publisherMaxBitrate: UInt64 = 3_000_000,
+    outbox: consuming Outbox
+  ) {
+    self.publisherMaxBitrate = publisherMaxBitrate
     self.epoch = epoch
     self.dtls = dtls
     self.random = random

@@ -2,7 +2,7 @@ internal import Crypto
 public import Engine
 public import ICE
 public import Model
-internal import Negotiation
+public import Negotiation
 internal import Peer
 internal import Synchronization
 
@@ -13,15 +13,20 @@ public final class MediaPlane: Sendable {
   private let verification: ICEVerification
   private let fingerprint: Fingerprint
   private let peerLimit: Int
+  /// What is negotiated with everybody.
+  let policy: NegotiationPolicy
   /// Peers by home worker.
   private let load: Mutex<[Int]>
 
   /// - Parameters:
   ///   - candidates: where clients reach the engine's port, the best first.
   ///   - peerLimit: transports that the server takes in all.
+  ///   - policy: what is negotiated with everybody.
   public init(
-    engine: MediaEngine, candidates: [SocketAddress], verification: ICEVerification, peerLimit: Int
+    engine: MediaEngine, candidates: [SocketAddress], verification: ICEVerification, peerLimit: Int,
+    policy: NegotiationPolicy = .server
   ) {
+    self.policy = policy
     self.engine = engine
     self.candidates = candidates
     self.verification = verification

@@ -5,6 +5,7 @@ internal import Foundation
 internal import ICE
 internal import Logging
 internal import Model
+internal import Negotiation
 internal import Rooms
 
 /// The media plane and the rooms, put together as the configuration says.
@@ -29,7 +30,8 @@ struct MediaServer {
         receiveBuffer: configuration.media.receiveBufferBytes,
         sendBuffer: configuration.media.sendBufferBytes,
         // Any worker may adopt any peer.
-        peersPerWorker: configuration.limits.peers),
+        peersPerWorker: configuration.limits.peers,
+        publisherMaxBitrate: UInt64(configuration.media.publisherMaxBitrate)),
       clock: clock, dtls: dtls)
     candidates = Self.candidates(configuration.media.advertise, engine, includesLoopback: development)
     guard !candidates.isEmpty else {
@@ -43,7 +45,8 @@ struct MediaServer {
       }
     let media = MediaPlane(
       engine: engine, candidates: candidates, verification: verification,
-      peerLimit: configuration.limits.peers)
+      peerLimit: configuration.limits.peers,
+      policy: NegotiationPolicy(usesTransportFeedback: false, videoCodecs: configuration.media.codecs))
     rooms = RoomDirectory(media: media, limits: RoomDirectory.Limits(), log: log)
     try engine.start()
     log.info(

@@ -1,4 +1,5 @@
 internal import Configuration
+internal import Crypto
 internal import Foundation
 internal import Rooms
 
@@ -18,7 +19,9 @@ struct Roost {
         print(configuration.json5, terminator: "")
         if !source.development { try configuration.requireProductionKeys() }
       case .token(let request): print(try token(request))
-      case .serve(let source): try await serve(load(source), development: source.development)
+      case .serve(let source):
+        try await serve(
+          load(source), audience: source.lan ? .network : source.development ? .thisMachine : .owners)
       }
     } catch let error as UsageError {
       stop("\(error)", UsageError.exitCode)
@@ -29,19 +32,24 @@ struct Roost {
 
   private static func load(_ source: ConfigurationSource) throws -> Configuration {
     let environment = ProcessInfo.processInfo.environment
-    return try source.load(environment: environment) { path in
-      do {
-        return try String(contentsOfFile: path, encoding: .utf8)
-      } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
-        throw FileProblem(description: "no such file")
-      } catch let error as CocoaError where error.code == .fileReadInapplicableStringEncoding {
-        throw FileProblem(description: "it is no UTF-8")
-      } catch let error as CocoaError where error.code == .fileReadCorruptFile {
-        throw FileProblem(description: "it is no UTF-8")
-      } catch let error as CocoaError {
-        let system = (error.underlying as? POSIXError).map { String(cString: strerror($0.code.rawValue)) }
-        throw FileProblem(description: system ?? error.localizedDescription)
-      }
+    return try source.load(environment: environment, read: text(of:)) {
+      Data(Random.key(32)).base64EncodedString()
+    }
+  }
+
+  /// A file's text.
+  static func text(of path: String) throws -> String {
+    do {
+      return try String(contentsOfFile: path, encoding: .utf8)
+    } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+      throw FileProblem(description: "no such file")
+    } catch let error as CocoaError where error.code == .fileReadInapplicableStringEncoding {
+      throw FileProblem(description: "it is no UTF-8")
+    } catch let error as CocoaError where error.code == .fileReadCorruptFile {
+      throw FileProblem(description: "it is no UTF-8")
+    } catch let error as CocoaError {
+      let system = (error.underlying as? POSIXError).map { String(cString: strerror($0.code.rawValue)) }
+      throw FileProblem(description: system ?? error.localizedDescription)
     }
   }
 

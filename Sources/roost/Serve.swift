@@ -8,19 +8,39 @@ internal import Model
 internal import Rooms
 
 extension Roost {
+  /// Who the server is for.
+  enum Audience {
+    /// Whoever has a token of its operator.
+    case owners
+    /// `--dev`: whoever sits at this machine.
+    case thisMachine
+    /// `--dev --lan`: whoever is on its network.
+    case network
+  }
+
   /// Puts the pieces together and runs until SIGINT or SIGTERM.
-  static func serve(_ configuration: Configuration, development: Bool) async throws {
+  static func serve(_ configuration: Configuration, audience: Audience) async throws {
     let started = Date().timeIntervalSince1970
     let log = Log(level: LogLevel(name: configuration.log.level.rawValue) ?? .info)
-    if development {
+    switch audience {
+    case .owners: try configuration.requireProductionKeys()
+    case .thisMachine:
       log.warning("--dev: everybody knows this key pair (devkey / secret); for this machine only")
-    } else {
-      try configuration.requireProductionKeys()
+    case .network:
+      log.warning("--dev --lan: whoever reaches this address gets in; for a network of friends only")
     }
-    let media = try MediaServer(configuration, development: development, log: log)
+    let names = LocalNetwork.names()
+    let secured = try Secured(configuration, audience: audience, names: names)
+    let media = try MediaServer(configuration, development: audience != .owners, log: log)
     let events = Task { await media.rooms.run() }
 
-    var doors = GatewayConfiguration(keys: configuration.keys, isDevelopment: development) {
+    let development: GatewayConfiguration.Development? =
+      switch audience {
+      case .owners: nil
+      case .thisMachine: .thisMachine
+      case .network: .network(names: names)
+      }
+    var doors = GatewayConfiguration(keys: configuration.keys, development: development) {
       Int(Date().timeIntervalSince1970)
     }
     doors.iceServers = ICEServers(
@@ -35,13 +55,13 @@ extension Roost {
     let port = UInt16(configuration.http.port)
     let server = try HTTPServer(
       configuration: HTTPServerConfiguration(
-        listeners: configuration.http.addresses.map { .init($0.with(port: port)) }, limits: limits),
+        listeners: configuration.http.addresses.map { .init($0.with(port: port)) }, limits: limits,
+        tls: secured.context),
       handler: gateway)
     let admin = try adminServer(configuration.admin, of: server, media, started: started)
     let ending = Ending()
     for address in admin?.addresses ?? [] { log.info("admin listener ready", ["address": "\(address)"]) }
-    print("Roost is ready. The page:")
-    for address in server.addresses { print("  http://\(address)/") }
+    print(Greeting.text(addresses: server.addresses, secured: secured, isNetwork: audience == .network))
     // Whoever reads it may be a program behind a pipe.
     fflush(nil)
 

@@ -75,7 +75,7 @@ struct ConfigurationTests {
     (
       "{\n media: {\n  prot: 1,\n },\n}",
       "roost.json5:3: media.prot: no such option, given 1; did you mean media.port?; expected: one of "
-        + "media.port, media.workers, media.advertise, media.receiveBufferBytes, media.sendBufferBytes"
+        + "media.port, media.workers, media.advertise, media.receiveBufferBytes, media.sendBufferBytes, media.codecs, media.publisherMaxBitrate"
     ),
     (
       "{\n\n meda: { port: 1 } }",
@@ -85,7 +85,7 @@ struct ConfigurationTests {
     (
       "{ 'media.port': \n'x' }",
       "roost.json5:1: media.port: no such option, given \"x\"; did you mean media.port?; expected: one of "
-        + "media.port, media.workers, media.advertise, media.receiveBufferBytes, media.sendBufferBytes"
+        + "media.port, media.workers, media.advertise, media.receiveBufferBytes, media.sendBufferBytes, media.codecs, media.publisherMaxBitrate"
     ),
     (
       "{ completelyElse: true }",
@@ -179,7 +179,8 @@ struct ConfigurationTests {
     #expect(
       message { try load(nil, [:], [("http.prt", "1")]) }
         == "--http.prt: http.prt: no such option, given \"1\"; did you mean http.port?; expected: one of "
-        + "http.port, http.addresses, http.connections, http.connectionsPerAddress, http.bodyBytes, http.messageBytes"
+        + "http.port, http.addresses, http.connections, http.connectionsPerAddress, http.bodyBytes, http.messageBytes, "
+        + "http.certificate, http.privateKey"
     )
     let secret = message { try load(nil, ["ROOST_KEYS": "verysecret"]) }
     #expect(secret.contains("ROOST_KEYS") && !secret.contains("verysecret"))

@@ -26,10 +26,39 @@ struct InvocationTests {
     #expect(source.development && source.file == "f.json5")
     #expect(
       source.flags.map(\.name) == ["media.workers", "http.port"] && source.flags.map(\.value) == ["2", "0"])
-    let configuration = try source.load(environment: [:]) { _ in "{ limits: { peers: 7 } }" }
+    let configuration = try source.load(
+      environment: [:], read: { _ in "{ limits: { peers: 7 } }" }, secret: { "" })
     #expect(
       configuration.media.workers == 2 && configuration.http.port == 0 && configuration.limits.peers == 7)
     #expect(configuration.keys["devkey"] == "secret")
+  }
+
+  @Test func `--lan opens HTTP to the network, with a secret of its own and files of TLS if given`() throws {
+    guard
+      case .serve(let source) = try parse(
+        "serve --dev --lan --http.certificate c.pem --http.privateKey k.pem")
+    else {
+      Issue.record("no serve")
+      return
+    }
+    let configuration = try source.load(environment: [:], read: { _ in "" }, secret: { "random" })
+    #expect(configuration.keys == ["devkey": "random"])
+    #expect(configuration.http.addresses == Configuration().http.addresses)
+    #expect(configuration.http.certificate == "c.pem" && configuration.http.privateKey == "k.pem")
+    #expect(message("serve --lan") == "roost: --lan goes with --dev")
+    #expect(message("token --dev --lan --list").contains("no such flag: --lan"))
+  }
+
+  @Test(arguments: ["certificate", "privateKey"])
+  func `one file of TLS without the other is refused`(given: String) throws {
+    let source = ConfigurationSource()
+    #expect {
+      _ = try source.load(
+        environment: [given == "certificate" ? "ROOST_HTTP_CERTIFICATE" : "ROOST_HTTP_PRIVATE_KEY": "x.pem"],
+        read: { _ in "" }, secret: { "" })
+    } throws: {
+      "\($0)".hasPrefix(given == "certificate" ? "http.privateKey: " : "http.certificate: ")
+    }
   }
 
   @Test func `a file that cannot be read is named`() throws {
@@ -40,7 +69,7 @@ struct InvocationTests {
     #expect(!defaults)
     struct Missing: Error, CustomStringConvertible { let description = "no such file" }
     #expect {
-      _ = try source.load(environment: [:]) { _ in throw Missing() }
+      _ = try source.load(environment: [:], read: { _ in throw Missing() }, secret: { "" })
     } throws: {
       "\($0)" == "none.json5: cannot be read: no such file"
     }
@@ -68,7 +97,7 @@ struct InvocationTests {
       "serve --media.worker=2",
       "roost: no such flag: --media.worker, given \"2\"; did you mean --media.workers?"
     ),
-    ("serve --token-secret=a", "roost: no such flag: --token-secret, given (hidden)"),
+    ("serve --zzzz-secret=a", "roost: no such flag: --zzzz-secret, given (hidden)"),
     ("token --room= --identity=a", "roost: --room \"\": expected at least one character"),
     ("serve --zzzzzzzz", "roost: no such flag: --zzzzzzzz"),
     ("serve x", "roost: x: no flag; flags start with --"),

@@ -44,7 +44,7 @@ struct FanoutTests {
 
   @Test func `packets are kept once somebody may ask for them again`() {
     let table = Table()
-    let index = table.insert(1)
+    let index = table.insert(1, .audio)
     func keep(_ sequence: Int64) {
       var info = PacketInfo()
       info.extendedSequence = sequence

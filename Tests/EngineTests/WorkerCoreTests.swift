@@ -275,6 +275,25 @@ struct WorkerCoreTests {
     for worker in 0..<3 { expectEmpty(workers.report(worker)) }
   }
 
+  @Test func `a slot may be told of a track before the worker that has its publisher is`() throws {
+    let workers = try Workers(2)
+    let a = workers.add(home: 0)
+    workers.move(a, from: 0, to: 1)
+    let b = workers.add(home: 1, send: [.video])
+    let track = TrackKey(peer: a, index: 0)
+    // The description goes by way of worker 0, the assignment straight to worker 1.
+    workers.run(.apply(a, Workers.media([.video], [], 9)), .assign(b, slot: 0, track))
+    #expect(workers.source(b, slot: 0, on: 1) == track && workers.consumers(track, on: 1) == 1)
+    workers.run(.close(a))
+    #expect(workers.source(b, slot: 0, on: 1) == nil)
+    // One that never comes leaves nothing behind either.
+    let c = workers.add(home: 0)
+    workers.move(c, from: 0, to: 1)
+    workers.run(.assign(b, slot: 0, TrackKey(peer: c, index: 5)))
+    workers.run(.close(c), .close(b))
+    for worker in 0..<2 { expectEmpty(workers.report(worker)) }
+  }
+
   @Test func `a subscriber that is rebuilt still gets tracks from near and far`() throws {
     let workers = try Workers(2)
     let near = workers.add(home: 0, receive: [.video])

@@ -27,6 +27,37 @@ struct ClientMessageTests {
     ),
     (#"{"type":"candidate","mid":"0"}"#, .field("candidate", id: nil)),
     (#"{"type":"candidate","candidate":"c","mid":0}"#, .field("mid", id: nil)),
+    (#"{"type":"offer","sdp":"x","tracks":[{"mid":"0","muted":"yes"}]}"#, .field("tracks.muted", id: nil)),
+    (#"{"type":"offer","sdp":"x","tracks":[{"mid":"0","name":"a\u0007"}]}"#, .field("tracks.name", id: nil)),
+    (#"{"type":"subscribe","id":1}"#, .field("track", id: .number(1))),
+    (#"{"type":"subscribe","track":""}"#, .field("track", id: nil)),
+    (#"{"type":"subscribe","track":"\#(String(repeating: "x", count: 65))"}"#, .field("track", id: nil)),
+    (#"{"type":"subscribe","track":"t","mid":7}"#, .field("mid", id: nil)),
+    (#"{"type":"subscribe","track":"t","maxWidth":320,"id":2}"#, .unsupported("maxWidth", id: .number(2))),
+    (#"{"type":"subscribe","track":"t","quality":{}}"#, .unsupported("quality", id: nil)),
+    (#"{"type":"unsubscribe","track":[]}"#, .field("track", id: nil)),
+    (#"{"type":"mute","track":"t"}"#, .field("muted", id: nil)),
+    (#"{"type":"mute","track":"t","muted":1}"#, .field("muted", id: nil)),
+    (#"{"type":"update","name":""}"#, .field("name", id: nil)),
+    (#"{"type":"update","name":"a\nb"}"#, .field("name", id: nil)),
+    (#"{"type":"update","name":"\#(String(repeating: "x", count: 129))"}"#, .field("name", id: nil)),
+    (
+      #"{"type":"update","metadata":"\#(String(repeating: "x", count: 65_537))"}"#,
+      .field("metadata", id: nil)
+    ),
+    (#"{"type":"update","attributes":{"a":1}}"#, .field("attributes", id: nil)),
+    (#"{"type":"update","attributes":[]}"#, .field("attributes", id: nil)),
+    (#"{"type":"data"}"#, .field("payload", id: nil)),
+    (#"{"type":"data","payload":"not base64"}"#, .field("payload", id: nil)),
+    (#"{"type":"data","payload":"aXXXXXXXXXXXXXXXXXXXXXGk="}"#, .field("payload", id: nil)),
+    (#"{"type":"data","payload":"\#(String(repeating: "A", count: 21_852))"}"#, .field("payload", id: nil)),
+    (#"{"type":"data","payload":"","topic":""}"#, .field("topic", id: nil)),
+    (#"{"type":"data","payload":"","reliable":"no"}"#, .field("reliable", id: nil)),
+    (#"{"type":"data","payload":"","destinations":"eve"}"#, .field("destinations", id: nil)),
+    (
+      #"{"type":"data","payload":"","destinations":[\#(String(repeating: #""e","#, count: 256))"e"]}"#,
+      .field("destinations", id: nil)
+    ),
   ])
   func `what is no message is told by its first wrong field`(text: String, reason: ClientMessageError) {
     #expect(throws: reason) { try ClientMessage(json: text) }

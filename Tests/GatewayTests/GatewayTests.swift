@@ -13,7 +13,9 @@ struct GatewayTests {
   func gateway(development: Bool = false, rooms: (any RoomService)? = TestRoom()) -> Gateway {
     let keys = development ? ["devkey": "secret"] : ["APIkey": secret]
     return Gateway(
-      configuration: GatewayConfiguration(keys: keys, isDevelopment: development) { [now] in now },
+      configuration: GatewayConfiguration(keys: keys, development: development ? .thisMachine : nil) {
+        [now] in now
+      },
       rooms: rooms)
   }
 
@@ -25,10 +27,12 @@ struct GatewayTests {
     HTTPRequest(method: method, path: path, query: query, headers: headers, body: Array(body.utf8))
   }
 
-  @Test func `the page comes with its rules: no foreign and no inline script`() async {
+  @Test func `the page comes with its rules: no foreign and no inline script`() async throws {
+    let script = "text/javascript"
     for (path, type) in [
-      ("/", "text/html"), ("/page.js", "text/javascript"), ("/roost.js", "text/javascript"),
-      ("/style.css", "text/css"),
+      ("/", "text/html"), ("/style.css", "text/css"), ("/icon.svg", "image/svg+xml"), ("/page.js", script),
+      ("/roost.js", script), ("/devices.js", script), ("/generated.js", script), ("/messages.js", script),
+      ("/statistics.js", script), ("/tiles.js", script),
     ] {
       let answer = await gateway().respond(to: request(.get, path))
       #expect(answer.status == 200 && answer.body.count > 500)
@@ -38,10 +42,17 @@ struct GatewayTests {
     }
     let page = String(decoding: await gateway().respond(to: request(.get, "/")).body, as: UTF8.self)
     #expect(!page.contains("<script>") && !page.contains("onclick=") && !page.contains("style="))
-    for file in ["/page.js", "/roost.js"] {
-      let script = String(decoding: await gateway().respond(to: request(.get, file)).body, as: UTF8.self)
-      #expect(!script.contains("innerHTML") && !script.contains("eval("))
+    // Each file that another one asks for is there, and none makes elements or code of text.
+    var (asked, seen) = (["/page.js", "/style.css", "/icon.svg"], Set<String>())
+    while let file = asked.popLast() {
+      guard seen.insert(file).inserted else { continue }
+      let answer = await gateway().respond(to: request(.get, file))
+      try #require(answer.status == 200, "\(file)")
+      let text = String(decoding: answer.body, as: UTF8.self)
+      #expect(!text.contains("innerHTML") && !text.contains("eval(") && !text.contains("document.write"))
+      asked += text.matches(of: /from "(\/[a-z.]+)"/).map { String($0.output.1) }
     }
+    #expect(seen.count == 9)
   }
 
   @Test(arguments: [
@@ -131,6 +142,27 @@ struct GatewayTests {
       return
     }
     #expect(refusal.status == status)
+  }
+
+  @Test(arguments: [
+    ("192.168.1.5:7880", "https://192.168.1.5:7880", 200), ("[2001:db8::1]:7880", nil, 200),
+    ("localhost:7880", "https://localhost:7880", 200), ("Attic.local:7880", "https://attic.local:7880", 200),
+    ("attic.local.evil", nil, 421), ("evil.example", nil, 421), ("192.168.1.5.evil", nil, 421),
+    ("192.168.1.5:7880", "https://192.168.1.6:7880", 403), ("192.168.1.5", "https://192.168.1.5:1", 403),
+    ("192.168.1.5", "https://evil.example", 403), ("2001:db8::1", nil, 421), ("[]", nil, 421),
+    ("[", nil, 421),
+    ("[::1", nil, 421), ("[192.168.1.5]", nil, 421), (":1", nil, 421), ("192.168.1.5:", nil, 421),
+  ])
+  func `on a network addresses and own names are served, to the pages that came from there`(
+    host: String, origin: String?, status: Int
+  ) async {
+    let gateway = Gateway(
+      configuration: GatewayConfiguration(
+        keys: ["devkey": "x"], development: .network(names: ["attic.local"])
+      ) { 0 }, rooms: nil)
+    var headers: HTTPHeaders = ["host": host]
+    if let origin { headers.add("origin", origin) }
+    #expect(await gateway.respond(to: request(.get, "/healthz", headers)).status == status)
   }
 
   func token(room: String = "a/b", expires: Int? = nil) -> String {

@@ -227,6 +227,75 @@ struct SignallingSessionTests {
     #expect(try await client.ask(#"{"type":"ping"}"#) == ["type": "pong"])
   }
 
+  @Test func `requests are done in order, and answered where they had an id`() async throws {
+    var client = Client()
+    let participant = try await client.join()
+    client.socket.say(#"{"type":"subscribe","track":"TR_1","mid":"3"}"#)
+    client.socket.say(#"{"type":"unsubscribe","track":"TR_1"}"#)
+    client.socket.say(#"{"type":"mute","track":"TR_2","muted":true}"#)
+    client.socket.say(#"{"type":"update","name":"<img onerror=alert(1)>","attributes":{"a":"b"}}"#)
+    client.socket.say(
+      #"{"type":"data","payload":"aGk=","topic":"t","reliable":false,"destinations":["eve"]}"#)
+    #expect(try await client.ask(#"{"type":"data","payload":"","id":1}"#) == ["type": "ok", "id": 1])
+    #expect(
+      participant.asked.withLock { $0 } == [
+        "subscribe TR_1 3", "unsubscribe TR_1", "mute TR_2 true",
+        #"update <img onerror=alert(1)> - ["a": "b"]"#, #"data aGk= t false ["eve"]"#, "data  - true []",
+      ])
+    // Twice with one id is once.
+    #expect(try await client.ask(#"{"type":"data","payload":"","id":1}"#) == ["type": "ok", "id": 1])
+    #expect(participant.asked.withLock { $0.count } == 6)
+    let refusal = try await client.ask(#"{"type":"subscribe","track":"TR_unknown"}"#)
+    #expect(refusal["code"] as? String == "unknown-track" && refusal["retry"] as? String == "never")
+    let later = try await client.ask(#"{"type":"subscribe","track":"TR_1","quality":"low","id":"q"}"#)
+    #expect(later["code"] as? String == "unsupported" && later["id"] as? String == "q")
+    #expect(participant.asked.withLock { $0.count } == 7)
+  }
+
+  @Test func `before joining no request is done`() async throws {
+    for text in [
+      #"{"type":"subscribe","track":"t"}"#, #"{"type":"mute","track":"t","muted":true}"#,
+      #"{"type":"data","payload":""}"#, #"{"type":"update"}"#,
+    ] {
+      var client = Client()
+      #expect(try await client.ask(text)["code"] as? String == "auth-required")
+      await client.session.value
+      #expect(client.room.requests.withLock { $0.isEmpty })
+    }
+  }
+
+  @Test func `what a room says reaches the client as it is`() async throws {
+    var client = Client()
+    let participant = try await client.join()
+    participant.say.yield(.speakers([SpeakerBody(participant: "PA_0", level: 0.5)]))
+    participant.say.yield(.quality([QualityBody(participant: "PA_0", quality: "poor")]))
+    participant.say.yield(.stream(StreamBody(track: "TR_0", state: "paused", reason: "codec")))
+    participant.say.yield(.data(DataBody(from: nil, payload: "aGk=")))
+    let speakers: NSDictionary = ["type": "speakers", "speakers": [["participant": "PA_0", "level": 0.5]]]
+    #expect(try await client.next() == speakers)
+    let quality: NSDictionary = [
+      "type": "quality", "participants": [["participant": "PA_0", "quality": "poor"]],
+    ]
+    #expect(try await client.next() == quality)
+    #expect(
+      try await client.next() == ["type": "stream", "track": "TR_0", "state": "paused", "reason": "codec"])
+    #expect(
+      try await client.next() == ["type": "data", "from": NSNull(), "payload": "aGk=", "reliable": true])
+  }
+
+  @Test func `who leaves while an offer is being answered hears of nothing more`() async throws {
+    var client = Client()
+    let participant = try await client.join()
+    client.socket.say(#"{"type":"offer","id":1,"sdp":"wait"}"#)
+    #expect(try await client.ask(#"{"type":"ping"}"#) == ["type": "pong"])
+    #expect(
+      try await client.ask(#"{"type":"leave","id":2}"#) == ["type": "closed", "reason": "left", "id": 2])
+    participant.gate.continuation.yield()
+    await client.session.value
+    #expect(client.socket.closeCode == 4000)
+    #expect(participant.left.withLock { $0 } == [.left])
+  }
+
   @Test func `leaving is told to the room and closes`() async throws {
     var client = Client()
     let participant = try await client.join()

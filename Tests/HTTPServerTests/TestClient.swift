@@ -5,8 +5,10 @@ import Model
 final class TestClient {
   private let descriptor: Int32
   private var buffer: [UInt8] = []
+  /// What bytes go through after the handshake; nil: they go in clear.
+  private(set) var tls: TestTLS?
 
-  init(_ address: SocketAddress, receiveBuffer: Int32? = nil) throws {
+  init(_ address: SocketAddress, receiveBuffer: Int32? = nil, tls: Bool = false) throws {
     let family = address.isIPv4 ? AF_INET : AF_INET6
     descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
     wait(.seconds(8))
@@ -27,7 +29,10 @@ final class TestClient {
       }
     }
     guard result == 0 else { throw ClientError.refused(errno) }
+    if tls { try startTLS() }
   }
+
+  func startTLS(_ version: Int32? = nil) throws { tls = try TestTLS(descriptor, version: version) }
 
   deinit { Glibc.close(descriptor) }
 
@@ -47,7 +52,7 @@ final class TestClient {
     var rest = bytes[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes {
-        Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        tls?.write($0) ?? Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
       }
       guard count > 0 else { return }
       rest = rest.dropFirst(count)
@@ -138,7 +143,7 @@ final class TestClient {
   func read(_ size: Int) throws -> [UInt8] {
     while buffer.count < size {
       var chunk = [UInt8](repeating: 0, count: 65_536)
-      let count = recv(descriptor, &chunk, chunk.count, 0)
+      let count = tls?.read(&chunk) ?? recv(descriptor, &chunk, chunk.count, 0)
       if count < 0, errno == EAGAIN { throw ClientError.timedOut }
       guard count > 0 else { throw ClientError.ended }
       buffer += chunk[..<count]

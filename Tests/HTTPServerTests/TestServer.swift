@@ -1,3 +1,4 @@
+import Crypto
 import HTTPServer
 import Model
 import Synchronization
@@ -104,13 +105,14 @@ final class Gate: Sendable {
 
 /// A server on both loopback addresses for as long as `body` runs, on a thread of its own.
 func withServer(
-  _ handler: EchoHandler = EchoHandler(), _ change: (inout HTTPLimits) -> Void = { _ in },
+  _ handler: EchoHandler = EchoHandler(), tls: TLSContext? = nil,
+  _ change: (inout HTTPLimits) -> Void = { _ in },
   _ body: @escaping @Sendable ([SocketAddress]) throws -> Void
 ) async throws {
   var limits = HTTPLimits()
   change(&limits)
   let server = try HTTPServer(
-    configuration: HTTPServerConfiguration(listeners: loopback, limits: limits), handler: handler)
+    configuration: HTTPServerConfiguration(listeners: loopback, limits: limits, tls: tls), handler: handler)
   let addresses = server.addresses
   let result: Result<Void, any Error>
   do {

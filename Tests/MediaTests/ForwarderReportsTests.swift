@@ -89,14 +89,14 @@ struct ForwarderReportsTests {
     var reports = ForwarderReports()
     #expect(reports.roundTrip == nil)
     // 500 ms at the far end.
-    reports.receive(block(sentAt: start, delay: 32_768), now: milliseconds(580), epoch: epoch)
+    reports.receive(block(sentAt: start, delay: 32_768), highest: 0, now: milliseconds(580), epoch: epoch)
     let measured = try some(reports.roundTrip)
     #expect(measured >= .microseconds(79_900) && measured <= .microseconds(80_100))
     #expect(reports.fractionLost == 3 && reports.cumulativeLost == -4 && reports.jitter == 5)
     #expect(reports.lastReport == milliseconds(580))
     for step in 0..<60 {
       let sent = milliseconds(1_000 + step * 1_000)
-      reports.receive(block(sentAt: sent, delay: 0), now: sent + .milliseconds(20), epoch: epoch)
+      reports.receive(block(sentAt: sent, delay: 0), highest: 0, now: sent + .milliseconds(20), epoch: epoch)
     }
     let settled = try some(reports.roundTrip)
     #expect(settled > .milliseconds(19) && settled < .milliseconds(21))
@@ -104,11 +104,12 @@ struct ForwarderReportsTests {
 
   @Test func `no report yet, a negative or an absurd trip is no sample`() {
     var reports = ForwarderReports()
-    reports.receive(ReportBlock(ssrc: 1), now: milliseconds(10), epoch: epoch)
-    reports.receive(block(sentAt: start, delay: 65_536), now: milliseconds(500), epoch: epoch)
-    reports.receive(block(sentAt: start, delay: .max), now: milliseconds(500), epoch: epoch)
-    reports.receive(block(sentAt: start, delay: 0), now: milliseconds(10_001), epoch: epoch)
-    reports.receive(block(sentAt: milliseconds(900), delay: 0), now: milliseconds(500), epoch: epoch)
+    reports.receive(ReportBlock(ssrc: 1), highest: 0, now: milliseconds(10), epoch: epoch)
+    reports.receive(block(sentAt: start, delay: 65_536), highest: 0, now: milliseconds(500), epoch: epoch)
+    reports.receive(block(sentAt: start, delay: .max), highest: 0, now: milliseconds(500), epoch: epoch)
+    reports.receive(block(sentAt: start, delay: 0), highest: 0, now: milliseconds(10_001), epoch: epoch)
+    reports.receive(
+      block(sentAt: milliseconds(900), delay: 0), highest: 0, now: milliseconds(500), epoch: epoch)
     #expect(reports.roundTrip == nil)
     #expect(reports.lastReport == milliseconds(500))
   }
@@ -119,7 +120,7 @@ struct ForwarderReportsTests {
     var reports = ForwarderReports()
     let last = early.ntp(at: start).middle
     reports.receive(
-      ReportBlock(ssrc: 1, lastSenderReport: last), now: milliseconds(300), epoch: early)
+      ReportBlock(ssrc: 1, lastSenderReport: last), highest: 0, now: milliseconds(300), epoch: early)
     #expect(try some(reports.roundTrip) > .milliseconds(299))
   }
 }

@@ -120,7 +120,7 @@ struct ForwarderTests {
     slot.feed(source)
     #expect(slot.forward(try some(source.next(at: 0, key: true))) == nil)
     #expect(slot.counters.codecMissing == 1)
-    #expect(slot.needsKeyFrame)
+    #expect(!slot.needsKeyFrame)
   }
 
   @Test func `what does not fit is left out and counted, with nothing used up`() throws {

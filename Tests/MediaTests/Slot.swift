@@ -16,6 +16,8 @@ struct Sent: Equatable {
   var level: UInt8?
   var payload: [UInt8]
   var contributors: [UInt32]
+  /// By id.
+  var extensions: [UInt8: [UInt8]] = [:]
 
   var sequence: Int64 { Int64(bitPattern: index) }
   var timestamp: UInt32 { header.timestamp }
@@ -30,6 +32,12 @@ struct Sent: Equatable {
 final class Slot {
   static let midID: UInt8 = 3
   static let levelID: UInt8 = 5
+  private static let vp8 = {
+    var info = PacketInfo()
+    info.format = .vp8
+    info.primaryFormat = .vp8
+    return info
+  }()
   var section: SendSection
   var forwarder: Forwarder
   /// Room that outgoing packets get.
@@ -69,8 +77,8 @@ final class Slot {
   var counters: ForwarderCounters { forwarder.counters }
   var needsKeyFrame: Bool { forwarder.needsKeyFrame }
   var source: TrackKey? { forwarder.source }
-  var usesRTX: Bool { forwarder.usesRTX(.vp8) }
-  var answersNACK: Bool { forwarder.answersNACK(.vp8) }
+  var usesRTX: Bool { forwarder.usesRTX(Self.vp8) }
+  var answersNACK: Bool { forwarder.answersNACK(Self.vp8) }
   func report(now: Instant) -> SenderReport? { forwarder.senderReport(now: now, epoch: epoch) }
 
   @discardableResult
@@ -107,6 +115,7 @@ final class Slot {
     var reader = HeaderExtensionReader(bytes, header)
     while let element = reader.next() {
       let data = Array(bytes[element.offset..<element.offset + element.size])
+      sent.extensions[element.id] = data
       if element.id == Self.midID { sent.mid = data }
       if element.id == section.extensions[.audioLevel] { sent.level = data.first }
     }

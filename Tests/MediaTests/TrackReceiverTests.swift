@@ -100,16 +100,16 @@ struct TrackReceiverTests {
     var receiver = TrackReceiver(section(.video))
     receiver.wishKeyFrame()
     #expect(receiver.deadline == .never)
-    #expect(receiver.keyFrameDue(now: start) == false)
+    #expect(receiver.keyFrameDue(now: start) == nil)
     _ = receiver.take(video(1).bytes)
     #expect(receiver.deadline <= start)
-    #expect(receiver.keyFrameDue(now: start) == true)
+    #expect(receiver.keyFrameDue(now: start) == .pictureLoss)
     _ = receiver.take(video(2, key: true).bytes)
-    #expect(receiver.keyFrameDue(now: milliseconds(2_000)) == false)
+    #expect(receiver.keyFrameDue(now: milliseconds(2_000)) == nil)
     var audio = TrackReceiver(section(.audio))
     audio.wishKeyFrame()
     _ = audio.take(RTPPacket(payloadType: 111).bytes)
-    #expect(audio.keyFrameDue(now: start) == false)
+    #expect(audio.keyFrameDue(now: start) == nil)
   }
 
   @Test func `a source that starts over is counted, asked for a key frame, and its old holes forgotten`()
@@ -125,7 +125,7 @@ struct TrackReceiverTests {
     var asked: [UInt16] = []
     receiver.missing(now: milliseconds(100), roundTrip: .zero) { asked.append($0) }
     #expect(asked == [])
-    #expect(receiver.keyFrameDue(now: milliseconds(100)) == true)
+    #expect(receiver.keyFrameDue(now: milliseconds(100)) == .pictureLoss)
     _ = receiver.take(video(30_002, key: true).bytes, at: milliseconds(101))
     #expect(receiver.deadline == .never)
   }

@@ -107,7 +107,7 @@ struct MediaSectionStateTests {
         $0.write(UInt8(0))
         $0.write(UInt32(1))
         $0.write(UInt8(99))
-      } == .invalid(field: "codec", offset: 17))
+      } == .invalid(field: "codec format", offset: 17))
   }
 
   @Test func `fingerprints come back, and unknown algorithms don't`() throws {

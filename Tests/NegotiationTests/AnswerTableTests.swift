@@ -3,84 +3,111 @@ import Negotiation
 import Testing
 import Wire
 
-// Chromium's sections, as the server answers them.
-private let hear = "opus/111 transport-cc · 1 audioLevel, 3 transportSequence, 4 mid"
-private let see = "VP8/96+97 nack nack pli transport-cc · 3 transportSequence, 4 mid"
-private let simulcast = see + ", 10 rid, 11 repairedRid · f"
-private let seeAlone = "VP8/96+97 nack nack pli transport-cc · 4 transportSequence, 9 mid"
-private let talk = "opus/111 · 1 audioLevel, 4 mid"
-private let show = "VP8/96+97 nack nack pli · 4 mid"
-private let bothAudio = "sendrecv opus/111 transport-cc · 1 audioLevel, 3/recvonly transportSequence, 4 mid"
-private let bothVideo = "sendrecv VP8/96+97 nack nack pli transport-cc · 3/recvonly transportSequence, 4 mid"
+// What Chromium has.
+private let opusRED = "opus/111[transport-cc] red/63 G722/9 PCMU/0 PCMA/8"
+private let sound = "opus/111 red/63 G722/9 PCMU/0 PCMA/8"
+private let vp9 = "VP9-0/98+99 VP9-2/100+101"
+private let h264 =
+  "H264-42e01f-1/108+109 H264-42e01f-0/114+115 H264-42001f-1/102+103 H264-42001f-0/104+107 H264-4d001f-1/116+117 H264-4d001f-0/39+40"
+private let av1 = "AV1-0/45+46"
+private let coded = "VP8/96+97 \(vp9) \(h264) \(av1)"
+private let decoded =
+  "VP8/96+97 VP9-0/98+99 VP9-1/35+36 VP9-2/100+101 VP9-3/37+38 \(h264) H264-f4001f-1/41+42 H264-f4001f-0/43+44 \(av1) AV1-1/47+48"
 
-// Firefox's.
-private let foxHear = "opus/109 transport-cc · 1 audioLevel, 3 mid, 7 transportSequence"
-private let foxSee = "VP8/120+124 nack nack pli transport-cc · 3 mid, 7 transportSequence"
-private let foxSimulcast = foxSee + ", 9/recvonly rid, 10/recvonly repairedRid · f"
-private let foxTalk = "opus/109 · 1 audioLevel, 3 mid"
-private let foxShow = "VP8/120+124 nack nack pli · 3 mid"
-private let foxBothAudio =
-  "sendrecv opus/109 transport-cc · 1 audioLevel, 3 mid, 7/recvonly transportSequence"
-private let foxBothVideo =
-  "sendrecv VP8/120+124 nack nack pli transport-cc · 3 mid, 7/recvonly transportSequence"
+// What Firefox has.
+private let foxSound = "opus/109 G722/9 PCMU/0 PCMA/8"
+private let foxCodecs = "VP8/120+124 VP9/121+125 AV1/99+100"
+
+// Feedback and header extensions of a section that the server receives, sends, or both.
+private let seen = ": nack, nack pli, transport-cc · 3 transportSequence, 5 playoutDelay, 8 colorSpace, 4 mid"
+private let seenRID = "\(seen), 10 rid, 11 repairedRid, 12 dependencyDescriptor · f"
+private let seenAlone =
+  ": nack, nack pli, transport-cc · 4 transportSequence, 5 playoutDelay, 8 colorSpace, 9 mid, 13 dependencyDescriptor"
+private let shown = ": nack, nack pli, ccm fir · 2 absoluteSendTime, 5 playoutDelay, 8 colorSpace, 4 mid"
+private let seenAndShown =
+  ": nack, nack pli, ccm fir, transport-cc · 2/sendonly absoluteSendTime, 3/recvonly transportSequence, 5 playoutDelay, 8 colorSpace, 4 mid"
+private let foxSeen = ": nack, nack pli, transport-cc · 3 mid, 7 transportSequence"
+private let foxSeenRID =
+  "\(foxSeen), 8/recvonly dependencyDescriptor, 9/recvonly rid, 10/recvonly repairedRid · f"
+private let foxShown = ": nack, nack pli, ccm fir · 3 mid, 4 absoluteSendTime, 6/sendonly playoutDelay"
+private let foxSeenAndShown =
+  ": nack, nack pli, ccm fir, transport-cc · 3 mid, 4/sendonly absoluteSendTime, 6/sendonly playoutDelay, 7/recvonly transportSequence"
+
+// Whole sections that come often.
+private let hear = "recvonly \(opusRED) · 1 audioLevel, 3 transportSequence, 4 mid"
+private let talk = "sendonly \(sound) · 1 audioLevel, 2 absoluteSendTime, 4 mid"
+private let bothSound =
+  "sendrecv \(opusRED) · 1 audioLevel, 2/sendonly absoluteSendTime, 3/recvonly transportSequence, 4 mid"
+private let foxHear = "recvonly \(foxSound): transport-cc · 1 audioLevel, 3 mid, 7 transportSequence"
+private let foxTalk = "sendonly \(foxSound) · 1 audioLevel, 3 mid"
+private let foxBothSound =
+  "sendrecv \(foxSound): transport-cc · 1 audioLevel, 3 mid, 7/recvonly transportSequence"
 
 /// What each recorded offer is answered with, MIDs counting from 0.
 private let table: [String: [String]] = [
-  "chromium-156-audio-only": ["recvonly " + hear],
-  "chromium-156-audio-video-sendonly": ["recvonly " + hear, "recvonly " + see],
-  "chromium-156-audio-video-sendrecv": [bothAudio, bothVideo],
-  "chromium-156-camera-and-screen": ["recvonly " + hear, "recvonly " + simulcast, "recvonly " + see],
-  "chromium-156-conference": ["recvonly " + hear, "recvonly " + simulcast]
-    + Array(repeating: "sendonly " + talk, count: 3) + Array(repeating: "sendonly " + show, count: 6)
-    + ["declined unsupported"],
-  "chromium-156-datachannel": ["declined unsupported"],
-  "chromium-156-mdns-recvonly": ["sendonly " + talk, "sendonly " + show],
-  "chromium-156-only-av1": [bothAudio, "declined codec"],
-  "chromium-156-only-h264": [bothAudio, "declined codec"],
-  "chromium-156-only-vp8": [bothAudio, bothVideo],
-  "chromium-156-only-vp9": [bothAudio, "declined codec"],
-  "chromium-156-prefer-av1": [bothAudio, bothVideo],
-  "chromium-156-prefer-h264": [bothAudio, bothVideo],
-  "chromium-156-prefer-vp8": [bothAudio, bothVideo],
-  "chromium-156-prefer-vp9": [bothAudio, bothVideo],
-  "chromium-156-recvonly-pool": Array(repeating: "sendonly " + talk, count: 3)
-    + Array(repeating: "sendonly " + show, count: 6),
-  "chromium-156-simulcast": ["recvonly " + hear, "recvonly " + simulcast],
-  "chromium-156-simulcast-av1": ["recvonly " + hear, "declined codec"],
-  "chromium-156-simulcast-h264": ["recvonly " + hear, "declined codec"],
-  "chromium-156-simulcast-vp8": ["recvonly " + hear, "recvonly " + simulcast],
-  "chromium-156-simulcast-vp9": ["recvonly " + hear, "declined codec"],
-  "chromium-156-svc-av1": ["recvonly " + seeAlone],
-  "chromium-156-svc-vp9": ["recvonly " + seeAlone],
-  "chromium-156-trickle-no-candidates": [bothAudio, bothVideo],
-  "chromium-156-whep-recvonly": [
-    "sendonly VP8/96+97 nack nack pli · 9 mid", "sendonly opus/111 · 14 audioLevel, 9 mid",
+  "chromium-156-audio-only": [hear],
+  "chromium-156-audio-video-sendonly": [hear, "recvonly \(coded)\(seen)"],
+  "chromium-156-audio-video-sendrecv": [bothSound, "sendrecv \(coded)\(seenAndShown)"],
+  "chromium-156-camera-and-screen": [
+    hear, "recvonly \(coded)\(seenRID)", "recvonly \(coded)\(seen), 12 dependencyDescriptor",
   ],
-  "firefox-153-audio-only": ["recvonly " + foxHear],
-  "firefox-153-audio-video-sendonly": ["recvonly " + foxHear, "recvonly " + foxSee],
-  "firefox-153-audio-video-sendrecv": [foxBothAudio, foxBothVideo],
-  "firefox-153-camera-and-screen": ["recvonly " + foxHear, "recvonly " + foxSimulcast, "recvonly " + foxSee],
-  "firefox-153-conference": ["recvonly " + foxHear, "recvonly " + foxSimulcast]
-    + Array(repeating: "sendonly " + foxTalk, count: 3) + Array(repeating: "sendonly " + foxShow, count: 6)
-    + ["declined unsupported"],
+  "chromium-156-conference": [hear, "recvonly \(coded)\(seenRID)"] + Array(repeating: talk, count: 3)
+    + Array(repeating: "sendonly \(decoded)\(shown), 12 dependencyDescriptor", count: 6) + [
+      "declined unsupported"
+    ],
+  "chromium-156-datachannel": ["declined unsupported"],
+  "chromium-156-mdns-recvonly": [talk, "sendonly \(decoded)\(shown)"],
+  "chromium-156-only-av1": [bothSound, "sendrecv \(av1)\(seenAndShown)"],
+  "chromium-156-only-h264": [bothSound, "sendrecv \(h264)\(seenAndShown)"],
+  "chromium-156-only-vp8": [bothSound, "sendrecv VP8/96+97\(seenAndShown)"],
+  "chromium-156-only-vp9": [bothSound, "sendrecv \(vp9)\(seenAndShown)"],
+  "chromium-156-prefer-av1": [bothSound, "sendrecv \(coded)\(seenAndShown)"],
+  "chromium-156-prefer-h264": [bothSound, "sendrecv \(coded)\(seenAndShown)"],
+  "chromium-156-prefer-vp8": [bothSound, "sendrecv \(coded)\(seenAndShown)"],
+  "chromium-156-prefer-vp9": [bothSound, "sendrecv \(coded)\(seenAndShown)"],
+  "chromium-156-recvonly-pool": Array(repeating: talk, count: 3)
+    + Array(repeating: "sendonly \(decoded)\(shown)", count: 6),
+  "chromium-156-simulcast": [hear, "recvonly \(coded)\(seenRID)"],
+  "chromium-156-simulcast-av1": [hear, "recvonly \(av1)\(seenRID)"],
+  "chromium-156-simulcast-h264": [hear, "recvonly \(h264)\(seenRID)"],
+  "chromium-156-simulcast-vp8": [hear, "recvonly VP8/96+97\(seenRID)"],
+  "chromium-156-simulcast-vp9": [hear, "recvonly \(vp9)\(seenRID)"],
+  "chromium-156-svc-av1": ["recvonly \(coded)\(seenAlone)"],
+  "chromium-156-svc-vp9": ["recvonly \(coded)\(seenAlone)"],
+  "chromium-156-trickle-no-candidates": [bothSound, "sendrecv \(coded)\(seenAndShown)"],
+  "chromium-156-whep-recvonly": [
+    "sendonly \(decoded): nack, nack pli, ccm fir · 2 absoluteSendTime, 5 playoutDelay, 8 colorSpace, 9 mid",
+    "sendonly \(sound) · 14 audioLevel, 2 absoluteSendTime, 9 mid",
+  ],
+  "firefox-153-audio-only": [foxHear],
+  "firefox-153-audio-video-sendonly": [foxHear, "recvonly \(foxCodecs)\(foxSeen)"],
+  "firefox-153-audio-video-sendrecv": [foxBothSound, "sendrecv \(foxCodecs)\(foxSeenAndShown)"],
+  "firefox-153-camera-and-screen": [
+    foxHear, "recvonly \(foxCodecs)\(foxSeenRID)",
+    "recvonly \(foxCodecs)\(foxSeen), 8/recvonly dependencyDescriptor",
+  ],
+  "firefox-153-conference": [foxHear, "recvonly \(foxCodecs)\(foxSeenRID)"]
+    + Array(repeating: foxTalk, count: 3) + Array(repeating: "sendonly \(foxCodecs)\(foxShown)", count: 6) + [
+      "declined unsupported"
+    ],
   "firefox-153-datachannel": ["declined unsupported"],
-  "firefox-153-mdns-recvonly": ["sendonly " + foxTalk, "sendonly " + foxShow],
-  "firefox-153-only-av1": [foxBothAudio, "declined codec"],
-  "firefox-153-only-vp8": [foxBothAudio, foxBothVideo],
-  "firefox-153-only-vp9": [foxBothAudio, "declined codec"],
-  "firefox-153-prefer-av1": [foxBothAudio, foxBothVideo],
-  "firefox-153-prefer-vp8": [foxBothAudio, foxBothVideo],
-  "firefox-153-prefer-vp9": [foxBothAudio, foxBothVideo],
-  "firefox-153-recvonly-pool": Array(repeating: "sendonly " + foxTalk, count: 3)
-    + Array(repeating: "sendonly " + foxShow, count: 6),
-  "firefox-153-simulcast": ["recvonly " + foxHear, "recvonly " + foxSimulcast],
-  "firefox-153-simulcast-av1": ["recvonly " + foxHear, "declined codec"],
-  "firefox-153-simulcast-vp8": ["recvonly " + foxHear, "recvonly " + foxSimulcast],
-  "firefox-153-simulcast-vp9": ["recvonly " + foxHear, "declined codec"],
-  "firefox-153-svc-av1": ["recvonly " + foxSee],
-  "firefox-153-svc-vp9": ["recvonly " + foxSee],
-  "firefox-153-trickle-no-candidates": [foxBothAudio, foxBothVideo],
-  "firefox-153-whep-recvonly": ["sendonly " + foxShow, "sendonly " + foxTalk],
+  "firefox-153-mdns-recvonly": [foxTalk, "sendonly \(foxCodecs)\(foxShown)"],
+  "firefox-153-only-av1": [foxBothSound, "sendrecv AV1/99+100\(foxSeenAndShown)"],
+  "firefox-153-only-vp8": [foxBothSound, "sendrecv VP8/120+124\(foxSeenAndShown)"],
+  "firefox-153-only-vp9": [foxBothSound, "sendrecv VP9/121+125\(foxSeenAndShown)"],
+  "firefox-153-prefer-av1": [foxBothSound, "sendrecv \(foxCodecs)\(foxSeenAndShown)"],
+  "firefox-153-prefer-vp8": [foxBothSound, "sendrecv \(foxCodecs)\(foxSeenAndShown)"],
+  "firefox-153-prefer-vp9": [foxBothSound, "sendrecv \(foxCodecs)\(foxSeenAndShown)"],
+  "firefox-153-recvonly-pool": Array(repeating: foxTalk, count: 3)
+    + Array(repeating: "sendonly \(foxCodecs)\(foxShown)", count: 6),
+  "firefox-153-simulcast": [foxHear, "recvonly \(foxCodecs)\(foxSeenRID)"],
+  "firefox-153-simulcast-av1": [foxHear, "recvonly AV1/99+100\(foxSeenRID)"],
+  "firefox-153-simulcast-vp8": [foxHear, "recvonly VP8/120+124\(foxSeenRID)"],
+  "firefox-153-simulcast-vp9": [foxHear, "recvonly VP9/121+125\(foxSeenRID)"],
+  "firefox-153-svc-av1": ["recvonly \(foxCodecs)\(foxSeen)"],
+  "firefox-153-svc-vp9": ["recvonly \(foxCodecs)\(foxSeen)"],
+  "firefox-153-trickle-no-candidates": [foxBothSound, "sendrecv \(foxCodecs)\(foxSeenAndShown)"],
+  "firefox-153-whep-recvonly": ["sendonly \(foxCodecs)\(foxShown)", foxTalk],
 ]
 
 @Suite("Answers to what browsers offer")
@@ -138,8 +165,12 @@ struct AnswerTableTests {
 
     for (track, (section, offered)) in zip(media.receive, receiving) {
       #expect(track.kind.rawValue == (section.media == "audio" ? 0 : 1))
-      #expect(track.codecs.map(\.payloadType) == Array(section.payloadTypes.prefix(1)))
-      #expect(track.codecs.allSatisfy { $0.transportCC } && track.extensions[.transportSequence] != 0)
+      let media = section.payloadTypes.filter { section.rtpMap(of: $0)?.encodingName != "rtx" }
+      #expect(track.codecs.map(\.payloadType) == media)
+      #expect(Set(track.codecs.map(\.format)).count == media.count)
+      #expect(track.codecs[0].transportCC && track.extensions[.transportSequence] != 0)
+      // Both browsers adapt by arrival times, so none is sent an estimate; and have PLI, so none a FIR.
+      #expect(!track.codecs.contains { $0.remb || $0.fir })
       #expect(track.rid == (offered.simulcast == nil ? nil : "f"))
       #expect(track.ssrc == (offered.simulcast == nil ? offered.ssrcs.first?.ssrc : nil))
       #expect(track.rtxSSRC == (offered.simulcast == nil ? offered.ssrcGroups.first?.ssrcs.last : nil))
@@ -175,7 +206,7 @@ struct AnswerTableTests {
   ])
   func `Opus is asked for as its sender likes it`(name: String, parameters: String) throws {
     let answer = try answer(to: name).answer
-    #expect(answer.description.media[0].formatParameters.map(\.parameters) == [parameters])
+    #expect(answer.description.media[0].formatParameters.first?.parameters == parameters)
   }
 
   @Test func `the far end's candidates are the usable ones, best first`() throws {

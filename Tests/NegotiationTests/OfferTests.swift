@@ -63,16 +63,18 @@ struct OfferTests {
   }
 
   @Test mutating func `a plan is carried out as sections`() throws {
+    let audio = "opus/111 red/63 G722/9 PCMU/0 PCMA/8"
+    let video = "VP8/96+97 VP9-0/98+99 H264-42e01f-1/102+103 AV1-0/104+105"
     let (offer, answer, _) = try negotiate(plan)
     #expect(offer.media.map(\.media) == ["audio", "video", "audio", "audio", "video"])
     #expect(offer.media.map(\.shared.direction) == [.sendonly, .sendonly, .recvonly, .recvonly, .recvonly])
     #expect(offer.media.allSatisfy { $0.shared.setup == .actpass && $0.rtcpMux })
     #expect(
       try summary(of: answer) == [
-        "0 recvonly opus/111 transport-cc · 1 audioLevel, 2 transportSequence, 3 mid",
-        "1 recvonly VP8/96+97 nack nack pli transport-cc · 2 transportSequence, 3 mid",
-        "2 sendonly opus/111 · 1 audioLevel, 3 mid", "3 sendonly opus/111 · 1 audioLevel, 3 mid",
-        "4 sendonly VP8/96+97 nack nack pli · 3 mid",
+        "0 recvonly \(audio): transport-cc · 1 audioLevel, 2 transportSequence, 3 mid",
+        "1 recvonly \(video): nack, nack pli, transport-cc · 2 transportSequence, 3 mid",
+        "2 sendonly \(audio) · 1 audioLevel, 3 mid", "3 sendonly \(audio) · 1 audioLevel, 3 mid",
+        "4 sendonly \(video): nack, nack pli · 3 mid",
       ])
   }
 
@@ -127,7 +129,7 @@ struct OfferTests {
     var camera = camera
     camera.rtxSSRC = nil
     let (offer, answer, agreed) = try negotiate(OfferPlan(tracks: [camera]))
-    #expect(offer.media[0].formats == ["96"])
+    #expect(offer.media[0].formats == ["96", "98", "102", "104"])
     #expect(answer.agreement.media.receive[0].codecs[0].rtxPayloadType == nil)
     #expect(agreed.media.send[0].rtxSSRC == nil)
   }

@@ -4,10 +4,12 @@ import Wire
 
 /// One line for each section of an answer, as the tables of the tests spell it:
 ///
-///     0 recvonly opus/111 transport-cc · 1 audioLevel, 4 mid · f
-///     1 declined codec
+///     0 recvonly opus/111[transport-cc] PCMU/0 · 1 audioLevel, 4 mid
+///     1 recvonly VP8/96+97 H264-42e01f-1/108+109: nack, nack pli · 4 mid · f
+///     2 declined codec
 ///
-/// MID, direction, codec and payload type, `+` RTX's, feedback; header extensions; the encoding accepted.
+/// MID, direction, codec with what tells it from others of its name, payload type, `+` RTX's, feedback (once if it is
+/// the same for all); header extensions; the encoding accepted.
 func summary(of answer: Answer) throws -> [String] {
   // Read back from its text: the peer has no more than that.
   let description = try SessionDescription(parsing: answer.sdp)
@@ -19,19 +21,29 @@ func summary(of answer: Answer) throws -> [String] {
     case (.accepted, 1...): break
     default: return "\(mid): port \(section.port) does not go with \(result.outcome)"
     }
-    let codecs = section.payloadTypes.compactMap { number -> String? in
-      guard let map = section.rtpMap(of: number) else { return "\(number)?" }
-      guard map.encodingName != "rtx" else { return nil }
-      let rtx = section.formatParameters.first { $0["apt"] == "\(number)" }
-      let feedback = section.feedback.filter { $0.payloadType == number }.map { " " + $0.kind }.joined()
-      return "\(map.encodingName)/\(number)" + (rtx.map { "+\($0.payloadType)" } ?? "") + feedback
+    let numbers = section.payloadTypes.filter { section.rtpMap(of: $0)?.encodingName != "rtx" }
+    let feedback = numbers.map { number in
+      section.feedback.filter { $0.payloadType == number }.map(\.kind).joined(separator: ", ")
     }
+    let isCommon = Set(feedback).count == 1
+    let codecs = zip(numbers, feedback).map { number, feedback in
+      guard let map = section.rtpMap(of: number) else { return "\(number)?" }
+      let rtx = section.formatParameters.first { $0["apt"] == "\(number)" }
+      let parameters = section.parameters(of: number)
+      let variant = ["profile-id", "profile-level-id", "packetization-mode", "profile"]
+        .compactMap { parameters?[$0] }.map { "-" + $0 }.joined()
+      return "\(map.encodingName)\(variant)/\(number)" + (rtx.map { "+\($0.payloadType)" } ?? "")
+        + (isCommon || feedback.isEmpty ? "" : "[\(feedback)]")
+    }
+    let common = isCommon && !feedback[0].isEmpty ? ": " + feedback[0] : ""
     let extensions = section.shared.extensions.map { item in
       let name = HeaderExtension(uri: item.uri).map { "\($0)" } ?? item.uri
       return "\(item.id)\(item.direction.map { "/" + $0.rawValue } ?? "") \(name)"
     }
     let direction = section.shared.direction?.rawValue ?? "?"
-    var parts = ["\(mid) \(direction) " + codecs.joined(separator: " "), extensions.joined(separator: ", ")]
+    var parts = [
+      "\(mid) \(direction) " + codecs.joined(separator: " ") + common, extensions.joined(separator: ", "),
+    ]
     if !section.rids.isEmpty || section.simulcast != nil {
       let listed = section.simulcast?.receive.flatMap { $0 }.map(\.rid) ?? []
       let named = section.rids.map { $0.direction == .recv ? $0.rid : "!" + $0.rid }

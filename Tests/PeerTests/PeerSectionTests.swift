@@ -22,8 +22,8 @@ struct PeerSectionTests {
     #expect(far.send(ssrc: 5, payloadType: 96, extensions: [(1, "9")]) == nil)
     #expect(far.send(ssrc: 5, payloadType: 96, extensions: [(1, "1")]) == nil)
     #expect(far.receives(5) == nil)
-    #expect(far.send(ssrc: 5, payloadType: 96, extensions: [(1, "0")])?.codec == .vp8)
-    #expect(far.send(ssrc: 6, payloadType: 111, extensions: [(1, "1")])?.codec == .opus)
+    #expect(far.send(ssrc: 5, payloadType: 96, extensions: [(1, "0")])?.format == .vp8)
+    #expect(far.send(ssrc: 6, payloadType: 111, extensions: [(1, "1")])?.format == .opus)
     // Known from then on.
     #expect(far.send(ssrc: 5, payloadType: 96) != nil)
     #expect(far.receives(5) == 0 && far.receives(6) == 1)
@@ -122,7 +122,7 @@ struct PeerSectionTests {
     #expect(far.ssrc(0) == nil)
     #expect(far.trackKind(0) == .audio)
     #expect(far.slotKind(1) == .audio)
-    #expect(far.send(ssrc: 40, payloadType: 111, extensions: [(1, "0")])?.codec == .opus)
+    #expect(far.send(ssrc: 40, payloadType: 111, extensions: [(1, "0")])?.format == .opus)
     #expect(far.receives(30) == 3)
     #expect(far.send(ssrc: 30, payloadType: 96) != nil)
   }

@@ -41,7 +41,7 @@ extension Room {
     )
   }
 
-  func start(_ identity: String, index: UInt16, codec: Codec) {
+  func start(_ identity: String, index: UInt16, codec: CodecFormat) {
     guard let key = members.first(where: { $0.info.identity == identity })?.native.link?.key else { return }
     var events = PeerEvents(peer: key)
     events.startedTracks[index] = codec

@@ -8,7 +8,7 @@ struct SlotPolicyTests {
   var random = RandomSource.seeded(state: 1)
 
   mutating func track(
-    _ kind: MediaKind, _ group: String, screen: Bool = false, codec: Codec? = nil
+    _ kind: MediaKind, _ group: String, screen: Bool = false, codec: CodecFormat? = nil
   ) -> SlotPolicy.Track {
     let key = TrackKey(peer: PeerKey(rawValue: random.next()), index: 0)
     return SlotPolicy.Track(

@@ -40,9 +40,14 @@ extension CommandDescription {
 
   static let serve = CommandDescription(
     name: "serve", summary: "run the server",
-    flags: sourceFlags,
+    flags: sourceFlags + [
+      Flag(
+        name: "lan", value: nil,
+        help: "With --dev: for friends on the network too, by https with a certificate of one's own.")
+    ],
     examples: [
       ("roost serve --dev", "try it on this machine: open http://localhost:7880"),
+      ("roost serve --dev --lan", "try it with a friend on the same network"),
       ("roost serve --config /etc/roost.json5", "run it for others"),
       (
         "ROOST_KEYS=myKey:\"$SECRET\" roost serve --media.advertise.ipv4=203.0.113.7",

@@ -136,6 +136,10 @@ private struct ParsedFlags {
       }
     }
     source.development = has("dev")
+    source.lan = has("lan")
+    guard source.development || !source.lan else {
+      throw UsageError("--lan goes with --dev", command: command.name)
+    }
     source.file = self["config"]
   }
 

@@ -17,6 +17,8 @@ public struct ConfigurationSource: Equatable, Sendable {
   }
 
   public var development = false
+  /// `--lan`, which goes with `--dev`.
+  public var lan = false
   /// The path behind `--config`.
   public var file: String?
   public var flags: [Flag] = []
@@ -24,9 +26,11 @@ public struct ConfigurationSource: Equatable, Sendable {
   public init() {}
 
   /// Reads the file, the environment and the flags.
-  /// - Parameter read: gives a file's text; throws what it likes.
+  /// - Parameters:
+  ///   - read: gives a file's text; throws what it likes.
+  ///   - secret: makes one that nobody knows.
   public func load(
-    environment: [String: String], read: (String) throws -> String
+    environment: [String: String], read: (String) throws -> String, secret: () -> String
   ) throws(ConfigurationError) -> Configuration {
     var text: (name: String, text: String)?
     if let file {
@@ -38,7 +42,12 @@ public struct ConfigurationSource: Equatable, Sendable {
     }
     var configuration = try Configuration.load(
       file: text, environment: environment, arguments: flags.map { ($0.name, $0.value) })
-    if development { configuration.applyDevelopment() }
+    if lan {
+      configuration.applyDevelopment(lanSecret: secret())
+    } else if development {
+      configuration.applyDevelopment()
+    }
+    try configuration.requireWholeTLS()
     try configuration.requireWholeTURN()
     return configuration
   }

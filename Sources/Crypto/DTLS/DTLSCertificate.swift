@@ -14,14 +14,8 @@ public final class DTLSCertificate: @unchecked Sendable {
   ///   - notBefore: wall time, in seconds since 1970.
   ///   - notAfter: likewise, later than `notBefore`.
   public init(notBefore: Int64, notAfter: Int64) throws(OpenSSLError) {
-    ERR_clear_error()
-    guard let key = shim_EVP_EC_gen("P-256") else { throw .take("EVP_EC_gen") }
-    guard let certificate = X509_new() else {
-      EVP_PKEY_free(key)
-      throw .take("X509_new")
-    }
+    let (certificate, key) = try SelfSigned.make(notBefore: notBefore, notAfter: notAfter)
     do throws(OpenSSLError) {
-      try Self.fill(certificate, key: key, notBefore: notBefore, notAfter: notAfter)
       fingerprints = try Fingerprint.Algorithm.allCases.map { algorithm throws(OpenSSLError) in
         guard let digest = Self.digest(of: certificate, algorithm) else { throw .take("X509_digest") }
         return Fingerprint(algorithm: algorithm, digest: digest)
@@ -43,26 +37,6 @@ public final class DTLSCertificate: @unchecked Sendable {
   /// What our descriptions carry.
   public func fingerprint(_ algorithm: Fingerprint.Algorithm) -> Fingerprint {
     fingerprints[Int(algorithm.rawValue)]
-  }
-
-  private static func fill(
-    _ certificate: OpaquePointer, key: OpaquePointer, notBefore: Int64, notAfter: Int64
-  ) throws(OpenSSLError) {
-    guard X509_set_version(certificate, 2) == 1 else { throw .take("X509_set_version") }
-    // RFC 5280 §4.1.2.2 wants a positive number.
-    let serial = Random.integer(UInt64.self) >> 1 | 1
-    guard ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), serial) == 1 else {
-      throw .take("ASN1_INTEGER_set_uint64")
-    }
-    guard ASN1_TIME_set(X509_getm_notBefore(certificate), Int(notBefore)) != nil,
-      ASN1_TIME_set(X509_getm_notAfter(certificate), Int(notAfter)) != nil
-    else { throw .take("ASN1_TIME_set") }
-    let name = X509_get_subject_name(certificate)
-    guard X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, "roost", -1, -1, 0) == 1,
-      X509_set_issuer_name(certificate, name) == 1
-    else { throw .take("X509_set_issuer_name") }
-    guard X509_set_pubkey(certificate, key) == 1 else { throw .take("X509_set_pubkey") }
-    guard X509_sign(certificate, key, EVP_sha256()) > 0 else { throw .take("X509_sign") }
   }
 
   /// The digest of the certificate's DER form.

@@ -8,8 +8,9 @@ public struct PeerEvents: Sendable {
   public let peer: PeerKey
   /// The handshake is finished and verified; media may flow.
   public var connected: SRTPProfile?
-  /// Receive sections, by index, whose first packet came or whose codec changed, with that codec.
-  public var startedTracks: [UInt16: Codec] = [:]
+  /// Receive sections, by index, whose first packet came or whose codec changed, with that codec; of RED it is that of
+  /// the blocks.
+  public var startedTracks: [UInt16: CodecFormat] = [:]
   /// The peer is gone, with all its tables; always the last.
   public var closed: PeerCloseReason?
 

@@ -51,6 +51,8 @@ public struct RoutingCounters: Sendable {
   public var relayDropped: UInt64 = 0
   /// Retransmissions asked for that were no longer kept.
   public var historyMissed: UInt64 = 0
+  /// Subscribers that began with a key frame from the history.
+  public var pictureReplays: UInt64 = 0
   public var pathTableFull: UInt64 = 0
   public var messagesDropped: UInt64 = 0
 

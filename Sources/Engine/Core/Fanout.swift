@@ -23,6 +23,10 @@ struct Fanout: ~Copyable {
   var clock: ClockMapping?
   var meter = LevelMeter()
   private var history: PacketHistory?
+  /// The last key frame's first packet, and the highest number that came.
+  private var keyFrame: Int64 = .min
+  private var keyFrameAt = Instant(nanoseconds: .min / 2)
+  private var newest: Int64 = .min
   private var lastWish = Instant(nanoseconds: .min / 2)
   /// Packets that came, for whom it may concern.
   var packets: UInt64 = 0
@@ -39,7 +43,12 @@ struct Fanout: ~Copyable {
   @inline(__always)
   func consumer(_ index: Int) -> Consumer { consumers[index] }
 
-  /// Keeps packets from now on if the consumer may ask again.
+  /// The longest that a key frame is sent again with all behind it; a publisher that was asked for one may be asked
+  /// anew after it.
+  static let replayTime = KeyFrameRequester.interval
+  static let replayPackets: Int64 = 512
+
+  /// Keeps packets from now on if the consumer may ask again, or may come to a picture that has begun.
   mutating func add(peer: Int, slot: Int, keepsHistory: Bool) {
     for index in 0..<consumerCount
     where consumers[index].peer == Int32(peer) && consumers[index].slot == Int32(slot) { return }
@@ -52,7 +61,7 @@ struct Fanout: ~Copyable {
     }
     consumers[consumerCount] = Consumer(peer: Int32(peer), slot: Int32(slot))
     consumerCount += 1
-    guard keepsHistory, history == nil else { return }
+    guard keepsHistory || kind == .video, history == nil else { return }
     // Video: over a second at 6 Mbit/s. Audio is asked for within a jitter buffer's length or never.
     history =
       kind == .video
@@ -79,7 +88,20 @@ struct Fanout: ~Copyable {
   @inline(__always)
   mutating func keep(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo) {
     packets &+= 1
+    if info.extendedSequence > newest { newest = info.extendedSequence }
+    if info.flags.contains(.keyFrame) && info.extendedSequence > keyFrame {
+      keyFrame = info.extendedSequence
+      keyFrameAt = info.arrival
+    }
     if history != nil { history!.store(packet, info, sequence: info.extendedSequence) }
+  }
+
+  /// The numbers from the last key frame on, if it is fresh and they are few enough to be sent at once.
+  func sinceKeyFrame(now: Instant) -> ClosedRange<Int64>? {
+    guard history != nil, keyFrame <= newest, now - keyFrameAt < Self.replayTime,
+      newest &- keyFrame < Self.replayPackets
+    else { return nil }
+    return keyFrame...newest
   }
 
   func find(_ sequence: Int64) -> (packet: UnsafeRawBufferPointer, info: PacketInfo)? {

@@ -12,13 +12,13 @@ extension WorkerCore {
     if let profile = effects.connected { events.note(key) { $0.connected = profile } }
     for word in 0..<16 {
       for bit in SetBits(effects.started[word]) {
-        guard let codec = peers.pointer(slot).pointee.codec(ofReceiver: word * 64 + bit) else { continue }
-        events.note(key) { $0.startedTracks[UInt16(word * 64 + bit)] = codec }
+        guard let format = peers.pointer(slot).pointee.format(ofReceiver: word * 64 + bit) else { continue }
+        events.note(key) { $0.startedTracks[UInt16(word * 64 + bit)] = format }
       }
       for bit in SetBits(effects.clocks[word]) { publishClock(slot, receiver: word * 64 + bit) }
       for bit in SetBits(effects.wishes[word]) {
         let fanout = Int(peers[record: slot].sources[word * 64 + bit])
-        if fanout >= 0 { wishKeyFrame(fanout, now: now) }
+        if fanout >= 0 { startPicture(slot, sender: word * 64 + bit, fanout: fanout, now: now) }
       }
     }
     for index in 0..<effects.nackCount { retransmit(slot, effects.nack(index), now: now) }
@@ -52,6 +52,7 @@ extension WorkerCore {
   /// Ends a peer that is here.
   mutating func remove(_ slot: Int, reason: PeerCloseReason) {
     let key = peers[record: slot].key
+    if reason == .requested { peers.pointer(slot).pointee.sayGoodbye(context: &context) }
     endTracks(slot)
     detach(slot)
     timers.remove(slot)

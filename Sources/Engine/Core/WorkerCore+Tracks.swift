@@ -66,7 +66,7 @@ extension WorkerCore {
     subscribe(slot, sender: sender, fanout: fanout)
     let wanted = peers.pointer(slot).pointee.setSource(
       slot: sender, track, clock: fanouts.pointer(fanout).pointee.clock)
-    if wanted { wishKeyFrame(fanout, now: now) }
+    if wanted { startPicture(slot, sender: sender, fanout: fanout, now: now) }
   }
 
   mutating func subscribe(_ slot: Int, sender: Int, fanout: Int) {
@@ -86,8 +86,16 @@ extension WorkerCore {
   /// The track's fan-out here, made if need be; a track of another worker is asked for.
   mutating func fanout(for track: TrackKey, kind: MediaKind) -> Int? {
     if let known = fanouts.find(track) { return fanouts.pointer(known).pointee.kind == kind ? known : nil }
-    // A peer that is here and doesn't have the track never will under this number.
-    guard peers.find(track.peer) == nil, let asked = askedForRelays(of: track.peer) else { return nil }
+    if let publisher = peers.find(track.peer) {
+      // A description comes by way of the peer's home, so this word may have overtaken it. Where it is home
+      // itself, or counts that far already, there never will be such a track.
+      guard track.peer.home != index, Int(track.index) >= peers.pointer(publisher).pointee.receiverCount
+      else {
+        return nil
+      }
+      return fanouts.insert(Fanout(key: track, kind: kind))
+    }
+    guard let asked = askedForRelays(of: track.peer) else { return nil }
     let made = fanouts.insert(Fanout(key: track, kind: kind))
     fanouts.pointer(made).pointee.sourceWorker = asked
     post(.relayWanted(track, by: index), to: asked)
@@ -111,6 +119,32 @@ extension WorkerCore {
   }
 
   // MARK: - Feedback towards the source
+
+  /// A subscriber can't show anything without a key frame, so the publisher is asked for one.
+  ///
+  /// Who comes so soon after another that it may not be asked again gets the last one with all that followed it.
+  /// Only a stream that begins is begun so: played in haste, the past would put off what a running one shows.
+  mutating func startPicture(_ slot: Int, sender: Int, fanout: Int, now: Instant) {
+    if peers.pointer(slot).pointee.awaitsFirstPicture(slot: sender), !mayAsk(fanout, now: now),
+      let recent = fanouts.pointer(fanout).pointee.sinceKeyFrame(now: now)
+    {
+      for sequence in recent {
+        guard let kept = fanouts.pointer(fanout).pointee.find(sequence) else { continue }
+        _ = peers.pointer(slot).pointee.forward(kept.packet, kept.info, slot: sender, context: &context)
+      }
+      counters.pictureReplays &+= 1
+      if !peers.pointer(slot).pointee.needsKeyFrame(slot: sender) { return }
+    }
+    wishKeyFrame(fanout, now: now)
+  }
+
+  /// Whether a key frame could be asked for at once. Of a publisher elsewhere only its last key frame tells.
+  private func mayAsk(_ fanout: Int, now: Instant) -> Bool {
+    let entry = fanouts.pointer(fanout)
+    guard entry.pointee.publisher >= 0 else { return false }
+    return peers.pointer(entry.pointee.publisher).pointee.mayAskForKeyFrame(
+      receiver: Int(entry.pointee.key.index), now: now)
+  }
 
   mutating func wishKeyFrame(_ fanout: Int, now: Instant) {
     let entry = fanouts.pointer(fanout)

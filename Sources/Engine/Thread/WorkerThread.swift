@@ -16,6 +16,7 @@ final class WorkerThread: Sendable {
     var clock: Clock
     var dtls: DTLSContext
     var random: RandomSource
+    var publisherMaxBitrate: UInt64
     var processor: Int?
   }
 
@@ -71,6 +72,7 @@ final class WorkerThread: Sendable {
       index: start.index, bridge: start.bridge, limits: start.limits,
       context: PeerContext(
         epoch: start.clock.epoch, dtls: start.dtls, random: start.random,
+        publisherMaxBitrate: start.publisherMaxBitrate,
         outbox: Outbox(datagrams: Self.outboxSize, whenFull: send)))
     var batch = ReceiveBatch(capacity: Self.batch)
     while !stopping.load(ordering: .relaxed) {

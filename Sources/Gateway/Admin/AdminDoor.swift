@@ -30,7 +30,7 @@ public struct AdminDoor: HTTPHandler {
   }
 
   public func respond(to request: HTTPRequest) async -> HTTPResponse {
-    if isLocalOnly, !LocalOnly.isLocal(authority: request.headers["host"] ?? "") {
+    if isLocalOnly, !DevelopmentDoor.isLocal(authority: request.headers["host"] ?? "") {
       return Problem.response(421, "host", "Only this machine's own names are served here")
     }
     switch request.path {

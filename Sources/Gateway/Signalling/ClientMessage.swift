@@ -1,12 +1,12 @@
 internal import FoundationEssentials
-internal import Rooms
+package import Rooms
 
 /// What names a request, so that its answer can name it too: a string of up to 64 bytes or a whole number.
-enum RequestID: Hashable, Sendable, Codable {
+package enum RequestID: Hashable, Sendable, Codable {
   case text(String)
   case number(Int)
 
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if let number = try? container.decode(Int.self) {
       self = .number(number)
@@ -15,7 +15,7 @@ enum RequestID: Hashable, Sendable, Codable {
     }
   }
 
-  func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {
     case .text(let text): try container.encode(text)
@@ -25,8 +25,8 @@ enum RequestID: Hashable, Sendable, Codable {
 }
 
 /// A message from a client of the native door.
-struct ClientMessage: Equatable, Sendable {
-  enum Content: Equatable, Sendable {
+package struct ClientMessage: Equatable, Sendable {
+  package enum Content: Equatable, Sendable {
     case auth(token: String)
     case offer(SessionOffer)
     case candidate(String, mid: String)
@@ -41,8 +41,8 @@ struct ClientMessage: Equatable, Sendable {
     case unknown(type: String)
   }
 
-  var id: RequestID?
-  var content: Content
+  package var id: RequestID?
+  package var content: Content
 
   static let maximumSDPBytes = 262_144
   static let maximumTracks = 64
@@ -54,7 +54,7 @@ struct ClientMessage: Equatable, Sendable {
 }
 
 /// Why a message isn't one; `field` is the first that is wrong.
-enum ClientMessageError: Error, Equatable, Sendable {
+package enum ClientMessageError: Error, Equatable, Sendable {
   case notJSON
   case field(String, id: RequestID?)
   /// Understood by later versions; ignoring it would not be what was asked for.
@@ -62,7 +62,7 @@ enum ClientMessageError: Error, Equatable, Sendable {
 }
 
 extension ClientMessage {
-  init(json: String) throws(ClientMessageError) {
+  package init(json: String) throws(ClientMessageError) {
     let raw: Raw
     do {
       raw = try JSONDecoder().decode(Raw.self, from: Data(json.utf8))
@@ -220,7 +220,8 @@ private struct Raw: Decodable {
 
   private func message(id: RequestID?) throws(ClientMessageError) -> OutgoingMessage {
     guard let payload = payload.value, payload.utf8.count <= ClientMessage.maximumPayloadBytes,
-      Data(base64Encoded: payload) != nil
+      // Foundation takes some texts of other lengths.
+      payload.utf8.count % 4 == 0, Data(base64Encoded: payload) != nil
     else { throw .field("payload", id: id) }
     guard topic.isSound, topic.value.map(AccessToken.isName) ?? true else { throw .field("topic", id: id) }
     guard reliable.isSound else { throw .field("reliable", id: id) }

@@ -1,3 +1,4 @@
+internal import Crypto
 internal import Glibc
 internal import Model
 
@@ -11,14 +12,17 @@ final class ServerLoop {
   let poller: Poller
   var connections = ConnectionTable()
   var counters = HTTPCounters()
+  /// Through which every connection goes where there is TLS.
+  var tunnels = TunnelTable()
   private(set) var draining = false
   private(set) var aborted = false
 
+  private let tls: TLSContext?
   private var daemon: Daemon?
   /// When libmicrohttpd is to be run although nothing came; the distant past: at once.
   private var daemonDeadline = Instant.never
   /// No connection's deadline is earlier.
-  private var nextSweep = Instant.never
+  var nextSweep = Instant.never
   private var listeners: [UInt64: (index: Int, descriptor: Int32)] = [:]
   private var nextID: UInt64 = 1
   /// The connection that libmicrohttpd is being given.
@@ -33,13 +37,14 @@ final class ServerLoop {
 
   /// - Parameter listening: sockets that are listening already; the loop owns them from the end of `init` on.
   init(
-    limits: HTTPLimits, handler: any HTTPHandler, mailbox: Mailbox, listening: [Int32]
+    limits: HTTPLimits, handler: any HTTPHandler, mailbox: Mailbox, listening: [Int32], tls: TLSContext?
   ) throws(HTTPServerError) {
     guard let poller = Poller() else { throw .cannotStart(step: "epoll_create1", errno: errno) }
     self.poller = poller
     self.limits = limits
     self.handler = handler
     self.mailbox = mailbox
+    self.tls = tls
     spareDescriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
     let daemon = try Daemon(
       owner: Unmanaged.passUnretained(self).toOpaque(), callbacks: Self.callbacks,
@@ -61,7 +66,7 @@ final class ServerLoop {
 
   /// Runs until stopped.
   func run() {
-    while !aborted && !(draining && connections.isEmpty) {
+    while !aborted && !(draining && connections.isEmpty && tunnels.isEmpty) {
       let events = poller.wait(until: min(daemonDeadline, nextSweep), now: Clocks.now())
       var daemonIsReady = false
       for event in events {
@@ -73,6 +78,9 @@ final class ServerLoop {
           acceptAll(on: event.id)
         } else if let connection = connections[event.id] {
           noticed(event.what, on: connection)
+        } else if let (tunnel, side) = tunnels[event.id] {
+          tunnel.noticed(event.what, on: side, now: Clocks.now())
+          settle(tunnel)
         }
       }
       let now = Clocks.now()
@@ -107,11 +115,13 @@ final class ServerLoop {
         if errno == ECONNABORTED || errno == EINTR { continue }
         return
       }
-      guard connections.hasRoom(for: remote, limits) else {
-        if connections.isFull(limits) { counters.refusedFull &+= 1 } else { counters.refusedPerAddress &+= 1 }
+      guard connections.hasRoom(for: remote, limits), tunnels.count < limits.connections else {
+        let isFull = connections.isFull(limits) || tunnels.count >= limits.connections
+        if isFull { counters.refusedFull &+= 1 } else { counters.refusedPerAddress &+= 1 }
         close(descriptor)
         continue
       }
+      guard let descriptor = served(descriptor) else { continue }
       let connection = Connection(
         id: takeID(), listener: listener.index, remote: remote, descriptor: descriptor)
       connections.insert(connection)
@@ -124,6 +134,18 @@ final class ServerLoop {
       }
       if connection.phase == .lingering { forget(connection) } else { connections.remove(connection) }
     }
+  }
+
+  /// - Returns: the descriptor on which the connection is plain HTTP; nil: there is none, and all is closed.
+  private func served(_ descriptor: Int32) -> Int32? {
+    guard let tls else { return descriptor }
+    guard
+      let (tunnel, farEnd) = TLSTunnel.make(
+        client: descriptor, clientID: takeID(), innerID: takeID(), context: tls, closeTime: limits.closeTime)
+    else { return nil }
+    tunnels.insert(tunnel)
+    settle(tunnel)
+    return farEnd
   }
 
   /// With no descriptor left a waiting client would wake the loop for ever: it is taken and let go.
@@ -154,7 +176,8 @@ final class ServerLoop {
   private func sweep(now: Instant) {
     let due = connections.all.filter { $0.deadline <= now }
     for connection in due { expire(connection, now: now) }
-    let earliest = connections.all.lazy.map(\.deadline).min() ?? .never
+    expireTunnels(now: now)
+    let earliest = min(connections.all.lazy.map(\.deadline).min() ?? .never, tunnels.earliestDeadline)
     nextSweep = earliest == .never ? .never : max(earliest, now + Self.sweepInterval)
   }
 
@@ -336,5 +359,6 @@ final class ServerLoop {
       }
     }
     daemon = nil
+    tunnels = TunnelTable()
   }
 }

@@ -16,6 +16,9 @@ public struct KeyFrameRequester: Sendable {
   @inlinable @inline(__always)
   public var deadline: Instant { wanted ? lastAsked + Self.interval : .never }
 
+  /// Whether a wish would be passed on at once.
+  public func mayAsk(now: Instant) -> Bool { now >= lastAsked + Self.interval }
+
   /// Somebody needs a key frame.
   public mutating func wish() { wanted = true }
 

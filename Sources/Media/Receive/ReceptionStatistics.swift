@@ -106,6 +106,12 @@ public struct ReceptionStatistics: Sendable {
     lastTransit = transit
   }
 
+  /// The clock that timestamps count is another one from here on.
+  public mutating func forgetTransit() {
+    hasTransit = false
+    jitterTimes16 = 0
+  }
+
   /// The loss since the last report, and in all (A.3); call once a report.
   public mutating func report() -> (fractionLost: UInt8, cumulativeLost: Int32, highest: UInt32) {
     let expected = highest &- base &+ 1

@@ -13,22 +13,12 @@ public struct TrackReceiver: Sendable {
     case dropped(MediaDrop)
   }
 
-  /// A payload type of the section.
-  private struct Format: BitwiseCopyable {
-    var payloadType: UInt8 = 255
-    var rtxPayloadType: UInt8 = 255
-    var codec = Codec.opus
-    var nack = false
-    var pli = false
-  }
-
-  private static let formatLimit = 8
-
   public private(set) var kind: MediaKind
   /// A number of the owner's own, to find what belongs to the track without a search; no part of the state.
   public var tag: Int32 = -1
-  private var formats: InlineArray<8, Format> = InlineArray(repeating: Format())
-  private var formatCount = 0
+  /// By payload type: the format that it means, and what it retransmits; 255 for none.
+  var formats: InlineArray<128, UInt8> = InlineArray(repeating: 255)
+  private var originals: InlineArray<128, UInt8> = InlineArray(repeating: 255)
   /// Bound by the description or by the first packet that names the section; nil until then.
   public var ssrc: UInt32?
   public var rtxSSRC: UInt32?
@@ -37,12 +27,20 @@ public struct TrackReceiver: Sendable {
   public private(set) var keyFrames = KeyFrameRequester()
   /// How often the source started over.
   public private(set) var restarts: UInt8 = 0
-  /// What the last packet was encoded in; nil before the first.
-  public private(set) var codec: Codec?
+  /// What comes at present; of RED the format of its blocks. 255 before the first packet.
+  @usableFromInline var formatNumber: UInt8 = 255
   /// The publisher holds the track: its packets are counted and go no further.
   public private(set) var isMuted = false
   private var usesNACK = false
   private var usesPLI = false
+  private var usesFIR = false
+  /// The sender adapts by our estimate alone (draft-alvestrand-rmcat-remb-03).
+  public private(set) var usesEstimate = false
+  private var intraSequence: UInt8 = 0
+  /// The sender said goodbye; its next packet takes that back.
+  private var hasLeft = false
+  /// Of the last key frame with a dependency descriptor.
+  var templates: DependencyTemplates?
 
   /// The last sender report of the media stream, for report blocks (LSR, DLSR) and the clock.
   private var reportNTP: UInt64 = 0
@@ -61,16 +59,19 @@ public struct TrackReceiver: Sendable {
   /// Takes a renegotiated section: formats may change, the streams keep their state.
   public mutating func apply(_ section: ReceiveSection) {
     kind = section.kind
-    formatCount = 0
+    formats = InlineArray(repeating: 255)
+    originals = InlineArray(repeating: 255)
     usesNACK = false
     usesPLI = false
-    for codec in section.codecs.prefix(Self.formatLimit) {
-      formats[formatCount] = Format(
-        payloadType: codec.payloadType, rtxPayloadType: codec.rtxPayloadType ?? 255, codec: codec.codec,
-        nack: codec.nack, pli: codec.pli)
-      formatCount += 1
+    usesFIR = false
+    usesEstimate = false
+    for codec in section.codecs where codec.payloadType < 128 {
+      formats[Int(codec.payloadType)] = codec.format.rawValue
+      if let rtx = codec.rtxPayloadType, rtx < 128 { originals[Int(rtx)] = codec.payloadType }
       usesNACK = usesNACK || codec.nack
       usesPLI = usesPLI || codec.pli
+      usesFIR = usesFIR || codec.fir
+      usesEstimate = usesEstimate || codec.remb
     }
     if let announced = section.ssrc, announced != ssrc {
       rebind(ssrc: announced)
@@ -81,13 +82,18 @@ public struct TrackReceiver: Sendable {
   }
 
   /// Whether the section knows the payload type, as media or as retransmission.
-  public func format(of payloadType: UInt8) -> (codec: Codec, isRTX: Bool)? {
-    for index in 0..<formatCount {
-      if formats[index].payloadType == payloadType { return (formats[index].codec, false) }
-      if formats[index].rtxPayloadType == payloadType { return (formats[index].codec, true) }
-    }
-    return nil
+  public func format(of payloadType: UInt8) -> (format: CodecFormat, isRTX: Bool)? {
+    let number = Int(payloadType & 0x7F)
+    if let format = CodecFormat(rawValue: formats[number]) { return (format, false) }
+    guard originals[number] < 128 else { return nil }
+    return CodecFormat(rawValue: formats[Int(originals[number])]).map { ($0, true) }
   }
+
+  /// What comes at present; of RED the format of its blocks. Nil before the first packet.
+  public var format: CodecFormat? { CodecFormat(rawValue: formatNumber) }
+  /// As `format`, to see cheaply whether it changed.
+  @inlinable @inline(__always)
+  public var formatCode: UInt8 { formatNumber }
 
   /// The section's media now comes under another SSRC, as its packets say.
   public mutating func rebind(ssrc new: UInt32) {
@@ -108,17 +114,19 @@ public struct TrackReceiver: Sendable {
   ///   - packet: in plain text; a retransmission is unwrapped in place.
   ///   - header: as read from it.
   ///   - isRTX: it came under the retransmission's SSRC.
+  ///   - carried: as found in the header.
   ///   - arrival: when the kernel had it.
   public mutating func receive(
     _ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, isRTX: Bool, audioLevel: AudioLevel?,
-    arrival: Instant
+    carried: CarriedExtensions = CarriedExtensions(), arrival: Instant
   ) -> Outcome {
-    guard let index = formatIndex(header.payloadType, isRTX: isRTX) else {
+    let payloadType = isRTX ? originals[Int(header.payloadType & 0x7F)] : header.payloadType
+    guard payloadType < 128, let format = CodecFormat(rawValue: formats[Int(payloadType)]) else {
       return .dropped(.unknownPayloadType)
     }
-    let format = formats[index]
     var info = PacketInfo()
-    info.codec = format.codec
+    info.format = format
+    info.primaryFormat = format
     info.arrival = arrival
     info.timestamp = header.timestamp
     info.contributors = UInt8(truncatingIfNeeded: header.csrcCount)
@@ -138,7 +146,7 @@ public struct TrackReceiver: Sendable {
         let sequence = RTX.originalSequence(of: UnsafeRawBufferPointer(packet), header)
       else { return .dropped(.paddingOnly) }
       guard
-        let start = RTX.decapsulate(packet, header, payloadType: format.payloadType, ssrc: ssrc)
+        let start = RTX.decapsulate(packet, header, payloadType: payloadType, ssrc: ssrc)
       else { return .dropped(.paddingOnly) }
       offset = start
       info.payloadSize &-= UInt16(RTX.sequenceSize)
@@ -148,7 +156,8 @@ public struct TrackReceiver: Sendable {
       taken = statistics.receive(header.sequence)
       // A duplicate or a packet from nowhere says nothing about the network's jitter.
       if !taken.isDropped {
-        clockRate = format.codec.clockRate
+        hasLeft = false
+        if clockRate != format.codec.clockRate { changeClock(to: format.codec.clockRate, header, arrival) }
         statistics.noteTransit(timestamp: header.timestamp, arrival: arrival, clockRate: clockRate)
       }
       if firstArrival == .never {
@@ -170,29 +179,28 @@ public struct TrackReceiver: Sendable {
     case .dropped(let reason): return .dropped(reason)
     }
     info.restart = restarts
-    codec = info.codec
     if usesNACK, nack.received(info.extendedSequence, now: arrival) { keyFrames.wish() }
 
     let payload = UnsafeRawBufferPointer(
       rebasing: packet[(offset + header.headerSize)...].prefix(Int(info.payloadSize)))
     guard describe(payload, &info) else { return .dropped(.malformedPayload) }
+    if !carried.isEmpty {
+      describe(carried, UnsafeRawBufferPointer(rebasing: packet[offset...]), &info)
+    }
+    formatNumber = info.primaryFormat.rawValue
     if info.flags.contains(.keyFrame) { keyFrames.arrived() }
     return .media(info, offset: offset, size: header.headerSize &+ Int(info.payloadSize))
   }
 
-  /// Reads the codec's own header; an empty payload (padding for a probe) is passed on as it is.
-  private func describe(_ payload: UnsafeRawBufferPointer, _ info: inout PacketInfo) -> Bool {
-    guard info.codec == .vp8, payload.count > 0 else { return true }
-    guard let descriptor = try? VP8Descriptor(payload) else { return false }
-    info.pictureID = descriptor.pictureID
-    info.pictureIDOffset = UInt8(truncatingIfNeeded: descriptor.pictureIDOffset)
-    info.tl0PictureIndex = descriptor.tl0PictureIndex
-    info.tl0PictureIndexOffset = UInt8(truncatingIfNeeded: descriptor.tl0PictureIndexOffset)
-    if descriptor.pictureIDIsLong { info.flags.insert(.longPictureID) }
-    if descriptor.nonReference { info.flags.insert(.discardable) }
-    if descriptor.startsFrame { info.flags.insert(.frameStart) }
-    if descriptor.startsKeyFrame(payload) { info.flags.insert(.keyFrame) }
-    return true
+  /// The codec changed to one with another clock: the stream goes on as one that started over (RFC 7160 §4.2).
+  private mutating func changeClock(to rate: UInt32, _ header: RTPHeader, _ arrival: Instant) {
+    defer { clockRate = rate }
+    guard clockRate != 0 else { return }
+    statistics.forgetTransit()
+    restarts &+= 1
+    firstArrival = arrival
+    firstTimestamp = header.timestamp
+    reportArrival = .never
   }
 
   /// Holds the track, or lets it flow again. Whoever gets it goes on without a gap: to them it is a source that
@@ -206,14 +214,6 @@ public struct TrackReceiver: Sendable {
     nack.reset()
     wishKeyFrame()
   }
-
-  private func formatIndex(_ payloadType: UInt8, isRTX: Bool) -> Int? {
-    for index in 0..<formatCount
-    where (isRTX ? formats[index].rtxPayloadType : formats[index].payloadType) == payloadType {
-      return index
-    }
-    return nil
-  }
 }
 
 // MARK: - Feedback to the publisher
@@ -223,16 +223,35 @@ extension TrackReceiver {
   @inlinable @inline(__always)
   public var deadline: Instant { isStarted ? min(nack.deadline, keyFrames.deadline) : .never }
 
+  /// How a key frame is asked for.
+  public enum KeyFrameRequest: Equatable, Sendable {
+    case pictureLoss
+    /// With the number of the request (RFC 5104 §4.3.1.1).
+    case fullIntra(UInt8)
+  }
+
   /// Packets of the media stream: those that its numbers promise, and those that came.
   public var tally: (expected: Int64, received: Int64) {
     (statistics.packetsExpected, Int64(clamping: statistics.packetsReceived))
   }
 
-  /// Somebody needs a key frame; audio and codecs without PLI have none to give.
-  public mutating func wishKeyFrame() { if usesPLI { keyFrames.wish() } }
+  /// Somebody needs a key frame; audio, and codecs without a way to ask for one, have none to give.
+  public mutating func wishKeyFrame() { if usesPLI || usesFIR { keyFrames.wish() } }
 
-  /// - Returns: true when a picture loss indication is to be sent now.
-  public mutating func keyFrameDue(now: Instant) -> Bool { isStarted && keyFrames.poll(now: now) }
+  /// - Returns: the request that is to be sent now.
+  public mutating func keyFrameDue(now: Instant) -> KeyFrameRequest? {
+    guard isStarted, !hasLeft, keyFrames.poll(now: now) else { return nil }
+    if usesPLI { return .pictureLoss }
+    intraSequence &+= 1
+    return .fullIntra(intraSequence)
+  }
+
+  /// The sender said goodbye (RFC 3550 §6.6): nothing is reported or asked for until it comes back.
+  public mutating func goodbye() {
+    hasLeft = true
+    nack.reset()
+    keyFrames.arrived()
+  }
 
   /// Hands out the sequence numbers to be asked for now.
   public mutating func missing(now: Instant, roundTrip: Duration, _ body: (UInt16) -> Void) {
@@ -241,7 +260,7 @@ extension TrackReceiver {
 
   /// The report block for the media stream; nil before it started.
   public mutating func reportBlock(now: Instant) -> ReportBlock? {
-    guard let ssrc, statistics.isStarted else { return nil }
+    guard let ssrc, statistics.isStarted, !hasLeft else { return nil }
     let (fraction, lost, highest) = statistics.report()
     var lastReport: UInt32 = 0
     var delay: UInt32 = 0
@@ -299,8 +318,14 @@ extension TrackReceiver {
     writer.write(firstTimestamp)
     writer.write(firstArrival)
     writer.write(clockRate)
-    writer.write(codec != nil)
-    writer.write((codec ?? .opus).rawValue)
+    writer.write(formatNumber)
+    writer.write(intraSequence)
+    writer.write(hasLeft)
+    writer.write(templates != nil)
+    writer.write(templates?.offset ?? 0)
+    writer.write(templates?.count ?? 0)
+    writer.write(templates?.decodeTargets ?? 0)
+    writer.write(templates?.discardable ?? 0)
     writer.write(isMuted)
   }
 
@@ -322,11 +347,17 @@ extension TrackReceiver {
     firstTimestamp = try reader.integer()
     firstArrival = try reader.instant()
     clockRate = try reader.integer()
-    let isKnown = try reader.bool()
-    guard let last = Codec(rawValue: try reader.integer()) else {
-      throw .invalid(field: "codec", offset: reader.offset)
+    formatNumber = try reader.integer()
+    intraSequence = try reader.integer()
+    hasLeft = try reader.bool()
+    let hasTemplates = try reader.bool()
+    let known = DependencyTemplates(
+      offset: try reader.integer(), count: try reader.integer(), decodeTargets: try reader.integer(),
+      discardable: try reader.integer())
+    guard known.count <= 64, known.decodeTargets <= 32 else {
+      throw .invalid(field: "dependency templates", offset: reader.offset)
     }
-    codec = isKnown ? last : nil
+    templates = hasTemplates ? known : nil
     isMuted = try reader.bool()
   }
 }

@@ -7,6 +7,7 @@ public struct RetransmissionRequest: BitwiseCopyable, Sendable {
   /// In the source's history.
   public var source: Int64
   var anchor: Forwarder.Anchor
+  var now: Instant
 }
 
 extension Forwarder {
@@ -26,7 +27,8 @@ extension Forwarder {
       return nil
     }
     return RetransmissionRequest(
-      outgoing: outgoing, source: anchor.source &+ (outgoing &- anchor.outgoing), anchor: anchor)
+      outgoing: outgoing, source: anchor.source &+ (outgoing &- anchor.outgoing), anchor: anchor,
+      now: now)
   }
 
   /// Writes a kept packet as a retransmission stream carries it (RFC 4588).
@@ -35,11 +37,13 @@ extension Forwarder {
     _ request: RetransmissionRequest, _ packet: UnsafeRawBufferPointer, _ info: PacketInfo,
     into buffer: UnsafeMutableRawBufferPointer
   ) -> OutgoingPacket? {
-    let payloadType = rtxPayloadTypes[Int(info.codec.rawValue)]
+    let format = outgoingFormat(info)
+    let payloadType = rtxPayloadTypes[Int(format.rawValue)]
     guard payloadType != 255, let rtxSSRC,
       let written = write(
-        packet, info, anchor: request.anchor, payloadType: payloadType, sequence: rtxSequence &+ 1,
-        ssrc: rtxSSRC, originalSequence: UInt16(truncatingIfNeeded: request.outgoing), into: buffer)
+        packet, info, format: format, anchor: request.anchor, payloadType: payloadType,
+        sequence: rtxSequence &+ 1, ssrc: rtxSSRC,
+        originalSequence: UInt16(truncatingIfNeeded: request.outgoing), at: request.now, into: buffer)
     else { return nil }
     rtxSequence &+= 1
     counters.retransmitted &+= 1

@@ -20,9 +20,10 @@ extension Forwarder {
     _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, into buffer: UnsafeMutableRawBufferPointer,
     epoch: Epoch
   ) -> OutgoingPacket? {
-    let payloadType = payloadTypes[Int(info.codec.rawValue)]
+    let format = outgoingFormat(info)
+    let payloadType = payloadTypes[Int(format.rawValue)]
     guard payloadType != 255 else {
-      counters.codecMissing &+= 1
+      loseCodec(info)
       return nil
     }
     if state != .flowing || anchorCount == 0 || anchors[0].generation != generation
@@ -41,8 +42,9 @@ extension Forwarder {
     let sequence = anchor.outgoing &+ (info.extendedSequence &- anchor.source)
     guard
       let written = write(
-        packet, info, anchor: anchor, payloadType: payloadType, sequence: sequence, ssrc: ssrc,
-        originalSequence: nil, into: buffer)
+        packet, info, format: format, anchor: anchor, payloadType: payloadType, sequence: sequence,
+        ssrc: ssrc,
+        originalSequence: nil, at: info.arrival, into: buffer)
     else {
       counters.unwritable &+= 1
       return nil
@@ -51,7 +53,6 @@ extension Forwarder {
       highest = sequence
       lastTimestamp = info.timestamp &+ anchor.timestamp
       lastArrival = info.arrival
-      lastCodec = info.codec
       if info.pictureIDOffset != 0 {
         // As the subscriber saw it, so that a source with ids of the other width goes on from there.
         let mask: UInt16 = info.flags.contains(.longPictureID) ? 0x7FFF : 0x7F
@@ -60,11 +61,25 @@ extension Forwarder {
       if info.tl0PictureIndexOffset != 0 {
         lastTL0PictureIndex = info.tl0PictureIndex &+ anchor.tl0PictureIndex
       }
+      if info.carried.descriptorOffset != 0 { lastFrameNumber = info.frameNumber &+ anchor.frameNumber }
       hasSent = true
     }
     counters.packets &+= 1
-    reports.sent(octets: Int(info.payloadSize))
+    reports.sent(octets: written.size &- written.headerSize)
     return written
+  }
+
+  /// The source goes on without the subscriber, who shall see no gap when it comes back.
+  @inline(never)
+  private mutating func loseCodec(_ info: PacketInfo) {
+    counters.codecMissing &+= 1
+    guard state != .withoutCodec else { return }
+    if let clock, state == .flowing, anchorCount > 0, anchors[0].generation == generation,
+      anchors[0].restart == info.restart
+    {
+      sentClock = clock.shifted(by: anchors[0].timestamp)
+    }
+    state = .withoutCodec
   }
 
   /// Joins the source to the stream at this packet.
@@ -85,6 +100,7 @@ extension Forwarder {
     if hasSent {
       new.pictureID = lastPictureID &+ 1 &- info.pictureID
       new.tl0PictureIndex = lastTL0PictureIndex &+ 1 &- info.tl0PictureIndex
+      new.frameNumber = lastFrameNumber &+ 1 &- info.frameNumber
     }
     for index in (1..<4).reversed() { anchors[index] = anchors[index &- 1] }
     anchors[0] = new
@@ -98,7 +114,7 @@ extension Forwarder {
   /// apart on the server's time line.
   private func nextTimestamp(_ info: PacketInfo, epoch: Epoch) -> UInt32 {
     guard hasSent else { return lastTimestamp }
-    let rate = info.codec.clockRate
+    let rate = info.format.codec.clockRate
     let span: Int64
     if let clock, let sentClock {
       span = clock.ntp(at: info.timestamp).nanoseconds(since: sentClock.ntp(at: lastTimestamp))
@@ -111,33 +127,40 @@ extension Forwarder {
   }
 
   /// Header, mapped extensions and payload; for a retransmission with the original sequence number between.
+  ///
+  /// Of RED whose blocks go alone, the newest block is the payload.
+  @inline(__always)
   mutating func write(
-    _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, anchor: Anchor, payloadType: UInt8, sequence: Int64,
-    ssrc: UInt32, originalSequence: UInt16?, into buffer: UnsafeMutableRawBufferPointer
+    _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, format: CodecFormat, anchor: Anchor,
+    payloadType: UInt8, sequence: Int64, ssrc: UInt32, originalSequence: UInt16?, at moment: Instant,
+    into buffer: UnsafeMutableRawBufferPointer
   ) -> OutgoingPacket? {
     let contributors = Int(info.contributors)
     let extensionOffset = RTPHeader.fixedSize &+ 4 &* contributors
-    let payloadOffset = Int(info.payloadOffset)
-    let payloadSize = Int(info.payloadSize)
-    guard payloadOffset &+ payloadSize <= packet.count,
+    let skipped = format.rawValue == info.format.rawValue ? 0 : Int(info.primaryOffset)
+    let payloadOffset = Int(info.payloadOffset) &+ skipped
+    let payloadSize = Int(info.payloadSize) &- skipped
+    let carries = info.flags.contains(.carriesExtensions) && extensions.carries
+    guard payloadSize >= 0, payloadOffset &+ payloadSize <= packet.count,
       extensionOffset <= payloadOffset,
       let from = packet.baseAddress, let to = buffer.baseAddress,
       var writer = RTPWriter(
         into: buffer, marker: info.flags.contains(.marker), payloadType: payloadType,
         sequence: UInt16(truncatingIfNeeded: sequence), timestamp: info.timestamp &+ anchor.timestamp,
-        ssrc: ssrc, csrcCount: contributors)
+        ssrc: ssrc, csrcCount: contributors, form: carries ? extensions.form(carrying: info) : .oneByte)
     else { return nil }
     for index in 0..<contributors {
       writer.setContributor(
         index, ssrc: from.loadBigEndian(at: RTPHeader.fixedSize &+ 4 &* index, as: UInt32.self))
     }
     let headerSize: Int
-    if let levelOffset, info.flags.contains(.audioLevel) {
-      guard let size = writer.finish(with: blockWithLevel) else { return nil }
-      to.store(byte: info.audioLevel, at: extensionOffset &+ levelOffset)
-      headerSize = size
+    if carries {
+      headerSize = extensions.write(
+        info, of: packet, frameNumber: info.frameNumber &+ anchor.frameNumber, at: moment, to: writer)
     } else {
-      guard let size = writer.finish(with: block) else { return nil }
+      guard let size = extensions.write(info, at: moment, to: writer, into: to + extensionOffset) else {
+        return nil
+      }
       headerSize = size
     }
     var offset = headerSize
@@ -148,7 +171,13 @@ extension Forwarder {
       offset &+= RTX.sequenceSize
     }
     (to + offset).copyMemory(from: from + payloadOffset, byteCount: payloadSize)
-    rewritePictureID(info, anchor, at: to + offset, payloadSize: payloadSize)
+    if info.pictureIDOffset | info.tl0PictureIndexOffset != 0 {
+      rewritePictureID(info, anchor, at: to + offset, payloadSize: payloadSize)
+    } else if format.rawValue != info.primaryFormat.rawValue {
+      REDPayload.rewrite(
+        UnsafeMutableRawBufferPointer(start: to + offset, count: payloadSize),
+        olderBlocks: Int(info.olderBlocks), payloadType: payloadTypes[Int(info.primaryFormat.rawValue)])
+    }
     return OutgoingPacket(
       ssrc: ssrc, index: UInt64(bitPattern: sequence), headerSize: headerSize, size: offset &+ payloadSize)
   }

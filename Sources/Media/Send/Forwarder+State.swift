@@ -17,16 +17,17 @@ extension Forwarder {
       writer.write(anchor.timestamp)
       writer.write(anchor.pictureID)
       writer.write(anchor.tl0PictureIndex)
+      writer.write(anchor.frameNumber)
       writer.write(anchor.restart)
       writer.write(anchor.generation)
     }
     writer.write(highest)
     writer.write(hasSent)
     writer.write(lastTimestamp)
-    writer.write(lastCodec.rawValue)
     writer.write(lastArrival)
     writer.write(lastPictureID)
     writer.write(lastTL0PictureIndex)
+    writer.write(lastFrameNumber)
     writer.write(rtxSequence)
     Self.encode(clock, into: &writer)
     Self.encode(sentClock, into: &writer)
@@ -52,18 +53,15 @@ extension Forwarder {
       anchors[index] = Anchor(
         source: try reader.integer(), outgoing: try reader.integer(), timestamp: try reader.integer(),
         pictureID: try reader.integer(), tl0PictureIndex: try reader.integer(),
-        restart: try reader.integer(), generation: try reader.integer())
+        frameNumber: try reader.integer(), restart: try reader.integer(), generation: try reader.integer())
     }
     highest = try reader.integer()
     hasSent = try reader.bool()
     lastTimestamp = try reader.integer()
-    guard let codec = Codec(rawValue: try reader.integer()) else {
-      throw .invalid(field: "codec", offset: reader.offset)
-    }
-    lastCodec = codec
     lastArrival = try reader.instant()
     lastPictureID = try reader.integer()
     lastTL0PictureIndex = try reader.integer()
+    lastFrameNumber = try reader.integer()
     rtxSequence = try reader.integer()
     clock = try Self.decodeClock(&reader)
     sentClock = try Self.decodeClock(&reader)

@@ -6,6 +6,8 @@ internal import Wire
 ///
 ///     idle ──source──▶ waiting for a key frame ──key frame──▶ flowing
 ///                      (audio flows at once)   ◀─another source, or it started over─┘
+///                              ▲                                                    │
+///                              └────── a codec that it has ── without the codec ◀───┘
 ///
 /// Each time a source is joined to the stream an anchor is set: from there on its numbers are the source's plus
 /// constant differences. Old anchors are kept for retransmissions.
@@ -18,6 +20,7 @@ public struct Forwarder: ~Copyable {
     var timestamp: UInt32 = 0
     var pictureID: UInt16 = 0
     var tl0PictureIndex: UInt8 = 0
+    var frameNumber: UInt16 = 0
     var restart: UInt8 = 0
     /// Counts sources; an anchor of an earlier one can't be answered from the present one's history.
     var generation: UInt32 = 0
@@ -27,20 +30,18 @@ public struct Forwarder: ~Copyable {
     case idle = 0
     case waitingForKeyFrame = 1
     case flowing = 2
+    /// The source's codec is one that the subscriber lacks; asking for key frames would not help.
+    case withoutCodec = 3
   }
 
   public let kind: MediaKind
   public let ssrc: UInt32
   public private(set) var rtxSSRC: UInt32?
-  /// By codec: the subscriber's payload types, 255 where it lacks the codec; and whether it may ask again.
-  var payloadTypes: InlineArray<16, UInt8> = InlineArray(repeating: 255)
-  var rtxPayloadTypes: InlineArray<16, UInt8> = InlineArray(repeating: 255)
-  var nackCodecs: UInt16 = 0
-  /// Laid out once: of a packet's extensions only the audio level is its own.
-  var block = HeaderExtensionBlock()
-  var blockWithLevel = HeaderExtensionBlock()
-  /// Where the audio level stands in a block that has one; nil where the extension isn't negotiated.
-  var levelOffset: Int?
+  /// By format: the subscriber's payload types, 255 where it lacks the codec; and whether it may ask again.
+  var payloadTypes: InlineArray<32, UInt8> = InlineArray(repeating: 255)
+  var rtxPayloadTypes: InlineArray<32, UInt8> = InlineArray(repeating: 255)
+  var nackFormats: UInt32 = 0
+  var extensions = OutgoingExtensions()
 
   /// What feeds the stream.
   public internal(set) var source: TrackKey?
@@ -53,10 +54,10 @@ public struct Forwarder: ~Copyable {
   var highest: Int64
   var hasSent = false
   var lastTimestamp: UInt32
-  var lastCodec = Codec.opus
   var lastArrival = Instant(nanoseconds: 0)
   var lastPictureID: UInt16 = 0
   var lastTL0PictureIndex: UInt8 = 0
+  var lastFrameNumber: UInt16 = 0
   var rtxSequence: Int64
   /// The source's clock and, in the stream's own timestamps, that of the packets already sent.
   var clock: ClockMapping?
@@ -82,34 +83,17 @@ public struct Forwarder: ~Copyable {
   public mutating func apply(_ section: SendSection) {
     payloadTypes = InlineArray(repeating: 255)
     rtxPayloadTypes = InlineArray(repeating: 255)
-    nackCodecs = 0
-    for codec in section.codecs {
-      let index = Int(codec.codec.rawValue)
-      guard index < 16, payloadTypes[index] == 255 else { continue }
-      payloadTypes[index] = codec.payloadType
-      rtxPayloadTypes[index] = codec.rtxPayloadType ?? 255
-      if codec.nack { nackCodecs |= 1 << UInt16(index) }
+    nackFormats = 0
+    for number in 0..<UInt8(CodecFormat.limit) {
+      guard let format = CodecFormat(rawValue: number), let codec = section.codec(taking: format) else {
+        continue
+      }
+      payloadTypes[Int(number)] = codec.payloadType
+      rtxPayloadTypes[Int(number)] = codec.rtxPayloadType ?? 255
+      if codec.nack { nackFormats |= 1 << UInt32(number) }
     }
     rtxSSRC = section.rtxSSRC
-    layOutExtensions(section)
-  }
-
-  private mutating func layOutExtensions(_ section: SendSection) {
-    let midID = section.extensions[.mid]
-    let levelID = section.extensions[.audioLevel]
-    let mid = midID == 0 ? nil : MIDBytes(section.mid)
-    var form = HeaderExtensionForm.oneByte
-    if let mid { form.admit(id: midID, size: mid.count) }
-    if levelID != 0 { form.admit(id: levelID, size: 1) }
-    var offset: Int?
-    block = HeaderExtensionBlock(form: form) { writer in
-      if let mid { writer.append(id: midID, mid) }
-    }
-    blockWithLevel = HeaderExtensionBlock(form: form) { writer in
-      if let mid { writer.append(id: midID, mid) }
-      if levelID != 0 { offset = writer.appendZeros(id: levelID, size: 1) }
-    }
-    levelOffset = offset.map { $0 - RTPHeader.fixedSize }
+    extensions = OutgoingExtensions(section)
   }
 
   /// Feeds the stream from another track, or from none.
@@ -134,13 +118,28 @@ public struct Forwarder: ~Copyable {
   /// The source's clock was told anew.
   public mutating func setClock(_ mapping: ClockMapping) { clock = mapping }
 
-  /// True while a key frame is what the subscriber waits for.
-  public var needsKeyFrame: Bool { state == .waitingForKeyFrame }
+  /// Something was sent.
+  public var hasBegun: Bool { hasSent }
 
-  /// Whether the subscriber may ask again for packets of the codec, and whether as a stream of its own.
-  public func answersNACK(_ codec: Codec) -> Bool { nackCodecs & 1 << UInt16(codec.rawValue) != 0 }
-  public func usesRTX(_ codec: Codec) -> Bool {
-    rtxSSRC != nil && rtxPayloadTypes[Int(codec.rawValue)] != 255
+  /// True while a key frame is what the subscriber waits for.
+  public var needsKeyFrame: Bool { state == .waitingForKeyFrame && kind == .video }
+
+  /// Whether the subscriber may ask again for packets of the format, and whether as a stream of its own.
+  public func answersNACK(_ info: PacketInfo) -> Bool {
+    nackFormats & 1 << UInt32(outgoingFormat(info).rawValue) != 0
+  }
+  public func usesRTX(_ info: PacketInfo) -> Bool {
+    rtxSSRC != nil && rtxPayloadTypes[Int(outgoingFormat(info).rawValue)] != 255
+  }
+
+  /// The packet's own format; of RED, its blocks' where the subscriber has no RED, or not with that codec in it.
+  @inline(__always)
+  func outgoingFormat(_ info: PacketInfo) -> CodecFormat {
+    let isWhole =
+      info.format.rawValue == info.primaryFormat.rawValue
+      || (payloadTypes[Int(info.format.rawValue)] != 255
+        && payloadTypes[Int(info.primaryFormat.rawValue)] != 255)
+    return isWhole ? info.format : info.primaryFormat
   }
 }
 

@@ -13,9 +13,12 @@ public struct ForwarderReports: Sendable {
   /// Smoothed; nil before the first report that names one of ours.
   public private(set) var roundTrip: Duration?
   public private(set) var lastReport = Instant.never
-  /// Packets sent between the last report and the one before: what `fractionLost` is a fraction of.
+  /// Between the last report and the one before: packets sent, and the numbers that the receiver saw go by, which
+  /// `fractionLost` is a fraction of; what the source lost is among these, and not among those.
   public private(set) var packetsReported: UInt32 = 0
+  public private(set) var spanReported: UInt32 = 0
   private var packetsAtReport: UInt32 = 0
+  private var highestAtReport: Int64 = -1
 
   public init() {}
 
@@ -25,13 +28,16 @@ public struct ForwarderReports: Sendable {
   }
 
   /// A report block about the stream came (RFC 3550 §6.4.1).
-  public mutating func receive(_ block: ReportBlock, now: Instant, epoch: Epoch) {
+  /// - Parameter highest: the highest number sent.
+  public mutating func receive(_ block: ReportBlock, highest: Int64, now: Instant, epoch: Epoch) {
     fractionLost = block.fractionLost
     cumulativeLost = block.cumulativeLost
     jitter = block.jitter
     lastReport = now
     packetsReported = packets &- packetsAtReport
+    spanReported = highestAtReport < 0 ? packetsReported : UInt32(clamping: highest &- highestAtReport)
     packetsAtReport = packets
+    highestAtReport = highest
     guard block.lastSenderReport != 0 else { return }
     let elapsed = epoch.ntp(at: now).middle &- block.lastSenderReport
     // Negative by rounding, or nonsense: no sample.
@@ -51,7 +57,9 @@ public struct ForwarderReports: Sendable {
     writer.write(roundTrip?.wholeNanoseconds ?? -1)
     writer.write(lastReport)
     writer.write(packetsReported)
+    writer.write(spanReported)
     writer.write(packetsAtReport)
+    writer.write(highestAtReport)
   }
 
   public init(from reader: inout StateReader) throws(StateError) {
@@ -64,7 +72,9 @@ public struct ForwarderReports: Sendable {
     roundTrip = nanoseconds < 0 ? nil : .nanoseconds(nanoseconds)
     lastReport = try reader.instant()
     packetsReported = try reader.integer()
+    spanReported = try reader.integer()
     packetsAtReport = try reader.integer()
+    highestAtReport = try reader.integer()
   }
 }
 
@@ -90,6 +100,6 @@ extension Forwarder {
 
   /// A report block about this stream came.
   public mutating func receiveReport(_ block: ReportBlock, now: Instant, epoch: Epoch) {
-    reports.receive(block, now: now, epoch: epoch)
+    reports.receive(block, highest: highest, now: now, epoch: epoch)
   }
 }

@@ -54,7 +54,7 @@ struct PublishedTrack {
   let key: TrackKey
   let mid: String
   /// Of its packets; before the first, what the description makes likely.
-  var codec: Codec?
+  var codec: CodecFormat?
   var hasStarted = false
 }
 

@@ -40,7 +40,9 @@ extension Room {
   ) throws(OfferError) -> Answer {
     let known = transport.link
     guard let key = known?.key ?? media.reserve() else { throw .overloaded }
-    var link = known ?? Transport.Link(key: key, negotiator: Negotiator(), local: media.local(for: key))
+    var link =
+      known
+      ?? Transport.Link(key: key, negotiator: Negotiator(policy: media.policy), local: media.local(for: key))
     let answer: Answer
     do throws(NegotiationError) {
       // Fresh credentials, taken if the offer restarts ICE.
@@ -110,7 +112,7 @@ extension Room {
         info: TrackInfo(
           id: TrackID(&random), kind: section.kind, source: source, name: wish?.name,
           muted: wish?.muted ?? false),
-        key: trackKey, mid: section.mid, codec: section.codecs.first?.codec)
+        key: trackKey, mid: section.mid, codec: section.codecs.first?.format)
       if track.info.muted { media.post(.mute(trackKey, true)) }
       transport.published.append(track)
       member.info.tracks.append(track.info)

@@ -14,7 +14,7 @@ struct SlotPolicy {
     let kind: MediaKind
     /// Of its pair.
     let streamID: String
-    var codecs: [Codec]
+    var codecs: [CodecFormat]
     var track: TrackID?
     /// Since when it has shown that.
     var since: Instant
@@ -29,7 +29,7 @@ struct SlotPolicy {
     let group: String
     let isScreen: Bool
     /// In what its packets are; nil: not known yet, any slot will do.
-    var codec: Codec?
+    var codec: CodecFormat?
     var wish = Wish.automatic
     /// Its place in the order in which tracks came; set on arrival.
     var arrival = 0
@@ -79,7 +79,7 @@ struct SlotPolicy {
       let known = old.first { $0.index == section.index }
       return Slot(
         index: section.index, mid: section.mid, kind: section.kind, streamID: section.streamID,
-        codecs: section.codecs.map(\.codec), track: known?.track, since: known?.since ?? now)
+        codecs: section.codecs.map(\.format), track: known?.track, since: known?.since ?? now)
     }
     settle(now: now)
   }
@@ -114,7 +114,7 @@ struct SlotPolicy {
     settle(now: now)
   }
 
-  mutating func setCodec(_ codec: Codec, of id: TrackID, now: Instant) {
+  mutating func setCodec(_ codec: CodecFormat, of id: TrackID, now: Instant) {
     guard tracks[id] != nil else { return }
     tracks[id]?.codec = codec
     settle(now: now)
@@ -295,6 +295,6 @@ struct SlotPolicy {
 extension SlotPolicy.Slot {
   /// Whether the track can be played here.
   func carries(_ track: SlotPolicy.Track) -> Bool {
-    kind == track.kind && (track.codec.map { codecs.contains($0) } ?? true)
+    kind == track.kind && (track.codec.map { codec in codecs.contains { $0.takes(codec) } } ?? true)
   }
 }

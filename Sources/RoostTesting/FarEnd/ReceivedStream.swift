@@ -33,7 +33,7 @@ final class ReceivedStream {
   /// A gap beyond this is answered by a key frame.
   static let gapLimit: Int64 = 200
   /// Before the first packet, for those that were overtaken by it.
-  private static let lead: Int64 = 256
+  private static let lead: Int64 = 1_024
 
   let section: ReceiveSection
   let codec: NegotiatedCodec
@@ -41,6 +41,8 @@ final class ReceivedStream {
   let rtxSSRC: UInt32?
   /// The journal's log of the stream's departures, and of its retransmissions'.
   let log: Int
+  /// Before the answer came that names it, its packets are nobody's.
+  let knownSince: Instant
   private(set) var entries: [Entry] = []
   private(set) var base: Int64 = 0
   private(set) var highest: Int64 = .min
@@ -54,10 +56,13 @@ final class ReceivedStream {
   var wantsKeyFrame = false
   private var rtxPackets: UInt64 = 0
   /// The last sender report, for report blocks.
+  private var expectedAtReport: UInt32 = 0
+  private var receivedAtReport: UInt32 = 0
   private var lastReport: (middle: UInt32, at: Instant)?
 
-  init(section: ReceiveSection, log: Int) {
+  init(section: ReceiveSection, log: Int, knownSince: Instant = Instant(nanoseconds: 0)) {
     self.section = section
+    self.knownSince = knownSince
     self.log = log
     codec = section.codecs[0]
     ssrc = section.ssrc ?? 0
@@ -146,8 +151,16 @@ final class ReceivedStream {
   func reportBlock(now: Instant) -> ReportBlock? {
     guard highest != .min else { return nil }
     let delay = lastReport.map { (now.nanoseconds - $0.at.nanoseconds) / 1_000 * 65_536 / 1_000_000 } ?? 0
+    // RFC 3550 A.3.
+    let expected = UInt32(truncatingIfNeeded: highest - first + 1)
+    let wanted = expected &- expectedAtReport
+    let found = received &- receivedAtReport
+    expectedAtReport = expected
+    receivedAtReport = received
+    let fraction = wanted > found ? (wanted &- found) &* 256 / wanted : 0
     return ReportBlock(
-      ssrc: ssrc, highestSequence: UInt32(truncatingIfNeeded: highest),
+      ssrc: ssrc, fractionLost: UInt8(clamping: fraction),
+      highestSequence: UInt32(truncatingIfNeeded: highest),
       lastSenderReport: lastReport?.middle ?? 0,
       delaySinceLastSenderReport: UInt32(clamping: delay))
   }

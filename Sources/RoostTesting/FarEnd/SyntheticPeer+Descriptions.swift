@@ -59,18 +59,18 @@ extension SyntheticPeer {
         candidate, priority: ICEPriority.candidate(.host, localPreference: .max - UInt16(rank)))
     }
     agentDeadline = agent.deadline
-    openStreams()
+    openStreams(now: now)
     if session != nil { openTracks(now: now) }
   }
 
   /// Everything that we may receive, ready before the first packet.
-  private func openStreams() {
+  private func openStreams(now: Instant) {
     for section in media.receive where streamIndex[section.ssrc ?? 0] == nil {
       guard let ssrc = section.ssrc, !section.codecs.isEmpty else { continue }
       let log = journal.departureLog(subscriber: number, ssrc: ssrc)
       streamIndex[ssrc] = streams.count
       if let rtx = section.rtxSSRC { streamIndex[rtx] = streams.count }
-      streams.append(ReceivedStream(section: section, log: log))
+      streams.append(ReceivedStream(section: section, log: log, knownSince: now))
     }
   }
 

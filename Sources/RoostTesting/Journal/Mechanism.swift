@@ -29,12 +29,16 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case replacement
   case renegotiation
   case sourceSwitch
+  case speakerSwitch
   case unsubscription
   case join
   case leave
   case vanish
   case spoofedCheck
   case lipSyncChecked
+  /// With a publisher's clock that is 50 ppm off; within two seconds of the slot getting another source.
+  case lipSyncDrifting
+  case lipSyncAfterSwitch
   case feedbackChecked
 }
 

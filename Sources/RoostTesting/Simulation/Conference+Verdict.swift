@@ -116,11 +116,17 @@ extension Conference {
       let audio = pair.audio, let video = pair.video,
       let sound = subscriber.reports[audio], let picture = subscriber.reports[video],
       sound.ntp == picture.ntp,
-      let soundError = captureError(subscriber, audio, sound.timestamp),
-      let pictureError = captureError(subscriber, video, picture.timestamp),
+      let soundError = captureError(subscriber, audio, sound.timestamp, told: sound.ntp),
+      let pictureError = captureError(subscriber, video, picture.timestamp, told: picture.ntp),
       soundError.publisher == pictureError.publisher
     else { return }
     journal.count(.lipSyncChecked)
+    if participants[soundError.publisher].peer.clock.drift.magnitude >= 50 { journal.count(.lipSyncDrifting) }
+    if let feeds = subscriber.feeds[video], feeds.count > 1, let last = feeds.last,
+      now.nanoseconds - last.from.nanoseconds < 2_000_000_000
+    {
+      journal.count(.lipSyncAfterSwitch)
+    }
     let difference = soundError.nanoseconds - pictureError.nanoseconds
     if difference.magnitude > 5_000_000 {
       journal.violation(
@@ -131,18 +137,23 @@ extension Conference {
   }
 
   /// How far the publisher's own time that a timestamp stands for is from its time now.
-  /// - Returns: nil while the slot's source is not the same for long enough to tell.
+  /// - Parameter told: when the report was made.
+  /// - Returns: nil for a report from before the slot got its source, and while a source that started over may not
+  ///   have told its clock anew.
   private func captureError(
-    _ subscriber: Participant, _ slot: UInt16, _ timestamp: UInt32
+    _ subscriber: Participant, _ slot: UInt16, _ timestamp: UInt32, told: NTPTime
   ) -> (publisher: Int, nanoseconds: Int64)? {
+    let told = told.nanoseconds(since: NTPTime(unixNanoseconds: VirtualClock.wallTimeAtZero))
     guard let stream = subscriber.peer.streams.first(where: { $0.section.index == slot }),
       let entry = stream[stream.highest],
       let feed = subscriber.feeds[slot]?.last, feed.publisher == Int(entry.publisher),
-      now.nanoseconds - feed.from.nanoseconds > 2_000_000_000,
+      told > feed.from.nanoseconds,
       let track = journal.tracks.first(where: {
         $0.publisher == Int(entry.publisher) && $0.index == Int(entry.track)
       }), let run = track.runs.last, now.nanoseconds - run.startedAt.nanoseconds > 2_000_000_000
     else { return nil }
+    // Who vanished before the first sender report came has a clock that is only guessed, some time later.
+    guard participants[track.publisher].isPresent else { return nil }
     let packet = track.packets[Int(entry.packet)]
     guard packet.run == track.runs.count - 1 else { return nil }
     let rate = stream.codec.codec.clockRate

@@ -14,7 +14,8 @@ extension Conference {
     case 6, 7: restartSource(participant)
     case 8: skipNumbers(participant)
     case 9, 10: replace(participant)
-    case 11, 12: switchSource(participant)
+    case 11: switchSource(participant)
+    case 12: showSpeaker(participant)
     case 13: leaveAndBack(participant)
     case 14: leaveForAWhile(participant)
     case 15: renegotiate(participant)
@@ -122,6 +123,23 @@ extension Conference {
     let publishers = (participant.pairs[first].publisher, participant.pairs[second].publisher)
     assign(participant, pair: first, to: publishers.1)
     assign(participant, pair: second, to: publishers.0)
+  }
+
+  /// The first pair gets whoever is the loudest, as the media plane hears it.
+  private func showSpeaker(_ participant: Participant) {
+    let voices = server.bridge.levels().filter {
+      $0.value.attenuation != nil && $0.key.peer != participant.key
+    }
+    let loudest = voices.min { a, b in
+      (a.value.attenuation ?? 127, a.key.peer.rawValue) < (b.value.attenuation ?? 127, b.key.peer.rawValue)
+    }
+    guard let number = loudest.flatMap({ byKey[$0.key.peer] }), participants[number].isPresent,
+      let first = participant.pairs.first, first.publisher != number
+    else { return }
+    journal.count(.speakerSwitch)
+    let other = participant.pairs.firstIndex { $0.publisher == number }
+    assign(participant, pair: 0, to: number)
+    if let other { assign(participant, pair: other, to: first.publisher) }
   }
 
   /// Unsubscribed and subscribed again, before anybody could notice.

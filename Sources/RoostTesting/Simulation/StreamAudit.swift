@@ -177,6 +177,8 @@ struct StreamAudit {
     guard departure.lost > 0 || isExcused(departure.sentAt, departure.sentAt) else {
       // The subscriber may not have had its keys when the first packets came.
       if departure.sentAt <= subscriber.mediaReadyAt { return }
+      // Nor the answer that names the stream.
+      if departure.sentAt <= stream.knownSince { return }
       // Nor was it there any more when the last ones came.
       if departure.sentAt.advanced(byNanoseconds: 500_000_000) >= end { return }
       // Or it was overtaken across more numbers than libsrtp remembers.

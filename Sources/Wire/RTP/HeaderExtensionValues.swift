@@ -48,6 +48,27 @@ public enum TransportSequence {
   }
 }
 
+/// When a packet left, in seconds × 2^18 of which 24 bits are kept: a circle of 64 s
+/// (http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time).
+public enum AbsoluteSendTime {
+  public static var size: Int { 3 }
+
+  /// Any clock does, as long as it is the same for all packets of a transport.
+  @inlinable public static func units(nanoseconds: Int64) -> UInt32 {
+    let seconds = nanoseconds / 1_000_000_000
+    let rest = nanoseconds % 1_000_000_000
+    return UInt32(truncatingIfNeeded: seconds << 18 &+ (rest << 18) / 1_000_000_000) & 0xFF_FFFF
+  }
+
+  /// Writes three bytes.
+  /// - Parameter offset: the caller knows that they are in bounds.
+  @inlinable @inline(__always)
+  public static func write(_ units: UInt32, _ bytes: UnsafeMutableRawPointer, at offset: Int) {
+    bytes.store(byte: UInt8(truncatingIfNeeded: units >> 16), at: offset)
+    bytes.storeBigEndian(UInt16(truncatingIfNeeded: units), at: offset &+ 1)
+  }
+}
+
 /// The bytes of a MID (RFC 9143 §15.1), held so that packets are compared with them without a String.
 public struct MIDBytes: Equatable, Sendable {
   /// Longer ones are not kept: the one-byte form carries 16, browsers use one or two digits.

@@ -70,6 +70,21 @@ public struct RTPWriter: ~Copyable {
     return true
   }
 
+  /// As `append`.
+  /// - Returns: the data's offset in the buffer, nil as with `append`.
+  @inlinable public mutating func appendCopy(id: UInt8, _ data: UnsafeRawPointer, size: Int) -> Int? {
+    guard let place = reserve(id: id, size: size) else { return nil }
+    (bytes + place).copyMemory(from: data, byteCount: size)
+    return place
+  }
+
+  /// Changes data of an element that was added; what lies outside of the block is not touched.
+  @inlinable public mutating func overwrite<T: FixedWidthInteger & BitwiseCopyable>(_ value: T, at place: Int)
+  {
+    guard place >= block, place <= offset &- MemoryLayout<T>.size else { return }
+    bytes.storeBigEndian(value, at: place)
+  }
+
   /// Adds an element whose data the caller writes itself, into zeroed bytes.
   /// - Returns: the data's offset in the buffer, nil as with `append`.
   @inlinable public mutating func appendZeros(id: UInt8, size: Int) -> Int? {

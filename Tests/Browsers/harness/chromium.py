@@ -91,6 +91,41 @@ class Chromium(Browser):
         with open(path, "wb") as file:
             file.write(base64.b64decode(answer["data"]))
 
+    async def tab(self, watch=""):
+        """A page with storage of its own; `watch` is JavaScript that runs in it before any other. Its `close` ends it."""
+        context = (await self._remote.command("Target.createBrowserContext"))["browserContextId"]
+        target = (await self._remote.command(
+            "Target.createTarget", {"url": "about:blank", "browserContextId": context}))["targetId"]
+        attached = await self._remote.command("Target.attachToTarget", {"targetId": target, "flatten": True})
+        tab = _Tab(self, attached["sessionId"], context)
+        await tab._command("Page.enable")
+        await tab._command("Page.addScriptToEvaluateOnNewDocument", {"source": watch})
+        return tab
+
+    async def trust_everybody(self):
+        """Goes on where the page of a warning would ask."""
+        await self._command("Security.enable")
+        await self._command("Security.setIgnoreCertificateErrors", {"ignore": True})
+
+    async def resize(self, width, height, dark=False):
+        await self._command("Emulation.setDeviceMetricsOverride", {
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
+        await self._command("Emulation.setEmulatedMedia", {"features": [
+            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
+
+    async def press(self, key):
+        """Strikes a key: `Tab`, `Enter`, or a character."""
+        code, text = {"Tab": (9, ""), "Enter": (13, "\r")}.get(key, (0, key))
+        event = {"key": key, "windowsVirtualKeyCode": code or ord(key.upper()), "text": text}
+        await self._command("Input.dispatchKeyEvent", {"type": "keyDown" if text else "rawKeyDown", **event})
+        await self._command("Input.dispatchKeyEvent", {"type": "keyUp", **event, "text": ""})
+
+    async def accessible_names(self):
+        """Role and name of everything in the accessibility tree."""
+        nodes = (await self._command("Accessibility.getFullAXTree"))["nodes"]
+        return [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes
+                if not node.get("ignored")]
+
     async def _detach(self):
         if self._remote is None:
             return
@@ -100,3 +135,16 @@ class Chromium(Browser):
             pass  # ended below by its pid
         await self._remote.close()
         self._remote = None
+
+
+class _Tab(Chromium):
+    """Another page of a browser that runs already."""
+
+    def __init__(self, browser, session, context):
+        self.process = browser.process
+        self._remote = browser._remote
+        self._session = session
+        self._context = context
+
+    async def close(self):
+        await self._remote.command("Target.disposeBrowserContext", {"browserContextId": self._context})

@@ -99,6 +99,29 @@ class Firefox(Browser):
         with open(path, "wb") as file:
             file.write(base64.b64decode(answer["data"]))
 
+    async def tab(self, watch=""):
+        """A page with storage of its own; `watch` is JavaScript that runs in it before any other. Its `close` ends it."""
+        user = (await self._remote.command("browser.createUserContext"))["userContext"]
+        context = (await self._remote.command(
+            "browsingContext.create", {"type": "tab", "userContext": user}))["context"]
+        await self._remote.command("script.addPreloadScript", {
+            "functionDeclaration": f"() => {{ {watch} }}", "contexts": [context]})
+        # A tab in the background shows nothing.
+        await self._remote.command("browsingContext.activate", {"context": context})
+        return _Tab(self, context, user)
+
+    async def resize(self, width, height, dark=False):
+        """The scheme is light: Firefox has no command for it."""
+        await self._remote.command("browsingContext.setViewport", {
+            "context": self._context, "viewport": {"width": width, "height": height}})
+
+    async def press(self, key):
+        """Strikes a key: `Tab`, `Enter`, or a character."""
+        value = {"Tab": "\ue004", "Enter": "\ue007"}.get(key, key)
+        await self._remote.command("input.performActions", {"context": self._context, "actions": [{
+            "type": "key", "id": "keyboard",
+            "actions": [{"type": "keyDown", "value": value}, {"type": "keyUp", "value": value}]}]})
+
     async def _detach(self):
         if self._remote is None:
             return
@@ -108,3 +131,16 @@ class Firefox(Browser):
             pass  # ended below by its pid
         await self._remote.close()
         self._remote = None
+
+
+class _Tab(Firefox):
+    """Another page of a browser that runs already."""
+
+    def __init__(self, browser, context, user):
+        self.process = browser.process
+        self._remote = browser._remote
+        self._context = context
+        self._user = user
+
+    async def close(self):
+        await self._remote.command("browser.removeUserContext", {"userContext": self._user})

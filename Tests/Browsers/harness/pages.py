@@ -8,6 +8,12 @@ import threading
 _FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "pages")
 
 
+def source(name):
+    """A script of the folder as text, to be evaluated in a page of another origin."""
+    with open(os.path.join(_FOLDER, name)) as file:
+        return file.read()
+
+
 class _Handler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass

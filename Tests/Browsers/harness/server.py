@@ -1,5 +1,6 @@
 """The server under test, started as `make run` starts it."""
 
+import ssl
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -8,8 +9,10 @@ from .process import Process
 
 
 def _answers(url):
+    # It vouches for itself.
+    context = ssl._create_unverified_context() if url.startswith("https:") else None
     try:
-        with urllib.request.urlopen(url, timeout=2) as answer:
+        with urllib.request.urlopen(url, timeout=2, context=context) as answer:
             return answer.status == 200
     except (urllib.error.URLError, OSError):
         return False
@@ -20,8 +23,12 @@ class Server:
 
     ORIGIN = "http://127.0.0.1:7880"
 
-    def __init__(self, binary, workers=2, options=(), environment=None):
+    def __init__(self, binary, workers=2, lan=None, options=(), environment=None):
+        """`lan`: with --lan, reached by this address."""
         command = [binary, "serve", "--dev", "--media.workers", str(workers), *options]
+        if lan:
+            self.ORIGIN = f"https://{lan}:7880"
+            command.append("--lan")
         self.process = Process("server", command, environment)
 
     async def __aenter__(self):
@@ -35,6 +42,10 @@ class Server:
 
     async def __aexit__(self, *_):
         await self.process.end()
+
+    def bare(self):
+        """An address of the server's origin, which its WebSocket asks for, with no script in it."""
+        return f"{self.ORIGIN}/style.css"
 
     def page(self, room, identity, publish):
         """The page's address, joining `room` by itself."""

@@ -1,0 +1,118 @@
+// What getStats() says, as a table: one row for each track, and the transport above it.
+
+/** Reads a connection again and again; rates are over the time between two readings. */
+export class Statistics {
+  #before = new Map();
+
+  /**
+   * @param {RTCPeerConnection} connection
+   * @param {(mid: string) => string} name what a section carries, for people; "" leaves it out
+   */
+  async read(connection, name) {
+    const stats = await connection.getStats();
+    const rows = [];
+    for (const entry of stats.values()) {
+      if (entry.type !== "inbound-rtp" && entry.type !== "outbound-rtp") continue;
+      const mid = entry.mid ?? midOf(connection, entry);
+      const title = name(mid);
+      if (title) rows.push({ title, ...this.#row(entry, stats) });
+    }
+    // One's own first, then person by person.
+    rows.sort((a, b) => b.isSent - a.isSent || a.title.localeCompare(b.title));
+    this.#before = new Map([...stats].filter(([, entry]) => entry.type.endsWith("-rtp")));
+    return { rows, transport: transport(stats) };
+  }
+
+  #row(entry, stats) {
+    const isSent = entry.type === "outbound-rtp";
+    const remote = isSent ? stats.get(entry.remoteId) ?? find(stats, "remote-inbound-rtp", entry.ssrc) : null;
+    const before = this.#before.get(entry.id);
+    const seconds = before ? (entry.timestamp - before.timestamp) / 1000 : 0;
+    const since = (field) => (before ? (entry[field] ?? 0) - (before[field] ?? 0) : 0);
+    const bytes = since(isSent ? "bytesSent" : "bytesReceived");
+    const lost = since("packetsLost");
+    const received = since("packetsReceived");
+    const share = isSent ? remote?.fractionLost : received + lost > 0 ? Math.max(lost, 0) / (received + lost) : undefined;
+    const roundTrip = isSent ? remote?.roundTripTime : pair(stats)?.currentRoundTripTime;
+    const jitter = isSent ? remote?.jitter : entry.jitter;
+    return {
+      isSent,
+      codec: stats.get(entry.codecId)?.mimeType?.split("/")[1] ?? "",
+      picture: entry.frameWidth
+        ? `${entry.frameWidth}×${entry.frameHeight}, ${Math.round(entry.framesPerSecond ?? 0)}/s` : "",
+      rate: seconds > 0 ? rate((bytes * 8) / seconds) : "",
+      lost: share === undefined ? "" : `${(share * 100).toFixed(1)} %`,
+      roundTrip: milliseconds(roundTrip),
+      jitter: milliseconds(jitter),
+    };
+  }
+}
+
+/** Puts a reading into the table. */
+export function show({ rows, transport }, list, body) {
+  list.replaceChildren(...transport.flatMap(([term, value]) => [text("dt", term), text("dd", value)]));
+  body.replaceChildren(...rows.map((row) => {
+    const line = document.createElement("tr");
+    const title = text("th", row.title);
+    title.scope = "row";
+    line.append(title, ...[row.codec, row.picture, row.rate, row.lost, row.roundTrip, row.jitter]
+      .map((value) => text("td", value || "–")));
+    return line;
+  }));
+}
+
+function text(name, content) {
+  const element = document.createElement(name);
+  element.textContent = content;
+  return element;
+}
+
+function transport(stats) {
+  const entry = find(stats, "transport");
+  const chosen = pair(stats);
+  const [local, remote] = [stats.get(chosen?.localCandidateId), stats.get(chosen?.remoteCandidateId)];
+  const available = chosen?.availableOutgoingBitrate;
+  return [
+    ["Way", local && remote && `${end(local)} to ${end(remote)}, ${local.protocol}`],
+    ["Round trip", milliseconds(chosen?.currentRoundTripTime)],
+    ["Encryption", [entry?.srtpCipher, entry?.tlsVersion && dtls(entry.tlsVersion)].filter(Boolean).join(", ")],
+    ["May send", available && rate(available)],
+  ].filter(([, value]) => value);
+}
+
+function end({ address, port, candidateType }) {
+  return `${address?.includes(":") ? `[${address}]` : address ?? "?"}:${port} (${candidateType})`;
+}
+
+function dtls(version) {
+  return { FEFF: "DTLS 1.0", FEFD: "DTLS 1.2", FEFC: "DTLS 1.3" }[version.toUpperCase()] ?? `TLS ${version}`;
+}
+
+function pair(stats) {
+  const chosen = find(stats, "transport")?.selectedCandidatePairId;
+  if (chosen) return stats.get(chosen);
+  for (const entry of stats.values()) {
+    if (entry.type === "candidate-pair" && entry.selected) return entry;
+  }
+  return undefined;
+}
+
+function find(stats, type, ssrc) {
+  for (const entry of stats.values()) {
+    if (entry.type === type && (ssrc === undefined || entry.ssrc === ssrc)) return entry;
+  }
+  return undefined;
+}
+
+function midOf(connection, entry) {
+  return connection.getTransceivers().find(({ sender, receiver }) =>
+    (entry.type === "inbound-rtp" ? receiver.track : sender.track)?.id === entry.trackIdentifier)?.mid;
+}
+
+function rate(bits) {
+  return bits >= 1e6 ? `${(bits / 1e6).toFixed(2)} Mbit/s` : `${Math.round(bits / 1000)} kbit/s`;
+}
+
+function milliseconds(seconds) {
+  return seconds === undefined ? "" : `${(seconds * 1000).toFixed(seconds < 0.01 ? 1 : 0)} ms`;
+}

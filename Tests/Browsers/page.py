@@ -1,0 +1,300 @@
+"""The server's own page as people use it: by keyboard, with names, marks, a shared screen, on a phone's width."""
+
+import json
+import os
+import urllib.parse
+
+from harness import namespace
+from harness.chromium import Chromium
+from harness.evidence import kept_on_failure
+from harness.firefox import Firefox
+from harness.server import Server
+
+# Whatever the page's rules forbid and whatever its scripts let fall, from the first line on.
+WATCH = """
+window.complaints = [];
+document.addEventListener("securitypolicyviolation", (event) =>
+  window.complaints.push(`policy: ${event.violatedDirective} ${event.blockedURI}`));
+window.addEventListener("error", (event) => window.complaints.push(`error: ${event.message}`));
+window.addEventListener("unhandledrejection", (event) => window.complaints.push(`rejection: ${event.reason}`));
+window.framesOf = async (tile) => {
+  const track = tile?.querySelector("video").srcObject?.getVideoTracks()[0];
+  const stats = await window.roostPage.peerConnection.getReceivers().find((each) => each.track === track)?.getStats();
+  return [...stats?.values() ?? []].find((each) => each.type === "inbound-rtp")?.framesDecoded ?? 0;
+};
+"""
+IN_CALL = "document.body.dataset.view === 'call'"
+HOSTILE = '<img src=x onerror="window.complaints.push(1)">'
+
+
+# Every tab, for pictures of what was there when something failed.
+TABS = []
+
+
+async def _tab(browser):
+    tab = await browser.tab(WATCH)
+    TABS.append(tab)
+    tab.name = f"{browser.name}-{len(TABS)}"
+    return tab
+
+
+class Person:
+    """Somebody at the page, in a tab of their own."""
+
+    def __init__(self, tab, name):
+        self.tab = tab
+        self.name = name
+
+    @classmethod
+    async def arrive(cls, browser, server, room, name, **query):
+        tab = await _tab(browser)
+        await tab.resize(1280, 800)
+        query = urllib.parse.urlencode({"room": room, "name": name, **query})
+        await tab.open(f"{server.ORIGIN}/?{query}")
+        return cls(tab, name)
+
+    @classmethod
+    async def join(cls, browser, server, room, name, **query):
+        person = await cls.arrive(browser, server, room, name, autojoin=1, **query)
+        await person.until(IN_CALL)
+        return person
+
+    async def leave(self):
+        TABS.remove(self.tab)
+        await self.tab.close()
+
+    async def until(self, expression, seconds=20):
+        return await self.tab.wait_until(expression, seconds)
+
+    async def click(self, id_):
+        await self.tab.evaluate(f"document.getElementById({json.dumps(id_)}).click()")
+
+    def tile(self, name):
+        """The tile with that caption, as JavaScript."""
+        return ("[...document.querySelectorAll('.tile')].find((tile) => "
+                f"tile.querySelector('.tile-name').textContent === {json.dumps(name)})")
+
+    async def sees(self, name, what="true", seconds=20):
+        """Waits until the tile of that name is there and `what` holds of it."""
+        return await self.until(f"((tile) => tile && ({what}))({self.tile(name)})", seconds)
+
+    async def sees_no(self, name):
+        return await self.until(f"!{self.tile(name)}")
+
+    async def sees_picture(self, name):
+        """Waits until the picture is shown and goes on."""
+        frames = f"await framesOf({self.tile(name)})"
+        await self.sees(name, "tile.classList.contains('has-picture')")
+        first = await self.tab.evaluate(f"return {frames}")
+        return await self.until(f"{frames} > {first + 5}")
+
+
+async def _by_keyboard(browser, server, room):
+    """Joins with Tab, Enter and letters alone, mutes, looks for help, leaves."""
+    tab = await _tab(browser)
+    await tab.open(f"{server.ORIGIN}/?room={room}")
+    person = Person(tab, "Kay")
+    await person.until("document.getElementById('preview').videoWidth > 0")
+    await _tab_to(person, "name")
+    for letter in "Kay":
+        await tab.press(letter)
+    await person.until("document.getElementById('name').value === 'Kay'")
+    await _tab_to(person, "join-button")
+    await tab.press("Enter")
+    await person.until(IN_CALL)
+    await person.until("document.activeElement.id === 'microphone'")
+    await tab.press("m")
+    await person.sees("Kay (you)", "!tile.querySelector('.microphone-mark').hidden")
+    await tab.press("m")
+    await person.sees("Kay (you)", "tile.querySelector('.microphone-mark').hidden")
+    await tab.press("?")
+    await person.until("document.getElementById('help').open")
+    await _tab_to(person, lambda: "document.activeElement.closest('#help form') !== null")
+    await tab.press("Enter")
+    await person.until("!document.getElementById('help').open")
+    await _tab_to(person, "leave")
+    await tab.press("Enter")
+    await person.until("!document.getElementById('lobby').hidden")
+    complaints = await tab.evaluate("return window.complaints")
+    await person.leave()
+    return complaints
+
+
+async def _tab_to(person, target):
+    wanted = target() if callable(target) else f"document.activeElement.id === {json.dumps(target)}"
+    for _ in range(25):
+        if await person.tab.evaluate(f"return {wanted}"):
+            return
+        await person.tab.press("Tab")
+    raise TimeoutError(f"{person.tab.name}: no way by Tab to {target}")
+
+
+async def _two_people(report, server, one, other):
+    """`one` and `other` are browsers: what each sees of the other's doing."""
+    room = f"page-{one.name}-{other.name}"
+    ada = await Person.join(one, server, room, "Ada")
+    eve = await Person.join(other, server, room, HOSTILE)
+    for watching, watched in ((ada, HOSTILE), (eve, "Ada")):
+        await watching.sees_picture(watched)
+        await watching.sees(watched, "tile.querySelector('.microphone-mark').hidden")
+    way = f"{one.name} with {other.name}"
+    holds = report.row(f"page, {way}", "each other's name and picture", "both", True)
+    images = await ada.tab.evaluate("return document.querySelectorAll('#stage img').length")
+    holds &= report.row(f"page, {way}: a name that is HTML", "shown as text", f"{images} images made of it", images == 0)
+
+    await eve.click("microphone")
+    await ada.sees(HOSTILE, "!tile.querySelector('.microphone-mark').hidden")
+    await eve.click("camera")
+    await ada.sees(HOSTILE, "!tile.classList.contains('has-picture')")
+    await eve.click("microphone")
+    await eve.click("camera")
+    await ada.sees(HOSTILE, "tile.querySelector('.microphone-mark').hidden")
+    await ada.sees_picture(HOSTILE)
+    holds &= report.row(f"page, {way}: muted, camera off, both on again", "marked, then seen", "so", True)
+    await ada.sees(HOSTILE, "tile.hasAttribute('data-speaking')")
+    await ada.sees(HOSTILE, "tile.querySelector('.quality').dataset.quality")
+    holds &= report.row(f"page, {way}: who speaks, and how well it travels", "marked", "so", True)
+
+    await ada.click("statistics-toggle")
+    rows = await ada.until(
+        "document.querySelectorAll('#track-rows tr').length >= 4 && "
+        "document.getElementById('transport').innerText.includes('AES') && "
+        "[...document.querySelectorAll('#track-rows tr')].map((row) => row.innerText)")
+    holds &= report.row(f"page, {way}: statistics", "a row for each of four tracks", f"{len(rows)} rows", len(rows) == 4)
+
+    await eve.click("leave")
+    await ada.sees_no(HOSTILE)
+    await eve.until("!document.getElementById('lobby').hidden")
+    again = await ada.tab.evaluate("return document.querySelectorAll('.tile').length")
+    holds &= report.row(f"page, {way}: after one left", "one tile", f"{again}", again == 1)
+    complaints = [await person.tab.evaluate("return window.complaints") for person in (ada, eve)]
+    holds &= report.row(f"page, {way}: policy and scripts", "no complaint", sum(complaints, []) or "none",
+                        complaints == [[], []])
+    for person in (ada, eve):
+        await person.leave()
+    return holds
+
+
+async def _screen(report, server, sharing, watching):
+    """A shared screen is a large tile at the other's."""
+    room = f"page-screen-{sharing.name}"
+    ada = await Person.join(sharing, server, room, "Ada")
+    bob = await Person.join(watching, server, room, "Bob")
+    await bob.sees_picture("Ada")
+    await ada.click("screen")
+    await bob.sees_picture("Ada: screen")
+    sizes = await bob.tab.evaluate(
+        f"return [{bob.tile('Ada: screen')}, {bob.tile('Ada')}].map((tile) => tile.clientWidth * tile.clientHeight)")
+    await ada.click("screen")
+    await bob.sees_no("Ada: screen")
+    await bob.sees_picture("Ada")
+    # And once more, in sections that were used before.
+    await ada.click("screen")
+    await bob.sees_picture("Ada: screen")
+    for person in (ada, bob):
+        await person.leave()
+    return report.row(f"page, {sharing.name} shares a screen with {watching.name}", "a tile 4 times as large, twice",
+                      f"{sizes[0] / sizes[1]:.1f} times", sizes[0] > 4 * sizes[1])
+
+
+async def _narrow(report, server, browser, people):
+    """On a phone nothing is cut off and nothing scrolls sideways."""
+    phone = await Person.arrive(browser, server, "page-narrow", "Phone")
+    await phone.tab.resize(390, 844)
+    lobby = await phone.tab.evaluate("return document.documentElement.scrollWidth")
+    await phone.click("join-button")
+    await phone.until(IN_CALL)
+    others = [await Person.join(browser, server, "page-narrow", f"Person {index}", publish=0)
+              for index in range(people - 1)]
+    await phone.until(f"document.querySelectorAll('.tile').length === {people}")
+    outside = await phone.tab.evaluate("""
+      document.getElementById("statistics-toggle").click();
+      document.getAnimations().forEach((each) => each.finish());
+      return [document.documentElement, ...document.querySelectorAll(".tile, button, .statistics")]
+        .filter((each) => each.getClientRects().length)
+        .map((each) => [each.id || each.className, each.getBoundingClientRect()])
+        .filter(([, box]) => box.left < 0 || box.right > 390 || box.top < 0 || box.bottom > 844).map(([name]) => name);
+    """)
+    width = await phone.tab.evaluate("return document.documentElement.scrollWidth")
+    for person in [phone, *others]:
+        await person.leave()
+    return report.row(f"page, {browser.name} at 390 × 844 with {people} people", "all inside, no scrolling",
+                      f"{lobby} and {width} wide, outside: {outside or 'nothing'}",
+                      max(lobby, width) <= 390 and not outside)
+
+
+async def _accessible(report, server, chromium):
+    """Whatever can be operated has a name, in the lobby and in the call."""
+    person = await Person.arrive(chromium, server, "page-access", "Ada")
+    await person.until("document.getElementById('preview').videoWidth > 0")
+    nameless, count = [], 0
+    for view in ("lobby", "call"):
+        for role, name in await person.tab.accessible_names():
+            if role in ("button", "textbox", "combobox", "checkbox", "meter", "dialog", "region", "image", "img"):
+                count += 1
+                if not name.strip():
+                    nameless.append(f"{role} in the {view}")
+        if view == "lobby":
+            await person.click("join-button")
+            await person.until(IN_CALL)
+            await person.click("statistics-toggle")
+    live = await person.tab.evaluate("return document.querySelector('[role=status]').textContent")
+    await person.leave()
+    return report.row("page: accessible names", "each control has one", f"{count} looked at, without: {nameless or 'none'}"
+                      f"{live and ', said: ' + live}", count > 15 and not nameless)
+
+
+async def _refusals(report, server, chromium):
+    """What goes wrong is said with what to do."""
+    seen = {}
+    person = await Person.arrive(chromium, server, "page-token", "Ada")
+    await person.tab.open(f"{server.ORIGIN}/?x=1#token=e30.eyJzdWIiOiJhIn0.e30")
+    await person.until("document.getElementById('name').readOnly")
+    address = await person.tab.evaluate("return location.href")
+    await person.tab.evaluate("document.getElementById('room').value = 'demo'")
+    await person.click("join-button")
+    seen["a bad token"] = await person.until("document.getElementById('notice-text').textContent")
+    await person.leave()
+    return report.row("page: a bad token", "said, and gone from the address", f"{seen['a bad token']}",
+                      "invitation" in seen["a bad token"] and "token" not in address)
+
+
+async def _by_https(report, options, chromium):
+    """With --dev --lan two friends meet by https, at the address that the network has for the server."""
+    async with Server(options.roost, lan=namespace.ADDRESS) as server:
+        people = []
+        for name in ("Ada", "Bob"):
+            tab = await _tab(chromium)
+            await tab.trust_everybody()
+            await tab.open(f"{server.ORIGIN}/?room=lan&name={name}&autojoin=1")
+            people.append(Person(tab, name))
+            await people[-1].until(IN_CALL)
+        for person, other in zip(people, reversed(people)):
+            await person.sees_picture(other.name)
+        is_secure = await people[0].tab.evaluate("return window.isSecureContext")
+        for person in people:
+            await person.leave()
+        server.process.require_running()
+    return report.row("page, by https with --lan", "two see each other", f"secure context: {is_secure}", is_secure)
+
+
+async def run(report, options):
+    if not os.access(options.roost, os.X_OK):
+        raise FileNotFoundError(f"no server at {options.roost}: swift build -c release --product roost")
+    async with Server(options.roost) as server, Chromium() as chromium, Firefox() as firefox:
+        async with kept_on_failure(report, options.evidence, TABS, (server.process,)):
+            holds = True
+            for browser in (chromium, firefox):
+                complaints = await _by_keyboard(browser, server, f"page-keys-{browser.name}")
+                holds &= report.row(f"page, {browser.name}: joined, muted, helped, left by keyboard alone",
+                                    "no complaint", complaints or "none", complaints == [])
+            holds &= await _two_people(report, server, chromium, firefox)
+            holds &= await _two_people(report, server, firefox, chromium)
+            holds &= await _screen(report, server, chromium, firefox)
+            for browser, people in ((chromium, 9), (firefox, 4)):
+                holds &= await _narrow(report, server, browser, people)
+            holds &= await _accessible(report, server, chromium)
+            holds &= await _refusals(report, server, chromium)
+            server.process.require_running()
+            await server.process.end()
+            return holds & await _by_https(report, options, chromium)

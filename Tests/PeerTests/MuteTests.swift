@@ -1,0 +1,81 @@
+import Media
+import Model
+import Testing
+import Wire
+
+@testable import Peer
+
+@Suite("Held tracks and the quality of a path")
+struct MuteTests {
+  typealias Far = ConnectedPeer
+
+  @Test func `what is held goes no further, and begins anew when it is let go, also in a rebuilt peer`()
+    throws
+  {
+    let far = try Far(AgreedMedia(receive: [Far.section(0, ssrc: 1), Far.section(1, .audio, ssrc: 2)]))
+    #expect(far.send(ssrc: 1, payloadType: 96)?.restart == 0)
+    far.peer.setMuted(receiver: 0, true)
+    far.peer.setMuted(receiver: 0, true)
+    far.peer.setMuted(receiver: 7, true)
+    try far.rebuild()
+    #expect(far.send(ssrc: 1, payloadType: 96) == nil && far.dropped(.trackMuted) == 1)
+    #expect(far.send(ssrc: 2, payloadType: 111) != nil, "only that one")
+    far.peer.setMuted(receiver: 0, false)
+    far.peer.setMuted(receiver: 0, false)
+    try far.rebuild()
+    let first = try #require(far.send(ssrc: 1, payloadType: 96))
+    // Numbers go on, so that what was before isn't taken for new; streams are anchored anew.
+    #expect(first.restart == 1 && first.extendedSequence & 0xFFFF == 102)
+  }
+
+  @Test func `what was lost while a track was held is not asked for afterwards`() throws {
+    let far = try Far(AgreedMedia(receive: [Far.section(0, ssrc: 1)]))
+    far.send(ssrc: 1, payloadType: 96, sequence: 100)
+    far.peer.setMuted(receiver: 0, true)
+    far.send(ssrc: 1, payloadType: 96, sequence: 110)
+    #expect(far.peer.receivers.pointer(0).pointee.deadline < .never)
+    far.peer.setMuted(receiver: 0, false)
+    // A picture is wished for, nothing else.
+    var asked = 0
+    far.peer.receivers.pointer(0).pointee.missing(now: far.now + .seconds(1), roundTrip: .zero) { _ in
+      asked += 1
+    }
+    #expect(asked == 0)
+    let isDue = far.peer.receivers.pointer(0).pointee.keyFrameDue(now: far.now + .seconds(1))
+    #expect(isDue)
+  }
+
+  @Test func `the codec of a track is that of its last packet`() throws {
+    let far = try Far(AgreedMedia(receive: [Far.section(0, ssrc: 1)]))
+    #expect(far.peer.codec(ofReceiver: 0) == nil && far.peer.codec(ofReceiver: 3) == nil)
+    far.send(ssrc: 1, payloadType: 96)
+    try far.rebuild()
+    #expect(far.peer.codec(ofReceiver: 0) == .vp8)
+  }
+
+  @Test func `loss is the worse of both directions, smoothed, and what nobody can have sent is no loss`() {
+    var tally = LossTally()
+    for step in 1...40 { tally.tally(expected: Int64(step) * 100, received: Int64(step) * 90) }
+    #expect(abs(Int(tally.worse) - 6_553) < 10)
+    for step in 41...80 {
+      tally.reported(fraction: 64, of: 100, sent: 100)
+      tally.tally(expected: Int64(step) * 100, received: Int64(step) * 100 - 400)
+    }
+    #expect(abs(Int(tally.worse) - 16_384) < 10)
+    // What the publisher's own path lost is nothing to the subscriber's.
+    var innocent = LossTally()
+    for _ in 0..<40 {
+      innocent.reported(fraction: 128, of: 100, sent: 50)
+      innocent.tally(expected: 0, received: 0)
+    }
+    #expect(innocent.worse == 0)
+    // Tracks that end, sources that start over, reports of nothing or of everything.
+    var extreme = LossTally()
+    extreme.tally(expected: .max, received: .min)
+    extreme.tally(expected: .min, received: .max)
+    extreme.tally(expected: 0, received: 0)
+    for _ in 0..<1_000 { extreme.reported(fraction: 255, of: .max, sent: .max) }
+    extreme.tally(expected: -5, received: 5)
+    #expect(extreme.worse <= 65_535 / 2)
+  }
+}
