@@ -57,6 +57,9 @@ enum WorkerMetrics {
     Row(
       \.historyMissed, "roost_retransmissions_missed_total",
       "Retransmissions asked for that were no longer kept."),
+    Row(
+      \.pictureReplays, "roost_pictures_replayed_total",
+      "Subscribers that began with a key frame from the history."),
   ]
 
   /// Datagrams that no peer got, by the reason: one family.

@@ -235,6 +235,7 @@ extension TrackReceiver {
     (statistics.packetsExpected, Int64(clamping: statistics.packetsReceived))
   }
 
+
   /// Somebody needs a key frame; audio, and codecs without a way to ask for one, have none to give.
   public mutating func wishKeyFrame() { if usesPLI || usesFIR { keyFrames.wish() } }
 
