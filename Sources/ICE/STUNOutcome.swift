@@ -27,6 +27,8 @@ public enum ICEPoll: Equatable, Sendable {
   /// Consent to send on the selected path ended (RFC 7675): nothing but STUN may be sent. Said once each
   /// time.
   case expired(NetworkPath)
+  /// The path is to be used from now on: the peer goes on there, and the one before gives no answer.
+  case selected(NetworkPath)
 }
 
 /// Spans that both kinds of agent share, in nanoseconds.

@@ -42,11 +42,7 @@ extension Peer {
     case .ignored(let reason): context.iceCounters.count(reason)
     case .pending: context.effects.notePaths()
     case .validated(let path): pathValidated(path, now: now, &context)
-    case .selected(let path):
-      let isFirst = selectedPath == nil
-      selectedPath = path
-      pathValidated(path, now: now, &context)
-      if isFirst { wishForPictures(&context) }
+    case .selected(let path): pathSelected(path, now: now, &context)
     case .answered, .refused, .consentRefreshed: break
     }
   }
@@ -57,6 +53,13 @@ extension Peer {
       context.outbox.append(context.iceOutput.bytes(index), path: path)
     }
     context.iceOutput.removeAll()
+  }
+
+  mutating func pathSelected(_ path: NetworkPath, now: Instant, _ context: inout PeerContext) {
+    let isFirst = selectedPath == nil
+    selectedPath = path
+    pathValidated(path, now: now, &context)
+    if isFirst { wishForPictures(&context) }
   }
 
   private mutating func pathValidated(_ path: NetworkPath, now: Instant, _ context: inout PeerContext) {
@@ -151,9 +154,22 @@ extension Peer {
     wishForPictures(&context)
   }
 
+  /// The peer has moved, and for a while everything went to where it was before: pictures, and what it was asked
+  /// for.
+  mutating func mendPictures(now: Instant, _ context: inout PeerContext) {
+    guard sealer != nil else { return }
+    for slot in 0..<senders.count where hasSlot[slot] && kind(ofSlot: slot) == .video {
+      context.effects.noteWish(slot)
+    }
+    for index in 0..<receivers.count where receiveSections[index] != nil {
+      receivers.pointer(index).pointee.feedbackLost()
+      scheduleFeedback(receivers.pointer(index).pointee.deadline)
+    }
+  }
+
   /// As soon as media can be sent: the key frames that were asked for before are gone.
   private func wishForPictures(_ context: inout PeerContext) {
-    guard sealer != nil, selectedPath != nil else { return }
+    guard takesMedia else { return }
     for slot in 0..<senders.count where needsKeyFrame(slot: slot) { context.effects.noteWish(slot) }
   }
 }

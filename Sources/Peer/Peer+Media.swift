@@ -280,12 +280,9 @@ extension Peer {
 
   public func source(ofSlot slot: Int) -> TrackKey? { senders.pointer(slot).pointee.forwarder.source }
 
-  /// Whether something sent in a slot would leave.
-  var canSend: Bool { selectedPath != nil && sealer != nil }
-
   /// True while a key frame would be the first that the slot's subscriber gets, and would reach it.
   public func awaitsFirstPicture(slot: Int) -> Bool {
-    canSend && needsKeyFrame(slot: slot) && !senders.pointer(slot).pointee.forwarder.hasBegun
+    takesMedia && needsKeyFrame(slot: slot) && !senders.pointer(slot).pointee.forwarder.hasBegun
   }
 
   /// Whether a wish for a key frame would be passed on at once.

@@ -205,7 +205,7 @@ extension Peer {
 
   /// The slots' streams end, and so does the source of our reports, if they are all.
   mutating func sayGoodbye(_ slots: [Int], isAll: Bool, _ context: inout PeerContext) {
-    guard canSend else { return }
+    guard takesMedia else { return }
     var ssrcs: InlineArray<31, UInt32> = InlineArray(repeating: 0)
     var count = 0
     for slot in slots {

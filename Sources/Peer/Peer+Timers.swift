@@ -55,6 +55,9 @@ extension Peer {
     case .expired(let path):
       context.effects.notePaths()
       if path == selectedPath { close(.connectionLost, &context) }
+    case .selected(let path):
+      pathSelected(path, now: now, &context)
+      mendPictures(now: now, &context)
     }
   }
 }

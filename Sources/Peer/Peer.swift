@@ -205,6 +205,9 @@ public struct Peer: ~Copyable {
   }
   public var isConnected: Bool { sealer != nil }
 
+  /// Whether media can be sent to it.
+  public var takesMedia: Bool { sealer != nil && selectedPath != nil }
+
   mutating func close(_ reason: PeerCloseReason, _ context: inout PeerContext) {
     guard closed == nil else { return }
     closed = reason

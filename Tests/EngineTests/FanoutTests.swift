@@ -59,6 +59,37 @@ struct FanoutTests {
     #expect(table.table.pointer(index).pointee.packets == 2)
   }
 
+  @Test func `a picture is begun with its last key frame, if that is fresh and near`() {
+    let table = Table()
+    let index = table.insert(1)
+    func keep(_ sequence: Int64, key: Bool = false, at milliseconds: Int64) {
+      var info = PacketInfo()
+      info.extendedSequence = sequence
+      info.arrival = Instant(nanoseconds: milliseconds * 1_000_000)
+      if key { info.flags = [.keyFrame, .frameStart] }
+      [UInt8](repeating: 1, count: 50).withUnsafeBytes { table.table.pointer(index).pointee.keep($0, info) }
+    }
+    func begins(at milliseconds: Int64) -> ClosedRange<Int64>? {
+      table.table.pointer(index).pointee.sinceKeyFrame(now: Instant(nanoseconds: milliseconds * 1_000_000))
+    }
+    #expect(begins(at: 0) == nil)
+    table.table.pointer(index).pointee.add(peer: 1, slot: 0, keepsHistory: false)
+    keep(7, at: 0)
+    #expect(begins(at: 1) == nil)
+    keep(8, key: true, at: 10)
+    keep(11, at: 20)
+    // A late one changes nothing.
+    keep(9, at: 30)
+    #expect(begins(at: 40) == 8...11)
+    #expect(begins(at: 1_009) == 8...11 && begins(at: 1_010) == nil)
+    keep(20, key: true, at: 500)
+    #expect(begins(at: 1_200) == 20...20)
+    keep(531, at: 600)
+    #expect(begins(at: 700) == 20...531)
+    keep(532, at: 600)
+    #expect(begins(at: 700) == nil)
+  }
+
   @Test func `the table grows, keeps indices, and uses free places again`() {
     let table = Table()
     var model: [Int: Int] = [:]

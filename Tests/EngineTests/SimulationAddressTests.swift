@@ -37,6 +37,60 @@ struct SimulationAddressTests {
     #expect(room.journal.violations == [])
   }
 
+  @Test(arguments: [true, false])
+  func `a peer that nominates once has media again half a second after its first check from elsewhere`(
+    publishes: Bool
+  ) throws {
+    let room = try SimulationRoom()
+    var ice = ControllingAgent.Configuration()
+    ice.nominatesAnew = false
+    let publisher = try room.join(at: Self.home, publishes: true, ice: ice)
+    let subscriber = try room.join(at: Self.other, publishes: false, ice: ice)
+    room.run(for: .seconds(2))
+    let address = publishes ? Self.home : Self.other
+    let moved = SocketAddress(ipv4: 198, 51, 100, 7, port: 1024)
+    room.nat[address] = moved
+    // Consent checks are six seconds apart at most.
+    var checked: Instant?
+    while checked == nil, room.now < Instant(nanoseconds: 20_000_000_000) {
+      room.run(for: .milliseconds(10))
+      if room.seen.contains(where: { $0.path.remote == moved && $0.isCheck }) { checked = room.now }
+    }
+    try #require(checked != nil)
+    room.run(for: .milliseconds(490))
+    let before = subscriber.packetsReceived(of: 0)
+    room.run(for: .seconds(2))
+    // 50 packets of sound and 20 pictures a second.
+    #expect(subscriber.packetsReceived(of: 0) - before >= 140)
+    #expect(room.sent(to: moved).contains { $0.isMedia })
+    #expect(publisher.isConnected && room.closeReason(subscriber) == nil)
+    #expect(room.journal.violations == [])
+  }
+
+  @Test(arguments: [1, 2])
+  func `whoever is long in connecting gets a picture as soon as it is there`(workers: Int) throws {
+    let room = try SimulationRoom(workers: workers)
+    let first = room.address(onWorker: 0, host: 20)
+    let second = room.address(onWorker: workers - 1, host: 30)
+    try room.join(at: first, publishes: true)
+    room.run(for: .seconds(3))
+    var heldBack: [SimulationRoom.Datagram] = []
+    var isHolding = true
+    room.passes = { datagram in
+      guard isHolding, datagram.toServer, datagram.path.remote == second else { return true }
+      heldBack.append(datagram)
+      return false
+    }
+    let subscriber = try room.join(at: second, home: workers - 1, publishes: false) { $0.audioReceivers = 0 }
+    room.run(for: .milliseconds(200))
+    isHolding = false
+    room.release(heldBack)
+    // A round trip or two, the handshake, and the publisher's next frame.
+    room.run(for: .milliseconds(150))
+    #expect(subscriber.isConnected)
+    #expect(subscriber.packetsReceived(of: 0) > 0)
+  }
+
   @Test func `DTLS from an address without a check gets no answer`() throws {
     let room = try SimulationRoom()
     var hello: [UInt8]?

@@ -36,6 +36,8 @@ final class SimulationRoom {
   private var owners: [SocketAddress: Int] = [:]
   private var random = RandomSource.seeded(state: 7)
   private var waiting: [(at: Instant, datagram: Datagram)] = []
+  /// How the server sees a peer's address, where a NAT is between.
+  var nat: [SocketAddress: SocketAddress] = [:]
   /// Sees every datagram before it is delivered, and may keep it: false takes it off the cable.
   var passes: (Datagram) -> Bool = { _ in true }
   /// All that was delivered or went to nobody's address.
@@ -67,6 +69,7 @@ final class SimulationRoom {
   @discardableResult
   func join(
     at address: SocketAddress, home: Int = 0, publishes: Bool, fingerprints: [Fingerprint]? = nil,
+    ice: ControllingAgent.Configuration = .init(),
     setUp: (inout SyntheticPeer.Configuration) -> Void = { _ in }
   ) throws -> SyntheticPeer {
     var configuration = SyntheticPeer.Configuration(number: peers.count)
@@ -79,7 +82,7 @@ final class SimulationRoom {
       configuration, address: address,
       dtls: try DTLSContext(
         certificate: DTLSCertificate(notBefore: 1_000_000_000, notAfter: 4_000_000_000)),
-      ice: ControllingAgent.Configuration(), journal: journal, now: now,
+      ice: ice, journal: journal, now: now,
       random: .seeded(state: random.next()))
     owners[address] = peers.count
     let key = PeerKey(home: home, serial: UInt64(peers.count + 1))
@@ -143,7 +146,8 @@ final class SimulationRoom {
       if peer.deadline <= now { peer.poll(now: now) }
       for outgoing in peer.outgoing {
         let datagram = Datagram(
-          bytes: outgoing.bytes, path: Self.path(from: outgoing.path.local), toServer: true)
+          bytes: outgoing.bytes, path: Self.path(from: nat[outgoing.path.local] ?? outgoing.path.local),
+          toServer: true)
         waiting.append((now + .milliseconds(1), datagram))
       }
       peer.outgoing.removeAll()
@@ -159,14 +163,20 @@ final class SimulationRoom {
   private func deliver(_ datagram: Datagram) {
     seen.append(datagram)
     guard !datagram.toServer else {
-      if datagram.isMedia, let owner = owners[datagram.path.remote] {
+      if datagram.isMedia, let owner = owners[inside(datagram.path.remote)] {
         peers[owner].noteArrival(datagram.bytes, now: now)
       }
       return server.receive(datagram.bytes, path: datagram.path)
     }
-    guard let owner = owners[datagram.path.local] else { return }
+    let address = inside(datagram.path.local)
+    guard (nat[address] ?? address) == datagram.path.local, let owner = owners[address] else { return }
     peers[owner].receive(
-      datagram.bytes, path: datagram.path, sentAt: now, isRepeat: false, now: now)
+      datagram.bytes, path: NetworkPath(remote: datagram.path.remote, local: address), sentAt: now,
+      isRepeat: false, now: now)
+  }
+
+  private func inside(_ outside: SocketAddress) -> SocketAddress {
+    nat.first { $0.value == outside }?.key ?? outside
   }
 
   /// What was delivered to an address.

@@ -104,6 +104,34 @@ struct NetworkTests {
     #expect(network.client.mappedAddress == second)
   }
 
+  @Test(arguments: [true, false])
+  func `a client that nominates once is followed through a NAT after the next check`(sendsValue: Bool) {
+    var configuration = ControllingAgent.Configuration()
+    configuration.nominatesAnew = false
+    configuration.sendsNominationValue = sendsValue
+    for seed in 1...20 as ClosedRange<UInt64> {
+      let network = VirtualNetwork(seed: seed, configuration: configuration)
+      network.jitter = .milliseconds(15)
+      let first = SocketAddress(ipv4: 198, 51, 100, 1, port: 1111)
+      network.nat = [VirtualNetwork.clientAddress: first]
+      network.run(for: .seconds(20))
+      for port in 2222...2225 as ClosedRange<UInt16> {
+        let next = first.with(port: port)
+        network.nat = [VirtualNetwork.clientAddress: next]
+        let sent = network.sent.count
+        network.run(for: .milliseconds(6500))
+        #expect(network.server.selected?.remote == next)
+        // From its first check on, two ways, the question and some jitter.
+        let check = network.sent[sent...].first { $0.toServer && $0.bytes[0] == 0 && $0.bytes[1] == 1 }
+        let path = NetworkPath(remote: next, local: VirtualNetwork.serverAddress)
+        let selection = network.events.first { $0.event == .serverPoll(.selected(path)) }
+        let wait = check.flatMap { check in selection.map { $0.at - check.arrival } }
+        #expect(wait.map { $0 < .milliseconds(500) } == true)
+      }
+      #expect(network.strays.allSatisfy { $0.path.remote.port != 2225 })
+    }
+  }
+
   @Test func `an ICE restart keeps the old path until the new credentials have one`() {
     let network = VirtualNetwork()
     network.run(for: .seconds(3))

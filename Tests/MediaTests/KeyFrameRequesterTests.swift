@@ -43,6 +43,19 @@ struct KeyFrameRequesterTests {
     #expect(requester.poll(now: milliseconds(1_000)) == true)
   }
 
+  @Test func `a request that went astray is repeated at once, one that was answered isn't`() {
+    var requester = KeyFrameRequester()
+    requester.wish()
+    #expect(requester.poll(now: start) == true)
+    requester.lost()
+    #expect(requester.poll(now: milliseconds(10)) == true)
+    #expect(requester.poll(now: milliseconds(20)) == false)
+    requester.arrived()
+    requester.lost()
+    requester.wish()
+    #expect(requester.poll(now: milliseconds(30)) == false)
+  }
+
   @Test func `its state goes on identically`() throws {
     var requester = KeyFrameRequester()
     requester.wish()

@@ -25,6 +25,7 @@ final class ConnectedPeer {
   var peer: Peer
   private var sealer = SRTPSealer(keys: far)
   private var indices: [UInt32: UInt64] = [:]
+  private var rtcpIndex: UInt32 = 0
   var now = Instant(nanoseconds: 1_000_000_000)
 
   init(_ media: AgreedMedia) throws {
@@ -74,6 +75,14 @@ final class ConnectedPeer {
   var clockNames: [String] { peer.clockNames }
   var receiverCount: Int { peer.receiverCount }
   var slotCount: Int { peer.slotCount }
+
+  /// Seals a compound with the far end's key.
+  /// - Returns: its size.
+  func sealRTCP(_ buffer: UnsafeMutableRawBufferPointer, size: Int) throws -> Int {
+    rtcpIndex += 1
+    guard let base = buffer.baseAddress else { return 0 }
+    return try sealer.sealRTCP(base, size: size, capacity: buffer.count, ssrc: 50, index: rtcpIndex)
+  }
 
   /// Sends a sealed packet, as the far end would.
   /// - Returns: what is to be forwarded.

@@ -74,7 +74,7 @@ struct StreamAuditTests {
       StreamAudit(
         journal: journal, subscriber: subscriber, stream: stream, departures: departures,
         track: { [track] publisher, index in publisher == 1 && index == 0 ? track : nil },
-        isExcused: { _, _ in false }, end: Self.at(10_000)
+        isExcused: { _, _ in false }, isCutOff: { _, _, _ in false }, end: Self.at(10_000)
       ).run()
       return journal.violations
     }

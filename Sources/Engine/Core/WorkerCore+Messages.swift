@@ -204,8 +204,6 @@ extension WorkerCore {
     if let fanout = fanouts.find(track), fanouts.pointer(fanout).pointee.publisher >= 0 {
       fanouts.pointer(fanout).pointee.relays |= 1 << UInt64(worker)
       sendClock(fanout, to: worker)
-      // Somebody there waits for a picture; the throttle takes care of those who needn't.
-      wishKeyFrame(fanout, now: now)
       return
     }
     if let owner = owner(of: track.peer) {

@@ -66,7 +66,10 @@ extension WorkerCore {
     subscribe(slot, sender: sender, fanout: fanout)
     let wanted = peers.pointer(slot).pointee.setSource(
       slot: sender, track, clock: fanouts.pointer(fanout).pointee.clock)
-    if wanted { startPicture(slot, sender: sender, fanout: fanout, now: now) }
+    // Before it can be sent one, a key frame would only put off the next: the peer wishes once it is connected.
+    if wanted, peers.pointer(slot).pointee.takesMedia {
+      startPicture(slot, sender: sender, fanout: fanout, now: now)
+    }
   }
 
   mutating func subscribe(_ slot: Int, sender: Int, fanout: Int) {

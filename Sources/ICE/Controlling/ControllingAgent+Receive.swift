@@ -162,7 +162,9 @@ extension ControllingAgent {
   /// nominated.
   private mutating func noteMapped(_ mapped: SocketAddress?, _ index: Int) {
     guard let mapped else { return }
-    if let before = mappedAddress, before != mapped, index == selectedIndex, role == .controlling {
+    if configuration.nominatesAnew, let before = mappedAddress, before != mapped, index == selectedIndex,
+      role == .controlling
+    {
       pairs[index].wantsNomination = true
       trigger(index)
     }

@@ -1,7 +1,7 @@
 public import Model
 
 extension ControllingAgent {
-  private static let stateVersion: UInt8 = 1
+  private static let stateVersion: UInt8 = 2
 
   /// Writes everything: an agent read from it goes on as this one would have.
   public func encode(into writer: inout StateWriter) {
@@ -111,6 +111,7 @@ extension ControllingAgent.Configuration {
     for span in [pace, retransmission, patience] { writer.write(span.wholeNanoseconds) }
     writer.write(isAggressive)
     writer.write(sendsNominationValue)
+    writer.write(nominatesAnew)
   }
 
   init(from reader: inout StateReader) throws(StateError) {
@@ -120,5 +121,6 @@ extension ControllingAgent.Configuration {
     patience = .nanoseconds(try reader.integer(Int64.self))
     isAggressive = try reader.bool()
     sendsNominationValue = try reader.bool()
+    nominatesAnew = try reader.bool()
   }
 }

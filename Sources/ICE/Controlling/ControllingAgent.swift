@@ -20,6 +20,8 @@ public struct ControllingAgent: ~Copyable {
     public var isAggressive = false
     /// Nominations carry a rising NOMINATION value, so that their order survives reordering.
     public var sendsNominationValue = false
+    /// Whether a path is nominated anew when a NAT has given it another address; Firefox doesn't.
+    public var nominatesAnew = true
 
     public init() {}
   }

@@ -7,6 +7,7 @@ extension ServerAgent {
   public mutating func poll(
     now: Instant, random: inout RandomSource, output: inout ICEOutput
   ) -> ICEPoll {
+    if let path = pollChallenge(now, &random, &output) { return .selected(path) }
     // Backwards, because a pair that goes is replaced by the last one.
     for index in (0..<pairs.count).reversed() {
       let pair = pairs[index]
@@ -16,6 +17,7 @@ extension ServerAgent {
           if pairs.selected == index {
             pairs.deselect()
             selected = nil
+            challenge = nil
             return .expired(pair.path)
           }
         } else if now >= pair.consent.nextCheck {

@@ -63,7 +63,11 @@ extension ServerAgent {
     } else {
       sendVerification(at: index, now, &random, &output)
     }
-    if selectIfNominated(index, now, &random) { outcome = .selected(path) }
+    if selectIfNominated(index, now, &random) {
+      outcome = .selected(path)
+    } else {
+      challengeSelected(by: index, now)
+    }
     return outcome
   }
 
@@ -153,13 +157,16 @@ extension ServerAgent {
 
     pairs[index].heard(datagram.count, at: now)
     guard !pairs[index].isValidated else {
-      pairs[index].answered(transaction, at: now)
+      let roundTrip = pairs[index].answered(transaction, at: now)
+      settleChallenge(at: index, roundTrip: roundTrip, now)
       return .consentRefreshed
     }
     let nextCheck = now.advanced(byNanoseconds: random.jittered(ICETimers.keepaliveInterval))
     pairs[index].validate(trusting: false, nextCheck: nextCheck, now: now)
     wasEstablished = true
-    return selectIfNominated(index, now, &random) ? .selected(path) : .validated(path)
+    if selectIfNominated(index, now, &random) { return .selected(path) }
+    challengeSelected(by: index, now)
+    return .validated(path)
   }
 
   // MARK: Selection
@@ -174,14 +181,19 @@ extension ServerAgent {
     {
       return false
     }
-    pairs.select(index)
-    selected = pair.path
-    pairs[index].consent.bringForward(
-      to: now.advanced(byNanoseconds: random.jittered(ICETimers.consentInterval)))
+    select(index, now, &random)
     if pair.generation == credentials.generation, credentials.previousGeneration != nil {
       credentials.forgetPrevious()
       pairs.removeAll { $0.generation != pair.generation }
     }
     return true
+  }
+
+  mutating func select(_ index: Int, _ now: Instant, _ random: inout RandomSource) {
+    pairs.select(index)
+    selected = pairs[index].path
+    challenge = nil
+    pairs[index].consent.bringForward(
+      to: now.advanced(byNanoseconds: random.jittered(ICETimers.consentInterval)))
   }
 }

@@ -1,7 +1,7 @@
 public import Model
 
 extension ServerAgent {
-  private static let stateVersion: UInt8 = 1
+  private static let stateVersion: UInt8 = 2
 
   /// Writes everything: an agent read from it goes on as this one would have.
   public func encode(into writer: inout StateWriter) {
@@ -11,6 +11,8 @@ extension ServerAgent {
     pairs.encode(into: &writer)
     writer.write(tieBreaker)
     nominations.encode(into: &writer)
+    writer.write(challenge != nil)
+    challenge?.encode(into: &writer)
     writer.write(trustedGeneration != nil)
     if let trustedGeneration { writer.write(trustedGeneration) }
     refusals.encode(into: &writer)
@@ -32,6 +34,7 @@ extension ServerAgent {
     let pairs = try ServerPairTable(from: &reader)
     let tieBreaker = try reader.integer(UInt64.self)
     let nominations = try Nominations(from: &reader)
+    let challenge = try reader.bool() ? try PathChallenge(from: &reader) : nil
     let trustedGeneration = try reader.bool() ? try reader.integer(UInt32.self) : nil
     let refusals = try TokenBucket(from: &reader)
     let startedAt = try reader.instant()
@@ -46,6 +49,7 @@ extension ServerAgent {
     selected = pairs.selected.map { pairs[$0].path }
     self.tieBreaker = tieBreaker
     self.nominations = nominations
+    self.challenge = challenge
     self.trustedGeneration = trustedGeneration
     self.refusals = refusals
     self.startedAt = startedAt

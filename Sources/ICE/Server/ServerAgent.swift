@@ -21,6 +21,8 @@ public enum ICEVerification: UInt8, Sendable {
 ///     request ─▶ valid? ─▶ answered ─▶ pair known? ─no─▶ own check ─answer─▶ validated
 ///                                         └─yes, nominated and validated─▶ selected
 ///
+/// A peer that moved without nominating anew is followed once the selected pair gives no answer (`PathChallenge`).
+///
 /// The agent does nothing itself: datagrams to send are in `ICEOutput`, `poll` is to be called at `deadline`.
 public struct ServerAgent: ~Copyable {
   var credentials: CredentialHistory
@@ -29,6 +31,8 @@ public struct ServerAgent: ~Copyable {
   /// 0 until the first check is sent.
   var tieBreaker: UInt64 = 0
   var nominations = Nominations()
+  /// While it is asked whether the selected pair is still the peer's.
+  var challenge: PathChallenge?
   /// The generation whose first pair was accepted without a check of ours.
   var trustedGeneration: UInt32?
   /// Limits refusals, which belong to no pair.
@@ -91,6 +95,7 @@ public struct ServerAgent: ~Copyable {
   /// When `poll` is due.
   public var deadline: Instant {
     var deadline = wasEstablished || hasFailed ? Instant.never : establishmentEnd
+    if let challenge { deadline = min(deadline, challenge.next) }
     for index in 0..<pairs.count {
       let pair = pairs[index]
       if pair.isValidated {

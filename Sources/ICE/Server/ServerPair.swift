@@ -102,9 +102,11 @@ struct ServerPair: Sendable {
   }
 
   /// A consent check was answered.
-  mutating func answered(_ transaction: STUNTransactionID, at now: Instant) {
+  /// - Returns: how long the answer took, in nanoseconds.
+  mutating func answered(_ transaction: STUNTransactionID, at now: Instant) -> Int64 {
     roundTrip = consent.answered(transaction, at: now)
     isTrusted = false
+    return roundTrip
   }
 }
 

@@ -6,10 +6,12 @@ public struct KeyFrameRequester: Sendable {
   /// A key frame costs a publisher many times an ordinary one.
   public static let interval = Duration.seconds(1)
 
-  @usableFromInline var lastAsked = Instant(nanoseconds: -1_000_000_000_000)
+  @usableFromInline var lastAsked = Self.never
   @usableFromInline var wanted = false
   /// Asked for in all.
   public private(set) var asked: UInt32 = 0
+
+  private static let never = Instant(nanoseconds: -1_000_000_000_000)
 
   public init() {}
 
@@ -21,6 +23,9 @@ public struct KeyFrameRequester: Sendable {
 
   /// Somebody needs a key frame.
   public mutating func wish() { wanted = true }
+
+  /// What was asked for went where nobody is: it may be asked again at once.
+  public mutating func lost() { if wanted { lastAsked = Self.never } }
 
   /// The first packet of a key frame came.
   public mutating func arrived() { wanted = false }

@@ -235,9 +235,11 @@ extension TrackReceiver {
     (statistics.packetsExpected, Int64(clamping: statistics.packetsReceived))
   }
 
-
   /// Somebody needs a key frame; audio, and codecs without a way to ask for one, have none to give.
   public mutating func wishKeyFrame() { if usesPLI || usesFIR { keyFrames.wish() } }
+
+  /// What was sent to the publisher last went where it isn't any more.
+  public mutating func feedbackLost() { keyFrames.lost() }
 
   /// - Returns: the request that is to be sent now.
   public mutating func keyFrameDue(now: Instant) -> KeyFrameRequest? {

@@ -63,6 +63,8 @@ public final class SyntheticPeer {
   var iceOutput = ICEOutput()
   /// When something last came from the server.
   var lastHeard = Instant.never
+  /// Whether silence, or another address by a NAT, leads to a new nomination.
+  let nominatesAnew: Bool
   public internal(set) var isClosed = false
   /// When it had the keys.
   public internal(set) var connectedAt = Instant.never
@@ -103,6 +105,7 @@ public final class SyntheticPeer {
     self.journal = journal
     self.dtls = dtls
     self.address = address
+    nominatesAnew = ice.nominatesAnew
     var random = random
     clock = DriftingClock(offset: configuration.clockOffset, drift: configuration.clockDrift)
     credentials = ICECredentials(ufrag: random.alphanumeric(8), password: random.alphanumeric(24))
@@ -155,7 +158,7 @@ public final class SyntheticPeer {
 
   /// When the watch over silence is due.
   var nextWatch: Instant {
-    lastHeard == .never ? .never : lastHeard.advanced(byNanoseconds: Self.silence)
+    lastHeard == .never || !nominatesAnew ? .never : lastHeard.advanced(byNanoseconds: Self.silence)
   }
   /// A browser sends checks this soon when nothing comes any more.
   static let silence: Int64 = 600_000_000

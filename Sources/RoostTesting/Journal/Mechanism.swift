@@ -17,11 +17,15 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case repeatedSealed
   case pli
   case keyFrame
+  /// A subscriber began with a key frame that had come before it.
+  case pictureReplay
   case rollover
   case numbersSkipped
   case sourceRestart
   case sourceChangedSSRC
   case addressChange
+  /// Of somebody who nominates once.
+  case unnominatedChange
   case workerChange
   case interfaceChange
   case outage

@@ -25,7 +25,9 @@ extension Conference {
     do {
       var ice = ControllingAgent.Configuration()
       ice.isAggressive = random.next() % 2 == 0
-      ice.sendsNominationValue = random.next() % 2 == 0
+      let habits = random.next()
+      ice.sendsNominationValue = habits & 1 == 0
+      ice.nominatesAnew = habits & 6 != 0
       let certificate = try DTLSCertificate(notBefore: start - 86_400, notAfter: start + 86_400 * 30)
       let profiles: [SRTPProfile] =
         [SRTPProfile.preferred, [.aeadAES128GCM], [.aes128CMSHA1_80], [.aeadAES256GCM]][
@@ -50,7 +52,7 @@ extension Conference {
       journal.count(.join)
       journal.trace(
         now,
-        "\(configuration.number) joins, home \(key.home)\(ice.isAggressive ? ", aggressive" : "")\(configuration.acceptsRTX ? "" : ", no RTX")\(configuration.announcesSSRCs ? "" : ", SSRCs unannounced")\(configuration.waitsForHandshake ? ", DTLS server" : "")"
+        "\(configuration.number) joins, home \(key.home)\(ice.isAggressive ? ", aggressive" : "")\(ice.nominatesAnew ? "" : ", nominating once")\(configuration.acceptsRTX ? "" : ", no RTX")\(configuration.announcesSSRCs ? "" : ", SSRCs unannounced")\(configuration.waitsForHandshake ? ", DTLS server" : "")"
       )
       negotiate(participant)
       return participant

@@ -31,6 +31,7 @@ extension Conference {
           journal: journal, subscriber: participant, stream: stream,
           departures: journal.departures[stream.log], track: { tracks[TrackName($0, $1)] },
           isExcused: { participant.isDisturbed(from: $0, until: $1) },
+          isCutOff: { self.participants[$0].isDisturbed(from: $1, until: $2) },
           end: participant.isPresent ? now : participant.leftAt)
         audit.run()
         auditFlow(participant, stream)
@@ -150,7 +151,9 @@ extension Conference {
       told > feed.from.nanoseconds,
       let track = journal.tracks.first(where: {
         $0.publisher == Int(entry.publisher) && $0.index == Int(entry.track)
-      }), let run = track.runs.last, now.nanoseconds - run.startedAt.nanoseconds > 2_000_000_000
+      }), let run = track.runs.last, now.nanoseconds - run.startedAt.nanoseconds > 2_000_000_000,
+      // Whoever vanished before its first sender report said nothing of its clock.
+      !participants[track.publisher].peer.isClosed
     else { return nil }
     // Who vanished before the first sender report came has a clock that is only guessed, some time later.
     guard participants[track.publisher].isPresent else { return nil }
@@ -200,6 +203,7 @@ extension Conference {
       journal.count(.adoption, Int(routing.adopted))
       journal.count(.handover, Int(routing.handedOver))
       journal.count(.relay, Int(routing.relayed))
+      journal.count(.pictureReplay, Int(routing.pictureReplays))
     }
   }
 }

@@ -14,6 +14,8 @@ struct StreamAudit {
   let track: (_ publisher: Int, _ index: Int) -> PublishedTrack?
   /// Whether something kept the subscriber from being repaired between two moments.
   let isExcused: (_ from: Instant, _ until: Instant) -> Bool
+  /// Whether something kept a publisher's packets from the server: a loss shows by the packet after it.
+  let isCutOff: (_ publisher: Int, _ from: Instant, _ until: Instant) -> Bool
   let end: Instant
 
   private struct Segment {
@@ -194,7 +196,9 @@ struct StreamAudit {
       return
     }
     let until = departure.sentAt.advanced(byNanoseconds: 2_000_000_000)
-    guard until < end, !isExcused(departure.sentAt, until) else { return }
+    guard until < end, !isExcused(departure.sentAt, until),
+      !isCutOff(segment.track.publisher, departure.sentAt, until)
+    else { return }
     let isFedOn = subscriber.feeds[stream.section.index]?.allSatisfy { feed in
       feed.from <= departure.sentAt.advanced(byNanoseconds: -500_000_000) || feed.from >= until
     }

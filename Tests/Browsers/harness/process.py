@@ -36,6 +36,9 @@ class Process:
     def pid(self):
         return self._child.pid
 
+    def signal(self, number):
+        self._child.send_signal(number)
+
     def log(self):
         with open(self.log_path, "rb") as log:
             return log.read().decode(errors="replace")

@@ -22,6 +22,7 @@ class Server:
     """`roost serve --dev` with its HTTP port on loopback; `async with Server(path) as server:` always ends it."""
 
     ORIGIN = "http://127.0.0.1:7880"
+    MEDIA_PORT = 7882
 
     def __init__(self, binary, workers=2, lan=None, options=(), environment=None):
         """`lan`: with --lan, reached by this address."""

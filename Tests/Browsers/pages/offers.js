@@ -50,21 +50,22 @@
       client.add("video", "sendonly", { encodings: simulcast });
     },
   };
-  for (const codec of ["vp8", "vp9", "av1", "h264"]) {
+  const order = ["vp8", "vp9", "h264", "av1"];
+  for (const codec of order) {
     recipes[`only-${codec}`] = (client) => {
       client.add("audio", "sendrecv");
       client.add("video", "sendrecv", { only: [codec] });
     };
     recipes[`prefer-${codec}`] = (client) => {
       client.add("audio", "sendrecv");
-      client.add("video", "sendrecv", { first: [codec] });
+      client.add("video", "sendrecv", { first: [codec, ...order] });
     };
     recipes[`simulcast-${codec}`] = (client) => {
       client.add("audio", "sendonly");
       client.add("video", "sendonly", { encodings: simulcast, only: [codec] });
     };
     recipes[`svc-${codec}`] = (client) =>
-      client.add("video", "sendonly", { encodings: [{ scalabilityMode: "L3T3_KEY" }], first: [codec] });
+      client.add("video", "sendonly", { encodings: [{ scalabilityMode: "L3T3_KEY" }], first: [codec, ...order] });
   }
 
   let count = 0;

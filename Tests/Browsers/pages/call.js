@@ -1,0 +1,208 @@
+"use strict";
+// People in a room, or the two ends of a direct connection, as many to a page as a test wants: `calls` by name.
+// The messages are those of docs/signalling.md, without the library of the server's own pages.
+
+const calls = {};
+
+/** One connection and what is received over it. */
+class Call {
+  connection = null;
+  /** When what happened: click, joined, answered, connected. */
+  times = {};
+  /** mid → Watch; audio and video of one stream share theirs. */
+  watches = {};
+  #streams = new Map();
+
+  open(configuration = {}) {
+    this.connection = new RTCPeerConnection({ bundlePolicy: "max-bundle", ...configuration });
+    this.connection.ontrack = ({ transceiver, streams: [stream] }) => {
+      if (!this.#streams.has(stream)) this.#streams.set(stream, new Watch(stream));
+      this.watches[transceiver.mid] = this.#streams.get(stream);
+    };
+    this.connection.onconnectionstatechange = () => (this.times[this.connection.connectionState] ??= clock());
+  }
+
+  /** Sends a stream's tracks, at the size that they have. */
+  async send(stream) {
+    for (const track of stream.getTracks()) {
+      const sender = this.add(track, stream);
+      if (track.kind !== "video") continue;
+      const parameters = sender.getParameters();
+      parameters.degradationPreference = "maintain-resolution";
+      if (parameters.encodings.length === 0) parameters.encodings = [{}];
+      parameters.encodings[0].maxBitrate = 2_500_000;
+      await sender.setParameters(parameters);
+    }
+  }
+
+  add(track, stream) {
+    return this.connection.addTransceiver(track, { direction: "sendonly", streams: [stream] }).sender;
+  }
+
+  receive(pairs) {
+    for (let pair = 0; pair < pairs; pair += 1) {
+      this.connection.addTransceiver("audio", { direction: "recvonly" });
+      this.connection.addTransceiver("video", { direction: "recvonly" });
+    }
+  }
+
+  /** The watch that has seen a picture. */
+  get watch() {
+    return Object.values(this.watches).find((each) => each.frames.length > 0) ?? null;
+  }
+
+  close() {
+    this.connection.close();
+  }
+}
+
+/** A participant of a room. */
+class Participant extends Call {
+  #socket = null;
+  #waiting = new Map();
+  #next = 1;
+  /** track id → {identity, source} */
+  tracks = {};
+  /** mid → track id */
+  assigned = {};
+  errors = [];
+
+  /**
+   * Joins and offers once: what is sent, and `pairs` of sections to receive in.
+   * `relay`: {address, port} that stands in the answer's candidates in the server's place.
+   */
+  async join({ url, room, token, stream = null, pairs = 4, relay = null }) {
+    this.times.click = clock();
+    const address = `${url.replace("http", "ws")}/v1/rooms/${encodeURIComponent(room)}/connect`;
+    this.#socket = new WebSocket(address, "roost.v1");
+    this.#socket.onmessage = ({ data }) => this.#take(JSON.parse(data));
+    await new Promise((resolve, reject) => {
+      this.#socket.onopen = resolve;
+      this.#socket.onerror = () => reject(new Error("the server cannot be reached"));
+    });
+    const joined = await this.#request({ type: "auth", token });
+    this.times.joined = clock();
+    for (const participant of joined.participants) this.#know(participant);
+
+    this.open({ iceServers: joined.iceServers });
+    if (stream) await this.send(stream);
+    this.receive(pairs);
+    await this.connection.setLocalDescription();
+    const tracks = this.connection.getTransceivers()
+      .filter(({ sender }) => sender.track)
+      .map(({ mid, sender }) => ({ mid, source: sender.track.kind === "video" ? "camera" : "microphone" }));
+    const answer = await this.#request({ type: "offer", sdp: this.connection.localDescription.sdp, tracks });
+    this.times.answered = clock();
+    await this.connection.setRemoteDescription({ type: "answer", sdp: relay ? moved(answer.sdp, relay) : answer.sdp });
+    this.#assign(answer.slots);
+  }
+
+  /** Whose track each section plays, by mid. */
+  get shown() {
+    return Object.fromEntries(
+      Object.entries(this.assigned).map(([mid, track]) => [mid, this.tracks[track] ?? null]));
+  }
+
+  /** By stream: whose camera and microphone are announced for it, and the badge that it shows. */
+  get pairs() {
+    const found = new Map();
+    for (const [mid, track] of Object.entries(this.shown)) {
+      const watch = this.watches[mid];
+      if (!watch) continue;
+      if (!found.has(watch)) found.set(watch, { camera: null, microphone: null, badge: watch.badge() });
+      if (track) found.get(watch)[track.source] = track.identity;
+    }
+    return [...found.values()];
+  }
+
+  /** The watch of the section that plays somebody's camera. */
+  watchOf(identity) {
+    const found = Object.entries(this.shown)
+      .find(([, track]) => track?.identity === identity && track.source === "camera");
+    return found ? (this.watches[found[0]] ?? null) : null;
+  }
+
+  async leave() {
+    await this.#request({ type: "leave" });
+    this.close();
+  }
+
+  #take(message) {
+    if (message.type === "event") {
+      const { participant, track } = message.event;
+      if (participant) this.#know(participant);
+      if (participant && track) this.tracks[track.id] = { identity: participant.identity, source: track.source };
+    } else if (message.type === "slots") {
+      this.#assign(message.assignments);
+    } else if (message.type === "error") {
+      this.errors.push(message);
+    }
+    const waiting = this.#waiting.get(message.id);
+    this.#waiting.delete(message.id);
+    if (message.type === "error") waiting?.reject(new Error(message.message));
+    else waiting?.resolve(message);
+  }
+
+  #know({ identity, tracks = [] }) {
+    for (const track of tracks) this.tracks[track.id] = { identity, source: track.source };
+  }
+
+  #assign(slots) {
+    for (const { mid, track } of slots) {
+      if (track) this.assigned[mid] = track;
+      else delete this.assigned[mid];
+    }
+  }
+
+  #request(message) {
+    const id = this.#next;
+    this.#next += 1;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#socket.send(JSON.stringify({ ...message, id }));
+    });
+  }
+}
+
+/** An answer with one candidate only, at another address. */
+function moved(sdp, { address, port }) {
+  const lines = sdp.split("\r\n").filter((line) => !line.startsWith("a=candidate:"));
+  const section = lines.findIndex((line) => line.startsWith("a=ice-pwd:"));
+  lines.splice(section + 1, 0, `a=candidate:1 1 udp 2130706431 ${address} ${port} typ host`);
+  return lines.join("\r\n");
+}
+
+/** One end of a connection without a server; the test carries the descriptions over. */
+class Direct extends Call {
+  /** Into the sections that there are, both ways. */
+  add(track, stream) {
+    return this.connection.addTrack(track, stream);
+  }
+
+  async offer(stream) {
+    this.open();
+    await this.send(stream);
+    await this.connection.setLocalDescription();
+    return this.#gathered();
+  }
+
+  async answer(sdp, stream) {
+    this.open();
+    await this.connection.setRemoteDescription({ type: "offer", sdp });
+    await this.send(stream);
+    await this.connection.setLocalDescription();
+    return this.#gathered();
+  }
+
+  async accept(sdp) {
+    await this.connection.setRemoteDescription({ type: "answer", sdp });
+  }
+
+  async #gathered() {
+    while (this.connection.iceGatheringState !== "complete") {
+      await new Promise((resolve) =>
+        this.connection.addEventListener("icegatheringstatechange", resolve, { once: true }));
+    }
+    return this.connection.localDescription.sdp;
+  }
+}

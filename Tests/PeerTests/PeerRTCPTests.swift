@@ -1,0 +1,181 @@
+import Crypto
+import Media
+import Model
+import Testing
+import Wire
+
+@testable import Peer
+
+/// What a compound of ours says, packet by packet.
+private enum Said: Equatable {
+  case senderReport, name, nack, other
+  case receiverReport(blocks: Int)
+  case goodbye([UInt32])
+  case pictureLoss(UInt32)
+  case fullIntra(UInt32, UInt8)
+  case estimate(UInt64, [UInt32])
+
+  init(_ packet: RTCPPacket) {
+    self = (try? Self.read(packet)) ?? .other
+  }
+
+  private static func read(_ packet: RTCPPacket) throws -> Said {
+    switch packet.kind {
+    case .senderReport: return .senderReport
+    case .receiverReport: return .receiverReport(blocks: try ReportBlocks(packet).count)
+    case .sourceDescription: return .name
+    case .goodbye:
+      let goodbye = try Goodbye(packet)
+      return .goodbye((0..<goodbye.count).compactMap { goodbye[$0] })
+    case .nack: return .nack
+    case .pictureLoss: return .pictureLoss(try PictureLossIndication(packet).sources.media)
+    case .fullIntraRequest:
+      guard let entry = try FullIntraRequest(packet)[0] else { return .other }
+      return .fullIntra(entry.ssrc, entry.sequence)
+    case .applicationFeedback:
+      let estimate = try ReceiverEstimate(packet)
+      return .estimate(estimate.bitrate, (0..<estimate.count).compactMap { estimate[$0] })
+    default: return .other
+    }
+  }
+}
+
+extension ConnectedPeer {
+  /// Lets time pass, and reads what leaves.
+  fileprivate func said(after wait: Duration) throws -> [Said] {
+    now = now + wait
+    peer.poll(now: now, context: &context)
+    return try taken()
+  }
+
+  /// Reads what has left.
+  fileprivate func taken() throws -> [Said] {
+    var opener = try SRTPOpener(keys: Self.near, mappedLimit: SRTPOpener.mappedCapacity)
+    var said: [Said] = []
+    for index in 0..<context.outbox.count {
+      var bytes = Array(context.outbox.bytes(context.outbox[index]))
+      try bytes.withUnsafeMutableBytes { buffer in
+        guard RTCPPacket.matches(UnsafeRawBufferPointer(buffer)) else { return }
+        let size = try opener.openRTCP(buffer)
+        var reader = RTCPReader(UnsafeRawBufferPointer(rebasing: buffer[..<size]))
+        while let packet = try reader.next() { said.append(Said(packet)) }
+      }
+    }
+    context.outbox.removeAll()
+    return said
+  }
+
+  /// Sends a sealed compound, as the far end would.
+  fileprivate func sendRTCP(_ write: (inout RTCPWriter) -> Void) throws {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_500, alignment: 8)
+    defer { buffer.deallocate() }
+    var writer = RTCPWriter(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<1_200]))
+    write(&writer)
+    let size = try sealRTCP(buffer, size: writer.size)
+    _ = peer.receive(
+      UnsafeMutableRawBufferPointer(rebasing: buffer[..<size]), path: Self.path, arrival: now, now: now,
+      context: &context)
+  }
+
+  fileprivate var wishes: [Int] {
+    (0..<64).filter { context.effects.wishes[0] & 1 << UInt64($0) != 0 }
+  }
+}
+
+@Suite("RTCP of a peer")
+struct PeerRTCPTests {
+  private func section(_ codec: NegotiatedCodec, ssrc: UInt32 = 50) -> ReceiveSection {
+    var section = ConnectedPeer.section(0, ssrc: ssrc)
+    section.codecs = [codec]
+    return section
+  }
+  private let key: [UInt8] = [0x10, 0x00, 1, 2, 3]
+  private let delta: [UInt8] = [0x10, 0x01, 1, 2, 3]
+
+  @Test func `who adapts by nothing else is told what it may send`() throws {
+    let far = try ConnectedPeer(
+      AgreedMedia(receive: [section(NegotiatedCodec(format: .vp8, payloadType: 96, remb: true))]))
+    far.peer.reportsDue = far.now
+    #expect(
+      try !far.said(after: .milliseconds(1)).contains { if case .estimate = $0 { true } else { false } })
+    far.send(ssrc: 50, payloadType: 96)
+    #expect(
+      try far.said(after: .seconds(1)) == [
+        .receiverReport(blocks: 1), .name, .estimate(3_000_000 / 16 * 16, [50]),
+      ])
+    let plain = try ConnectedPeer(
+      AgreedMedia(receive: [
+        section(NegotiatedCodec(format: .vp8, payloadType: 96, pli: true, transportCC: true))
+      ]))
+    plain.peer.reportsDue = plain.now
+    plain.send(ssrc: 50, payloadType: 96)
+    #expect(try plain.said(after: .seconds(1)) == [.receiverReport(blocks: 1), .name])
+  }
+
+  @Test func `a key frame is asked for once a second, in the way that was agreed on`() throws {
+    let ways: [(NegotiatedCodec, [Said])] = [
+      (NegotiatedCodec(format: .vp8, payloadType: 96, pli: true, fir: true), [.pictureLoss(50)]),
+      (NegotiatedCodec(format: .vp8, payloadType: 96, fir: true), [.fullIntra(50, 1)]),
+      (NegotiatedCodec(format: .vp8, payloadType: 96), []),
+    ]
+    for (codec, wanted) in ways {
+      let far = try ConnectedPeer(AgreedMedia(receive: [section(codec)]))
+      far.send(ssrc: 50, payloadType: 96, payload: delta)
+      var asked: [Said] = []
+      for _ in 0..<9 {
+        far.peer.wishKeyFrame(receiver: 0)
+        asked += try far.said(after: .milliseconds(100))
+      }
+      #expect(asked == wanted)
+      #expect(try far.said(after: .milliseconds(200)).count == wanted.count)
+    }
+  }
+
+  @Test func `of who said goodbye nothing is reported, until it is heard again`() throws {
+    let far = try ConnectedPeer(AgreedMedia(receive: [ConnectedPeer.section(0, ssrc: 50)]))
+    far.send(ssrc: 50, payloadType: 96)
+    let ssrcs: [UInt32] = [50, 777]
+    try far.sendRTCP { writer in
+      writer.append(ReceiverReport(ssrc: 50))
+      writer.append(goodbye: ssrcs.span)
+    }
+    try far.rebuild()
+    far.peer.reportsDue = far.now
+    #expect(try far.said(after: .milliseconds(1)) == [])
+    far.send(ssrc: 50, payloadType: 96)
+    #expect(try far.said(after: .seconds(1)) == [.receiverReport(blocks: 1), .name])
+  }
+
+  @Test func `a slot that goes says goodbye, and so does a peer that is closed`() throws {
+    let far = try ConnectedPeer(AgreedMedia(send: [ConnectedPeer.slot(0), ConnectedPeer.slot(1)]))
+    far.apply(AgreedMedia(send: [ConnectedPeer.slot(1)]))
+    #expect(try far.taken() == [.receiverReport(blocks: 0), .name, .goodbye([7_000])])
+    far.peer.sayGoodbye(context: &far.context)
+    #expect(try far.taken() == [.receiverReport(blocks: 0), .name, .goodbye([7_001, 9])])
+  }
+
+  @Test func `feedback moves one's own slot alone`() throws {
+    let far = try ConnectedPeer(AgreedMedia(send: [ConnectedPeer.slot(0), ConnectedPeer.slot(1, .audio)]))
+    func wish(_ write: (inout RTCPWriter) -> Void) throws -> [Int] {
+      far.context.effects.clear()
+      try far.sendRTCP(write)
+      return far.wishes
+    }
+    #expect(try wish { $0.append(pictureLoss: FeedbackSources(sender: 50, media: 7_000)) } == [0])
+    #expect(
+      try wish { $0.append(fullIntraRequest: FullIntraRequest.Entry(ssrc: 7_000, sequence: 1), sender: 50) }
+        == [0])
+    // Somebody else's, and sound, which has no key frames.
+    #expect(far.dropped(.rtcpForeignStream) == 0)
+    #expect(try wish { $0.append(pictureLoss: FeedbackSources(sender: 50, media: 8_000)) } == [])
+    #expect(
+      try wish { $0.append(fullIntraRequest: FullIntraRequest.Entry(ssrc: 8_000, sequence: 2), sender: 50) }
+        == [])
+    let lost: [UInt16] = [1, 2]
+    #expect(
+      try wish { $0.append(nack: lost.span, FeedbackSources(sender: 50, media: 8_000)) } == []
+        && far.context.effects.nackCount == 0)
+    #expect(far.dropped(.rtcpForeignStream) == 3)
+    #expect(try wish { $0.append(pictureLoss: FeedbackSources(sender: 50, media: 7_001)) } == [])
+  }
+}
