@@ -21,7 +21,7 @@ build: ## install what is missing, build the server in release
 	swift build -c release --product roost
 
 .PHONY: test
-test: install-test check test-swift test-simulation test-browsers ## every property once
+test: install-test check test-swift test-simulation test-server test-browsers ## every property once
 
 .PHONY: install-test
 install-test:
@@ -43,6 +43,11 @@ test-swift: ## the Swift tests
 .PHONY: test-simulation
 test-simulation: ## conferences on a virtual clock, SIMULATION_SEEDS of them, and the same bytes from the same seed
 	scripts/accept.d/simulation $(SIMULATION_SEEDS)
+
+.PHONY: test-server
+test-server: ## the server as a process: metrics, health, its end
+	swift build -c release --product roost
+	@$(PYTHON) -m unittest discover --start-directory Tests/Server --pattern '*_test.py'
 
 .PHONY: test-browsers
 test-browsers: ## Chromium and Firefox, directly and through the server; BROWSER_TEST="…" picks some

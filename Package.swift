@@ -44,7 +44,8 @@ let package = Package(
     module("Configuration", ["Model"]),
     module("Rooms", ["Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine"]),
     .target(
-      name: "Gateway", dependencies: ["Model", "Logging", "Crypto", "HTTPServer", "Rooms"],
+      name: "Gateway",
+      dependencies: ["Model", "Logging", "Crypto", "ICE", "Peer", "Engine", "HTTPServer", "Rooms"],
       resources: [
         "index.html", "style.css", "icon.svg", "page.js", "roost.js", "devices.js", "generated.js",
         "messages.js",
@@ -108,7 +109,9 @@ let package = Package(
     tests("HTTPServer", ["Model", "Crypto", "HTTPServer", "COpenSSL"]),
     tests("Configuration", ["Model", "Configuration"]),
     tests("Rooms", ["Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine", "Rooms"]),
-    tests("Gateway", ["Model", "Crypto", "HTTPServer", "Rooms", "Gateway"]),
+    tests(
+      "Gateway",
+      ["Model", "Logging", "Crypto", "ICE", "Peer", "Engine", "HTTPServer", "Rooms", "Gateway"]),
     tests(
       "RoostTesting",
       ["Model", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Peer", "Engine", "RoostTesting"]),

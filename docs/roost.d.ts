@@ -165,6 +165,14 @@ export interface Ping {
 /** From the client. */
 export type ClientMessage = Auth | Offer | Candidate | Subscribe | Unsubscribe | Mute | Update | SendData | Leave | Ping;
 
+/** A STUN or TURN server, as RTCPeerConnection takes it. */
+export interface ICEServer {
+  urls: string[];
+  /** For TURN: good for a while only. */
+  username?: string;
+  credential?: string;
+}
+
 /** The first message: the state of the room exactly as of lastEvent. */
 export interface Joined {
   type: "joined";
@@ -173,7 +181,7 @@ export interface Joined {
   room: Room;
   /** The others. */
   participants: Participant[];
-  iceServers: Record<string, unknown>[];
+  iceServers: ICEServer[];
   /** Seconds. */
   pingInterval: number;
   lastEvent: number;
@@ -285,6 +293,13 @@ export interface ErrorMessage {
   retry: "never" | "now" | "after";
 }
 
+/** The server is about to stop and lets nobody new in; who is in may stay until then. */
+export interface Draining {
+  type: "draining";
+  /** RFC 3339, UTC, milliseconds. */
+  deadline: string;
+}
+
 /** The last message. */
 export interface Closed {
   type: "closed";
@@ -293,4 +308,4 @@ export interface Closed {
 }
 
 /** From the server. */
-export type ServerMessage = Joined | Answer | Slots | OfferWanted | Event | Speakers | Quality | Stream | Data | Ok | Pong | ErrorMessage | Closed;
+export type ServerMessage = Joined | Answer | Slots | OfferWanted | Event | Speakers | Quality | Stream | Data | Ok | Pong | ErrorMessage | Draining | Closed;

@@ -48,7 +48,7 @@ extension Configuration {
     _ option: ConfigurationOption, text: String, source: ConfigurationError.Source
   ) throws(ConfigurationError) {
     guard !option.setText(&self, text) else {
-      if option.isSecret { keySources = keys.mapValues { _ in source } }
+      if option.name == "keys" { keySources = keys.mapValues { _ in source } }
       return
     }
     throw ConfigurationError(
@@ -93,7 +93,7 @@ extension Configuration {
     // A dotted name is for the environment and the command line, not for one key of a file.
     if let option = ConfigurationSchema.option(name), !path.contains(where: { $0.contains(".") }) {
       guard !option.setTree(&self, tree) else {
-        if option.isSecret {
+        if option.name == "keys" {
           for key in keys.keys { keySources[key] = .file(file, line: lines.line(of: path + [key])) }
         }
         return

@@ -17,6 +17,27 @@ public struct Configuration: Equatable, Sendable {
     public var privateKey = ""
   }
 
+  public struct Admin: Equatable, Sendable {
+    public var port = 7889
+    /// Their ports are 0; `port` goes with each.
+    public var addresses = [SocketAddress(ipv4: 127, 0, 0, 1, port: 0)]
+  }
+
+  public struct Drain: Equatable, Sendable {
+    public var seconds = 60
+  }
+
+  public struct STUN: Equatable, Sendable {
+    public var urls: [String] = []
+  }
+
+  public struct TURN: Equatable, Sendable {
+    public var urls: [String] = []
+    public var secret = ""
+    /// Seconds.
+    public var lifetime = 86_400
+  }
+
   public struct Media: Equatable, Sendable {
     public struct Advertise: Equatable, Sendable {
       /// Empty: those of the interfaces.
@@ -66,14 +87,18 @@ public struct Configuration: Equatable, Sendable {
   }
 
   public var http = HTTP()
+  public var admin = Admin()
   public var media = Media()
   public var ice = ICE()
+  public var stun = STUN()
+  public var turn = TURN()
   /// API key → secret.
   public var keys: [String: String] = [:]
   /// Where each API key was given, for what is wrong with its secret.
   var keySources: [String: ConfigurationError.Source] = [:]
   public var log = Log()
   public var limits = Limits()
+  public var drain = Drain()
 
   public init() {}
 }
@@ -111,6 +136,14 @@ extension Configuration {
     throw ConfigurationError(
       source: .defaults, option: missing, problem: .missing,
       expected: "the paths of both PEM files, http.certificate and http.privateKey, or of neither")
+  }
+
+  /// Refuses TURN servers without the secret that they share with this one.
+  public func requireWholeTURN() throws(ConfigurationError) {
+    guard !turn.urls.isEmpty, turn.secret.isEmpty else { return }
+    throw ConfigurationError(
+      source: .defaults, option: "turn.secret", problem: .missing,
+      expected: "the secret of the servers in turn.urls, coturn's static-auth-secret")
   }
 
   /// Refuses a start without key or with a secret that can be guessed.

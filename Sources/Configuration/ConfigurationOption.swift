@@ -80,6 +80,43 @@ extension ConfigurationOption {
       render: { JSONTree.quoted($0[keyPath: path].rawValue) })
   }
 
+  /// - Parameter schemes: of RFC 7064 and RFC 7065.
+  static func urls(
+    _ name: String, _ path: Path<[String]>, _ schemes: [String], _ explanation: String,
+    _ change: Change = .atStart
+  ) -> Self {
+    let set: @Sendable (inout Configuration, [String]) -> Bool = {
+      guard $1.count <= 16, $1.allSatisfy({ ICEServerURL.isWellFormed($0, schemes: schemes) }) else {
+        return false
+      }
+      $0[keyPath: path] = $1
+      return true
+    }
+    let forms = schemes.map { "\($0):host:port" }.joined(separator: " or ")
+    return Self(
+      name: name, explanation: explanation, expectation: "a list of up to 16 URLs such as \(forms)",
+      change: change, isSecret: false,
+      setTree: { configuration, tree in tree.strings.map { set(&configuration, $0) } ?? false },
+      setText: { set(&$0, $1.isEmpty ? [] : $1.split(separator: ",").map { String($0.trimmed) }) },
+      render: { "[" + $0[keyPath: path].map { JSONTree.quoted($0) }.joined(separator: ", ") + "]" })
+  }
+
+  static func secret(
+    _ name: String, _ path: Path<String>, _ explanation: String, _ change: Change = .atStart
+  ) -> Self {
+    let set: @Sendable (inout Configuration, String) -> Bool = {
+      guard $1.utf8.count <= 1_024 else { return false }
+      $0[keyPath: path] = $1
+      return true
+    }
+    return Self(
+      name: name, explanation: explanation, expectation: "a string of up to 1024 bytes", change: change,
+      isSecret: true,
+      setTree: { if case .string(let text) = $1 { set(&$0, text) } else { false } },
+      setText: set,
+      render: { $0[keyPath: path].isEmpty ? "\"\"" : "\"(hidden)\"" })
+  }
+
   static func path(
     _ name: String, _ path: Path<String>, _ explanation: String, _ change: Change = .atStart
   ) -> Self {

@@ -27,6 +27,13 @@ public enum ConfigurationSchema {
     .path("http.privateKey", \.http.privateKey, "The PEM file with the key of that certificate."),
 
     .integer(
+      "admin.port", \.admin.port, 0...65535,
+      "TCP port for the operator: metrics and health, without a token; 0 lets the system choose."),
+    .addresses(
+      "admin.addresses", \.admin.addresses, .any, atLeast: 0,
+      "The addresses that it listens on; whoever reaches them reads the metrics. An empty list: none."),
+
+    .integer(
       "media.port", \.media.port, 1...65535,
       "UDP port for all media, the same on every address."),
     .integer(
@@ -58,6 +65,21 @@ public enum ConfigurationSchema {
       "Whether each address must answer a check of our own before media goes to it, or only one that a running "
         + "session changes to."),
 
+    .urls(
+      "stun.urls", \.stun.urls, ["stun", "stuns"],
+      "STUN servers that clients are told; a server on a public address needs none."),
+
+    .urls(
+      "turn.urls", \.turn.urls, ["turn", "turns"],
+      "TURN servers that clients are told, for those whose network lets no UDP through."),
+    .secret(
+      "turn.secret", \.turn.secret,
+      "The secret that those servers share with this one, coturn's static-auth-secret; it signs a user name for "
+        + "each client."),
+    .integer(
+      "turn.lifetime", \.turn.lifetime, 60...2_592_000,
+      "Seconds for which such a user name may be used."),
+
     .keys(
       "keys", \.keys,
       "API keys with their secrets of at least 32 bytes, which sign access tokens; with --dev they are devkey and "
@@ -68,6 +90,10 @@ public enum ConfigurationSchema {
     .integer(
       "limits.peers", \.limits.peers, 1...65_535,
       "Connected media transports; beyond, new ones are refused."),
+
+    .integer(
+      "drain.seconds", \.drain.seconds, 0...86_400,
+      "After SIGTERM, the seconds that those who are in a room may stay while nobody new is let in."),
   ]
 
   static func option(_ name: String) -> ConfigurationOption? { options.first { $0.name == name } }

@@ -47,6 +47,7 @@ public final class MediaEngine: Sendable {
   private let threads: [WorkerThread]
   private let serial = Atomic<UInt64>(1)
   private let finishEvents: @Sendable () -> Void
+  private let desk: ReportDesk
 
   /// Binds the port for every worker; nothing runs before `start`.
   public init(_ configuration: Configuration, clock: Clock, dtls: DTLSContext) throws(SocketError) {
@@ -70,6 +71,7 @@ public final class MediaEngine: Sendable {
       workers: configuration.workers,
       wake: { signals[$0].signal() },
       eventsReady: { continuation.yield() })
+    desk = ReportDesk(bridge)
     self.clock = clock
     certificate = dtls.certificate
     port = sockets[0].value.port
@@ -118,6 +120,19 @@ public final class MediaEngine: Sendable {
       if let report { reports.append(report) }
     }
     return reports
+  }
+
+  /// Counters and table sizes by worker; nil where one has ended or does not answer in time. For who looks again and
+  /// again: those who ask at the same time get the same report.
+  public func reports(within patience: Duration) async -> [WorkerReport?] {
+    await withTaskGroup(of: (Int, WorkerReport?).self) { [desk] group in
+      for worker in 0..<workerCount {
+        group.addTask { (worker, await desk.report(of: worker, within: patience)) }
+      }
+      var reports = [WorkerReport?](repeating: nil, count: workerCount)
+      for await (worker, report) in group { reports[worker] = report }
+      return reports
+    }
   }
 
   /// The processors that this process may use.

@@ -7,6 +7,8 @@ public struct GatewayConfiguration: Sendable {
   public var keys: [String: String]
   /// Tokens for the asking; nil: only for those who have one.
   public var development: Development?
+  /// What clients are told.
+  public var iceServers = ICEServers()
   /// Seconds since 1970.
   public var now: @Sendable () -> Int
 
@@ -46,7 +48,7 @@ public struct Gateway: HTTPHandler {
     }
     switch request.path {
     case "/healthz", "/readyz":
-      return isRead ? HTTPResponse(status: 200) : Problem.method(allowed: "GET, HEAD")
+      return await Health.response(to: request) { await rooms?.isReady() ?? true }
     case "/dev/token" where configuration.development != nil:
       guard request.method == .post else { return Problem.method(allowed: "POST") }
       return DevelopmentToken.response(to: request, configuration: configuration)
@@ -63,6 +65,10 @@ public struct Gateway: HTTPHandler {
   public func upgrade(_ request: HTTPRequest) async -> UpgradeDecision {
     if let refusal = door?.refusal(of: request) { return .refuse(refusal) }
     guard let rooms, let room = connectRoom(request) else { return .refuse(Problem.notFound()) }
+    // Without a token it may be somebody who is in already; `auth` of another is answered by `unavailable`.
+    if rooms.isDraining, request.bearerToken != nil || request.queryItem("access_token") != nil {
+      return .refuse(Problem.draining())
+    }
     guard AccessToken.isName(room) else {
       return .refuse(
         Problem.response(400, "room-name", "A room's name has 1 to 128 bytes and no control characters"))
@@ -72,12 +78,13 @@ public struct Gateway: HTTPHandler {
         Problem.response(
           400, "subprotocol", "The sub-protocol is missing", detail: "offer \(Self.subprotocol)"))
     }
-    let terms = SignallingSession<WebSocket>.Terms(room: room) {
+    var terms = SignallingSession<WebSocket>.Terms(room: room) {
       [configuration] text throws(AccessTokenRefusal) in
       let token = try AccessToken(verifying: text, keys: configuration.keys, now: configuration.now())
       _ = try token.requireJoin(room: room)
       return token
     }
+    terms.iceServers = { [configuration] in configuration.iceServers.list(for: $0, now: configuration.now()) }
     var authorized: AccessToken?
     if let text = request.bearerToken ?? request.queryItem("access_token") {
       do {
@@ -88,7 +95,7 @@ public struct Gateway: HTTPHandler {
     } else if request.headers["authorization"] != nil {
       return .refuse(Problem.response(401, "token-malformed", "Authorization is no Bearer token"))
     }
-    return .accept(subprotocol: Self.subprotocol) { [authorized] socket in
+    return .accept(subprotocol: Self.subprotocol) { [authorized, terms] socket in
       await SignallingSession(socket: socket, terms: terms, rooms: rooms).run(authorized: authorized)
     }
   }

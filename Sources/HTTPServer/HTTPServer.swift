@@ -40,6 +40,18 @@ public final class HTTPServer: Sendable {
     thread = ServerThread.start(loop, ending: ending)
   }
 
+  /// What is open and was counted; nil when the server has ended or does not answer in time.
+  public func report(within patience: Duration) async -> HTTPReport? {
+    let (answers, answer) = AsyncStream.makeStream(of: HTTPReport.self)
+    guard mailbox.post(.report { answer.yield($0) }) else { return nil }
+    let limit = Task {
+      try await Task.sleep(for: patience)
+      answer.finish()
+    }
+    defer { limit.cancel() }
+    return await answers.first { _ in true }
+  }
+
   /// Stops listening at once, lets requests in progress have their answers, closes WebSockets with 1001, and
   /// returns when the thread has ended.
   /// - Parameter grace: after this long whatever is left is cut off.

@@ -11,6 +11,12 @@ public struct WallTime: Hashable, Comparable, Sendable {
 
   public static func < (a: Self, b: Self) -> Bool { a.milliseconds < b.milliseconds }
 
+  public func advanced(by time: Duration) -> WallTime {
+    let (seconds, attoseconds) = time.components
+    return WallTime(
+      milliseconds: milliseconds &+ seconds &* 1_000 &+ attoseconds / 1_000_000_000_000_000)
+  }
+
   /// RFC 3339, UTC, with milliseconds: `2026-11-21T01:03:30.125Z`.
   public var text: String {
     let seconds = (milliseconds - (milliseconds % 1_000 + 1_000) % 1_000) / 1_000

@@ -1,3 +1,5 @@
+public import Model
+
 /// What a participant is told.
 public enum ParticipantNotice: Sendable {
   case event(RoomEvent)
@@ -15,6 +17,8 @@ public enum ParticipantNotice: Sendable {
   /// otherwise.
   case stream(TrackID, StreamState)
   case data(DataMessage)
+  /// The server is about to stop, at the latest then.
+  case draining(deadline: WallTime)
   /// The session is over; always the last.
   case closed(LeaveReason)
 }

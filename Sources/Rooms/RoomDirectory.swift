@@ -15,17 +15,21 @@ public final class RoomDirectory: Sendable {
     }
   }
 
-  private struct State {
+  struct State {
     var rooms: [String: Room] = [:]
     /// Sessions that are in, or about to be in, each room: a room with none goes.
     var sessions: [String: Int] = [:]
     /// Every peer that the media plane has not reported as closed; its room may be gone before it.
     var peers: [PeerKey: Room] = [:]
-    var isDraining = false
+    /// Until when those who are in may stay; nobody is let in any more.
+    var deadline: WallTime?
+    var isDraining: Bool { deadline != nil }
+    var counts = RoomCounts()
+    var waitingUntilEmpty: [CheckedContinuation<Void, Never>] = []
   }
 
-  private let state = Mutex(State())
-  private let media: MediaPlane
+  let state = Mutex(State())
+  let media: MediaPlane
   private let limits: Limits
   private let log: Log
 
@@ -77,18 +81,23 @@ public final class RoomDirectory: Sendable {
     attributes: [String: String] = [:], grants: Grants
   ) async throws(JoinError) -> ParticipantSession {
     let found: Result<Room, JoinError> = state.withLock { state in
-      if state.isDraining { return .failure(.draining) }
+      if state.isDraining { return .failure(state.counts.refuse(.draining)) }
       if state.sessions[name, default: 0] >= limits.participantsPerRoom {
-        return .failure(.full(limit: limits.participantsPerRoom))
+        return .failure(state.counts.refuse(.full(limit: limits.participantsPerRoom)))
       }
       if let room = state.rooms[name] {
         state.sessions[name]! += 1
+        state.counts.sessionsStarted += 1
         return .success(room)
       }
-      guard state.rooms.count < limits.rooms else { return .failure(.full(limit: limits.rooms)) }
+      guard state.rooms.count < limits.rooms else {
+        return .failure(state.counts.refuse(.full(limit: limits.rooms)))
+      }
       let room = Room(name: name, media: media, directory: self, log: log)
       state.rooms[name] = room
       state.sessions[name] = 1
+      state.counts.sessionsStarted += 1
+      state.counts.roomsStarted += 1
       return .success(room)
     }
     return await (try found.get()).join(
@@ -97,25 +106,21 @@ public final class RoomDirectory: Sendable {
   }
 
   /// A session that `join` began is over: a room without any goes.
-  func sessionEnded(in name: String) {
-    state.withLock { state in
-      guard let count = state.sessions[name] else { return }
+  func sessionEnded(in name: String, reason: LeaveReason) {
+    let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+      guard let count = state.sessions[name] else { return [] }
+      state.counts.sessionsEnded[reason, default: 0] += 1
       if count > 1 {
         state.sessions[name] = count - 1
       } else {
         state.sessions[name] = nil
         state.rooms[name] = nil
       }
+      guard state.sessions.isEmpty else { return [] }
+      defer { state.waitingUntilEmpty = [] }
+      return state.waitingUntilEmpty
     }
-  }
-
-  /// Nobody is let in any more; everybody is told and leaves.
-  public func close() async {
-    let rooms = state.withLock { state in
-      state.isDraining = true
-      return Array(state.rooms.values)
-    }
-    for room in rooms { await room.close(reason: .serverShutdown) }
+    for continuation in waiting { continuation.resume() }
   }
 
   func room(of name: String) -> Room? { state.withLock { $0.rooms[name] } }

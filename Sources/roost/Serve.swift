@@ -1,5 +1,4 @@
 internal import Configuration
-internal import Dispatch
 internal import Engine
 internal import Foundation
 internal import Gateway
@@ -21,6 +20,7 @@ extension Roost {
 
   /// Puts the pieces together and runs until SIGINT or SIGTERM.
   static func serve(_ configuration: Configuration, audience: Audience) async throws {
+    let started = Date().timeIntervalSince1970
     let log = Log(level: LogLevel(name: configuration.log.level.rawValue) ?? .info)
     switch audience {
     case .owners: try configuration.requireProductionKeys()
@@ -40,10 +40,13 @@ extension Roost {
       case .thisMachine: .thisMachine
       case .network: .network(names: names)
       }
-    let gateway = Gateway(
-      configuration: GatewayConfiguration(keys: configuration.keys, development: development) {
-        Int(Date().timeIntervalSince1970)
-      }, rooms: LiveRooms(media.rooms))
+    var doors = GatewayConfiguration(keys: configuration.keys, development: development) {
+      Int(Date().timeIntervalSince1970)
+    }
+    doors.iceServers = ICEServers(
+      stunURLs: configuration.stun.urls, turnURLs: configuration.turn.urls,
+      turnSecret: configuration.turn.secret, turnLifetime: configuration.turn.lifetime)
+    let gateway = Gateway(configuration: doors, rooms: LiveRooms(media.rooms))
     var limits = HTTPLimits()
     limits.connections = configuration.http.connections
     limits.connectionsPerAddress = configuration.http.connectionsPerAddress
@@ -55,30 +58,34 @@ extension Roost {
         listeners: configuration.http.addresses.map { .init($0.with(port: port)) }, limits: limits,
         tls: secured.context),
       handler: gateway)
+    let admin = try adminServer(configuration.admin, of: server, media, started: started)
+    let ending = Ending()
+    for address in admin?.addresses ?? [] { log.info("admin listener ready", ["address": "\(address)"]) }
     print(Greeting.text(addresses: server.addresses, secured: secured, isNetwork: audience == .network))
     // Whoever reads it may be a program behind a pipe.
     fflush(nil)
 
-    await untilTold(to: [SIGINT, SIGTERM])
-    log.info("stopping")
-    await media.rooms.close()
+    await ending.wait(for: media.rooms, patience: .seconds(configuration.drain.seconds), log: log)
+    await Ending.sayFarewell(media.rooms, through: server)
     await server.shutdown()
+    await admin?.shutdown(grace: .seconds(1))
     media.engine.stop()
     await events.value
   }
 
-  /// Returns when one of the signals comes; a second one then ends the process as usual.
-  private static func untilTold(to signals: [Int32]) async {
-    let (stream, continuation) = AsyncStream<Void>.makeStream()
-    let sources = signals.map { number in
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number)
-      source.setEventHandler { continuation.yield() }
-      source.resume()
-      return source
-    }
-    for await _ in stream { break }
-    for source in sources { source.cancel() }
-    for number in signals { signal(number, SIG_DFL) }
+  /// Metrics and health on a thread of their own, answered also while the public listener has all that it can take.
+  private static func adminServer(
+    _ admin: Configuration.Admin, of server: HTTPServer, _ media: MediaServer, started: Double
+  ) throws -> HTTPServer? {
+    guard !admin.addresses.isEmpty else { return nil }
+    var limits = HTTPLimits()
+    limits.connections = 64
+    limits.connectionsPerAddress = 64
+    return try HTTPServer(
+      configuration: HTTPServerConfiguration(
+        listeners: admin.addresses.map { .init($0.with(port: UInt16(admin.port))) }, limits: limits),
+      handler: AdminDoor(
+        rooms: media.rooms, engine: media.engine, server: server, version: version, started: started,
+        isLocalOnly: admin.addresses.allSatisfy(\.isLoopback)))
   }
 }

@@ -80,7 +80,7 @@ struct ConfigurationTests {
     (
       "{\n\n meda: { port: 1 } }",
       "roost.json5:3: meda: no such option, given { … }; did you mean media?; expected: one of "
-        + "http, media, ice, keys, log, limits"
+        + "http, admin, media, ice, stun, turn, keys, log, limits, drain"
     ),
     (
       "{ 'media.port': \n'x' }",
@@ -89,7 +89,7 @@ struct ConfigurationTests {
     ),
     (
       "{ completelyElse: true }",
-      "roost.json5:1: completelyElse: no such option, given true; expected: one of http, media, ice, keys, log, limits"
+      "roost.json5:1: completelyElse: no such option, given true; expected: one of http, admin, media, ice, stun, turn, keys, log, limits, drain"
     ),
     (
       "{ \"\\u006dedia\": {\n\"p\\x6frt\": 0 } }",
@@ -184,6 +184,31 @@ struct ConfigurationTests {
     )
     let secret = message { try load(nil, ["ROOST_KEYS": "verysecret"]) }
     #expect(secret.contains("ROOST_KEYS") && !secret.contains("verysecret"))
+  }
+
+  @Test func `TURN servers are URLs, and come with a secret that is shown to nobody`() throws {
+    let urls = [
+      "turn:turn.example", "turn:192.0.2.1:3478?transport=tcp", "turns:turn.example:443",
+      "turn:[2001:db8::1]:3478?transport=udp", "turn:[::1]",
+    ]
+    let list = urls.map { "'\($0)'" }.joined(separator: ",")
+    var loaded = try load("{ turn: { urls: [\(list)], secret: 'top secret' }, stun: { urls: ['stun:a:1'] } }")
+    #expect(loaded.turn.urls == urls && loaded.stun.urls == ["stun:a:1"])
+    #expect(try load(nil, ["ROOST_TURN_URLS": urls.joined(separator: ", ")]).turn.urls == urls)
+    #expect(loaded.json5.contains("secret: \"(hidden)\"") && !loaded.json5.contains("top secret"))
+    try loaded.requireWholeTURN()
+    loaded.turn.secret = ""
+    #expect(throws: ConfigurationError.self) { try loaded.requireWholeTURN() }
+  }
+
+  @Test(arguments: [
+    "turn.example", "http://turn.example", "stun:turn.example", "turn:", "turn:a b", "turn:a:0",
+    "turn:a:65536",
+    "turn:a:", "turn:a?transport=sctp", "turn:a?x", "turn:[::1", "turn:[]:1", "turn://a", "turn:user@a",
+    "TURN:a",
+  ])
+  func `what is no TURN server's URL is refused`(url: String) throws {
+    #expect(throws: ConfigurationError.self) { try load("{ turn: { urls: ['\(url)'] } }") }
   }
 
   @Test func `lists and keys come from text too`() throws {

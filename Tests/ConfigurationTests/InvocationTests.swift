@@ -97,7 +97,7 @@ struct InvocationTests {
       "serve --media.worker=2",
       "roost: no such flag: --media.worker, given \"2\"; did you mean --media.workers?"
     ),
-    ("serve --token-secret=a", "roost: no such flag: --token-secret, given (hidden)"),
+    ("serve --zzzz-secret=a", "roost: no such flag: --zzzz-secret, given (hidden)"),
     ("token --room= --identity=a", "roost: --room \"\": expected at least one character"),
     ("serve --zzzzzzzz", "roost: no such flag: --zzzzzzzz"),
     ("serve x", "roost: x: no flag; flags start with --"),

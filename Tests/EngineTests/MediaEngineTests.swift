@@ -113,6 +113,35 @@ struct MediaEngineTests {
     for await _ in engine.eventsReady {}
   }
 
+  @Test func `workers that don't answer are not waited for, and are asked once only`() async throws {
+    let engine = try MediaEngine(
+      MediaEngine.Configuration(port: 0, workers: 2, peersPerWorker: 16), clock: Clock(),
+      dtls: try Self.context())
+    for _ in 0..<3 {
+      let reports = await engine.reports(within: .milliseconds(30))
+      #expect(reports.count == 2 && reports.allSatisfy { $0 == nil })
+    }
+    #expect(engine.bridge.exchange.mailboxes.map { $0.take().count } == [1, 1])
+    // The question that was taken out above is never answered; those after it are at the end.
+    try engine.start()
+    engine.stop()
+    #expect(await engine.reports(within: .milliseconds(30)).allSatisfy { $0 == nil })
+  }
+
+  @Test func `all who ask at once get a report`() async throws {
+    let engine = try MediaEngine(
+      MediaEngine.Configuration(port: 0, workers: 2, peersPerWorker: 16), clock: Clock(),
+      dtls: try Self.context())
+    try engine.start()
+    defer { engine.stop() }
+    await withTaskGroup(of: [Int?].self) { group in
+      for _ in 0..<200 {
+        group.addTask { await engine.reports(within: .seconds(20)).map { $0?.worker } }
+      }
+      for await workers in group { #expect(workers == [0, 1]) }
+    }
+  }
+
   @Test func `workers share one port, and keys are never the same`() async throws {
     let engine = try MediaEngine(
       MediaEngine.Configuration(port: 0, workers: 4, peersPerWorker: 16), clock: Clock(),

@@ -69,8 +69,33 @@ struct GatewayTests {
   @Test func `wrong methods are told the right ones`() async {
     let answer = await gateway().respond(to: request(.post, "/"))
     #expect(answer.status == 405 && answer.headers["allow"] == "GET, HEAD")
-    #expect(await gateway().respond(to: request(.get, "/healthz")) == HTTPResponse(status: 200))
+    let health = await gateway().respond(to: request(.get, "/healthz"))
+    #expect(health.status == 200 && health.body.isEmpty && health.headers["cache-control"] == "no-store")
     #expect(await gateway().respond(to: request(.get, "/v1/rooms/demo/connect")).status == 426)
+  }
+
+  @Test func `while draining nobody is sent here, and who has a token in the request is turned away`() async {
+    let draining = gateway(rooms: TestRoom(isDraining: true))
+    let ready = await draining.respond(to: request(.get, "/readyz"))
+    #expect(ready.status == 503 && ready.body.isEmpty && ready.headers["retry-after"] == "5")
+    #expect(await draining.respond(to: request(.get, "/healthz")).status == 200)
+    #expect(await gateway().respond(to: request(.get, "/readyz")).status == 200)
+    #expect(await gateway().respond(to: request(.post, "/readyz")).status == 405)
+    let headers: HTTPHeaders = ["host": "h", "sec-websocket-protocol": "roost.v1"]
+    let path = "/v1/rooms/a/connect"
+    let refused = await draining.upgrade(request(.get, path, headers, query: "access_token=x"))
+    guard case .refuse(let response) = refused else {
+      Issue.record("accepted")
+      return
+    }
+    #expect(response.status == 503 && response.headers["retry-after"] == "5")
+    #expect(status(await draining.upgrade(request(.get, path, headers))) == 101)
+  }
+
+  @Test func `metrics are nowhere at the public door`() async {
+    for path in ["/metrics", "/metrics/", "/v1/doctor", "/debug"] {
+      #expect(await gateway().respond(to: request(.get, path)).status == 404)
+    }
   }
 
   @Test func `with --dev a token is there for the asking, and it joins`() async throws {

@@ -19,7 +19,9 @@ struct SchemaTests {
         JoinedBody(
           participant: participant, room: RoomBody(id: "RM_1", name: "r", metadata: "m"),
           participants: [participant, ParticipantBody(id: "PA_2", identity: "i")], lastEvent: 0),
-        pingInterval: 20),
+        iceServers: [
+          ICEServerBody(urls: ["stun:a"]), ICEServerBody(urls: ["turn:b"], username: "u", credential: "c"),
+        ], pingInterval: 20),
       .answer(SessionAnswer(sdp: "v=0")),
       .answer(
         SessionAnswer(
@@ -31,7 +33,7 @@ struct SchemaTests {
       .offerWanted(audio: 0, video: 0, reason: .iceRestart),
       .speakers([]), .speakers([SpeakerBody(participant: "PA_1", level: 1)]),
       .data(DataBody(from: nil, payload: "")), .data(DataBody(from: "PA_1", payload: "aGk=", topic: "t")),
-      .pong,
+      .pong, .draining(deadline: "2026-05-04T12:01:00.000Z"),
     ]
     + ConnectionQuality.allCases.map { .quality([QualityBody(participant: "PA_1", quality: $0.rawValue)]) }
     + RoomEvent.Kind.allCases.map {
@@ -68,6 +70,7 @@ struct SchemaTests {
     case .ok: "ok"
     case .pong: "pong"
     case .error: "error"
+    case .draining: "draining"
     case .closed: "closed"
     }
   }
@@ -82,7 +85,7 @@ struct SchemaTests {
       .filter { text in ["joined", "answer", "pong", "error"].contains { text.contains(#""type":"\#($0)""#) }
       }
       + [ServerMessage.ok.json(id: .text("x")), ServerMessage.ok.json(id: .number(.max))]
-    #expect(Set(Self.messages.map(Self.name)).union(["ok"]).count == 13)
+    #expect(Set(Self.messages.map(Self.name)).union(["ok"]).count == 14)
     let (status, output) = try check(texts.map { "ServerMessage \($0)" })
     #expect(status == 0, "\(output)")
     #expect(output.contains("\(texts.count) messages"))

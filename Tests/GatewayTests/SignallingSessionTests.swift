@@ -98,6 +98,15 @@ struct SignallingSessionTests {
     #expect(client.room.requests.withLock { $0.first?.remote.host } == "192.0.2.1")
   }
 
+  @Test func `the end of the server is announced with its time`() async throws {
+    var client = Client()
+    let participant = try await client.join()
+    participant.say.yield(.draining(deadline: "2026-11-21T05:00:00.000Z"))
+    let expected: NSDictionary = ["type": "draining", "deadline": "2026-11-21T05:00:00.000Z"]
+    #expect(try await client.next() == expected)
+    #expect(try await client.ask(#"{"type":"ping"}"#)["type"] as? String == "pong")
+  }
+
   @Test func `a token of the request joins without auth`() async throws {
     let token = AccessToken(apiKey: "k", identity: "ada", expires: 9, grants: .join("demo"))
     var client = Client(authorized: token)

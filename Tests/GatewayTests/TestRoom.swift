@@ -9,7 +9,14 @@ final class TestRoom: RoomService {
   let requests = Mutex<[JoinRequest]>([])
   private let refusal: RoomRefusal?
 
-  init(refusing refusal: RoomRefusal? = nil) { self.refusal = refusal }
+  let isDraining: Bool
+
+  init(refusing refusal: RoomRefusal? = nil, isDraining: Bool = false) {
+    self.refusal = refusal
+    self.isDraining = isDraining
+  }
+
+  func isReady() async -> Bool { !isDraining }
 
   func join(_ request: JoinRequest) async throws(RoomRefusal) -> any RoomParticipant {
     requests.withLock { $0.append(request) }

@@ -94,6 +94,7 @@ final class TestClient {
     case .stream(_, .paused(let reason)): return "stream paused \(reason.rawValue)"
     case .stream(_, .waiting(let reason)): return "stream waiting \(reason.rawValue)"
     case .data(let data): return "data \(data.payload) \(data.topic ?? "-") \(data.from != nil)"
+    case .draining: return "draining"
     case .closed(let reason): return "closed \(reason.rawValue)"
     }
   }

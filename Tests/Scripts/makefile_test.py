@@ -18,7 +18,7 @@ class MakefileTest(unittest.TestCase):
         commands = self.commands("test")
         for part in ["scripts/install test", "scripts/check-format", "scripts/check-imports", "Tests/Scripts",
                      "swift test --skip-build --skip HTTPServerTests", "--filter HTTPServerTests",
-                     "scripts/accept.d/simulation", "Tests/Browsers/run"]:
+                     "scripts/accept.d/simulation", "Tests/Server", "Tests/Browsers/run"]:
             self.assertIn(part, commands)
 
     def test_every_check_of_accept_is_listed_and_there(self):

@@ -48,6 +48,7 @@ public struct ConfigurationSource: Equatable, Sendable {
       configuration.applyDevelopment()
     }
     try configuration.requireWholeTLS()
+    try configuration.requireWholeTURN()
     return configuration
   }
 }

@@ -1,4 +1,4 @@
-internal import ICE
+public import ICE
 public import Peer
 
 /// Counters and table sizes of one worker at one moment.
@@ -6,7 +6,11 @@ public struct WorkerReport: Sendable {
   public var worker = 0
   public var peers = 0
   public var connectedPeers = 0
+  /// Also those that other workers relay to this one.
   public var tracks = 0
+  /// Published by peers that are here.
+  public var audioTracks = 0
+  public var videoTracks = 0
   public var paths = 0
   public var timers = 0
   /// Peers of this home, wherever they are now.
@@ -15,9 +19,11 @@ public struct WorkerReport: Sendable {
   public var pendingChecks = 0
   public var counters = PeerCounters()
   public var routing = RoutingCounters()
-  /// STUN that was ignored, by the reason's name; only reasons that came up.
-  public var iceDrops: [String: UInt64] = [:]
+  /// STUN that was ignored.
+  public var iceDrops = ICEDropCounters()
   public var sending = SendStatistics()
+
+  public init() {}
 }
 
 /// What happened between workers, and to datagrams that belong to no peer.
@@ -49,4 +55,6 @@ public struct RoutingCounters: Sendable {
   public var pictureReplays: UInt64 = 0
   public var pathTableFull: UInt64 = 0
   public var messagesDropped: UInt64 = 0
+
+  public init() {}
 }

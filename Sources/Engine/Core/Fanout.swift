@@ -128,6 +128,10 @@ struct FanoutTable: ~Copyable {
   }
 
   var count: Int { indices.count }
+  /// Tracks of that kind whose publisher is here; a walk.
+  func publishedCount(_ kind: MediaKind) -> Int {
+    indices.values.count { base[$0].kind == kind && base[$0].publisher >= 0 }
+  }
   func find(_ key: TrackKey) -> Int? { indices[key] }
   /// Of all tracks of a peer; a walk.
   func indices(of peer: PeerKey) -> [Int] { indices.filter { $0.key.peer == peer }.map(\.value).sorted() }

@@ -229,6 +229,8 @@ extension WorkerCore {
     report.peers = peers.count
     report.connectedPeers = peers.occupied.count { peers.pointer($0).pointee.isConnected }
     report.tracks = fanouts.count
+    report.audioTracks = fanouts.publishedCount(.audio)
+    report.videoTracks = fanouts.publishedCount(.video)
     report.paths = paths.count
     report.timers = timers.count
     report.homeRecords = homes.count
@@ -237,9 +239,7 @@ extension WorkerCore {
     report.counters = context.counters
     report.routing = counters
     report.sending = sending
-    for reason in ICEDrop.allCases where context.iceCounters[reason] > 0 {
-      report.iceDrops[reason.name] = context.iceCounters[reason]
-    }
+    report.iceDrops = context.iceCounters
     return report
   }
 }

@@ -254,4 +254,6 @@ public struct SendStatistics: Sendable {
   public var segmentationRefused: UInt64 = 0
   public var droppedBufferFull: UInt64 = 0
   public var droppedUnreachable: UInt64 = 0
+
+  public init() {}
 }

@@ -22,6 +22,13 @@ enum Problem {
 
   static func notFound() -> HTTPResponse { response(404, "not-found", "There is nothing here") }
 
+  /// The server is about to stop. Another one, or this one started again, serves soon.
+  static func draining() -> HTTPResponse {
+    var refusal = response(503, "draining", "The server is about to stop and lets nobody new in")
+    refusal.headers.add("retry-after", "5")
+    return refusal
+  }
+
   static func method(allowed: String) -> HTTPResponse {
     var refusal = response(405, "method", "That method does nothing here", detail: "allowed: \(allowed)")
     refusal.headers.add("allow", allowed)

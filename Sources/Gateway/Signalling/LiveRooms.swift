@@ -7,6 +7,9 @@ public struct LiveRooms: RoomService {
 
   public init(_ directory: RoomDirectory) { self.directory = directory }
 
+  public var isDraining: Bool { directory.isDraining }
+  public func isReady() async -> Bool { await directory.isReady() }
+
   public func join(_ request: JoinRequest) async throws(RoomRefusal) -> any RoomParticipant {
     do throws(JoinError) {
       let session = try await directory.join(
@@ -169,6 +172,7 @@ extension RoomMessage {
         .data(
           DataBody(
             from: data.from?.text, payload: data.payload, topic: data.topic, reliable: data.reliable))
+      case .draining(let deadline): .draining(deadline: deadline.text)
       case .closed(let reason): .closed(reason)
       case .event(let event): .event(EventBody(event))
       }

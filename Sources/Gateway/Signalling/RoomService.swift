@@ -5,6 +5,10 @@ public import Rooms
 public protocol RoomService: Sendable {
   /// The participant stays until `leave` or until its messages say `closed`.
   func join(_ request: JoinRequest) async throws(RoomRefusal) -> any RoomParticipant
+  /// Nobody new is let in, because the server is about to stop.
+  var isDraining: Bool { get }
+  /// Whether it makes sense to send somebody here: not draining, and the media plane answers.
+  func isReady() async -> Bool
 }
 
 public struct JoinRequest: Sendable {
@@ -84,6 +88,8 @@ public enum RoomMessage: Equatable, Sendable {
   case quality([QualityBody])
   case stream(StreamBody)
   case data(DataBody)
+  /// The server stops at that time (RFC 3339) at the latest.
+  case draining(deadline: String)
   /// The last one.
   case closed(LeaveReason)
 }

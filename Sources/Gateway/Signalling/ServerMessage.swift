@@ -3,7 +3,7 @@ internal import Rooms
 
 /// A message to a client of the native door.
 enum ServerMessage: Equatable, Sendable {
-  case joined(JoinedBody, pingInterval: Int)
+  case joined(JoinedBody, iceServers: [ICEServerBody], pingInterval: Int)
   case answer(SessionAnswer)
   case slots([Slot])
   case offerWanted(audio: Int, video: Int, reason: OfferReason)
@@ -16,6 +16,7 @@ enum ServerMessage: Equatable, Sendable {
   case ok
   case pong
   case error(SignallingErrorCode, message: String)
+  case draining(deadline: String)
   case closed(LeaveReason)
 
   /// - Parameter id: of the request that this answers.
@@ -36,19 +37,19 @@ private struct Envelope: Encodable {
   enum Key: String, CodingKey {
     case type, id, participant, room, participants, iceServers, pingInterval, lastEvent
     case sdp, tracks, slots, declined, assignments, audio, video, reason, event, code, message, retry
-    case speakers, track, state, from, payload, topic, reliable
+    case speakers, track, state, from, payload, topic, reliable, deadline
   }
 
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: Key.self)
     try fields.encodeIfPresent(id, forKey: .id)
     switch message {
-    case .joined(let state, let pingInterval):
+    case .joined(let state, let iceServers, let pingInterval):
       try fields.encode("joined", forKey: .type)
       try fields.encode(state.participant, forKey: .participant)
       try fields.encode(state.room, forKey: .room)
       try fields.encode(state.participants, forKey: .participants)
-      try fields.encode([String](), forKey: .iceServers)
+      try fields.encode(iceServers, forKey: .iceServers)
       try fields.encode(pingInterval, forKey: .pingInterval)
       try fields.encode(state.lastEvent, forKey: .lastEvent)
     case .answer(let answer):
@@ -92,6 +93,9 @@ private struct Envelope: Encodable {
       try fields.encode(code, forKey: .code)
       try fields.encode(message, forKey: .message)
       try fields.encode(code.retry, forKey: .retry)
+    case .draining(let deadline):
+      try fields.encode("draining", forKey: .type)
+      try fields.encode(deadline, forKey: .deadline)
     case .closed(let reason):
       try fields.encode("closed", forKey: .type)
       try fields.encode(reason, forKey: .reason)

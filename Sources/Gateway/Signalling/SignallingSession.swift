@@ -30,6 +30,8 @@ actor SignallingSession<Socket: TextSocket> {
     var authTime: Duration = .seconds(5)
     /// Seconds between the pings that a client is asked for.
     var pingInterval = 20
+    /// Those for the participant of that id.
+    var iceServers: @Sendable (String) -> [ICEServerBody] = { _ in [] }
   }
 
   private struct OfferInFlight { let id: RequestID? }
@@ -161,7 +163,9 @@ actor SignallingSession<Socket: TextSocket> {
         return
       }
       self.participant = participant
-      send(.joined(participant.joined, pingInterval: terms.pingInterval), id: id)
+      let iceServers = terms.iceServers(participant.joined.participant.id)
+      send(
+        .joined(participant.joined, iceServers: iceServers, pingInterval: terms.pingInterval), id: id)
       pump = Task {
         for await message in participant.messages { self.forward(message) }
       }
@@ -209,6 +213,7 @@ actor SignallingSession<Socket: TextSocket> {
     case .quality(let changed): send(.quality(changed))
     case .stream(let stream): send(.stream(stream))
     case .data(let data): send(.data(data))
+    case .draining(let deadline): send(.draining(deadline: deadline))
     case .slots(let slots): send(.slots(slots))
     case .offerWanted(let audio, let video, let reason):
       send(.offerWanted(audio: audio, video: video, reason: reason))

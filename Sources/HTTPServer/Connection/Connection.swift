@@ -38,6 +38,8 @@ final class Connection {
   var handle: OpaquePointer?
 
   var phase = Phase.head
+  /// Has been answered and waits for another request, which need not come.
+  var isKept = false
   /// When the server acts by itself.
   var deadline = Instant.never
 

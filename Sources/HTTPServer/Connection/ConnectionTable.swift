@@ -12,6 +12,8 @@ struct ConnectionTable {
   subscript(id: UInt64) -> Connection? { byID[id] }
   subscript(handle handle: OpaquePointer) -> Connection? { byHandle[handle] }
 
+  func isFull(_ limits: HTTPLimits) -> Bool { byID.count >= limits.connections }
+
   func hasRoom(for remote: SocketAddress, _ limits: HTTPLimits) -> Bool {
     byID.count < limits.connections
       && perAddress[AddressGroup(remote), default: 0] < limits.connectionsPerAddress

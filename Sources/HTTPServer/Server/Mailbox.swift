@@ -9,6 +9,7 @@ enum Command: Sendable {
   /// - Parameter text: one whole message.
   case send(UInt64, text: [UInt8])
   case close(UInt64, code: UInt16, reason: String, dropping: Bool)
+  case report(@Sendable (HTTPReport) -> Void)
   /// Listen no more, finish what is under way.
   case drain
   /// Whatever is still under way ends now.
@@ -40,11 +41,14 @@ final class Mailbox: Sendable {
     }
   }
 
-  func post(_ command: Command) {
+  /// - Returns: false when the thread has ended.
+  @discardableResult
+  func post(_ command: Command) -> Bool {
     state.withLock { state in
-      guard state.descriptor >= 0 else { return }
+      guard state.descriptor >= 0 else { return false }
       state.commands.append(command)
       if state.commands.count == 1 { eventfd_write(state.descriptor, 1) }
+      return true
     }
   }
 

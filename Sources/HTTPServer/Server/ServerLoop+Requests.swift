@@ -44,6 +44,7 @@ extension ServerLoop {
   private func requestLineCame(on handle: OpaquePointer, target: UnsafePointer<CChar>) {
     guard let connection = connections[handle: handle], connection.phase == .head else { return }
     let bytes = UnsafeRawBufferPointer(start: target, count: strlen(target))
+    connection.isKept = false
     connection.requestLine = .init(target: RequestTarget(bytes))
     schedule(connection, Clocks.now() + limits.headTime)
   }
@@ -67,7 +68,7 @@ extension ServerLoop {
       return true
     case .body:
       return connection.bodyOverflowed
-        ? answer(connection, handle, RequestRefusal.bodyTooLarge.response, closing: true)
+        ? refuse(connection, handle, .bodyTooLarge)
         : putAside(connection, handle)
     case .answering: return takeUp(connection, handle)
     case .writing, .upgrading, .webSocket, .lingering, .gone: return false
@@ -87,7 +88,7 @@ extension ServerLoop {
       schedule(connection, Clocks.now() + limits.bodyTime)
       return true
     } catch {
-      return answer(connection, handle, error.response, closing: true)
+      return refuse(connection, handle, error)
     }
   }
 
@@ -156,11 +157,19 @@ extension ServerLoop {
     }
   }
 
+  private func refuse(
+    _ connection: Connection, _ handle: OpaquePointer, _ refusal: RequestRefusal
+  ) -> Bool {
+    counters.refusedRequests["\(refusal)", default: 0] &+= 1
+    return answer(connection, handle, refusal.response, closing: true)
+  }
+
   private func answer(
     _ connection: Connection, _ handle: OpaquePointer, _ response: HTTPResponse, closing: Bool
   ) -> Bool {
     guard let made = response.made(closing: closing || draining) else { return false }
     defer { MHD_destroy_response(made) }
+    counters.answers[response.status, default: 0] &+= 1
     beginWriting(connection, handle, .writing)
     return MHD_queue_response(handle, UInt32(clamping: response.status), made) == .YES
   }
@@ -178,6 +187,7 @@ extension ServerLoop {
     connection.reset()
     guard connection.phase == .writing, !aborted else { return }
     connection.phase = .head
+    connection.isKept = true
     roost_mhd_set_timeout(handle, 0)
     schedule(connection, Clocks.now() + limits.keepAlive)
     if draining || connection.farEndGone { cutIdle(connection) }

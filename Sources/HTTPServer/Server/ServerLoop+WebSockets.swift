@@ -20,6 +20,7 @@ extension ServerLoop {
     MHD_add_response_header(response, "upgrade", "websocket")
     MHD_add_response_header(response, "sec-websocket-accept", WebSocketHandshake.accept(key: key))
     if let subprotocol { MHD_add_response_header(response, "sec-websocket-protocol", subprotocol) }
+    counters.answers[101, default: 0] &+= 1
     beginWriting(connection, handle, .upgrading)
     return MHD_queue_response(handle, 101, response) == .YES
   }
@@ -40,6 +41,7 @@ extension ServerLoop {
     connection.upgraded = upgraded
     connection.descriptor = descriptor
     connection.phase = .webSocket
+    counters.webSocketsOpened &+= 1
     connection.reset()
     connection.frames = WebSocketConnection(descriptor: descriptor, early: early, limits: limits, now: now)
     let socket = WebSocket(id: connection.id, remote: connection.remote, limits: limits, mailbox: mailbox)
@@ -60,7 +62,11 @@ extension ServerLoop {
   }
 
   private func read(_ connection: Connection, now: Instant) {
-    for text in connection.frames?.read(now: now) ?? [] where connection.socket?.deliver(text) == false {
+    for text in connection.frames?.read(now: now) ?? [] {
+      counters.messagesReceived &+= 1
+      counters.messageBytesReceived &+= UInt64(text.utf8.count)
+      guard connection.socket?.deliver(text) == false else { continue }
+      counters.webSocketsClosed[1013, default: 0] &+= 1
       connection.frames?.close(code: 1013, reason: "too fast", now: now, dropping: true)
       break
     }

@@ -11,6 +11,7 @@ final class ServerLoop {
   let mailbox: Mailbox
   let poller: Poller
   var connections = ConnectionTable()
+  var counters = HTTPCounters()
   /// Through which every connection goes where there is TLS.
   var tunnels = TunnelTable()
   private(set) var draining = false
@@ -115,6 +116,8 @@ final class ServerLoop {
         return
       }
       guard connections.hasRoom(for: remote, limits), tunnels.count < limits.connections else {
+        let isFull = connections.isFull(limits) || tunnels.count >= limits.connections
+        if isFull { counters.refusedFull &+= 1 } else { counters.refusedPerAddress &+= 1 }
         close(descriptor)
         continue
       }
@@ -125,7 +128,10 @@ final class ServerLoop {
       arriving = connection
       let taken = daemon?.add(descriptor, from: remote) == true
       arriving = nil
-      guard !taken else { continue }
+      guard !taken else {
+        counters.accepted &+= 1
+        continue
+      }
       if connection.phase == .lingering { forget(connection) } else { connections.remove(connection) }
     }
   }
@@ -145,6 +151,7 @@ final class ServerLoop {
   /// With no descriptor left a waiting client would wake the loop for ever: it is taken and let go.
   private func turnAway(_ listener: Int32) {
     guard spareDescriptor >= 0 else { return }
+    counters.refusedWithoutDescriptor &+= 1
     close(spareDescriptor)
     let client = Glibc.accept(listener, nil, nil)
     if client >= 0 { close(client) }
@@ -177,13 +184,20 @@ final class ServerLoop {
   private func expire(_ connection: Connection, now: Instant) {
     connection.deadline = .never
     switch connection.phase {
-    case .head, .body: cut(connection)
+    case .head:
+      if !connection.isKept { counters.lateHeads &+= 1 }
+      cut(connection)
+    case .body:
+      counters.lateBodies &+= 1
+      cut(connection)
     case .answering:
+      counters.lateAnswers &+= 1
       var response = HTTPResponse(status: 503)
       response.headers.add("retry-after", "1")
       resume(connection, .response(response, closing: true))
     case .webSocket:
       connection.frames?.expire(now: now)
+      if connection.frames?.phase == .gone { counters.lateWebSockets &+= 1 }
       settleWebSocket(connection, now: now)
     case .lingering: forget(connection)
     // libmicrohttpd's own bound holds there.
@@ -283,16 +297,28 @@ final class ServerLoop {
       }
     case .send(let id, let text):
       guard let connection = connections[id] else { return }
+      counters.messagesSent &+= 1
+      counters.messageBytesSent &+= UInt64(text.count)
       connection.frames?.send(text)
       settleWebSocket(connection, now: Clocks.now())
     case .close(let id, let code, let reason, let dropping):
       guard let connection = connections[id] else { return }
       let now = Clocks.now()
+      counters.webSocketsClosed[code, default: 0] &+= 1
       connection.frames?.close(code: code, reason: reason, now: now, dropping: dropping)
       settleWebSocket(connection, now: now)
+    case .report(let answer): answer(report())
     case .drain: drain()
     case .abort: aborted = true
     }
+  }
+
+  private func report() -> HTTPReport {
+    var report = HTTPReport()
+    report.connections = connections.all.count
+    report.webSockets = connections.all.count { $0.phase == .webSocket }
+    report.counters = counters
+    return report
   }
 
   private func closeListeners() {
@@ -311,6 +337,7 @@ final class ServerLoop {
       switch connection.phase {
       case .head where connection.requestLine == nil: cutIdle(connection)
       case .webSocket:
+        counters.webSocketsClosed[1001, default: 0] &+= 1
         connection.frames?.close(code: 1001, reason: "server stops", now: now)
         settleWebSocket(connection, now: now)
       default: break

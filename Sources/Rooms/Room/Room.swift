@@ -21,6 +21,8 @@ actor Room {
   var stalled: Set<TrackID> = []
   private var lastEvent = 0
   private var closed: LeaveReason?
+  /// Until when those who are in may stay.
+  private var deadline: WallTime?
 
   init(name: String, media: MediaPlane, directory: RoomDirectory, log: Log) {
     var random = RandomSource.system
@@ -63,6 +65,8 @@ actor Room {
     log.info(
       "participant joined",
       ["room": info.name, "identity": newcomer.identity, "id": participant.id.text])
+    // Who was on the way in when the others were told is told now.
+    if let deadline { session.notify(.draining(deadline: deadline)) }
     if let closed { end(member, reason: closed) }
     return session
   }
@@ -81,10 +85,16 @@ actor Room {
     members.removeAll { $0 === member }
     if !member.grants.hidden { record(.participantLeft, participant: member.info, reason: reason) }
     member.session.finish(.closed(reason))
-    directory.sessionEnded(in: info.name)
+    directory.sessionEnded(in: info.name, reason: reason)
     if members.isEmpty { record(.roomFinished) }
     log.info(
       "participant left", ["room": info.name, "identity": member.info.identity, "reason": reason.rawValue])
+  }
+
+  /// Tells everybody until when they may stay.
+  func drain(until deadline: WallTime) {
+    self.deadline = deadline
+    for member in members { member.session.notify(.draining(deadline: deadline)) }
   }
 
   /// Ends every session, also of those that are on their way in.

@@ -24,13 +24,13 @@ class Server:
     ORIGIN = "http://127.0.0.1:7880"
     MEDIA_PORT = 7882
 
-    def __init__(self, binary, workers=2, lan=None):
+    def __init__(self, binary, workers=2, lan=None, options=(), environment=None):
         """`lan`: with --lan, reached by this address."""
-        command = [binary, "serve", "--dev", "--media.workers", str(workers)]
+        command = [binary, "serve", "--dev", "--media.workers", str(workers), *options]
         if lan:
             self.ORIGIN = f"https://{lan}:7880"
             command.append("--lan")
-        self.process = Process("server", command)
+        self.process = Process("server", command, environment)
 
     async def __aenter__(self):
         self.process.start()

@@ -1,0 +1,60 @@
+public import Engine
+public import HTTPServer
+public import Rooms
+
+/// The operator's door, on a listener of its own: metrics and health. It asks for no token and is therefore for
+/// addresses that the public does not reach.
+public struct AdminDoor: HTTPHandler {
+  private let rooms: RoomDirectory
+  private let engine: MediaEngine
+  private let server: HTTPServer
+  private let version: String
+  private let started: Double
+  private let isLocalOnly: Bool
+
+  /// - Parameters:
+  ///   - server: the public one, which is reported on.
+  ///   - started: seconds since 1970.
+  ///   - isLocalOnly: listens on this machine alone, so that only names of this machine are served: a web page
+  ///     could have pointed another one here (DNS rebinding).
+  public init(
+    rooms: RoomDirectory, engine: MediaEngine, server: HTTPServer, version: String, started: Double,
+    isLocalOnly: Bool
+  ) {
+    self.rooms = rooms
+    self.engine = engine
+    self.server = server
+    self.version = version
+    self.started = started
+    self.isLocalOnly = isLocalOnly
+  }
+
+  public func respond(to request: HTTPRequest) async -> HTTPResponse {
+    if isLocalOnly, !DevelopmentDoor.isLocal(authority: request.headers["host"] ?? "") {
+      return Problem.response(421, "host", "Only this machine's own names are served here")
+    }
+    switch request.path {
+    case "/healthz", "/readyz": return await Health.response(to: request) { await rooms.isReady() }
+    case "/metrics":
+      guard request.method == .get || request.method == .head else {
+        return Problem.method(allowed: "GET, HEAD")
+      }
+      return HTTPResponse(status: 200, type: Exposition.contentType, body: await metrics().utf8)
+    default: return Problem.notFound()
+    }
+  }
+
+  public func upgrade(_ request: HTTPRequest) async -> UpgradeDecision { .refuse(await respond(to: request)) }
+
+  private func metrics() async -> String {
+    // Side by side: what doesn't answer holds up the others no longer than it is waited for.
+    async let reports = engine.reports(within: .seconds(1))
+    async let http = server.report(within: .seconds(1))
+    var exposition = Exposition()
+    ProcessMetrics.write(ProcessUsage(), version: version, started: started, to: &exposition)
+    RoomMetrics.write(rooms.counts, isDraining: rooms.isDraining, to: &exposition)
+    WorkerMetrics.write(await reports, to: &exposition)
+    if let http = await http { HTTPMetrics.write(http, to: &exposition) }
+    return exposition.text
+  }
+}

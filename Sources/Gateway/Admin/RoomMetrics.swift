@@ -1,0 +1,49 @@
+internal import Engine
+internal import Rooms
+
+/// What the rooms and the process count, as metrics.
+enum RoomMetrics {
+  static func write(_ counts: RoomCounts, isDraining: Bool, to exposition: inout Exposition) {
+    exposition.family("roost_rooms", .gauge, "Rooms with somebody in them.", [.init(counts.rooms)])
+    exposition.family("roost_participants", .gauge, "Participants in rooms.", [.init(counts.participants)])
+    exposition.family(
+      "roost_draining", .gauge, "Whether the server lets nobody in any more because it is about to stop.",
+      [.init(isDraining ? 1 : 0)])
+    exposition.family(
+      "roost_rooms_started_total", .counter, "Rooms made.", [.init(counts.roomsStarted)])
+    exposition.family(
+      "roost_sessions_started_total", .counter, "Participants let in.", [.init(counts.sessionsStarted)])
+    exposition.family(
+      "roost_sessions_ended_total", .counter, "Participants gone, by the reason that they were told.",
+      LeaveReason.allCases.map {
+        .init(counts.sessionsEnded[$0, default: 0], ("reason", $0.rawValue))
+      })
+    exposition.family(
+      "roost_joins_refused_total", .counter, "Participants with a good token who were not let in.",
+      [
+        .init(counts.refusedFull, ("reason", "full")),
+        .init(counts.refusedDraining, ("reason", "draining")),
+      ])
+  }
+}
+
+/// What every server of any kind tells, under the names that Prometheus's own libraries use.
+enum ProcessMetrics {
+  static func write(_ usage: ProcessUsage, version: String, started: Double, to exposition: inout Exposition)
+  {
+    exposition.family(
+      "roost_build_info", .gauge, "The version that runs; always 1.", [.init(1, ("version", version))])
+    exposition.family(
+      "process_start_time_seconds", .gauge, "Start of the process, in seconds since 1970.", [.init(started)])
+    exposition.family(
+      "process_cpu_seconds_total", .counter, "Processor time, of the user and of the system.",
+      [.init(usage.processorSeconds)])
+    exposition.family(
+      "process_resident_memory_bytes", .gauge, "Memory that is resident.",
+      usage.residentBytes.map { [.init($0)] } ?? [])
+    exposition.family(
+      "process_open_fds", .gauge, "Open file descriptors.", usage.descriptors.map { [.init($0)] } ?? [])
+    exposition.family(
+      "process_max_fds", .gauge, "How many file descriptors there may be.", [.init(usage.descriptorLimit)])
+  }
+}

@@ -1,0 +1,161 @@
+internal import Engine
+internal import ICE
+internal import Peer
+
+/// What the media workers count, as metrics. Each table names every counter of its kind once; a test holds them
+/// to that.
+enum WorkerMetrics {
+  struct Row<Counters>: Sendable {
+    var path: any KeyPath<Counters, UInt64> & Sendable
+    var name: String
+    var help: String
+
+    init(_ path: any KeyPath<Counters, UInt64> & Sendable, _ name: String, _ help: String) {
+      self.path = path
+      self.name = name
+      self.help = help
+    }
+  }
+
+  static let peer: [Row<PeerCounters>] = [
+    Row(\.packetsReceived, "roost_received_packets_total", "Media packets (SRTP and SRTCP) from peers."),
+    Row(\.bytesReceived, "roost_received_bytes_total", "Their bytes."),
+    Row(
+      \.packetsSent, "roost_sent_packets_total",
+      "Media packets (SRTP) for peers, retransmissions by RTX among them."),
+    Row(\.bytesSent, "roost_sent_bytes_total", "Their bytes."),
+    Row(
+      \.retransmissionsSent, "roost_sent_retransmissions_total",
+      "Packets sent to subscribers once more because they asked."),
+    Row(
+      \.retransmissionsReceived, "roost_received_retransmissions_total",
+      "Packets that publishers sent once more because the server asked."),
+    Row(
+      \.keyFrameRequestsSent, "roost_sent_key_frame_requests_total", "Key frames asked of publishers (PLI)."),
+    Row(
+      \.nackedPackets, "roost_received_nacked_packets_total",
+      "Packets that subscribers told to be missing (NACK)."),
+    Row(
+      \.feedbackSent, "roost_sent_rtcp_packets_total", "RTCP packets for peers: reports, requests, feedback."),
+  ]
+
+  static let routing: [Row<RoutingCounters>] = [
+    Row(\.received, "roost_received_datagrams_total", "Datagrams read from the media port."),
+    Row(
+      \.checksAsked, "roost_checks_asked_total",
+      "Connectivity checks that a worker asked the peer's home worker about."),
+    Row(
+      \.adopted, "roost_peers_adopted_total",
+      "Peers that moved to the worker whose socket gets their datagrams."),
+    Row(
+      \.handedOver, "roost_handed_over_datagrams_total",
+      "Datagrams passed on to the worker that has the peer."),
+    Row(
+      \.takenOver, "roost_taken_over_datagrams_total", "Datagrams that another worker passed on to this one."),
+    Row(\.relayed, "roost_relayed_packets_total", "Packets of tracks given to other workers."),
+    Row(\.relayReceived, "roost_relay_received_packets_total", "Packets of tracks got from other workers."),
+    Row(
+      \.historyMissed, "roost_retransmissions_missed_total",
+      "Retransmissions asked for that were no longer kept."),
+    Row(
+      \.pictureReplays, "roost_pictures_replayed_total",
+      "Subscribers that began with a key frame from the history."),
+  ]
+
+  /// Datagrams that no peer got, by the reason: one family.
+  static let datagramDrops: [(path: any KeyPath<RoutingCounters, UInt64> & Sendable, reason: String)] = [
+    (\.unreadable, "unreadable"), (\.noProtocol, "noProtocol"), (\.unknownPath, "unknownPath"),
+    (\.unknownFragment, "unknownFragment"), (\.checksDropped, "checksDropped"),
+    (\.handoverDropped, "handoverFull"), (\.relayDropped, "relayFull"), (\.pathTableFull, "pathTableFull"),
+    (\.messagesDropped, "messagesFull"),
+  ]
+
+  static let sending: [Row<SendStatistics>] = [
+    Row(\.calls, "roost_send_calls_total", "System calls that sent datagrams."),
+    Row(\.datagrams, "roost_sent_datagrams_total", "Datagrams given to the kernel."),
+    Row(
+      \.segmented, "roost_sent_segmented_datagrams_total",
+      "Of these, those that left in a send of several (GSO)."),
+    Row(
+      \.segmentationRefused, "roost_segmentation_refused_total",
+      "Sends of several that the kernel refused and that were repeated one by one."),
+  ]
+
+  /// Datagrams that the kernel did not take: one family.
+  static let sendDrops: [(path: any KeyPath<SendStatistics, UInt64> & Sendable, reason: String)] = [
+    (\.droppedBufferFull, "bufferFull"), (\.droppedUnreachable, "unreachable"),
+  ]
+
+  static let sizes: [(path: any KeyPath<WorkerReport, Int> & Sendable, name: String, help: String)] = [
+    (\.peers, "roost_peers", "Media transports of participants."),
+    (\.connectedPeers, "roost_connected_peers", "Of these, those whose handshake is finished."),
+    (
+      \.tracks, "roost_forwarded_tracks",
+      "Tracks that a worker distributes, published on it or relayed to it by another."
+    ),
+    (\.paths, "roost_paths", "Addresses from which peers are known to send."),
+    (\.timers, "roost_timers", "Peers with a timer."),
+    (\.homeRecords, "roost_home_records", "Peers of whom a worker is the home, wherever they are now."),
+    (\.fragments, "roost_ice_fragments", "ICE user name fragments that a worker answers to."),
+    (\.pendingChecks, "roost_pending_checks", "Connectivity checks whose home has not answered yet."),
+  ]
+
+  /// - Parameter reports: by worker; nil for one that did not answer.
+  static func write(_ reports: [WorkerReport?], to exposition: inout Exposition) {
+    let answered = reports.enumerated().compactMap { number, report in report.map { (String(number), $0) } }
+    exposition.family(
+      "roost_worker_up", .gauge, "Whether a media worker answers within a second.",
+      reports.enumerated().map { .init($1 == nil ? 0 : 1, ("worker", String($0))) })
+    for (path, name, help) in sizes {
+      exposition.family(name, .gauge, help, answered.map { .init($1[keyPath: path], ("worker", $0)) })
+    }
+    exposition.family(
+      "roost_tracks", .gauge, "Tracks that participants publish.",
+      answered.flatMap { worker, report in
+        [
+          .init(report.audioTracks, ("worker", worker), ("kind", "audio")),
+          .init(report.videoTracks, ("worker", worker), ("kind", "video")),
+        ]
+      })
+    write(peer, of: answered.map { ($0, $1.counters) }, to: &exposition)
+    write(routing, of: answered.map { ($0, $1.routing) }, to: &exposition)
+    write(sending, of: answered.map { ($0, $1.sending) }, to: &exposition)
+    writeDrops(answered, to: &exposition)
+  }
+
+  private static func write<Counters>(
+    _ rows: [Row<Counters>], of workers: [(String, Counters)], to exposition: inout Exposition
+  ) {
+    for row in rows {
+      exposition.family(
+        row.name, .counter, row.help, workers.map { .init($1[keyPath: row.path], ("worker", $0)) })
+    }
+  }
+
+  private static func writeDrops(_ workers: [(String, WorkerReport)], to exposition: inout Exposition) {
+    exposition.family(
+      "roost_dropped_packets_total", .counter, "What peers sent or were to get and that went no further.",
+      workers.flatMap { worker, report in
+        PeerDrop.allCases.map {
+          .init(report.counters[$0], ("worker", worker), ("reason", "\($0)"))
+        }
+      })
+    exposition.family(
+      "roost_dropped_stun_total", .counter, "STUN messages to which nothing was said.",
+      workers.flatMap { worker, report in
+        ICEDrop.allCases.map { .init(report.iceDrops[$0], ("worker", worker), ("reason", $0.name)) }
+      })
+    exposition.family(
+      "roost_dropped_datagrams_total", .counter, "What reached no peer, or got lost between workers.",
+      workers.flatMap { worker, report in
+        datagramDrops.map {
+          .init(report.routing[keyPath: $0.path], ("worker", worker), ("reason", $0.reason))
+        }
+      })
+    exposition.family(
+      "roost_unsent_datagrams_total", .counter, "Datagrams that the kernel did not take.",
+      workers.flatMap { worker, report in
+        sendDrops.map { .init(report.sending[keyPath: $0.path], ("worker", worker), ("reason", $0.reason)) }
+      })
+  }
+}

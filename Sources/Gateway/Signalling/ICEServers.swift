@@ -1,0 +1,44 @@
+internal import Crypto
+internal import FoundationEssentials
+
+/// The STUN and TURN servers that clients are told. For TURN each gets a user name of its own that expires, signed
+/// with a secret that the TURN server shares (coturn's `use-auth-secret`, draft-uberti-behave-turn-rest-00).
+public struct ICEServers: Sendable {
+  public var stunURLs: [String]
+  public var turnURLs: [String]
+  public var turnSecret: String
+  /// Seconds for which a user name may be used.
+  public var turnLifetime: Int
+
+  public init(
+    stunURLs: [String] = [], turnURLs: [String] = [], turnSecret: String = "", turnLifetime: Int = 86_400
+  ) {
+    self.stunURLs = stunURLs
+    self.turnURLs = turnURLs
+    self.turnSecret = turnSecret
+    self.turnLifetime = turnLifetime
+  }
+
+  /// What one client is told.
+  /// - Parameters:
+  ///   - user: names the client in the TURN server's log: its session's id, which tells strangers nothing.
+  ///   - now: seconds since 1970.
+  func list(for user: String, now: Int) -> [ICEServerBody] {
+    var servers: [ICEServerBody] = []
+    if !stunURLs.isEmpty { servers.append(ICEServerBody(urls: stunURLs)) }
+    if !turnURLs.isEmpty {
+      let name = "\(now + turnLifetime):\(user)"
+      let code = HMAC.code(.sha1, key: Array(turnSecret.utf8), message: Array(name.utf8))
+      servers.append(
+        ICEServerBody(urls: turnURLs, username: name, credential: Data(code).base64EncodedString()))
+    }
+    return servers
+  }
+}
+
+/// As `RTCPeerConnection` takes it.
+struct ICEServerBody: Equatable, Sendable, Encodable {
+  var urls: [String]
+  var username: String?
+  var credential: String?
+}

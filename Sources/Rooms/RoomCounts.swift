@@ -1,0 +1,24 @@
+/// What there is in the rooms, and what has been, counted since the start.
+public struct RoomCounts: Sendable {
+  public var rooms = 0
+  /// Sessions of participants, also of those that are on their way in.
+  public var participants = 0
+  public var roomsStarted: UInt64 = 0
+  public var sessionsStarted: UInt64 = 0
+  public var sessionsEnded: [LeaveReason: UInt64] = [:]
+  /// Refused because the server stops.
+  public var refusedDraining: UInt64 = 0
+  /// Refused because the room, or the server, has as many as it may.
+  public var refusedFull: UInt64 = 0
+
+  public init() {}
+
+  /// Counts a refusal and hands it on.
+  mutating func refuse(_ error: JoinError) -> JoinError {
+    switch error {
+    case .draining: refusedDraining &+= 1
+    case .full: refusedFull &+= 1
+    }
+    return error
+  }
+}

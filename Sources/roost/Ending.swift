@@ -1,0 +1,69 @@
+internal import Dispatch
+internal import Foundation
+internal import HTTPServer
+internal import Logging
+internal import Rooms
+
+/// How the process is told to end: SIGTERM lets those who are in a room stay for a while, SIGINT and a second
+/// signal end it now, a third one kills it.
+final class Ending {
+  private enum Occasion {
+    case signal(Int32)
+    case empty
+    case deadline
+  }
+
+  private let occasions: AsyncStream<Occasion>
+  private let occasion: AsyncStream<Occasion>.Continuation
+  private let sources: [any DispatchSourceSignal]
+  private static let signals = [SIGINT, SIGTERM]
+
+  /// From here on the signals are noticed.
+  init() {
+    (occasions, occasion) = AsyncStream.makeStream()
+    sources = Self.signals.map { [occasion] number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number)
+      source.setEventHandler { occasion.yield(.signal(number)) }
+      source.resume()
+      return source
+    }
+  }
+
+  /// Returns when the server is to stop: nobody is in it, or those who are have had their time.
+  func wait(for rooms: RoomDirectory, patience: Duration, log: Log) async {
+    for await first in occasions {
+      if case .signal(SIGTERM) = first { await drain(rooms, patience, log) }
+      break
+    }
+    for source in sources { source.cancel() }
+    for number in Self.signals { signal(number, SIG_DFL) }
+    log.info("stopping")
+  }
+
+  private func drain(_ rooms: RoomDirectory, _ patience: Duration, _ log: Log) async {
+    await rooms.drain(for: patience)
+    log.info(
+      "draining",
+      ["participants": "\(rooms.counts.participants)", "seconds": "\(patience.components.seconds)"])
+    let timer = Task { [occasion] in
+      try await Task.sleep(for: patience)
+      occasion.yield(.deadline)
+    }
+    Task { [occasion] in
+      await rooms.waitUntilEmpty()
+      occasion.yield(.empty)
+    }
+    for await _ in occasions { break }
+    timer.cancel()
+  }
+
+  /// Ends every session, and returns when its client has been told why, or doesn't listen.
+  static func sayFarewell(_ rooms: RoomDirectory, through server: HTTPServer) async {
+    await rooms.close()
+    for _ in 0..<50 {
+      guard let report = await server.report(within: .seconds(1)), report.webSockets > 0 else { return }
+      try? await Task.sleep(for: .milliseconds(20))
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import HTTPServer
+import Model
+import Testing
+
+@Suite("Counters, over real sockets")
+struct ReportTests {
+  private func start(_ change: (inout HTTPLimits) -> Void = { _ in }) throws -> HTTPServer {
+    var limits = HTTPLimits()
+    change(&limits)
+    return try HTTPServer(
+      configuration: HTTPServerConfiguration(listeners: loopback, limits: limits), handler: EchoHandler())
+  }
+
+  @Test func `answers, refusals and messages are counted by what they were`() async throws {
+    let server = try start()
+    let address = server.addresses[0]
+    let socket = try await onThread {
+      for line in ["GET /", "GET /missing", "BREW /"] {
+        let client = try TestClient(address)
+        client.send("\(line) HTTP/1.1\r\nHost: h\r\n\r\n")
+        _ = try client.answer()
+      }
+      let socket = try TestClient(address)
+      _ = try socket.open("/")
+      socket.send(clientFrame(1, Array("hello".utf8)))
+      _ = try socket.text()
+      return Held(client: socket)
+    }
+    var report = try #require(await server.report(within: .seconds(5)))
+    #expect(report.webSockets == 1 && report.connections >= 1 && report.counters.accepted == 4)
+    #expect(report.counters.answers == [200: 1, 404: 1, 501: 1, 101: 1])
+    #expect(report.counters.refusedRequests == ["unknownMethod": 1])
+    #expect(report.counters.webSocketsOpened == 1 && report.counters.webSocketsClosed.isEmpty)
+    #expect(report.counters.messagesReceived == 1 && report.counters.messageBytesReceived == 5)
+    #expect(report.counters.messagesSent == 1 && report.counters.messageBytesSent == 10)
+    try await onThread {
+      socket.client.send(clientFrame(1, Array("close".utf8)))
+      let code = try socket.client.closeCode()
+      #expect(code == 4005)
+    }
+    report = try #require(await server.report(within: .seconds(5)))
+    #expect(report.counters.webSocketsClosed == [4005: 1])
+    await server.shutdown(grace: .milliseconds(100))
+    #expect(await server.report(within: .seconds(5)) == nil)
+  }
+
+  @Test func `connections too many and heads too late are counted`() async throws {
+    let server = try start {
+      $0.connections = 2
+      $0.connectionsPerAddress = 1
+      $0.headTime = .milliseconds(100)
+    }
+    let addresses = server.addresses
+    try await onThread {
+      let first = try TestClient(addresses[0])
+      first.send("GET / HT")
+      #expect(try TestClient(addresses[0]).isClosed())
+      let second = try TestClient(addresses[1])
+      second.send("GET / HTTP/1.1\r\n")
+      #expect(try TestClient(addresses[1]).isClosed())
+      #expect(first.isClosed() && second.isClosed())
+    }
+    let counters = try #require(await server.report(within: .seconds(5))).counters
+    #expect(counters.accepted == 2 && counters.refusedPerAddress == 1 && counters.refusedFull == 1)
+    #expect(counters.lateHeads >= 1)
+    await server.shutdown(grace: .milliseconds(100))
+  }
+}
+
+private struct Held: @unchecked Sendable { let client: TestClient }

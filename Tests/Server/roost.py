@@ -1,0 +1,141 @@
+"""The server as a process, and what its tests say to it."""
+
+import asyncio
+import base64
+import contextlib
+import hashlib
+import hmac
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+import websockets
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BINARY = os.path.abspath(os.environ.get("ROOST", os.path.join(HERE, "../../.build/release/roost")))
+
+
+def free_port(kind=socket.SOCK_DGRAM):
+    with socket.socket(socket.AF_INET, kind) as probe:
+        probe.bind(("0.0.0.0", 0))
+        return probe.getsockname()[1]
+
+
+def token(identity, room="demo", **grants):
+    """An access token of the development key."""
+    def part(value):
+        return base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=")
+
+    claims = {"iss": "devkey", "sub": identity, "exp": int(time.time()) + 600,
+              "video": {"room": room, "roomJoin": True} | grants}
+    signed = part({"alg": "HS256", "typ": "JWT"}) + b"." + part(claims)
+    code = hmac.new(b"secret", signed, hashlib.sha256).digest()
+    return (signed + b"." + base64.urlsafe_b64encode(code).rstrip(b"=")).decode()
+
+
+class Answer:
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+
+def get(url, method="GET", headers=()):
+    request = urllib.request.Request(url, method=method, headers=dict(headers))
+    try:
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return Answer(answer.status, answer.headers, answer.read().decode())
+    except urllib.error.HTTPError as error:
+        return Answer(error.code, error.headers, error.read().decode())
+
+
+class Roost:
+    """`with Roost("--drain.seconds=3") as roost:` runs a server on ports of its own and ends it in any case."""
+
+    def __init__(self, *arguments):
+        self.media_port = free_port()
+        self._log = tempfile.NamedTemporaryFile(prefix="roost-server-", suffix=".log")
+        self._arguments = [BINARY, "serve", "--dev", "--http.port=0", "--admin.port=0",
+                           f"--media.port={self.media_port}", "--media.workers=2", *arguments]
+
+    def __enter__(self):
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("ROOST")}
+        self._child = subprocess.Popen(self._arguments, stdin=subprocess.DEVNULL, stdout=self._log,
+                                       stderr=self._log, env=environment)
+        try:
+            # The last that it says at its start.
+            self.public = self._find(r"Roost is ready[^/]*http://(127\.0\.0\.1:\d+)/")
+        except BaseException:
+            self.__exit__()
+            raise
+        admin = re.search(r"admin listener ready address=(\S+)", self.log())
+        self.admin = admin and admin[1]
+        return self
+
+    def __exit__(self, *_):
+        self._child.kill()
+        self._child.wait()
+        self._log.close()
+
+    def log(self):
+        with open(self._log.name) as file:
+            return file.read()
+
+    def _find(self, pattern):
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline and self._child.poll() is None:
+            found = re.search(pattern, self.log())
+            if found:
+                return found[1]
+            time.sleep(0.02)
+        raise RuntimeError(f"{pattern} is not in the log:\n{self.log()}")
+
+    def get(self, path, **more):
+        return get(f"http://{self.public}{path}", **more)
+
+    def get_admin(self, path, **more):
+        return get(f"http://{self.admin}{path}", **more)
+
+    def signal(self, number=signal.SIGTERM):
+        self._child.send_signal(number)
+
+    async def ended(self, seconds):
+        """The exit status; the test fails where there is none in time."""
+        deadline = time.monotonic() + seconds
+        while self._child.poll() is None:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"still running after {seconds:g} s:\n{self.log()}")
+            await asyncio.sleep(0.01)
+        return self._child.returncode
+
+    def connect(self, room="demo", **more):
+        return websockets.connect(f"ws://{self.public}/v1/rooms/{room}/connect", subprotocols=["roost.v1"],
+                                  close_timeout=1, **more)
+
+    @contextlib.asynccontextmanager
+    async def joined(self, identity, room="demo"):
+        """A participant: its socket, with `joined` as the server said it."""
+        async with self.connect(room) as ws:
+            await say(ws, type="auth", token=token(identity, room))
+            ws.joined = await hear(ws, "joined")
+            yield ws
+
+
+async def say(ws, **message):
+    await ws.send(json.dumps(message))
+
+
+async def hear(ws, kind, seconds=5):
+    """The next message of that type; others before it are passed over."""
+    async def until():
+        while True:
+            message = json.loads(await ws.recv())
+            if message["type"] == kind:
+                return message
+
+    return await asyncio.wait_for(until(), seconds)
