@@ -18,15 +18,61 @@ public struct TrackLevel: BitwiseCopyable, Sendable {
 /// Samples on their way up: only the last one of each track and peer is kept. The tables are as large as tracks
 /// and peers, and one lock held for a moment ten times a second is what a track pays.
 final class SampleTable: Sendable {
-  private let levels = Mutex<[TrackKey: TrackLevel]>([:])
+  private let levels = Mutex(LevelTable())
   private let qualities = Mutex<[PeerKey: PeerQuality]>([:])
 
   // Arrays, because a dictionary shared with its reader would be copied by the next writer, a worker.
-  var tracks: [(key: TrackKey, value: TrackLevel)] { levels.withLock { Array($0) } }
+  var tracks: [(key: TrackKey, value: TrackLevel)] { levels.withLock { $0.all } }
   var peers: [(key: PeerKey, value: PeerQuality)] { qualities.withLock { Array($0) } }
 
-  func set(_ track: TrackKey, _ level: TrackLevel) { levels.withLock { $0[track] = level } }
+  /// - Parameter place: negative at first, then where the track's sample stands until it is removed.
+  func set(_ track: TrackKey, _ level: TrackLevel, place: inout Int32) {
+    levels.withLock { $0.set(track, level, place: &place) }
+  }
   func set(_ peer: PeerKey, _ quality: PeerQuality) { qualities.withLock { $0[peer] = quality } }
-  func remove(_ track: TrackKey) { levels.withLock { _ = $0.removeValue(forKey: track) } }
+  func remove(_ track: TrackKey) { levels.withLock { $0.remove(track) } }
   func remove(_ peer: PeerKey) { qualities.withLock { _ = $0.removeValue(forKey: peer) } }
+}
+
+/// Levels by track in memory that a known place reaches without counting a reference: it is written between
+/// packets.
+private struct LevelTable: ~Copyable {
+  private var places: [TrackKey: Int32] = [:]
+  private var free: [Int32] = []
+  private var levels: UnsafeMutablePointer<TrackLevel>
+  private var capacity: Int32 = 16
+  private var used: Int32 = 0
+
+  init() { levels = .allocate(capacity: 16) }
+
+  deinit { levels.deallocate() }
+
+  var all: [(key: TrackKey, value: TrackLevel)] {
+    places.map { (key: $0.key, value: levels[Int($0.value)]) }
+  }
+
+  mutating func set(_ track: TrackKey, _ level: TrackLevel, place: inout Int32) {
+    if place < 0 {
+      place = places[track] ?? take()
+      places[track] = place
+    }
+    levels[Int(place)] = level
+  }
+
+  mutating func remove(_ track: TrackKey) {
+    if let place = places.removeValue(forKey: track) { free.append(place) }
+  }
+
+  private mutating func take() -> Int32 {
+    if let place = free.popLast() { return place }
+    if used == capacity {
+      let larger = UnsafeMutablePointer<TrackLevel>.allocate(capacity: Int(capacity) * 2)
+      larger.initialize(from: levels, count: Int(used))
+      levels.deallocate()
+      levels = larger
+      capacity *= 2
+    }
+    defer { used += 1 }
+    return used
+  }
 }

@@ -22,6 +22,8 @@ struct Fanout: ~Copyable {
   var relays: UInt64 = 0
   var clock: ClockMapping?
   var meter = LevelMeter()
+  /// Where its samples stand; negative before the first.
+  var levelPlace: Int32 = -1
   private var history: PacketHistory?
   /// The last key frame's first packet, and the highest number that came.
   private var keyFrame: Int64 = .min

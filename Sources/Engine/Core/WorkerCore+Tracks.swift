@@ -27,7 +27,9 @@ extension WorkerCore {
   @inline(__always)
   mutating func measure(_ info: PacketInfo, fanout index: Int) {
     let fanout = fanouts.pointer(index)
-    if let level = fanout.pointee.meter.note(info) { samples.set(fanout.pointee.key, level) }
+    if let level = fanout.pointee.meter.note(info) {
+      samples.set(fanout.pointee.key, level, place: &fanout.pointee.levelPlace)
+    }
   }
 
   private mutating func relay(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo, fanout position: Int) {
