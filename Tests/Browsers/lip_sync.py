@@ -13,6 +13,7 @@ from harness.pages import Pages
 from harness.server import Server
 
 ADDED = 40  # milliseconds that the server may add
+ADDED_IN_SHORT = 150  # a few beeps scatter more than their median over a long window
 SETTLING = 3.0  # seconds in which a browser finds the two streams' common time
 
 
@@ -69,7 +70,7 @@ async def _through_roost(report, server, source, viewer, seconds):
 
 async def _ways(report, options, pages, server, chromium, firefox):
     holds = True
-    seconds = options.seconds if options.full else options.seconds / 2
+    seconds, added = (options.seconds, ADDED) if options.full else (options.seconds / 2, ADDED_IN_SHORT)
     for browser in (chromium, firefox):
         await open_page(browser, pages, "flash")
     ways = ((chromium, firefox), (firefox, chromium))
@@ -79,8 +80,8 @@ async def _ways(report, options, pages, server, chromium, firefox):
         for what, figure in zip(("", ", the slot's source changed"), figures):
             holds &= report.row(
                 f"{source.name} to {viewer.name} through Roost{what}: flash and beep apart",
-                f"at most {ADDED} ms more than directly: {direct:.0f} ms", f"{figure:.0f} ms",
-                abs(figure) <= abs(direct) + ADDED)
+                f"at most {added} ms more than directly: {direct:.0f} ms", f"{figure:.0f} ms",
+                abs(figure) <= abs(direct) + added)
     return holds
 
 
