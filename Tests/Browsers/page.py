@@ -1,105 +1,29 @@
-"""The server's own page as people use it: by keyboard, with names, marks, a shared screen, on a phone's width."""
+"""The server's own page as people use it: by keyboard, with names and marks, on a phone's width."""
 
 import json
 import os
-import urllib.parse
 
 from harness import namespace
 from harness.chromium import Chromium
 from harness.evidence import kept_on_failure
 from harness.firefox import Firefox
+from harness.person import IN_CALL, TABS, Person, new_tab
 from harness.server import Server
 
-# Whatever the page's rules forbid and whatever its scripts let fall, from the first line on.
-WATCH = """
-window.complaints = [];
-document.addEventListener("securitypolicyviolation", (event) =>
-  window.complaints.push(`policy: ${event.violatedDirective} ${event.blockedURI}`));
-window.addEventListener("error", (event) => window.complaints.push(`error: ${event.message}`));
-window.addEventListener("unhandledrejection", (event) => window.complaints.push(`rejection: ${event.reason}`));
-window.framesOf = async (tile) => {
-  const track = tile?.querySelector("video").srcObject?.getVideoTracks()[0];
-  const stats = await window.roostPage.peerConnection.getReceivers().find((each) => each.track === track)?.getStats();
-  return [...stats?.values() ?? []].find((each) => each.type === "inbound-rtp")?.framesDecoded ?? 0;
-};
-"""
-IN_CALL = "document.body.dataset.view === 'call'"
 HOSTILE = '<img src=x onerror="window.complaints.push(1)">'
-
-
-# Every tab, for pictures of what was there when something failed.
-TABS = []
-
-
-async def _tab(browser):
-    tab = await browser.tab(WATCH)
-    TABS.append(tab)
-    tab.name = f"{browser.name}-{len(TABS)}"
-    return tab
-
-
-class Person:
-    """Somebody at the page, in a tab of their own."""
-
-    def __init__(self, tab, name):
-        self.tab = tab
-        self.name = name
-
-    @classmethod
-    async def arrive(cls, browser, server, room, name, **query):
-        tab = await _tab(browser)
-        await tab.resize(1280, 800)
-        query = urllib.parse.urlencode({"room": room, "name": name, **query})
-        await tab.open(f"{server.ORIGIN}/?{query}")
-        return cls(tab, name)
-
-    @classmethod
-    async def join(cls, browser, server, room, name, **query):
-        person = await cls.arrive(browser, server, room, name, autojoin=1, **query)
-        await person.until(IN_CALL)
-        return person
-
-    async def leave(self):
-        TABS.remove(self.tab)
-        await self.tab.close()
-
-    async def until(self, expression, seconds=20):
-        return await self.tab.wait_until(expression, seconds)
-
-    async def click(self, id_):
-        await self.tab.evaluate(f"document.getElementById({json.dumps(id_)}).click()")
-
-    def tile(self, name):
-        """The tile with that caption, as JavaScript."""
-        return ("[...document.querySelectorAll('.tile')].find((tile) => "
-                f"tile.querySelector('.tile-name').textContent === {json.dumps(name)})")
-
-    async def sees(self, name, what="true", seconds=20):
-        """Waits until the tile of that name is there and `what` holds of it."""
-        return await self.until(f"((tile) => tile && ({what}))({self.tile(name)})", seconds)
-
-    async def sees_no(self, name):
-        return await self.until(f"!{self.tile(name)}")
-
-    async def sees_picture(self, name):
-        """Waits until the picture is shown and goes on."""
-        frames = f"await framesOf({self.tile(name)})"
-        await self.sees(name, "tile.classList.contains('has-picture')")
-        first = await self.tab.evaluate(f"return {frames}")
-        return await self.until(f"{frames} > {first + 5}")
 
 
 async def _by_keyboard(browser, server, room):
     """Joins with Tab, Enter and letters alone, mutes, looks for help, leaves."""
-    tab = await _tab(browser)
+    tab = await new_tab(browser)
     await tab.open(f"{server.ORIGIN}/?room={room}")
     person = Person(tab, "Kay")
     await person.until("document.getElementById('preview').videoWidth > 0")
-    await _tab_to(person, "name")
+    await person.tab_to("name")
     for letter in "Kay":
         await tab.press(letter)
     await person.until("document.getElementById('name').value === 'Kay'")
-    await _tab_to(person, "join-button")
+    await person.tab_to("join-button")
     await tab.press("Enter")
     await person.until(IN_CALL)
     await person.until("document.activeElement.id === 'microphone'")
@@ -109,24 +33,15 @@ async def _by_keyboard(browser, server, room):
     await person.sees("Kay (you)", "tile.querySelector('.microphone-mark').hidden")
     await tab.press("?")
     await person.until("document.getElementById('help').open")
-    await _tab_to(person, lambda: "document.activeElement.closest('#help form') !== null")
+    await person.tab_to(lambda: "document.activeElement.closest('#help form') !== null")
     await tab.press("Enter")
     await person.until("!document.getElementById('help').open")
-    await _tab_to(person, "leave")
+    await person.tab_to("leave")
     await tab.press("Enter")
     await person.until("!document.getElementById('lobby').hidden")
     complaints = await tab.evaluate("return window.complaints")
     await person.leave()
     return complaints
-
-
-async def _tab_to(person, target):
-    wanted = target() if callable(target) else f"document.activeElement.id === {json.dumps(target)}"
-    for _ in range(25):
-        if await person.tab.evaluate(f"return {wanted}"):
-            return
-        await person.tab.press("Tab")
-    raise TimeoutError(f"{person.tab.name}: no way by Tab to {target}")
 
 
 async def _two_people(report, server, one, other):
@@ -173,28 +88,6 @@ async def _two_people(report, server, one, other):
     for person in (ada, eve):
         await person.leave()
     return holds
-
-
-async def _screen(report, server, sharing, watching):
-    """A shared screen is a large tile at the other's."""
-    room = f"page-screen-{sharing.name}"
-    ada = await Person.join(sharing, server, room, "Ada")
-    bob = await Person.join(watching, server, room, "Bob")
-    await bob.sees_picture("Ada")
-    await ada.click("screen")
-    await bob.sees_picture("Ada: screen")
-    sizes = await bob.tab.evaluate(
-        f"return [{bob.tile('Ada: screen')}, {bob.tile('Ada')}].map((tile) => tile.clientWidth * tile.clientHeight)")
-    await ada.click("screen")
-    await bob.sees_no("Ada: screen")
-    await bob.sees_picture("Ada")
-    # And once more, in sections that were used before.
-    await ada.click("screen")
-    await bob.sees_picture("Ada: screen")
-    for person in (ada, bob):
-        await person.leave()
-    return report.row(f"page, {sharing.name} shares a screen with {watching.name}", "a tile 4 times as large, twice",
-                      f"{sizes[0] / sizes[1]:.1f} times", sizes[0] > 4 * sizes[1])
 
 
 async def _narrow(report, server, browser, people):
@@ -264,7 +157,7 @@ async def _by_https(report, options, chromium):
     async with Server(options.roost, lan=namespace.ADDRESS) as server:
         people = []
         for name in ("Ada", "Bob"):
-            tab = await _tab(chromium)
+            tab = await new_tab(chromium)
             await tab.trust_everybody()
             await tab.open(f"{server.ORIGIN}/?room=lan&name={name}&autojoin=1")
             people.append(Person(tab, name))
@@ -290,7 +183,6 @@ async def run(report, options):
                                     "no complaint", complaints or "none", complaints == [])
             holds &= await _two_people(report, server, chromium, firefox)
             holds &= await _two_people(report, server, firefox, chromium)
-            holds &= await _screen(report, server, chromium, firefox)
             for browser, people in ((chromium, 9), (firefox, 4)):
                 holds &= await _narrow(report, server, browser, people)
             holds &= await _accessible(report, server, chromium)

@@ -40,8 +40,12 @@ _PREFERENCES = {
 }
 
 
+_KEYS = {"Tab": "\ue004", "Enter": "\ue007", "Escape": "\ue00c", "ArrowUp": "\ue013", "ArrowDown": "\ue015"}
+
+
 class Firefox(Browser):
     name = "firefox"
+    SCREEN = ""
 
     def __init__(self):
         command = ["firefox-esr", "--headless", "--no-remote", "--profile", "{folder}/profile",
@@ -116,8 +120,8 @@ class Firefox(Browser):
             "context": self._context, "viewport": {"width": width, "height": height}})
 
     async def press(self, key):
-        """Strikes a key: `Tab`, `Enter`, or a character."""
-        value = {"Tab": "\ue004", "Enter": "\ue007"}.get(key, key)
+        """Strikes a key: one of `_KEYS`, or a character."""
+        value = _KEYS.get(key, key)
         await self._remote.command("input.performActions", {"context": self._context, "actions": [{
             "type": "key", "id": "keyboard",
             "actions": [{"type": "keyDown", "value": value}, {"type": "keyUp", "value": value}]}]})
