@@ -90,30 +90,136 @@ async def _two_people(report, server, one, other):
     return holds
 
 
+# What can be operated and is smaller than a finger; a checkbox counts with its label.
+SMALL = """[...document.querySelectorAll("button, select, input")]
+  .filter((each) => each.getClientRects().length && !each.disabled)
+  .map((each) => [each.id || each.className, (each.closest("label") ?? each).getBoundingClientRect()])
+  .filter(([, box]) => box.width < 43.9 || box.height < 43.9).map(([name, box]) => `${name} ${box.width}×${box.height}`)"""
+# Text that is hard to read on what is behind it (WCAG 2, 1.4.3). Pictures are left out, and what is switched off.
+PALE = """(() => {
+  const context = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  const paint = (colors) => {
+    context.clearRect(0, 0, 1, 1);
+    for (const color of colors) { context.fillStyle = color; context.fillRect(0, 0, 1, 1); }
+    return [...context.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+  };
+  const luminance = (rgb) => rgb.map((value) => value / 255)
+    .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, value, index) => sum + value * [0.2126, 0.7152, 0.0722][index], 0);
+  const found = [];
+  for (const element of document.querySelectorAll("body *")) {
+    const isText = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    if (!(isText || element.localName === "svg") || !element.checkVisibility() || element.closest(":disabled, option")) continue;
+    const behind = [];
+    for (let each = element; each; each = each.parentElement) behind.unshift(getComputedStyle(each).backgroundColor);
+    const { color } = getComputedStyle(element);
+    const [light, dark] = [luminance(paint(["white", ...behind, color])), luminance(paint(["white", ...behind]))].sort((a, b) => b - a);
+    const ratio = (light + 0.05) / (dark + 0.05);
+    if (ratio < (isText ? 4.5 : 3)) found.push(`${element.id || element.className || element.localName} ${ratio.toFixed(1)}`);
+  }
+  return found;
+})()"""
+
+
 async def _narrow(report, server, browser, people):
-    """On a phone nothing is cut off and nothing scrolls sideways."""
+    """On a phone nothing is cut off, nothing scrolls sideways, and everything is large enough for a finger."""
     phone = await Person.arrive(browser, server, "page-narrow", "Phone")
     await phone.tab.resize(390, 844)
-    lobby = await phone.tab.evaluate("return document.documentElement.scrollWidth")
+    await phone.until("document.getElementById('preview').videoWidth > 0")
+    lobby, small = await phone.tab.evaluate(f"return [document.documentElement.scrollWidth, {SMALL}]")
     await phone.click("join-button")
     await phone.until(IN_CALL)
-    others = [await Person.join(browser, server, "page-narrow", f"Person {index}", publish=0)
+    longest = "Wolfeschlegelsteinhausenbergerdorff" * 3 + "و" * 11  # 127 bytes
+    others = [await Person.join(browser, server, "page-narrow", longest if index == 0 else f"Person {index}", publish=0)
               for index in range(people - 1)]
     await phone.until(f"document.querySelectorAll('.tile').length === {people}")
-    outside = await phone.tab.evaluate("""
+    outside, more = await phone.tab.evaluate(f"""
+      const small = {SMALL};
+      document.getElementById("microphone-more").click();
       document.getElementById("statistics-toggle").click();
+      document.getElementById("banner").dataset.kind = "draining";
+      document.getElementById("banner-text").textContent = "The server restarts at 12:00:00. You can join again a moment later.";
+      await new Promise((resolve) => setTimeout(resolve, 300));
       document.getAnimations().forEach((each) => each.finish());
-      return [document.documentElement, ...document.querySelectorAll(".tile, button, .statistics")]
+      return [[document.documentElement, ...document.querySelectorAll(".tile, button, .statistics, .menu, .banner")]
         .filter((each) => each.getClientRects().length)
         .map((each) => [each.id || each.className, each.getBoundingClientRect()])
-        .filter(([, box]) => box.left < 0 || box.right > 390 || box.top < 0 || box.bottom > 844).map(([name]) => name);
+        .filter(([, box]) => box.left < 0 || box.right > 390 || box.top < 0 || box.bottom > 844).map(([name]) => name),
+        small.concat({SMALL})];
     """)
     width = await phone.tab.evaluate("return document.documentElement.scrollWidth")
+    small += more
     for person in [phone, *others]:
         await person.leave()
-    return report.row(f"page, {browser.name} at 390 × 844 with {people} people", "all inside, no scrolling",
-                      f"{lobby} and {width} wide, outside: {outside or 'nothing'}",
-                      max(lobby, width) <= 390 and not outside)
+    return report.row(f"page, {browser.name} at 390 × 844 with {people} people", "all inside, no scrolling, nothing below 44 px",
+                      f"{lobby} and {width} wide, outside: {outside or 'nothing'}, small: {small or 'nothing'}",
+                      max(lobby, width) <= 390 and not outside and not small)
+
+
+async def _readable(report, server, chromium):
+    """Text and signs stand out from what is behind them, by day and by night."""
+    pale = []
+    for dark in (False, True):
+        person = await Person.arrive(chromium, server, "page-contrast", "Ada")
+        await person.tab.resize(1280, 800, dark=dark)
+        await person.until("document.getElementById('preview').videoWidth > 0")
+        pale += await person.tab.evaluate(f"return {PALE}")
+        await person.click("join-button")
+        await person.until(IN_CALL)
+        await person.click("microphone")
+        await person.click("statistics-toggle")
+        await person.until("document.querySelectorAll('#track-rows tr').length >= 1")
+        await person.click("microphone-more")
+        for kind in ("reconnecting", "draining"):
+            pale += await person.tab.evaluate(f"""
+              document.getElementById("banner").dataset.kind = "{kind}";
+              document.getElementById("banner-text").textContent = "{kind}";
+              document.getElementById("notice").hidden = false;
+              document.getElementById("notice-text").textContent = "a notice";
+              return {PALE}""")
+        await person.click("help-open")
+        pale += await person.tab.evaluate(f"return {PALE}")
+        await person.leave()
+    return report.row("page: contrast, light and dark", "at least 4.5 for text and 3 for signs", sorted(set(pale)) or "everywhere",
+                      not pale)
+
+
+async def _reachable(report, server, browser):
+    """Every control of the call comes by Tab, and shows that it has the focus."""
+    person = await Person.join(browser, server, f"page-tab-{browser.name}", "Ada")
+    await person.until("document.activeElement.id === 'microphone'")
+    wanted = await person.tab.evaluate("""
+      return [...document.querySelectorAll("#call button")].filter((each) => each.getClientRects().length).map(({ id }) => id)""")
+    seen, unmarked = set(), []
+    for _ in range(len(wanted) + 8):
+        id_, style = await person.tab.evaluate(
+            "return [document.activeElement.id, getComputedStyle(document.activeElement).outlineStyle]")
+        seen.add(id_)
+        if id_ in wanted and style == "none":
+            unmarked.append(id_)
+        await person.tab.press("Tab")
+    await person.leave()
+    missing = sorted(set(wanted) - seen)
+    return report.row(f"page, {browser.name}: all controls by Tab", "each reached, each with a ring",
+                      f"{len(wanted)} controls, not reached: {missing or 'none'}, unmarked: {unmarked or 'none'}",
+                      len(wanted) >= 9 and not missing and not unmarked)
+
+
+async def _told(report, server, chromium):
+    """Who comes and goes is said where screen readers listen, politely."""
+    ada = await Person.join(chromium, server, "page-told", "Ada")
+    await ada.tab.evaluate("""
+      window.said = [];
+      new MutationObserver((changes) => changes.forEach(({ addedNodes }) =>
+        addedNodes.forEach((each) => window.said.push(each.textContent)))).observe(document.getElementById("status"), { childList: true });""")
+    bob = await Person.join(chromium, server, "page-told", "דנה")
+    await bob.click("leave")
+    said = await ada.until("window.said.length >= 2 && window.said")
+    role = await ada.tab.evaluate("return document.getElementById('status').getAttribute('role')")
+    for person in (ada, bob):
+        await person.leave()
+    return report.row("page: who comes and goes", "said, by a status", f"{role}: {' / '.join(said)}",
+                      role == "status" and said == ["\u2068דנה\u2069 has joined", "\u2068דנה\u2069 has left"])
 
 
 async def _accessible(report, server, chromium):
@@ -185,7 +291,11 @@ async def run(report, options):
             holds &= await _two_people(report, server, firefox, chromium)
             for browser, people in ((chromium, 9), (firefox, 4)):
                 holds &= await _narrow(report, server, browser, people)
+            for browser in (chromium, firefox):
+                holds &= await _reachable(report, server, browser)
             holds &= await _accessible(report, server, chromium)
+            holds &= await _readable(report, server, chromium)
+            holds &= await _told(report, server, chromium)
             holds &= await _refusals(report, server, chromium)
             server.process.require_running()
             await server.process.end()

@@ -52,8 +52,8 @@ navigator.mediaDevices.getUserMedia = async ({ audio, video }) =>
 window.unplug = (id) => {
   window.plugged = window.plugged.filter(({ deviceId }) => deviceId !== id);
   for (const [, track] of window.inUse.filter(([used, track]) => used === id && track.readyState === "live")) {
+    track.dispatchEvent(new Event("ended")); // Before: Firefox tells nobody of a track that is over.
     track.stop();
-    track.dispatchEvent(new Event("ended"));
   }
   navigator.mediaDevices.dispatchEvent(new Event("devicechange"));
 };
@@ -216,8 +216,8 @@ async def _screen(report, server, sharing, watching):
     # As the browser's "stop sharing" does.
     await ada.tab.evaluate(f"""
       const [track] = {ada.tile('Your screen')}.querySelector("video").srcObject.getVideoTracks();
-      track.stop();
       track.dispatchEvent(new Event("ended"));
+      track.stop();
     """)
     await bob.sees_no("Ada: screen")
     await ada.sees_no("Your screen")

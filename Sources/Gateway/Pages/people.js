@@ -13,7 +13,10 @@ export class People {
     this.#call = call;
     this.#stage = stage;
     call.addEventListener("leave", () => stage.clear());
-    call.on("joined", ({ participants }) => participants.forEach((each) => this.#show(each)));
+    call.on("joined", ({ participants }) => {
+      stage.clear(); // Of an attempt that failed after this.
+      for (const each of participants) this.#show(each);
+    });
     call.on("event", (event) => this.#happened(event));
     call.on("media", (media) => this.#play(media));
     call.on("speakers", (speakers) => this.#showSpeakers(speakers));

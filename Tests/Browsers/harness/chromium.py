@@ -39,7 +39,7 @@ _KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), "Escape": (27, ""), "ArrowUp": (38
 
 class Chromium(Browser):
     name = "chromium"
-    SCREEN = ""  # It shares its own, unasked.
+    SCREEN = ""  # a stand-in for getDisplayMedia: it needs none, and shares without asking
 
     def __init__(self):
         super().__init__(Process("chromium", ["chromium", *_FLAGS, "about:blank"]))
