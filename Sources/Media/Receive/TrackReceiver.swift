@@ -4,7 +4,7 @@ public import Wire
 /// One track as a publisher sends it: its media stream, its retransmissions, what was lost and what is asked for.
 ///
 /// Sees packets in plain text whose SSRC belongs to it; which one that is, the transport knows.
-public struct TrackReceiver: Sendable {
+public struct TrackReceiver: ~Copyable {
   /// What becomes of a packet.
   public enum Outcome: Sendable {
     /// To be forwarded: the packet starts `offset` bytes into the given buffer (retransmissions are unwrapped in
