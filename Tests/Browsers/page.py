@@ -190,6 +190,9 @@ async def _reachable(report, server, browser):
     await person.until("document.activeElement.id === 'microphone'")
     wanted = await person.tab.evaluate("""
       return [...document.querySelectorAll("#call button")].filter((each) => each.getClientRects().length).map(({ id }) => id)""")
+    # Once round before: Firefox draws no rings until it believes that a keyboard is used.
+    for _ in wanted:
+        await person.tab.press("Tab")
     seen, unmarked = set(), []
     for _ in range(len(wanted) + 8):
         id_, style = await person.tab.evaluate(

@@ -52,8 +52,7 @@ navigator.mediaDevices.getUserMedia = async ({ audio, video }) =>
 window.unplug = (id) => {
   window.plugged = window.plugged.filter(({ deviceId }) => deviceId !== id);
   for (const [, track] of window.inUse.filter(([used, track]) => used === id && track.readyState === "live")) {
-    track.dispatchEvent(new Event("ended")); // Before: Firefox tells nobody of a track that is over.
-    track.stop();
+    window.endTrack(track);
   }
   navigator.mediaDevices.dispatchEvent(new Event("devicechange"));
 };
@@ -214,11 +213,8 @@ async def _screen(report, server, sharing, watching):
     await ada.click("screen")
     await bob.sees_picture("Ada: screen")
     # As the browser's "stop sharing" does.
-    await ada.tab.evaluate(f"""
-      const [track] = {ada.tile('Your screen')}.querySelector("video").srcObject.getVideoTracks();
-      track.dispatchEvent(new Event("ended"));
-      track.stop();
-    """)
+    await ada.tab.evaluate(
+        f"window.endTrack({ada.tile('Your screen')}.querySelector('video').srcObject.getVideoTracks()[0])")
     await bob.sees_no("Ada: screen")
     await ada.sees_no("Your screen")
     pressed = await ada.tab.evaluate("return document.getElementById('screen').getAttribute('aria-pressed')")

@@ -10,6 +10,16 @@ document.addEventListener("securitypolicyviolation", (event) =>
   window.complaints.push(`policy: ${event.violatedDirective} ${event.blockedURI}`));
 window.addEventListener("error", (event) => window.complaints.push(`error: ${event.message}`));
 window.addEventListener("unhandledrejection", (event) => window.complaints.push(`rejection: ${event.reason}`));
+// As when a device is pulled out, or the browser's own "stop sharing" is pressed. Firefox passes on no such event of a script's.
+const ended = new WeakMap();
+MediaStreamTrack.prototype.addEventListener = function (type, listener, ...rest) {
+  if (type === "ended") ended.set(this, [...(ended.get(this) ?? []), listener]);
+  return EventTarget.prototype.addEventListener.call(this, type, listener, ...rest);
+};
+window.endTrack = (track) => {
+  track.stop();
+  for (const listener of ended.get(track) ?? []) listener.call(track, new Event("ended"));
+};
 window.framesOf = async (tile) => {
   const track = tile?.querySelector("video").srcObject?.getVideoTracks()[0];
   const stats = await window.roostPage.peerConnection.getReceivers().find((each) => each.track === track)?.getStats();
