@@ -30,7 +30,8 @@ struct GatewayTests {
   @Test func `the page comes with its rules: no foreign and no inline script`() async throws {
     let script = "text/javascript"
     for (path, type) in [
-      ("/", "text/html"), ("/index.html", "text/html"), ("/base.css", "text/css"), ("/icon.svg", "image/svg+xml"),
+      ("/", "text/html"), ("/index.html", "text/html"), ("/base.css", "text/css"),
+      ("/icon.svg", "image/svg+xml"),
       ("/page.js", script), ("/roost.js", script),
     ] {
       let answer = await gateway().respond(to: request(.get, path))
