@@ -79,7 +79,7 @@ async def _restart(report, options, chromium, firefox):
 async def run(report, options):
     async with Chromium() as chromium, Firefox() as firefox:
         async with Server(options.roost) as server, kept_on_failure(report, options.evidence, TABS, (server.process,)):
-            holds = await _texts(report, server, firefox)
+            holds = await _texts(report, server, chromium)
             for browser in (chromium, firefox):
                 holds &= await _twice(report, server, browser)
             holds &= await _cut(report, server, chromium)
