@@ -74,6 +74,12 @@ SEES = """((tile) => {
 })(%s)"""
 ITEMS = "[...document.querySelectorAll('#%s-menu [role=menuitemradio]')]"
 OPEN = "!document.getElementById('%s-menu').hidden"
+# Without a sound card no speaker can be opened: what is asked of the browser counts.
+SINK = """
+HTMLMediaElement.prototype.setSinkId = async function (id) {
+  Object.defineProperty(this, "sinkId", { value: id, configurable: true });
+};
+"""
 REFUSE = "navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('no', 'NotAllowedError'); };"
 
 
@@ -162,7 +168,7 @@ async def _menu(report, server, browser):
 
 async def _speaker(report, server, chromium):
     """Chromium's own pretended devices: which speaker plays the others, and which microphone is sent."""
-    ada = await Person.join(chromium, server, "speaker", "Ada")
+    ada = await Person.join(chromium, server, "speaker", "Ada", SINK)
     bob = await Person.join(chromium, server, "speaker", "Bob")
     await ada.sees_picture("Bob")
     await _choose(ada, "microphone", "Fake Audio Output 1")

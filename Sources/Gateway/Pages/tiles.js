@@ -1,6 +1,7 @@
 // The people as tiles.
 
 import { arrange } from "/layout.js";
+import { say } from "/notices.js";
 
 /** One tile: somebody's picture, or their screen. */
 export class Tile {
@@ -81,10 +82,10 @@ export class Tile {
     this.element.querySelector(".tile-note").textContent = text;
   }
 
-  /** What plays the sound, "" for the browser's choice. @param {string} id */
-  set speaker(id) {
+  /** Plays the sound by that device, the browser's own if it is "". @param {string} id @throws where it can't */
+  async playBy(id) {
     if (this.own || !this.#video.setSinkId || this.#video.sinkId === id) return;
-    this.#video.setSinkId(id).catch(() => {}); // It has gone meanwhile: the list will say so.
+    await this.#video.setSinkId(id);
   }
 
   playAgain() {
@@ -120,7 +121,7 @@ export class Stage {
     let tile = this.#tiles.get(key);
     if (!tile) {
       tile = new Tile(this.#template.content.cloneNode(true), kind);
-      tile.speaker = this.#speaker;
+      tile.playBy(this.#speaker).catch(() => {}); // Told when it was chosen.
       this.#tiles.set(key, tile);
       this.#element.append(tile.element);
       this.layout();
@@ -134,8 +135,10 @@ export class Stage {
   }
 
   set speaker(id) {
+    if (this.#speaker === id) return;
     this.#speaker = id;
-    for (const tile of this.#tiles.values()) tile.speaker = id;
+    Promise.all([...this.#tiles.values()].map((tile) => tile.playBy(id)))
+      .catch(() => say("This speaker cannot be used: sound comes from where it came before"));
   }
 
   /** After a click, without which the browser wouldn't. */
