@@ -47,11 +47,11 @@ let package = Package(
       name: "Gateway",
       dependencies: ["Model", "Logging", "Crypto", "ICE", "Peer", "Engine", "HTTPServer", "Rooms"],
       resources: [
-        "index.html", "icon.svg", "base.css", "controls.css", "lobby.css", "call.css", "overlays.css",
-        "banner.js", "call.js", "choices.js", "devices.js", "elements.js", "generated.js", "keyboard.js",
-        "layout.js", "lobby.js", "menu.js", "messages.js", "notices.js", "page.js", "people.js",
-        "readings.js", "roost.js", "screen.js", "sending.js", "statistics.js", "switches.js", "tiles.js",
-        "visit.js",
+        "index.html", "admin.html", "icon.svg", "base.css", "controls.css", "lobby.css", "call.css",
+        "overlays.css", "admin.css", "admin.js", "banner.js", "call.js", "choices.js", "devices.js",
+        "elements.js", "generated.js", "keyboard.js", "layout.js", "list.js", "lobby.js", "menu.js",
+        "messages.js", "notices.js", "page.js", "people.js", "readings.js", "rest.js", "roost.js",
+        "screen.js", "sending.js", "statistics.js", "switches.js", "tiles.js", "visit.js",
       ].map { .embedInCode("Pages/\($0)") },
       swiftSettings: strict),
     module(

@@ -1,19 +1,23 @@
 internal import HTTPServer
 
-/// The page that joins a room, held in the program itself.
+/// The page that joins a room and the one that administers them, held in the program itself.
 enum Pages {
   /// - Returns: nil for any other path.
   static func response(path: String) -> HTTPResponse? {
-    let isPage = path == "/" || path == "/index.html"
-    guard path.hasPrefix("/"),
-      let (type, body) = isPage ? (html, PackageResources.index_html) : files[String(path.dropFirst())]
-    else { return nil }
+    let (type, body): (String, [UInt8])
+    switch path {
+    case "/", "/index.html": (type, body) = (html, PackageResources.index_html)
+    case "/admin": (type, body) = (html, PackageResources.admin_html)
+    default:
+      guard path.hasPrefix("/"), let file = files[String(path.dropFirst())] else { return nil }
+      (type, body) = file
+    }
     var response = HTTPResponse(status: 200, type: type, body: body)
     for (name, value) in headers { response.headers.add(name, value) }
     return response
   }
 
-  /// Everything but the page itself, by its name.
+  /// Everything but the pages themselves, by its name.
   private static let files: [String: (type: String, body: [UInt8])] = [
     "icon.svg": ("image/svg+xml", PackageResources.icon_svg),
     "base.css": (style, PackageResources.base_css),
@@ -21,6 +25,8 @@ enum Pages {
     "lobby.css": (style, PackageResources.lobby_css),
     "call.css": (style, PackageResources.call_css),
     "overlays.css": (style, PackageResources.overlays_css),
+    "admin.css": (style, PackageResources.admin_css),
+    "admin.js": (script, PackageResources.admin_js),
     "banner.js": (script, PackageResources.banner_js),
     "call.js": (script, PackageResources.call_js),
     "choices.js": (script, PackageResources.choices_js),
@@ -29,6 +35,7 @@ enum Pages {
     "generated.js": (script, PackageResources.generated_js),
     "keyboard.js": (script, PackageResources.keyboard_js),
     "layout.js": (script, PackageResources.layout_js),
+    "list.js": (script, PackageResources.list_js),
     "lobby.js": (script, PackageResources.lobby_js),
     "menu.js": (script, PackageResources.menu_js),
     "messages.js": (script, PackageResources.messages_js),
@@ -36,6 +43,7 @@ enum Pages {
     "page.js": (script, PackageResources.page_js),
     "people.js": (script, PackageResources.people_js),
     "readings.js": (script, PackageResources.readings_js),
+    "rest.js": (script, PackageResources.rest_js),
     "roost.js": (script, PackageResources.roost_js),
     "screen.js": (script, PackageResources.screen_js),
     "sending.js": (script, PackageResources.sending_js),

@@ -1,0 +1,220 @@
+// Administration: rooms, who is in them, what they send; mute and remove. What people call themselves is set as text only.
+
+import { element, isolated, nameOf } from "/elements.js";
+import { List } from "/list.js";
+import { hideNotice, notice, say } from "/notices.js";
+import { REST } from "/rest.js";
+import { token } from "/visit.js";
+
+const period = 2000; // ms between two looks
+const step = 100; // rooms or people more at a time
+const sources = { camera: "Camera", microphone: "Microphone", screen_share: "Screen", screen_share_audio: "Screen sound",
+  unknown: "Track" };
+
+/** @type {REST | null} */
+let rest = null;
+let chosen = null; // the name of a room
+let shown = { rooms: step, people: step };
+let timer = null;
+let isAway = false; // whether it was said that the server doesn't answer
+
+const rooms = new List(element("rooms"), element("room-row"), {
+  key: (room) => room.id,
+  make: (row, room) => row.querySelector("button").addEventListener("click", () => choose(room.name)),
+  update: (row, room) => {
+    row.querySelector(".name").textContent = room.name;
+    row.querySelector(".about").textContent = `${count(room.participants, "person", "people")}, ${
+      count(room.tracks, "track")}, for ${age(room.age)}`;
+    row.querySelector("button").setAttribute("aria-current", String(room.name === chosen));
+  },
+});
+
+const people = new List(element("people"), element("person-row"), {
+  key: (person) => person.id,
+  make: (row, person) => {
+    row.tracks = new List(row.querySelector(".tracks"), element("track-row"), {
+      key: (track) => track.id,
+      make: (line, track) => line.querySelector(".mute").addEventListener("click", () => mute(line.person, line.track)),
+      update: (line, track) => showTrack(line, row.person, track),
+    });
+    row.querySelector(".remove").addEventListener("click", () => remove(row.person));
+  },
+  update: (row, person) => {
+    row.person = person;
+    const name = nameOf(person);
+    row.querySelector(".name").textContent = name;
+    row.querySelector(".mark").hidden = !person.hidden;
+    row.querySelector(".person .about").textContent = [
+      name === person.identity ? null : person.identity,
+      `since ${new Date(person.joinedAt).toLocaleTimeString()}`,
+      person.quality && `connection ${person.quality}`,
+    ].filter(Boolean).join(" · ");
+    row.querySelector(".remove").setAttribute("aria-label", `Remove ${name}`);
+    row.tracks.show(person.tracks);
+  },
+});
+
+function showTrack(line, person, track) {
+  Object.assign(line, { person, track });
+  const source = sources[track.source] ?? track.source;
+  line.querySelector(".kind").textContent = source;
+  line.querySelector(".about").textContent = track.mutedByAdmin ? "muted here" : track.muted ? "muted by themselves" : "";
+  const button = line.querySelector(".mute");
+  button.textContent = track.mutedByAdmin ? "Unmute" : "Mute";
+  button.setAttribute("aria-label", `${button.textContent} the ${source.toLowerCase()} of ${nameOf(person)}`);
+}
+
+// -- signing in
+
+element("sign-in").addEventListener("submit", (event) => {
+  event.preventDefault();
+  signIn(element("token").value.trim());
+});
+element("sign-out").addEventListener("click", () => signOut());
+
+async function signIn(given) {
+  hideNotice();
+  rest = new REST(given);
+  await look();
+}
+
+function signOut(words = null) {
+  clearTimeout(timer);
+  rest = chosen = null;
+  rooms.show([]);
+  people.show([]);
+  element("token").value = "";
+  show({ isSignedIn: false });
+  element("token").focus();
+  if (words) notice(words);
+}
+
+function show({ isSignedIn }) {
+  element("sign-in").hidden = isSignedIn;
+  element("sign-out").hidden = element("signed-in").hidden = !isSignedIn;
+  if (isSignedIn) element("token").value = "";
+}
+
+// -- looking
+
+/** Looks at everything that is shown, and again after a while. */
+async function look() {
+  clearTimeout(timer);
+  const asked = rest;
+  try {
+    const found = await REST.upTo(shown.rooms, (query) => asked.rooms(query));
+    if (asked !== rest) return;
+    // A first room is chosen for whoever has chosen none.
+    chosen ??= found.items[0]?.name ?? null;
+    const room = found.items.find(({ name }) => name === chosen);
+    const there = room ? await REST.upTo(shown.people, (query) => asked.participants(chosen, query)).catch(unseen) : nobody;
+    if (asked !== rest) return;
+    show({ isSignedIn: true });
+    showRooms(found);
+    showRoom(room, there);
+    if (isAway) hideNotice();
+    isAway = false;
+  } catch (error) {
+    if (asked !== rest) return;
+    if (error.status === 401 || error.status === 403) {
+      signOut(error.status === 401 ? `The server does not accept this token: ${error.message}.`
+        : "This token may not do that. It takes one that may list and administer rooms.");
+      return;
+    }
+    if (!isAway) notice(error.message);
+    isAway = true;
+  }
+  // Nobody looks at a window in the background.
+  if (!document.hidden) timer = setTimeout(look, period);
+}
+
+const nobody = { items: [], hasMore: false };
+
+/** A room may have ended between two requests, or be another administrator's. */
+function unseen(error) {
+  if (error.status === 404) return nobody;
+  if (error.status === 403) return { ...nobody, isRefused: true };
+  throw error;
+}
+
+document.addEventListener("visibilitychange", () => {
+  if (rest && !document.hidden) look();
+});
+
+function showRooms({ items, hasMore }) {
+  rooms.show(items);
+  element("rooms-count").textContent = count(items.length, hasMore ? "room and more" : "room", hasMore ? "rooms and more" : "rooms");
+  element("no-rooms").hidden = items.length > 0;
+  element("more-rooms").hidden = !hasMore;
+}
+
+function showRoom(room, { items, hasMore, isRefused = false }) {
+  element("room").hidden = chosen === null;
+  element("room-title").textContent = chosen ?? "";
+  element("room-about").textContent = !room ? "This room has ended."
+    : isRefused ? "Your token does not let you look into this room."
+      : `${count(room.participants, "person", "people")}, ${count(room.publishers, "sends", "send")} something`;
+  people.show(items);
+  element("no-people").hidden = !room || isRefused || items.length > 0;
+  element("more-people").hidden = !hasMore;
+}
+
+element("more-rooms").addEventListener("click", () => more("rooms"));
+element("more-people").addEventListener("click", () => more("people"));
+
+function more(what) {
+  shown[what] += step;
+  look();
+}
+
+async function choose(name) {
+  chosen = name;
+  shown.people = step;
+  await look();
+  element("room-title").focus();
+}
+
+// -- doing
+
+async function mute(person, track) {
+  const isMuted = !track.mutedByAdmin;
+  await act(() => rest.mute(chosen, person.identity, track.id, isMuted),
+    `${isolated(nameOf(person))} is ${isMuted ? "muted" : "muted no more"}`);
+}
+
+async function remove(person) {
+  const dialog = element("removal");
+  element("removal-title").textContent = `Remove ${isolated(nameOf(person))} from ${isolated(chosen)}?`;
+  const room = chosen;
+  dialog.returnValue = "";
+  dialog.showModal();
+  await new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));
+  if (dialog.returnValue !== "remove" || !rest) return;
+  await act(() => rest.remove(room, person.identity), `${isolated(nameOf(person))} is removed`);
+}
+
+/** Does it, says so, and looks at what has become of it. */
+async function act(request, words) {
+  try {
+    await request();
+    say(words);
+  } catch (error) {
+    notice(error.message);
+  }
+  if (rest) await look();
+}
+
+// -- words
+
+function count(number, one, many = `${one}s`) {
+  return `${number} ${number === 1 ? one : many}`;
+}
+
+function age(seconds) {
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
+  return seconds < 129600 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86400)} days`;
+}
+
+if (token) signIn(token);
+else element("token").focus();

@@ -1,0 +1,123 @@
+"""/admin: rooms, people and tracks as they are, mute and remove, and who is let in."""
+
+import subprocess
+
+from harness.chromium import Chromium
+from harness.evidence import kept_on_failure
+from harness.firefox import Firefox
+from harness.person import TABS, Person, new_tab
+from harness.server import Server
+
+HOSTILE = '<img src=x onerror="window.complaints.push(1)">'
+NOTICE = "!document.getElementById('notice').hidden && document.getElementById('notice-text').textContent"
+SIGNED_IN = "!document.getElementById('signed-in').hidden"
+
+
+def _token(options, *flags):
+    done = subprocess.run([options.roost, "token", "--dev", *flags], capture_output=True, text=True, timeout=20, check=True)
+    return done.stdout.strip()
+
+
+def _row(name):
+    """The row of somebody, as JavaScript."""
+    return f"[...document.querySelectorAll('#people > li')].find((row) => row.querySelector('.name').textContent === `{name}`)"
+
+
+def _track(name, kind):
+    return f"[...({_row(name)})?.querySelectorAll('.tracks li') ?? []].find((row) => row.querySelector('.kind').textContent === '{kind}')"
+
+
+async def _administer(report, options, server, browser, other):
+    room = f"admin-{browser.name}"
+    eve = await Person.join(browser, server, room, HOSTILE)
+    bob = await Person.join(other, server, room, "Bob")
+    for person, name in ((eve, "Bob"), (bob, HOSTILE)):
+        await person.sees_picture(name)
+    admin = Person(await new_tab(browser), "admin")
+    await admin.tab.resize(1280, 800)
+    await admin.tab.open(f"{server.ORIGIN}/admin#token={_token(options, '--list', '--admin')}")
+    await admin.until(f"{SIGNED_IN} && document.querySelectorAll('#people .tracks li').length === 4")
+    there = await admin.tab.evaluate("""return [document.getElementById('room-title').textContent, location.href,
+      localStorage.length + sessionStorage.length + document.cookie.length, document.querySelectorAll('#people img').length]""")
+    holds = report.row(f"/admin, {browser.name}: a room, two people, four tracks", "shown, the token nowhere",
+                       f"{there[0]}, {there[1]}", there == [room, f"{server.ORIGIN}/admin", 0, 0])
+
+    await admin.tab.evaluate(f"{_track(HOSTILE, 'Camera')}.querySelector('.mute').click()")
+    await bob.sees(HOSTILE, "!tile.classList.contains('has-picture')")
+    await admin.until(f"{_track(HOSTILE, 'Camera')}.innerText.includes('muted here')")
+    await admin.tab.evaluate(f"{_track(HOSTILE, 'Camera')}.querySelector('.mute').click()")
+    await bob.sees_picture(HOSTILE)
+    await bob.click("microphone")
+    await admin.until(f"{_track('Bob', 'Microphone')}.innerText.includes('muted by themselves')")
+    holds &= report.row(f"/admin, {browser.name}: a camera muted and let go", "others see nothing, then the picture", "so", True)
+
+    # To the button of the last in the list, in the way of those who use a keyboard, and back out of it.
+    await admin.tab_to(lambda: f"document.activeElement === ({_row('Bob')}).querySelector('.remove')")
+    await admin.tab.press("Enter")
+    await admin.until("document.getElementById('removal').open")
+    await admin.tab.press("Escape")
+    await admin.until("!document.getElementById('removal').open")
+    stays = await admin.tab.evaluate(f"return !!{_row('Bob')}")
+    await admin.tab.press("Enter")
+    await admin.until("document.getElementById('removal').open")
+    await admin.tab.evaluate("document.querySelector('#removal [value=remove]').click()")
+    said = await bob.until(NOTICE)
+    await eve.sees_no("Bob")
+    await admin.until(f"!{_row('Bob')}")
+    holds &= report.row(f"/admin, {browser.name}: somebody removed", "asked first, told there, gone here", f"“{said}”",
+                        "removed you" in said and stays)
+
+    await admin.tab.resize(390, 844)
+    width = await admin.tab.evaluate("return document.documentElement.scrollWidth")
+    await eve.click("leave")
+    await admin.until("document.getElementById('no-people').hidden === false"
+                      " || document.getElementById('room-about').textContent.includes('ended')")
+    complaints = await admin.tab.evaluate("return window.complaints")
+    holds &= report.row(f"/admin, {browser.name}: 390 wide, policy and scripts", "no scrolling, no complaint",
+                        f"{width}, {complaints or 'none'}", width <= 390 and complaints == [])
+    for person in (eve, bob, admin):
+        await person.leave()
+    return holds
+
+
+async def _refused(report, options, server, browser):
+    """What lets nobody in is said, and another token can be given."""
+    admin = Person(await new_tab(browser), "admin")
+    await admin.tab.open(f"{server.ORIGIN}/admin")
+    seen = []
+    for token in ("e30.e30.e30", _token(options, "--room", "demo", "--identity", "ada"), _token(options, "--list", "--admin")):
+        await admin.until("document.activeElement.id === 'token'")
+        await admin.tab.evaluate(f"document.getElementById('notice').hidden = true;"
+                                 f"document.getElementById('token').value = '{token}';"
+                                 "document.querySelector('#sign-in button').click()")
+        seen.append(await admin.until(f"{SIGNED_IN} ? 'signed in' : {NOTICE}"))
+    await admin.click("sign-out")
+    await admin.until(f"!({SIGNED_IN})")
+    await admin.leave()
+    return report.row("/admin: a bad token, one for something else, a good one", "told, told, in; out again", " / ".join(seen),
+                      "does not accept" in seen[0] and "may not" in seen[1] and seen[2] == "signed in")
+
+
+async def _accessible(report, options, server, chromium):
+    """Whatever can be operated has a name that says whose it is."""
+    ada = await Person.join(chromium, server, "admin-names", "Ada")
+    admin = Person(await new_tab(chromium), "admin")
+    await admin.tab.open(f"{server.ORIGIN}/admin#token={_token(options, '--list', '--admin')}")
+    await admin.until("document.querySelectorAll('#people .tracks li').length === 2")
+    names = [name for role, name in await admin.tab.accessible_names() if role == "button"]
+    for person in (ada, admin):
+        await person.leave()
+    wanted = {"Remove Ada", "Mute the camera of Ada", "Mute the microphone of Ada", "Sign out"}
+    return report.row("/admin: accessible names", ", ".join(sorted(wanted)), ", ".join(names),
+                      wanted <= set(names) and all(name.strip() for name in names))
+
+
+async def run(report, options):
+    async with Server(options.roost) as server, Chromium() as chromium, Firefox() as firefox:
+        async with kept_on_failure(report, options.evidence, TABS, (server.process,)):
+            holds = await _administer(report, options, server, chromium, firefox)
+            holds &= await _administer(report, options, server, firefox, chromium)
+            holds &= await _refused(report, options, server, chromium)
+            holds &= await _accessible(report, options, server, chromium)
+            server.process.require_running()
+            return holds
