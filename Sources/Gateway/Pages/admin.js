@@ -104,8 +104,8 @@ async function look() {
   try {
     const found = await REST.upTo(shown.rooms, (query) => asked.rooms(query));
     if (asked !== rest) return;
-    // A first room is chosen for whoever has chosen none.
-    chosen ??= found.items[0]?.name ?? null;
+    // A first room is chosen for whoever has chosen none, rather one with somebody in it.
+    chosen ??= (found.items.find(({ participants }) => participants > 0) ?? found.items[0])?.name ?? null;
     const room = found.items.find(({ name }) => name === chosen);
     const there = room ? await REST.upTo(shown.people, (query) => asked.participants(chosen, query)).catch(unseen) : nobody;
     if (asked !== rest) return;
