@@ -29,6 +29,7 @@ let package = Package(
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"])]),
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
     module("Model"),
     module("Logging", ["Model"]),
@@ -41,6 +42,7 @@ let package = Package(
     module("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media"]),
     module("Engine", ["Model", "Wire", "Crypto", "ICE", "Media", "Peer", "CSystem"]),
     module("HTTPServer", ["Model", "Crypto", "CSystem", "CMicroHTTPD", "CWslay"]),
+    module("WebSocketClient", ["Crypto", "CCurl", "CWslay"]),
     module("Configuration", ["Model"]),
     module("Rooms", ["Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine"]),
     .target(
@@ -57,6 +59,9 @@ let package = Package(
       [
         "Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Engine", "CSRTP",
       ]),
+    module(
+      "Load",
+      ["Model", "Wire", "Crypto", "ICE", "Engine", "WebSocketClient", "Rooms", "RoostTesting", "CSystem"]),
 
     // Every parser as a function that fuzzing and FuzzTests call; may name any module above.
     .target(
@@ -74,6 +79,7 @@ let package = Package(
         "Gateway",
       ],
       swiftSettings: strict),
+    .executableTarget(name: "roost-load", dependencies: ["Load"], swiftSettings: strict),
     // Replaces gettimeofday() in whatever it is linked into, which is the simulation alone.
     .target(name: "CSimulation", dependencies: ["COpenSSL"]),
     .executableTarget(
@@ -107,6 +113,7 @@ let package = Package(
         "RoostTesting",
       ]),
     tests("HTTPServer", ["Model", "Crypto", "HTTPServer", "COpenSSL"]),
+    tests("WebSocketClient", ["Model", "Crypto", "HTTPServer", "WebSocketClient"]),
     tests("Configuration", ["Model", "Configuration"]),
     tests("Rooms", ["Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine", "Rooms"]),
     tests(
@@ -115,6 +122,7 @@ let package = Package(
     tests(
       "RoostTesting",
       ["Model", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Peer", "Engine", "RoostTesting"]),
+    tests("Load", ["Model", "RoostTesting", "Load"]),
   ],
   swiftLanguageModes: [.v6]
 )

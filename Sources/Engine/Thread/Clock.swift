@@ -16,7 +16,7 @@ public struct Clock: Sendable {
   public var now: Instant { Instant(nanoseconds: Self.read(CLOCK_MONOTONIC) &- origin) }
 
   /// Both clocks, read together.
-  func sample() -> ClockSample {
+  package func sample() -> ClockSample {
     ClockSample(instant: now, wallTime: Self.read(CLOCK_REALTIME))
   }
 
@@ -28,8 +28,8 @@ public struct Clock: Sendable {
 }
 
 /// One reading of the monotonic and the wall clock, to place the kernel's arrival stamps.
-struct ClockSample {
-  let instant: Instant
+package struct ClockSample {
+  package let instant: Instant
   let wallTime: Int64
 
   /// Stamps lie in the last second: whatever else (the wall clock was stepped) counts as now.
