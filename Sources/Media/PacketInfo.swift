@@ -89,4 +89,6 @@ public enum MediaDrop: UInt8, Error, Sendable, CaseIterable {
   /// A retransmission or padding before the stream it belongs to.
   case retransmissionWithoutStream
   case paddingOnly
+  /// From before the codec changed to one with another clock, and overtaken by that change.
+  case otherClock
 }
