@@ -78,7 +78,7 @@ extension LoadOptions {
       --video RATE       of each publisher, in bits a second: 1.5M, 300k (no video)
       --audio            Opus packets, 50 a second
                          without --video and --audio: both, 1.5M
-      --nack off         lost packets are not asked for (on)
+      --nack off         lost packets are not asked for (on); of audio none ever are, as browsers don't either
 
     HOW LONG
       --duration S       seconds that are measured, once everybody is in (10)

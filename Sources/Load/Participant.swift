@@ -100,10 +100,13 @@ final class Participant {
       socket = consume bound
     } catch { return fail("no socket: \(error)") }
     webSocket = opened
+    var ice = ControllingAgent.Configuration()
+    // As Chromium: the first pair that works is used.
+    ice.isAggressive = true
     let peer = SyntheticPeer(
-      configuration, address: address, dtls: dtls, ice: ControllingAgent.Configuration(), journal: journal,
+      configuration, address: address, dtls: dtls, ice: ice, journal: journal,
       now: now, random: .seeded(state: Random.integer()))
-    peer.expectsRefusals = true
+    peer.isOnRealNetwork = true
     peer.onPacket = { [unowned self] arrival in
       if firstMediaAt == .never { firstMediaAt = arrival.at }
       onPacket(arrival)

@@ -24,7 +24,7 @@ extension SyntheticPeer {
     _ error: SRTPSession.Failure, _ bytes: [UInt8], isRTCP: Bool, isRepeat: Bool, now: Instant
   ) {
     if error.isReplay || error.isOld { refusals.repeated += 1 } else { refusals.forged += 1 }
-    if expectsRefusals { return }
+    if isOnRealNetwork { return }
     if isRepeat && (error.isReplay || error.isOld) { return }
     // Without a retransmission stream the sealed bytes come again, which crosses with the late original.
     if !configuration.acceptsRTX && (error.isReplay || error.isOld) && !isRTCP { return }

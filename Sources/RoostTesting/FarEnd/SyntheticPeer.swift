@@ -103,8 +103,9 @@ public final class SyntheticPeer {
   var onSenderReport: (_ stream: Int, SenderReport) -> Void = { _, _ in }
   /// Called with each media packet that was opened and found to be as it was sent.
   package var onPacket: (MediaArrival) -> Void = { _ in }
-  /// Datagrams that libsrtp refuses are counted and no violation: on a real network anything may come.
-  package var expectsRefusals = false
+  /// On a real network datagrams that libsrtp refuses are counted and no violation, since anything may come; and
+  /// nobody knows when a packet reached the server, so that its arrival feedback can't be checked.
+  package var isOnRealNetwork = false
   package internal(set) var refusals = Refusals()
 
   /// What libsrtp refused.
