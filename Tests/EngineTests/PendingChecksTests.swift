@@ -43,7 +43,8 @@ struct PendingChecksTests {
     var pending = PendingChecks()
     for port in 0..<1_000 {
       let isFirst = port < PendingChecks.perFragment
-      #expect(pending.begin(path(port), ufrags[0], now: start, limit: 256) == (isFirst ? .asks : .fragmentFull))
+      #expect(
+        pending.begin(path(port), ufrags[0], now: start, limit: 256) == (isFirst ? .asks : .fragmentFull))
     }
     #expect(pending.count == PendingChecks.perFragment)
     #expect(pending.begin(path(1), ufrags[1], now: start, limit: 256) == .asks)
@@ -87,7 +88,9 @@ struct PendingChecksTests {
     let room = try SimulationRoom(workers: 2)
     var known: [UInt8]?
     room.passes = { datagram in
-      if datagram.toServer, datagram.isCheck, datagram.path.remote == Self.home { known = known ?? datagram.bytes }
+      if datagram.toServer, datagram.isCheck, datagram.path.remote == Self.home {
+        known = known ?? datagram.bytes
+      }
       return true
     }
     let victim = try room.join(at: Self.home, publishes: true)
@@ -110,7 +113,9 @@ struct PendingChecksTests {
     #expect(newcomer.isConnected)
     #expect(newcomer.packetsReceived(of: 0) > 0)
     let after = room.server.reports(now: room.now)
-    #expect(after[0].routing.adopted + after[1].routing.adopted > before[0].routing.adopted + before[1].routing.adopted)
+    #expect(
+      after[0].routing.adopted + after[1].routing.adopted > before[0].routing.adopted
+        + before[1].routing.adopted)
     #expect(after.allSatisfy { $0.routing.checksDropped == 0 })
     #expect(victim.isConnected && room.closeReason(victim) == nil)
   }

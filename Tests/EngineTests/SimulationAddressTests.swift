@@ -38,9 +38,11 @@ struct SimulationAddressTests {
   }
 
   @Test(arguments: [true, false])
-  func `a peer that nominates once has media again a quarter of a second after its first check from elsewhere`(
-    publishes: Bool
-  ) throws {
+  func
+    `a peer that nominates once has media again a quarter of a second after its first check from elsewhere`(
+      publishes: Bool
+    ) throws
+  {
     let room = try SimulationRoom()
     var ice = ControllingAgent.Configuration()
     ice.nominatesAnew = false

@@ -131,7 +131,9 @@ struct PathChallengeTests {
 
   // MARK: Media from the new address
 
-  @Test func `whoever sends media from there is followed at once, and stays if the old path is silent`() throws {
+  @Test func `whoever sends media from there is followed at once, and stays if the old path is silent`()
+    throws
+  {
     let peer = try moved()
     #expect(peer.media(b))
     #expect(peer.agent.selected == b)

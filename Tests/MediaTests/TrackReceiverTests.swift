@@ -97,7 +97,9 @@ struct TrackReceiverTests {
   }
 
   /// A receiver after `count` lost packets, and what came after them.
-  private func afterLoss(of count: Int, moved: Bool, kind: MediaKind = .video) throws -> (TrackReceiver, PacketInfo) {
+  private func afterLoss(of count: Int, moved: Bool, kind: MediaKind = .video) throws -> (
+    TrackReceiver, PacketInfo
+  ) {
     var receiver = TrackReceiver(section(kind))
     let first = try #require(receiver.take(video(1, key: true).bytes).outcome.info)
     #expect(first.restart == 0)
@@ -106,10 +108,13 @@ struct TrackReceiverTests {
     return (receiver, try #require(next.outcome.info))
   }
 
-  @Test func `what is lost beyond asking is skipped: the source starts over with the key frame that is asked for`()
+  @Test
+  func `what is lost beyond asking is skipped: the source starts over with the key frame that is asked for`()
     throws
   {
-    for (lost, moved, skips) in [(256, false, false), (257, false, true), (32, true, false), (33, true, true)] {
+    for (lost, moved, skips) in [
+      (256, false, false), (257, false, true), (32, true, false), (33, true, true),
+    ] {
       var (receiver, info) = try afterLoss(of: lost, moved: moved)
       #expect(info.restart == (skips ? 1 : 0), "\(lost) lost, moved: \(moved)")
       var missing = 0
