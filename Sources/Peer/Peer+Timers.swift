@@ -58,7 +58,7 @@ extension Peer {
       if path == selectedPath { close(.connectionLost, &context) }
     case .selected(let path):
       pathSelected(path, now: now, &context)
-      mendPictures(now: now, &context)
+      mendPictures(&context)
     }
   }
 }

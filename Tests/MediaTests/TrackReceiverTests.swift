@@ -96,6 +96,67 @@ struct TrackReceiverTests {
     }
   }
 
+  /// Gives the receiver a key frame, and after `count` lost packets one that is none.
+  private func lose(_ count: Int, moving: Bool, _ receiver: inout TrackReceiver) throws -> PacketInfo {
+    let first = try #require(receiver.take(video(1, key: true).bytes).outcome.info)
+    #expect(first.restart == 0)
+    if moving { receiver.moved() }
+    let next = receiver.take(video(UInt16(2 + count)).bytes, at: milliseconds(100))
+    return try #require(next.outcome.info)
+  }
+
+  @Test(arguments: [(256, false, false), (257, false, true), (32, true, false), (33, true, true)])
+  func `what is lost beyond asking is skipped: the source starts over with the key frame that is asked for`(
+    lost: Int, moving: Bool, skips: Bool
+  ) throws {
+    var receiver = TrackReceiver(section(.video))
+    let info = try lose(lost, moving: moving, &receiver)
+    #expect(info.restart == (skips ? 1 : 0))
+    var missing = 0
+    receiver.missing(now: milliseconds(200), roundTrip: .zero) { _ in missing += 1 }
+    #expect(missing == (skips ? 0 : lost))
+    let request = receiver.keyFrameDue(now: milliseconds(200))
+    #expect((request != nil) == skips)
+    // Once is enough: what follows belongs to the new beginning.
+    let key = receiver.take(video(UInt16(3 + lost), key: true).bytes, at: milliseconds(210))
+    #expect(key.outcome.info?.restart == info.restart)
+    let deadline = receiver.deadline
+    #expect(deadline == .never || !skips)
+  }
+
+  @Test func `a publisher that moves without losing anything goes on as before`() throws {
+    var receiver = TrackReceiver(section(.video))
+    let info = try lose(0, moving: true, &receiver)
+    #expect(info.restart == 0)
+    // The move is over with that packet: later losses are asked for as ever.
+    let later = receiver.take(video(2 + 40).bytes, at: milliseconds(200))
+    #expect(later.outcome.info?.restart == 0)
+    let request = receiver.keyFrameDue(now: milliseconds(300))
+    #expect(request == nil)
+  }
+
+  @Test func `what was found missing before the move was noticed counts as well`() throws {
+    var receiver = TrackReceiver(section(.video))
+    let info = try lose(100, moving: false, &receiver)
+    #expect(info.restart == 0)
+    receiver.moved()
+    let next = receiver.take(video(103).bytes, at: milliseconds(110))
+    #expect(next.outcome.info?.restart == 1)
+    let request = receiver.keyFrameDue(now: milliseconds(110))
+    #expect(request != nil)
+  }
+
+  @Test func `a key frame that was asked for at the old address is asked for again at once`() throws {
+    var receiver = TrackReceiver(section(.video))
+    _ = try lose(0, moving: false, &receiver)
+    receiver.wishKeyFrame()
+    let first = receiver.keyFrameDue(now: milliseconds(200))
+    let tooSoon = receiver.keyFrameDue(now: milliseconds(300))
+    receiver.moved()
+    let again = receiver.keyFrameDue(now: milliseconds(300))
+    #expect(first != nil && tooSoon == nil && again != nil)
+  }
+
   @Test func `a wish waits for the stream's first packet and ends with a key frame`() {
     var receiver = TrackReceiver(section(.video))
     receiver.wishKeyFrame()
