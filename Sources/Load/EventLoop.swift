@@ -1,5 +1,4 @@
 internal import CSystem
-
 internal import Glibc
 internal import Model
 

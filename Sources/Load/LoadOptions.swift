@@ -164,7 +164,8 @@ extension LoadOptions {
     // The server fills no more slots of a kind.
     guard publishers <= Self.publisherLimit || (subscribers == 0 && !isMesh) else {
       throw LoadUsageError(
-        "a subscriber has at most \(Self.publisherLimit) slots of a kind, so a room at most as many publishers")
+        "a subscriber has at most \(Self.publisherLimit) slots of a kind, so a room at most as many publishers"
+      )
     }
     guard !roomPrefix.isEmpty, roomPrefix.utf8.count <= 100 else {
       throw LoadUsageError("--room has 1-100 bytes")
@@ -177,7 +178,8 @@ extension LoadOptions {
     _ word: String, _ value: String, _ range: ClosedRange<Int>
   ) throws(LoadUsageError) -> Int {
     guard let number = Int(value), range.contains(number) else {
-      throw LoadUsageError("\(word) takes a number from \(range.lowerBound) to \(range.upperBound), not \(value)")
+      throw LoadUsageError(
+        "\(word) takes a number from \(range.lowerBound) to \(range.upperBound), not \(value)")
     }
     return number
   }

@@ -71,7 +71,8 @@ public struct LoadReport: Codable, Equatable, Sendable {
 extension LoadReport {
   private enum CodingKeys: String, CodingKey {
     case seconds, participants, joined, failures, sent, expected, arrivedFirstTime, recovered, duplicates
-    case reordered, corrupt, tracksNeverSeen, violations, firstViolations, latency, reflector, join, firstMedia
+    case reordered, corrupt, tracksNeverSeen, violations, firstViolations, latency, reflector, join,
+      firstMedia
   }
 
   /// One object; latencies in milliseconds, `never` beside what is counted.
@@ -109,7 +110,9 @@ extension LoadReport {
       ("first media, ms", Self.text(firstMedia)),
     ]
     if tracksNeverSeen > 0 { rows.append(("tracks never seen", "\(tracksNeverSeen)")) }
-    for (reason, count) in failures.sorted(by: { $0.key < $1.key }) { rows.append(("failed", "\(count): \(reason)")) }
+    for (reason, count) in failures.sorted(by: { $0.key < $1.key }) {
+      rows.append(("failed", "\(count): \(reason)"))
+    }
     if violations > 0 { rows.append(("WRONG", "\(violations) packets that should not have come")) }
     for text in firstViolations { rows.append(("", text)) }
     let width = rows.map(\.0.count).max() ?? 0

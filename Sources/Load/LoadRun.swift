@@ -2,8 +2,8 @@ internal import Crypto
 internal import Engine
 internal import Glibc
 internal import Model
-internal import RoostTesting
 internal import Rooms
+internal import RoostTesting
 internal import WebSocketClient
 
 /// Joins everybody, lets media flow, counts for the asked time, and waits for what is on its way.
@@ -139,7 +139,9 @@ public final class LoadRun {
     guard kind == 1 else { return receive(participant, &batch) }
     participant.readMessages(now: now)
     participant.poll(now: now)
-    if case .failed = participant.phase, let webSocket = participant.webSocket { loop.remove(webSocket.descriptor) }
+    if case .failed = participant.phase, let webSocket = participant.webSocket {
+      loop.remove(webSocket.descriptor)
+    }
   }
 
   private func receive(_ participant: Participant, _ batch: inout ReceiveBatch) {
@@ -166,7 +168,8 @@ public final class LoadRun {
       participant.beginJoin(now: now)
       let room = "\(options.roomPrefix)-\(participant.role.room + 1)"
       let token = AccessToken(
-        apiKey: options.apiKey, identity: "load-\(participant.number)", expires: tokenExpiry, grants: .join(room))
+        apiKey: options.apiKey, identity: "load-\(participant.number)", expires: tokenExpiry,
+        grants: .join(room))
       guard let target = WebSocketURL("\(url)/v1/rooms/\(Percent.encode(room))/connect") else {
         participant.fail("no URL for the room")
         continue

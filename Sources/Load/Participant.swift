@@ -141,7 +141,8 @@ final class Participant {
     let status = withUnsafeMutablePointer(to: &storage) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
     }
-    let found = status == 0 ? withUnsafeBytes(of: &storage) { SocketAddress($0.baseAddress!, length: Int(size)) } : nil
+    let found =
+      status == 0 ? withUnsafeBytes(of: &storage) { SocketAddress($0.baseAddress!, length: Int(size)) } : nil
     return found ?? SocketAddress(ipv4: 127, 0, 0, 1, port: 0)
   }
 

@@ -56,7 +56,8 @@ final class SubscriberCounter {
 
   /// How many packets each track's span has.
   var spans: [Source: Int] {
-    Dictionary(uniqueKeysWithValues: sources.indices.map { (sources[$0], (ends[$0] ?? starts[$0]) - starts[$0]) })
+    Dictionary(
+      uniqueKeysWithValues: sources.indices.map { (sources[$0], (ends[$0] ?? starts[$0]) - starts[$0]) })
   }
   private var expected: Int { sources.indices.reduce(0) { $0 + (ends[$1] ?? starts[$1]) - starts[$1] } }
   private var arrived: Int { tallies.reduce(0) { $0 + $1.count } }

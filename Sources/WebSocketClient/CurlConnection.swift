@@ -24,7 +24,8 @@ final class CurlConnection {
       (CURLOPT_CONNECT_ONLY, 1), (CURLOPT_NOSIGNAL, 1), (CURLOPT_TIMEOUT_MS, milliseconds),
       // An upgrade is of HTTP/1.1 alone.
       (CURLOPT_SSL_ENABLE_ALPN, 0), (CURLOPT_TCP_NODELAY, 1),
-      (CURLOPT_SSL_VERIFYPEER, checksCertificate ? 1 : 0), (CURLOPT_SSL_VERIFYHOST, checksCertificate ? 2 : 0),
+      (CURLOPT_SSL_VERIFYPEER, checksCertificate ? 1 : 0),
+      (CURLOPT_SSL_VERIFYHOST, checksCertificate ? 2 : 0),
     ] { _ = rc_set_number(handle, option, value) }
     let code = curl_easy_perform(handle)
     var socket: curl_socket_t = -1

@@ -27,7 +27,8 @@ struct CountingTests {
 
   @Test func `before the span begins nothing counts`() {
     var tally = TrackTally()
-    #expect(!tally.note(packet: 3, viaRTX: false, isRepeat: false, end: nil))
+    let isNew = tally.note(packet: 3, viaRTX: false, isRepeat: false, end: nil)
+    #expect(!isNew)
     #expect((tally.seen, tally.count, tally.duplicates) == (1, 0, 0))
   }
 

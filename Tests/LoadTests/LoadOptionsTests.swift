@@ -43,7 +43,8 @@ struct LoadOptionsTests {
   }
 
   @Test(arguments: [
-    ("--video", "--video wants a value"), ("--video 29k", "from 30k to 50M"), ("--video 1.5X", "from 30k to 50M"),
+    ("--video", "--video wants a value"), ("--video 29k", "from 30k to 50M"),
+    ("--video 1.5X", "from 30k to 50M"),
     ("--video nan", "from 30k to 50M"), ("--video infM", "from 30k to 50M"), ("--rooms 0", "from 1 to 1000"),
     ("--rooms 99999999999999999999", "from 1 to 1000"), ("--duration -1", "from 1 to 3600"),
     ("--nack maybe", "on or off"), ("--frobnicate", "unknown option --frobnicate"),

@@ -34,7 +34,9 @@ struct LoadReportTests {
     #expect(report().table.contains("one-way latency, ms  none"))
   }
 
-  @Test(arguments: [(0, 2, "0.00"), (0.005, 2, "0.01"), (1.999, 1, "2.0"), (-0.5, 1, "-0.5"), (-0.001, 2, "0.00")])
+  @Test(arguments: [
+    (0, 2, "0.00"), (0.005, 2, "0.01"), (1.999, 1, "2.0"), (-0.5, 1, "-0.5"), (-0.001, 2, "0.00"),
+  ])
   func `decimals are rounded`(value: Double, places: Int, text: String) {
     #expect(LoadReport.decimals(value, places) == text)
   }

@@ -71,7 +71,9 @@ struct WebSocketClientTests {
   @Test func `messages go both ways, whatever their size`() async throws {
     try await withServer { address in
       let client = try open(address)
-      let texts = [0, 1, 125, 126, 65_535, 65_536, 200_000].map { String(repeating: "ü", count: $0 / 2) + "x" }
+      let texts = [0, 1, 125, 126, 65_535, 65_536, 200_000].map {
+        String(repeating: "ü", count: $0 / 2) + "x"
+      }
       for text in texts { client.send(text) }
       #expect(hear(client, texts.count + 1) == ["welcome"] + texts)
       client.close()
@@ -154,7 +156,9 @@ struct WebSocketClientTests {
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     return withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        guard Glibc.bind(descriptor, $0, size) == 0, getsockname(descriptor, $0, &size) == 0 else { return nil }
+        guard Glibc.bind(descriptor, $0, size) == 0, getsockname(descriptor, $0, &size) == 0 else {
+          return nil
+        }
         return UInt16(bigEndian: UnsafeRawPointer($0).loadUnaligned(fromByteOffset: 2, as: UInt16.self))
       }
     }

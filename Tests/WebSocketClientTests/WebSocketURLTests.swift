@@ -39,7 +39,8 @@ struct UpgradeAnswerTests {
     + "sec-websocket-accept:  s3pPLMBiTxaQ9kYGzzhZRbK+xOo= \r\nSec-WebSocket-Protocol: roost.v1\r\n\r\n"
 
   private func check(_ text: String, isWhole: Bool = false) throws(WebSocketClientError) -> [UInt8] {
-    Array(try UpgradeAnswer(Array(text.utf8), isWhole: isWhole).check(nonce: Self.nonce, protocol: "roost.v1"))
+    Array(
+      try UpgradeAnswer(Array(text.utf8), isWhole: isWhole).check(nonce: Self.nonce, protocol: "roost.v1"))
   }
 
   @Test func `the proof of RFC 6455 is accepted, and what follows are frames`() throws {

@@ -218,13 +218,11 @@ public struct TrackReceiver: Sendable {
     if isTooMuch { skip() }
   }
 
-  /// So much is missing that a key frame is the better answer. Until then there is nothing to be shown, and nobody
-  /// shall ask for what will never come: to those who get the track it is a source that started over.
+  /// So much is missing that a key frame is the better answer: packets asked for now would only delay it.
   @inline(never)
   private mutating func skip() {
     guard kind == .video, usesPLI || usesFIR else { return }
     nack.giveUp()
-    restarts &+= 1
     keyFrames.wish()
   }
 

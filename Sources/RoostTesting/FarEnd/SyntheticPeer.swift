@@ -125,6 +125,15 @@ public final class SyntheticPeer {
     /// It has come before.
     package var isRepeat: Bool
     package var at: Instant
+
+    package init(publisher: Int, track: Int, packet: Int, viaRTX: Bool, isRepeat: Bool, at: Instant) {
+      self.publisher = publisher
+      self.track = track
+      self.packet = packet
+      self.viaRTX = viaRTX
+      self.isRepeat = isRepeat
+      self.at = at
+    }
   }
 
   public init(
