@@ -46,7 +46,7 @@ let package = Package(
     .target(
       name: "Gateway",
       dependencies: ["Model", "Logging", "Crypto", "ICE", "Peer", "Engine", "HTTPServer", "Rooms"],
-      resources: [
+      resources: [.embedInCode("REST/openapi.json")] + [
         "index.html", "style.css", "icon.svg", "page.js", "roost.js", "devices.js", "generated.js",
         "messages.js",
         "statistics.js", "tiles.js",
@@ -111,7 +111,10 @@ let package = Package(
     tests("Rooms", ["Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine", "Rooms"]),
     tests(
       "Gateway",
-      ["Model", "Logging", "Crypto", "ICE", "Peer", "Engine", "HTTPServer", "Rooms", "Gateway"]),
+      [
+        "Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine", "HTTPServer", "Rooms",
+        "Gateway",
+      ]),
     tests(
       "RoostTesting",
       ["Model", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Peer", "Engine", "RoostTesting"]),

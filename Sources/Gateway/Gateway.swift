@@ -1,6 +1,6 @@
 public import HTTPServer
 internal import Model
-internal import Rooms
+public import Rooms
 
 public struct GatewayConfiguration: Sendable {
   /// Secrets by API key.
@@ -9,6 +9,8 @@ public struct GatewayConfiguration: Sendable {
   public var development: Development?
   /// What clients are told.
   public var iceServers = ICEServers()
+  /// Whose pages may ask.
+  public var crossOrigin = CrossOrigin()
   /// Seconds since 1970.
   public var now: @Sendable () -> Int
 
@@ -33,11 +35,21 @@ public struct GatewayConfiguration: Sendable {
 public struct Gateway: HTTPHandler {
   private let configuration: GatewayConfiguration
   private let rooms: (any RoomService)?
+  private let rest: RESTDoor?
 
-  /// - Parameter rooms: nil: there is no door to rooms, and it answers 404.
-  public init(configuration: GatewayConfiguration, rooms: (any RoomService)?) {
+  /// - Parameters:
+  ///   - rooms: nil: there is no door to rooms, and it answers 404.
+  ///   - administered: what REST reaches; nil: there is no such door.
+  public init(
+    configuration: GatewayConfiguration, rooms: (any RoomService)?, administered: RoomDirectory? = nil
+  ) {
     self.configuration = configuration
     self.rooms = rooms
+    rest = administered.map { directory in
+      RESTDoor(rooms: directory, crossOrigin: configuration.crossOrigin) { text throws(AccessTokenRefusal) in
+        try AccessToken(verifying: text, keys: configuration.keys, now: configuration.now())
+      }
+    }
   }
 
   public func respond(to request: HTTPRequest) async -> HTTPResponse {
@@ -54,6 +66,7 @@ public struct Gateway: HTTPHandler {
       return DevelopmentToken.response(to: request, configuration: configuration)
     default: break
     }
+    if let answer = await rest?.response(to: request) { return answer }
     if connectRoom(request) != nil {
       var answer = Problem.response(426, "upgrade", "This is a WebSocket's address")
       answer.headers.add("upgrade", "websocket")
@@ -79,10 +92,7 @@ public struct Gateway: HTTPHandler {
           400, "subprotocol", "The sub-protocol is missing", detail: "offer \(Self.subprotocol)"))
     }
     var terms = SignallingSession<WebSocket>.Terms(room: room) {
-      [configuration] text throws(AccessTokenRefusal) in
-      let token = try AccessToken(verifying: text, keys: configuration.keys, now: configuration.now())
-      _ = try token.requireJoin(room: room)
-      return token
+      text throws(AccessTokenRefusal) in try authorize(text, joining: room)
     }
     terms.iceServers = { [configuration] in configuration.iceServers.list(for: $0, now: configuration.now()) }
     var authorized: AccessToken?
@@ -98,6 +108,18 @@ public struct Gateway: HTTPHandler {
     return .accept(subprotocol: Self.subprotocol) { [authorized, terms] socket in
       await SignallingSession(socket: socket, terms: terms, rooms: rooms).run(authorized: authorized)
     }
+  }
+
+  /// Reads a token and says whether it joins that room.
+  func authorize(_ text: String?, joining room: String) throws(AccessTokenRefusal) -> AccessToken {
+    let token = try verify(text)
+    _ = try token.requireJoin(room: room)
+    if rooms?.forbids(token, in: room) == true { throw .removed }
+    return token
+  }
+
+  private func verify(_ text: String?) throws(AccessTokenRefusal) -> AccessToken {
+    try AccessToken(verifying: text, keys: configuration.keys, now: configuration.now())
   }
 
   private var door: DevelopmentDoor? { configuration.development.map { DevelopmentDoor(audience: $0) } }

@@ -46,7 +46,7 @@ extension Roost {
     doors.iceServers = ICEServers(
       stunURLs: configuration.stun.urls, turnURLs: configuration.turn.urls,
       turnSecret: configuration.turn.secret, turnLifetime: configuration.turn.lifetime)
-    let gateway = Gateway(configuration: doors, rooms: LiveRooms(media.rooms))
+    let gateway = Gateway(configuration: doors, rooms: LiveRooms(media.rooms), administered: media.rooms)
     var limits = HTTPLimits()
     limits.connections = configuration.http.connections
     limits.connectionsPerAddress = configuration.http.connectionsPerAddress

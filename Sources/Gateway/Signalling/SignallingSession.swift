@@ -170,7 +170,8 @@ actor SignallingSession<Socket: TextSocket> {
         for await message in participant.messages { self.forward(message) }
       }
     } catch {
-      fail(error.code, error.message, id: id, close: .joinRefused)
+      fail(
+        error.code, error.message, id: id, close: error.code == .tokenRemoved ? .forbidden : .joinRefused)
     }
   }
 
