@@ -46,11 +46,12 @@ let package = Package(
     .target(
       name: "Gateway",
       dependencies: ["Model", "Logging", "Crypto", "ICE", "Peer", "Engine", "HTTPServer", "Rooms"],
-      resources: [.embedInCode("REST/openapi.json")] + [
-        "index.html", "style.css", "icon.svg", "page.js", "roost.js", "devices.js", "generated.js",
-        "messages.js",
-        "statistics.js", "tiles.js",
-      ].map { .embedInCode("Pages/\($0)") },
+      resources: [.embedInCode("REST/openapi.json")]
+        + [
+          "index.html", "style.css", "icon.svg", "page.js", "roost.js", "devices.js", "generated.js",
+          "messages.js",
+          "statistics.js", "tiles.js",
+        ].map { .embedInCode("Pages/\($0)") },
       swiftSettings: strict),
     module(
       "RoostTesting",
@@ -97,8 +98,8 @@ let package = Package(
     tests("Crypto", ["Model", "Crypto", "COpenSSL", "CSRTP"]),
     tests("ICE", ["Model", "Wire", "Crypto", "ICE"]),
     tests("Congestion", ["Model", "Wire", "Congestion"]),
-    tests("Media", ["Model", "Wire", "Congestion", "Media"]),
     tests("Negotiation", ["Model", "Wire", "Negotiation"]),
+    tests("Media", ["Model", "Wire", "Congestion", "Media"]),
     tests("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Peer"]),
     tests(
       "Engine",
@@ -113,7 +114,7 @@ let package = Package(
       "Gateway",
       [
         "Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine", "HTTPServer", "Rooms",
-        "Gateway",
+        "Gateway", "RoostTesting",
       ]),
     tests(
       "RoostTesting",

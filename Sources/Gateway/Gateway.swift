@@ -9,6 +9,8 @@ public struct GatewayConfiguration: Sendable {
   public var development: Development?
   /// What clients are told.
   public var iceServers = ICEServers()
+  /// nil: everybody may ask as often as they like.
+  public var attempts: AttemptLimiter?
   /// Whose pages may ask.
   public var crossOrigin = CrossOrigin()
   /// Seconds since 1970.
@@ -61,6 +63,10 @@ public struct Gateway: HTTPHandler {
     switch request.path {
     case "/healthz", "/readyz":
       return await Health.response(to: request) { await rooms?.isReady() ?? true }
+    default: break
+    }
+    if let refusal = tooOften(request) { return refusal }
+    switch request.path {
     case "/dev/token" where configuration.development != nil:
       guard request.method == .post else { return Problem.method(allowed: "POST") }
       return DevelopmentToken.response(to: request, configuration: configuration)
@@ -77,6 +83,7 @@ public struct Gateway: HTTPHandler {
 
   public func upgrade(_ request: HTTPRequest) async -> UpgradeDecision {
     if let refusal = door?.refusal(of: request) { return .refuse(refusal) }
+    if let refusal = tooOften(request) { return .refuse(refusal) }
     guard let rooms, let room = connectRoom(request) else { return .refuse(Problem.notFound()) }
     // Without a token it may be somebody who is in already; `auth` of another is answered by `unavailable`.
     if rooms.isDraining, request.bearerToken != nil || request.queryItem("access_token") != nil {
@@ -120,6 +127,13 @@ public struct Gateway: HTTPHandler {
 
   private func verify(_ text: String?) throws(AccessTokenRefusal) -> AccessToken {
     try AccessToken(verifying: text, keys: configuration.keys, now: configuration.now())
+  }
+
+  private func tooOften(_ request: HTTPRequest) -> HTTPResponse? {
+    guard let seconds = configuration.attempts?.refusal(of: request.remote) else { return nil }
+    var refusal = Problem.tooOften(retryAfter: seconds)
+    configuration.crossOrigin.allow(request, on: &refusal)
+    return refusal
   }
 
   private var door: DevelopmentDoor? { configuration.development.map { DevelopmentDoor(audience: $0) } }

@@ -49,6 +49,9 @@ public struct RoomEvent: Sendable {
     case participantJoined = "participant.joined"
     case participantLeft = "participant.left"
     case participantUpdated = "participant.updated"
+    /// Nothing has come on its way of media for a while; it may come back, or be left.
+    case participantReconnecting = "participant.reconnecting"
+    case participantReconnected = "participant.reconnected"
     case trackPublished = "track.published"
     case trackUnpublished = "track.unpublished"
     case trackMuted = "track.muted"

@@ -22,13 +22,16 @@ struct BodyReader {
       throw problem
     }
     // A body is bounded by its bytes.
-    guard case .object(let members)? = StrictJSON.parse(request.body, maximumMembers: request.body.count) else {
+    guard case .object(let members)? = StrictJSON.parse(request.body, maximumMembers: request.body.count)
+    else {
       throw .body("it is no JSON object, or has a member twice")
     }
     try self.init(members, prefix: "", knowing: names)
   }
 
-  private init(_ members: [String: StrictJSON], prefix: String, knowing names: Set<String>) throws(RESTProblem) {
+  private init(_ members: [String: StrictJSON], prefix: String, knowing names: Set<String>)
+    throws(RESTProblem)
+  {
     self.members = members
     self.prefix = prefix
     if let unknown = members.keys.filter({ !names.contains($0) }).min() {
@@ -36,7 +39,9 @@ struct BodyReader {
     }
   }
 
-  private func wrong(_ name: String, _ expected: String) -> RESTProblem { .body("\(prefix)\(name) is \(expected)") }
+  private func wrong(_ name: String, _ expected: String) -> RESTProblem {
+    .body("\(prefix)\(name) is \(expected)")
+  }
 
   /// - Parameter value: nil: it is something else.
   private func change<Value>(
@@ -64,7 +69,9 @@ struct BodyReader {
     }
   }
 
-  func text(_ name: String, _ expected: String, _ isGood: (String) -> Bool) throws(RESTProblem) -> Change<String> {
+  func text(_ name: String, _ expected: String, _ isGood: (String) -> Bool) throws(RESTProblem) -> Change<
+    String
+  > {
     try change(name, expected) {
       guard case .string(let text) = $0, isGood(text) else { return nil }
       return text

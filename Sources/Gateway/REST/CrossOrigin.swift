@@ -10,7 +10,9 @@ public struct CrossOrigin: Equatable, Sendable {
 
   func allow(_ request: HTTPRequest, on response: inout HTTPResponse) {
     if !origins.contains("*") { response.headers.add("vary", "origin") }
-    guard let origin = request.headers["origin"], origins.contains("*") || origins.contains(origin) else { return }
+    guard let origin = request.headers["origin"], origins.contains("*") || origins.contains(origin) else {
+      return
+    }
     response.headers.add("access-control-allow-origin", origins.contains("*") ? "*" : origin)
     response.headers.add("access-control-expose-headers", "location, retry-after, allow")
   }

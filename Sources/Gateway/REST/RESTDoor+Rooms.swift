@@ -100,7 +100,8 @@ extension String {
     var text = ""
     for byte in utf8 {
       switch byte {
-      case 48...57, 65...90, 97...122, 0x2D, 0x2E, 0x5F, 0x7E: text.unicodeScalars.append(Unicode.Scalar(byte))
+      case 48...57, 65...90, 97...122, 0x2D, 0x2E, 0x5F, 0x7E:
+        text.unicodeScalars.append(Unicode.Scalar(byte))
       default: text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
       }
     }

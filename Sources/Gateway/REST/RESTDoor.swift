@@ -26,7 +26,8 @@ public struct RESTDoor: Sendable {
     }
     guard !matching.isEmpty else { return nil }
     let methods = matching.map(\.0.method)
-    let allowed = (methods.contains(.get) ? ["GET", "HEAD"] : [])
+    let allowed =
+      (methods.contains(.get) ? ["GET", "HEAD"] : [])
       + methods.filter { $0 != .get }.map(\.rawValue) + ["OPTIONS"]
     let list = allowed.joined(separator: ", ")
     if request.method == .options { return crossOrigin.preflight(request, allowed: list) }
@@ -45,9 +46,12 @@ public struct RESTDoor: Sendable {
     return response
   }
 
-  private func perform(_ operation: RESTOperation, _ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
+  private func perform(_ operation: RESTOperation, _ call: RESTCall) async throws(RESTProblem) -> HTTPResponse
+  {
     if operation.grant != .none {
-      do throws(AccessTokenRefusal) { try authorize(operation.grant, call) } catch { throw RESTProblem(error) }
+      do throws(AccessTokenRefusal) { try authorize(operation.grant, call) } catch {
+        throw RESTProblem(error)
+      }
     }
     if let room = call.parameters["room"], !AccessToken.isName(room) {
       throw RESTProblem(
@@ -118,22 +122,24 @@ struct RESTPage {
   let limit: Int
 
   init(_ request: HTTPRequest) throws(RESTProblem) {
-    if let text = request.queryItem("limit") {
-      guard let limit = Int(text), (1...Self.maximumLimit).contains(limit) else {
-        throw .query("limit is a whole number from 1 to \(Self.maximumLimit)")
-      }
-      self.limit = limit
-    } else {
-      limit = Self.defaultLimit
-    }
+    limit = try Self.limit(of: request)
     if let text = request.queryItem("after") {
-      guard let bytes = Base64URL.decode(text.utf8), let name = String(validating: bytes, as: UTF8.self) else {
+      guard let bytes = Base64URL.decode(text.utf8), let name = String(validating: bytes, as: UTF8.self)
+      else {
         throw .query("after is the next of another page")
       }
       after = name
     } else {
       after = nil
     }
+  }
+
+  static func limit(of request: HTTPRequest) throws(RESTProblem) -> Int {
+    guard let text = request.queryItem("limit") else { return defaultLimit }
+    guard let limit = Int(text), (1...maximumLimit).contains(limit) else {
+      throw .query("limit is a whole number from 1 to \(maximumLimit)")
+    }
+    return limit
   }
 
   /// - Parameter found: one more than the limit where there are more.

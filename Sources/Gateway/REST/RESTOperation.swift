@@ -20,7 +20,8 @@ struct RESTOperation: Sendable {
 
   init(
     _ method: HTTPMethod, _ path: String, _ grant: Grant,
-    _ perform: @escaping @Sendable (RESTDoor) -> @Sendable (RESTCall) async throws(RESTProblem) -> HTTPResponse
+    _ perform:
+      @escaping @Sendable (RESTDoor) -> @Sendable (RESTCall) async throws(RESTProblem) -> HTTPResponse
   ) {
     self.method = method
     self.path = path
@@ -59,6 +60,8 @@ struct RESTOperation: Sendable {
     .init(
       .post, "/v1/rooms/{room}/participants/{identity}/tracks/{track}/mute", .roomAdmin, RESTDoor.muteTrack),
     .init(.post, "/v1/rooms/{room}/data", .roomAdmin, RESTDoor.sendData),
+    .init(.get, "/v1/rooms/{room}/events", .roomAdmin, RESTDoor.listRoomEvents),
+    .init(.get, "/v1/events", .roomList, RESTDoor.listEvents),
   ]
 }
 

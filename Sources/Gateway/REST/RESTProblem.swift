@@ -10,9 +10,11 @@ struct RESTProblem: Error {
   var title: String
   var detail: String?
   var headers: [(name: String, value: String)] = []
+  /// Beside those of every problem.
+  var members: [String: StrictJSON] = [:]
 
   var response: HTTPResponse {
-    var response = Problem.response(status, code, title, detail: detail)
+    var response = Problem.response(status, code, title, detail: detail, members: members)
     for (name, value) in headers { response.headers.add(name, value) }
     return response
   }

@@ -21,7 +21,7 @@ package indirect enum StrictJSON: Equatable, Sendable {
   }
 
   /// Compact, members in the order of their names.
-  var text: String {
+  package var text: String {
     switch self {
     case .null: "null"
     case .boolean(let value): value ? "true" : "false"

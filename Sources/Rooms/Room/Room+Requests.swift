@@ -46,7 +46,9 @@ extension Room {
   func mute(_ track: String, _ muted: Bool, by id: ParticipantID) throws(RequestError) {
     let member = try asking(id)
     guard let known = member.published.first(where: { $0.info.id.text == track }) else { throw .unknownTrack }
-    guard muted || !known.isHeld else { throw .notAllowed("this: the track is held by the room's administration") }
+    guard muted || !known.isHeld else {
+      throw .notAllowed("this: the track is held by the room's administration")
+    }
     _ = setHeld(track, of: member) { $0.isHeldByPublisher = muted }
   }
 

@@ -8,9 +8,9 @@ internal import Peer
 /// An actor, readable before fast: packets never come here. It tells the media plane what to do by one-way
 /// commands and hears of it by events and samples.
 actor Room {
-  private let identity: RoomInfo
+  private(set) var info: RoomInfo
   let created: WallTime
-  var settings: RoomSettings
+  var settings: RoomSettings { didSet { info.metadata = settings.metadata } }
   let media: MediaPlane
   let directory: RoomDirectory
   let log: Log
@@ -30,7 +30,7 @@ actor Room {
     name: String, settings: RoomSettings, media: MediaPlane, directory: RoomDirectory, log: Log
   ) {
     var random = RandomSource.system
-    identity = RoomInfo(id: RoomID(&random), name: name)
+    info = RoomInfo(id: RoomID(&random), name: name, metadata: settings.metadata)
     self.settings = settings
     created = media.wallTime
     self.media = media
@@ -39,12 +39,6 @@ actor Room {
   }
 
   var now: Instant { media.now }
-
-  var info: RoomInfo {
-    var info = identity
-    info.metadata = settings.metadata
-    return info
-  }
 
   // MARK: - Coming and going
 
@@ -134,6 +128,7 @@ actor Room {
     let event = RoomEvent(
       id: lastEvent, time: media.wallTime, room: info, kind: kind, participant: participant, track: track,
       reason: reason)
+    directory.events.append(event)
     for member in members { member.session.notify(.event(event)) }
   }
 }

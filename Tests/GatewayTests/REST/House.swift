@@ -81,7 +81,9 @@ final class House: Sendable {
     let text: String
 
     /// The last part of a problem's type.
-    var problem: String? { (json["type"] as? String).flatMap { $0.split(separator: ":").last.map(String.init) } }
+    var problem: String? {
+      (json["type"] as? String).flatMap { $0.split(separator: ":").last.map(String.init) }
+    }
     var detail: String? { json["detail"] as? String }
     var json: NSDictionary {
       (try? JSONSerialization.jsonObject(with: Data(text.utf8))) as? NSDictionary ?? [:]
@@ -106,7 +108,8 @@ final class House: Sendable {
         method: method, path: parts[0], query: parts.count > 1 ? parts[1] : "", headers: headers,
         body: Array(body.utf8)))
     return Answer(
-      status: response.status, headers: response.headers, text: String(decoding: response.body, as: UTF8.self))
+      status: response.status, headers: response.headers, text: String(decoding: response.body, as: UTF8.self)
+    )
   }
 
   // MARK: - Signalling
@@ -156,6 +159,8 @@ final class Guest {
   private var random = RandomSource.system
   private var plan = OfferPlan()
   private var ssrc: UInt32 = 1
+  /// The section of the track that was added last.
+  private var newest = "?"
   private let local = LocalTransport(
     credentials: ICECredentials(ufrag: "clientclient", password: "clientclientclientclient"),
     fingerprint: Fingerprint(algorithm: .sha256, digest: Array(repeating: 7, count: 32)), candidates: [],
@@ -210,8 +215,12 @@ final class Guest {
 
   func ended() async { await session.value }
 
-  /// Adds tracks and receivers to what is offered, and offers it.
-  func offer(_ kinds: [MediaKind] = [], receivers: Int = 0, tracks: String = "[]") async throws -> NSDictionary {
+  /// Adds tracks and receivers to what is offered, and offers it; they are taken back where it is refused.
+  /// - Parameter source: of the last of them.
+  func offer(_ kinds: [MediaKind] = [], receivers: Int = 0, source: String? = nil) async throws
+    -> NSDictionary
+  {
+    let before = plan
     for kind in kinds {
       ssrc += 2
       plan.tracks.append(
@@ -221,11 +230,16 @@ final class Guest {
     }
     plan.audioReceivers += receivers
     plan.videoReceivers += receivers
-    let text = try negotiator.offer(plan, local: local, random: &random).text
-    let sdp = String(decoding: try JSONEncoder().encode(text), as: UTF8.self)
+    let offer = try negotiator.offer(plan, local: local, random: &random)
+    newest = offer.media.first { $0.ssrcs.contains { $0.ssrc == ssrc } }?.mid ?? "?"
+    let tracks = source.map { #"[{"mid":"\#(newest)","source":"\#($0)"}]"# } ?? "[]"
+    let sdp = String(decoding: try JSONEncoder().encode(offer.text), as: UTF8.self)
     let answer = try await ask("offer", #""sdp":\#(sdp),"tracks":\#(tracks)"#)
     if let sdp = answer["sdp"] as? String {
       _ = try negotiator.accept(try SessionDescription(parsing: sdp))
+    } else {
+      negotiator.withdrawOffer()
+      plan = before
     }
     return answer
   }
@@ -233,9 +247,9 @@ final class Guest {
   /// Publishes one track more.
   /// - Returns: its id, or the error's code.
   func publish(_ kind: MediaKind, as source: String) async throws -> String {
-    let mid = plan.tracks.count + plan.audioReceivers + plan.videoReceivers
-    let answer = try await offer([kind], tracks: #"[{"mid":"\#(mid)","source":"\#(source)"}]"#)
+    let answer = try await offer([kind], source: source)
     if let code = answer["code"] as? String { return code }
-    return (answer["tracks"] as? [NSDictionary])?.last?["track"] as? String ?? "?"
+    let tracks = answer["tracks"] as? [NSDictionary] ?? []
+    return tracks.first { $0["mid"] as? String == newest }?["track"] as? String ?? "?"
   }
 }

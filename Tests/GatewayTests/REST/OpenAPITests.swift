@@ -22,7 +22,9 @@ struct OpenAPITests {
     #expect(document.status == 200 && document.headers["content-type"] == "application/json")
     #expect(document.headers["access-control-allow-origin"] == "*")
     let paths = try #require(document["paths"] as? [String: [String: Any]])
-    let known = Dictionary(grouping: RESTOperation.all, by: \.path).mapValues { Set($0.map(\.method.rawValue)) }
+    let known = Dictionary(grouping: RESTOperation.all, by: \.path).mapValues {
+      Set($0.map(\.method.rawValue))
+    }
     let described = paths.mapValues { Set($0.keys.filter { $0 != "parameters" }.map { $0.uppercased() }) }
     #expect(described == known)
     for (template, methods) in described {
@@ -38,7 +40,9 @@ struct OpenAPITests {
         }
       }
     }
-    for path in ["/v1/rooms/", "/v1/rooms/demo/", "/v1", "/v1/rooms/demo/explain", "/v1/rooms/demo/participants/a/b"] {
+    for path in [
+      "/v1/rooms/", "/v1/rooms/demo/", "/v1", "/v1/rooms/demo/explain", "/v1/rooms/demo/participants/a/b",
+    ] {
       let answer = await house.ask(.put, path)
       #expect([404, 405].contains(answer.status), "\(path)")
     }
@@ -67,6 +71,9 @@ struct OpenAPITests {
     ),
     (.post, "/v1/rooms/{room}/participants/{identity}/tracks/{track}/mute", #"{"muted":true}"#, "ada"),
     (.post, "/v1/rooms/{room}/data", #"{"payload":"aGk=","topic":"t","destinations":["ada"]}"#, ""),
+    (.get, "/v1/rooms/{room}/events", "", ""), (.get, "/v1/rooms/{room}/events?after=1&limit=2", "", ""),
+    (.get, "/v1/rooms/{room}/events?after=999", "", ""), (.get, "/v1/rooms/{room}/events?after=x", "", ""),
+    (.get, "/v1/events", "", ""), (.get, "/v1/events?limit=1", "", ""), (.get, "/v1/events?after=x", "", ""),
     (.delete, "/v1/rooms/{room}/participants/{identity}", "", "bob"),
     (.delete, "/v1/rooms/{room}", "", ""), (.delete, "/v1/rooms/{room}", "", ""),
   ]
@@ -83,7 +90,8 @@ struct OpenAPITests {
       let path = String(template.prefix { $0 != "?" })
       let type = answer.headers["content-type"] ?? "-"
       lines.append(
-        "\(method.rawValue) \(path) \(answer.status) \(type) \(answer.text.isEmpty ? "-" : answer.text.replacing("\n", with: " "))")
+        "\(method.rawValue) \(path) \(answer.status) \(type) \(answer.text.isEmpty ? "-" : answer.text.replacing("\n", with: " "))"
+      )
     }
     var good: Set<String> = []
     for (method, template, body, identity) in Self.talk {

@@ -55,7 +55,9 @@ struct ParticipantsRESTTests {
     #expect(changed.status == 200 && changed["name"] == "Bob" as NSString)
     for guest in [ada, bob] {
       let event = try await guest.event("participant.updated")["participant"] as? NSDictionary
-      #expect(event?["name"] as? String == "Bob" && event?["attributes"] as? [String: String] == ["a": "1", "b": "2"])
+      #expect(
+        event?["name"] as? String == "Bob"
+          && event?["attributes"] as? [String: String] == ["a": "1", "b": "2"])
     }
     let merged = await house.ask(
       .patch, "\(Self.path)/bob", #"{"name":null,"attributes":{"a":null,"b":"","c":"3"}}"#)
@@ -123,6 +125,7 @@ struct ParticipantsRESTTests {
     let bob = try await house.enter("bob")
     #expect(await house.ask(.delete, "\(Self.path)/ada").status == 204)
     #expect(try await ada.next("closed")["reason"] as? String == "removed")
+    await ada.ended()
     #expect(ada.socket.closeCode == 4010)
     #expect(try await bob.event("participant.left")["reason"] as? String == "removed")
     #expect(await house.ask(.delete, "\(Self.path)/ada").problem == "participant-not-found")
@@ -172,7 +175,8 @@ struct ParticipantsRESTTests {
     let mute = "\(Self.path)/ada/tracks/\(track)/mute"
 
     let held = await house.ask(.post, mute, #"{"muted":true}"#)
-    #expect(held.status == 200 && held["muted"] == true as NSNumber && held["mutedByAdmin"] == true as NSNumber)
+    #expect(
+      held.status == 200 && held["muted"] == true as NSNumber && held["mutedByAdmin"] == true as NSNumber)
     #expect((try await bob.event("track.muted")["track"] as? NSDictionary)?["muted"] as? Bool == true)
     // She can't lift it.
     #expect(try await ada.verdict("mute", #""track":"\#(track)","muted":false"#) == "not-allowed")
@@ -211,7 +215,8 @@ struct ParticipantsRESTTests {
     let ada = try await house.enter("ada")
     let bob = try await house.enter("bob")
     let data = "/v1/rooms/demo/data"
-    #expect(await house.ask(.post, data, #"{"payload":"aGVsbG8=","topic":"t","reliable":true}"#).status == 204)
+    #expect(
+      await house.ask(.post, data, #"{"payload":"aGVsbG8=","topic":"t","reliable":true}"#).status == 204)
     for guest in [ada, bob] {
       let expected: NSDictionary = [
         "type": "data", "from": NSNull(), "payload": "aGVsbG8=", "topic": "t", "reliable": true,

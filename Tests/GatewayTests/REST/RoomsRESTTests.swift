@@ -66,12 +66,14 @@ struct RoomsRESTTests {
     }
   }
 
-  @Test func `everybody in a room that is ended is told, and the next who comes finds another`() async throws {
+  @Test func `everybody in a room that is ended is told, and the next who comes finds another`() async throws
+  {
     let house = try House()
     let ada = try await house.enter("ada")
     let id = await house.ask(.get, "/v1/rooms/demo")["id"]
     #expect(await house.ask(.delete, "/v1/rooms/demo").status == 204)
     #expect(try await ada.next("closed")["reason"] as? String == "roomClosed")
+    await ada.ended()
     #expect(ada.socket.closeCode == 4014)
     _ = try await house.enter("ada")
     #expect(await house.ask(.get, "/v1/rooms/demo")["id"] != id)
@@ -152,7 +154,8 @@ struct RoomsRESTTests {
   }
 
   static let bodies: [(body: String, detail: String)] = [
-    ("", "it is no JSON object, or has a member twice"), ("[]", "it is no JSON object, or has a member twice"),
+    ("", "it is no JSON object, or has a member twice"),
+    ("[]", "it is no JSON object, or has a member twice"),
     (#"{"name":"a","name":"b"}"#, "it is no JSON object, or has a member twice"),
     ("{}", "name is needed"), (#"{"name":null}"#, "name is needed"),
     (#"{"name":""}"#, "name is a text of 1 to 128 bytes without control characters"),
@@ -184,7 +187,9 @@ struct RoomsRESTTests {
     let large = #"{"metadata":"\#(String(repeating: "x", count: 65_537))"}"#
     let refused = await house.ask(.patch, "/v1/rooms/a", large)
     #expect(refused.status == 413 && refused.problem == "too-large")
-    #expect(await house.ask(.patch, "/v1/rooms/a", large.replacing("xx", with: "x", maxReplacements: 1)).status == 200)
+    #expect(
+      await house.ask(.patch, "/v1/rooms/a", large.replacing("xx", with: "x", maxReplacements: 1)).status
+        == 200)
   }
 
   @Test func `tokens open what their grants say, and others are told why not`() async throws {
@@ -232,7 +237,9 @@ struct RoomsRESTTests {
     #expect(answer.headers["access-control-expose-headers"]?.contains("retry-after") == true)
 
     let strict = try House { $0.crossOrigin = CrossOrigin(origins: ["https://desk.example"]) }
-    for (origin, allowed) in [("https://desk.example", "https://desk.example"), ("https://evil.example", nil)] {
+    for (origin, allowed) in [
+      ("https://desk.example", "https://desk.example"), ("https://evil.example", nil),
+    ] {
       for method in [HTTPMethod.get, .options] {
         let answer = await strict.ask(method, "/v1/rooms", headers: [("origin", origin)])
         #expect(answer.headers["access-control-allow-origin"] == allowed)
