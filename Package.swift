@@ -98,8 +98,8 @@ let package = Package(
     tests("Crypto", ["Model", "Crypto", "COpenSSL", "CSRTP"]),
     tests("ICE", ["Model", "Wire", "Crypto", "ICE"]),
     tests("Congestion", ["Model", "Wire", "Congestion"]),
-    tests("Negotiation", ["Model", "Wire", "Negotiation"]),
     tests("Media", ["Model", "Wire", "Congestion", "Media"]),
+    tests("Negotiation", ["Model", "Wire", "Negotiation"]),
     tests("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Peer"]),
     tests(
       "Engine",

@@ -180,7 +180,7 @@ struct ConfigurationTests {
       message { try load(nil, [:], [("http.prt", "1")]) }
         == "--http.prt: http.prt: no such option, given \"1\"; did you mean http.port?; expected: one of "
         + "http.port, http.addresses, http.connections, http.connectionsPerAddress, http.bodyBytes, http.messageBytes, "
-        + "http.certificate, http.privateKey"
+        + "http.origins, http.certificate, http.privateKey"
     )
     let secret = message { try load(nil, ["ROOST_KEYS": "verysecret"]) }
     #expect(secret.contains("ROOST_KEYS") && !secret.contains("verysecret"))

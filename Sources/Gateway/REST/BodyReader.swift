@@ -98,7 +98,9 @@ struct BodyReader {
     }
   }
 
+  /// As in tokens an empty list is no restriction.
   func sources(_ name: String) throws(RESTProblem) -> Change<Set<TrackSource>> {
+    if case .array([])? = members[name] { return .remove }
     let all = TrackSource.allCases.map(\.rawValue)
     return try change(name, "a list of \(all.joined(separator: ", "))") {
       guard case .array(let items) = $0 else { return nil }

@@ -25,14 +25,14 @@ final class House: Sendable {
     _ adjust: (inout GatewayConfiguration) -> Void = { _ in }
   ) throws {
     engine = try MediaEngine(
-      MediaEngine.Configuration(port: 0, workers: 1, peersPerWorker: 64, pinsThreads: false),
+      MediaEngine.Configuration(port: 0, workers: 1, peersPerWorker: 8, pinsThreads: false),
       clock: Clock(),
       dtls: try DTLSContext(certificate: try DTLSCertificate(notBefore: 0, notAfter: 4_000_000_000)))
     try engine.start()
     let directory = RoomDirectory(
       media: MediaPlane(
         engine: engine, candidates: [SocketAddress(ipv4: 127, 0, 0, 1, port: engine.port)],
-        verification: .always, peerLimit: 64, policy: policy),
+        verification: .always, peerLimit: 8, policy: policy),
       limits: limits, log: Log(level: .error) { _ in })
     self.directory = directory
     var configuration = GatewayConfiguration(keys: ["APIkey": Self.secret], development: nil) { House.now }

@@ -18,7 +18,8 @@ struct OpenAPITests {
     async throws
   {
     let house = try House()
-    let document = await house.ask(.get, "/openapi.json", token: nil)
+    let document = await house.ask(
+      .get, "/openapi.json", token: nil, headers: [("origin", "https://desk.example")])
     #expect(document.status == 200 && document.headers["content-type"] == "application/json")
     #expect(document.headers["access-control-allow-origin"] == "*")
     let paths = try #require(document["paths"] as? [String: [String: Any]])
