@@ -47,7 +47,8 @@ let package = Package(
       name: "Gateway",
       dependencies: ["Model", "Logging", "Crypto", "ICE", "Peer", "Engine", "HTTPServer", "Rooms"],
       resources: [
-        "index.html", "style.css", "icon.svg", "page.js", "roost.js", "devices.js", "generated.js",
+        "index.html", "style.css", "icon.svg", "page.js", "roost.js", "signalling.js", "devices.js",
+        "generated.js",
         "messages.js",
         "statistics.js", "tiles.js",
       ].map { .embedInCode("Pages/\($0)") },
