@@ -27,6 +27,10 @@ public struct Configuration: Equatable, Sendable {
     public var seconds = 60
   }
 
+  public struct Reconnect: Equatable, Sendable {
+    public var seconds = 15
+  }
+
   public struct STUN: Equatable, Sendable {
     public var urls: [String] = []
   }
@@ -99,6 +103,7 @@ public struct Configuration: Equatable, Sendable {
   public var log = Log()
   public var limits = Limits()
   public var drain = Drain()
+  public var reconnect = Reconnect()
 
   public init() {}
 }

@@ -47,7 +47,9 @@ struct MediaServer {
       engine: engine, candidates: candidates, verification: verification,
       peerLimit: configuration.limits.peers,
       policy: NegotiationPolicy(usesTransportFeedback: false, videoCodecs: configuration.media.codecs))
-    rooms = RoomDirectory(media: media, limits: RoomDirectory.Limits(), log: log)
+    rooms = RoomDirectory(
+      media: media, limits: RoomDirectory.Limits(), log: log,
+      reconnectGrace: .seconds(configuration.reconnect.seconds))
     try engine.start()
     log.info(
       "media ready",

@@ -22,7 +22,7 @@ actor Room {
   private var lastEvent = 0
   private var closed: LeaveReason?
   /// Until when those who are in may stay.
-  private var deadline: WallTime?
+  private(set) var deadline: WallTime?
 
   init(name: String, media: MediaPlane, directory: RoomDirectory, log: Log) {
     var random = RandomSource.system
@@ -51,7 +51,8 @@ actor Room {
       id: participant.id, room: self,
       joined: JoinedState(
         room: info, participant: participant, participants: others.map(\.info), lastEvent: lastEvent))
-    let member = Member(session: session, info: participant, grants: newcomer.grants)
+    let member = Member(
+      session: session, info: participant, grants: newcomer.grants, grace: directory.reconnectGrace)
     if newcomer.grants.canSubscribe {
       let tracks = others.flatMap { other in other.published.map { slotTrack($0, of: other) } }
       member.native.slots.add(tracks, now: now)
