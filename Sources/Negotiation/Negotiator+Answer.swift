@@ -106,6 +106,7 @@ extension Negotiator {
       entry.pair = nil
     }
     entry.codecs = terms.announcedCodecs
+    entry.allowsReducedSizeRTCP = section.rtcpReducedSize
     sections[index] = entry
     reading.adopt(index, terms)
   }

@@ -357,6 +357,7 @@ extension PeerDrop {
     case .sequenceJump: self = .sequenceJump
     case .retransmissionWithoutStream: self = .retransmissionWithoutStream
     case .paddingOnly: self = .paddingOnly
+    case .otherClock: self = .otherClock
     }
   }
 }

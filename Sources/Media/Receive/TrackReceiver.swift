@@ -4,7 +4,7 @@ public import Wire
 /// One track as a publisher sends it: its media stream, its retransmissions, what was lost and what is asked for.
 ///
 /// Sees packets in plain text whose SSRC belongs to it; which one that is, the transport knows.
-public struct TrackReceiver: Sendable {
+public struct TrackReceiver: ~Copyable {
   /// What becomes of a packet.
   public enum Outcome: Sendable {
     /// To be forwarded: the packet starts `offset` bytes into the given buffer (retransmissions are unwrapped in
@@ -42,10 +42,13 @@ public struct TrackReceiver: Sendable {
   /// Of the last key frame with a dependency descriptor.
   var templates: DependencyTemplates?
 
-  /// The last sender report of the media stream, for report blocks (LSR, DLSR) and the clock.
+  /// The last sender report of the media stream, for report blocks (LSR, DLSR).
   private var reportNTP: UInt64 = 0
-  private var reportTimestamp: UInt32 = 0
   private var reportArrival = Instant.never
+  /// A moment of the sender's wall clock and its timestamp, as reports have it.
+  private var clockNTP: UInt64 = 0
+  private var clockTimestamp: UInt32 = 0
+  private var hasClock = false
   /// The first packet, which ties the clock until a report does.
   private var firstTimestamp: UInt32 = 0
   private var firstArrival = Instant.never
@@ -138,6 +141,7 @@ public struct TrackReceiver: Sendable {
       info.audioLevel = audioLevel.byte
     }
 
+    let rate = format.codec.clockRate
     var offset = 0
     let taken: ReceptionStatistics.Arrival
     if isRTX {
@@ -157,8 +161,12 @@ public struct TrackReceiver: Sendable {
       // A duplicate or a packet from nowhere says nothing about the network's jitter.
       if !taken.isDropped {
         hasLeft = false
-        if clockRate != format.codec.clockRate { changeClock(to: format.codec.clockRate, header, arrival) }
-        statistics.noteTransit(timestamp: header.timestamp, arrival: arrival, clockRate: clockRate)
+        if clockRate != rate, taken.isAhead(statistics.highestSequence) {
+          changeClock(to: rate, header, arrival)
+        }
+        if clockRate == rate {
+          statistics.noteTransit(timestamp: header.timestamp, arrival: arrival, clockRate: rate)
+        }
       }
       if firstArrival == .never {
         firstArrival = arrival
@@ -174,12 +182,15 @@ public struct TrackReceiver: Sendable {
       firstArrival = arrival
       firstTimestamp = header.timestamp
       reportArrival = .never
+      hasClock = false
       // Nobody can go on without one, and nobody who gets nothing asks.
       wishKeyFrame()
     case .dropped(let reason): return .dropped(reason)
     }
     info.restart = restarts
     if usesNACK, nack.received(info.extendedSequence, now: arrival) { keyFrames.wish() }
+    // Whoever gets the track has gone on with the new clock.
+    guard clockRate == rate else { return .dropped(.otherClock) }
 
     let payload = UnsafeRawBufferPointer(
       rebasing: packet[(offset + header.headerSize)...].prefix(Int(info.payloadSize)))
@@ -192,15 +203,27 @@ public struct TrackReceiver: Sendable {
     return .media(info, offset: offset, size: header.headerSize &+ Int(info.payloadSize))
   }
 
-  /// The codec changed to one with another clock: the stream goes on as one that started over (RFC 7160 §4.2).
+  /// The codec changed to one with another clock (RFC 7160): the stream goes on as one that started over.
+  ///
+  /// Senders differ in how they go on counting, so its first timestamp says nothing about when it was taken. The
+  /// last journey of the old clock does, as well as the network's jitter lets it, until the next report.
+  @inline(never)
   private mutating func changeClock(to rate: UInt32, _ header: RTPHeader, _ arrival: Instant) {
-    defer { clockRate = rate }
-    guard clockRate != 0 else { return }
-    statistics.forgetTransit()
+    let old = clockRate
+    clockRate = rate
+    guard old != 0 else { return }
+    let equal = statistics.changeClock(from: old, to: rate, arrival: arrival)
     restarts &+= 1
     firstArrival = arrival
     firstTimestamp = header.timestamp
-    reportArrival = .never
+    guard hasClock, let equal else {
+      hasClock = false
+      return
+    }
+    let known = ClockMapping(
+      timestamp: clockTimestamp, ntp: NTPTime(rawValue: clockNTP), rate: old, isReported: true)
+    clockNTP = known.ntp(at: equal).rawValue
+    clockTimestamp = header.timestamp
   }
 
   /// Holds the track, or lets it flow again. Whoever gets it goes on without a gap: to them it is a source that
@@ -282,18 +305,25 @@ extension TrackReceiver {
 
 extension TrackReceiver {
   /// A sender report of the media stream came.
-  public mutating func senderReport(ntp: NTPTime, timestamp: UInt32, arrival: Instant) {
+  /// - Parameter moment: `ntp` on the server's time line, as far as that is known. One from before the stream
+  ///   started over speaks of another clock, however late it comes.
+  public mutating func senderReport(
+    ntp: NTPTime, timestamp: UInt32, arrival: Instant, moment: NTPTime, epoch: Epoch
+  ) {
     reportNTP = ntp.rawValue
-    reportTimestamp = timestamp
     reportArrival = arrival
+    guard restarts == 0 || moment.nanoseconds(since: epoch.ntp(at: firstArrival)) >= 0 else { return }
+    clockNTP = ntp.rawValue
+    clockTimestamp = timestamp
+    hasClock = true
   }
 
   /// Where the stream's timestamps stand on the server's time line; nil before its first packet.
   public func mapping(_ clock: PublisherClock, epoch: Epoch) -> ClockMapping? {
     guard clockRate > 0 else { return nil }
-    if reportArrival != .never && clock.isKnown {
+    if hasClock && clock.isKnown {
       return ClockMapping(
-        timestamp: reportTimestamp, ntp: clock.serverTime(NTPTime(rawValue: reportNTP)), rate: clockRate,
+        timestamp: clockTimestamp, ntp: clock.serverTime(NTPTime(rawValue: clockNTP)), rate: clockRate,
         isReported: true)
     }
     guard firstArrival != .never else { return nil }
@@ -316,8 +346,10 @@ extension TrackReceiver {
     keyFrames.encode(into: &writer)
     writer.write(restarts)
     writer.write(reportNTP)
-    writer.write(reportTimestamp)
     writer.write(reportArrival)
+    writer.write(clockNTP)
+    writer.write(clockTimestamp)
+    writer.write(hasClock)
     writer.write(firstTimestamp)
     writer.write(firstArrival)
     writer.write(clockRate)
@@ -345,8 +377,10 @@ extension TrackReceiver {
     keyFrames = try KeyFrameRequester(from: &reader)
     restarts = try reader.integer()
     reportNTP = try reader.integer()
-    reportTimestamp = try reader.integer()
     reportArrival = try reader.instant()
+    clockNTP = try reader.integer()
+    clockTimestamp = try reader.integer()
+    hasClock = try reader.bool()
     firstTimestamp = try reader.integer()
     firstArrival = try reader.instant()
     clockRate = try reader.integer()
