@@ -48,7 +48,8 @@ let package = Package(
       dependencies: ["Model", "Logging", "Crypto", "ICE", "Peer", "Engine", "HTTPServer", "Rooms"],
       resources: [.embedInCode("REST/openapi.json")]
         + [
-          "index.html", "style.css", "icon.svg", "page.js", "roost.js", "devices.js", "generated.js",
+          "index.html", "style.css", "icon.svg", "page.js", "roost.js", "signalling.js", "devices.js",
+          "generated.js",
           "messages.js",
           "statistics.js", "tiles.js",
         ].map { .embedInCode("Pages/\($0)") },

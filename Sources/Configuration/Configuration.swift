@@ -29,6 +29,10 @@ public struct Configuration: Equatable, Sendable {
     public var seconds = 60
   }
 
+  public struct Reconnect: Equatable, Sendable {
+    public var seconds = 15
+  }
+
   public struct STUN: Equatable, Sendable {
     public var urls: [String] = []
   }
@@ -118,6 +122,7 @@ public struct Configuration: Equatable, Sendable {
   public var rooms = Rooms()
   public var limits = Limits()
   public var drain = Drain()
+  public var reconnect = Reconnect()
 
   public init() {}
 }

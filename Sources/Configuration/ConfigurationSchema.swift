@@ -130,6 +130,10 @@ public enum ConfigurationSchema {
     .integer(
       "drain.seconds", \.drain.seconds, 0...86_400,
       "After SIGTERM, the seconds that those who are in a room may stay while nobody new is let in."),
+
+    .integer(
+      "reconnect.seconds", \.reconnect.seconds, 1...600,
+      "How long somebody whose WebSocket has gone may come back to the same session."),
   ]
 
   static func option(_ name: String) -> ConfigurationOption? { options.first { $0.name == name } }

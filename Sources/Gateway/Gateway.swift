@@ -38,6 +38,7 @@ public struct Gateway: HTTPHandler {
   private let configuration: GatewayConfiguration
   private let rooms: (any RoomService)?
   private let rest: RESTDoor?
+  private let tokens = ResumeTokens()
 
   /// - Parameters:
   ///   - rooms: nil: there is no door to rooms, and it answers 404.
@@ -98,10 +99,16 @@ public struct Gateway: HTTPHandler {
         Problem.response(
           400, "subprotocol", "The sub-protocol is missing", detail: "offer \(Self.subprotocol)"))
     }
-    var terms = SignallingSession<WebSocket>.Terms(room: room) {
+    var terms = SignallingTerms(room: room) {
       text throws(AccessTokenRefusal) in try authorize(text, joining: room)
     }
     terms.iceServers = { [configuration] in configuration.iceServers.list(for: $0, now: configuration.now()) }
+    terms.now = configuration.now
+    terms.renew = { [configuration] in
+      guard let secret = configuration.keys[$0.apiKey] else { return nil }
+      let fresh = $0.renewed(at: configuration.now())
+      return (fresh.signed(secret: secret), fresh)
+    }
     var authorized: AccessToken?
     if let text = request.bearerToken ?? request.queryItem("access_token") {
       do {
@@ -112,8 +119,9 @@ public struct Gateway: HTTPHandler {
     } else if request.headers["authorization"] != nil {
       return .refuse(Problem.response(401, "token-malformed", "Authorization is no Bearer token"))
     }
-    return .accept(subprotocol: Self.subprotocol) { [authorized, terms] socket in
-      await SignallingSession(socket: socket, terms: terms, rooms: rooms).run(authorized: authorized)
+    return .accept(subprotocol: Self.subprotocol) { [authorized, terms, tokens] socket in
+      await SignallingConnection(socket: socket, terms: terms, rooms: rooms, tokens: tokens)
+        .run(authorized: authorized)
     }
   }
 

@@ -40,6 +40,8 @@ public final class RoomDirectory: Sendable {
     /// Until when those who are in may stay; nobody is let in any more.
     var deadline: WallTime?
     var isDraining: Bool { deadline != nil }
+    /// When rooms want to look after those who are away.
+    var alarms: [ObjectIdentifier: (room: Room, at: Instant)] = [:]
     var counts = RoomCounts()
     var waitingUntilEmpty: [CheckedContinuation<Void, Never>] = []
 
@@ -56,12 +58,16 @@ public final class RoomDirectory: Sendable {
   let media: MediaPlane
   /// What happened in every room.
   public let events: EventLog
+  /// How long a session lives on without a socket.
+  let reconnectGrace: Duration
   let limits: Limits
   private let log: Log
 
   public init(
-    media: MediaPlane, limits: Limits, log: Log, events: EventLog.Limits = EventLog.Limits()
+    media: MediaPlane, limits: Limits, log: Log, reconnectGrace: Duration = .seconds(15),
+    events: EventLog.Limits = EventLog.Limits()
   ) {
+    self.reconnectGrace = reconnectGrace
     self.media = media
     self.events = EventLog(limits: events) { media.now }
     self.limits = limits
@@ -79,6 +85,7 @@ public final class RoomDirectory: Sendable {
         try await Task.sleep(for: Self.sampling)
         await sample()
         await sweep()
+        await ring()
       }
     }
     defer { sampler.cancel() }
@@ -104,6 +111,21 @@ public final class RoomDirectory: Sendable {
         .compactMap { _, samples in state.peers[samples[0].peer].map { ($0, samples) } }
     }
     for (room, samples) in byRoom { await room.take(samples, now: media.now) }
+  }
+
+  // MARK: - Those who are away
+
+  /// - Parameter moment: when the room is to be called; `.never`: not at all.
+  func setAlarm(of room: Room, at moment: Instant) {
+    state.withLock { $0.alarms[ObjectIdentifier(room)] = moment == .never ? nil : (room, moment) }
+  }
+
+  /// Calls the rooms whose time has come.
+  func ring() async {
+    let now = media.now
+    events.expire()
+    let due = state.withLock { $0.alarms.values.filter { $0.at <= now }.map(\.room) }
+    for room in due { await room.lookAfter(now: now) }
   }
 
   /// Lets somebody in; the room is made if need be. An identity that is in already is replaced.

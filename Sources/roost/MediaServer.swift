@@ -49,7 +49,9 @@ struct MediaServer {
       engine: engine, candidates: candidates, verification: verification,
       peerLimit: configuration.limits.peers,
       policy: policy)
-    rooms = RoomDirectory(media: media, limits: Self.limits(configuration), log: log)
+    rooms = RoomDirectory(
+      media: media, limits: Self.limits(configuration), log: log,
+      reconnectGrace: .seconds(configuration.reconnect.seconds))
     try engine.start()
     log.info(
       "media ready",

@@ -237,8 +237,8 @@ class RulesTest(unittest.IsolatedAsyncioTestCase):
                 self.assertEqual(bob.joined["participants"][0]["identity"], name)
                 await say(ws, type="leave")
                 self.assertEqual((await hear(bob, "event"))["event"]["participant"]["identity"], name)
-            async with roost.joined(name):
-                shown = ask(roost, "GET", "/v1/rooms/demo/participants", token("boss", roomAdmin=True))
+            async with roost.joined(name, "other"):
+                shown = ask(roost, "GET", "/v1/rooms/other/participants", token("boss", "other", roomAdmin=True))
                 self.assertEqual([item["identity"] for item in shown.json["items"]], [name])
                 self.assertEqual(shown.headers["content-type"], "application/json")
 

@@ -64,6 +64,8 @@ private struct LiveParticipant: RoomParticipant {
     }
   }
 
+  func tellSlots() async { await session.tellSlots() }
+
   /// A server on a public address finds its clients by their checks: their candidates tell it nothing.
   func candidate(_ candidate: String, mid: String) async {}
 
@@ -90,6 +92,14 @@ private struct LiveParticipant: RoomParticipant {
       try await session.send(
         message.payload, topic: message.topic, reliable: message.reliable, to: message.destinations)
     } catch { throw RoomRefusal(error) }
+  }
+
+  func socketLost(line: Int) async { await session.socketLost(line) }
+
+  func resume(line: Int, after: Int) async throws(RoomRefusal) {
+    do throws(RequestError) { try await session.resume(socket: line, after: after) } catch {
+      throw .sessionGone
+    }
   }
 
   func leave(_ reason: LeaveReason) async {
@@ -169,6 +179,8 @@ extension RoomMessage {
         .slots(assignments.map { Slot(mid: $0.mid, track: $0.track?.text) })
       case .offerWanted(let audio, let video):
         .offerWanted(audio: audio, video: video, reason: .slots)
+      case .restartWanted: .offerWanted(audio: 0, video: 0, reason: .iceRestart)
+      case .resumed(let state): .resumed(ResumedBody(state))
       case .answer(let answer): .answer(SessionAnswer(answer))
       case .speakers(let speakers):
         .speakers(speakers.map { SpeakerBody(participant: $0.participant.text, level: $0.level) })
@@ -183,6 +195,16 @@ extension RoomMessage {
       case .closed(let reason): .closed(reason)
       case .event(let event): .event(EventBody(event))
       }
+  }
+}
+
+extension ResumedBody {
+  init(_ state: ResumedState) {
+    self.init(
+      line: state.socket, lastEvent: state.lastEvent,
+      slots: state.slots.map { Slot(mid: $0.mid, track: $0.track?.text) },
+      tracks: state.tracks.map { SessionAnswer.Track(mid: $0.mid, track: $0.track.text) },
+      missed: state.missed.map { EventBody($0) }, notices: state.notices.map { RoomMessage($0) })
   }
 }
 

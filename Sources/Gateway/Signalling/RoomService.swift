@@ -37,12 +37,19 @@ public protocol RoomParticipant: Sendable {
 
   /// The answer comes among the messages, after all that it names.
   func offer(_ offer: SessionOffer) async throws(RoomRefusal)
+  /// All slots come among the messages, for somebody whose picture of them may be old.
+  func tellSlots() async
   func candidate(_ candidate: String, mid: String) async
   func subscribe(_ track: String, mid: String?) async throws(RoomRefusal)
   func unsubscribe(_ track: String) async throws(RoomRefusal)
   func mute(_ track: String, _ muted: Bool) async throws(RoomRefusal)
   func update(_ change: ParticipantChange) async throws(RoomRefusal)
   func send(_ message: OutgoingMessage) async throws(RoomRefusal)
+  /// The socket of that number, from 1, has gone; the participant stays for the grace.
+  func socketLost(line: Int) async
+  /// Another socket: `resumed` comes among the messages, and what comes after it is for that one.
+  /// - Throws: the session is over, or what came after that event is no longer kept.
+  func resume(line: Int, after: Int) async throws(RoomRefusal)
   func leave(_ reason: LeaveReason) async
 }
 
@@ -76,7 +83,7 @@ public struct OutgoingMessage: Equatable, Sendable {
 }
 
 /// What a room tells one participant.
-public enum RoomMessage: Equatable, Sendable {
+public indirect enum RoomMessage: Equatable, Sendable {
   /// To the offer that is in flight.
   case answer(SessionAnswer)
   /// Which tracks now play in which receive sections; each was announced before.
@@ -92,6 +99,7 @@ public enum RoomMessage: Equatable, Sendable {
   case data(DataBody)
   /// The server stops at that time (RFC 3339) at the latest.
   case draining(deadline: String)
+  case resumed(ResumedBody)
   /// The last one.
   case closed(LeaveReason)
 }

@@ -171,6 +171,49 @@ public struct JoinedBody: Equatable, Sendable {
   }
 }
 
+/// What a client missed while its socket was gone.
+public struct ResumedBody: Equatable, Sendable {
+  /// The number of the new socket.
+  public var line: Int
+  /// The last of `missed`, or of what was known already.
+  public var lastEvent: Int
+  /// As of `lastEvent`, all of them.
+  public var slots: [Slot]
+  public var tracks: [SessionAnswer.Track]
+  public var missed: [EventBody]
+  /// What is otherwise told by change only, as it is now.
+  public var notices: [RoomMessage]
+
+  public init(
+    line: Int, lastEvent: Int, slots: [Slot] = [], tracks: [SessionAnswer.Track] = [],
+    missed: [EventBody] = [], notices: [RoomMessage] = []
+  ) {
+    self.line = line
+    self.lastEvent = lastEvent
+    self.slots = slots
+    self.tracks = tracks
+    self.missed = missed
+    self.notices = notices
+  }
+}
+
+/// An answer that came while nobody was there.
+struct ResumedAnswer: Equatable, Sendable, Encodable {
+  /// Of the offer.
+  var id: RequestID?
+  var answer: SessionAnswer
+  /// It was given to a socket that may have broken before it.
+  var isSent = false
+
+  private enum CodingKeys: CodingKey { case id }
+
+  func encode(to encoder: any Encoder) throws {
+    try answer.encode(to: encoder)
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encodeIfPresent(id, forKey: .id)
+  }
+}
+
 /// An entry of a room's event log, such as `participant.joined` or `track.published`.
 public struct EventBody: Equatable, Sendable, Encodable {
   /// From 1, without gaps, for each room id.

@@ -246,7 +246,7 @@ final class ServerLoop {
     connections.unbind(connection)
     watch(connection, nil)
     connection.reset()
-    connection.socket?.ended()
+    connection.socket?.ended(heardClose: connection.frames?.heardClose ?? false)
     connection.frames = nil
     var byte: UInt8 = 0
     let waits = recv(connection.descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))

@@ -17,8 +17,13 @@ final class Member {
   var volume = Budget(rate: 262_144, burst: 1_048_576)
   /// As told last; and when, so that it doesn't flap.
   var quality: (value: ConnectionQuality, since: Instant)?
+  var presence: Presence
 
-  init(session: ParticipantSession, info: ParticipantInfo, grants: Grants, joined: WallTime) {
+  /// - Parameter grace: how long the session lives on without a socket.
+  init(
+    session: ParticipantSession, info: ParticipantInfo, grants: Grants, joined: WallTime, grace: Duration
+  ) {
+    presence = Presence(grace: grace)
     self.session = session
     self.info = info
     self.grants = grants

@@ -24,7 +24,7 @@ actor Room {
   private var lastEvent = 0
   private var closed: LeaveReason?
   /// Until when those who are in may stay.
-  private var deadline: WallTime?
+  private(set) var deadline: WallTime?
 
   init(
     name: String, settings: RoomSettings, media: MediaPlane, directory: RoomDirectory, log: Log
@@ -58,7 +58,9 @@ actor Room {
       id: participant.id, room: self,
       joined: JoinedState(
         room: info, participant: participant, participants: others.map(\.info), lastEvent: lastEvent))
-    let member = Member(session: session, info: participant, grants: newcomer.grants, joined: media.wallTime)
+    let member = Member(
+      session: session, info: participant, grants: newcomer.grants, joined: media.wallTime,
+      grace: directory.reconnectGrace)
     if newcomer.grants.canSubscribe {
       let tracks = others.flatMap { other in other.published.map { slotTrack($0, of: other) } }
       member.native.slots.add(tracks, now: now)

@@ -55,4 +55,18 @@ struct BoundsTests {
     // No UTF-8 and no encoding at all: no path that there is.
     for wrong in ["%FF", "%", "%4"] { #expect(await house.ask(.get, "/v1/rooms/\(wrong)").status == 404) }
   }
+
+  @Test func `the end of a session has its reason and its close code`() async throws {
+    let codes: [LeaveReason: UInt16] = [
+      .left: 4000, .removed: 4010, .connectionLost: 4011, .duplicateIdentity: 4012, .roomClosed: 4014,
+      .serverShutdown: 4016,
+    ]
+    for (reason, code) in codes { #expect(SignallingCloseCode(reason).rawValue == code) }
+    let house = try House()
+    let old = try await house.enter("ada")
+    _ = try await house.enter("ada")
+    #expect(try await old.next("closed")["reason"] as? String == "duplicateIdentity")
+    await old.ended()
+    #expect(old.socket.closeCode == 4012)
+  }
 }
