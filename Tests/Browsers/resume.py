@@ -35,15 +35,14 @@ const follow = (room) => {
 };
 follow(roostPage.room);
 window.pictures = { count: 0, at: performance.now(), pause: 0 };
-setInterval(() => {
-  const video = [...document.querySelectorAll("#stage .tile")]
-    .map((tile) => tile.querySelector("video")).find((each) => each.srcObject?.getVideoTracks()[0]?.label !== ""
-      && roostPage.peerConnection.getReceivers().some(({ track }) => each.srcObject.getTracks().includes(track)));
-  const count = video?.getVideoPlaybackQuality().totalVideoFrames ?? 0;
+setInterval(async () => {
+  const stats = [...(await roostPage.peerConnection.getStats()).values()];
+  const count = Math.max(0, ...stats.filter(({ type, kind }) => type === "inbound-rtp" && kind === "video")
+    .map(({ framesDecoded }) => framesDecoded ?? 0));
   const now = performance.now();
-  if (count !== pictures.count) Object.assign(pictures, { count, at: now });
+  if (count > pictures.count) Object.assign(pictures, { count, at: now });
   pictures.pause = Math.max(pictures.pause, now - pictures.at);
-}, 50);
+}, 100);
 """
 # One after the other: who is cut off waits for the answer, and goes on.
 TRAFFIC = """
