@@ -25,6 +25,16 @@ export interface Track {
   muted: boolean;
 }
 
+/** What a participant may do; may change while it is in. */
+export interface Permissions {
+  canPublish: boolean;
+  /** Absent: every source. */
+  canPublishSources?: Source[];
+  canSubscribe: boolean;
+  canPublishData: boolean;
+  canUpdateOwnMetadata: boolean;
+}
+
 /** A participant as everybody in the room may see it. */
 export interface Participant {
   id: ParticipantID;
@@ -35,6 +45,7 @@ export interface Participant {
   /** At most 64 KiB. */
   metadata?: string;
   attributes: Attributes;
+  permissions?: Permissions;
   tracks: Track[];
 }
 
@@ -66,10 +77,12 @@ export interface RoomEvent {
   participant?: Participant;
   track?: Track;
   reason?: LeaveReason;
+  /** The room's, in `room.updated`; absent: it has none. */
+  metadata?: string;
 }
 
 /** Listed in signalling.md. */
-export type ErrorCode = "bad-message" | "auth-required" | "auth-repeated" | "token-malformed" | "token-absent" | "token-signature" | "token-algorithm" | "token-expired" | "token-not-yet-valid" | "token-unknown-key" | "token-not-for-this" | "session-gone" | "offer-pending" | "offer-refused" | "not-allowed" | "unknown-track" | "unknown-slot" | "unsupported" | "too-large" | "limit" | "rate-limited" | "room-full" | "unavailable";
+export type ErrorCode = "bad-message" | "auth-required" | "auth-repeated" | "token-malformed" | "token-absent" | "token-signature" | "token-algorithm" | "token-expired" | "token-not-yet-valid" | "token-unknown-key" | "token-not-for-this" | "token-removed" | "session-gone" | "offer-pending" | "offer-refused" | "not-allowed" | "unknown-track" | "unknown-slot" | "unsupported" | "too-large" | "limit" | "rate-limited" | "room-full" | "room-not-found" | "unavailable";
 
 /** Joins, as the first message. */
 export interface Auth {

@@ -8,8 +8,14 @@ import Testing
 @Suite("What the server says and what the schema says")
 struct SchemaTests {
   static let track = TrackBody(id: "TR_1", kind: "video", source: .screenShareAudio, name: "t", muted: true)
+  static let permissions: Permissions = {
+    var permissions = Permissions()
+    permissions.canPublishSources = [.camera]
+    return permissions
+  }()
   static let participant = ParticipantBody(
     id: "PA_1", identity: #"<img onerror="x">"#, name: "Ada", metadata: "{}", attributes: ["a": "b"],
+    permissions: PermissionsBody(permissions),
     tracks: [track, TrackBody(id: "TR_2", kind: "audio", source: .microphone)])
 
   /// Every message with every field and every value that it can have.
@@ -53,7 +59,7 @@ struct SchemaTests {
       .event(
         EventBody(
           id: 1, time: "t", room: "r", roomId: "RM_1", type: "participant.left", participant: participant,
-          track: track, reason: $0))
+          track: track, reason: $0, metadata: "m"))
     }
     + [StreamBody(track: "TR_1", state: "active")].map { .stream($0) }
     + StreamState.PauseReason.allCases.map {
@@ -122,8 +128,13 @@ struct SchemaTests {
   }
 
   private func check(_ lines: [String]) throws -> (status: Int32, output: String) {
+    try Self.run("scripts/check-messages", lines)
+  }
+
+  /// What a script says of lines.
+  static func run(_ script: String, _ lines: [String]) throws -> (status: Int32, output: String) {
     let process = Process()
-    process.executableURL = Self.root.appending(path: "scripts/check-messages")
+    process.executableURL = root.appending(path: script)
     let (input, output) = (Pipe(), Pipe())
     process.standardInput = input
     process.standardOutput = output

@@ -16,6 +16,7 @@ final class TestRoom: RoomService {
     self.isDraining = isDraining
   }
 
+  func forbids(_ token: AccessToken, in room: String) -> Bool { token.identity == "removed" }
   func isReady() async -> Bool { !isDraining }
 
   func join(_ request: JoinRequest) async throws(RoomRefusal) -> any RoomParticipant {

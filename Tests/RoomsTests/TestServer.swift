@@ -29,9 +29,10 @@ final class TestServer: Sendable {
     let media = MediaPlane(
       engine: engine, candidates: [SocketAddress(ipv4: 127, 0, 0, 1, port: engine.port)],
       verification: .always, peerLimit: peers, clock: now)
+    var limits = RoomDirectory.Limits(rooms: rooms, participantsPerRoom: participants)
+    limits.defaults.departureTimeout = 0
     let directory = RoomDirectory(
-      media: media, limits: RoomDirectory.Limits(rooms: rooms, participantsPerRoom: participants),
-      log: Log(level: .error) { _ in }, reconnectGrace: grace, events: events)
+      media: media, limits: limits, log: Log(level: .error) { _ in }, reconnectGrace: grace, events: events)
     self.directory = directory
     self.events = Task { await directory.run() }
   }

@@ -8,17 +8,23 @@ public struct LiveRooms: RoomService {
   public init(_ directory: RoomDirectory) { self.directory = directory }
 
   public var isDraining: Bool { directory.isDraining }
+  public func forbids(_ token: AccessToken, in room: String) -> Bool {
+    token.identity.map { directory.forbids($0, in: room, issued: token.effectiveIssue) } ?? false
+  }
+
   public func isReady() async -> Bool { await directory.isReady() }
 
   public func join(_ request: JoinRequest) async throws(RoomRefusal) -> any RoomParticipant {
     do throws(JoinError) {
       let session = try await directory.join(
         room: request.room, identity: request.identity, name: request.name, metadata: request.metadata,
-        attributes: request.attributes, grants: request.grants)
+        attributes: request.attributes, grants: request.grants, issued: request.tokenIssued)
       return LiveParticipant(session)
     } catch {
       switch error {
       case .draining: throw RoomRefusal(.unavailable, "The server is about to stop")
+      case .noRoom: throw RoomRefusal(.roomNotFound, "There is no such room")
+      case .removed: throw RoomRefusal(.tokenRemoved, AccessTokenRefusal.removed.message)
       case .full(let limit): throw RoomRefusal(.roomFull, "There is room for \(limit), and all are taken")
       }
     }
@@ -152,7 +158,8 @@ extension ParticipantBody {
   init(_ info: ParticipantInfo) {
     self.init(
       id: info.id.text, identity: info.identity, name: info.name, metadata: info.metadata,
-      attributes: info.attributes, tracks: info.tracks.map { TrackBody($0) })
+      attributes: info.attributes, permissions: PermissionsBody(info.permissions),
+      tracks: info.tracks.map { TrackBody($0) })
   }
 }
 
@@ -206,6 +213,7 @@ extension EventBody {
     self.init(
       id: event.id, time: event.time.text, room: event.room.name, roomId: event.room.id.text,
       type: event.kind.rawValue, participant: event.participant.map { ParticipantBody($0) },
-      track: event.track.map { TrackBody($0) }, reason: event.reason)
+      track: event.track.map { TrackBody($0) }, reason: event.reason,
+      metadata: event.kind == .roomUpdated ? event.room.metadata : nil)
   }
 }

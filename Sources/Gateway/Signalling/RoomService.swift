@@ -5,6 +5,8 @@ public import Rooms
 public protocol RoomService: Sendable {
   /// The participant stays until `leave` or until its messages say `closed`.
   func join(_ request: JoinRequest) async throws(RoomRefusal) -> any RoomParticipant
+  /// Whether the token's identity was removed from the room after it was issued.
+  func forbids(_ token: AccessToken, in room: String) -> Bool
   /// Nobody new is let in, because the server is about to stop.
   var isDraining: Bool { get }
   /// Whether it makes sense to send somebody here: not draining, and the media plane answers.

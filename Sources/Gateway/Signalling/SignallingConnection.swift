@@ -95,7 +95,8 @@ actor SignallingConnection<Socket: TextSocket> {
       let session = SignallingSession(participant, token: token, terms: terms, tokens: tokens)
       served = (session, await session.begin(on: socket, id: id))
     } catch {
-      fail(error.code, error.message, id: id, close: .joinRefused)
+      fail(
+        error.code, error.message, id: id, close: error.code == .tokenRemoved ? .forbidden : .joinRefused)
     }
   }
 

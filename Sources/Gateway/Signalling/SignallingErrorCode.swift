@@ -15,6 +15,8 @@ public enum SignallingErrorCode: String, Codable, Sendable, CaseIterable {
   case tokenNotYetValid = "token-not-yet-valid"
   case tokenUnknownKey = "token-unknown-key"
   case tokenNotForThis = "token-not-for-this"
+  /// Its identity was removed from the room after it was issued.
+  case tokenRemoved = "token-removed"
   /// No session to resume: it is over, or the token was used already.
   case sessionGone = "session-gone"
   /// An offer came while another one was being answered.
@@ -34,6 +36,8 @@ public enum SignallingErrorCode: String, Codable, Sendable, CaseIterable {
   case limit
   case rateLimited = "rate-limited"
   case roomFull = "room-full"
+  /// There is none of that name, and none is made by who comes.
+  case roomNotFound = "room-not-found"
   /// Over capacity, or about to stop.
   case unavailable
 
@@ -46,7 +50,7 @@ public enum SignallingErrorCode: String, Codable, Sendable, CaseIterable {
   public var retry: Retry {
     switch self {
     case .offerPending, .sessionGone: .now
-    case .roomFull, .unavailable, .tokenNotYetValid, .rateLimited, .limit: .after
+    case .roomFull, .roomNotFound, .unavailable, .tokenNotYetValid, .rateLimited, .limit: .after
     default: .never
     }
   }

@@ -99,23 +99,43 @@ public struct TrackBody: Equatable, Sendable, Encodable {
   }
 }
 
+/// What a participant may do.
+public struct PermissionsBody: Equatable, Sendable, Encodable {
+  public var canPublish: Bool
+  /// nil: every source.
+  public var canPublishSources: [String]?
+  public var canSubscribe: Bool
+  public var canPublishData: Bool
+  public var canUpdateOwnMetadata: Bool
+
+  public init(_ permissions: Permissions) {
+    canPublish = permissions.canPublish
+    canPublishSources = permissions.canPublishSources?.map(\.rawValue).sorted()
+    canSubscribe = permissions.canSubscribe
+    canPublishData = permissions.canPublishData
+    canUpdateOwnMetadata = permissions.canUpdateOwnMetadata
+  }
+}
+
 public struct ParticipantBody: Equatable, Sendable, Encodable {
   public var id: String
   public var identity: String
   public var name: String?
   public var metadata: String?
   public var attributes: [String: String]
+  public var permissions: PermissionsBody?
   public var tracks: [TrackBody]
 
   public init(
     id: String, identity: String, name: String? = nil, metadata: String? = nil,
-    attributes: [String: String] = [:], tracks: [TrackBody] = []
+    attributes: [String: String] = [:], permissions: PermissionsBody? = nil, tracks: [TrackBody] = []
   ) {
     self.id = id
     self.identity = identity
     self.name = name
     self.metadata = metadata
     self.attributes = attributes
+    self.permissions = permissions
     self.tracks = tracks
   }
 }
@@ -206,10 +226,12 @@ public struct EventBody: Equatable, Sendable, Encodable {
   public var participant: ParticipantBody?
   public var track: TrackBody?
   public var reason: LeaveReason?
+  /// The room's, in `room.updated`.
+  public var metadata: String?
 
   public init(
     id: Int, time: String, room: String, roomId: String, type: String, participant: ParticipantBody? = nil,
-    track: TrackBody? = nil, reason: LeaveReason? = nil
+    track: TrackBody? = nil, reason: LeaveReason? = nil, metadata: String? = nil
   ) {
     self.id = id
     self.time = time
@@ -219,6 +241,7 @@ public struct EventBody: Equatable, Sendable, Encodable {
     self.participant = participant
     self.track = track
     self.reason = reason
+    self.metadata = metadata
   }
 }
 

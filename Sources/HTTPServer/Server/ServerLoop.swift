@@ -192,7 +192,7 @@ final class ServerLoop {
       cut(connection)
     case .answering:
       counters.lateAnswers &+= 1
-      var response = HTTPResponse(status: 503)
+      var response = HTTPResponse(problem: "late", "There was no answer in time", status: 503)
       response.headers.add("retry-after", "1")
       resume(connection, .response(response, closing: true))
     case .webSocket:

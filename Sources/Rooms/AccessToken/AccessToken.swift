@@ -106,6 +106,30 @@ public struct Grants: Equatable, Sendable {
   }
 }
 
+/// What a participant may do, as everybody in the room may see it.
+public struct Permissions: Equatable, Sendable {
+  public var canPublish = false
+  /// nil allows every source.
+  public var canPublishSources: Set<TrackSource>?
+  public var canSubscribe = false
+  public var canPublishData = false
+  public var canUpdateOwnMetadata = false
+
+  public init() {}
+}
+
+extension Grants {
+  var permissions: Permissions {
+    var permissions = Permissions()
+    permissions.canPublish = canPublish
+    permissions.canPublishSources = canPublishSources
+    permissions.canSubscribe = canSubscribe
+    permissions.canPublishData = canPublishData
+    permissions.canUpdateOwnMetadata = canUpdateOwnMetadata
+    return permissions
+  }
+}
+
 /// What a track shows or lets hear, by its publisher's word.
 public enum TrackSource: String, Sendable, CaseIterable, Codable {
   case camera
