@@ -37,8 +37,8 @@ public struct GatewayConfiguration: Sendable {
 public struct Gateway: HTTPHandler {
   private let configuration: GatewayConfiguration
   private let rooms: (any RoomService)?
-  private let rest: RESTDoor?
   private let tokens = ResumeTokens()
+  private let rest: RESTDoor?
 
   /// - Parameters:
   ///   - rooms: nil: there is no door to rooms, and it answers 404.

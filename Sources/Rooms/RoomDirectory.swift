@@ -84,8 +84,8 @@ public final class RoomDirectory: Sendable {
       while !Task.isCancelled {
         try await Task.sleep(for: Self.sampling)
         await sample()
-        await sweep()
         await ring()
+        await sweep()
       }
     }
     defer { sampler.cancel() }

@@ -18,13 +18,11 @@ roostPage.room.addEventListener("event", ({ detail }) => {
 });
 """
 # Pictures of the other, decoded.
-FRAMES = """
-(await (async () => {
+FRAMES = """(await (async () => {
   const stats = [...(await roostPage.peerConnection.getStats()).values()];
   return Math.max(0, ...stats.filter((each) => each.type === "inbound-rtp" && each.kind === "video")
     .map((each) => each.framesDecoded ?? 0));
-})())
-"""
+})())"""
 
 
 async def _moves_on(browser, since, seconds):

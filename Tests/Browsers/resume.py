@@ -18,7 +18,8 @@ from harness.server import Server
 
 import websockets
 
-CUTS = {True: 50, False: 12}
+# Of both together.
+CUTS = {True: 100, False: 16}
 CONNECTED = "window.roostPage?.peerConnection?.connectionState === 'connected'"
 # What comes in the page, from the moment of joining; the longest time without another picture.
 WATCH = """
@@ -35,15 +36,14 @@ const follow = (room) => {
 };
 follow(roostPage.room);
 window.pictures = { count: 0, at: performance.now(), pause: 0 };
-setInterval(() => {
-  const video = [...document.querySelectorAll("#stage .tile")]
-    .map((tile) => tile.querySelector("video")).find((each) => each.srcObject?.getVideoTracks()[0]?.label !== ""
-      && roostPage.peerConnection.getReceivers().some(({ track }) => each.srcObject.getTracks().includes(track)));
-  const count = video?.getVideoPlaybackQuality().totalVideoFrames ?? 0;
+setInterval(async () => {
+  const stats = [...(await roostPage.peerConnection.getStats()).values()];
+  const count = Math.max(0, ...stats.filter(({ type, kind }) => type === "inbound-rtp" && kind === "video")
+    .map(({ framesDecoded }) => framesDecoded ?? 0));
   const now = performance.now();
-  if (count !== pictures.count) Object.assign(pictures, { count, at: now });
+  if (count > pictures.count) Object.assign(pictures, { count, at: now });
   pictures.pause = Math.max(pictures.pause, now - pictures.at);
-}, 50);
+}, 100);
 """
 # One after the other: who is cut off waits for the answer, and goes on.
 TRAFFIC = """
@@ -79,12 +79,22 @@ async def room_state(server, room):
     return sorted(joined["participants"], key=lambda participant: participant["id"]), joined["lastEvent"]
 
 
-async def cut_for(cutter, count, chance):
-    """Cuts all connections at random moments, and lets some of the new ones live for some bytes only."""
+async def cut_for(cutter, count, chance, browsers):
+    """Cuts all connections at random moments, and lets some of those that follow live for some bytes only."""
+    connected = "seen.states.filter((each) => each === 'connected').length"
     while cutter.cuts < count:
-        cutter.budget = (lambda: int(200 * 2 ** (6 * chance.random()))) if chance.random() < 0.5 else None
-        await asyncio.sleep(0.05 + 0.5 * chance.random())
+        before = [await browser.evaluate(f"return {connected}") for browser in browsers]
+        await asyncio.sleep(0.6 * chance.random())
+        doomed = [chance.choice((0, 0, 1, 2))]
+
+        def budget():
+            doomed[0] -= 1
+            return int(200 * 2 ** (5 * chance.random())) if doomed[0] >= 0 else float("inf")
+
+        cutter.budget = budget
         cutter.cut()
+        for browser, count_before in zip(browsers, before):
+            await browser.wait_until(f"{connected} > {count_before}")
     cutter.budget = None
     cutter.cut()
 
@@ -104,7 +114,7 @@ async def _run(report, options, server, browsers, cutter):
         await browser.evaluate("pictures.pause = 0; pictures.at = performance.now()")
         await browser.evaluate(TRAFFIC)
     wanted = CUTS[options.full]
-    await cut_for(cutter, wanted, random.Random(5))
+    await cut_for(cutter, wanted, random.Random(5), browsers)
     holds = True
     for browser in browsers:
         await browser.evaluate("traffic.isOn = false; await traffic.end")
@@ -124,7 +134,7 @@ async def _run(report, options, server, browsers, cutter):
             f"{cutter.cuts} connections cut, resumed {resumed} times, {len(events)} events"
             + ("" if whole else f", not in order: {events}")
             + ("" if stays else f", joined {seen['joins']} times, closed {seen['closed']}, {seen['complaints'][:3]}"),
-            whole and stays and resumed >= wanted // 5)
+            whole and stays and resumed >= wanted // 4)
         twice = len(seen["data"]) - len(set(seen["data"]))
         holds &= report.row(f"{browser.name}: messages from the other", "none twice, none late",
                             f"{len(seen['data'])} of {sent}, {twice} twice",

@@ -32,8 +32,7 @@ final class TestServer: Sendable {
     var limits = RoomDirectory.Limits(rooms: rooms, participantsPerRoom: participants)
     limits.defaults.departureTimeout = 0
     let directory = RoomDirectory(
-      media: media, limits: limits,
-      log: Log(level: .error) { _ in }, reconnectGrace: grace, events: events)
+      media: media, limits: limits, log: Log(level: .error) { _ in }, reconnectGrace: grace, events: events)
     self.directory = directory
     self.events = Task { await directory.run() }
   }

@@ -68,7 +68,7 @@ class MetricsTest(unittest.IsolatedAsyncioTestCase):
                 self.assertEqual(roost.get_admin(path, method="POST").status, 405)
 
     async def test_people_and_what_became_of_them_are_counted(self):
-        with Roost("--reconnect.seconds=1", "--rooms.departureTimeout=0") as roost:
+        with Roost("--rooms.departureTimeout=0", "--reconnect.seconds=1") as roost:
             async with roost.joined("ada") as ada, roost.joined("bob"), roost.joined("eve", "elsewhere"):
                 now = scrape(roost)
                 self.assertEqual((total(now, "roost_rooms"), total(now, "roost_participants")), (2, 3))
