@@ -48,11 +48,13 @@ let package = Package(
     .target(
       name: "Gateway",
       dependencies: ["Model", "Logging", "Crypto", "ICE", "Peer", "Engine", "HTTPServer", "Rooms"],
-      resources: [
-        "index.html", "style.css", "icon.svg", "page.js", "roost.js", "devices.js", "generated.js",
-        "messages.js",
-        "statistics.js", "tiles.js",
-      ].map { .embedInCode("Pages/\($0)") },
+      resources: [.embedInCode("REST/openapi.json")]
+        + [
+          "index.html", "style.css", "icon.svg", "page.js", "roost.js", "signalling.js", "devices.js",
+          "generated.js",
+          "messages.js",
+          "statistics.js", "tiles.js",
+        ].map { .embedInCode("Pages/\($0)") },
       swiftSettings: strict),
     module(
       "RoostTesting",
@@ -118,7 +120,10 @@ let package = Package(
     tests("Rooms", ["Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine", "Rooms"]),
     tests(
       "Gateway",
-      ["Model", "Logging", "Crypto", "ICE", "Peer", "Engine", "HTTPServer", "Rooms", "Gateway"]),
+      [
+        "Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine", "HTTPServer", "Rooms",
+        "Gateway", "RoostTesting",
+      ]),
     tests(
       "RoostTesting",
       ["Model", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Peer", "Engine", "RoostTesting"]),

@@ -31,7 +31,8 @@ struct GatewayTests {
     let script = "text/javascript"
     for (path, type) in [
       ("/", "text/html"), ("/style.css", "text/css"), ("/icon.svg", "image/svg+xml"), ("/page.js", script),
-      ("/roost.js", script), ("/devices.js", script), ("/generated.js", script), ("/messages.js", script),
+      ("/roost.js", script), ("/signalling.js", script), ("/devices.js", script), ("/generated.js", script),
+      ("/messages.js", script),
       ("/statistics.js", script), ("/tiles.js", script),
     ] {
       let answer = await gateway().respond(to: request(.get, path))
@@ -50,9 +51,9 @@ struct GatewayTests {
       try #require(answer.status == 200, "\(file)")
       let text = String(decoding: answer.body, as: UTF8.self)
       #expect(!text.contains("innerHTML") && !text.contains("eval(") && !text.contains("document.write"))
-      asked += text.matches(of: /from "(\/[a-z.]+)"/).map { String($0.output.1) }
+      asked += text.matches(of: /from "\.?(\/[a-z.]+)"/).map { String($0.output.1) }
     }
-    #expect(seen.count == 9)
+    #expect(seen.count == 10)
   }
 
   @Test(arguments: [

@@ -11,6 +11,7 @@ enum Pages {
     case "/icon.svg": (type, body) = ("image/svg+xml", PackageResources.icon_svg)
     case "/page.js": (type, body) = (script, PackageResources.page_js)
     case "/roost.js": (type, body) = (script, PackageResources.roost_js)
+    case "/signalling.js": (type, body) = (script, PackageResources.signalling_js)
     case "/devices.js": (type, body) = (script, PackageResources.devices_js)
     case "/generated.js": (type, body) = (script, PackageResources.generated_js)
     case "/messages.js": (type, body) = (script, PackageResources.messages_js)

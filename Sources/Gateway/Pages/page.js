@@ -218,7 +218,17 @@ function follow(joining) {
   const on = (type, handle) => joining.addEventListener(type, ({ detail }) => {
     if (room === joining) handle(detail);
   });
-  on("joined", ({ participants }) => participants.forEach(showPerson));
+  on("joined", ({ participants, gone }) => {
+    // Joined anew, somebody may have gone unseen.
+    for (const { id } of gone) for (const group of ["camera", "screen"]) stage.remove(`${id} ${group}`);
+    participants.forEach(showPerson);
+  });
+  on("state", (state) => {
+    const before = document.body.dataset.signalling;
+    document.body.dataset.signalling = state;
+    if (state === "reconnecting") say("The server is out of reach; looking for it");
+    else if (before === "reconnecting") say("The server is back");
+  });
   on("event", eventHappened);
   on("media", play);
   on("speakers", showSpeakers);
