@@ -57,6 +57,7 @@ export { RoostError };
  * | `quality` | `{participant, quality}`: "excellent", "good", "poor" or "lost" |
  * | `stream` | `{track, state, reason}`: why a track comes or doesn't |
  * | `data` | `{from, payload, topic}` |
+ * | `draining` | `{deadline}`: the server is about to stop; RFC 3339 |
  * | `connection` | RTCPeerConnection's `connectionState` |
  * | `error` | a RoostError that ends nothing |
  * | `closed` | `{reason, code, error?}`: the end; nothing comes after it |
@@ -400,6 +401,9 @@ export class Room extends EventTarget {
         break;
       case "data":
         this.#emit("data", message);
+        break;
+      case "draining":
+        this.#emit("draining", message);
         break;
       case "error":
         this.#report(message.error);
