@@ -22,7 +22,6 @@
  */
 
 import { RoostError, Signalling } from "./signalling.js";
-
 export { RoostError };
 
 /**
@@ -397,13 +396,9 @@ export class Room extends EventTarget {
         for (const each of message.participants) this.#emit("quality", each);
         break;
       case "stream":
-        this.#emit("stream", message);
-        break;
       case "data":
-        this.#emit("data", message);
-        break;
       case "draining":
-        this.#emit("draining", message);
+        this.#emit(message.type, message);
         break;
       case "error":
         this.#report(message.error);
