@@ -232,8 +232,9 @@ struct TrackReceiverTests {
         }
       }
       let now = milliseconds(second * 1_000 + 700)
-      let heard = try #require(audio.mapping(clock, epoch: epoch)).ntp(at: audioTime(now))
-      let seen = try #require(video.mapping(clock, epoch: epoch)).ntp(at: videoTime(now))
+      let (ofAudio, ofVideo) = (audio.mapping(clock, epoch: epoch), video.mapping(clock, epoch: epoch))
+      let heard = try #require(ofAudio).ntp(at: audioTime(now))
+      let seen = try #require(ofVideo).ntp(at: videoTime(now))
       #expect(abs(heard.nanoseconds(since: seen)) < 5_000_000)
     }
   }
