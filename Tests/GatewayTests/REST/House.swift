@@ -169,10 +169,11 @@ final class Guest {
   init(_ house: House, _ token: String, _ room: String) {
     answers = socket.sent.makeAsyncIterator()
     let gateway = house.gateway
-    let terms = SignallingSession<TestSocket>.Terms(room: room) { text throws(AccessTokenRefusal) in
+    let terms = SignallingTerms(room: room) { text throws(AccessTokenRefusal) in
       try gateway.authorize(text, joining: room)
     }
-    let session = SignallingSession(socket: socket, terms: terms, rooms: LiveRooms(house.directory))
+    let session = SignallingConnection(
+      socket: socket, terms: terms, rooms: LiveRooms(house.directory), tokens: ResumeTokens())
     self.session = Task { await session.run(authorized: nil) }
     socket.say(#"{"type":"auth","token":"\#(token)"}"#)
   }
