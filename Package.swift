@@ -50,10 +50,11 @@ let package = Package(
       dependencies: ["Model", "Logging", "Crypto", "ICE", "Peer", "Engine", "HTTPServer", "Rooms"],
       resources: [.embedInCode("REST/openapi.json")]
         + [
-          "index.html", "style.css", "icon.svg", "page.js", "roost.js", "signalling.js", "devices.js",
-          "generated.js",
-          "messages.js",
-          "statistics.js", "tiles.js",
+          "index.html", "icon.svg", "base.css", "controls.css", "lobby.css", "call.css", "overlays.css",
+          "banner.js", "call.js", "choices.js", "devices.js", "elements.js", "generated.js", "keyboard.js",
+          "layout.js", "lobby.js", "menu.js", "messages.js", "notices.js", "page.js", "people.js",
+          "readings.js", "roost.js", "screen.js", "sending.js", "signalling.js", "statistics.js",
+          "switches.js", "tiles.js", "visit.js",
         ].map { .embedInCode("Pages/\($0)") },
       swiftSettings: strict),
     module(

@@ -26,7 +26,8 @@ struct TrackReceiverTests {
     #expect(info.audioLevel == 0x80 | 30)
     #expect(info.pictureID == 0x7FFF && info.tl0PictureIndex == 7)
     #expect(taken.packet == packet.bytes)
-    #expect(receiver.isStarted)
+    let isStarted = receiver.isStarted
+    #expect(isStarted)
   }
 
   @Test func `padding is cut, and a packet of padding alone keeps its place`() throws {
@@ -251,14 +252,16 @@ struct TrackReceiverTests {
     var clock = PublisherClock()
     #expect(receiver.mapping(clock, epoch: epoch) == nil)
     _ = receiver.take(video(1, at: 1_000).bytes, at: milliseconds(500))
-    let guess = try #require(receiver.mapping(clock, epoch: epoch))
+    let guessed = receiver.mapping(clock, epoch: epoch)
+    let guess = try #require(guessed)
     #expect(!guess.isReported && guess.timestamp == 90_000 && guess.rate == 90_000)
     #expect(guess.ntp == epoch.ntp(at: milliseconds(500)).rawValue)
     let ntp = NTPTime(unixNanoseconds: 5_000_000_000)
     receiver.senderReport(ntp: ntp, timestamp: 777, arrival: milliseconds(600))
     #expect(receiver.mapping(clock, epoch: epoch)?.isReported == false)
     clock.report(ntp, arrival: milliseconds(600), epoch: epoch)
-    let told = try #require(receiver.mapping(clock, epoch: epoch))
+    let reported = receiver.mapping(clock, epoch: epoch)
+    let told = try #require(reported)
     #expect(told.isReported && told.timestamp == 777)
     #expect(
       abs(NTPTime(rawValue: told.ntp).nanoseconds(since: epoch.ntp(at: milliseconds(600)))) <= 2)
@@ -292,8 +295,9 @@ struct TrackReceiverTests {
         }
       }
       let now = milliseconds(second * 1_000 + 700)
-      let heard = try #require(audio.mapping(clock, epoch: epoch)).ntp(at: audioTime(now))
-      let seen = try #require(video.mapping(clock, epoch: epoch)).ntp(at: videoTime(now))
+      let (ofAudio, ofVideo) = (audio.mapping(clock, epoch: epoch), video.mapping(clock, epoch: epoch))
+      let heard = try #require(ofAudio).ntp(at: audioTime(now))
+      let seen = try #require(ofVideo).ntp(at: videoTime(now))
       #expect(abs(heard.nanoseconds(since: seen)) < 5_000_000)
     }
   }

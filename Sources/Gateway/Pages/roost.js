@@ -22,7 +22,6 @@
  */
 
 import { RoostError, Signalling } from "./signalling.js";
-
 export { RoostError };
 
 /**
@@ -57,6 +56,7 @@ export { RoostError };
  * | `quality` | `{participant, quality}`: "excellent", "good", "poor" or "lost" |
  * | `stream` | `{track, state, reason}`: why a track comes or doesn't |
  * | `data` | `{from, payload, topic}` |
+ * | `draining` | `{deadline}`: the server is about to stop; RFC 3339 |
  * | `connection` | RTCPeerConnection's `connectionState` |
  * | `error` | a RoostError that ends nothing |
  * | `closed` | `{reason, code, error?}`: the end; nothing comes after it |
@@ -396,10 +396,9 @@ export class Room extends EventTarget {
         for (const each of message.participants) this.#emit("quality", each);
         break;
       case "stream":
-        this.#emit("stream", message);
-        break;
       case "data":
-        this.#emit("data", message);
+      case "draining":
+        this.#emit(message.type, message);
         break;
       case "error":
         this.#report(message.error);
