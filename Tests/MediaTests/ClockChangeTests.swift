@@ -254,7 +254,9 @@ struct ClockChangeTests {
 
     func moment(of timestamp: UInt32) -> Double {
       let count = Double(points.count)
-      let (x, y) = (points.map(\.timestamp).reduce(0, +) / count, points.map(\.milliseconds).reduce(0, +) / count)
+      let (x, y) = (
+        points.map(\.timestamp).reduce(0, +) / count, points.map(\.milliseconds).reduce(0, +) / count
+      )
       let slope =
         points.reduce(0) { $0 + ($1.timestamp - x) * ($1.milliseconds - y) }
         / points.reduce(0) { $0 + ($1.timestamp - x) * ($1.timestamp - x) }
@@ -262,7 +264,8 @@ struct ClockChangeTests {
     }
   }
 
-  @Test func `a receiver that draws a line through twenty reports is right again within two seconds`() throws {
+  @Test func `a receiver that draws a line through twenty reports is right again within two seconds`() throws
+  {
     var voice = Voice()
     var line = Line()
     voice.report(timestamp: 0, at: -20)
