@@ -65,7 +65,6 @@ struct RoomResumeTests {
     // From here on it goes on as before.
     try await bob.session.mute(tracks[0].text, false)
     #expect(await alice.next() == "9 track.unmuted bob")
-    #expect(await server.peers() == 2)
   }
 
   @Test func `nobody is told that a socket has gone, and after the grace that its participant has`()
