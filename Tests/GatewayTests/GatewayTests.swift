@@ -32,7 +32,7 @@ struct GatewayTests {
     for (path, type) in [
       ("/", "text/html"), ("/index.html", "text/html"), ("/admin", "text/html"), ("/base.css", "text/css"),
       ("/icon.svg", "image/svg+xml"),
-      ("/page.js", script), ("/roost.js", script),
+      ("/page.js", script), ("/roost.js", script), ("/signalling.js", script),
     ] {
       let answer = await gateway().respond(to: request(.get, path))
       #expect(answer.status == 200 && answer.body.count > 500)
@@ -54,9 +54,9 @@ struct GatewayTests {
       try #require(answer.status == 200, "\(file)")
       let text = String(decoding: answer.body, as: UTF8.self)
       #expect(!text.contains("innerHTML") && !text.contains("eval(") && !text.contains("document.write"))
-      asked += text.matches(of: /from "(\/[a-z.]+)"/).map { String($0.output.1) }
+      asked += text.matches(of: /from "\.?(\/[a-z.]+)"/).map { String($0.output.1) }
     }
-    #expect(seen.count == 32)
+    #expect(seen.count == 33)
   }
 
   @Test(arguments: [

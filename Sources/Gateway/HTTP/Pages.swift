@@ -47,6 +47,7 @@ enum Pages {
     "roost.js": (script, PackageResources.roost_js),
     "screen.js": (script, PackageResources.screen_js),
     "sending.js": (script, PackageResources.sending_js),
+    "signalling.js": (script, PackageResources.signalling_js),
     "statistics.js": (script, PackageResources.statistics_js),
     "switches.js": (script, PackageResources.switches_js),
     "tiles.js": (script, PackageResources.tiles_js),

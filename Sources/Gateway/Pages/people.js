@@ -13,8 +13,10 @@ export class People {
     this.#call = call;
     this.#stage = stage;
     call.addEventListener("leave", () => stage.clear());
-    call.on("joined", ({ participants }) => {
-      stage.clear(); // Of an attempt that failed after this.
+    call.on("joined", ({ participants, gone }) => {
+      if (!call.hasEntered) stage.clear(); // Of an attempt that failed after this.
+      // Joined anew, somebody may have gone unseen.
+      for (const { id } of gone) for (const group of ["camera", "screen"]) stage.remove(`${id} ${group}`);
       for (const each of participants) this.#show(each);
     });
     call.on("event", (event) => this.#happened(event));
