@@ -1,21 +1,15 @@
 """/admin: rooms, people and tracks as they are, mute and remove, and who is let in."""
 
-import subprocess
-
 from harness.chromium import Chromium
 from harness.evidence import kept_on_failure
 from harness.firefox import Firefox
 from harness.person import TABS, Person, new_tab
+from harness.rest import token
 from harness.server import Server
 
 HOSTILE = '<img src=x onerror="window.complaints.push(1)">'
 NOTICE = "!document.getElementById('notice').hidden && document.getElementById('notice-text').textContent"
 SIGNED_IN = "!document.getElementById('signed-in').hidden"
-
-
-def _token(options, *flags):
-    done = subprocess.run([options.roost, "token", "--dev", *flags], capture_output=True, text=True, timeout=20, check=True)
-    return done.stdout.strip()
 
 
 def _row(name):
@@ -35,7 +29,7 @@ async def _administer(report, options, server, browser, other):
         await person.sees_picture(name)
     admin = Person(await new_tab(browser), "admin")
     await admin.tab.resize(1280, 800)
-    await admin.tab.open(f"{server.ORIGIN}/admin#token={_token(options, '--list', '--admin')}")
+    await admin.tab.open(f"{server.ORIGIN}/admin#token={token(options.roost, '--list', '--admin')}")
     await admin.until(f"{SIGNED_IN} && document.querySelectorAll('#people .tracks li').length === 4")
     there = await admin.tab.evaluate("""return [document.getElementById('room-title').textContent, location.href,
       localStorage.length + sessionStorage.length + document.cookie.length, document.querySelectorAll('#people img').length]""")
@@ -64,6 +58,7 @@ async def _administer(report, options, server, browser, other):
     said = await bob.until(NOTICE)
     await eve.sees_no("Bob")
     await admin.until(f"!{_row('Bob')}")
+    await admin.until("document.activeElement.id === 'room-title'")
     holds &= report.row(f"/admin, {browser.name}: somebody removed", "asked first, told there, gone here", f"“{said}”",
                         "removed you" in said and stays)
 
@@ -85,24 +80,26 @@ async def _refused(report, options, server, browser):
     admin = Person(await new_tab(browser), "admin")
     await admin.tab.open(f"{server.ORIGIN}/admin")
     seen = []
-    for token in ("e30.e30.e30", _token(options, "--room", "demo", "--identity", "ada"), _token(options, "--list", "--admin")):
+    for given in ("Größe 1 – 2", "e30.e30.e30", token(options.roost, "--room", "demo", "--identity", "ada"),
+                  token(options.roost, "--list", "--admin")):
         await admin.until("document.activeElement.id === 'token'")
         await admin.tab.evaluate(f"document.getElementById('notice').hidden = true;"
-                                 f"document.getElementById('token').value = '{token}';"
+                                 f"document.getElementById('token').value = '{given}';"
                                  "document.querySelector('#sign-in button').click()")
         seen.append(await admin.until(f"{SIGNED_IN} ? 'signed in' : {NOTICE}"))
     await admin.click("sign-out")
     await admin.until(f"!({SIGNED_IN})")
     await admin.leave()
-    return report.row("/admin: a bad token, one for something else, a good one", "told, told, in; out again", " / ".join(seen),
-                      "does not accept" in seen[0] and "may not" in seen[1] and seen[2] == "signed in")
+    return report.row("/admin: no token, a bad one, one for something else, a good one", "told thrice, in; out again",
+                      " / ".join(seen), "no access token" in seen[0] and "does not accept" in seen[1] and "may not" in seen[2]
+                      and seen[3] == "signed in")
 
 
 async def _accessible(report, options, server, chromium):
     """Whatever can be operated has a name that says whose it is."""
     ada = await Person.join(chromium, server, "admin-names", "Ada")
     admin = Person(await new_tab(chromium), "admin")
-    await admin.tab.open(f"{server.ORIGIN}/admin#token={_token(options, '--list', '--admin')}")
+    await admin.tab.open(f"{server.ORIGIN}/admin#token={token(options.roost, '--list', '--admin')}")
     await admin.until("document.querySelectorAll('#people .tracks li').length === 2")
     names = [name for role, name in await admin.tab.accessible_names() if role == "button"]
     for person in (ada, admin):

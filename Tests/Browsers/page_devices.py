@@ -1,5 +1,6 @@
 """The page's devices: chosen in mid-call without an offer, unplugged, refused; and screens, from either browser to the other."""
 
+import asyncio
 import json
 
 from harness.chromium import Chromium
@@ -95,34 +96,31 @@ async def _shows(watching, name, colour):
     await watching.until(f"{SEES % watching.tile(name)} === {json.dumps(colour)}")
 
 
-async def _change(report, server, changing, watching):
-    """Another camera and microphone in mid-call; then the camera is pulled out, and the other one taken."""
-    room = f"devices-{changing.name}"
-    bob = await Person.join(watching, server, room, "Bob")
-    ada = await Person.join(changing, server, room, "Ada", DEVICES)
-    line = f"page, {changing.name}: "
-    await _shows(bob, "Ada", "red")
+async def _change(report, name, ada, bob):
+    """From the blue camera to another one, and another microphone; then the camera is pulled out, and the first one taken."""
+    line = f"page, {name}: "
+    await _shows(bob, "Ada", "blue")
     await ada.until("window.roostPage.room.publications.length === 2")
     offers = await ada.tab.evaluate("return window.offers")
-    await _choose(ada, "camera", "The blue one")
-    await _shows(bob, "Ada", "blue")
+    await _choose(ada, "camera", "The red one")
+    await _shows(bob, "Ada", "red")
     await _choose(ada, "microphone", "The high one")
     sent = await ada.until("window.roostPage.room.publications.map(({ track }) => track?.getSettings().deviceId).sort()"
-                           ".join() === 'blue,high' && 'blue and high'")
+                           ".join() === 'high,red' && 'red and high'")
     more = await ada.tab.evaluate("return window.offers") - offers
     left = await ada.tab.evaluate(
         "return window.inUse.filter(([, track]) => track.readyState === 'live').map(([id]) => id).sort()")
     holds = report.row(f"{line}another camera and microphone in mid-call", "seen there, no offer, the old ones let go",
-                       f"{sent}, {more} offers, open: {', '.join(left)}", more == 0 and left == ["blue", "high"])
+                       f"{sent}, {more} offers, open: {', '.join(left)}", more == 0 and left == ["high", "red"])
 
-    await ada.tab.evaluate("window.unplug('blue')")
+    await ada.tab.evaluate("window.unplug('red')")
     said = await ada.text("notice-text")
     await bob.sees("Ada", "!tile.classList.contains('has-picture')")
     is_off = await ada.tab.evaluate("return document.getElementById('camera').getAttribute('aria-pressed') === 'false'")
     await ada.click("notice-action")
     await ada.until(f"{OPEN % 'camera'} && {ITEMS % 'camera'}.length === 1 && document.activeElement === {ITEMS % 'camera'}[0]")
     await ada.tab.press("Enter")
-    await _shows(bob, "Ada", "red")
+    await _shows(bob, "Ada", "blue")
     more = await ada.tab.evaluate("return window.offers") - offers
     holds &= report.row(f"{line}its camera is pulled out", "told, off for others, another chosen and seen, no offer",
                         f"“{said}”, {more} offers", is_off and "gone" in said and more == 0)
@@ -132,16 +130,12 @@ async def _change(report, server, changing, watching):
     await ada.until("document.getElementById('notice-text').textContent.includes('microphone')")
     await bob.sees("Ada", "!tile.querySelector('.microphone-mark').hidden")
     complaints = await ada.tab.evaluate("return window.complaints")
-    holds &= report.row(f"{line}its only microphones are pulled out", "others see it muted", complaints or "so",
-                        complaints == [])
-    for person in (ada, bob):
-        await person.leave()
-    return holds
+    return holds & report.row(f"{line}its only microphones are pulled out", "others see it muted", complaints or "so",
+                              complaints == [])
 
 
-async def _menu(report, server, browser):
-    """The menu of devices by keyboard alone."""
-    ada = await Person.join(browser, server, f"menu-{browser.name}", "Ada", DEVICES)
+async def _menu(report, name, ada):
+    """The menu of devices by keyboard alone: from the red camera to the blue one."""
     await ada.until("document.activeElement.id === 'microphone'")
     await ada.tab_to("camera-more")
     await ada.tab.press("Enter")
@@ -161,15 +155,14 @@ async def _menu(report, server, browser):
     await ada.tab.press("Enter")
     await ada.until("window.roostPage.room.publications.some(({ track }) => track?.getSettings().deviceId === 'blue')")
     await ada.until("document.activeElement.id === 'camera-more'")
-    await ada.leave()
-    return report.row(f"page, {browser.name}: menu of cameras by keyboard", "arrows, Enter, Escape; letters do nothing",
+    return report.row(f"page, {name}: menu of cameras by keyboard", "arrows, Enter, Escape; letters do nothing",
                       "so" if is_on == "true" else "the camera was switched", is_on == "true")
 
 
 async def _speaker(report, server, chromium):
     """Chromium's own pretended devices: which speaker plays the others, and which microphone is sent."""
-    ada = await Person.join(chromium, server, "speaker", "Ada", SINK)
-    bob = await Person.join(chromium, server, "speaker", "Bob")
+    ada, bob = await asyncio.gather(Person.join(chromium, server, "speaker", "Ada", SINK),
+                                    Person.join(chromium, server, "speaker", "Bob"))
     await ada.sees_picture("Bob")
     await _choose(ada, "microphone", "Fake Audio Output 1")
     sink = await ada.until(f"{ada.tile('Bob')}.querySelector('video').sinkId")
@@ -184,29 +177,24 @@ async def _speaker(report, server, chromium):
     return report.row("page, chromium: its second speaker and microphone", "in use", f"{label}, {bool(sink)}", True)
 
 
-async def _refused(report, server, browser, other):
+async def _refused(report, server, room, browser, bob):
     """Who refuses camera and microphone is told so and joins to listen."""
-    bob = await Person.join(other, server, f"refused-{browser.name}", "Bob")
-    ada = await Person.arrive(browser, server, f"refused-{browser.name}", "Ada", REFUSE)
-    said = await ada.text("notice-text")
-    hint = await ada.text("join-hint")
-    await ada.click("join-button")
-    await ada.until(IN_CALL)
-    await ada.sees_picture("Bob")
-    await bob.sees("Ada", "!tile.querySelector('.microphone-mark').hidden")
-    sent = await ada.tab.evaluate("return window.roostPage.room.publications.length")
-    for person in (ada, bob):
-        await person.leave()
+    eve = await Person.arrive(browser, server, room, "Eve", REFUSE)
+    said = await eve.text("notice-text")
+    hint = await eve.text("join-hint")
+    await eve.click("join-button")
+    await eve.until(IN_CALL)
+    await eve.sees_picture("Bob")
+    await bob.sees("Eve", "!tile.querySelector('.microphone-mark').hidden")
+    sent = await eve.tab.evaluate("return window.roostPage.room.publications.length")
+    await eve.leave()
     return report.row(f"page, {browser.name}: camera and microphone refused", "told, then joins to watch and listen",
                       f"“{said}” “{hint}”, sends {sent}",
                       "Allow it" in said and "watch and listen" in hint and sent == 0)
 
 
-async def _screen(report, server, sharing, watching):
+async def _screen(report, names, ada, bob):
     """A shared screen is a large tile at the other's, until the page or the browser's own sign ends it."""
-    room = f"screen-{sharing.name}"
-    ada = await Person.join(sharing, server, room, "Ada", sharing.SCREEN)
-    bob = await Person.join(watching, server, room, "Bob")
     await bob.sees_picture("Ada")
     await ada.click("screen")
     await bob.sees_picture("Ada: screen")
@@ -225,11 +213,24 @@ async def _screen(report, server, sharing, watching):
     await ada.sees_no("Your screen")
     pressed = await ada.tab.evaluate("return document.getElementById('screen').getAttribute('aria-pressed')")
     complaints = [await person.tab.evaluate("return window.complaints") for person in (ada, bob)]
-    for person in (ada, bob):
-        await person.leave()
-    return report.row(f"page, {sharing.name} shares a screen with {watching.name}, stops, shares, the browser stops it",
+    return report.row(f"page, {names[0]} shares a screen with {names[1]}, stops, shares, the browser stops it",
                       "a tile 4 times as large, twice; then gone", f"{sizes[0] / sizes[1]:.1f} times",
                       sizes[0] > 4 * sizes[1] and pressed == "false" and complaints == [[], []])
+
+
+async def _call(report, server, browser, other):
+    """Ada in one browser does what Bob in the other one watches."""
+    room = f"devices-{browser.name}"
+    bob, ada = await asyncio.gather(Person.join(other, server, room, "Bob"),
+                                    Person.join(browser, server, room, "Ada", DEVICES + browser.SCREEN))
+    await _shows(bob, "Ada", "red")
+    holds = await _menu(report, browser.name, ada)
+    holds &= await _change(report, browser.name, ada, bob)
+    holds &= await _screen(report, (browser.name, other.name), ada, bob)
+    await ada.leave()
+    holds &= await _refused(report, server, room, browser, bob)
+    await bob.leave()
+    return holds
 
 
 async def run(report, options):
@@ -237,10 +238,7 @@ async def run(report, options):
         async with kept_on_failure(report, options.evidence, TABS, (server.process,)):
             holds = True
             for one, other in ((chromium, firefox), (firefox, chromium)):
-                holds &= await _change(report, server, one, other)
-                holds &= await _menu(report, server, one)
-                holds &= await _refused(report, server, one, other)
-                holds &= await _screen(report, server, one, other)
+                holds &= await _call(report, server, one, other)
             holds &= await _speaker(report, server, chromium)
             server.process.require_running()
             return holds

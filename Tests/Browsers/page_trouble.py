@@ -1,5 +1,6 @@
 """What the page says when something ends or breaks: the server restarts, the way to it is cut, the call is over."""
 
+import asyncio
 import signal
 
 from harness.chromium import Chromium
@@ -43,8 +44,7 @@ async def _twice(report, server, browser):
 
 async def _cut(report, server, chromium):
     """A server that stands still is told of, and forgotten when it goes on."""
-    ada = await Person.join(chromium, server, "cut", "Ada")
-    bob = await Person.join(chromium, server, "cut", "Bob")
+    ada, bob = await asyncio.gather(*(Person.join(chromium, server, "cut", name) for name in ("Ada", "Bob")))
     await ada.sees_picture("Bob")
     server.process.signal(signal.SIGSTOP)
     try:
@@ -63,7 +63,8 @@ async def _cut(report, server, chromium):
 async def _restart(report, options, chromium, firefox):
     """SIGTERM: the time is told to all at once, then that it has come and what to do."""
     async with Server(options.roost, options=("--drain.seconds", "4")) as server:
-        people = [await Person.join(browser, server, "restart", browser.name) for browser in (chromium, firefox)]
+        people = await asyncio.gather(
+            *(Person.join(browser, server, "restart", browser.name) for browser in (chromium, firefox)))
         await people[0].sees_picture("firefox")
         server.process.signal(signal.SIGTERM)
         said = [await person.until(BANNER) for person in people]
@@ -79,9 +80,9 @@ async def _restart(report, options, chromium, firefox):
 async def run(report, options):
     async with Chromium() as chromium, Firefox() as firefox:
         async with Server(options.roost) as server, kept_on_failure(report, options.evidence, TABS, (server.process,)):
-            holds = await _texts(report, server, chromium)
-            for browser in (chromium, firefox):
-                holds &= await _twice(report, server, browser)
+            # Each by itself, and none in need of the whole machine.
+            holds = all(await asyncio.gather(_texts(report, server, chromium), _twice(report, server, chromium),
+                                             _twice(report, server, firefox)))
             holds &= await _cut(report, server, chromium)
             server.process.require_running()
         async with kept_on_failure(report, options.evidence, TABS):

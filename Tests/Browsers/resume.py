@@ -14,6 +14,7 @@ from harness.chromium import Chromium
 from harness.cutter import Cutter
 from harness.evidence import kept_on_failure
 from harness.firefox import Firefox
+from harness.rest import participants
 from harness.server import Server
 
 import websockets
@@ -65,6 +66,23 @@ const plain = (participant) => ({ ...participant, tracks: [...participant.tracks
 const room = roostPage.room;
 return [room.me, ...room.participants.values()].map(plain).sort((a, b) => a.id < b.id ? -1 : 1);
 """
+# Whose track plays in which section, for as long as it does.
+PLAYING = """
+return roostPage.peerConnection.getTransceivers()
+  .map(({ mid }) => [roostPage.room.trackAt(mid)?.track.id, mid]).filter(([track]) => track).sort();
+"""
+# What only those are told who administer.
+ADMINISTRATION = ("joinedAt", "hidden", "quality", "subscriptions")
+
+
+def rest_state(everybody):
+    """What REST says of those in the room, as far as everybody may see it."""
+    for participant in everybody:
+        for track in participant["tracks"]:
+            track.pop("mutedByAdmin")
+        participant["tracks"].sort(key=lambda track: track["id"])
+    public = [{key: value for key, value in each.items() if key not in ADMINISTRATION} for each in everybody]
+    return sorted(public, key=lambda participant: participant["id"])
 
 
 async def room_state(server, room):
@@ -144,6 +162,14 @@ async def _run(report, options, server, browsers, cutter):
         state = await browser.evaluate(STATE)
         holds &= report.row(f"{browser.name}: roost.js has the state that the server has", "the same, field by field",
                             "the same" if state == expected else f"{state} and not {expected}"[:600], state == expected)
+        everybody = participants(server, options.roost, room)
+        me = next(each for each in everybody if each["identity"] == browser.name)
+        slots = sorted([each["track"], each["mid"]] for each in me["subscriptions"] if each.get("mid"))
+        seen = [state, await browser.evaluate(PLAYING)]
+        wanted_seen = [rest_state(everybody), slots]
+        holds &= report.row(f"{browser.name}: roost.js shows the same state as REST", "people, tracks, what plays where",
+                            f"the same, {len(slots)} play" if seen == wanted_seen else f"{seen} and not {wanted_seen}"[:900],
+                            seen == wanted_seen and len(slots) == 2)
     return holds
 
 

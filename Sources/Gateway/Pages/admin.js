@@ -16,6 +16,7 @@ let rest = null;
 let chosen = null; // the name of a room
 let shown = { rooms: step, people: step };
 let timer = null;
+let looks = 0; // the last look that was begun; what an earlier one brings is out of date
 let isAway = false; // whether it was said that the server doesn't answer
 
 const rooms = new List(element("rooms"), element("room-row"), {
@@ -74,13 +75,21 @@ element("sign-out").addEventListener("click", () => signOut());
 
 async function signIn(given) {
   hideNotice();
+  // What can't stand in a header would look as if the server didn't answer.
+  if (!/^[\x21-\x7e]+$/.test(given)) {
+    signOut("This is no access token. It is three words with dots between them.");
+    return;
+  }
+  isAway = false;
   rest = new REST(given);
-  await look();
+  await lookAround();
 }
 
 function signOut(words = null) {
   clearTimeout(timer);
+  looks += 1;
   rest = chosen = null;
+  isAway = false;
   rooms.show([]);
   people.show([]);
   element("token").value = "";
@@ -98,24 +107,25 @@ function show({ isSignedIn }) {
 // -- looking
 
 /** Looks at everything that is shown, and again after a while. */
-async function look() {
+async function lookAround() {
   clearTimeout(timer);
-  const asked = rest;
+  looks += 1;
+  const [look, asked] = [looks, rest];
   try {
     const found = await REST.upTo(shown.rooms, (query) => asked.rooms(query));
-    if (asked !== rest) return;
+    if (look !== looks) return;
     // A first room is chosen for whoever has chosen none, rather one with somebody in it.
     chosen ??= (found.items.find(({ participants }) => participants > 0) ?? found.items[0])?.name ?? null;
     const room = found.items.find(({ name }) => name === chosen);
     const there = room ? await REST.upTo(shown.people, (query) => asked.participants(chosen, query)).catch(unseen) : nobody;
-    if (asked !== rest) return;
+    if (look !== looks) return;
     show({ isSignedIn: true });
     showRooms(found);
     showRoom(room, there);
     if (isAway) hideNotice();
     isAway = false;
   } catch (error) {
-    if (asked !== rest) return;
+    if (look !== looks) return;
     if (error.status === 401 || error.status === 403) {
       signOut(error.status === 401 ? `The server does not accept this token: ${error.message}.`
         : "This token may not do that. It takes one that may list and administer rooms.");
@@ -125,7 +135,7 @@ async function look() {
     isAway = true;
   }
   // Nobody looks at a window in the background.
-  if (!document.hidden) timer = setTimeout(look, period);
+  if (!document.hidden) timer = setTimeout(lookAround, period);
 }
 
 const nobody = { items: [], hasMore: false };
@@ -138,7 +148,7 @@ function unseen(error) {
 }
 
 document.addEventListener("visibilitychange", () => {
-  if (rest && !document.hidden) look();
+  if (rest && !document.hidden) lookAround();
 });
 
 function showRooms({ items, hasMore }) {
@@ -164,13 +174,13 @@ element("more-people").addEventListener("click", () => more("people"));
 
 function more(what) {
   shown[what] += step;
-  look();
+  lookAround();
 }
 
 async function choose(name) {
   chosen = name;
   shown.people = step;
-  await look();
+  await lookAround();
   element("room-title").focus();
 }
 
@@ -191,6 +201,8 @@ async function remove(person) {
   await new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));
   if (dialog.returnValue !== "remove" || !rest) return;
   await act(() => rest.remove(room, person.identity), `${isolated(nameOf(person))} is removed`);
+  // The button that had the focus has gone.
+  if (rest && document.activeElement === document.body) element("room-title").focus();
 }
 
 /** Does it, says so, and looks at what has become of it. */
@@ -201,7 +213,7 @@ async function act(request, words) {
   } catch (error) {
     notice(error.message);
   }
-  if (rest) await look();
+  if (rest) await lookAround();
 }
 
 // -- words
