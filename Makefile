@@ -65,6 +65,12 @@ bench: ## the benchmarks; ARGS="…" goes to them
 	swift build -c release --product roost-bench
 	.build/release/roost-bench $(ARGS)
 
+.PHONY: load
+load: ## synthetic participants against a running server; ARGS="…" goes to roost-load, ARGS=--help teaches it
+	@scripts/install build
+	@swift build -c release --product roost-load
+	@.build/release/roost-load $(ARGS)
+
 .PHONY: fuzz
 fuzz: ## every parser for FUZZ_SECONDS, beginning with its corpus; TARGET=… picks one
 	@scripts/install build

@@ -1,0 +1,61 @@
+"""load_figures.py: the server under roost-load, as rows `line | wanted | seen`."""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+
+from roost import BINARY, Roost
+
+LOAD = os.path.join(os.path.dirname(BINARY), "roost-load")
+
+
+def counted(roost, name):
+    """A counter's sum over all workers."""
+    found = re.findall(rf"^{name}(?:{{[^}}]*}})? (\S+)$", roost.get_admin("/metrics").body, re.MULTILINE)
+    return sum(float(value) for value in found)
+
+
+def row(line, wanted, seen, holds):
+    print(" | ".join([line, wanted, seen] + ([] if holds else ["short"])), flush=True)
+    return holds
+
+
+def measure(workers, options):
+    with Roost(f"--media.workers={workers}") as roost:
+        done = subprocess.run(
+            [LOAD, "--url", f"ws://{roost.public}", "--publishers", str(options.publishers), "--subscribers",
+             str(options.subscribers), "--video", "1.5M", "--audio", "--duration", str(options.seconds), "--json"],
+            stdout=subprocess.PIPE, stderr=sys.stderr, text=True, timeout=options.seconds + 120)
+        handed_over = counted(roost, "roost_handed_over_datagrams_total")
+        received = counted(roost, "roost_received_datagrams_total")
+    name = f"{options.publishers} publishers, {options.subscribers} subscribers, {workers} worker{'s'[:workers > 1]}"
+    report = json.loads(done.stdout)
+    holds = row(f"{name}: all are in, nothing came that nobody sent", "exit 0",
+                f"exit {done.returncode}, {report['joined']} of {report['participants']} in,"
+                f" {report['expected']} packets expected", done.returncode == 0)
+    share = report["never"] / max(report["expected"], 1) * 100
+    holds &= row(f"{name}: never arrived", "under 0.1 %", f"{share:.4f} % ({report['never']})",
+                 share < 0.1 and report["expected"] > 0)
+    ours, plain = report["latency"]["p99"], report["reflector"]["p99"]
+    holds &= row(f"{name}: one-way latency, p99", "under 20 ms, or at most twice the reflector's",
+                 f"{ours:.2f} ms (p50 {report['latency']['p50']:.2f}), reflector {plain:.2f} ms",
+                 ours < 20 or ours <= 2 * plain)
+    part = handed_over / max(received, 1) * 100
+    return holds & row(f"{name}: datagrams handed over to another worker", "under 1 %",
+                       f"{part:.3f} % of {received:.0f}", part < 1)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--publishers", type=int, default=4)
+    parser.add_argument("--subscribers", type=int, default=40)
+    options = parser.parse_args()
+    return 0 if all([measure(workers, options) for workers in (1, 2, 4)]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
