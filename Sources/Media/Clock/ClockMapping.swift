@@ -4,9 +4,10 @@ public import Model
 public struct ClockMapping: BitwiseCopyable, Equatable, Sendable {
   public var timestamp: UInt32
   public var ntp: UInt64
-  /// Hertz, nominal. Drift is met by a new mapping with each sender report.
+  /// Hertz as measured, or the codec's where nothing else is known.
   public var rate: UInt32
-  /// From sender reports; otherwise guessed from arrival, and not good enough for lip sync.
+  /// From sender reports, its rate too; otherwise guessed from a single one or from arrival, and not good enough
+  /// for lip sync.
   public var isReported: Bool
 
   public init(timestamp: UInt32, ntp: NTPTime, rate: UInt32, isReported: Bool) {

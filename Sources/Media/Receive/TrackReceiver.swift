@@ -42,10 +42,11 @@ public struct TrackReceiver: Sendable {
   /// Of the last key frame with a dependency descriptor.
   var templates: DependencyTemplates?
 
-  /// The last sender report of the media stream, for report blocks (LSR, DLSR) and the clock.
+  /// The last sender report of the media stream, for report blocks (LSR, DLSR).
   private var reportNTP: UInt64 = 0
-  private var reportTimestamp: UInt32 = 0
   private var reportArrival = Instant.never
+  /// All of them together, for the clock.
+  private var line = ReportLine()
   /// The first packet, which ties the clock until a report does.
   private var firstTimestamp: UInt32 = 0
   private var firstArrival = Instant.never
@@ -174,6 +175,7 @@ public struct TrackReceiver: Sendable {
       firstArrival = arrival
       firstTimestamp = header.timestamp
       reportArrival = .never
+      line.reset()
       // Nobody can go on without one, and nobody who gets nothing asks.
       wishKeyFrame()
     case .dropped(let reason): return .dropped(reason)
@@ -201,6 +203,7 @@ public struct TrackReceiver: Sendable {
     firstArrival = arrival
     firstTimestamp = header.timestamp
     reportArrival = .never
+    line.reset()
   }
 
   /// Holds the track, or lets it flow again. Whoever gets it goes on without a gap: to them it is a source that
@@ -284,17 +287,21 @@ extension TrackReceiver {
   /// A sender report of the media stream came.
   public mutating func senderReport(ntp: NTPTime, timestamp: UInt32, arrival: Instant) {
     reportNTP = ntp.rawValue
-    reportTimestamp = timestamp
     reportArrival = arrival
+    line.add(ntp, timestamp, rate: clockRate, arrival: arrival)
   }
 
-  /// Where the stream's timestamps stand on the server's time line; nil before its first packet.
+  /// Where the stream's timestamps stand on the server's time line.
+  /// - Returns: nil before the first packet, and where nothing new is known since the publisher's clock was set:
+  ///   what was known holds.
   public func mapping(_ clock: PublisherClock, epoch: Epoch) -> ClockMapping? {
     guard clockRate > 0 else { return nil }
-    if reportArrival != .never && clock.isKnown {
+    if clock.isKnown, let told = line.line(rate: clockRate) {
+      let moment = clock.serverTime(told.ntp)
+      let delay = epoch.ntp(at: line.arrival).nanoseconds(since: moment)
+      guard delay.magnitude < UInt64(PublisherClock.step) else { return nil }
       return ClockMapping(
-        timestamp: reportTimestamp, ntp: clock.serverTime(NTPTime(rawValue: reportNTP)), rate: clockRate,
-        isReported: true)
+        timestamp: told.timestamp, ntp: moment, rate: told.rate, isReported: told.isKnown)
     }
     guard firstArrival != .never else { return nil }
     return ClockMapping(
@@ -316,8 +323,8 @@ extension TrackReceiver {
     keyFrames.encode(into: &writer)
     writer.write(restarts)
     writer.write(reportNTP)
-    writer.write(reportTimestamp)
     writer.write(reportArrival)
+    line.encode(into: &writer)
     writer.write(firstTimestamp)
     writer.write(firstArrival)
     writer.write(clockRate)
@@ -345,8 +352,8 @@ extension TrackReceiver {
     keyFrames = try KeyFrameRequester(from: &reader)
     restarts = try reader.integer()
     reportNTP = try reader.integer()
-    reportTimestamp = try reader.integer()
     reportArrival = try reader.instant()
+    line = try ReportLine(from: &reader)
     firstTimestamp = try reader.integer()
     firstArrival = try reader.instant()
     clockRate = try reader.integer()

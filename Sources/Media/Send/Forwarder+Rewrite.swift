@@ -111,12 +111,16 @@ extension Forwarder {
   }
 
   /// The stream's timestamp for the first packet of a source: as far behind the last one as the samples lie
-  /// apart on the server's time line.
+  /// apart on the server's time line, at the rate that the stream had until then. Receivers fit one line to the
+  /// reports of the last twenty seconds, whoever they were of; it must go on without a step.
   private func nextTimestamp(_ info: PacketInfo, epoch: Epoch) -> UInt32 {
     guard hasSent else { return lastTimestamp }
-    let rate = info.format.codec.clockRate
+    var rate = info.format.codec.clockRate
     let span: Int64
-    if let clock, let sentClock {
+    if let sentClock, sentClock.isReported, sentClock.rate > rate / 5 * 4, sentClock.rate < rate / 5 * 6 {
+      rate = sentClock.rate
+    }
+    if let clock, clock.isReported, let sentClock, sentClock.isReported {
       span = clock.ntp(at: info.timestamp).nanoseconds(since: sentClock.ntp(at: lastTimestamp))
     } else {
       span = info.arrival.nanoseconds &- lastArrival.nanoseconds

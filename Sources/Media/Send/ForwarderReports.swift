@@ -79,7 +79,8 @@ public struct ForwarderReports: Sendable {
 }
 
 extension Forwarder {
-  /// How long a publisher without sender reports is waited for before its clock is guessed from arrival.
+  /// How long a publisher's second sender report is waited for before its clock is guessed from the first, or from
+  /// arrival. A line that is wrong by the clock's error would stay in the receivers' fits for twenty seconds.
   static let guessAfter = Duration.seconds(10)
 
   /// The stream's sender report; nil before it sent something or while its clock isn't known well enough.

@@ -1,0 +1,182 @@
+public import Model
+
+/// Where a track's timestamps stand in its publisher's own time: the straight line through its last sender reports.
+///
+/// The rate is measured, not taken from the codec. Quartz is off by some ppm, but the stand-in that a browser uses
+/// for want of a sound card by several per cent; carried over the five seconds between two reports on a sound track
+/// that is far more than lip sync bears. What the scatter of the reports can explain is no other rate, though.
+///
+/// A report from before the last one that lies on the line came late or twice and says nothing new. One that fits
+/// no clock is only believed when the next one follows from it: that is a clock that was set or a source that
+/// started over, and the line begins anew with the two.
+public struct ReportLine: Sendable {
+  private struct Report: BitwiseCopyable {
+    var ntp: UInt64 = 0
+    var timestamp: UInt32 = 0
+  }
+
+  static let limit = 8
+  /// How far a clock may be off for a report to follow from another; and the scatter that is allowed beside it.
+  static let offRate = 0.15
+  static let scatter = 0.05
+  /// Seconds beyond which reports don't belong together, far from half the circle of timestamps.
+  static let longest = 3_600.0
+  /// Seconds: reports that are closer to each other count as one.
+  static let spacing = 0.5
+  /// Seconds that reports must span before the line is known.
+  static let knownSpan = 0.9
+  /// Seconds off the line that mean that the rate has changed, so that only the last two reports count.
+  static let surprise = 0.08
+  /// Seconds off the nominal rate that two reports may be by scatter: a frame of sound at either end.
+  static let pairScatter = 0.025
+
+  /// The oldest first.
+  private var reports: InlineArray<8, Report> = InlineArray(repeating: Report())
+  private var count = 0
+  /// Fits no clock that was known when it came.
+  private var doubt: Report?
+  /// When the last report of the line came.
+  public private(set) var arrival = Instant.never
+
+  public init() {}
+
+  public mutating func reset() { self = ReportLine() }
+
+  /// Takes a report into account.
+  /// - Parameters:
+  ///   - rate: of the codec, in hertz; 0 while it is unknown, when only the last report is kept.
+  public mutating func add(_ ntp: NTPTime, _ timestamp: UInt32, rate: UInt32, arrival now: Instant) {
+    let report = Report(ntp: ntp.rawValue, timestamp: timestamp)
+    guard count > 0, rate > 0 else { return begin(report, now) }
+    let last = reports[count &- 1]
+    let (slope, offset) = fit(rate)
+    let (span, ahead) = Self.difference(last, report, rate)
+    let error = ahead - (offset + slope * span)
+    if span <= 0 && span > -Self.longest && error.magnitude <= Self.scatter { return }
+    guard Self.follows(span, ahead) else {
+      if let doubt {
+        let (span, ahead) = Self.difference(doubt, report, rate)
+        if Self.follows(span, ahead) {
+          begin(doubt, now)
+          return append(report, now)
+        }
+      }
+      doubt = report
+      return
+    }
+    if count > 1 && error.magnitude > Self.surprise { begin(last, now) }
+    append(report, now)
+  }
+
+  /// The line: a timestamp at the last report's moment, and hertz there; nil before the first report.
+  /// - Parameter rate: of the codec, in hertz.
+  /// - Returns: `isKnown` when the rate was measured, or is known to be the codec's.
+  public func line(rate: UInt32) -> (ntp: NTPTime, timestamp: UInt32, rate: UInt32, isKnown: Bool)? {
+    guard count > 0, rate > 0 else { return nil }
+    let last = reports[count &- 1]
+    let (slope, offset) = fit(rate)
+    let hertz = Double(rate)
+    return (
+      NTPTime(rawValue: last.ntp),
+      last.timestamp &+ UInt32(truncatingIfNeeded: Int64((offset * hertz).rounded())),
+      UInt32(clamping: Int64((hertz * (1 + slope)).rounded())),
+      Self.difference(reports[0], last, rate).span >= Self.knownSpan
+    )
+  }
+
+  private mutating func begin(_ report: Report, _ now: Instant) {
+    reports[0] = report
+    count = 1
+    doubt = nil
+    arrival = now
+  }
+
+  private mutating func append(_ report: Report, _ now: Instant) {
+    doubt = nil
+    arrival = now
+    if count > 1, Self.seconds(reports[count &- 2], report) < Self.spacing {
+      reports[count &- 1] = report
+      return
+    }
+    if count == Self.limit {
+      for index in 1..<count { reports[index &- 1] = reports[index] }
+      count &-= 1
+    }
+    reports[count] = report
+    count &+= 1
+  }
+
+  // MARK: Arithmetic
+
+  private static func seconds(_ from: Report, _ to: Report) -> Double {
+    Double(NTPTime(rawValue: to.ntp).nanoseconds(since: NTPTime(rawValue: from.ntp))) / 1e9
+  }
+
+  /// Seconds between two reports, and how many more of them the timestamps counted.
+  private static func difference(
+    _ from: Report, _ to: Report, _ rate: UInt32
+  ) -> (span: Double, ahead: Double) {
+    let span = seconds(from, to)
+    return (span, Double(Int32(bitPattern: to.timestamp &- from.timestamp)) / Double(rate) - span)
+  }
+
+  private static func follows(_ span: Double, _ ahead: Double) -> Bool {
+    span > 0 && span <= longest && ahead.magnitude <= offRate * span + scatter
+  }
+
+  /// Least squares over all reports, about the last one: how much faster than the codec's the clock runs, as a
+  /// fraction, and how many seconds the line is ahead of the last report.
+  private func fit(_ rate: UInt32) -> (slope: Double, offset: Double) {
+    guard count > 1 else { return (0, 0) }
+    let last = reports[count &- 1]
+    let number = Double(count)
+    var points: InlineArray<8, (x: Double, y: Double)> = InlineArray(repeating: (0, 0))
+    var middle = (x: 0.0, y: 0.0)
+    for index in 0..<count {
+      let (span, ahead) = Self.difference(last, reports[index], rate)
+      points[index] = (span, ahead)
+      middle.x += span / number
+      middle.y += ahead / number
+    }
+    var (products, squares, rest) = (0.0, 0.0, 0.0)
+    for index in 0..<count {
+      let (x, y) = (points[index].x - middle.x, points[index].y - middle.y)
+      products += x * y
+      squares += x * x
+      rest += y * y
+    }
+    guard squares > 0 else { return (0, 0) }
+    let slope = max(-Self.offRate, min(products / squares, Self.offRate))
+    // What is left beside the line tells how far the reports scatter; two leave nothing.
+    let scatter =
+      count == 2
+      ? Self.pairScatter : max(0.001, 4 * (max(0, rest - slope * products) / (number - 2)).squareRoot())
+    guard slope.magnitude * -points[0].x > scatter else { return (0, middle.y) }
+    return (slope, middle.y - slope * middle.x)
+  }
+
+  // MARK: State
+
+  public func encode(into writer: inout StateWriter) {
+    writer.write(UInt32(count))
+    for index in 0..<count {
+      writer.write(reports[index].ntp)
+      writer.write(reports[index].timestamp)
+    }
+    writer.write(doubt != nil)
+    writer.write(doubt?.ntp ?? 0)
+    writer.write(doubt?.timestamp ?? 0)
+    writer.write(arrival)
+  }
+
+  public init(from reader: inout StateReader) throws(StateError) {
+    count = try reader.count(limit: Self.limit)
+    for index in 0..<count {
+      reports[index] = Report(ntp: try reader.integer(), timestamp: try reader.integer())
+    }
+    let doubted = try reader.bool()
+    let report = Report(ntp: try reader.integer(), timestamp: try reader.integer())
+    doubt = doubted ? report : nil
+    arrival = try reader.instant()
+  }
+}
