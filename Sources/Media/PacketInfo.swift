@@ -40,20 +40,20 @@ public struct PacketInfo: BitwiseCopyable, Sendable {
     public var rawValue: UInt16
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    public static let marker = Flags(rawValue: 1)
+    @inlinable public static var marker: Flags { Flags(rawValue: 1) }
     /// The first packet of a frame.
-    public static let frameStart = Flags(rawValue: 2)
+    @inlinable public static var frameStart: Flags { Flags(rawValue: 2) }
     /// The first packet of a key frame.
-    public static let keyFrame = Flags(rawValue: 4)
+    @inlinable public static var keyFrame: Flags { Flags(rawValue: 4) }
     /// No other frame refers to this one.
-    public static let discardable = Flags(rawValue: 8)
-    public static let audioLevel = Flags(rawValue: 16)
+    @inlinable public static var discardable: Flags { Flags(rawValue: 8) }
+    @inlinable public static var audioLevel: Flags { Flags(rawValue: 16) }
     /// It came as a retransmission.
-    public static let recovered = Flags(rawValue: 32)
+    @inlinable public static var recovered: Flags { Flags(rawValue: 32) }
     /// The picture id has 15 bits.
-    public static let longPictureID = Flags(rawValue: 64)
+    @inlinable public static var longPictureID: Flags { Flags(rawValue: 64) }
     /// `carried` has something.
-    public static let carriesExtensions = Flags(rawValue: 128)
+    @inlinable public static var carriesExtensions: Flags { Flags(rawValue: 128) }
   }
 
   public init() {}
@@ -89,4 +89,6 @@ public enum MediaDrop: UInt8, Error, Sendable, CaseIterable {
   /// A retransmission or padding before the stream it belongs to.
   case retransmissionWithoutStream
   case paddingOnly
+  /// From before the codec changed to one with another clock, and overtaken by that change.
+  case otherClock
 }

@@ -56,9 +56,10 @@ public struct CodecFormat: Hashable, BitwiseCopyable, Sendable, CustomStringConv
       }
   }
 
-  public static let opus = CodecFormat(.opus)
-  public static let red = CodecFormat(.red)
-  public static let vp8 = CodecFormat(.vp8)
+  // Computed: a stored one would be looked up, behind a once, for each packet in another module.
+  @inlinable public static var opus: CodecFormat { CodecFormat(unchecked: 0) }
+  @inlinable public static var red: CodecFormat { CodecFormat(unchecked: 1) }
+  @inlinable public static var vp8: CodecFormat { CodecFormat(unchecked: 5) }
 
   /// - Parameter profile: 0–3; others are nil.
   public static func vp9(profile: UInt8) -> CodecFormat? {

@@ -7,7 +7,7 @@ public struct Instant: BitwiseCopyable, Comparable, Hashable, Sendable {
   @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
   /// Later than any moment that is ever reached: "no deadline".
-  public static let never = Instant(nanoseconds: .max)
+  @inlinable public static var never: Instant { Instant(nanoseconds: .max) }
 
   @inlinable public static func < (a: Self, b: Self) -> Bool { a.nanoseconds < b.nanoseconds }
   @inlinable public static func + (a: Self, b: Duration) -> Self {

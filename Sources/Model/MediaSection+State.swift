@@ -110,6 +110,7 @@ extension AgreedMedia {
       writer.write(section.streamID)
       writer.write(section.allowsMixedExtensions)
     }
+    writer.write(allowsReducedSizeRTCP)
   }
 
   public init(from reader: inout StateReader) throws(StateError) {
@@ -135,6 +136,7 @@ extension AgreedMedia {
           ssrc: ssrc, rtxSSRC: rtxSSRC, cname: try reader.string(limit: textLimit),
           streamID: try reader.string(limit: textLimit), allowsMixedExtensions: try reader.bool()))
     }
+    allowsReducedSizeRTCP = try reader.bool()
   }
 
   private static func optional(_ reader: inout StateReader) throws(StateError) -> UInt32? {

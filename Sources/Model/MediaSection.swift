@@ -122,9 +122,15 @@ public struct SendSection: Equatable, Sendable {
 public struct AgreedMedia: Equatable, Sendable {
   public var receive: [ReceiveSection]
   public var send: [SendSection]
+  /// RTCP may leave report and name out where it has neither to say (`a=rtcp-rsize`, RFC 5506 §5): all sections that
+  /// carry something agreed to that. What was not agreed on is not used.
+  public var allowsReducedSizeRTCP: Bool
 
-  public init(receive: [ReceiveSection] = [], send: [SendSection] = []) {
+  public init(
+    receive: [ReceiveSection] = [], send: [SendSection] = [], allowsReducedSizeRTCP: Bool = false
+  ) {
     self.receive = receive
     self.send = send
+    self.allowsReducedSizeRTCP = allowsReducedSizeRTCP
   }
 }

@@ -51,6 +51,7 @@ extension Negotiator {
       ids.adopt(terms, listing: answer.attributes(of: section).extensions)
       do {
         update(index, terms, try claims.claim(section, terms))
+        sections[index].allowsReducedSizeRTCP = section.rtcpReducedSize && ours.rtcpReducedSize
       } catch {
         throw .answerMismatch(section: index, .unusable(error))
       }

@@ -38,7 +38,11 @@ public struct Negotiator: Equatable, Sendable {
 
   /// What flows at the moment.
   public var media: AgreedMedia {
-    AgreedMedia(receive: sections.compactMap(\.receive), send: sections.compactMap(\.send))
+    let flowing = sections.filter { $0.receive != nil || $0.send != nil }
+    return AgreedMedia(
+      receive: flowing.compactMap(\.receive), send: flowing.compactMap(\.send),
+      // One transport has one kind of RTCP (RFC 8859 §5.7 has all of a bundle say the same).
+      allowsReducedSizeRTCP: !flowing.isEmpty && flowing.allSatisfy(\.allowsReducedSizeRTCP))
   }
 
   /// The line `o=` of our next description.
@@ -108,6 +112,8 @@ public struct NegotiatedSection: Equatable, Sendable {
 
   /// As agreed on last, also while nothing flows.
   var codecs: [NegotiatedCodec] = []
+  /// Both descriptions of it have `a=rtcp-rsize`.
+  var allowsReducedSizeRTCP = false
   /// The name of a slot's track in `a=msid`.
   var trackID = ""
   /// The slot's place in `Negotiator.pairs`.

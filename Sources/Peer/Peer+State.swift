@@ -5,7 +5,7 @@ internal import Media
 public import Model
 
 extension Peer {
-  private static let stateVersion: UInt16 = 2
+  private static let stateVersion: UInt16 = 4
 
   /// The peer as bytes; whoever holds them goes on exactly where it stood.
   /// - Returns: nil in the middle of a handshake, which lives inside OpenSSL, and after the peer's end.
@@ -42,6 +42,7 @@ extension Peer {
     }
     writer.write(rtcpIndex)
     writer.write(reportsDue)
+    writer.write(clockReportsDue)
     writer.write(feedbackDue)
     writer.write(roundTrip.wholeNanoseconds)
     loss.encode(into: &writer)
@@ -96,6 +97,7 @@ extension Peer {
     }
     peer.rtcpIndex = try reader.integer()
     peer.reportsDue = try reader.instant()
+    peer.clockReportsDue = try reader.instant()
     peer.feedbackDue = try reader.instant()
     peer.roundTrip = .nanoseconds(try reader.integer(Int64.self))
     peer.loss = try LossTally(from: &reader)

@@ -63,6 +63,8 @@ public struct Peer: ~Copyable {
   /// never repeats either).
   var rtcpIndex: UInt32 = 0
   var reportsDue = Instant.never
+  /// Of slots whose codec has another clock since a short time.
+  var clockReportsDue = Instant.never
   /// When requests for packets and key frames or arrival feedback are due; early at worst.
   var feedbackDue = Instant.never
   public internal(set) var closed: PeerCloseReason?

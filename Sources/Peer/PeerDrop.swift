@@ -30,6 +30,7 @@ public enum PeerDrop: UInt8, Sendable, CaseIterable {
   case sequenceJump
   case retransmissionWithoutStream
   case paddingOnly
+  case otherClock
   /// Something to send, but no selected path or no keys yet.
   case sendWithoutPath
   /// An index would have been sealed twice: a mistake of ours.

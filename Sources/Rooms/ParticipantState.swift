@@ -19,12 +19,15 @@ public struct ParticipantInfo: Equatable, Sendable {
   public var metadata: String?
   /// At most 256 pairs, at most 64 KiB together.
   public var attributes: [String: String] = [:]
+  public var permissions = Permissions()
   public var tracks: [TrackInfo]
 }
 
 public struct RoomInfo: Equatable, Sendable {
   public let id: RoomID
   public let name: String
+  /// At most 64 KiB.
+  public var metadata: String?
 }
 
 /// The room as it was at the moment of joining.
@@ -42,9 +45,13 @@ public struct RoomEvent: Sendable {
   public enum Kind: String, Sendable, CaseIterable {
     case roomStarted = "room.started"
     case roomFinished = "room.finished"
+    case roomUpdated = "room.updated"
     case participantJoined = "participant.joined"
     case participantLeft = "participant.left"
     case participantUpdated = "participant.updated"
+    /// Nothing has come on its way of media for a while; it may come back, or be left.
+    case participantReconnecting = "participant.reconnecting"
+    case participantReconnected = "participant.reconnected"
     case trackPublished = "track.published"
     case trackUnpublished = "track.unpublished"
     case trackMuted = "track.muted"
@@ -83,4 +90,8 @@ public enum JoinError: Error, Equatable, Sendable {
   case draining
   /// The room, or the server, has as many as it may.
   case full(limit: Int)
+  /// There is no such room, and none is made by who comes.
+  case noRoom
+  /// The identity was removed from the room, and the token is not known to be of after that.
+  case removed
 }

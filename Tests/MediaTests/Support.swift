@@ -74,6 +74,12 @@ func section(
 }
 
 extension TrackReceiver {
+  /// A report that came when it was made.
+  mutating func senderReport(ntp: NTPTime, timestamp: UInt32, arrival: Instant) {
+    senderReport(
+      ntp: ntp, timestamp: timestamp, arrival: arrival, moment: epoch.ntp(at: arrival), epoch: epoch)
+  }
+
   /// Gives it the packet as it came from the wire.
   mutating func take(_ bytes: [UInt8], isRTX: Bool = false, level: AudioLevel? = nil, at now: Instant = start)
     -> (outcome: Outcome, packet: [UInt8])

@@ -30,7 +30,7 @@ struct MediaSectionStateTests {
       SendSection(
         index: 8, mid: "3", kind: .video, codecs: [], extensions: HeaderExtensionMap(), ssrc: 2, rtxSSRC: 0,
         cname: "", streamID: ""),
-    ])
+    ], allowsReducedSizeRTCP: true)
 
   func bytes(_ media: AgreedMedia) -> [UInt8] {
     var writer = StateWriter()

@@ -62,6 +62,18 @@ struct OfferTests {
     #expect(ours.remote.fingerprints == [local().fingerprint])
   }
 
+  @Test(arguments: [true, false])
+  mutating func `an answer without reduced-size RTCP is held to`(answersSo: Bool) throws {
+    let offer = try client.offer(plan, local: end, random: &random)
+    let offersSo = offer.media.allSatisfy { $0.rtcpReducedSize }
+    #expect(offersSo)
+    let answer = try server.answer(to: offer, local: local(), random: &random)
+    #expect(answer.agreement.media.allowsReducedSizeRTCP)
+    var description = answer.description
+    description.media[1].rtcpReducedSize = answersSo
+    #expect(try client.accept(description).media.allowsReducedSizeRTCP == answersSo)
+  }
+
   @Test mutating func `a plan is carried out as sections`() throws {
     let audio = "opus/111 red/63 G722/9 PCMU/0 PCMA/8"
     let video = "VP8/96+97 VP9-0/98+99 H264-42e01f-1/102+103 AV1-0/104+105"

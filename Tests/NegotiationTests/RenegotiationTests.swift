@@ -17,6 +17,30 @@ struct RenegotiationTests {
     #expect(second == first)
   }
 
+  @Test(arguments: [
+    ([true, true], true), ([true, false], false), ([false, false], false),
+  ])
+  func `RTCP is of reduced size where every section that flows agrees`(offered: [Bool], agreed: Bool) throws {
+    var negotiator = Negotiator()
+    var offer = OfferText()
+    for (index, isOffered) in offered.enumerated() where isOffered {
+      offer.sections[index].append("a=rtcp-rsize")
+    }
+    let answer = try negotiator.answer(offer)
+    #expect(try SessionDescription(parsing: answer.sdp).media.map(\.rtcpReducedSize) == offered)
+    #expect(answer.agreement.media.allowsReducedSizeRTCP == agreed)
+    #expect(negotiator.media.allowsReducedSizeRTCP == agreed)
+  }
+
+  @Test mutating func `an offer can take reduced-size RTCP back, and a section at rest has no say`() throws {
+    offer.sections[0].append("a=rtcp-rsize")
+    #expect(try !negotiator.answer(offer).agreement.media.allowsReducedSizeRTCP)
+    offer.replace("a=sendonly", with: "a=inactive", in: 1)
+    #expect(try negotiator.answer(offer).agreement.media.allowsReducedSizeRTCP)
+    offer.replace("a=rtcp-rsize", with: nil)
+    #expect(try !negotiator.answer(offer).agreement.media.allowsReducedSizeRTCP)
+  }
+
   @Test mutating func `new sections get new numbers and old ones keep theirs`() throws {
     _ = try negotiator.answer(offer)
     offer.sections.append(OfferText.audio("2", "recvonly"))

@@ -8,7 +8,7 @@ import Wire
 
 /// What a compound of ours says, packet by packet.
 private enum Said: Equatable {
-  case senderReport, name, nack, other
+  case senderReport, name, nack, arrivals, other
   case receiverReport(blocks: Int)
   case goodbye([UInt32])
   case pictureLoss(UInt32)
@@ -28,6 +28,7 @@ private enum Said: Equatable {
       let goodbye = try Goodbye(packet)
       return .goodbye((0..<goodbye.count).compactMap { goodbye[$0] })
     case .nack: return .nack
+    case .transportFeedback: return .arrivals
     case .pictureLoss: return .pictureLoss(try PictureLossIndication(packet).sources.media)
     case .fullIntraRequest:
       guard let entry = try FullIntraRequest(packet)[0] else { return .other }
@@ -49,20 +50,25 @@ extension ConnectedPeer {
   }
 
   /// Reads what has left.
-  fileprivate func taken() throws -> [Said] {
+  fileprivate func taken() throws -> [Said] { try compounds().flatMap { $0 } }
+
+  /// Reads what has left, datagram by datagram.
+  fileprivate func compounds() throws -> [[Said]] {
     var opener = try SRTPOpener(keys: Self.near, mappedLimit: SRTPOpener.mappedCapacity)
-    var said: [Said] = []
+    var all: [[Said]] = []
     for index in 0..<context.outbox.count {
       var bytes = Array(context.outbox.bytes(context.outbox[index]))
       try bytes.withUnsafeMutableBytes { buffer in
         guard RTCPPacket.matches(UnsafeRawBufferPointer(buffer)) else { return }
         let size = try opener.openRTCP(buffer)
         var reader = RTCPReader(UnsafeRawBufferPointer(rebasing: buffer[..<size]))
+        var said: [Said] = []
         while let packet = try reader.next() { said.append(Said(packet)) }
+        all.append(said)
       }
     }
     context.outbox.removeAll()
-    return said
+    return all
   }
 
   /// Sends a sealed compound, as the far end would.
@@ -119,7 +125,7 @@ struct PeerRTCPTests {
       (NegotiatedCodec(format: .vp8, payloadType: 96), []),
     ]
     for (codec, wanted) in ways {
-      let far = try ConnectedPeer(AgreedMedia(receive: [section(codec)]))
+      let far = try ConnectedPeer(AgreedMedia(receive: [section(codec)], allowsReducedSizeRTCP: true))
       far.send(ssrc: 50, payloadType: 96, payload: delta)
       var asked: [Said] = []
       for _ in 0..<9 {
@@ -128,6 +134,69 @@ struct PeerRTCPTests {
       }
       #expect(asked == wanted)
       #expect(try far.said(after: .milliseconds(200)).count == wanted.count)
+    }
+  }
+
+  // MARK: - Compounds
+
+  /// One for a lost packet, one for a key frame, one for arrival times.
+  private func feedback(agreed: Bool) throws -> [[Said]] {
+    var section = self.section(NegotiatedCodec(format: .vp8, payloadType: 96, nack: true, pli: true))
+    section.extensions[.transportSequence] = 5
+    let far = try ConnectedPeer(AgreedMedia(receive: [section], allowsReducedSizeRTCP: agreed))
+    try far.rebuild()
+    for (sequence, number) in [(100, "\0\u{1}"), (103, "\0\u{2}")] as [(UInt16, String)] {
+      far.send(ssrc: 50, payloadType: 96, sequence: sequence, extensions: [(5, number)])
+    }
+    far.now = far.now + .milliseconds(500)
+    far.peer.wishKeyFrame(receiver: 0)
+    far.peer.poll(now: far.now, context: &far.context)
+    return try far.compounds()
+  }
+
+  @Test func `feedback stands alone where that was agreed on`() throws {
+    #expect(try feedback(agreed: true) == [[.nack, .pictureLoss(50)], [.arrivals]])
+  }
+
+  @Test func `elsewhere a report and a name go before it`() throws {
+    #expect(
+      try feedback(agreed: false) == [
+        [.receiverReport(blocks: 0), .name, .nack, .pictureLoss(50)],
+        [.receiverReport(blocks: 0), .name, .arrivals],
+      ])
+  }
+
+  @Test func `with nothing to say nothing is sent`() throws {
+    let far = try ConnectedPeer(AgreedMedia(receive: [ConnectedPeer.section(0, ssrc: 50)]))
+    far.send(ssrc: 50, payloadType: 96)
+    #expect(try far.said(after: .milliseconds(500)) == [])
+  }
+
+  @Test func `however many streams there are, each compound begins with a report and has a name`() throws {
+    for agreed in [true, false] {
+      for count in [1, 30, 31, 32, 46, 47, 48, 49, 90, 200] as [UInt32] {
+        let codec = NegotiatedCodec(format: .vp8, payloadType: 96, remb: true)
+        let sections = (0..<count).map { number in
+          var section = ConnectedPeer.section(UInt16(number), ssrc: 50 + number)
+          section.codecs = [codec]
+          return section
+        }
+        let far = try ConnectedPeer(AgreedMedia(receive: sections, allowsReducedSizeRTCP: agreed))
+        for number in 0..<count { far.send(ssrc: 50 + number, payloadType: 96) }
+        far.peer.reportsDue = far.now
+        far.peer.poll(now: far.now, context: &far.context)
+        let compounds = try far.compounds()
+        #expect(!compounds.isEmpty)
+        for compound in compounds {
+          let beginsWithReport = if case .receiverReport? = compound.first { true } else { false }
+          #expect(beginsWithReport && compound.contains(.name), "\(count) streams: \(compound)")
+        }
+        let blocks = compounds.joined().reduce(0) { sum, said in
+          if case .receiverReport(let blocks) = said { sum + blocks } else { sum }
+        }
+        #expect(blocks == Int(count))
+        #expect(compounds.joined().contains { if case .estimate = $0 { true } else { false } })
+      }
     }
   }
 

@@ -35,12 +35,23 @@ public struct ReportLine: Sendable {
   private var count = 0
   /// Fits no clock that was known when it came.
   private var doubt: Report?
+  /// How much faster than the codec's the clock ran before its codec changed, as a fraction.
+  private var told: Double?
   /// When the last report of the line came.
   public private(set) var arrival = Instant.never
 
   public init() {}
 
   public mutating func reset() { self = ReportLine() }
+
+  /// The codec changed to one with another clock, which counts by the same card.
+  /// - Parameters:
+  ///   - ntp: when the first sample of the new clock was taken, as the line has it.
+  ///   - pace: as `line` has it of the old clock, as a fraction.
+  public mutating func restart(_ ntp: NTPTime, _ timestamp: UInt32, pace: Double, arrival now: Instant) {
+    begin(Report(ntp: ntp.rawValue, timestamp: timestamp), now)
+    told = pace
+  }
 
   /// Takes a report into account.
   /// - Parameters:
@@ -69,18 +80,21 @@ public struct ReportLine: Sendable {
   }
 
   /// The line: a timestamp at the last report's moment, and hertz there; nil before the first report.
-  /// - Parameter rate: of the codec, in hertz.
+  /// - Parameters:
+  ///   - rate: of the codec, in hertz.
+  ///   - pace: how much faster the clock runs as far as packets tell, as a fraction; counts while reports don't.
   /// - Returns: `isKnown` when the rate was measured, or is known to be the codec's.
-  public func line(rate: UInt32) -> (ntp: NTPTime, timestamp: UInt32, rate: UInt32, isKnown: Bool)? {
+  public func line(rate: UInt32, pace: Double? = nil) -> (ntp: NTPTime, timestamp: UInt32, rate: UInt32, isKnown: Bool)? {
     guard count > 0, rate > 0 else { return nil }
     let last = reports[count &- 1]
-    let (slope, offset) = fit(rate)
+    let isMeasured = Self.difference(reports[0], last, rate).span >= Self.knownSpan
+    let (slope, offset) = isMeasured ? fit(rate) : (pace ?? told ?? 0, 0)
     let hertz = Double(rate)
     return (
       NTPTime(rawValue: last.ntp),
       last.timestamp &+ UInt32(truncatingIfNeeded: Int64((offset * hertz).rounded())),
       UInt32(clamping: Int64((hertz * (1 + slope)).rounded())),
-      Self.difference(reports[0], last, rate).span >= Self.knownSpan
+      isMeasured || pace != nil || told != nil
     )
   }
 
@@ -124,35 +138,22 @@ public struct ReportLine: Sendable {
     span > 0 && span <= longest && ahead.magnitude <= offRate * span + scatter
   }
 
-  /// Least squares over all reports, about the last one: how much faster than the codec's the clock runs, as a
-  /// fraction, and how many seconds the line is ahead of the last report.
+  /// About the last report: how much faster than the codec's the clock runs, as a fraction, and how many seconds the
+  /// line is ahead of the last report.
   private func fit(_ rate: UInt32) -> (slope: Double, offset: Double) {
-    guard count > 1 else { return (0, 0) }
+    guard count > 1 else { return (told ?? 0, 0) }
     let last = reports[count &- 1]
-    let number = Double(count)
-    var points: InlineArray<8, (x: Double, y: Double)> = InlineArray(repeating: (0, 0))
-    var middle = (x: 0.0, y: 0.0)
+    var points = FittedLine()
     for index in 0..<count {
       let (span, ahead) = Self.difference(last, reports[index], rate)
-      points[index] = (span, ahead)
-      middle.x += span / number
-      middle.y += ahead / number
+      points.add(span, ahead)
     }
-    var (products, squares, rest) = (0.0, 0.0, 0.0)
-    for index in 0..<count {
-      let (x, y) = (points[index].x - middle.x, points[index].y - middle.y)
-      products += x * y
-      squares += x * x
-      rest += y * y
-    }
-    guard squares > 0 else { return (0, 0) }
-    let slope = max(-Self.offRate, min(products / squares, Self.offRate))
+    let line = points.fit()
+    let slope = max(-Self.offRate, min(line.slope, Self.offRate))
     // What is left beside the line tells how far the reports scatter; two leave nothing.
-    let scatter =
-      count == 2
-      ? Self.pairScatter : max(0.001, 4 * (max(0, rest - slope * products) / (number - 2)).squareRoot())
-    guard slope.magnitude * -points[0].x > scatter else { return (0, middle.y) }
-    return (slope, middle.y - slope * middle.x)
+    let scatter = count == 2 ? Self.pairScatter : max(0.001, 4 * line.deviation)
+    guard slope.magnitude * points.span > scatter else { return (0, line.y) }
+    return (slope, line.y - slope * line.x)
   }
 
   // MARK: State
@@ -166,6 +167,8 @@ public struct ReportLine: Sendable {
     writer.write(doubt != nil)
     writer.write(doubt?.ntp ?? 0)
     writer.write(doubt?.timestamp ?? 0)
+    writer.write(told != nil)
+    writer.write((told ?? 0).bitPattern)
     writer.write(arrival)
   }
 
@@ -177,6 +180,10 @@ public struct ReportLine: Sendable {
     let doubted = try reader.bool()
     let report = Report(ntp: try reader.integer(), timestamp: try reader.integer())
     doubt = doubted ? report : nil
+    let isTold = try reader.bool()
+    let pace = Double(bitPattern: try reader.integer())
+    guard pace.magnitude <= Self.offRate else { throw .invalid(field: "clock's pace", offset: reader.offset) }
+    told = isTold ? pace : nil
     arrival = try reader.instant()
   }
 }

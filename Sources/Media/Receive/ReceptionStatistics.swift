@@ -17,6 +17,16 @@ public struct ReceptionStatistics: Sendable {
     case dropped(MediaDrop)
 
     public var isDropped: Bool { if case .dropped = self { true } else { false } }
+
+    /// Whether nothing of a higher number came before.
+    /// - Parameter highest: with this packet.
+    @inlinable @inline(__always)
+    func isAhead(_ highest: Int64) -> Bool {
+      switch self {
+      case .fresh(let sequence), .restarted(let sequence): sequence == highest
+      case .dropped: false
+      }
+    }
   }
 
   @usableFromInline var highest: Int64 = 0
@@ -30,7 +40,8 @@ public struct ReceptionStatistics: Sendable {
   private var receivedAtReport: UInt64 = 0
   /// In units of the RTP clock, times 16.
   private var jitterTimes16: UInt32 = 0
-  private var lastTransit: UInt32 = 0
+  /// Arrival minus timestamp, in units of the RTP clock.
+  private(set) var lastTransit: UInt32 = 0
   private var hasTransit = false
   @usableFromInline var window: InlineArray<16, UInt64> = InlineArray(repeating: 0)
 
@@ -91,10 +102,7 @@ public struct ReceptionStatistics: Sendable {
   ///   - arrival: when the kernel had it.
   ///   - clockRate: hertz.
   public mutating func noteTransit(timestamp: UInt32, arrival: Instant, clockRate: UInt32) {
-    let seconds = arrival.nanoseconds / 1_000_000_000
-    let rest = arrival.nanoseconds % 1_000_000_000
-    let units = seconds &* Int64(clockRate) &+ rest &* Int64(clockRate) / 1_000_000_000
-    let transit = UInt32(truncatingIfNeeded: units) &- timestamp
+    let transit = Self.units(arrival, rate: clockRate) &- timestamp
     if hasTransit {
       let difference = Int32(bitPattern: transit &- lastTransit).magnitude
       // A jump of the media clock is no jitter.
@@ -106,10 +114,20 @@ public struct ReceptionStatistics: Sendable {
     lastTransit = transit
   }
 
-  /// The clock that timestamps count is another one from here on.
-  public mutating func forgetTransit() {
+  /// The clock that timestamps count is another one from here on; what is known of jitter stays.
+  /// - Returns: the timestamp that a packet of this arrival would have had by the old clock, as the last one's
+  ///   journey has it; nil where there was none.
+  mutating func changeClock(from old: UInt32, to new: UInt32, arrival: Instant) -> UInt32? {
+    let timestamp = hasTransit ? Self.units(arrival, rate: old) &- lastTransit : nil
     hasTransit = false
-    jitterTimes16 = 0
+    jitterTimes16 = UInt32(clamping: UInt64(jitterTimes16) &* UInt64(new) / UInt64(max(old, 1)))
+    return timestamp
+  }
+
+  private static func units(_ moment: Instant, rate: UInt32) -> UInt32 {
+    let seconds = moment.nanoseconds / 1_000_000_000
+    let rest = moment.nanoseconds % 1_000_000_000
+    return UInt32(truncatingIfNeeded: seconds &* Int64(rate) &+ rest &* Int64(rate) / 1_000_000_000)
   }
 
   /// The loss since the last report, and in all (A.3); call once a report.

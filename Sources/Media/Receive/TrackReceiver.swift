@@ -37,6 +37,8 @@ public struct TrackReceiver: Sendable {
   /// The sender adapts by our estimate alone (draft-alvestrand-rmcat-remb-03).
   public private(set) var usesEstimate = false
   private var intraSequence: UInt8 = 0
+  /// The publisher has another address: of what it sent on the way there, much may be lost.
+  private var hasMoved = false
   /// The sender said goodbye; its next packet takes that back.
   private var hasLeft = false
   /// Of the last key frame with a dependency descriptor.
@@ -47,6 +49,8 @@ public struct TrackReceiver: Sendable {
   private var reportArrival = Instant.never
   /// All of them together, for the clock.
   private var line = ReportLine()
+  /// Of sound, whose clock is a card's; pictures are timed by the machine's own.
+  private var pace = ArrivalPace()
   /// The first packet, which ties the clock until a report does.
   private var firstTimestamp: UInt32 = 0
   private var firstArrival = Instant.never
@@ -139,6 +143,7 @@ public struct TrackReceiver: Sendable {
       info.audioLevel = audioLevel.byte
     }
 
+    let rate = format.codec.clockRate
     var offset = 0
     let taken: ReceptionStatistics.Arrival
     if isRTX {
@@ -158,8 +163,13 @@ public struct TrackReceiver: Sendable {
       // A duplicate or a packet from nowhere says nothing about the network's jitter.
       if !taken.isDropped {
         hasLeft = false
-        if clockRate != format.codec.clockRate { changeClock(to: format.codec.clockRate, header, arrival) }
-        statistics.noteTransit(timestamp: header.timestamp, arrival: arrival, clockRate: clockRate)
+        if clockRate != rate, taken.isAhead(statistics.highestSequence) {
+          changeClock(to: rate, header, arrival)
+        }
+        if clockRate == rate {
+          statistics.noteTransit(timestamp: header.timestamp, arrival: arrival, clockRate: rate)
+          if kind == .audio { pace.note(transit: statistics.lastTransit, arrival: arrival, rate: rate) }
+        }
       }
       if firstArrival == .never {
         firstArrival = arrival
@@ -176,12 +186,15 @@ public struct TrackReceiver: Sendable {
       firstTimestamp = header.timestamp
       reportArrival = .never
       line.reset()
+      pace.reset()
       // Nobody can go on without one, and nobody who gets nothing asks.
       wishKeyFrame()
     case .dropped(let reason): return .dropped(reason)
     }
+    if usesNACK { noteMissing(before: info.extendedSequence, isRTX: isRTX, arrival) }
     info.restart = restarts
-    if usesNACK, nack.received(info.extendedSequence, now: arrival) { keyFrames.wish() }
+    // Whoever gets the track has gone on with the new clock.
+    guard clockRate == rate else { return .dropped(.otherClock) }
 
     let payload = UnsafeRawBufferPointer(
       rebasing: packet[(offset + header.headerSize)...].prefix(Int(info.payloadSize)))
@@ -194,16 +207,47 @@ public struct TrackReceiver: Sendable {
     return .media(info, offset: offset, size: header.headerSize &+ Int(info.payloadSize))
   }
 
-  /// The codec changed to one with another clock: the stream goes on as one that started over (RFC 7160 §4.2).
+  /// Packets that are asked for again after a move; a key frame is fewer, and sooner there.
+  private static let missingAfterMove = 32
+
+  @inline(__always)
+  private mutating func noteMissing(before sequence: Int64, isRTX: Bool, _ arrival: Instant) {
+    var isTooMuch = nack.received(sequence, now: arrival)
+    if hasMoved && !isRTX {
+      hasMoved = false
+      isTooMuch = isTooMuch || nack.count > Self.missingAfterMove
+    }
+    if isTooMuch { skip() }
+  }
+
+  /// So much is missing that a key frame is the better answer: packets asked for now would only delay it.
+  @inline(never)
+  private mutating func skip() {
+    guard kind == .video, usesPLI || usesFIR else { return }
+    nack.giveUp()
+    keyFrames.wish()
+  }
+
+  /// The codec changed to one with another clock (RFC 7160): the stream goes on as one that started over.
+  ///
+  /// Senders differ in how they go on counting, so its first timestamp says nothing about when it was taken. The
+  /// last journey of the old clock does, as well as the network's jitter lets it, until the next report.
+  @inline(never)
   private mutating func changeClock(to rate: UInt32, _ header: RTPHeader, _ arrival: Instant) {
-    defer { clockRate = rate }
-    guard clockRate != 0 else { return }
-    statistics.forgetTransit()
+    let old = clockRate
+    clockRate = rate
+    guard old != 0 else { return }
+    let equal = statistics.changeClock(from: old, to: rate, arrival: arrival)
     restarts &+= 1
     firstArrival = arrival
     firstTimestamp = header.timestamp
-    reportArrival = .never
-    line.reset()
+    let known = line.line(rate: old, pace: pace.fraction(rate: old))
+    pace.reset()
+    // The card that it counts by is the same, whatever the codec's clock.
+    guard let equal, let known else { return line.reset() }
+    let mapping = ClockMapping(timestamp: known.timestamp, ntp: known.ntp, rate: old, measured: known.rate, isReported: true)
+    line.restart(
+      mapping.ntp(at: equal), header.timestamp, pace: Double(known.rate) / Double(old) - 1, arrival: arrival)
   }
 
   /// Holds the track, or lets it flow again. Whoever gets it goes on without a gap: to them it is a source that
@@ -241,8 +285,14 @@ extension TrackReceiver {
   /// Somebody needs a key frame; audio, and codecs without a way to ask for one, have none to give.
   public mutating func wishKeyFrame() { if usesPLI || usesFIR { keyFrames.wish() } }
 
-  /// What was sent to the publisher last went where it isn't any more.
-  public mutating func feedbackLost() { keyFrames.lost() }
+  /// The publisher has another address, and what it was asked last went to the old one.
+  public mutating func moved() {
+    hasMoved = true
+    keyFrames.lost()
+    guard nack.count > Self.missingAfterMove else { return }
+    hasMoved = false
+    skip()
+  }
 
   /// - Returns: the request that is to be sent now.
   public mutating func keyFrameDue(now: Instant) -> KeyFrameRequest? {
@@ -285,9 +335,14 @@ extension TrackReceiver {
 
 extension TrackReceiver {
   /// A sender report of the media stream came.
-  public mutating func senderReport(ntp: NTPTime, timestamp: UInt32, arrival: Instant) {
+  /// - Parameter moment: `ntp` on the server's time line, as far as that is known. One from before the stream
+  ///   started over speaks of another clock, however late it comes.
+  public mutating func senderReport(
+    ntp: NTPTime, timestamp: UInt32, arrival: Instant, moment: NTPTime, epoch: Epoch
+  ) {
     reportNTP = ntp.rawValue
     reportArrival = arrival
+    guard restarts == 0 || moment.nanoseconds(since: epoch.ntp(at: firstArrival)) >= 0 else { return }
     line.add(ntp, timestamp, rate: clockRate, arrival: arrival)
   }
 
@@ -296,12 +351,14 @@ extension TrackReceiver {
   ///   what was known holds.
   public func mapping(_ clock: PublisherClock, epoch: Epoch) -> ClockMapping? {
     guard clockRate > 0 else { return nil }
-    if clock.isKnown, let told = line.line(rate: clockRate) {
+    if clock.isKnown, 
+      let told = line.line(rate: clockRate, pace: kind == .audio ? pace.fraction(rate: clockRate) : 0)
+    {
       let moment = clock.serverTime(told.ntp)
       let delay = epoch.ntp(at: line.arrival).nanoseconds(since: moment)
       guard delay.magnitude < UInt64(PublisherClock.step) else { return nil }
       return ClockMapping(
-        timestamp: told.timestamp, ntp: moment, rate: told.rate, isReported: told.isKnown)
+        timestamp: told.timestamp, ntp: moment, rate: clockRate, measured: told.rate, isReported: told.isKnown)
     }
     guard firstArrival != .never else { return nil }
     return ClockMapping(
@@ -325,12 +382,14 @@ extension TrackReceiver {
     writer.write(reportNTP)
     writer.write(reportArrival)
     line.encode(into: &writer)
+    pace.encode(into: &writer)
     writer.write(firstTimestamp)
     writer.write(firstArrival)
     writer.write(clockRate)
     writer.write(formatNumber)
     writer.write(intraSequence)
     writer.write(hasLeft)
+    writer.write(hasMoved)
     writer.write(templates != nil)
     writer.write(templates?.offset ?? 0)
     writer.write(templates?.count ?? 0)
@@ -354,12 +413,14 @@ extension TrackReceiver {
     reportNTP = try reader.integer()
     reportArrival = try reader.instant()
     line = try ReportLine(from: &reader)
+    pace = try ArrivalPace(from: &reader)
     firstTimestamp = try reader.integer()
     firstArrival = try reader.instant()
     clockRate = try reader.integer()
     formatNumber = try reader.integer()
     intraSequence = try reader.integer()
     hasLeft = try reader.bool()
+    hasMoved = try reader.bool()
     let hasTemplates = try reader.bool()
     let known = DependencyTemplates(
       offset: try reader.integer(), count: try reader.integer(), decodeTargets: try reader.integer(),

@@ -74,10 +74,10 @@ extension Forwarder {
   private mutating func loseCodec(_ info: PacketInfo) {
     counters.codecMissing &+= 1
     guard state != .withoutCodec else { return }
-    if let clock, state == .flowing, anchorCount > 0, anchors[0].generation == generation,
+    if state == .flowing, anchorCount > 0, anchors[0].generation == generation,
       anchors[0].restart == info.restart
     {
-      sentClock = clock.shifted(by: anchors[0].timestamp)
+      noteSentClock()
     }
     state = .withoutCodec
   }
@@ -96,7 +96,10 @@ extension Forwarder {
     new.outgoing = highest &+ 1
     new.restart = info.restart
     new.generation = generation
-    new.timestamp = nextTimestamp(info, epoch: epoch) &- info.timestamp
+    let rate = info.format.codec.clockRate
+    new.timestamp = nextTimestamp(info, rate: rate, epoch: epoch) &- info.timestamp
+    if hasSent && rate != sentRate { reportsOwed = Self.reportsOfNewClock }
+    sentRate = rate
     if hasSent {
       new.pictureID = lastPictureID &+ 1 &- info.pictureID
       new.tl0PictureIndex = lastTL0PictureIndex &+ 1 &- info.tl0PictureIndex
@@ -111,23 +114,28 @@ extension Forwarder {
   }
 
   /// The stream's timestamp for the first packet of a source: as far behind the last one as the samples lie
-  /// apart on the server's time line, at the rate that the stream had until then. Receivers fit one line to the
-  /// reports of the last twenty seconds, whoever they were of; it must go on without a step.
-  private func nextTimestamp(_ info: PacketInfo, epoch: Epoch) -> UInt32 {
+  /// apart on the server's time line, at the rate that the stream had until then: receivers draw
+  /// one line through the reports of the last twenty seconds, whoever they were of, and it must go on without a step.
+  ///
+  /// A codec with another clock stays in the stream. RFC 7160 §4.1 would have it under another SSRC; but the SSRC is
+  /// what the answer announced for the section, and browsers play under no other without a new offer. So timestamps
+  /// go on as §4.2 has it for one SSRC: the time until the change is counted by the clock before it. What comes of
+  /// that in libwebrtc, which is in all browsers: its audio buffer starts over where the decoder's rate changes,
+  /// whatever the timestamps; its map from timestamps to wall time is a straight line through the last 20 sender
+  /// reports, so that many follow each other soon (`reportsOfNewClock`).
+  private func nextTimestamp(_ info: PacketInfo, rate: UInt32, epoch: Epoch) -> UInt32 {
     guard hasSent else { return lastTimestamp }
-    var rate = info.format.codec.clockRate
     let span: Int64
-    if let sentClock, sentClock.isReported, sentClock.rate > rate / 5 * 4, sentClock.rate < rate / 5 * 6 {
-      rate = sentClock.rate
-    }
-    if let clock, clock.isReported, let sentClock, sentClock.isReported {
+    // What is known of the new source's clock may be from before its codec changed.
+    if let clock, let sentClock, clock.isReported, sentClock.isReported, clock.rate == rate {
       span = clock.ntp(at: info.timestamp).nanoseconds(since: sentClock.ntp(at: lastTimestamp))
     } else {
       span = info.arrival.nanoseconds &- lastArrival.nanoseconds
     }
     // Never backwards, and not beyond what a receiver takes for a jump of the clock.
     let bounded = max(1_000_000, min(span, 3_600_000_000_000))
-    return lastTimestamp &+ UInt32(truncatingIfNeeded: max(1, ClockMapping.units(bounded, rate: rate)))
+    let pace = sentClock.map { $0.isReported && $0.rate == sentRate ? $0.measured : sentRate } ?? sentRate
+    return lastTimestamp &+ UInt32(truncatingIfNeeded: max(1, ClockMapping.units(bounded, rate: pace)))
   }
 
   /// Header, mapped extensions and payload; for a retransmission with the original sequence number between.

@@ -31,6 +31,8 @@ extension Forwarder {
     writer.write(rtxSequence)
     Self.encode(clock, into: &writer)
     Self.encode(sentClock, into: &writer)
+    writer.write(sentRate)
+    writer.write(reportsOwed)
     retransmissions.encode(into: &writer)
     reports.encode(into: &writer)
     counters.encode(into: &writer)
@@ -65,6 +67,8 @@ extension Forwarder {
     rtxSequence = try reader.integer()
     clock = try Self.decodeClock(&reader)
     sentClock = try Self.decodeClock(&reader)
+    sentRate = try reader.integer()
+    reportsOwed = try reader.integer()
     retransmissions = try RetransmissionLimiter(from: &reader)
     reports = try ForwarderReports(from: &reader)
     counters = try ForwarderCounters(from: &reader)
@@ -76,6 +80,7 @@ extension Forwarder {
     writer.write(clock.timestamp)
     writer.write(clock.ntp)
     writer.write(clock.rate)
+    writer.write(clock.measured)
     writer.write(clock.isReported)
   }
 
@@ -83,7 +88,7 @@ extension Forwarder {
     guard try reader.bool() else { return nil }
     return ClockMapping(
       timestamp: try reader.integer(), ntp: NTPTime(rawValue: try reader.integer()),
-      rate: try reader.integer(), isReported: try reader.bool())
+      rate: try reader.integer(), measured: try reader.integer(), isReported: try reader.bool())
   }
 }
 

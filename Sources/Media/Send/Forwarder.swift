@@ -62,6 +62,10 @@ public struct Forwarder: ~Copyable {
   /// The source's clock and, in the stream's own timestamps, that of the packets already sent.
   var clock: ClockMapping?
   var sentClock: ClockMapping?
+  /// Hertz, of the last packet's codec; 0 before the first.
+  var sentRate: UInt32 = 0
+  /// Sender reports that are to follow each other soon.
+  var reportsOwed: UInt8 = 0
   public internal(set) var reports = ForwarderReports()
   public internal(set) var counters = ForwarderCounters()
   /// Last: 2 KiB that an ordinary packet has no use for, so that what it needs lies close together.
@@ -101,9 +105,7 @@ public struct Forwarder: ~Copyable {
   public mutating func setSource(_ track: TrackKey?, clock mapping: ClockMapping?) -> Bool {
     guard track != source else { return false }
     // While a source that started over is waited for, its clock is not that of the packets already sent.
-    if let clock, state == .flowing, anchorCount > 0, anchors[0].generation == generation {
-      sentClock = clock.shifted(by: anchors[0].timestamp)
-    }
+    if state == .flowing, anchorCount > 0, anchors[0].generation == generation { noteSentClock() }
     source = track
     clock = mapping
     generation &+= 1
@@ -113,6 +115,11 @@ public struct Forwarder: ~Copyable {
     }
     state = kind == .video ? .waitingForKeyFrame : .flowing
     return kind == .video
+  }
+
+  /// What is known of the clock of the packets already sent, which are the present source's.
+  mutating func noteSentClock() {
+    sentClock = clock.flatMap { $0.rate == sentRate ? $0.shifted(by: anchors[0].timestamp) : nil }
   }
 
   /// The source's clock was told anew.

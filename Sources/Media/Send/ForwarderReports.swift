@@ -79,21 +79,29 @@ public struct ForwarderReports: Sendable {
 }
 
 extension Forwarder {
-  /// How long a publisher's second sender report is waited for before its clock is guessed from the first, or from
-  /// arrival. A line that is wrong by the clock's error would stay in the receivers' fits for twenty seconds.
+  /// How long a publisher's sender reports are waited for before its clock is guessed from less. A line that is wrong
+  /// by the clock's error would stay in the receivers' for twenty seconds.
   static let guessAfter = Duration.seconds(10)
 
+  /// Receivers that draw a line through their last reports (libwebrtc: 20) have none of another clock after as many.
+  static let reportsOfNewClock: UInt8 = 20
+
+  /// The codec's clock is another one since a short time, and reports are to follow each other soon.
+  public var owesReports: Bool { reportsOwed > 0 }
+
   /// The stream's sender report; nil before it sent something or while its clock isn't known well enough.
-  public func senderReport(now: Instant, epoch: Epoch) -> SenderReport? {
-    guard hasSent, let clock, state == .flowing, anchorCount > 0, anchors[0].generation == generation else {
-      return nil
-    }
+  public mutating func senderReport(now: Instant, epoch: Epoch) -> SenderReport? {
+    guard hasSent, let clock, state == .flowing, anchorCount > 0, anchors[0].generation == generation,
+      // Not told anew since the codec changed to one with another clock.
+      clock.rate == sentRate
+    else { return nil }
     let ntp = epoch.ntp(at: now)
     if !clock.isReported
       && ntp.nanoseconds(since: NTPTime(rawValue: clock.ntp)) < Self.guessAfter.wholeNanoseconds
     {
       return nil
     }
+    if reportsOwed > 0 { reportsOwed &-= 1 }
     return SenderReport(
       ssrc: ssrc, ntp: ntp, rtpTimestamp: clock.timestamp(at: ntp) &+ anchors[0].timestamp,
       packetCount: reports.packets, octetCount: reports.octets)

@@ -34,8 +34,10 @@ extension SyntheticPeer {
         offer.media[index].ssrcs = []
         offer.media[index].ssrcGroups = []
       }
-      if !configuration.acceptsRTX, offer.media[index].shared.direction == .recvonly {
-        offer.media[index].removeRTX()
+      guard offer.media[index].shared.direction == .recvonly else { continue }
+      if !configuration.acceptsRTX || !configuration.asksForLost { offer.media[index].removeRTX() }
+      if !configuration.asksForLost {
+        offer.media[index].feedback.removeAll { $0.kind.lowercased() == "nack" }
       }
     }
     return offer.text
@@ -85,7 +87,8 @@ extension SyntheticPeer {
           section: section, log: track, logNumber: journal.tracks.count - 1, clock: clock,
           sequence: isVideo ? configuration.videoSequence : configuration.audioSequence,
           frameInterval: isVideo ? configuration.videoInterval : 20_000_000,
-          packetSize: isVideo ? configuration.videoPacketSize : 40...120, now: now,
+          packetSize: isVideo ? configuration.videoPacketSize : 40...120,
+          framePackets: configuration.videoPackets, keyFramePackets: configuration.keyFramePackets, now: now,
           random: .seeded(state: random.next())))
     }
   }

@@ -51,6 +51,8 @@ struct TrackSource {
   private(set) var nextFrame: Instant
   private let interval: Int64
   private let packetSize: ClosedRange<Int>
+  private let framePackets: ClosedRange<Int>
+  private let keyFramePackets: ClosedRange<Int>
   /// Until the server is known to have mapped the stream.
   private var namesSection = true
   /// Plain packets, to be sent again; by number.
@@ -62,7 +64,8 @@ struct TrackSource {
 
   init(
     section: SendSection, log: PublishedTrack, logNumber: Int, clock: DriftingClock, sequence: UInt16,
-    frameInterval: Int64, packetSize: ClosedRange<Int>, now: Instant, random: RandomSource
+    frameInterval: Int64, packetSize: ClosedRange<Int>, framePackets: ClosedRange<Int> = 1...4,
+    keyFramePackets: ClosedRange<Int> = 3...7, now: Instant, random: RandomSource
   ) {
     self.section = section
     self.log = log
@@ -76,6 +79,8 @@ struct TrackSource {
     rtxSSRC = section.rtxSSRC
     interval = frameInterval
     self.packetSize = packetSize
+    self.framePackets = framePackets
+    self.keyFramePackets = keyFramePackets
     rtxSequence = UInt16(truncatingIfNeeded: self.random.next())
     base = UInt32(truncatingIfNeeded: self.random.next())
     pictureID = UInt16(truncatingIfNeeded: self.random.next()) & 0x7FFF
@@ -140,7 +145,7 @@ struct TrackSource {
         wantsKeyFrame = false
         lastKeyFrame = now
       }
-      count = isKey ? Int.random(in: 3...7, using: &random) : Int.random(in: 1...4, using: &random)
+      count = Int.random(in: isKey ? keyFramePackets : framePackets, using: &random)
       pictureID = (pictureID &+ 1) & 0x7FFF
       if isKey || frame % 2 == 0 { tl0PictureIndex &+= 1 }
     }

@@ -1,0 +1,104 @@
+internal import Congestion
+internal import Crypto
+internal import Media
+internal import Model
+internal import Wire
+
+/// What can't wait for the next report, and how compounds of either kind leave.
+extension Peer {
+  /// Requests for lost packets and key frames, and transport-wide feedback, as far as they are due.
+  mutating func sendFeedback(now: Instant, _ context: inout PeerContext) {
+    for index in 0..<receivers.count where receiveSections[index] != nil {
+      let receiver = receivers.pointer(index)
+      guard let ssrc = receiver.pointee.ssrc, receiver.pointee.deadline <= now else { continue }
+      let sources = FeedbackSources(sender: reportSSRC, media: ssrc)
+      var missing = MissingPackets()
+      receiver.pointee.missing(now: now, roundTrip: roundTrip) { missing.append($0) }
+      var writer = RTCPWriter(into: compoundBuffer(&context))
+      let head = beginFeedback(&writer)
+      if missing.count > 0 {
+        writer.append(nack: missing.sequences.span.extracting(0..<missing.count), sources)
+      }
+      if let request = receiver.pointee.keyFrameDue(now: now) {
+        context.counters.keyFrameRequestsSent &+= 1
+        switch request {
+        case .pictureLoss: writer.append(pictureLoss: sources)
+        case .fullIntra(let number):
+          writer.append(
+            fullIntraRequest: FullIntraRequest.Entry(ssrc: ssrc, sequence: number), sender: reportSSRC)
+        }
+      }
+      if writer.size > head { send(writer.size, source: reportSSRC, &context) }
+    }
+    while now >= arrivals.deadline {
+      let buffer = compoundBuffer(&context)
+      var writer = RTCPWriter(into: buffer)
+      let head = beginFeedback(&writer)
+      guard
+        let size = arrivals.write(
+          into: UnsafeMutableRawBufferPointer(rebasing: buffer[head...]), senderSSRC: reportSSRC,
+          mediaSSRC: feedbackSSRC, now: now)
+      else { break }
+      send(head + size, source: reportSSRC, &context)
+    }
+  }
+
+  /// Feedback stands alone where the far end agreed to that (RFC 5506 §3.4.1); else a report and a name go before
+  /// it (RFC 4585 §3.1).
+  /// - Returns: their size.
+  private func beginFeedback(_ writer: inout RTCPWriter) -> Int {
+    if !media.allowsReducedSizeRTCP { appendHead(&writer) }
+    return writer.size
+  }
+
+  // MARK: - Compounds
+
+  /// A compound stays below what every path takes in one piece.
+  static let compoundSize = 1_180
+  /// At most, of what `appendHead` writes.
+  static let headSize = 28
+
+  /// What a compound begins with that has no report to bring: an empty one, and the name (RFC 3550 §6.1).
+  func appendHead(_ writer: inout RTCPWriter) {
+    writer.append(ReceiverReport(ssrc: reportSSRC))
+    writer.append(cname: reportName, ssrc: reportSSRC)
+  }
+
+  /// The name under which reports go out that are nobody's stream's (RFC 7022 §4.2: it says nothing).
+  var reportName: String { String(reportSSRC, radix: 36) }
+
+  func compoundBuffer(_ context: inout PeerContext) -> UnsafeMutableRawBufferPointer {
+    UnsafeMutableRawBufferPointer(rebasing: context.outbox.reserve()[..<Self.compoundSize])
+  }
+
+  /// Seals and sends what was written into the outbox's reserved room, if anything was.
+  /// - Parameter source: the one that the compound begins with.
+  mutating func send(_ size: Int, source: UInt32, _ context: inout PeerContext) {
+    guard size > 0 else { return }
+    guard let path = selectedPath, sealer != nil else { return context.counters.count(.sendWithoutPath) }
+    let buffer = context.outbox.reserve()
+    // Not nil: the outbox gives room.
+    let bytes = buffer.baseAddress!
+    do throws(SRTPError) {
+      let sealed = try sealer!.sealRTCP(
+        bytes, size: size, capacity: buffer.count, ssrc: source, index: rtcpIndex)
+      rtcpIndex &+= 1
+      context.counters.feedbackSent &+= 1
+      context.outbox.commit(size: sealed, path: path)
+    } catch {
+      context.counters.count(.sealFailed)
+    }
+  }
+}
+
+/// The sequence numbers of one request, at most as many as are waited for.
+private struct MissingPackets {
+  var sequences: InlineArray<256, UInt16> = InlineArray(repeating: 0)
+  var count = 0
+
+  mutating func append(_ sequence: UInt16) {
+    guard count < 256 else { return }
+    sequences[count] = sequence
+    count += 1
+  }
+}
