@@ -160,8 +160,8 @@ final class Source {
   /// The source's clock is known as well as a sender report tells it.
   func report(rate: Double? = nil) {
     clock = ClockMapping(
-      timestamp: base, ntp: epoch.ntp(at: start),
-      rate: rate.map { UInt32($0.rounded()) } ?? (kind == .video ? 90_000 : 48_000), isReported: true)
+      timestamp: base, ntp: epoch.ntp(at: start), rate: kind == .video ? 90_000 : 48_000,
+      measured: rate.map { UInt32($0.rounded()) }, isReported: true)
   }
 
   func timestamp(at milliseconds: Int) -> UInt32 {

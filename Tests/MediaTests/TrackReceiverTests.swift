@@ -247,7 +247,7 @@ struct TrackReceiverTests {
     #expect(block.delaySinceLastSenderReport == 0)
   }
 
-  @Test func `the clock is guessed from the first packet until a second report tells`() throws {
+  @Test func `the clock is guessed from the first packet until a report tells, and measured with the second`() throws {
     var receiver = TrackReceiver(section(.video))
     var clock = PublisherClock()
     #expect(receiver.mapping(clock, epoch: epoch) == nil)
@@ -262,8 +262,8 @@ struct TrackReceiverTests {
     clock.report(ntp, arrival: milliseconds(600), epoch: epoch)
     let reported = receiver.mapping(clock, epoch: epoch)
     let told = try #require(reported)
-    // The one report ties the clock, but how fast it runs is still the codec's word.
-    #expect(!told.isReported && told.timestamp == 777 && told.rate == 90_000)
+    // Pictures are timed by the machine's clock.
+    #expect(told.isReported && told.timestamp == 777 && told.measured == 90_000)
     #expect(
       abs(NTPTime(rawValue: told.ntp).nanoseconds(since: epoch.ntp(at: milliseconds(600)))) <= 2)
     // 5 % slow.
@@ -271,9 +271,36 @@ struct TrackReceiverTests {
     receiver.senderReport(ntp: later, timestamp: 777 + 171_000, arrival: milliseconds(2_600))
     clock.report(later, arrival: milliseconds(2_600), epoch: epoch)
     let known = try #require(receiver.mapping(clock, epoch: epoch))
-    #expect(known.isReported && known.rate == 85_500)
+    #expect(known.isReported && known.rate == 90_000 && known.measured == 85_500)
     let moment = known.ntp(at: 777 + 171_000)
     #expect(abs(moment.nanoseconds(since: epoch.ntp(at: milliseconds(2_600)))) < 100_000)
+  }
+
+  @Test(arguments: [0, -34_000, -70_000])
+  func `a sound's clock is known with the first report, once packets told its pace`(pace: Int) throws {
+    var receiver = TrackReceiver(section(.audio))
+    var clock = PublisherClock()
+    var random = RandomSource.seeded(state: 5)
+    func timestamp(_ moment: Int) -> UInt32 { UInt32(moment * 48 * (1_000_000 + pace) / 1_000_000) }
+    for step in 0..<200 {
+      let sent = step * 20
+      _ = receiver.take(
+        RTPPacket(sequence: UInt16(step), timestamp: timestamp(sent), payloadType: 111).bytes,
+        at: milliseconds(sent + 10 + Int(random.next() % 8)))
+      if sent == 1_000 {
+        let ntp = epoch.ntp(at: milliseconds(sent))
+        clock.report(ntp, arrival: milliseconds(sent), epoch: epoch)
+        receiver.senderReport(ntp: ntp, timestamp: timestamp(sent), arrival: milliseconds(sent))
+        let told = receiver.mapping(clock, epoch: epoch)
+        #expect(try #require(told).isReported == false)
+      }
+    }
+    let reported = receiver.mapping(clock, epoch: epoch)
+    let told = try #require(reported)
+    #expect(told.isReported && told.rate == 48_000)
+    // Three seconds after the report.
+    let error = told.ntp(at: timestamp(4_000)).nanoseconds(since: epoch.ntp(at: milliseconds(4_000)))
+    #expect(abs(error) < 15_000_000)
   }
 
   @Test func `when the publisher's clock was set, what was known holds until both have told anew`() throws {

@@ -38,7 +38,7 @@ public struct ArrivalPace: Sendable {
   ///   - transit: its arrival minus its timestamp, in units of the clock.
   ///   - rate: of the codec, in hertz.
   @inline(__always)
-  mutating func note(transit: UInt32, arrival: Instant, rate: UInt32) {
+  public mutating func note(transit: UInt32, arrival: Instant, rate: UInt32) {
     let now = arrival.nanoseconds
     if now < end {
       if Int32(bitPattern: transit &- least.transit) < 0 { least = Point(arrival: now, transit: transit) }
@@ -70,11 +70,14 @@ public struct ArrivalPace: Sendable {
         for index in 1..<count { points[index &- 1] = points[index] }
         count &-= 1
       }
+      // After a silence, or with a clock that was set, all begins anew.
+      if count > 0 {
+        let moved = Int32(bitPattern: least.transit &- points[count &- 1].transit).magnitude
+        if UInt64(moved) > UInt64(rate) * UInt64(Self.jump) { count = 0 }
+      }
       points[count] = least
       count &+= 1
-      // After a silence, or a clock that was set, all begins anew.
-      let moved = Int32(bitPattern: first.transit &- least.transit).magnitude
-      if first.arrival &- end > 4 * Self.window || UInt64(moved) > UInt64(rate) * UInt64(Self.jump) { count = 0 }
+      if first.arrival &- end > 4 * Self.window { count = 0 }
     }
     least = first
     end = first.arrival &+ Self.window

@@ -50,7 +50,7 @@ public struct ReportLine: Sendable {
   ///   - pace: as `line` has it of the old clock, as a fraction.
   public mutating func restart(_ ntp: NTPTime, _ timestamp: UInt32, pace: Double, arrival now: Instant) {
     begin(Report(ntp: ntp.rawValue, timestamp: timestamp), now)
-    told = pace
+    told = max(-Self.offRate, min(pace, Self.offRate))
   }
 
   /// Takes a report into account.
