@@ -151,6 +151,8 @@ struct ClockChangeTests {
 
   @Test func `no report is made of the clock before the change`() throws {
     var voice = Voice()
+    _ = voice.send(0, type: 111, timestamp: 0 &- 48_000, at: -1_000)
+    voice.report(timestamp: 0 &- 48_000, at: -1_000)
     voice.report(timestamp: 0, at: 0)
     _ = voice.send(1, type: 111, timestamp: 960, at: 20)
     let first = voice.slot.senderReport(now: milliseconds(40), epoch: epoch)

@@ -77,6 +77,54 @@ struct ForwarderReportsTests {
     }
   }
 
+  /// A receiver's line: what it takes for the moment of a timestamp, given the last report of a source.
+  func moment(_ timestamp: UInt32, by report: SenderReport, rate: Double) -> Double {
+    Double(report.ntp.nanoseconds(since: epoch.ntp(at: start))) / 1e6
+      + Double(Int32(bitPattern: timestamp &- report.rtpTimestamp)) / rate * 1_000
+  }
+
+  @Test(arguments: [(-0.05, -0.05), (0, -0.07), (-0.07, 0), (0.03, -0.03)])
+  func `a slow source's successor goes on on its line, whatever its own rate`(
+    before: Double, after: Double
+  ) throws {
+    let slot = Slot(.audio)
+    let first = Source(.audio, peer: 1, base: 77)
+    let second = Source(.audio, peer: 2, base: 0x8000_0000)
+    first.report(rate: 48_000 * (1 + before))
+    second.report(rate: 48_000 * (1 + after))
+    slot.feed(first)
+    for step in 0..<100 {
+      _ = slot.forward(
+        try some(first.next(at: step * 20) { $0.timestamp = first.clock!.timestamp(at: step * 20) }))
+    }
+    let last = try some(slot.report(now: milliseconds(1_990)))
+    slot.feed(second)
+    // Its way is longer by 80 ms, which is no silence.
+    let sent = try some(
+      slot.forward(
+        try some(
+          second.next(at: 2_100, delay: 90) { $0.timestamp = second.clock!.timestamp(at: 2_100) })))
+    #expect(abs(moment(sent.timestamp, by: last, rate: 48_000 * (1 + before)) - 2_100) < 1)
+    let next = try some(slot.report(now: milliseconds(2_500)))
+    #expect(abs(moment(sent.timestamp, by: next, rate: 48_000 * (1 + after)) - 2_100) < 1)
+  }
+
+  @Test func `where one of two clocks is only guessed, arrival says how far they lie apart`() throws {
+    for guessed in [0, 1] {
+      let slot = Slot(.audio)
+      let sources = [Source(.audio, peer: 1), Source(.audio, peer: 2, base: 0x9999_0000)]
+      for source in sources { source.report() }
+      // A guess that is half a second off.
+      sources[guessed].clock!.timestamp &+= 24_000
+      sources[guessed].clock!.isReported = false
+      slot.feed(sources[0])
+      let last = try some(slot.forward(try some(sources[0].next(at: 1_000))))
+      slot.feed(sources[1])
+      let sent = try some(slot.forward(try some(sources[1].next(at: 1_100, delay: 15))))
+      #expect(abs(Int(sent.timestamp &- last.timestamp) - 105 * 48) <= 1)
+    }
+  }
+
   // MARK: - Round trip
 
   func block(sentAt: Instant, delay: UInt32) -> ReportBlock {

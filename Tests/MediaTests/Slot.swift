@@ -158,9 +158,10 @@ final class Source {
   }
 
   /// The source's clock is known as well as a sender report tells it.
-  func report() {
+  func report(rate: Double? = nil) {
     clock = ClockMapping(
-      timestamp: base, ntp: epoch.ntp(at: start), rate: kind == .video ? 90_000 : 48_000, isReported: true)
+      timestamp: base, ntp: epoch.ntp(at: start), rate: kind == .video ? 90_000 : 48_000,
+      measured: rate.map { UInt32($0.rounded()) }, isReported: true)
   }
 
   func timestamp(at milliseconds: Int) -> UInt32 {
@@ -191,4 +192,9 @@ final class Source {
     sent[info.extendedSequence] = kept
     return kept
   }
+}
+
+extension ClockMapping {
+  /// The timestamp of some milliseconds after `start`.
+  func timestamp(at moment: Int) -> UInt32 { timestamp(at: epoch.ntp(at: milliseconds(moment))) }
 }

@@ -15,6 +15,7 @@ struct ConferenceTests {
     #expect(outcome.violations == [])
     #expect(outcome.mechanisms[.connected] == 4)
     #expect(outcome.mechanisms[.lipSyncChecked] > 0)
+    #expect(outcome.mechanisms[.lipSyncSlowSound] > 0)
     #expect((outcome.mechanisms[.relay] > 0) == (workers > 1))
     // Four publishers, three subscribers each, a hundred packets a second for nearly five seconds.
     #expect(outcome.mechanisms[.packetForwarded] > 4_000)

@@ -1,3 +1,4 @@
+internal import Media
 public import Model
 public import Peer
 
@@ -41,7 +42,7 @@ enum WorkerMessage: Sendable {
   case relayWanted(TrackKey, by: Int)
   case relayUnwanted(TrackKey, by: Int)
   case keyFrameWanted(TrackKey)
-  case trackClock(TrackKey, timestamp: UInt32, ntp: UInt64, rate: UInt32, isReported: Bool, from: Int)
+  case trackClock(TrackKey, ClockMapping, from: Int)
   case trackEnded(TrackKey)
 }
 

@@ -55,13 +55,10 @@ extension WorkerCore {
       } else if let owner = owner(of: track.peer) {
         post(message, to: owner)
       }
-    case .trackClock(let track, let timestamp, let ntp, let rate, let isReported, let from):
+    case .trackClock(let track, let mapping, let from):
       guard let fanout = fanouts.find(track), fanouts.pointer(fanout).pointee.publisher < 0 else { return }
       fanouts.pointer(fanout).pointee.sourceWorker = from
-      setClock(
-        fanout,
-        ClockMapping(
-          timestamp: timestamp, ntp: NTPTime(rawValue: ntp), rate: rate, isReported: isReported))
+      setClock(fanout, mapping)
     case .trackEnded(let track):
       if let fanout = fanouts.find(track), fanouts.pointer(fanout).pointee.publisher < 0 { endTrack(fanout) }
     }

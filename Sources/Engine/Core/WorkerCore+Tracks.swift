@@ -202,10 +202,7 @@ extension WorkerCore {
   mutating func sendClock(_ fanout: Int, to worker: Int) {
     let entry = fanouts.pointer(fanout)
     guard let clock = entry.pointee.clock else { return }
-    post(
-      .trackClock(
-        entry.pointee.key, timestamp: clock.timestamp, ntp: clock.ntp, rate: clock.rate,
-        isReported: clock.isReported, from: index), to: worker)
+    post(.trackClock(entry.pointee.key, clock, from: index), to: worker)
   }
 
   // MARK: - A peer's own tracks

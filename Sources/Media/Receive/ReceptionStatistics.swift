@@ -40,7 +40,8 @@ public struct ReceptionStatistics: Sendable {
   private var receivedAtReport: UInt64 = 0
   /// In units of the RTP clock, times 16.
   private var jitterTimes16: UInt32 = 0
-  private var lastTransit: UInt32 = 0
+  /// Arrival minus timestamp, in units of the RTP clock.
+  private(set) var lastTransit: UInt32 = 0
   private var hasTransit = false
   @usableFromInline var window: InlineArray<16, UInt64> = InlineArray(repeating: 0)
 

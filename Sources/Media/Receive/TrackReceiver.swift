@@ -47,10 +47,10 @@ public struct TrackReceiver: Sendable {
   /// The last sender report of the media stream, for report blocks (LSR, DLSR).
   private var reportNTP: UInt64 = 0
   private var reportArrival = Instant.never
-  /// A moment of the sender's wall clock and its timestamp, as reports have it.
-  private var clockNTP: UInt64 = 0
-  private var clockTimestamp: UInt32 = 0
-  private var hasClock = false
+  /// All of them together, for the clock.
+  private var line = ReportLine()
+  /// Of sound, whose clock is a card's; pictures are timed by the machine's own.
+  private var pace = ArrivalPace()
   /// The first packet, which ties the clock until a report does.
   private var firstTimestamp: UInt32 = 0
   private var firstArrival = Instant.never
@@ -168,6 +168,7 @@ public struct TrackReceiver: Sendable {
         }
         if clockRate == rate {
           statistics.noteTransit(timestamp: header.timestamp, arrival: arrival, clockRate: rate)
+          if kind == .audio { pace.note(transit: statistics.lastTransit, arrival: arrival, rate: rate) }
         }
       }
       if firstArrival == .never {
@@ -184,7 +185,8 @@ public struct TrackReceiver: Sendable {
       firstArrival = arrival
       firstTimestamp = header.timestamp
       reportArrival = .never
-      hasClock = false
+      line.reset()
+      pace.reset()
       // Nobody can go on without one, and nobody who gets nothing asks.
       wishKeyFrame()
     case .dropped(let reason): return .dropped(reason)
@@ -239,14 +241,13 @@ public struct TrackReceiver: Sendable {
     restarts &+= 1
     firstArrival = arrival
     firstTimestamp = header.timestamp
-    guard hasClock, let equal else {
-      hasClock = false
-      return
-    }
-    let known = ClockMapping(
-      timestamp: clockTimestamp, ntp: NTPTime(rawValue: clockNTP), rate: old, isReported: true)
-    clockNTP = known.ntp(at: equal).rawValue
-    clockTimestamp = header.timestamp
+    let known = line.line(rate: old, pace: pace.fraction(rate: old))
+    pace.reset()
+    // The card that it counts by is the same, whatever the codec's clock.
+    guard let equal, let known else { return line.reset() }
+    let mapping = ClockMapping(timestamp: known.timestamp, ntp: known.ntp, rate: old, measured: known.rate, isReported: true)
+    line.restart(
+      mapping.ntp(at: equal), header.timestamp, pace: Double(known.rate) / Double(old) - 1, arrival: arrival)
   }
 
   /// Holds the track, or lets it flow again. Whoever gets it goes on without a gap: to them it is a source that
@@ -342,18 +343,22 @@ extension TrackReceiver {
     reportNTP = ntp.rawValue
     reportArrival = arrival
     guard restarts == 0 || moment.nanoseconds(since: epoch.ntp(at: firstArrival)) >= 0 else { return }
-    clockNTP = ntp.rawValue
-    clockTimestamp = timestamp
-    hasClock = true
+    line.add(ntp, timestamp, rate: clockRate, arrival: arrival)
   }
 
-  /// Where the stream's timestamps stand on the server's time line; nil before its first packet.
+  /// Where the stream's timestamps stand on the server's time line.
+  /// - Returns: nil before the first packet, and where nothing new is known since the publisher's clock was set:
+  ///   what was known holds.
   public func mapping(_ clock: PublisherClock, epoch: Epoch) -> ClockMapping? {
     guard clockRate > 0 else { return nil }
-    if hasClock && clock.isKnown {
+    if clock.isKnown, 
+      let told = line.line(rate: clockRate, pace: kind == .audio ? pace.fraction(rate: clockRate) : 0)
+    {
+      let moment = clock.serverTime(told.ntp)
+      let delay = epoch.ntp(at: line.arrival).nanoseconds(since: moment)
+      guard delay.magnitude < UInt64(PublisherClock.step) else { return nil }
       return ClockMapping(
-        timestamp: clockTimestamp, ntp: clock.serverTime(NTPTime(rawValue: clockNTP)), rate: clockRate,
-        isReported: true)
+        timestamp: told.timestamp, ntp: moment, rate: clockRate, measured: told.rate, isReported: told.isKnown)
     }
     guard firstArrival != .never else { return nil }
     return ClockMapping(
@@ -376,9 +381,8 @@ extension TrackReceiver {
     writer.write(restarts)
     writer.write(reportNTP)
     writer.write(reportArrival)
-    writer.write(clockNTP)
-    writer.write(clockTimestamp)
-    writer.write(hasClock)
+    line.encode(into: &writer)
+    pace.encode(into: &writer)
     writer.write(firstTimestamp)
     writer.write(firstArrival)
     writer.write(clockRate)
@@ -408,9 +412,8 @@ extension TrackReceiver {
     restarts = try reader.integer()
     reportNTP = try reader.integer()
     reportArrival = try reader.instant()
-    clockNTP = try reader.integer()
-    clockTimestamp = try reader.integer()
-    hasClock = try reader.bool()
+    line = try ReportLine(from: &reader)
+    pace = try ArrivalPace(from: &reader)
     firstTimestamp = try reader.integer()
     firstArrival = try reader.instant()
     clockRate = try reader.integer()

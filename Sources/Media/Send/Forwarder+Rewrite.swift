@@ -114,7 +114,8 @@ extension Forwarder {
   }
 
   /// The stream's timestamp for the first packet of a source: as far behind the last one as the samples lie
-  /// apart on the server's time line.
+  /// apart on the server's time line, at the rate that the stream had until then: receivers draw
+  /// one line through the reports of the last twenty seconds, whoever they were of, and it must go on without a step.
   ///
   /// A codec with another clock stays in the stream. RFC 7160 §4.1 would have it under another SSRC; but the SSRC is
   /// what the answer announced for the section, and browsers play under no other without a new offer. So timestamps
@@ -126,14 +127,15 @@ extension Forwarder {
     guard hasSent else { return lastTimestamp }
     let span: Int64
     // What is known of the new source's clock may be from before its codec changed.
-    if let clock, let sentClock, clock.rate == rate {
+    if let clock, let sentClock, clock.isReported, sentClock.isReported, clock.rate == rate {
       span = clock.ntp(at: info.timestamp).nanoseconds(since: sentClock.ntp(at: lastTimestamp))
     } else {
       span = info.arrival.nanoseconds &- lastArrival.nanoseconds
     }
     // Never backwards, and not beyond what a receiver takes for a jump of the clock.
     let bounded = max(1_000_000, min(span, 3_600_000_000_000))
-    return lastTimestamp &+ UInt32(truncatingIfNeeded: max(1, ClockMapping.units(bounded, rate: sentRate)))
+    let pace = sentClock.map { $0.isReported && $0.rate == sentRate ? $0.measured : sentRate } ?? sentRate
+    return lastTimestamp &+ UInt32(truncatingIfNeeded: max(1, ClockMapping.units(bounded, rate: pace)))
   }
 
   /// Header, mapped extensions and payload; for a retransmission with the original sequence number between.

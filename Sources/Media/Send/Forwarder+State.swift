@@ -80,6 +80,7 @@ extension Forwarder {
     writer.write(clock.timestamp)
     writer.write(clock.ntp)
     writer.write(clock.rate)
+    writer.write(clock.measured)
     writer.write(clock.isReported)
   }
 
@@ -87,7 +88,7 @@ extension Forwarder {
     guard try reader.bool() else { return nil }
     return ClockMapping(
       timestamp: try reader.integer(), ntp: NTPTime(rawValue: try reader.integer()),
-      rate: try reader.integer(), isReported: try reader.bool())
+      rate: try reader.integer(), measured: try reader.integer(), isReported: try reader.bool())
   }
 }
 

@@ -79,7 +79,8 @@ public struct ForwarderReports: Sendable {
 }
 
 extension Forwarder {
-  /// How long a publisher without sender reports is waited for before its clock is guessed from arrival.
+  /// How long a publisher's sender reports are waited for before its clock is guessed from less. A line that is wrong
+  /// by the clock's error would stay in the receivers' for twenty seconds.
   static let guessAfter = Duration.seconds(10)
 
   /// Receivers that draw a line through their last reports (libwebrtc: 20) have none of another clock after as many.

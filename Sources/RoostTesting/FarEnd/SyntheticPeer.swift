@@ -28,6 +28,8 @@ public final class SyntheticPeer {
     /// Of its wall clock, in nanoseconds and in parts per million.
     public var clockOffset: Int64 = 0
     public var clockDrift: Int64 = 0
+    /// Of its sound card against that clock, in parts per million.
+    public var soundDrift: Int64 = 0
     public var audioSequence: UInt16 = 0
     public var videoSequence: UInt16 = 0
     public var videoInterval: Int64 = 50_000_000
@@ -146,7 +148,9 @@ public final class SyntheticPeer {
     self.address = address
     nominatesAnew = ice.nominatesAnew
     var random = random
-    clock = DriftingClock(offset: configuration.clockOffset, drift: configuration.clockDrift)
+    clock = DriftingClock(
+      offset: configuration.clockOffset, drift: configuration.clockDrift, soundDrift: configuration.soundDrift
+    )
     credentials = ICECredentials(ufrag: random.alphanumeric(8), password: random.alphanumeric(24))
     pendingCredentials = credentials
     agent = ControllingAgent(local: credentials, configuration: ice, now: now, random: &random)

@@ -7,11 +7,19 @@ struct DriftingClock {
   var offset: Int64
   /// Parts per million that it runs too fast.
   var drift: Int64
+  /// Parts per million that the sound card runs faster than it.
+  var soundDrift: Int64
 
   /// Nanoseconds of its own since the simulation's zero.
   func local(_ now: Instant) -> Int64 { now.nanoseconds + now.nanoseconds / 1_000_000 * drift }
   func ntp(_ now: Instant) -> NTPTime {
     NTPTime(unixNanoseconds: VirtualClock.wallTimeAtZero + offset + local(now))
+  }
+
+  /// A track's own time: the clock's, or the sound card's.
+  func media(_ now: Instant, _ kind: MediaKind) -> Int64 {
+    let time = local(now)
+    return kind == .audio ? time + time / 1_000_000 * soundDrift : time
   }
 
   /// Units of an RTP clock at its own time.
@@ -124,7 +132,7 @@ struct TrackSource {
 
   /// The packets of the frame that is due, in plain text, with their numbers.
   mutating func makeFrame(now: Instant, transportSequence: inout UInt16) -> [(number: Int, bytes: [UInt8])] {
-    let timestamp = base &+ DriftingClock.units(clock.local(nextFrame), rate: codec.codec.clockRate)
+    let timestamp = base &+ DriftingClock.units(clock.media(nextFrame, kind), rate: codec.codec.clockRate)
     defer {
       nextFrame = nextFrame.advanced(byNanoseconds: interval)
       frame += 1
@@ -252,7 +260,7 @@ struct TrackSource {
   func senderReport(now: Instant) -> SenderReport {
     SenderReport(
       ssrc: ssrc, ntp: clock.ntp(now),
-      rtpTimestamp: base &+ DriftingClock.units(clock.local(now), rate: codec.codec.clockRate),
+      rtpTimestamp: base &+ DriftingClock.units(clock.media(now, kind), rate: codec.codec.clockRate),
       packetCount: packetCount, octetCount: octetCount)
   }
 

@@ -40,8 +40,10 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case vanish
   case spoofedCheck
   case lipSyncChecked
-  /// With a publisher's clock that is 50 ppm off; within two seconds of the slot getting another source.
+  /// With a publisher's clock that is 50 ppm off; with its sound per cents slow; within two seconds of the slot
+  /// getting another source.
   case lipSyncDrifting
+  case lipSyncSlowSound
   case lipSyncAfterSwitch
   case feedbackChecked
 }

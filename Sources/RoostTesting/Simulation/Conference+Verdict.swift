@@ -124,7 +124,9 @@ extension Conference {
       soundError.publisher == pictureError.publisher
     else { return }
     journal.count(.lipSyncChecked)
-    if participants[soundError.publisher].peer.clock.drift.magnitude >= 50 { journal.count(.lipSyncDrifting) }
+    let clock = participants[soundError.publisher].peer.clock
+    if clock.drift.magnitude >= 50 { journal.count(.lipSyncDrifting) }
+    if clock.soundDrift != 0 { journal.count(.lipSyncSlowSound) }
     if let feeds = subscriber.feeds[video], feeds.count > 1, let last = feeds.last,
       now.nanoseconds - last.from.nanoseconds < 2_000_000_000
     {
@@ -139,7 +141,7 @@ extension Conference {
     }
   }
 
-  /// How far the publisher's own time that a timestamp stands for is from its time now.
+  /// How far the publisher's own time that a timestamp stands for is from its time when it was told.
   /// - Parameter told: when the report was made.
   /// - Returns: nil for a report from before the slot got its source, and while a source that started over may not
   ///   have told its clock anew.
@@ -162,11 +164,15 @@ extension Conference {
     let packet = track.packets[Int(entry.packet)]
     guard packet.run == track.runs.count - 1 else { return nil }
     let rate = stream.codec.codec.clockRate
-    let local = participants[track.publisher].peer.clock.local(now)
-    let expected = run.base &+ DriftingClock.units(local, rate: rate)
+    let clock = participants[track.publisher].peer.clock
+    let expected =
+      run.base
+      &+ DriftingClock.units(
+        clock.media(Instant(nanoseconds: told), track.kind), rate: rate)
     let source = timestamp &- (entry.timestamp &- packet.timestamp)
     let steps = Int64(Int32(bitPattern: source &- expected))
-    return (track.publisher, steps * 1_000_000_000 / Int64(rate))
+    let second = DriftingClock.units(clock.media(Instant(nanoseconds: 1_000_000_000), track.kind), rate: rate)
+    return (track.publisher, steps * 1_000_000_000 / Int64(second))
   }
 
   // MARK: Tables
