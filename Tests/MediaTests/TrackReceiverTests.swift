@@ -247,7 +247,9 @@ struct TrackReceiverTests {
     #expect(block.delaySinceLastSenderReport == 0)
   }
 
-  @Test func `the clock is guessed from the first packet until a report tells, and measured with the second`() throws {
+  @Test func `the clock is guessed from the first packet until a report tells, and measured with the second`()
+    throws
+  {
     var receiver = TrackReceiver(section(.video))
     var clock = PublisherClock()
     #expect(receiver.mapping(clock, epoch: epoch) == nil)

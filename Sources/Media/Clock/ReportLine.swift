@@ -84,7 +84,9 @@ public struct ReportLine: Sendable {
   ///   - rate: of the codec, in hertz.
   ///   - pace: how much faster the clock runs as far as packets tell, as a fraction; counts while reports don't.
   /// - Returns: `isKnown` when the rate was measured, or is known to be the codec's.
-  public func line(rate: UInt32, pace: Double? = nil) -> (ntp: NTPTime, timestamp: UInt32, rate: UInt32, isKnown: Bool)? {
+  public func line(rate: UInt32, pace: Double? = nil) -> (
+    ntp: NTPTime, timestamp: UInt32, rate: UInt32, isKnown: Bool
+  )? {
     guard count > 0, rate > 0 else { return nil }
     let last = reports[count &- 1]
     let isMeasured = Self.difference(reports[0], last, rate).span >= Self.knownSpan

@@ -245,7 +245,8 @@ public struct TrackReceiver: Sendable {
     pace.reset()
     // The card that it counts by is the same, whatever the codec's clock.
     guard let equal, let known else { return line.reset() }
-    let mapping = ClockMapping(timestamp: known.timestamp, ntp: known.ntp, rate: old, measured: known.rate, isReported: true)
+    let mapping = ClockMapping(
+      timestamp: known.timestamp, ntp: known.ntp, rate: old, measured: known.rate, isReported: true)
     line.restart(
       mapping.ntp(at: equal), header.timestamp, pace: Double(known.rate) / Double(old) - 1, arrival: arrival)
   }
@@ -351,14 +352,15 @@ extension TrackReceiver {
   ///   what was known holds.
   public func mapping(_ clock: PublisherClock, epoch: Epoch) -> ClockMapping? {
     guard clockRate > 0 else { return nil }
-    if clock.isKnown, 
+    if clock.isKnown,
       let told = line.line(rate: clockRate, pace: kind == .audio ? pace.fraction(rate: clockRate) : 0)
     {
       let moment = clock.serverTime(told.ntp)
       let delay = epoch.ntp(at: line.arrival).nanoseconds(since: moment)
       guard delay.magnitude < UInt64(PublisherClock.step) else { return nil }
       return ClockMapping(
-        timestamp: told.timestamp, ntp: moment, rate: clockRate, measured: told.rate, isReported: told.isKnown)
+        timestamp: told.timestamp, ntp: moment, rate: clockRate, measured: told.rate, isReported: told.isKnown
+      )
     }
     guard firstArrival != .never else { return nil }
     return ClockMapping(
