@@ -30,9 +30,16 @@ public struct NegotiationPolicy: Equatable, Sendable {
   /// carried, in the order of whoever offers.
   public var videoCodecs: [Codec]
 
-  public init(usesTransportFeedback: Bool, videoCodecs: [Codec] = [.vp8, .vp9, .h264, .av1]) {
+  /// The header extensions that offers of ours list; answers take those that they know.
+  public var offeredExtensions: [HeaderExtension]
+
+  public init(
+    usesTransportFeedback: Bool, videoCodecs: [Codec] = [.vp8, .vp9, .h264, .av1],
+    offeredExtensions: [HeaderExtension] = [.audioLevel, .transportSequence, .mid]
+  ) {
     self.usesTransportFeedback = usesTransportFeedback
     self.videoCodecs = videoCodecs
+    self.offeredExtensions = offeredExtensions
   }
 
   /// Reports arrival times, and reads none.

@@ -19,6 +19,18 @@ extension SyntheticPeer {
     }
   }
 
+  /// Another of the codecs that were agreed on, in mid-stream.
+  func changeCodec(now: Instant) {
+    guard !sources.isEmpty else { return }
+    let index = Int(random.next() % UInt64(sources.count))
+    let codecs = sources[index].section.codecs
+    let codec = codecs[Int(random.next() % UInt64(codecs.count))]
+    let rate = sources[index].codec.codec.clockRate
+    guard sources[index].change(to: codec, now: now) else { return }
+    journal.count(rate == codec.codec.clockRate ? .codecChange : .clockChange)
+    journal.trace(now, "\(sources[index].log.name) goes on in \(codec.format)")
+  }
+
   /// Numbers are used up by packets that never left.
   func skipNumbers(_ count: Int, now: Instant) {
     guard !sources.isEmpty else { return }
