@@ -62,7 +62,7 @@ export interface RoomEvent {
   time: string;
   room: string;
   roomId: string;
-  type: "room.started" | "room.finished" | "participant.joined" | "participant.left" | "participant.updated" | "track.published" | "track.unpublished" | "track.muted" | "track.unmuted";
+  type: "room.started" | "room.finished" | "room.updated" | "participant.joined" | "participant.left" | "participant.updated" | "participant.reconnecting" | "participant.reconnected" | "track.published" | "track.unpublished" | "track.muted" | "track.unmuted";
   participant?: Participant;
   track?: Track;
   reason?: LeaveReason;

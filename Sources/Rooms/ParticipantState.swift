@@ -25,6 +25,8 @@ public struct ParticipantInfo: Equatable, Sendable {
 public struct RoomInfo: Equatable, Sendable {
   public let id: RoomID
   public let name: String
+  /// At most 64 KiB.
+  public var metadata: String?
 }
 
 /// The room as it was at the moment of joining.
@@ -42,9 +44,13 @@ public struct RoomEvent: Sendable {
   public enum Kind: String, Sendable, CaseIterable {
     case roomStarted = "room.started"
     case roomFinished = "room.finished"
+    case roomUpdated = "room.updated"
     case participantJoined = "participant.joined"
     case participantLeft = "participant.left"
     case participantUpdated = "participant.updated"
+    /// Nothing has come on its way of media for a while; it may come back, or be left.
+    case participantReconnecting = "participant.reconnecting"
+    case participantReconnected = "participant.reconnected"
     case trackPublished = "track.published"
     case trackUnpublished = "track.unpublished"
     case trackMuted = "track.muted"

@@ -30,11 +30,16 @@ public final class RoomDirectory: Sendable {
 
   let state = Mutex(State())
   let media: MediaPlane
+  /// What happened in every room.
+  public let events: EventLog
   private let limits: Limits
   private let log: Log
 
-  public init(media: MediaPlane, limits: Limits, log: Log) {
+  public init(
+    media: MediaPlane, limits: Limits, log: Log, events: EventLog.Limits = EventLog.Limits()
+  ) {
     self.media = media
+    self.events = EventLog(limits: events) { media.now }
     self.limits = limits
     self.log = log
   }

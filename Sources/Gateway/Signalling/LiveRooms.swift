@@ -135,7 +135,7 @@ extension JoinedBody {
 }
 
 extension RoomBody {
-  init(_ room: RoomInfo) { self.init(id: room.id.text, name: room.name) }
+  init(_ room: RoomInfo) { self.init(id: room.id.text, name: room.name, metadata: room.metadata) }
 }
 
 extension ParticipantBody {

@@ -8,7 +8,7 @@ internal import Peer
 /// An actor, readable before fast: packets never come here. It tells the media plane what to do by one-way
 /// commands and hears of it by events and samples.
 actor Room {
-  let info: RoomInfo
+  private(set) var info: RoomInfo
   let media: MediaPlane
   let directory: RoomDirectory
   let log: Log
@@ -116,6 +116,7 @@ actor Room {
     let event = RoomEvent(
       id: lastEvent, time: media.wallTime, room: info, kind: kind, participant: participant, track: track,
       reason: reason)
+    directory.events.append(event)
     for member in members { member.session.notify(.event(event)) }
   }
 }

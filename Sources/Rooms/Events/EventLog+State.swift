@@ -1,0 +1,128 @@
+internal import Model
+
+extension EventLog {
+  /// An event with its place among those of all rooms.
+  struct Entry {
+    let event: RoomEvent
+    /// From 1, without gaps, over all rooms.
+    let position: UInt64
+    let at: Instant
+    let bytes: Int
+  }
+
+  /// What is kept of one room.
+  struct Record {
+    var room: RoomInfo
+    var entries = EventQueue<Entry>()
+    var lastEvent = 0
+    var bytes = 0
+    /// The room has finished: nothing comes after.
+    var isOver = false
+
+    var oldest: Int { entries.first?.event.id ?? lastEvent + 1 }
+
+    func page(after: Int?, limit: Int) -> Result<Page, EventLogError> {
+      let after = after ?? oldest - 1
+      // Ids have no gaps, so a number is a place. A number that isn't reached yet is of another room of that name.
+      guard after >= oldest - 1, after <= lastEvent else { return .failure(.gone(oldest: oldest)) }
+      let first = after + 1 - oldest
+      let events = entries.slice(first..<min(first + limit, entries.count)).map(\.event)
+      return .success(Page(room: room, events: events, lastEvent: lastEvent))
+    }
+  }
+
+  struct State {
+    var rooms: [RoomID: Record] = [:]
+    /// The room that bears a name, or bore it last.
+    var byName: [String: RoomID] = [:]
+    /// Every kept event in the order of all, among them some that are no longer kept.
+    var order = EventQueue<(position: UInt64, room: RoomID)>()
+    var lastPosition: UInt64 = 0
+    /// The last event that was given up: no cursor before it can be followed.
+    var lostPosition: UInt64 = 0
+    var count = 0
+    var bytes = 0
+    var watchers: [UInt64: Watcher] = [:]
+    var lastWatcher: UInt64 = 0
+
+    mutating func append(_ event: RoomEvent, now: Instant, limits: Limits) {
+      let id = event.room.id
+      if rooms[id] == nil { byName[event.room.name] = id }
+      lastPosition += 1
+      let entry = Entry(event: event, position: lastPosition, at: now, bytes: event.estimatedBytes)
+      rooms[id, default: Record(room: event.room)].take(entry)
+      order.append((lastPosition, id))
+      count += 1
+      bytes += entry.bytes
+      while let record = rooms[id], record.entries.count > limits.events { dropFirst(of: id) }
+      if bytes > limits.bytes { makeRoom(below: limits.bytes - limits.bytes / 16) }
+      // Those given up before their turn leave holes, never more than there are events.
+      if order.count > 2 * count + 64 {
+        let kept = order.slice(0..<order.count).filter { self.entry(at: $0.position, of: $0.room) != nil }
+        order = EventQueue(kept)
+      }
+    }
+
+    mutating func expire(now: Instant, limits: Limits) {
+      while let first = order.first {
+        if let entry = entry(at: first.position, of: first.room) {
+          guard now - entry.at > limits.age else { return }
+          dropFirst(of: first.room)
+        }
+        order.dropFirst()
+      }
+    }
+
+    func entry(at position: UInt64, of room: RoomID) -> Entry? {
+      guard let entries = rooms[room]?.entries else { return nil }
+      let index = entries.firstIndex { $0.position >= position }
+      return index < entries.count && entries[index].position == position ? entries[index] : nil
+    }
+
+    /// Whoever has the most gives up its oldest.
+    private mutating func makeRoom(below bound: Int) {
+      while bytes > bound, let largest = rooms.max(by: { $0.value.bytes < $1.value.bytes }) {
+        let enough = largest.value.bytes - largest.value.bytes / 8
+        repeat { dropFirst(of: largest.key) } while bytes > bound && rooms[largest.key]?.bytes ?? 0 > enough
+      }
+    }
+
+    private mutating func dropFirst(of room: RoomID) {
+      guard let entry = rooms[room]?.entries.first else { return }
+      rooms[room]?.entries.dropFirst()
+      rooms[room]?.bytes -= entry.bytes
+      lostPosition = max(lostPosition, entry.position)
+      count -= 1
+      bytes -= entry.bytes
+      guard let record = rooms[room], record.isOver, record.entries.isEmpty else { return }
+      rooms[room] = nil
+      if byName[record.room.name] == room { byName[record.room.name] = nil }
+    }
+  }
+}
+
+extension EventLog.Record {
+  fileprivate mutating func take(_ entry: EventLog.Entry) {
+    assert(entry.event.id == lastEvent + 1, "the numbers of a room's events have no gaps")
+    room = entry.event.room
+    lastEvent = entry.event.id
+    isOver = entry.event.kind == .roomFinished
+    bytes += entry.bytes
+    entries.append(entry)
+  }
+}
+
+extension RoomEvent {
+  /// What it costs to keep, about: texts that events share are counted with each.
+  var estimatedBytes: Int {
+    var bytes = 400 + room.name.utf8.count + (room.metadata?.utf8.count ?? 0)
+    if let participant {
+      bytes += participant.identity.utf8.count + (participant.name?.utf8.count ?? 0)
+      bytes += participant.metadata?.utf8.count ?? 0
+      bytes += participant.attributes.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 64 }
+      bytes += participant.tracks.reduce(0) { $0 + 96 + ($1.name?.utf8.count ?? 0) }
+    }
+    if let track { bytes += track.name?.utf8.count ?? 0 }
+    return bytes
+  }
+}

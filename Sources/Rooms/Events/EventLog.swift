@@ -1,0 +1,128 @@
+internal import Crypto
+public import Model
+internal import Synchronization
+
+/// What happened in all rooms, to be read again: by room, after an event's number, or over all rooms, after a cursor.
+///
+/// Of each room the last `Limits.events` are kept, none longer than `Limits.age`, also when the room is over. All
+/// together stay below `Limits.bytes`: beyond, whichever room has the most gives up its oldest. Any thread may use it.
+public final class EventLog: Sendable {
+  public struct Limits: Sendable {
+    /// Of one room.
+    public var events: Int
+    public var age: Duration
+    /// Of all rooms, as estimated.
+    public var bytes: Int
+
+    public init(events: Int = 10_000, age: Duration = .seconds(3_600), bytes: Int = 64 * 1_024 * 1_024) {
+      self.events = events
+      self.age = age
+      self.bytes = bytes
+    }
+  }
+
+  /// Events per answer at most.
+  public static let pageLimit = 1_000
+
+  let limits: Limits
+  /// Cursors of another run of the server mean nothing here.
+  let run: UInt64
+  let state: Mutex<State>
+  private let now: @Sendable () -> Instant
+
+  /// - Parameter now: the server's monotonic clock.
+  public init(limits: Limits = Limits(), now: @escaping @Sendable () -> Instant) {
+    self.limits = limits
+    self.now = now
+    var random = RandomSource.system
+    run = random.next()
+    state = Mutex(State())
+  }
+
+  /// The next event of its room.
+  func append(_ event: RoomEvent) {
+    let now = now()
+    let watchers = state.withLock { state in
+      state.append(event, now: now, limits: limits)
+      return state.watchers.values.filter { $0.room == nil || $0.room == event.room.id }.map(\.continuation)
+    }
+    for watcher in watchers { watcher.yield() }
+  }
+
+  /// Drops what is too old; reading does so too.
+  func expire() {
+    let now = now()
+    state.withLock { $0.expire(now: now, limits: limits) }
+  }
+
+  /// How much is kept, for the operator and for tests.
+  public var size: (rooms: Int, events: Int, bytes: Int) {
+    state.withLock { ($0.rooms.count, $0.count, $0.bytes) }
+  }
+
+  // MARK: - Reading
+
+  /// A room's events in order.
+  public struct Page: Sendable {
+    public let room: RoomInfo
+    public let events: [RoomEvent]
+    /// The last that the room has had: no more follow `events` if they end with it.
+    public let lastEvent: Int
+  }
+
+  /// Events of the room of that name, or of the one that bore it last.
+  /// - Parameters:
+  ///   - after: the last event that is known already; nil: none, from the oldest that is kept.
+  ///   - limit: 1–`pageLimit`, clamped.
+  public func events(of room: String, after: Int?, limit: Int = pageLimit) throws(EventLogError) -> Page {
+    let now = now()
+    let found: Result<Page, EventLogError> = state.withLock { state in
+      state.expire(now: now, limits: limits)
+      guard let id = state.byName[room], let record = state.rooms[id] else { return .failure(.unknownRoom) }
+      return record.page(after: after, limit: min(max(limit, 1), Self.pageLimit))
+    }
+    return try found.get()
+  }
+
+  /// As above, of the room with that very id.
+  func events(of room: RoomID, after: Int, limit: Int) throws(EventLogError) -> Page {
+    let found: Result<Page, EventLogError> = state.withLock { state in
+      guard let record = state.rooms[room] else { return .failure(.unknownRoom) }
+      return record.page(after: after, limit: limit)
+    }
+    return try found.get()
+  }
+
+  // MARK: - Being told
+
+  /// One element after each event of that room, or of any; several may come as one. Ends with its reader.
+  public func changes(of room: RoomID? = nil) -> AsyncStream<Void> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let number = state.withLock { state in
+      state.lastWatcher += 1
+      state.watchers[state.lastWatcher] = Watcher(room: room, continuation: continuation)
+      return state.lastWatcher
+    }
+    continuation.onTermination = { [weak self] _ in
+      self?.state.withLock { _ = $0.watchers.removeValue(forKey: number) }
+    }
+    return stream
+  }
+
+  struct Watcher {
+    let room: RoomID?
+    let continuation: AsyncStream<Void>.Continuation
+  }
+}
+
+/// Why events could not be read.
+public enum EventLogError: Error, Equatable, Sendable {
+  /// No room has that name, nor had lately.
+  case unknownRoom
+  /// What follows that number is no longer kept, or never was: the room is another one. The state has to be read anew.
+  /// `oldest` is the first event that can be read, one more than the last where none is kept.
+  case gone(oldest: Int)
+  /// What follows the cursor is no longer kept, or the server has started since.
+  case cursorGone(oldest: String)
+  case notACursor
+}

@@ -1,0 +1,233 @@
+import Model
+import Synchronization
+import Testing
+
+@testable import Rooms
+
+/// A clock that stands until it is moved.
+final class StandingClock: Sendable {
+  private let moment = Mutex(Instant(nanoseconds: 1_000_000_000_000))
+  var now: Instant { moment.withLock { $0 } }
+  func advance(by time: Duration) {
+    let (seconds, attoseconds) = time.components
+    moment.withLock { $0 = $0.advanced(byNanoseconds: seconds * 1_000_000_000 + attoseconds / 1_000_000_000) }
+  }
+}
+
+@Suite("The log of events")
+struct EventLogTests {
+  let clock = StandingClock()
+
+  func log(_ limits: EventLog.Limits = EventLog.Limits()) -> EventLog {
+    EventLog(limits: limits) { [clock] in clock.now }
+  }
+
+  /// A room that only writes.
+  final class Writer {
+    let log: EventLog
+    let info: RoomInfo
+    private(set) var last = 0
+
+    init(_ log: EventLog, _ name: String) {
+      var random = RandomSource.system
+      self.log = log
+      info = RoomInfo(id: RoomID(&random), name: name)
+    }
+
+    func write(_ kind: RoomEvent.Kind = .participantUpdated, metadata: String? = nil) {
+      var random = RandomSource.system
+      last += 1
+      log.append(
+        RoomEvent(
+          id: last, time: WallTime(milliseconds: 0), room: info, kind: kind,
+          participant: metadata.map {
+            ParticipantInfo(id: ParticipantID(&random), identity: "i", metadata: $0, tracks: [])
+          }))
+    }
+
+    func write(_ count: Int) { for _ in 0..<count { write() } }
+  }
+
+  @Test func `what follows a number is read in order, page by page, to the last`() throws {
+    let log = log()
+    let room = Writer(log, "a")
+    let other = Writer(log, "b")
+    for _ in 0..<25 {
+      room.write()
+      other.write()
+    }
+    var (after, read, pages) = (0, [Int](), 0)
+    while true {
+      let page = try log.events(of: "a", after: after, limit: 10)
+      #expect(page.lastEvent == 25 && page.room == room.info)
+      read += page.events.map(\.id)
+      pages += 1
+      guard let last = page.events.last else { break }
+      after = last.id
+    }
+    #expect(read == Array(1...25) && pages == 4)
+    #expect(try log.events(of: "a", after: nil).events.count == 25)
+    #expect(try log.events(of: "a", after: nil, limit: 0).events.map(\.id) == [1])
+  }
+
+  @Test func `of a room so many are kept, and whoever comes for older ones is told the oldest`() throws {
+    let log = log(EventLog.Limits(events: 100))
+    let room = Writer(log, "a")
+    let quiet = Writer(log, "quiet")
+    quiet.write()
+    room.write(1_050)
+    #expect(try log.events(of: "a", after: 950).events.map(\.id) == Array(951...1_050))
+    #expect(throws: EventLogError.gone(oldest: 951)) { try log.events(of: "a", after: 949) }
+    #expect(try log.events(of: "a", after: nil).events.first?.id == 951)
+    // Somebody else's noise costs a quiet room nothing.
+    #expect(try log.events(of: "quiet", after: 0).events.count == 1)
+    #expect(log.size.events == 101)
+    // Nor do the places that were given up pile up.
+    #expect(log.state.withLock { $0.order.count } <= 2 * 101 + 65)
+  }
+
+  @Test func `after an hour an event is gone, and a room that is over with its last one`() throws {
+    let log = log()
+    let room = Writer(log, "a")
+    let ended = Writer(log, "ended")
+    room.write(3)
+    ended.write(.roomFinished)
+    clock.advance(by: .seconds(3_600))
+    room.write()
+    #expect(try log.events(of: "a", after: 0).events.count == 4)
+    #expect(try log.events(of: "ended", after: 0).events.map(\.kind) == [.roomFinished])
+    clock.advance(by: .seconds(1))
+    #expect(throws: EventLogError.gone(oldest: 4)) { try log.events(of: "a", after: 2) }
+    #expect(throws: EventLogError.unknownRoom) { try log.events(of: "ended", after: 0) }
+    clock.advance(by: .seconds(3_600))
+    // A room that lives goes on counting though nothing of it is kept.
+    #expect(throws: EventLogError.gone(oldest: 5)) { try log.events(of: "a", after: 3) }
+    #expect(try log.events(of: "a", after: 4).events.isEmpty)
+    room.write()
+    #expect(try log.events(of: "a", after: 4).events.map(\.id) == [5])
+    #expect(log.size.rooms == 1 && log.size.events == 1)
+  }
+
+  @Test func `a number that was never reached belongs to another room of that name`() throws {
+    let log = log()
+    let first = Writer(log, "a")
+    first.write(5)
+    first.write(.roomFinished)
+    let second = Writer(log, "a")
+    second.write(2)
+    #expect(try log.events(of: "a", after: nil).room.id == second.info.id)
+    #expect(throws: EventLogError.gone(oldest: 1)) { try log.events(of: "a", after: 6) }
+    #expect(throws: EventLogError.gone(oldest: 1)) { try log.events(of: "a", after: -1) }
+    // Who knows the id still reads the first.
+    #expect(try log.events(of: first.info.id, after: 5, limit: 10).events.map(\.kind) == [.roomFinished])
+    #expect(throws: EventLogError.unknownRoom) { try log.events(of: "nowhere", after: 0) }
+  }
+
+  @Test func `all rooms together stay below a bound, and whoever has the most gives`() throws {
+    let bound = 1_000_000
+    let log = log(EventLog.Limits(bytes: bound))
+    let modest = Writer(log, "modest")
+    modest.write(20)
+    let loud = Writer(log, "loud")
+    let text = String(repeating: "x", count: 60_000)
+    for _ in 0..<500 {
+      loud.write(metadata: text)
+      #expect(log.size.bytes <= bound)
+    }
+    #expect(try log.events(of: "modest", after: 0).events.count == 20)
+    let kept = try log.events(of: "loud", after: nil).events
+    #expect(kept.last?.id == 500 && kept.count >= 10 && kept.count < 17)
+    // Also with nobody but small ones.
+    for number in 0..<300 { Writer(log, "room \(number)").write(20) }
+    #expect(log.size.bytes <= bound)
+    let total = log.state.withLock { state in
+      state.rooms.values.reduce(into: (bytes: 0, count: 0)) {
+        $0.bytes += $1.bytes
+        $0.count += $1.entries.count
+      }
+    }
+    #expect(total == (log.size.bytes, log.size.events))
+  }
+
+  @Test func `over all rooms a cursor continues in the order in which things happened`() throws {
+    let log = log()
+    let rooms = (0..<3).map { Writer(log, "\($0)") }
+    var expected: [String] = []
+    for number in 0..<50 {
+      let room = rooms[number * 7 % 3]
+      room.write()
+      expected.append("\(room.info.name) \(room.last)")
+    }
+    var cursor: String?
+    var read: [String] = []
+    while true {
+      let page = try log.events(after: cursor, limit: 7)
+      read += page.events.map { "\($0.event.room.name) \($0.event.id)" }
+      #expect(page.cursor == page.events.last?.cursor ?? cursor)
+      cursor = page.cursor
+      if page.isLast { break }
+    }
+    #expect(read == expected)
+    #expect(try log.events(after: cursor).events.isEmpty && cursor == log.latestCursor)
+    let middle = try log.events(after: nil, limit: 10).events[4].cursor
+    #expect(try log.events(after: middle).events.count == 45)
+  }
+
+  @Test func `a cursor before what is kept, of another run, or made up is refused`() throws {
+    let log = log(EventLog.Limits(events: 10))
+    let room = Writer(log, "a")
+    room.write(5)
+    let early = try log.events(after: nil, limit: 1).cursor
+    room.write(20)
+    let oldest = try #require(throws: EventLogError.self) { try log.events(after: early) }
+    guard case .cursorGone(let from) = oldest else {
+      Issue.record("\(oldest)")
+      return
+    }
+    #expect(try log.events(after: from).events.map(\.event.id) == Array(16...25))
+    for text in ["", "x", String(repeating: "A", count: 21) + "=", String(repeating: "é", count: 11)] {
+      #expect(throws: EventLogError.notACursor) { try log.events(after: text) }
+    }
+    let another = EventLog { Instant(nanoseconds: 0) }
+    #expect(throws: EventLogError.self) { try log.events(after: another.latestCursor) }
+    #expect(throws: EventLogError.self) { try log.events(after: String(repeating: "_", count: 21) + "w") }
+  }
+
+  @Test func `who waits is told of each event of the room, and no longer once it has gone`() async throws {
+    let log = log()
+    let room = Writer(log, "a")
+    let other = Writer(log, "b")
+    do {
+      var changes = log.changes(of: room.info.id).makeAsyncIterator()
+      var all = log.changes().makeAsyncIterator()
+      other.write()
+      _ = try #require(await all.next())
+      room.write(3)
+      _ = try #require(await changes.next())
+      _ = try #require(await all.next())
+      #expect(log.state.withLock { $0.watchers.count } == 2)
+    }
+    for _ in 0..<1_000 where log.state.withLock({ !$0.watchers.isEmpty }) { await Task.yield() }
+    #expect(log.state.withLock { $0.watchers.isEmpty })
+  }
+
+  @Test func `a room writes what happens in it, and nothing of who is hidden`() async throws {
+    let server = try TestServer()
+    let alice = try await server.join("alice")
+    let ghost = try await server.join("ghost", hidden: true)
+    _ = try await alice.offer([.audio])
+    let track = try #require(try await alice.offer().tracks.first?.track)
+    try await alice.session.mute(track.text, true)
+    await ghost.session.leave()
+    await alice.session.leave()
+    let page = try server.directory.events.events(of: "r", after: nil)
+    #expect(page.events.map(\.id) == Array(1...7) && page.lastEvent == 7)
+    #expect(
+      page.events.map(\.kind) == [
+        .roomStarted, .participantJoined, .trackPublished, .trackMuted, .trackUnpublished, .participantLeft,
+        .roomFinished,
+      ])
+    #expect(page.events.allSatisfy { $0.participant?.identity ?? "alice" == "alice" })
+    #expect(page.events.map(\.time) == page.events.map(\.time).sorted())
+  }
+}
