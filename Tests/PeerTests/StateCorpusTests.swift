@@ -53,7 +53,8 @@ struct StateCorpusTests {
   @Test func `it holds at least six inputs that are peers from the first byte to the last`() throws {
     if ProcessInfo.processInfo.environment["ROOST_WRITE_CORPUS"] == "1" {
       for (name, far) in try Self.peers() {
-        let state = try #require(far.peer.encode())
+        let encoded = far.peer.encode()
+        let state = try #require(encoded)
         try Data(state).write(to: Self.folder.appending(path: name))
       }
     }
@@ -62,7 +63,8 @@ struct StateCorpusTests {
     for name in names {
       let bytes = Array(try Data(contentsOf: Self.folder.appending(path: name)))
       guard bytes.count <= Self.largest, let peer = try? Peer.decode(bytes) else { continue }
-      #expect(peer.encode() == bytes, "\(name) is written as it was read")
+      let again = peer.encode()
+      #expect(again == bytes, "\(name) is written as it was read")
       whole += 1
     }
     #expect(
@@ -72,7 +74,8 @@ struct StateCorpusTests {
 
   @Test func `each of the peers that it is made of goes on from its bytes`() throws {
     for (name, far) in try Self.peers() {
-      let state = try #require(far.peer.encode())
+      let encoded = far.peer.encode()
+      let state = try #require(encoded)
       #expect(state.count <= Self.largest, "\(name) has \(state.count) bytes")
       try far.rebuild()
     }

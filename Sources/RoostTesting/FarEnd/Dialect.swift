@@ -57,11 +57,15 @@ public struct Dialect: Sendable {
   /// What the negotiator agreed on, in the numbers that are on the wire.
   func translate(_ media: AgreedMedia) -> AgreedMedia {
     var media = media
-    for index in media.receive.indices {
-      translate(&media.receive[index].codecs, &media.receive[index].extensions)
+    media.receive = media.receive.map { section in
+      var section = section
+      translate(&section.codecs, &section.extensions)
+      return section
     }
-    for index in media.send.indices {
-      translate(&media.send[index].codecs, &media.send[index].extensions)
+    media.send = media.send.map { section in
+      var section = section
+      translate(&section.codecs, &section.extensions)
+      return section
     }
     return media
   }
