@@ -29,6 +29,7 @@ let package = Package(
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"])]),
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
     module("Model"),
     module("Logging", ["Model"]),
@@ -41,22 +42,29 @@ let package = Package(
     module("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media"]),
     module("Engine", ["Model", "Wire", "Crypto", "ICE", "Media", "Peer", "CSystem"]),
     module("HTTPServer", ["Model", "Crypto", "CSystem", "CMicroHTTPD", "CWslay"]),
+    module("WebSocketClient", ["Crypto", "CCurl", "CWslay"]),
     module("Configuration", ["Model"]),
     module("Rooms", ["Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine"]),
     .target(
       name: "Gateway",
       dependencies: ["Model", "Logging", "Crypto", "ICE", "Peer", "Engine", "HTTPServer", "Rooms"],
-      resources: [
-        "index.html", "style.css", "icon.svg", "page.js", "roost.js", "devices.js", "generated.js",
-        "messages.js",
-        "statistics.js", "tiles.js",
-      ].map { .embedInCode("Pages/\($0)") },
+      resources: [.embedInCode("REST/openapi.json")]
+        + [
+          "index.html", "icon.svg", "base.css", "controls.css", "lobby.css", "call.css", "overlays.css",
+          "banner.js", "call.js", "choices.js", "devices.js", "elements.js", "generated.js", "keyboard.js",
+          "layout.js", "lobby.js", "menu.js", "messages.js", "notices.js", "page.js", "people.js",
+          "readings.js", "roost.js", "screen.js", "sending.js", "signalling.js", "statistics.js",
+          "switches.js", "tiles.js", "visit.js",
+        ].map { .embedInCode("Pages/\($0)") },
       swiftSettings: strict),
     module(
       "RoostTesting",
       [
         "Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Engine", "CSRTP",
       ]),
+    module(
+      "Load",
+      ["Model", "Wire", "Crypto", "ICE", "Engine", "WebSocketClient", "Rooms", "RoostTesting", "CSystem"]),
 
     // Every parser as a function that fuzzing and FuzzTests call; may name any module above.
     .target(
@@ -74,6 +82,7 @@ let package = Package(
         "Gateway",
       ],
       swiftSettings: strict),
+    .executableTarget(name: "roost-load", dependencies: ["Load"], swiftSettings: strict),
     // Replaces gettimeofday() in whatever it is linked into, which is the simulation alone.
     .target(name: "CSimulation", dependencies: ["COpenSSL"]),
     .executableTarget(
@@ -107,14 +116,19 @@ let package = Package(
         "RoostTesting",
       ]),
     tests("HTTPServer", ["Model", "Crypto", "HTTPServer", "COpenSSL"]),
+    tests("WebSocketClient", ["Model", "Crypto", "HTTPServer", "WebSocketClient"]),
     tests("Configuration", ["Model", "Configuration"]),
     tests("Rooms", ["Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine", "Rooms"]),
     tests(
       "Gateway",
-      ["Model", "Logging", "Crypto", "ICE", "Peer", "Engine", "HTTPServer", "Rooms", "Gateway"]),
+      [
+        "Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine", "HTTPServer", "Rooms",
+        "Gateway", "RoostTesting",
+      ]),
     tests(
       "RoostTesting",
       ["Model", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Peer", "Engine", "RoostTesting"]),
+    tests("Load", ["Model", "RoostTesting", "Load"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -25,6 +25,16 @@ export interface Track {
   muted: boolean;
 }
 
+/** What a participant may do; may change while it is in. */
+export interface Permissions {
+  canPublish: boolean;
+  /** Absent: every source. */
+  canPublishSources?: Source[];
+  canSubscribe: boolean;
+  canPublishData: boolean;
+  canUpdateOwnMetadata: boolean;
+}
+
 /** A participant as everybody in the room may see it. */
 export interface Participant {
   id: ParticipantID;
@@ -35,6 +45,7 @@ export interface Participant {
   /** At most 64 KiB. */
   metadata?: string;
   attributes: Attributes;
+  permissions?: Permissions;
   tracks: Track[];
 }
 
@@ -66,16 +77,28 @@ export interface RoomEvent {
   participant?: Participant;
   track?: Track;
   reason?: LeaveReason;
+  /** The room's, in `room.updated`; absent: it has none. */
+  metadata?: string;
 }
 
 /** Listed in signalling.md. */
-export type ErrorCode = "bad-message" | "auth-required" | "auth-repeated" | "token-malformed" | "token-absent" | "token-signature" | "token-algorithm" | "token-expired" | "token-not-yet-valid" | "token-unknown-key" | "token-not-for-this" | "offer-pending" | "offer-refused" | "not-allowed" | "unknown-track" | "unknown-slot" | "unsupported" | "too-large" | "limit" | "rate-limited" | "room-full" | "unavailable";
+export type ErrorCode = "bad-message" | "auth-required" | "auth-repeated" | "token-malformed" | "token-absent" | "token-signature" | "token-algorithm" | "token-expired" | "token-not-yet-valid" | "token-unknown-key" | "token-not-for-this" | "token-removed" | "session-gone" | "offer-pending" | "offer-refused" | "not-allowed" | "unknown-track" | "unknown-slot" | "unsupported" | "too-large" | "limit" | "rate-limited" | "room-full" | "room-not-found" | "unavailable";
 
 /** Joins, as the first message. */
 export interface Auth {
   type: "auth";
   id?: RequestID;
   token: string;
+}
+
+/** Goes on with a session whose socket has gone, as the first message. */
+export interface Resume {
+  type: "resume";
+  id?: RequestID;
+  /** The last that was told. */
+  resumeToken: string;
+  /** The last event that is known. */
+  after: number;
 }
 
 /** What a sending section is. */
@@ -163,7 +186,7 @@ export interface Ping {
 }
 
 /** From the client. */
-export type ClientMessage = Auth | Offer | Candidate | Subscribe | Unsubscribe | Mute | Update | SendData | Leave | Ping;
+export type ClientMessage = Auth | Resume | Offer | Candidate | Subscribe | Unsubscribe | Mute | Update | SendData | Leave | Ping;
 
 /** A STUN or TURN server, as RTCPeerConnection takes it. */
 export interface ICEServer {
@@ -182,6 +205,8 @@ export interface Joined {
   /** The others. */
   participants: Participant[];
   iceServers: ICEServer[];
+  /** Resumes this session; good once. */
+  resumeToken: string;
   /** Seconds. */
   pingInterval: number;
   lastEvent: number;
@@ -197,6 +222,29 @@ export interface AnsweredTrack {
 export interface Declined {
   mid: string;
   code: string;
+}
+
+/** The answer to an offer, which came while nobody was there. */
+export interface ResumedAnswer {
+  id?: RequestID;
+  sdp: string;
+  tracks: AnsweredTrack[];
+  slots: Slot[];
+  declined: Declined[];
+}
+
+/** The session goes on; the events up to lastEvent follow, then what has changed otherwise. */
+export interface Resumed {
+  type: "resumed";
+  id?: RequestID;
+  lastEvent: number;
+  /** Every receive section, as of lastEvent. */
+  slots: Slot[];
+  /** Every track of one's own. */
+  tracks: AnsweredTrack[];
+  /** Resumes this session; good once. */
+  resumeToken: string;
+  answer?: ResumedAnswer;
 }
 
 /** The answer to an offer. */
@@ -271,6 +319,12 @@ export interface Data {
   reliable: boolean;
 }
 
+/** An access token that holds longer than the last. */
+export interface Token {
+  type: "token";
+  token: string;
+}
+
 /** A request was done that has no answer of its own. */
 export interface Ok {
   type: "ok";
@@ -308,4 +362,4 @@ export interface Closed {
 }
 
 /** From the server. */
-export type ServerMessage = Joined | Answer | Slots | OfferWanted | Event | Speakers | Quality | Stream | Data | Ok | Pong | ErrorMessage | Draining | Closed;
+export type ServerMessage = Joined | Resumed | Answer | Slots | OfferWanted | Event | Speakers | Quality | Stream | Data | Token | Ok | Pong | ErrorMessage | Draining | Closed;

@@ -25,6 +25,8 @@ func fuzzClientMessage(_ input: UnsafeRawBufferPointer) {
     check(data.destinations?.count ?? 0 <= 256, "destinations have a bound")
   case .candidate(let candidate, let mid):
     check(candidate.utf8.count <= 1_024 && mid.utf8.count <= 32, "a candidate is short")
+  case .resume(let token, let after):
+    check(token.utf8.count <= 128 && after >= 0, "a resume token is short, an event's number none below zero")
   case .auth, .leave, .ping, .unknown: break
   }
 }

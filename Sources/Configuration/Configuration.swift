@@ -12,6 +12,8 @@ public struct Configuration: Equatable, Sendable {
     public var connectionsPerAddress = 1024
     public var bodyBytes = 1_048_576
     public var messageBytes = 262_144
+    /// Whose pages may ask; `*`: all.
+    public var origins = ["*"]
     /// Paths of PEM files; both empty: no TLS.
     public var certificate = ""
     public var privateKey = ""
@@ -25,6 +27,10 @@ public struct Configuration: Equatable, Sendable {
 
   public struct Drain: Equatable, Sendable {
     public var seconds = 60
+  }
+
+  public struct Reconnect: Equatable, Sendable {
+    public var seconds = 15
   }
 
   public struct STUN: Equatable, Sendable {
@@ -82,8 +88,24 @@ public struct Configuration: Equatable, Sendable {
     public var level = Level.info
   }
 
+  public struct Rooms: Equatable, Sendable {
+    /// Whether one is made for the first who comes.
+    public var create = true
+    /// Seconds.
+    public var emptyTimeout = 300
+    public var departureTimeout = 20
+    public var removalMemory = 2_592_000
+  }
+
   public struct Limits: Equatable, Sendable {
     public var peers = 1000
+    public var rooms = 10_000
+    public var participants = 10_000
+    public var participantsPerRoom = 1_000
+    public var tracksPerParticipant = 32
+    /// A second, and at once.
+    public var requestsPerAddress = 200
+    public var requestsAtOncePerAddress = 2_000
   }
 
   public var http = HTTP()
@@ -97,8 +119,10 @@ public struct Configuration: Equatable, Sendable {
   /// Where each API key was given, for what is wrong with its secret.
   var keySources: [String: ConfigurationError.Source] = [:]
   public var log = Log()
+  public var rooms = Rooms()
   public var limits = Limits()
   public var drain = Drain()
+  public var reconnect = Reconnect()
 
   public init() {}
 }

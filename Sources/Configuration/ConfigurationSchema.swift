@@ -20,6 +20,9 @@ public enum ConfigurationSchema {
     .integer(
       "http.messageBytes", \.http.messageBytes, 16_384...16_777_216,
       "The largest WebSocket message; a larger one closes its connection with 1009."),
+    .origins(
+      "http.origins", \.http.origins,
+      "Whose pages may use REST from a browser, beside Roost's own; requests are known by their token alone."),
     .path(
       "http.certificate", \.http.certificate,
       "The PEM file with the server's certificate and those between it and its authority: HTTP then speaks TLS "
@@ -87,13 +90,50 @@ public enum ConfigurationSchema {
 
     .choice("log.level", \.log.level, "The least severe message that is logged."),
 
+    .flag(
+      "rooms.create", \.rooms.create,
+      "Whether a room is made for the first who comes; if not, only POST /v1/rooms makes one."),
+    .integer(
+      "rooms.emptyTimeout", \.rooms.emptyTimeout, 1...86_400,
+      "Seconds that a room which was made ahead waits for its first participant, unless it says otherwise."),
+    .integer(
+      "rooms.departureTimeout", \.rooms.departureTimeout, 0...86_400,
+      "Seconds that a room stays once everybody has left, unless it says otherwise."),
+    .integer(
+      "rooms.removalMemory", \.rooms.removalMemory, 60...31_536_000,
+      "Seconds for which it is remembered who was removed from a room; make it longer than tokens are valid."),
+
     .integer(
       "limits.peers", \.limits.peers, 1...65_535,
       "Connected media transports; beyond, new ones are refused."),
+    .integer(
+      "limits.rooms", \.limits.rooms, 1...1_000_000,
+      "Rooms; beyond, none is made, and who would need one is told so."),
+    .integer(
+      "limits.participants", \.limits.participants, 1...1_000_000,
+      "Participants in all rooms together; beyond, joining is refused with room-full."),
+    .integer(
+      "limits.participantsPerRoom", \.limits.participantsPerRoom, 1...100_000,
+      "Participants of one room, which may have a lower bound of its own; beyond, joining is refused with "
+        + "room-full."),
+    .integer(
+      "limits.tracksPerParticipant", \.limits.tracksPerParticipant, 1...128,
+      "Tracks that a participant publishes at once; further sections are declined with limit."),
+    .integer(
+      "limits.requestsPerAddress", \.limits.requestsPerAddress, 1...1_000_000,
+      "Requests a second, new WebSockets among them, from one IPv4 address or IPv6 /64; beyond, they are answered by "
+        + "429. Pages and health don't count."),
+    .integer(
+      "limits.requestsAtOncePerAddress", \.limits.requestsAtOncePerAddress, 1...1_000_000,
+      "The same, at once."),
 
     .integer(
       "drain.seconds", \.drain.seconds, 0...86_400,
       "After SIGTERM, the seconds that those who are in a room may stay while nobody new is let in."),
+
+    .integer(
+      "reconnect.seconds", \.reconnect.seconds, 1...600,
+      "How long somebody whose WebSocket has gone may come back to the same session."),
   ]
 
   static func option(_ name: String) -> ConfigurationOption? { options.first { $0.name == name } }

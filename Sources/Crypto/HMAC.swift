@@ -29,20 +29,13 @@ public struct HMAC: ~Copyable, @unchecked Sendable {
   }
 
   private static func makeContext(_ algorithm: Algorithm, _ key: UnsafeRawBufferPointer) -> OpaquePointer {
-    guard let context = EVP_MAC_CTX_new(Implementation.hmac.mac) else {
-      fatalError("EVP_MAC_CTX_new: out of memory")
+    let template = algorithm == .sha1 ? Template.sha1 : Template.sha256
+    guard let context = EVP_MAC_CTX_dup(template.context) else {
+      fatalError("EVP_MAC_CTX_dup: out of memory")
     }
     // A null key would mean "the same as before", so that an empty one needs an address as well.
-    var digest: [CChar] = Array((algorithm == .sha1 ? "SHA1" : "SHA256").utf8CString)
-    let ready = digest.withUnsafeMutableBufferPointer { name in
-      let parameters = [
-        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name.baseAddress, 0),
-        OSSL_PARAM_construct_end(),
-      ]
-      return withUnsafePointer(to: 0 as UInt8) { none in
-        EVP_MAC_init(
-          context, key.assumingMemoryBound(to: UInt8.self).baseAddress ?? none, key.count, parameters)
-      }
+    let ready = withUnsafePointer(to: 0 as UInt8) { none in
+      EVP_MAC_init(context, key.assumingMemoryBound(to: UInt8.self).baseAddress ?? none, key.count, nil)
     }
     precondition(ready == 1, "EVP_MAC_init")
     return context
@@ -94,12 +87,30 @@ public struct HMAC: ~Copyable, @unchecked Sendable {
   }
 }
 
-/// OpenSSL's implementation, looked up once for the process; it is immutable and counted by OpenSSL itself.
-private struct Implementation: @unchecked Sendable {
-  let mac: OpaquePointer
+/// A context of each digest, made once for the process and copied for each key. To look the digest up by its name each
+/// time would take OpenSSL's locks, and now and then fails while other threads look something up for the first time.
+private struct Template: @unchecked Sendable {
+  // Unchecked because of the pointer alone: what it points to is only read.
 
-  static let hmac: Implementation = {
-    guard let mac = EVP_MAC_fetch(nil, "HMAC", nil) else { fatalError("OpenSSL has no HMAC") }
-    return Implementation(mac: mac)
-  }()
+  let context: OpaquePointer
+
+  static let sha1 = Template("SHA1")
+  static let sha256 = Template("SHA256")
+
+  private init(_ digest: String) {
+    guard let mac = EVP_MAC_fetch(nil, "HMAC", nil), let context = EVP_MAC_CTX_new(mac) else {
+      fatalError("OpenSSL has no HMAC")
+    }
+    var name: [CChar] = Array(digest.utf8CString)
+    let ready = name.withUnsafeMutableBufferPointer { name in
+      let parameters = [
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name.baseAddress, 0),
+        OSSL_PARAM_construct_end(),
+      ]
+      // A context without a key can't be copied.
+      return withUnsafePointer(to: 0 as UInt8) { EVP_MAC_init(context, $0, 1, parameters) }
+    }
+    guard ready == 1 else { fatalError("OpenSSL has no HMAC with \(digest)") }
+    self.context = context
+  }
 }

@@ -1,6 +1,6 @@
 public import HTTPServer
 internal import Model
-internal import Rooms
+public import Rooms
 
 public struct GatewayConfiguration: Sendable {
   /// Secrets by API key.
@@ -9,6 +9,10 @@ public struct GatewayConfiguration: Sendable {
   public var development: Development?
   /// What clients are told.
   public var iceServers = ICEServers()
+  /// nil: everybody may ask as often as they like.
+  public var attempts: AttemptLimiter?
+  /// Whose pages may ask.
+  public var crossOrigin = CrossOrigin()
   /// Seconds since 1970.
   public var now: @Sendable () -> Int
 
@@ -33,11 +37,22 @@ public struct GatewayConfiguration: Sendable {
 public struct Gateway: HTTPHandler {
   private let configuration: GatewayConfiguration
   private let rooms: (any RoomService)?
+  private let tokens = ResumeTokens()
+  private let rest: RESTDoor?
 
-  /// - Parameter rooms: nil: there is no door to rooms, and it answers 404.
-  public init(configuration: GatewayConfiguration, rooms: (any RoomService)?) {
+  /// - Parameters:
+  ///   - rooms: nil: there is no door to rooms, and it answers 404.
+  ///   - administered: what REST reaches; nil: there is no such door.
+  public init(
+    configuration: GatewayConfiguration, rooms: (any RoomService)?, administered: RoomDirectory? = nil
+  ) {
     self.configuration = configuration
     self.rooms = rooms
+    rest = administered.map { directory in
+      RESTDoor(rooms: directory, crossOrigin: configuration.crossOrigin) { text throws(AccessTokenRefusal) in
+        try AccessToken(verifying: text, keys: configuration.keys, now: configuration.now())
+      }
+    }
   }
 
   public func respond(to request: HTTPRequest) async -> HTTPResponse {
@@ -49,11 +64,16 @@ public struct Gateway: HTTPHandler {
     switch request.path {
     case "/healthz", "/readyz":
       return await Health.response(to: request) { await rooms?.isReady() ?? true }
+    default: break
+    }
+    if let refusal = tooOften(request) { return refusal }
+    switch request.path {
     case "/dev/token" where configuration.development != nil:
       guard request.method == .post else { return Problem.method(allowed: "POST") }
       return DevelopmentToken.response(to: request, configuration: configuration)
     default: break
     }
+    if let answer = await rest?.response(to: request) { return answer }
     if connectRoom(request) != nil {
       var answer = Problem.response(426, "upgrade", "This is a WebSocket's address")
       answer.headers.add("upgrade", "websocket")
@@ -64,6 +84,7 @@ public struct Gateway: HTTPHandler {
 
   public func upgrade(_ request: HTTPRequest) async -> UpgradeDecision {
     if let refusal = door?.refusal(of: request) { return .refuse(refusal) }
+    if let refusal = tooOften(request) { return .refuse(refusal) }
     guard let rooms, let room = connectRoom(request) else { return .refuse(Problem.notFound()) }
     // Without a token it may be somebody who is in already; `auth` of another is answered by `unavailable`.
     if rooms.isDraining, request.bearerToken != nil || request.queryItem("access_token") != nil {
@@ -78,13 +99,16 @@ public struct Gateway: HTTPHandler {
         Problem.response(
           400, "subprotocol", "The sub-protocol is missing", detail: "offer \(Self.subprotocol)"))
     }
-    var terms = SignallingSession<WebSocket>.Terms(room: room) {
-      [configuration] text throws(AccessTokenRefusal) in
-      let token = try AccessToken(verifying: text, keys: configuration.keys, now: configuration.now())
-      _ = try token.requireJoin(room: room)
-      return token
+    var terms = SignallingTerms(room: room) {
+      text throws(AccessTokenRefusal) in try authorize(text, joining: room)
     }
     terms.iceServers = { [configuration] in configuration.iceServers.list(for: $0, now: configuration.now()) }
+    terms.now = configuration.now
+    terms.renew = { [configuration] in
+      guard let secret = configuration.keys[$0.apiKey] else { return nil }
+      let fresh = $0.renewed(at: configuration.now())
+      return (fresh.signed(secret: secret), fresh)
+    }
     var authorized: AccessToken?
     if let text = request.bearerToken ?? request.queryItem("access_token") {
       do {
@@ -95,9 +119,29 @@ public struct Gateway: HTTPHandler {
     } else if request.headers["authorization"] != nil {
       return .refuse(Problem.response(401, "token-malformed", "Authorization is no Bearer token"))
     }
-    return .accept(subprotocol: Self.subprotocol) { [authorized, terms] socket in
-      await SignallingSession(socket: socket, terms: terms, rooms: rooms).run(authorized: authorized)
+    return .accept(subprotocol: Self.subprotocol) { [authorized, terms, tokens] socket in
+      await SignallingConnection(socket: socket, terms: terms, rooms: rooms, tokens: tokens)
+        .run(authorized: authorized)
     }
+  }
+
+  /// Reads a token and says whether it joins that room.
+  func authorize(_ text: String?, joining room: String) throws(AccessTokenRefusal) -> AccessToken {
+    let token = try verify(text)
+    _ = try token.requireJoin(room: room)
+    if rooms?.forbids(token, in: room) == true { throw .removed }
+    return token
+  }
+
+  private func verify(_ text: String?) throws(AccessTokenRefusal) -> AccessToken {
+    try AccessToken(verifying: text, keys: configuration.keys, now: configuration.now())
+  }
+
+  private func tooOften(_ request: HTTPRequest) -> HTTPResponse? {
+    guard let seconds = configuration.attempts?.refusal(of: request.remote) else { return nil }
+    var refusal = Problem.tooOften(retryAfter: seconds)
+    configuration.crossOrigin.allow(request, on: &refusal)
+    return refusal
   }
 
   private var door: DevelopmentDoor? { configuration.development.map { DevelopmentDoor(audience: $0) } }

@@ -29,6 +29,8 @@ public struct NegotiationPolicy: Equatable, Sendable {
   /// What video is carried in, the preferred first; others are declined. Of audio everything that we know is
   /// carried, in the order of whoever offers.
   public var videoCodecs: [Codec]
+  /// Sections that may send to us at once, on one transport; more are declined.
+  public var maximumTracks = 128
 
   /// The header extensions that offers of ours list; answers take those that they know.
   public var offeredExtensions: [HeaderExtension]

@@ -84,8 +84,10 @@ extension Negotiator {
     var entry = sections[index]
     if !entry.isOpen { entry = NegotiatedSection(mid: section.mid ?? "", media: section.media, isOpen: true) }
     let mayReceive = !terms.receives || entry.receive != nil || nextReceiveIndex < Self.maximumIndices
+    let mayPublish =
+      !terms.receives || entry.receive != nil || sections.count { $0.receive != nil } < policy.maximumTracks
     let maySend = !terms.sends || entry.send != nil || nextSendIndex < Self.maximumIndices
-    guard mayReceive, maySend else { throw .limit }
+    guard mayReceive, mayPublish, maySend else { throw .limit }
 
     let previous = entry.receive
     entry.receive = nil

@@ -56,10 +56,14 @@ extension Peer {
   }
 
   mutating func pathSelected(_ path: NetworkPath, now: Instant, _ context: inout PeerContext) {
-    let isFirst = selectedPath == nil
+    let before = selectedPath
     selectedPath = path
     pathValidated(path, now: now, &context)
-    if isFirst { wishForPictures(&context) }
+    if before == nil {
+      wishForPictures(&context)
+    } else if before != path {
+      sourcesMoved()
+    }
   }
 
   private mutating func pathValidated(_ path: NetworkPath, now: Instant, _ context: inout PeerContext) {
@@ -154,15 +158,18 @@ extension Peer {
     wishForPictures(&context)
   }
 
-  /// The peer has moved, and for a while everything went to where it was before: pictures, and what it was asked
-  /// for.
-  mutating func mendPictures(now: Instant, _ context: inout PeerContext) {
+  /// The peer has moved, and for a while all pictures went to where it was before.
+  mutating func mendPictures(_ context: inout PeerContext) {
     guard sealer != nil else { return }
     for slot in 0..<senders.count where hasSlot[slot] && kind(ofSlot: slot) == .video {
       context.effects.noteWish(slot)
     }
+  }
+
+  /// What was asked of the peer went to where it was before, and what it sent meanwhile is lost.
+  private mutating func sourcesMoved() {
     for index in 0..<receivers.count where receiveSections[index] != nil {
-      receivers.pointer(index).pointee.feedbackLost()
+      receivers.pointer(index).pointee.moved()
       scheduleFeedback(receivers.pointer(index).pointee.deadline)
     }
   }

@@ -12,7 +12,8 @@ extension Peer {
     _ datagram: UnsafeMutableRawBufferPointer, path: NetworkPath, arrival: Instant, now: Instant,
     _ context: inout PeerContext
   ) -> ReceivedDatagram {
-    guard path == selectedPath || ice.isValidated(path) else {
+    let isSelected = path == selectedPath
+    guard isSelected || ice.isValidated(path) else {
       context.counters.count(.unvalidatedPath)
       return .nothing
     }
@@ -23,10 +24,28 @@ extension Peer {
     context.counters.packetsReceived &+= 1
     context.counters.bytesReceived &+= UInt64(datagram.count)
     if RTCPPacket.matches(UnsafeRawBufferPointer(datagram)) {
-      receiveRTCP(datagram, now: now, &context)
+      if receiveRTCP(datagram, now: now, &context), !isSelected { mediaCame(on: path, now: now, &context) }
       return .nothing
     }
-    return receiveRTP(datagram, arrival: arrival, &context)
+    if isSelected { return receiveRTP(datagram, arrival: arrival, &context) }
+    return receiveAside(datagram, path: path, arrival: arrival, now: now, &context)
+  }
+
+  /// As `receiveRTP`, on a path that is proven and not the one in use.
+  @inline(never)
+  private mutating func receiveAside(
+    _ datagram: UnsafeMutableRawBufferPointer, path: NetworkPath, arrival: Instant, now: Instant,
+    _ context: inout PeerContext
+  ) -> ReceivedDatagram {
+    let received = receiveRTP(datagram, arrival: arrival, &context)
+    if case .media = received { mediaCame(on: path, now: now, &context) }
+    return received
+  }
+
+  private mutating func mediaCame(on path: NetworkPath, now: Instant, _ context: inout PeerContext) {
+    guard ice.mediaCame(on: path, now: now, random: &context.random) else { return }
+    pathSelected(path, now: now, &context)
+    mendPictures(&context)
   }
 
   @inline(__always)

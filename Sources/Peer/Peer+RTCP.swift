@@ -5,15 +5,17 @@ internal import Wire
 
 /// What the far end's compounds say.
 extension Peer {
+  /// - Returns: whether it was new and authentic.
   mutating func receiveRTCP(
     _ datagram: UnsafeMutableRawBufferPointer, now: Instant, _ context: inout PeerContext
-  ) {
+  ) -> Bool {
     let size: Int
     do throws(SRTPError) {
       // Not nil: the caller looked.
       size = try opener!.openRTCP(datagram)
     } catch {
-      return context.counters.count(PeerDrop(error))
+      context.counters.count(PeerDrop(error))
+      return false
     }
     var reader = RTCPReader(UnsafeRawBufferPointer(rebasing: datagram[..<size]))
     do throws(RTCPError) {
@@ -21,6 +23,7 @@ extension Peer {
     } catch {
       context.counters.count(.rtcpMalformed)
     }
+    return true
   }
 
   private mutating func receive(

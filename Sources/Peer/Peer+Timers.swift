@@ -15,7 +15,8 @@ extension Peer {
   /// When `poll` wants to be called; may move forward with every datagram.
   public var deadline: Instant {
     guard closed == nil else { return .never }
-    var deadline = min(ice.deadline, feedbackDue, reportsDue, clockReportsDue, held.deadline, handshakeState.deadline)
+    var deadline = min(
+      ice.deadline, feedbackDue, reportsDue, clockReportsDue, held.deadline, handshakeState.deadline)
     if !isConnected { deadline = min(deadline, createdAt + Self.connectTimeout) }
     return deadline
   }
@@ -58,7 +59,7 @@ extension Peer {
       if path == selectedPath { close(.connectionLost, &context) }
     case .selected(let path):
       pathSelected(path, now: now, &context)
-      mendPictures(now: now, &context)
+      mendPictures(&context)
     }
   }
 }

@@ -12,6 +12,7 @@ public final class MediaPlane: Sendable {
   private let candidates: [SocketAddress]
   private let verification: ICEVerification
   private let fingerprint: Fingerprint
+  private let clock: @Sendable () -> Instant
   private let peerLimit: Int
   /// What is negotiated with everybody.
   let policy: NegotiationPolicy
@@ -22,10 +23,12 @@ public final class MediaPlane: Sendable {
   ///   - candidates: where clients reach the engine's port, the best first.
   ///   - peerLimit: transports that the server takes in all.
   ///   - policy: what is negotiated with everybody.
+  ///   - clock: what the rooms take for the time; nil: the engine's own.
   public init(
     engine: MediaEngine, candidates: [SocketAddress], verification: ICEVerification, peerLimit: Int,
-    policy: NegotiationPolicy = .server
+    policy: NegotiationPolicy = .server, clock: (@Sendable () -> Instant)? = nil
   ) {
+    self.clock = clock ?? { engine.clock.now }
     self.policy = policy
     self.engine = engine
     self.candidates = candidates
@@ -38,7 +41,7 @@ public final class MediaPlane: Sendable {
   /// The server's time line, which is never stepped.
   var wallTime: WallTime { WallTime(engine.clock.epoch.ntp(at: engine.clock.now)) }
 
-  var now: Instant { engine.clock.now }
+  var now: Instant { clock() }
 
   /// Reserves a place at the home with the fewest peers.
   /// - Returns: nil when the server is full.

@@ -9,6 +9,8 @@ public enum ParticipantNotice: Sendable {
   case slots([SlotAssignment])
   /// So many more receive sections are needed, beside those that were asked for already.
   case offerWanted(audio: Int, video: Int)
+  /// Nothing comes on the way of media: a restart of ICE may find another.
+  case restartWanted
   /// Who speaks now, the loudest first.
   case speakers([Speaker])
   /// Only participants whose quality changed.
@@ -19,8 +21,30 @@ public enum ParticipantNotice: Sendable {
   case data(DataMessage)
   /// The server is about to stop, at the latest then.
   case draining(deadline: WallTime)
+  /// What the new socket has to be told; notices before it were for the old one.
+  case resumed(ResumedState)
   /// The session is over; always the last.
   case closed(LeaveReason)
+}
+
+/// What a client missed while its socket was gone, and how things are now.
+public struct ResumedState: Sendable {
+  /// Who missed more than these had better join anew.
+  static let eventLimit = 1_000
+  /// Of them all, as estimated: less than may wait for a socket.
+  static let byteLimit = 2 * 1_024 * 1_024
+
+  /// The number that `resume` was given.
+  public let socket: Int
+  /// The last event that all this contains.
+  public let lastEvent: Int
+  /// Events up to that one, in order.
+  public let missed: [RoomEvent]
+  /// Every slot, and every track of one's own.
+  public let slots: [SlotAssignment]
+  public let tracks: [(mid: String, track: TrackID)]
+  /// What is otherwise told by change only, as it is now.
+  public let notices: [ParticipantNotice]
 }
 
 public struct Speaker: Equatable, Sendable {

@@ -56,6 +56,22 @@ public final class ParticipantSession: Sendable {
     try await room.send(payload, topic: topic, reliable: reliable, to: destinations, from: id)
   }
 
+  /// Has all slots told once more, in their place among the notices.
+  public func tellSlots() async { await room.tellSlots(of: id) }
+
+  /// The front door has nobody to speak to: the session ends unless it is resumed within the grace.
+  /// - Parameter socket: which one, numbered by the front door; the one that joined is 1.
+  public func socketLost(_ socket: Int) async { await room.socketLost(socket, of: id) }
+
+  /// There is somebody to speak to again: `resumed` comes among the notices, with what was missed.
+  /// - Parameters:
+  ///   - socket: a higher number than any before.
+  ///   - after: the last event that the client has.
+  /// - Throws: `.gone`: the session is over, or what was missed is no longer kept.
+  public func resume(socket: Int, after: Int) async throws(RequestError) {
+    try await room.resume(id, socket: socket, after: after)
+  }
+
   /// Ends the session; one that has ended already stays as it is.
   public func leave(reason: LeaveReason = .left) async { await room.leave(id, reason: reason) }
 

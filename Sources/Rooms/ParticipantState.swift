@@ -19,6 +19,7 @@ public struct ParticipantInfo: Equatable, Sendable {
   public var metadata: String?
   /// At most 256 pairs, at most 64 KiB together.
   public var attributes: [String: String] = [:]
+  public var permissions = Permissions()
   public var tracks: [TrackInfo]
 }
 
@@ -89,4 +90,8 @@ public enum JoinError: Error, Equatable, Sendable {
   case draining
   /// The room, or the server, has as many as it may.
   case full(limit: Int)
+  /// There is no such room, and none is made by who comes.
+  case noRoom
+  /// The identity was removed from the room, and the token is not known to be of after that.
+  case removed
 }

@@ -10,6 +10,10 @@ public struct RoomCounts: Sendable {
   public var refusedDraining: UInt64 = 0
   /// Refused because the room, or the server, has as many as it may.
   public var refusedFull: UInt64 = 0
+  /// Refused because there is no such room, and none is made by who comes.
+  public var refusedNoRoom: UInt64 = 0
+  /// Refused because the identity was removed after its token was issued.
+  public var refusedRemoved: UInt64 = 0
 
   public init() {}
 
@@ -18,6 +22,8 @@ public struct RoomCounts: Sendable {
     switch error {
     case .draining: refusedDraining &+= 1
     case .full: refusedFull &+= 1
+    case .noRoom: refusedNoRoom &+= 1
+    case .removed: refusedRemoved &+= 1
     }
     return error
   }

@@ -9,9 +9,19 @@ public final class RoomDirectory: Sendable {
   public struct Limits: Sendable {
     public var rooms: Int
     public var participantsPerRoom: Int
-    public init(rooms: Int = 10_000, participantsPerRoom: Int = 1_000) {
+    /// In all rooms together.
+    public var participants: Int
+    /// Whether a room is made for the first who comes.
+    public var makesRooms = true
+    /// Of a room of which nothing else is said.
+    public var defaults = RoomSettings()
+    /// Seconds for which it is remembered who was removed.
+    public var removalMemory = 30 * 86_400
+
+    public init(rooms: Int = 10_000, participantsPerRoom: Int = 1_000, participants: Int = 10_000) {
       self.rooms = rooms
       self.participantsPerRoom = participantsPerRoom
+      self.participants = participants
     }
   }
 
@@ -19,28 +29,49 @@ public final class RoomDirectory: Sendable {
     var rooms: [String: Room] = [:]
     /// Sessions that are in, or about to be in, each room: a room with none goes.
     var sessions: [String: Int] = [:]
+    /// Of all rooms together.
+    var sessionCount = 0
+    var settings: [String: RoomSettings] = [:]
+    /// When rooms that nobody is in go.
+    var deadlines: [String: Instant] = [:]
+    var removals: Removals
     /// Every peer that the media plane has not reported as closed; its room may be gone before it.
     var peers: [PeerKey: Room] = [:]
     /// Until when those who are in may stay; nobody is let in any more.
     var deadline: WallTime?
     var isDraining: Bool { deadline != nil }
+    /// When rooms want to look after those who are away.
+    var alarms: [ObjectIdentifier: (room: Room, at: Instant)] = [:]
     var counts = RoomCounts()
     var waitingUntilEmpty: [CheckedContinuation<Void, Never>] = []
+
+    init(removals: Removals) { self.removals = removals }
+
+    mutating func forget(_ name: String) {
+      rooms[name] = nil
+      settings[name] = nil
+      deadlines[name] = nil
+    }
   }
 
-  let state = Mutex(State())
+  let state: Mutex<State>
   let media: MediaPlane
   /// What happened in every room.
   public let events: EventLog
-  private let limits: Limits
+  /// How long a session lives on without a socket.
+  let reconnectGrace: Duration
+  let limits: Limits
   private let log: Log
 
   public init(
-    media: MediaPlane, limits: Limits, log: Log, events: EventLog.Limits = EventLog.Limits()
+    media: MediaPlane, limits: Limits, log: Log, reconnectGrace: Duration = .seconds(15),
+    events: EventLog.Limits = EventLog.Limits()
   ) {
+    self.reconnectGrace = reconnectGrace
     self.media = media
     self.events = EventLog(limits: events) { media.now }
     self.limits = limits
+    state = Mutex(State(removals: Removals(memory: limits.removalMemory)))
     self.log = log
   }
 
@@ -53,6 +84,8 @@ public final class RoomDirectory: Sendable {
       while !Task.isCancelled {
         try await Task.sleep(for: Self.sampling)
         await sample()
+        await ring()
+        await sweep()
       }
     }
     defer { sampler.cancel() }
@@ -80,29 +113,51 @@ public final class RoomDirectory: Sendable {
     for (room, samples) in byRoom { await room.take(samples, now: media.now) }
   }
 
+  // MARK: - Those who are away
+
+  /// - Parameter moment: when the room is to be called; `.never`: not at all.
+  func setAlarm(of room: Room, at moment: Instant) {
+    state.withLock { $0.alarms[ObjectIdentifier(room)] = moment == .never ? nil : (room, moment) }
+  }
+
+  /// Calls the rooms whose time has come.
+  func ring() async {
+    let now = media.now
+    events.expire()
+    let due = state.withLock { $0.alarms.values.filter { $0.at <= now }.map(\.room) }
+    for room in due { await room.lookAfter(now: now) }
+  }
+
   /// Lets somebody in; the room is made if need be. An identity that is in already is replaced.
+  /// - Parameter issued: when the token counts as issued, seconds since 1970; nil: not known.
   public func join(
     room name: String, identity: String, name display: String?, metadata: String? = nil,
-    attributes: [String: String] = [:], grants: Grants
+    attributes: [String: String] = [:], grants: Grants, issued: Int? = nil
   ) async throws(JoinError) -> ParticipantSession {
+    if forbids(identity, in: name, issued: issued) {
+      throw state.withLock { $0.counts.refuse(.removed) }
+    }
     let found: Result<Room, JoinError> = state.withLock { state in
       if state.isDraining { return .failure(state.counts.refuse(.draining)) }
-      if state.sessions[name, default: 0] >= limits.participantsPerRoom {
-        return .failure(state.counts.refuse(.full(limit: limits.participantsPerRoom)))
+      let most = state.settings[name]?.maxParticipants ?? limits.participantsPerRoom
+      for (count, limit) in [
+        (state.sessions[name, default: 0], min(most, limits.participantsPerRoom)),
+        (state.sessionCount, limits.participants),
+      ] where count >= limit { return .failure(state.counts.refuse(.full(limit: limit))) }
+      let room: Room
+      if let known = state.rooms[name] {
+        room = known
+      } else {
+        guard limits.makesRooms else { return .failure(state.counts.refuse(.noRoom)) }
+        guard state.rooms.count < limits.rooms else {
+          return .failure(state.counts.refuse(.full(limit: limits.rooms)))
+        }
+        room = make(name, defaults, &state)
       }
-      if let room = state.rooms[name] {
-        state.sessions[name]! += 1
-        state.counts.sessionsStarted += 1
-        return .success(room)
-      }
-      guard state.rooms.count < limits.rooms else {
-        return .failure(state.counts.refuse(.full(limit: limits.rooms)))
-      }
-      let room = Room(name: name, media: media, directory: self, log: log)
-      state.rooms[name] = room
-      state.sessions[name] = 1
+      state.deadlines[name] = nil
+      state.sessions[name, default: 0] += 1
+      state.sessionCount += 1
       state.counts.sessionsStarted += 1
-      state.counts.roomsStarted += 1
       return .success(room)
     }
     return await (try found.get()).join(
@@ -110,22 +165,35 @@ public final class RoomDirectory: Sendable {
         identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants))
   }
 
-  /// A session that `join` began is over: a room without any goes.
-  func sessionEnded(in name: String, reason: LeaveReason) {
-    let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-      guard let count = state.sessions[name] else { return [] }
+  func make(_ name: String, _ settings: RoomSettings, _ state: inout State) -> Room {
+    let room = Room(name: name, settings: settings, media: media, directory: self, log: log)
+    state.rooms[name] = room
+    state.settings[name] = settings
+    state.counts.roomsStarted += 1
+    return room
+  }
+
+  /// A session that `join` began is over: a room without any goes, at once or after a while.
+  /// - Returns: whether the room has gone.
+  func sessionEnded(in name: String, reason: LeaveReason) -> Bool {
+    let (waiting, isOver) = state.withLock { state -> ([CheckedContinuation<Void, Never>], Bool) in
+      guard let count = state.sessions[name] else { return ([], false) }
       state.counts.sessionsEnded[reason, default: 0] += 1
-      if count > 1 {
-        state.sessions[name] = count - 1
-      } else {
-        state.sessions[name] = nil
-        state.rooms[name] = nil
+      state.sessions[name] = count > 1 ? count - 1 : nil
+      state.sessionCount -= 1
+      let patience = state.settings[name]?.departureTimeout ?? 0
+      let isOver = count == 1 && patience == 0
+      if isOver {
+        state.forget(name)
+      } else if count == 1 {
+        state.deadlines[name] = media.now + .seconds(patience)
       }
-      guard state.sessions.isEmpty else { return [] }
+      guard state.sessions.isEmpty else { return ([], isOver) }
       defer { state.waitingUntilEmpty = [] }
-      return state.waitingUntilEmpty
+      return (state.waitingUntilEmpty, isOver)
     }
     for continuation in waiting { continuation.resume() }
+    return isOver
   }
 
   func room(of name: String) -> Room? { state.withLock { $0.rooms[name] } }

@@ -43,11 +43,15 @@ struct MediaServer {
       case .always: .always
       case .onChange: .onChange
       }
+    var policy = NegotiationPolicy(usesTransportFeedback: false, videoCodecs: configuration.media.codecs)
+    policy.maximumTracks = configuration.limits.tracksPerParticipant
     let media = MediaPlane(
       engine: engine, candidates: candidates, verification: verification,
       peerLimit: configuration.limits.peers,
-      policy: NegotiationPolicy(usesTransportFeedback: false, videoCodecs: configuration.media.codecs))
-    rooms = RoomDirectory(media: media, limits: RoomDirectory.Limits(), log: log)
+      policy: policy)
+    rooms = RoomDirectory(
+      media: media, limits: Self.limits(configuration), log: log,
+      reconnectGrace: .seconds(configuration.reconnect.seconds))
     try engine.start()
     log.info(
       "media ready",
@@ -55,6 +59,17 @@ struct MediaServer {
         "port": "\(engine.port)", "workers": "\(workers)",
         "addresses": candidates.map(\.description).joined(separator: ","),
       ])
+  }
+
+  private static func limits(_ configuration: Configuration) -> RoomDirectory.Limits {
+    var limits = RoomDirectory.Limits(
+      rooms: configuration.limits.rooms, participantsPerRoom: configuration.limits.participantsPerRoom,
+      participants: configuration.limits.participants)
+    limits.makesRooms = configuration.rooms.create
+    limits.defaults.emptyTimeout = configuration.rooms.emptyTimeout
+    limits.defaults.departureTimeout = configuration.rooms.departureTimeout
+    limits.removalMemory = configuration.rooms.removalMemory
+    return limits
   }
 
   /// Each family as configured, else as the interfaces have it.

@@ -46,7 +46,12 @@ extension Roost {
     doors.iceServers = ICEServers(
       stunURLs: configuration.stun.urls, turnURLs: configuration.turn.urls,
       turnSecret: configuration.turn.secret, turnLifetime: configuration.turn.lifetime)
-    let gateway = Gateway(configuration: doors, rooms: LiveRooms(media.rooms))
+    doors.crossOrigin = CrossOrigin(origins: configuration.http.origins)
+    doors.attempts = AttemptLimiter(
+      rate: Double(configuration.limits.requestsPerAddress),
+      burst: Double(configuration.limits.requestsAtOncePerAddress)
+    ) { [clock = media.engine.clock] in clock.now }
+    let gateway = Gateway(configuration: doors, rooms: LiveRooms(media.rooms), administered: media.rooms)
     var limits = HTTPLimits()
     limits.connections = configuration.http.connections
     limits.connectionsPerAddress = configuration.http.connectionsPerAddress

@@ -2,6 +2,9 @@
 
 A relay stands before the server for each of two browsers, which publish and subscribe; each change of a relay's
 outgoing port concerns both, what the browser behind it sends and what it receives.
+
+They send pictures alone. Sound that a page makes falls behind the clock wherever a browser lacks the time for it, and
+who receives both holds the pictures back until they are as late: by half a second and more, also without any change.
 """
 
 import asyncio
@@ -20,6 +23,7 @@ from harness.server import Server
 
 PAUSE = 300.0  # milliseconds without a picture that make a pause
 PATIENCE = 15.0  # seconds
+PICTURES = "new MediaStream(window.stream.getVideoTracks())"
 
 
 async def _resumed(watcher, watched, since):
@@ -69,7 +73,7 @@ async def _runs(report, options, pages, server, browsers, relays):
     people = [Participant(browser, browser.name) for browser in browsers]
     for person, relay in zip(people, relays):
         await open_page(person.browser, pages, "noise")
-        await person.join(server, "moving", relay={"address": relay.address, "port": relay.port})
+        await person.join(server, "moving", relay={"address": relay.address, "port": relay.port}, stream=PICTURES)
     await asyncio.gather(people[0].first_frame(people[1].name), people[1].first_frame(people[0].name))
     back, after = defaultdict(list), defaultdict(list)
     chance = random.Random(1)

@@ -3,23 +3,25 @@
 import os
 
 from harness.chromium import Chromium
+from harness.person import Person
 from harness.server import Server
-from page import Person
 
 IMAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/images/call.png")
 # What a camera would show, painted: (name, sky, hill, coat). One of them is heard.
 PEOPLE = [("Ada", "#f3d9b1", "#8fae8b", "#2f5d62"), ("Grace", "#bcd7e8", "#6c8ea0", "#8c3b4a"),
           ("Emmy", "#e8c9d6", "#a06c86", "#3d4f7d"), ("Hedy", "#d5e3c0", "#7d9a5b", "#7a5a2f")]
 PAINT = """
-navigator.mediaDevices.getUserMedia = async ({ video }) => {
-  if (!video) {
-    const context = new AudioContext();
-    const destination = context.createMediaStreamDestination();
-    const oscillator = new OscillatorNode(context, { frequency: 220 });
-    oscillator.connect(new GainNode(context, { gain: VOLUME })).connect(destination);
-    oscillator.start();
-    return destination.stream;
-  }
+navigator.mediaDevices.getUserMedia = async ({ audio, video }) =>
+  new MediaStream([...(audio ? sound() : []), ...(video ? picture() : [])]);
+const sound = () => {
+  const context = new AudioContext();
+  const destination = context.createMediaStreamDestination();
+  const oscillator = new OscillatorNode(context, { frequency: 220 });
+  oscillator.connect(new GainNode(context, { gain: VOLUME })).connect(destination);
+  oscillator.start();
+  return destination.stream.getTracks();
+};
+const picture = () => {
   const canvas = Object.assign(document.createElement("canvas"), { width: 640, height: 360 });
   const draw = canvas.getContext("2d");
   const shape = (color, path) => { draw.fillStyle = color; draw.beginPath(); path(); draw.fill(); };
@@ -40,7 +42,7 @@ navigator.mediaDevices.getUserMedia = async ({ video }) => {
     draw.arc(x, 192, 22, 0.5, 2.64);
     draw.stroke();
   }, 33);
-  return canvas.captureStream(30);
+  return canvas.captureStream(30).getTracks();
 };
 """
 

@@ -1,105 +1,29 @@
-"""The server's own page as people use it: by keyboard, with names, marks, a shared screen, on a phone's width."""
+"""The server's own page as people use it: by keyboard, with names and marks, on a phone's width."""
 
 import json
 import os
-import urllib.parse
 
 from harness import namespace
 from harness.chromium import Chromium
 from harness.evidence import kept_on_failure
 from harness.firefox import Firefox
+from harness.person import IN_CALL, TABS, Person, new_tab
 from harness.server import Server
 
-# Whatever the page's rules forbid and whatever its scripts let fall, from the first line on.
-WATCH = """
-window.complaints = [];
-document.addEventListener("securitypolicyviolation", (event) =>
-  window.complaints.push(`policy: ${event.violatedDirective} ${event.blockedURI}`));
-window.addEventListener("error", (event) => window.complaints.push(`error: ${event.message}`));
-window.addEventListener("unhandledrejection", (event) => window.complaints.push(`rejection: ${event.reason}`));
-window.framesOf = async (tile) => {
-  const track = tile?.querySelector("video").srcObject?.getVideoTracks()[0];
-  const stats = await window.roostPage.peerConnection.getReceivers().find((each) => each.track === track)?.getStats();
-  return [...stats?.values() ?? []].find((each) => each.type === "inbound-rtp")?.framesDecoded ?? 0;
-};
-"""
-IN_CALL = "document.body.dataset.view === 'call'"
 HOSTILE = '<img src=x onerror="window.complaints.push(1)">'
-
-
-# Every tab, for pictures of what was there when something failed.
-TABS = []
-
-
-async def _tab(browser):
-    tab = await browser.tab(WATCH)
-    TABS.append(tab)
-    tab.name = f"{browser.name}-{len(TABS)}"
-    return tab
-
-
-class Person:
-    """Somebody at the page, in a tab of their own."""
-
-    def __init__(self, tab, name):
-        self.tab = tab
-        self.name = name
-
-    @classmethod
-    async def arrive(cls, browser, server, room, name, **query):
-        tab = await _tab(browser)
-        await tab.resize(1280, 800)
-        query = urllib.parse.urlencode({"room": room, "name": name, **query})
-        await tab.open(f"{server.ORIGIN}/?{query}")
-        return cls(tab, name)
-
-    @classmethod
-    async def join(cls, browser, server, room, name, **query):
-        person = await cls.arrive(browser, server, room, name, autojoin=1, **query)
-        await person.until(IN_CALL)
-        return person
-
-    async def leave(self):
-        TABS.remove(self.tab)
-        await self.tab.close()
-
-    async def until(self, expression, seconds=20):
-        return await self.tab.wait_until(expression, seconds)
-
-    async def click(self, id_):
-        await self.tab.evaluate(f"document.getElementById({json.dumps(id_)}).click()")
-
-    def tile(self, name):
-        """The tile with that caption, as JavaScript."""
-        return ("[...document.querySelectorAll('.tile')].find((tile) => "
-                f"tile.querySelector('.tile-name').textContent === {json.dumps(name)})")
-
-    async def sees(self, name, what="true", seconds=20):
-        """Waits until the tile of that name is there and `what` holds of it."""
-        return await self.until(f"((tile) => tile && ({what}))({self.tile(name)})", seconds)
-
-    async def sees_no(self, name):
-        return await self.until(f"!{self.tile(name)}")
-
-    async def sees_picture(self, name):
-        """Waits until the picture is shown and goes on."""
-        frames = f"await framesOf({self.tile(name)})"
-        await self.sees(name, "tile.classList.contains('has-picture')")
-        first = await self.tab.evaluate(f"return {frames}")
-        return await self.until(f"{frames} > {first + 5}")
 
 
 async def _by_keyboard(browser, server, room):
     """Joins with Tab, Enter and letters alone, mutes, looks for help, leaves."""
-    tab = await _tab(browser)
+    tab = await new_tab(browser)
     await tab.open(f"{server.ORIGIN}/?room={room}")
     person = Person(tab, "Kay")
     await person.until("document.getElementById('preview').videoWidth > 0")
-    await _tab_to(person, "name")
+    await person.tab_to("name")
     for letter in "Kay":
         await tab.press(letter)
     await person.until("document.getElementById('name').value === 'Kay'")
-    await _tab_to(person, "join-button")
+    await person.tab_to("join-button")
     await tab.press("Enter")
     await person.until(IN_CALL)
     await person.until("document.activeElement.id === 'microphone'")
@@ -109,24 +33,15 @@ async def _by_keyboard(browser, server, room):
     await person.sees("Kay (you)", "tile.querySelector('.microphone-mark').hidden")
     await tab.press("?")
     await person.until("document.getElementById('help').open")
-    await _tab_to(person, lambda: "document.activeElement.closest('#help form') !== null")
+    await person.tab_to(lambda: "document.activeElement.closest('#help form') !== null")
     await tab.press("Enter")
     await person.until("!document.getElementById('help').open")
-    await _tab_to(person, "leave")
+    await person.tab_to("leave")
     await tab.press("Enter")
     await person.until("!document.getElementById('lobby').hidden")
     complaints = await tab.evaluate("return window.complaints")
     await person.leave()
     return complaints
-
-
-async def _tab_to(person, target):
-    wanted = target() if callable(target) else f"document.activeElement.id === {json.dumps(target)}"
-    for _ in range(25):
-        if await person.tab.evaluate(f"return {wanted}"):
-            return
-        await person.tab.press("Tab")
-    raise TimeoutError(f"{person.tab.name}: no way by Tab to {target}")
 
 
 async def _two_people(report, server, one, other):
@@ -175,52 +90,137 @@ async def _two_people(report, server, one, other):
     return holds
 
 
-async def _screen(report, server, sharing, watching):
-    """A shared screen is a large tile at the other's."""
-    room = f"page-screen-{sharing.name}"
-    ada = await Person.join(sharing, server, room, "Ada")
-    bob = await Person.join(watching, server, room, "Bob")
-    await bob.sees_picture("Ada")
-    await ada.click("screen")
-    await bob.sees_picture("Ada: screen")
-    sizes = await bob.tab.evaluate(
-        f"return [{bob.tile('Ada: screen')}, {bob.tile('Ada')}].map((tile) => tile.clientWidth * tile.clientHeight)")
-    await ada.click("screen")
-    await bob.sees_no("Ada: screen")
-    await bob.sees_picture("Ada")
-    # And once more, in sections that were used before.
-    await ada.click("screen")
-    await bob.sees_picture("Ada: screen")
-    for person in (ada, bob):
-        await person.leave()
-    return report.row(f"page, {sharing.name} shares a screen with {watching.name}", "a tile 4 times as large, twice",
-                      f"{sizes[0] / sizes[1]:.1f} times", sizes[0] > 4 * sizes[1])
+# What can be operated and is smaller than a finger; a checkbox counts with its label.
+SMALL = """[...document.querySelectorAll("button, select, input")]
+  .filter((each) => each.getClientRects().length && !each.disabled)
+  .map((each) => [each.id || each.className, (each.closest("label") ?? each).getBoundingClientRect()])
+  .filter(([, box]) => box.width < 43.9 || box.height < 43.9).map(([name, box]) => `${name} ${box.width}×${box.height}`)"""
+# Text that is hard to read on what is behind it (WCAG 2, 1.4.3). Pictures are left out, and what is switched off.
+PALE = """(() => {
+  const context = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  const paint = (colors) => {
+    context.clearRect(0, 0, 1, 1);
+    for (const color of colors) { context.fillStyle = color; context.fillRect(0, 0, 1, 1); }
+    return [...context.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+  };
+  const luminance = (rgb) => rgb.map((value) => value / 255)
+    .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, value, index) => sum + value * [0.2126, 0.7152, 0.0722][index], 0);
+  const found = [];
+  for (const element of document.querySelectorAll("body *")) {
+    const isText = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    if (!(isText || element.localName === "svg") || !element.checkVisibility() || element.closest(":disabled, option")) continue;
+    const behind = [];
+    for (let each = element; each; each = each.parentElement) behind.unshift(getComputedStyle(each).backgroundColor);
+    const { color } = getComputedStyle(element);
+    const [light, dark] = [luminance(paint(["white", ...behind, color])), luminance(paint(["white", ...behind]))].sort((a, b) => b - a);
+    const ratio = (light + 0.05) / (dark + 0.05);
+    if (ratio < (isText ? 4.5 : 3)) found.push(`${element.id || element.className || element.localName} ${ratio.toFixed(1)}`);
+  }
+  return found;
+})()"""
 
 
 async def _narrow(report, server, browser, people):
-    """On a phone nothing is cut off and nothing scrolls sideways."""
+    """On a phone nothing is cut off, nothing scrolls sideways, and everything is large enough for a finger."""
     phone = await Person.arrive(browser, server, "page-narrow", "Phone")
     await phone.tab.resize(390, 844)
-    lobby = await phone.tab.evaluate("return document.documentElement.scrollWidth")
+    await phone.until("document.getElementById('preview').videoWidth > 0")
+    lobby, small = await phone.tab.evaluate(f"return [document.documentElement.scrollWidth, {SMALL}]")
     await phone.click("join-button")
     await phone.until(IN_CALL)
-    others = [await Person.join(browser, server, "page-narrow", f"Person {index}", publish=0)
+    longest = "Wolfeschlegelsteinhausenbergerdorff" * 3 + "و" * 11  # 127 bytes
+    others = [await Person.join(browser, server, "page-narrow", longest if index == 0 else f"Person {index}", publish=0)
               for index in range(people - 1)]
     await phone.until(f"document.querySelectorAll('.tile').length === {people}")
-    outside = await phone.tab.evaluate("""
+    outside, more = await phone.tab.evaluate(f"""
+      const small = {SMALL};
+      document.getElementById("microphone-more").click();
       document.getElementById("statistics-toggle").click();
+      document.getElementById("banner").dataset.kind = "draining";
+      document.getElementById("banner-text").textContent = "The server restarts at 12:00:00. You can join again a moment later.";
+      await new Promise((resolve) => setTimeout(resolve, 300));
       document.getAnimations().forEach((each) => each.finish());
-      return [document.documentElement, ...document.querySelectorAll(".tile, button, .statistics")]
+      return [[document.documentElement, ...document.querySelectorAll(".tile, button, .statistics, .menu, .banner")]
         .filter((each) => each.getClientRects().length)
         .map((each) => [each.id || each.className, each.getBoundingClientRect()])
-        .filter(([, box]) => box.left < 0 || box.right > 390 || box.top < 0 || box.bottom > 844).map(([name]) => name);
+        .filter(([, box]) => box.left < 0 || box.right > 390 || box.top < 0 || box.bottom > 844).map(([name]) => name),
+        small.concat({SMALL})];
     """)
     width = await phone.tab.evaluate("return document.documentElement.scrollWidth")
+    small += more
     for person in [phone, *others]:
         await person.leave()
-    return report.row(f"page, {browser.name} at 390 × 844 with {people} people", "all inside, no scrolling",
-                      f"{lobby} and {width} wide, outside: {outside or 'nothing'}",
-                      max(lobby, width) <= 390 and not outside)
+    return report.row(f"page, {browser.name} at 390 × 844 with {people} people", "all inside, no scrolling, nothing below 44 px",
+                      f"{lobby} and {width} wide, outside: {outside or 'nothing'}, small: {small or 'nothing'}",
+                      max(lobby, width) <= 390 and not outside and not small)
+
+
+async def _readable(report, server, chromium):
+    """Text and signs stand out from what is behind them, by day and by night."""
+    pale = []
+    for dark in (False, True):
+        person = await Person.arrive(chromium, server, "page-contrast", "Ada")
+        await person.tab.resize(1280, 800, dark=dark)
+        await person.until("document.getElementById('preview').videoWidth > 0")
+        pale += await person.tab.evaluate(f"return {PALE}")
+        await person.click("join-button")
+        await person.until(IN_CALL)
+        await person.click("microphone")
+        await person.click("statistics-toggle")
+        await person.until("document.querySelectorAll('#track-rows tr').length >= 1")
+        await person.click("microphone-more")
+        for kind in ("reconnecting", "draining"):
+            pale += await person.tab.evaluate(f"""
+              document.getElementById("banner").dataset.kind = "{kind}";
+              document.getElementById("banner-text").textContent = "{kind}";
+              document.getElementById("notice").hidden = false;
+              document.getElementById("notice-text").textContent = "a notice";
+              return {PALE}""")
+        await person.click("help-open")
+        pale += await person.tab.evaluate(f"return {PALE}")
+        await person.leave()
+    return report.row("page: contrast, light and dark", "at least 4.5 for text and 3 for signs", sorted(set(pale)) or "everywhere",
+                      not pale)
+
+
+async def _reachable(report, server, browser):
+    """Every control of the call comes by Tab, and in Chromium shows that it has the focus."""
+    person = await Person.join(browser, server, f"page-tab-{browser.name}", "Ada")
+    await person.until("document.activeElement.id === 'microphone'")
+    wanted = await person.tab.evaluate("""
+      return [...document.querySelectorAll("#call button")].filter((each) => each.getClientRects().length).map(({ id }) => id)""")
+    seen, unmarked = set(), []
+    for _ in range(len(wanted) + 8):
+        id_, style = await person.tab.evaluate(
+            "return [document.activeElement.id, getComputedStyle(document.activeElement).outlineStyle]")
+        seen.add(id_)
+        # Firefox without a window draws rings only after a while, so Chromium alone is asked for them.
+        if id_ in wanted and style == "none" and browser.name == "chromium":
+            unmarked.append(id_)
+        await person.tab.press("Tab")
+    await person.leave()
+    missing = sorted(set(wanted) - seen)
+    return report.row(f"page, {browser.name}: all controls by Tab", "each reached, none without a ring",
+                      f"{len(wanted)} controls, not reached: {missing or 'none'}, unmarked: {unmarked or 'none'}",
+                      len(wanted) >= 9 and not missing and not unmarked)
+
+
+async def _told(report, server, chromium):
+    """Who comes and goes is said where screen readers listen, politely."""
+    ada = await Person.join(chromium, server, "page-told", "Ada")
+    await ada.tab.evaluate("""
+      window.said = [];
+      new MutationObserver((changes) => changes.forEach(({ addedNodes }) =>
+        addedNodes.forEach((each) => window.said.push(each.textContent)))).observe(document.getElementById("status"), { childList: true });""")
+    bob = await Person.join(chromium, server, "page-told", "דנה")
+    await bob.click("leave")
+    said = await ada.until("window.said.length >= 2 && window.said")
+    role = await ada.tab.evaluate("return document.getElementById('status').getAttribute('role')")
+    for person in (ada, bob):
+        await person.leave()
+    return report.row("page: who comes and goes", "said, by a status", f"{role}: {' / '.join(said)}",
+                      role == "status" and said == ["\u2068דנה\u2069 has joined", "\u2068דנה\u2069 has left"])
 
 
 async def _accessible(report, server, chromium):
@@ -264,7 +264,7 @@ async def _by_https(report, options, chromium):
     async with Server(options.roost, lan=namespace.ADDRESS) as server:
         people = []
         for name in ("Ada", "Bob"):
-            tab = await _tab(chromium)
+            tab = await new_tab(chromium)
             await tab.trust_everybody()
             await tab.open(f"{server.ORIGIN}/?room=lan&name={name}&autojoin=1")
             people.append(Person(tab, name))
@@ -290,10 +290,13 @@ async def run(report, options):
                                     "no complaint", complaints or "none", complaints == [])
             holds &= await _two_people(report, server, chromium, firefox)
             holds &= await _two_people(report, server, firefox, chromium)
-            holds &= await _screen(report, server, chromium, firefox)
             for browser, people in ((chromium, 9), (firefox, 4)):
                 holds &= await _narrow(report, server, browser, people)
+            for browser in (chromium, firefox):
+                holds &= await _reachable(report, server, browser)
             holds &= await _accessible(report, server, chromium)
+            holds &= await _readable(report, server, chromium)
+            holds &= await _told(report, server, chromium)
             holds &= await _refusals(report, server, chromium)
             server.process.require_running()
             await server.process.end()

@@ -80,7 +80,7 @@ struct ConfigurationTests {
     (
       "{\n\n meda: { port: 1 } }",
       "roost.json5:3: meda: no such option, given { … }; did you mean media?; expected: one of "
-        + "http, admin, media, ice, stun, turn, keys, log, limits, drain"
+        + "http, admin, media, ice, stun, turn, keys, log, rooms, limits, drain, reconnect"
     ),
     (
       "{ 'media.port': \n'x' }",
@@ -89,7 +89,7 @@ struct ConfigurationTests {
     ),
     (
       "{ completelyElse: true }",
-      "roost.json5:1: completelyElse: no such option, given true; expected: one of http, admin, media, ice, stun, turn, keys, log, limits, drain"
+      "roost.json5:1: completelyElse: no such option, given true; expected: one of http, admin, media, ice, stun, turn, keys, log, rooms, limits, drain, reconnect"
     ),
     (
       "{ \"\\u006dedia\": {\n\"p\\x6frt\": 0 } }",
@@ -180,7 +180,7 @@ struct ConfigurationTests {
       message { try load(nil, [:], [("http.prt", "1")]) }
         == "--http.prt: http.prt: no such option, given \"1\"; did you mean http.port?; expected: one of "
         + "http.port, http.addresses, http.connections, http.connectionsPerAddress, http.bodyBytes, http.messageBytes, "
-        + "http.certificate, http.privateKey"
+        + "http.origins, http.certificate, http.privateKey"
     )
     let secret = message { try load(nil, ["ROOST_KEYS": "verysecret"]) }
     #expect(secret.contains("ROOST_KEYS") && !secret.contains("verysecret"))

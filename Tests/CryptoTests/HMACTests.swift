@@ -73,4 +73,21 @@ struct HMACTests {
       #expect(!HMAC.isEqual(code, other))
     }
   }
+
+  @Test func `many keys at once, beside others who use OpenSSL, come out as one by one`() async throws {
+    @Sendable func code(_ number: Int) -> [UInt8] {
+      HMAC.code(.sha256, key: Array("key \(number % 7)".utf8), message: Array("message".utf8))
+    }
+    let expected = (0..<7).map(code)
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      for _ in 0..<8 {
+        group.addTask {
+          for number in 0..<500 where code(number) != expected[number % 7] { return false }
+          for _ in 0..<5 { _ = try DTLSContext(certificate: DTLSCertificate(notBefore: 0, notAfter: 9)) }
+          return true
+        }
+      }
+      for try await isRight in group { #expect(isRight) }
+    }
+  }
 }

@@ -144,34 +144,3 @@ struct EventTableTests {
     }
   }
 }
-
-@Suite("Checks waiting for their home")
-struct PendingChecksTests {
-  func path(_ port: Int) -> NetworkPath {
-    NetworkPath(
-      remote: SocketAddress(ipv4: 192, 0, 2, 1, port: UInt16(port)),
-      local: SocketAddress(ipv4: 10, 0, 0, 1, port: 1))
-  }
-
-  @Test func `a path asks once, and again after the home had its time`() {
-    var pending = PendingChecks()
-    let start = Instant(nanoseconds: 0)
-    #expect(pending.begin(path(1), now: start, limit: 10) == true)
-    #expect(pending.begin(path(1), now: start + .milliseconds(499), limit: 10) == false)
-    #expect(pending.begin(path(1), now: start + .milliseconds(500), limit: 10) == true)
-    pending.end(path(1))
-    #expect(pending.count == 0)
-    #expect(pending.begin(path(1), now: start + .milliseconds(501), limit: 10) == true)
-  }
-
-  @Test func `the table is bounded, and those that got no answer make room`() {
-    var pending = PendingChecks()
-    let start = Instant(nanoseconds: 0)
-    for port in 0..<10 {
-      #expect(pending.begin(path(port), now: start + .milliseconds(port * 10), limit: 10) == true)
-    }
-    #expect(pending.begin(path(10), now: start + .milliseconds(100), limit: 10) == false)
-    #expect(pending.begin(path(10), now: start + .milliseconds(505), limit: 10) == true)
-    #expect(pending.count == 10)
-  }
-}

@@ -30,7 +30,7 @@ struct ICEServersTests {
     let message = ServerMessage.joined(
       JoinedBody(
         participant: ParticipantBody(id: "PA_1", identity: "ada"), room: RoomBody(id: "RM_1", name: "r"),
-        participants: [], lastEvent: 1),
+        participants: [], lastEvent: 1), resumeToken: "r",
       iceServers: [
         ICEServerBody(urls: ["stun:a"]), ICEServerBody(urls: ["turn:b"], username: "u", credential: "c"),
       ], pingInterval: 20)

@@ -8,8 +8,14 @@ import Testing
 @Suite("What the server says and what the schema says")
 struct SchemaTests {
   static let track = TrackBody(id: "TR_1", kind: "video", source: .screenShareAudio, name: "t", muted: true)
+  static let permissions: Permissions = {
+    var permissions = Permissions()
+    permissions.canPublishSources = [.camera]
+    return permissions
+  }()
   static let participant = ParticipantBody(
     id: "PA_1", identity: #"<img onerror="x">"#, name: "Ada", metadata: "{}", attributes: ["a": "b"],
+    permissions: PermissionsBody(permissions),
     tracks: [track, TrackBody(id: "TR_2", kind: "audio", source: .microphone)])
 
   /// Every message with every field and every value that it can have.
@@ -19,6 +25,7 @@ struct SchemaTests {
         JoinedBody(
           participant: participant, room: RoomBody(id: "RM_1", name: "r", metadata: "m"),
           participants: [participant, ParticipantBody(id: "PA_2", identity: "i")], lastEvent: 0),
+        resumeToken: String(repeating: "r", count: 32),
         iceServers: [
           ICEServerBody(urls: ["stun:a"]), ICEServerBody(urls: ["turn:b"], username: "u", credential: "c"),
         ], pingInterval: 20),
@@ -33,6 +40,15 @@ struct SchemaTests {
       .offerWanted(audio: 0, video: 0, reason: .iceRestart),
       .speakers([]), .speakers([SpeakerBody(participant: "PA_1", level: 1)]),
       .data(DataBody(from: nil, payload: "")), .data(DataBody(from: "PA_1", payload: "aGk=", topic: "t")),
+      .resumed(
+        ResumedBody(line: 2, lastEvent: 0), resumeToken: String(repeating: "r", count: 32), answer: nil),
+      .resumed(
+        ResumedBody(
+          line: 2, lastEvent: 9, slots: [Slot(mid: "1", track: nil), Slot(mid: "2", track: "TR_1")],
+          tracks: [.init(mid: "0", track: "TR_1")]),
+        resumeToken: String(repeating: "r", count: 32),
+        answer: ResumedAnswer(id: .number(4), answer: SessionAnswer(sdp: "v=0"))),
+      .token("e30.e30.e30"),
       .pong, .draining(deadline: "2026-05-04T12:01:00.000Z"),
     ]
     + ConnectionQuality.allCases.map { .quality([QualityBody(participant: "PA_1", quality: $0.rawValue)]) }
@@ -43,7 +59,7 @@ struct SchemaTests {
       .event(
         EventBody(
           id: 1, time: "t", room: "r", roomId: "RM_1", type: "participant.left", participant: participant,
-          track: track, reason: $0))
+          track: track, reason: $0, metadata: "m"))
     }
     + [StreamBody(track: "TR_1", state: "active")].map { .stream($0) }
     + StreamState.PauseReason.allCases.map {
@@ -59,6 +75,8 @@ struct SchemaTests {
   static func name(_ message: ServerMessage) -> String {
     switch message {
     case .joined: "joined"
+    case .resumed: "resumed"
+    case .token: "token"
     case .answer: "answer"
     case .slots: "slots"
     case .offerWanted: "offerWanted"
@@ -82,10 +100,11 @@ struct SchemaTests {
     let texts =
       Self.messages.map { $0.json() }
       + Self.messages.map { $0.json(id: .number(7)) }
-      .filter { text in ["joined", "answer", "pong", "error"].contains { text.contains(#""type":"\#($0)""#) }
+      .filter { text in
+        ["joined", "resumed", "answer", "pong", "error"].contains { text.contains(#""type":"\#($0)""#) }
       }
       + [ServerMessage.ok.json(id: .text("x")), ServerMessage.ok.json(id: .number(.max))]
-    #expect(Set(Self.messages.map(Self.name)).union(["ok"]).count == 14)
+    #expect(Set(Self.messages.map(Self.name)).union(["ok"]).count == 16)
     let (status, output) = try check(texts.map { "ServerMessage \($0)" })
     #expect(status == 0, "\(output)")
     #expect(output.contains("\(texts.count) messages"))
@@ -93,7 +112,7 @@ struct SchemaTests {
 
   /// Each is understood, and is one of the schema's.
   @Test(arguments: [
-    #"{"type":"auth","token":"t","id":"a"}"#,
+    #"{"type":"auth","token":"t","id":"a"}"#, #"{"type":"resume","resumeToken":"t","after":0,"id":1}"#,
     #"{"type":"offer","sdp":"v=0","tracks":[{"mid":"0","source":"camera","name":"n","muted":true},{"mid":"1"}]}"#,
     #"{"type":"candidate","candidate":"","mid":null}"#, #"{"type":"subscribe","track":"TR_1"}"#,
     #"{"type":"subscribe","track":"TR_1","mid":"0","id":5}"#, #"{"type":"unsubscribe","track":"TR_1"}"#,
@@ -109,8 +128,13 @@ struct SchemaTests {
   }
 
   private func check(_ lines: [String]) throws -> (status: Int32, output: String) {
+    try Self.run("scripts/check-messages", lines)
+  }
+
+  /// What a script says of lines.
+  static func run(_ script: String, _ lines: [String]) throws -> (status: Int32, output: String) {
     let process = Process()
-    process.executableURL = Self.root.appending(path: "scripts/check-messages")
+    process.executableURL = root.appending(path: script)
     let (input, output) = (Pipe(), Pipe())
     process.standardInput = input
     process.standardOutput = output

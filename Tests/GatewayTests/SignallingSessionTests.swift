@@ -13,6 +13,8 @@ final class TestSocket: TextSocket {
   private let incoming: AsyncStream<String>.Continuation
   private let outgoing = AsyncStream<String>.makeStream()
   private let closing = Mutex<UInt16?>(nil)
+  private let farewell = Mutex(false)
+  var heardClose: Bool { farewell.withLock { $0 } }
 
   init() { (messages, incoming) = AsyncStream<String>.makeStream() }
 
@@ -32,7 +34,10 @@ final class TestSocket: TextSocket {
   var closeCode: UInt16? { closing.withLock { $0 } }
   var sent: AsyncStream<String> { outgoing.stream }
   func say(_ text: String) { incoming.yield(text) }
-  func hangUp() { incoming.finish() }
+  func hangUp(inGoodOrder: Bool = false) {
+    farewell.withLock { $0 = inGoodOrder }
+    incoming.finish()
+  }
 }
 
 @Suite("Native signalling")
@@ -41,23 +46,31 @@ struct SignallingSessionTests {
   struct Client {
     let socket = TestSocket()
     let room: TestRoom
+    let tokens: ResumeTokens
     var answers: AsyncStream<String>.Iterator
     let session: Task<Void, Never>
 
     init(
-      _ room: TestRoom = TestRoom(), authorized: AccessToken? = nil, authTime: Duration = .seconds(60)
+      _ room: TestRoom = TestRoom(), authorized: AccessToken? = nil, authTime: Duration = .seconds(60),
+      tokens: ResumeTokens = ResumeTokens(), path: String = "demo",
+      now: @escaping @Sendable () -> Int = { 0 }
     ) {
       self.room = room
+      self.tokens = tokens
       answers = socket.sent.makeAsyncIterator()
-      var terms = SignallingSession<TestSocket>.Terms(room: "demo") { text throws(AccessTokenRefusal) in
+      var terms = SignallingTerms(room: path) { text throws(AccessTokenRefusal) in
         switch text {
-        case "good": AccessToken(apiKey: "k", identity: "ada", expires: 9, name: "Ada", grants: .join("demo"))
+        case "good":
+          AccessToken(
+            apiKey: "k", identity: "ada", expires: 9_000, issuedAt: 0, name: "Ada", grants: .join("demo"))
         case "other": throw .notForThis(missing: "room")
         default: throw .wrongSignature
         }
       }
       terms.authTime = authTime
-      let session = SignallingSession(socket: socket, terms: terms, rooms: room)
+      terms.now = now
+      terms.renew = { ("fresh \($0.renewed(at: now()).expires)", $0.renewed(at: now())) }
+      let session = SignallingConnection(socket: socket, terms: terms, rooms: room, tokens: tokens)
       self.session = Task { await session.run(authorized: authorized) }
     }
 
@@ -82,7 +95,8 @@ struct SignallingSessionTests {
     var client = Client()
     let joined = try await client.ask(#"{"type":"auth","token":"good","id":1}"#)
     let expected: NSDictionary = [
-      "type": "joined", "id": 1, "lastEvent": 7, "pingInterval": 20, "iceServers": [Any](),
+      "type": "joined", "id": 1, "lastEvent": 7, "resumeToken": joined["resumeToken"] ?? "",
+      "pingInterval": 20, "iceServers": [Any](),
       "room": ["id": "RM_1", "name": "demo"],
       "participant": [
         "id": "PA_1", "identity": "ada", "name": "Ada", "attributes": [String: String](), "tracks": [Any](),
@@ -207,6 +221,8 @@ struct SignallingSessionTests {
     let first = try await client.ask(#"{"type":"offer","id":5,"sdp":"v=0"}"#)
     #expect(try await client.next()["type"] as? String == "slots")
     #expect(try await client.ask(#"{"type":"offer","id":5,"sdp":"another"}"#) == first)
+    // Its slots may have changed since.
+    #expect(try await client.next()["type"] as? String == "slots")
     #expect(participant.offers.withLock { $0.count } == 1)
 
     client.socket.say(#"{"type":"offer","id":6,"sdp":"wait"}"#)
@@ -305,12 +321,14 @@ struct SignallingSessionTests {
     #expect(participant.left.withLock { $0 } == [.left])
   }
 
-  @Test func `a socket that goes is a connection lost`() async throws {
+  @Test func `a socket that goes doesn't end the session`() async throws {
     var client = Client()
     let participant = try await client.join()
     client.socket.hangUp()
     await client.session.value
-    #expect(participant.left.withLock { $0 } == [.connectionLost])
+    #expect(participant.left.withLock { $0 } == [])
+    #expect(participant.lost.withLock { $0 } == [1])
+    #expect(client.tokens.count == 1)
   }
 
   @Test(arguments: LeaveReason.allCases)

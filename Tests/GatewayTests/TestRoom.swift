@@ -16,6 +16,7 @@ final class TestRoom: RoomService {
     self.isDraining = isDraining
   }
 
+  func forbids(_ token: AccessToken, in room: String) -> Bool { token.identity == "removed" }
   func isReady() async -> Bool { !isDraining }
 
   func join(_ request: JoinRequest) async throws(RoomRefusal) -> any RoomParticipant {
@@ -34,8 +35,15 @@ final class TestParticipant: RoomParticipant {
   let messages: AsyncStream<RoomMessage>
   let say: AsyncStream<RoomMessage>.Continuation
   let offers = Mutex<[SessionOffer]>([])
+  /// How many of them have been answered.
+  let answered = Mutex(0)
   let candidates = Mutex<[String]>([])
   let left = Mutex<[LeaveReason]>([])
+  /// Sockets that were lost, by number, and that went on, with the event after which they did.
+  let lost = Mutex<[Int]>([])
+  let resumed = Mutex<[String]>([])
+  /// What is said at the next resumption; nil: it is refused.
+  let state = Mutex<ResumedBody?>(ResumedBody(line: 0, lastEvent: 7))
   /// Requests without an answer of their own, in words.
   let asked = Mutex<[String]>([])
   /// An offer waits for one of these when it says `wait`.
@@ -63,6 +71,7 @@ final class TestParticipant: RoomParticipant {
           tracks: offer.tracks.map { .init(mid: $0.mid, track: "TR_\($0.mid)") },
           slots: [Slot(mid: "1", track: nil)], declined: [.init(mid: "9", code: "codec")])))
     say.yield(.slots([Slot(mid: "1", track: "TR_0"), Slot(mid: "2", track: nil)]))
+    answered.withLock { $0 += 1 }
   }
 
   func subscribe(_ track: String, mid: String?) async throws(RoomRefusal) {
@@ -95,6 +104,19 @@ final class TestParticipant: RoomParticipant {
 
   func candidate(_ candidate: String, mid: String) async {
     candidates.withLock { $0.append("\(mid) \(candidate)") }
+  }
+
+  func tellSlots() async { say.yield(.slots([Slot(mid: "1", track: "TR_0")])) }
+
+  func socketLost(line: Int) async { lost.withLock { $0.append(line) } }
+
+  func resume(line: Int, after: Int) async throws(RoomRefusal) {
+    resumed.withLock { $0.append("\(line) after \(after)") }
+    guard var state = state.withLock({ $0 }) else {
+      throw RoomRefusal(.sessionGone, "the session is over")
+    }
+    state.line = line
+    say.yield(.resumed(state))
   }
 
   func leave(_ reason: LeaveReason) async {

@@ -39,6 +39,19 @@ struct HTTPServerTests {
     }
   }
 
+  @Test(arguments: [
+    "GET /\0 HTTP/1.1", "GET /a\0b HTTP/1.1", "GET \0/ HTTP/1.1", "GET\0 / HTTP/1.1", "GET / HTTP/1.1\0",
+    "GET /?a=\0 HTTP/1.1", "GET /\0",
+  ])
+  func `a zero byte in the request line is refused, and not where the line ends`(line: String) async throws {
+    try await withServer { addresses in
+      let client = try TestClient(addresses[0])
+      client.send("\(line)\r\nHost: h\r\n\r\n")
+      #expect((400...501).contains(try client.answer().status))
+      #expect(client.isClosed())
+    }
+  }
+
   @Test func `a chunked body is joined, and the connection goes on after it`() async throws {
     try await withServer { addresses in
       let client = try TestClient(addresses[0])

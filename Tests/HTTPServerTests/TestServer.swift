@@ -10,6 +10,8 @@ final class EchoHandler: HTTPHandler {
   let started = Counter()
   let cancelled = Counter()
   let endedSockets = Counter()
+  /// Of these, whose client had said its close.
+  let closedByClient = Counter()
 
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     started.increase()
@@ -48,6 +50,7 @@ final class EchoHandler: HTTPHandler {
     let path = request.path
     return .accept(subprotocol: "roost.v1") { socket in
       await self.serve(socket, path: path)
+      if socket.heardClose { self.closedByClient.increase() }
       self.endedSockets.increase()
     }
   }

@@ -66,6 +66,25 @@ struct WebSocketTests {
     }
   }
 
+  @Test(arguments: ["close", "reset", "end", "ours"])
+  func `a client's close is told from a connection that broke`(way: String) async throws {
+    let handler = EchoHandler()
+    try await withServer(handler) { addresses in
+      let client = try TestClient(addresses[0])
+      #expect(try client.open("/").status == 101)
+      client.send(clientFrame(1, Array("hello".utf8)))
+      #expect(try client.text() == "echo hello")
+      switch way {
+      case "close": client.send(clientFrame(8, [0x03, 0xE8]))
+      case "reset": client.reset()
+      case "end": client.finish()
+      default: client.send(clientFrame(1, Array("return".utf8)))
+      }
+      #expect(waitUntil { handler.endedSockets.value == 1 })
+      #expect(handler.closedByClient.value == (way == "close" ? 1 : 0))
+    }
+  }
+
   @Test(arguments: [0, 125, 126, 65_535, 65_536, 262_139])
   func `each form of length is read and written`(size: Int) async throws {
     try await withSocket { client throws in

@@ -86,6 +86,9 @@ final class HandmadePeer {
     return outcome
   }
 
+  /// A packet of the peer's that only it can have made came by the path.
+  func media(_ path: NetworkPath) -> Bool { agent.mediaCame(on: path, now: now, random: &random) }
+
   /// Polls until nothing is due.
   @discardableResult
   func poll() -> [ICEPoll] {

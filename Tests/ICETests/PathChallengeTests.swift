@@ -129,6 +129,114 @@ struct PathChallengeTests {
     #expect(peer.checks(to: a).count == 3)
   }
 
+  // MARK: Media from the new address
+
+  @Test func `whoever sends media from there is followed at once, and stays if the old path is silent`()
+    throws
+  {
+    let peer = try moved()
+    #expect(peer.media(b))
+    #expect(peer.agent.selected == b)
+    #expect(!peer.media(b))
+    #expect(peer.run(for: .seconds(29)) { $0 == b } == [])
+    #expect(peer.agent.selected == b)
+    // Of the old path it was asked whether that was right; then it is kept like any other.
+    let asked = peer.checks(to: a).count
+    #expect(asked >= 3 && asked < 12)
+  }
+
+  @Test func `media moves nothing without a valid check from there, nor from a third address`() throws {
+    let peer = HandmadePeer()
+    try peer.validate(a, useCandidate: true)
+    #expect(!peer.media(b))
+    peer.receive(peer.check(), b)
+    #expect(!peer.media(b), "a check alone proves no address")
+    try peer.validate(c)
+    #expect(peer.agent.selected == a)
+    #expect(!peer.media(b))
+    #expect(peer.media(c))
+  }
+
+  @Test(arguments: 0..<3)
+  func `an answer on the old path takes it back, and that trick works once`(answered: Int) throws {
+    let peer = try moved()
+    #expect(peer.media(b))
+    var seen = 0
+    let answering = { (path: NetworkPath) in
+      guard path == self.a else { return true }
+      defer { seen += 1 }
+      return seen >= answered
+    }
+    peer.run(for: .milliseconds(99), answering: answering)
+    #expect(peer.agent.selected == a)
+    // Checks and media from there go on: the peer answers where it is, so nothing moves.
+    for _ in 0..<20 {
+      peer.receive(peer.check(), b)
+      #expect(!peer.media(b))
+      peer.run(for: .milliseconds(200)) { _ in true }
+      #expect(peer.agent.selected == a)
+    }
+    // Silence is still believed.
+    peer.receive(peer.check(), b)
+    #expect(peer.run(for: .milliseconds(100)) { $0 == b } == [.selected(b)])
+    // And having been right, it is followed again.
+    try peer.validate(c)
+    #expect(peer.run(for: .milliseconds(100)) { $0 == c } == [.selected(c)])
+    peer.receive(peer.check(), b)
+    #expect(peer.media(b))
+  }
+
+  @Test func `an answer to a check from before takes nothing back`() throws {
+    let peer = HandmadePeer()
+    try peer.validate(a, useCandidate: true)
+    peer.now = peer.agent.deadline
+    peer.poll()
+    let early = try #require(peer.checks(to: a).last)
+    peer.now = peer.now + .milliseconds(10)
+    try peer.validate(b)
+    #expect(peer.media(b))
+    peer.now = peer.now + .milliseconds(10)
+    #expect(peer.receive(peer.answer(to: early), a) == .consentRefreshed)
+    #expect(peer.agent.selected == b)
+  }
+
+  @Test func `taken back it is told as selected, and the nomination is the old path's again`() throws {
+    let peer = try moved()
+    #expect(peer.media(b))
+    peer.poll()
+    let own = try #require(peer.checks(to: a).first)
+    #expect(peer.receive(peer.answer(to: own), a) == .selected(a))
+    // Neither path's old nomination turns the choice again.
+    #expect(peer.receive(peer.check(), b) == .answered)
+    #expect(peer.receive(peer.check(), a) == .answered)
+    #expect(peer.agent.selected == a)
+    #expect(peer.receive(peer.check(useCandidate: true), b) == .selected(b))
+  }
+
+  @Test func `a nomination elsewhere ends it, whatever the old path answers then`() throws {
+    let peer = try moved()
+    #expect(peer.media(b))
+    peer.poll()
+    let own = try #require(peer.checks(to: a).first)
+    try peer.validate(c, useCandidate: true)
+    #expect(peer.agent.selected == c)
+    #expect(peer.receive(peer.answer(to: own), a) == .consentRefreshed)
+    #expect(peer.agent.selected == c)
+  }
+
+  @Test func `followed or doubted, it is rebuilt from its state as it was`() throws {
+    let peer = try moved()
+    #expect(peer.media(b))
+    try peer.rebuild()
+    peer.poll()
+    try peer.rebuild()
+    try peer.answerFirstCheck(on: a)
+    #expect(peer.agent.selected == a)
+    try peer.rebuild()
+    peer.receive(peer.check(), b)
+    #expect(!peer.media(b))
+  }
+
   @Test func `it goes on after being rebuilt from its state at every step`() throws {
     let peer = try moved()
     try peer.rebuild()

@@ -26,7 +26,8 @@ struct TrackReceiverTests {
     #expect(info.audioLevel == 0x80 | 30)
     #expect(info.pictureID == 0x7FFF && info.tl0PictureIndex == 7)
     #expect(taken.packet == packet.bytes)
-    #expect(receiver.isStarted)
+    let isStarted = receiver.isStarted
+    #expect(isStarted)
   }
 
   @Test func `padding is cut, and a packet of padding alone keeps its place`() throws {
@@ -94,6 +95,69 @@ struct TrackReceiverTests {
       receiver.missing(now: milliseconds(10), roundTrip: .zero) { asked.append($0) }
       #expect(asked == (agreed ? [2] : []))
     }
+  }
+
+  /// Gives the receiver a key frame, and after `count` lost packets one that is none.
+  private func lose(_ count: Int, moving: Bool, _ receiver: inout TrackReceiver) throws -> PacketInfo {
+    let first = try #require(receiver.take(video(1, key: true).bytes).outcome.info)
+    #expect(first.restart == 0)
+    if moving { receiver.moved() }
+    let next = receiver.take(video(UInt16(2 + count)).bytes, at: milliseconds(100))
+    return try #require(next.outcome.info)
+  }
+
+  @Test(arguments: [(256, false, false), (257, false, true), (32, true, false), (33, true, true)])
+  func `what is lost beyond asking is not asked for, but a key frame is`(
+    lost: Int, moving: Bool, skips: Bool
+  ) throws {
+    var receiver = TrackReceiver(section(.video))
+    let info = try lose(lost, moving: moving, &receiver)
+    // Those who get the track see the gap as it is.
+    #expect(info.restart == 0)
+    var missing = 0
+    receiver.missing(now: milliseconds(200), roundTrip: .zero) { _ in missing += 1 }
+    #expect(missing == (skips ? 0 : lost))
+    let request = receiver.keyFrameDue(now: milliseconds(200))
+    #expect((request != nil) == skips)
+    let key = receiver.take(video(UInt16(3 + lost), key: true).bytes, at: milliseconds(210))
+    #expect(key.outcome.info?.restart == 0)
+    let deadline = receiver.deadline
+    #expect(deadline == .never || !skips)
+  }
+
+  @Test func `a publisher that moves without losing anything goes on as before`() throws {
+    var receiver = TrackReceiver(section(.video))
+    let info = try lose(0, moving: true, &receiver)
+    #expect(info.restart == 0)
+    // The move is over with that packet: later losses are asked for as ever.
+    let later = receiver.take(video(2 + 40).bytes, at: milliseconds(200))
+    #expect(later.outcome.info?.restart == 0)
+    let request = receiver.keyFrameDue(now: milliseconds(300))
+    #expect(request == nil)
+  }
+
+  @Test func `what was found missing before the move was noticed counts as well`() throws {
+    var receiver = TrackReceiver(section(.video))
+    let info = try lose(100, moving: false, &receiver)
+    #expect(info.restart == 0)
+    receiver.moved()
+    _ = receiver.take(video(103).bytes, at: milliseconds(110))
+    var missing = 0
+    receiver.missing(now: milliseconds(200), roundTrip: .zero) { _ in missing += 1 }
+    #expect(missing == 0)
+    let request = receiver.keyFrameDue(now: milliseconds(110))
+    #expect(request != nil)
+  }
+
+  @Test func `a key frame that was asked for at the old address is asked for again at once`() throws {
+    var receiver = TrackReceiver(section(.video))
+    _ = try lose(0, moving: false, &receiver)
+    receiver.wishKeyFrame()
+    let first = receiver.keyFrameDue(now: milliseconds(200))
+    let tooSoon = receiver.keyFrameDue(now: milliseconds(300))
+    receiver.moved()
+    let again = receiver.keyFrameDue(now: milliseconds(300))
+    #expect(first != nil && tooSoon == nil && again != nil)
   }
 
   @Test func `a wish waits for the stream's first packet and ends with a key frame`() {
@@ -188,14 +252,16 @@ struct TrackReceiverTests {
     var clock = PublisherClock()
     #expect(receiver.mapping(clock, epoch: epoch) == nil)
     _ = receiver.take(video(1, at: 1_000).bytes, at: milliseconds(500))
-    let guess = try #require(receiver.mapping(clock, epoch: epoch))
+    let guessed = receiver.mapping(clock, epoch: epoch)
+    let guess = try #require(guessed)
     #expect(!guess.isReported && guess.timestamp == 90_000 && guess.rate == 90_000)
     #expect(guess.ntp == epoch.ntp(at: milliseconds(500)).rawValue)
     let ntp = NTPTime(unixNanoseconds: 5_000_000_000)
     receiver.senderReport(ntp: ntp, timestamp: 777, arrival: milliseconds(600))
     #expect(receiver.mapping(clock, epoch: epoch)?.isReported == false)
     clock.report(ntp, arrival: milliseconds(600), epoch: epoch)
-    let told = try #require(receiver.mapping(clock, epoch: epoch))
+    let reported = receiver.mapping(clock, epoch: epoch)
+    let told = try #require(reported)
     #expect(told.isReported && told.timestamp == 777)
     #expect(
       abs(NTPTime(rawValue: told.ntp).nanoseconds(since: epoch.ntp(at: milliseconds(600)))) <= 2)
@@ -229,8 +295,9 @@ struct TrackReceiverTests {
         }
       }
       let now = milliseconds(second * 1_000 + 700)
-      let heard = try #require(audio.mapping(clock, epoch: epoch)).ntp(at: audioTime(now))
-      let seen = try #require(video.mapping(clock, epoch: epoch)).ntp(at: videoTime(now))
+      let (ofAudio, ofVideo) = (audio.mapping(clock, epoch: epoch), video.mapping(clock, epoch: epoch))
+      let heard = try #require(ofAudio).ntp(at: audioTime(now))
+      let seen = try #require(ofVideo).ntp(at: videoTime(now))
       #expect(abs(heard.nanoseconds(since: seen)) < 5_000_000)
     }
   }

@@ -14,20 +14,27 @@ final class TestServer: Sendable {
   let directory: RoomDirectory
   private let events: Task<Void, Never>
 
-  init(participants: Int = 50, rooms: Int = 50, peers: Int = 50) throws {
+  /// - Parameter clock: what the rooms take for the time; nil: the real one.
+  init(
+    participants: Int = 50, rooms: Int = 50, peers: Int = 50, grace: Duration = .seconds(15),
+    events: EventLog.Limits = EventLog.Limits(), clock: StandingClock? = nil
+  ) throws {
     engine = try MediaEngine(
       MediaEngine.Configuration(port: 0, workers: 2, peersPerWorker: 64, pinsThreads: false),
       clock: Clock(),
       dtls: try DTLSContext(certificate: try DTLSCertificate(notBefore: 0, notAfter: 4_000_000_000)))
     try engine.start()
+    var now: (@Sendable () -> Instant)?
+    if let clock { now = { clock.now } }
     let media = MediaPlane(
       engine: engine, candidates: [SocketAddress(ipv4: 127, 0, 0, 1, port: engine.port)],
-      verification: .always, peerLimit: peers)
+      verification: .always, peerLimit: peers, clock: now)
+    var limits = RoomDirectory.Limits(rooms: rooms, participantsPerRoom: participants)
+    limits.defaults.departureTimeout = 0
     let directory = RoomDirectory(
-      media: media, limits: RoomDirectory.Limits(rooms: rooms, participantsPerRoom: participants),
-      log: Log(level: .error) { _ in })
+      media: media, limits: limits, log: Log(level: .error) { _ in }, reconnectGrace: grace, events: events)
     self.directory = directory
-    events = Task { await directory.run() }
+    self.events = Task { await directory.run() }
   }
 
   deinit {
@@ -59,6 +66,8 @@ final class TestClient {
   private var plan = OfferPlan()
   private var local: LocalTransport
   private var ssrc: UInt32 = 1
+  /// What the last `resumed` said.
+  private(set) var resumed: ResumedState?
   /// What plays in which section, as told.
   private(set) var shown: [String: TrackID] = [:]
   /// Tracks that were announced, and are not over.
@@ -95,6 +104,10 @@ final class TestClient {
     case .stream(_, .waiting(let reason)): return "stream waiting \(reason.rawValue)"
     case .data(let data): return "data \(data.payload) \(data.topic ?? "-") \(data.from != nil)"
     case .draining: return "draining"
+    case .restartWanted: return "restartWanted"
+    case .resumed(let state):
+      resumed = state
+      return "resumed \(state.lastEvent)"
     case .closed(let reason): return "closed \(reason.rawValue)"
     }
   }

@@ -68,7 +68,7 @@ class MetricsTest(unittest.IsolatedAsyncioTestCase):
                 self.assertEqual(roost.get_admin(path, method="POST").status, 405)
 
     async def test_people_and_what_became_of_them_are_counted(self):
-        with Roost() as roost:
+        with Roost("--rooms.departureTimeout=0", "--reconnect.seconds=1") as roost:
             async with roost.joined("ada") as ada, roost.joined("bob"), roost.joined("eve", "elsewhere"):
                 now = scrape(roost)
                 self.assertEqual((total(now, "roost_rooms"), total(now, "roost_participants")), (2, 3))
@@ -85,6 +85,7 @@ class MetricsTest(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(total(now, "roost_rooms_started_total"), 2)
             self.assertEqual(total(now, "roost_sessions_started_total"), 3)
             self.assertEqual(total(now, "roost_sessions_ended_total", reason="left"), 1)
+            self.assertEqual(total(now, "roost_sessions_ended_total", reason="connectionLost"), 2)
             self.assertEqual(total(now, "roost_http_responses_total", code="101"), 3)
 
     async def test_what_strangers_send_is_counted_by_reason(self):

@@ -28,25 +28,39 @@ def free_port(kind=socket.SOCK_DGRAM):
         return probe.getsockname()[1]
 
 
-def token(identity, room="demo", **grants):
-    """An access token of the development key."""
+def claims(identity, room="demo", issued=None, attributes=None, **grants):
+    """What a token says; `issued` None: not when it was issued."""
+    said = {"iss": "devkey", "sub": identity, "exp": int(time.time()) + 600,
+            "video": {"room": room, "roomJoin": True} | grants}
+    return said | ({"iat": issued} if issued else {}) | ({"attributes": attributes} if attributes else {})
+
+
+def put_together(header, said, secret=b"secret"):
+    """A JWT with a signature by HS256, whatever its header says."""
     def part(value):
         return base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=")
 
-    claims = {"iss": "devkey", "sub": identity, "exp": int(time.time()) + 600,
-              "video": {"room": room, "roomJoin": True} | grants}
-    signed = part({"alg": "HS256", "typ": "JWT"}) + b"." + part(claims)
-    code = hmac.new(b"secret", signed, hashlib.sha256).digest()
+    signed = part(header) + b"." + part(said)
+    code = hmac.new(secret, signed, hashlib.sha256).digest()
     return (signed + b"." + base64.urlsafe_b64encode(code).rstrip(b"=")).decode()
+
+
+def token(identity, room="demo", **more):
+    """An access token of the development key."""
+    return put_together({"alg": "HS256", "typ": "JWT"}, claims(identity, room, **more))
 
 
 class Answer:
     def __init__(self, status, headers, body):
         self.status, self.headers, self.body = status, headers, body
 
+    @property
+    def json(self):
+        return json.loads(self.body)
 
-def get(url, method="GET", headers=()):
-    request = urllib.request.Request(url, method=method, headers=dict(headers))
+
+def get(url, method="GET", headers=(), data=None):
+    request = urllib.request.Request(url, method=method, headers=dict(headers), data=data)
     try:
         with urllib.request.urlopen(request, timeout=10) as answer:
             return Answer(answer.status, answer.headers, answer.read().decode())
@@ -118,12 +132,20 @@ class Roost:
                                   close_timeout=1, **more)
 
     @contextlib.asynccontextmanager
-    async def joined(self, identity, room="demo"):
+    async def joined(self, identity, room="demo", max_size=2**20, **grants):
         """A participant: its socket, with `joined` as the server said it."""
-        async with self.connect(room) as ws:
-            await say(ws, type="auth", token=token(identity, room))
+        async with self.connect(room, max_size=max_size) as ws:
+            await say(ws, type="auth", token=token(identity, room, **grants))
             ws.joined = await hear(ws, "joined")
             yield ws
+
+
+def ask(roost, method, path, text, body=None):
+    """REST's answer to that token."""
+    headers = {"Authorization": f"Bearer {text}"}
+    if body is not None:
+        headers["Content-Type"] = "application/merge-patch+json" if method == "PATCH" else "application/json"
+    return roost.get(path, method=method, headers=headers, data=None if body is None else json.dumps(body).encode())
 
 
 async def say(ws, **message):

@@ -37,8 +37,11 @@ public struct RoutingCounters: Sendable {
   public var unknownPath: UInt64 = 0
   /// STUN that names no peer of ours.
   public var unknownFragment: UInt64 = 0
-  /// Checks asked about at their home, and those that weren't because too many are.
+  /// Checks asked about at their home; those that weren't because their path had just asked, because too many asked
+  /// for one peer, because too many asked at all.
   public var checksAsked: UInt64 = 0
+  public var checksRepeated: UInt64 = 0
+  public var checksOfOnePeer: UInt64 = 0
   public var checksDropped: UInt64 = 0
   public var adopted: UInt64 = 0
   /// Datagrams handed to the worker that has the peer, those taken from another, those lost on the way.

@@ -82,11 +82,18 @@ extension WorkerCore {
       counters.unknownFragment &+= 1
       return
     }
-    guard pending.begin(path, now: now, limit: limits.pendingChecks) else {
+    switch pending.begin(path, ufrag, now: now, limit: limits.pendingChecks) {
+    case .asks: counters.checksAsked &+= 1
+    case .repeated:
+      counters.checksRepeated &+= 1
+      return
+    case .fragmentFull:
+      counters.checksOfOnePeer &+= 1
+      return
+    case .full:
       counters.checksDropped &+= 1
       return
     }
-    counters.checksAsked &+= 1
     post(
       .check(ufrag: ufrag, datagram: Array(bytes), path: path, arrival: arrival, from: index), to: home)
   }

@@ -105,25 +105,3 @@ public struct WorkerCore: ~Copyable {
     if !exchange.mailboxes[worker].post(message, force: !mayDrop) { counters.messagesDropped &+= 1 }
   }
 }
-
-/// Checks that were asked about at their home and are held there: so that a path asks once.
-struct PendingChecks {
-  /// A home that does not answer found the check invalid: the path may ask again after this.
-  static let patience = Duration.milliseconds(500)
-  private var since: [NetworkPath: Instant] = [:]
-
-  var count: Int { since.count }
-
-  /// - Returns: false when the path asked just now, or too many did.
-  mutating func begin(_ path: NetworkPath, now: Instant, limit: Int) -> Bool {
-    if let asked = since[path], now - asked < Self.patience { return false }
-    if since.count >= limit { expire(now: now) }
-    guard since.count < limit else { return false }
-    since[path] = now
-    return true
-  }
-
-  mutating func end(_ path: NetworkPath) { since[path] = nil }
-
-  mutating func expire(now: Instant) { since = since.filter { now - $0.value < Self.patience } }
-}

@@ -1,18 +1,18 @@
 internal import CSystem
 internal import Glibc
-internal import Model
+package import Model
 
 /// Slots for one `recvmmsg`: bytes, sender, and the control messages that say when and where it came in.
-struct ReceiveBatch: ~Copyable {
+package struct ReceiveBatch: ~Copyable {
   /// Firefox's first ClientHello has 1,408 bytes; nothing that we accept is over 2,048.
   static let slotSize = 2_048
   private static let controlSize = 128
 
   /// One received datagram.
-  struct Datagram {
-    var bytes: UnsafeMutableRawBufferPointer
-    var path: NetworkPath
-    var arrival: Instant
+  package struct Datagram {
+    package var bytes: UnsafeMutableRawBufferPointer
+    package var path: NetworkPath
+    package var arrival: Instant
   }
 
   private let capacity: Int
@@ -23,7 +23,7 @@ struct ReceiveBatch: ~Copyable {
   private let messages: UnsafeMutablePointer<rs_mmsghdr>
   private(set) var count = 0
 
-  init(capacity: Int) {
+  package init(capacity: Int) {
     self.capacity = capacity
     slots = .allocate(byteCount: capacity * Self.slotSize, alignment: 64)
     controls = .allocate(byteCount: capacity * Self.controlSize, alignment: 16)
@@ -54,7 +54,7 @@ struct ReceiveBatch: ~Copyable {
   /// Takes what waits on the socket, at most a batch.
   /// - Returns: datagrams taken; 0 when none waits. Errors of earlier sends that the kernel reports here
   ///   (ICMP) are taken as "none".
-  mutating func receive(_ descriptor: Int32) -> Int {
+  package mutating func receive(_ descriptor: Int32) -> Int {
     for index in 0..<capacity {
       messages[index].header.msg_namelen = socklen_t(MemoryLayout<sockaddr_in6>.size)
       messages[index].header.msg_controllen = Self.controlSize
@@ -64,13 +64,13 @@ struct ReceiveBatch: ~Copyable {
     return count
   }
 
-  var isFull: Bool { count == capacity }
+  package var isFull: Bool { count == capacity }
 
   /// - Parameters:
   ///   - port: of our socket.
   ///   - clock: turns the kernel's wall-clock stamps into instants; sampled once a batch.
   /// - Returns: nil for a datagram cut by the slot's size, without sender or destination.
-  func datagram(_ index: Int, port: UInt16, clock: ClockSample) -> Datagram? {
+  package func datagram(_ index: Int, port: UInt16, clock: ClockSample) -> Datagram? {
     let message = messages + index
     guard message.pointee.header.msg_flags & Int32(MSG_TRUNC) == 0,
       let remote = SocketAddress(names + index, length: Int(message.pointee.header.msg_namelen))

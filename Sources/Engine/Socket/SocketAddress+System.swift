@@ -1,10 +1,10 @@
 internal import CSystem
 internal import Glibc
-internal import Model
+package import Model
 
 extension SocketAddress {
   /// From what the kernel wrote beside a datagram; nil for a family that we don't speak.
-  init?(_ storage: UnsafeRawPointer, length: Int) {
+  package init?(_ storage: UnsafeRawPointer, length: Int) {
     guard length >= MemoryLayout<sa_family_t>.size else { return nil }
     switch Int32(storage.loadUnaligned(as: sa_family_t.self)) {
     case AF_INET6:

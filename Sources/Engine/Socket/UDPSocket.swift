@@ -1,15 +1,15 @@
 internal import CSystem
 internal import Glibc
-internal import Model
+package import Model
 
 /// One worker's UDP socket: a member of the group that shares the public port (`SO_REUSEPORT`).
 ///
 /// A dual-stack IPv6 socket where the host has IPv6, else an IPv4 one. Never blocks.
-struct UDPSocket: ~Copyable {
-  let descriptor: Int32
+package struct UDPSocket: ~Copyable {
+  package let descriptor: Int32
   let family: Int32
   /// As bound; differs from the wish where that was 0.
-  let port: UInt16
+  package let port: UInt16
   /// What the kernel granted, in bytes; it may be less than what was asked for.
   let receiveBuffer: Int
   let sendBuffer: Int
@@ -17,7 +17,7 @@ struct UDPSocket: ~Copyable {
   /// - Parameters:
   ///   - port: 0 lets the kernel choose.
   ///   - receiveBuffer, sendBuffer: bytes; taken beyond the system's limit where we may.
-  init(port: UInt16, receiveBuffer: Int, sendBuffer: Int) throws(SocketError) {
+  package init(port: UInt16, receiveBuffer: Int, sendBuffer: Int) throws(SocketError) {
     var family = AF_INET6
     var descriptor = socket(AF_INET6, Int32(SOCK_DGRAM.rawValue) | Self.flags, 0)
     if descriptor < 0 {
@@ -58,6 +58,18 @@ struct UDPSocket: ~Copyable {
   }
 
   deinit { close(descriptor) }
+
+  /// Sends one datagram, for whoever sends few.
+  /// - Returns: false for what the kernel does not take now.
+  @discardableResult
+  package func send(_ bytes: UnsafeRawBufferPointer, to remote: SocketAddress) -> Bool {
+    var (address, length) = remote.systemAddress(family: family)
+    return withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        sendto(descriptor, bytes.baseAddress, bytes.count, 0, $0, length) >= 0
+      }
+    }
+  }
 
   private static var flags: Int32 {
     Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)

@@ -16,8 +16,8 @@ public struct Clock: Sendable {
   public var now: Instant { Instant(nanoseconds: Self.read(CLOCK_MONOTONIC) &- origin) }
 
   /// Both clocks, read together.
-  func sample() -> ClockSample {
-    ClockSample(instant: now, wallTime: Self.read(CLOCK_REALTIME))
+  package func sample() -> ClockSample {
+    .closest(monotonic: { now }, wall: { Self.read(CLOCK_REALTIME) })
   }
 
   private static func read(_ clock: clockid_t) -> Int64 {
@@ -28,9 +28,35 @@ public struct Clock: Sendable {
 }
 
 /// One reading of the monotonic and the wall clock, to place the kernel's arrival stamps.
-struct ClockSample {
-  let instant: Instant
+package struct ClockSample {
+  package let instant: Instant
   let wallTime: Int64
+
+  static let attempts = 4
+  /// Nanoseconds between readings that nothing came between.
+  static let undisturbed: Int64 = 2_000
+
+  /// Reads the monotonic clock before and after the other, since the thread may be put aside between two readings
+  /// for milliseconds: again if they lie apart, and of a few attempts takes the one where they are closest.
+  @inline(__always)
+  static func closest(monotonic: () -> Instant, wall: () -> Int64) -> ClockSample {
+    var best = ClockSample(instant: monotonic(), wallTime: wall())
+    var smallest = Int64.max
+    var before = best.instant
+    var wallTime = best.wallTime
+    for attempt in 1...attempts {
+      let after = monotonic()
+      let spread = after.nanoseconds &- before.nanoseconds
+      if spread < smallest {
+        smallest = spread
+        best = ClockSample(instant: after, wallTime: wallTime)
+      }
+      if smallest <= undisturbed || attempt == attempts { break }
+      before = after
+      wallTime = wall()
+    }
+    return best
+  }
 
   /// Stamps lie in the last second: whatever else (the wall clock was stepped) counts as now.
   func instant(ofWallTime stamp: timespec) -> Instant {

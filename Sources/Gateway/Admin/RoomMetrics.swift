@@ -4,7 +4,7 @@ internal import Rooms
 /// What the rooms and the process count, as metrics.
 enum RoomMetrics {
   static func write(_ counts: RoomCounts, isDraining: Bool, to exposition: inout Exposition) {
-    exposition.family("roost_rooms", .gauge, "Rooms with somebody in them.", [.init(counts.rooms)])
+    exposition.family("roost_rooms", .gauge, "Rooms that there are.", [.init(counts.rooms)])
     exposition.family("roost_participants", .gauge, "Participants in rooms.", [.init(counts.participants)])
     exposition.family(
       "roost_draining", .gauge, "Whether the server lets nobody in any more because it is about to stop.",
@@ -23,6 +23,8 @@ enum RoomMetrics {
       [
         .init(counts.refusedFull, ("reason", "full")),
         .init(counts.refusedDraining, ("reason", "draining")),
+        .init(counts.refusedNoRoom, ("reason", "noRoom")),
+        .init(counts.refusedRemoved, ("reason", "removed")),
       ])
   }
 }

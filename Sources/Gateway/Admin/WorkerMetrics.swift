@@ -65,7 +65,8 @@ enum WorkerMetrics {
   /// Datagrams that no peer got, by the reason: one family.
   static let datagramDrops: [(path: any KeyPath<RoutingCounters, UInt64> & Sendable, reason: String)] = [
     (\.unreadable, "unreadable"), (\.noProtocol, "noProtocol"), (\.unknownPath, "unknownPath"),
-    (\.unknownFragment, "unknownFragment"), (\.checksDropped, "checksDropped"),
+    (\.unknownFragment, "unknownFragment"), (\.checksRepeated, "checksRepeated"),
+    (\.checksOfOnePeer, "checksOfOnePeer"), (\.checksDropped, "checksDropped"),
     (\.handoverDropped, "handoverFull"), (\.relayDropped, "relayFull"), (\.pathTableFull, "pathTableFull"),
     (\.messagesDropped, "messagesFull"),
   ]

@@ -1,20 +1,22 @@
-internal import FoundationEssentials
 internal import HTTPServer
+internal import Rooms
 
 /// An error as RFC 9457 has it; its `type` stays the same from version to version.
 enum Problem {
   /// - Parameters:
   ///   - code: the last part of the type, as in `urn:roost:problem:not-found`.
   ///   - title: the same for every problem of that type.
-  static func response(_ status: Int, _ code: String, _ title: String, detail: String? = nil) -> HTTPResponse
-  {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let body = Body(type: "urn:roost:problem:\(code)", title: title, status: status, detail: detail)
-    guard let data = try? encoder.encode(body) else {
-      preconditionFailure("a problem of strings is always JSON")
-    }
-    var response = HTTPResponse(status: status, type: "application/problem+json", body: data)
+  ///   - members: more that programs can read.
+  static func response(
+    _ status: Int, _ code: String, _ title: String, detail: String? = nil, members: [String: StrictJSON] = [:]
+  ) -> HTTPResponse {
+    var body = members
+    body["type"] = .string("urn:roost:problem:\(code)")
+    body["title"] = .string(title)
+    body["status"] = .number(Double(status))
+    if let detail { body["detail"] = .string(detail) }
+    var response = HTTPResponse(
+      status: status, type: "application/problem+json", body: StrictJSON.object(body).text.utf8)
     response.headers.add("cache-control", "no-store")
     if status == 401 { response.headers.add("www-authenticate", "Bearer") }
     return response
@@ -35,10 +37,10 @@ enum Problem {
     return refusal
   }
 
-  private struct Body: Encodable {
-    let type: String
-    let title: String
-    let status: Int
-    let detail: String?
+  /// Too much from one address.
+  static func tooOften(retryAfter seconds: Int) -> HTTPResponse {
+    var refusal = response(429, "rate-limited", "Too many requests from this address")
+    refusal.headers.add("retry-after", String(seconds))
+    return refusal
   }
 }

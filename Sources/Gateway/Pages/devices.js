@@ -1,60 +1,145 @@
-// One's own camera and microphone: which they are, and what comes out of them.
+// One's own camera and microphone: which they are, whether they are wanted, and what comes out of them.
 
 import { generatedMicrophone, generatedCamera } from "/generated.js";
 
 const picture = { width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 30 } };
 const sound = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
+const inputs = ["camera", "microphone"];
+const kinds = { camera: "videoinput", microphone: "audioinput", speaker: "audiooutput" };
 
-/** `change` whenever a track comes or goes. */
+/**
+ * | event | when |
+ * |---|---|
+ * | `change` | a track has come or gone, or something is wanted or no longer |
+ * | `lost`, `detail` its kind | a device was unplugged or taken back while it was in use |
+ * | `list` | there are other devices than before |
+ */
 export class Devices extends EventTarget {
   /** @type {MediaStreamTrack | null} */
   camera = null;
   /** @type {MediaStreamTrack | null} */
   microphone = null;
+  /** What is to be sent; whether there is a device for it is another matter. */
+  wants;
 
   #generated;
+  #opening = new Set();
 
-  /** @param {{generated: boolean}} options `generated`: noise and a tone rather than devices. */
-  constructor({ generated }) {
+  /** @param {{generated: boolean, wants: {camera: boolean, microphone: boolean}}} options
+   * `generated`: noise and a tone rather than devices. */
+  constructor({ generated, wants }) {
     super();
     this.#generated = generated;
+    this.wants = wants;
+    navigator.mediaDevices?.addEventListener("devicechange", () => this.#tell("list"));
   }
 
   get isPossible() {
     return this.#generated || navigator.mediaDevices !== undefined;
   }
 
+  isOn(kind) {
+    return this.wants[kind] && this[kind] !== null;
+  }
+
+  /** Whether the user is being asked for it. */
+  isOpening(kind) {
+    return this.#opening.has(kind);
+  }
+
+  /** Says whether a kind is to be sent. A camera that isn't is let go, so that its light is off too; a microphone
+   * only keeps silent. */
+  want(kind, isWanted) {
+    this.wants[kind] = isWanted;
+    if (!isWanted && kind === "camera") this.#release(kind);
+    this.#changed();
+  }
+
   /**
    * Opens one of the two, or changes to another device of the kind.
    * @param {"camera" | "microphone"} kind
-   * @param {string} [id] of a device; the browser's choice unless given
+   * @param {{id?: string, exact?: boolean}} device the browser's choice unless given; `exact`: no other will do
    * @throws what getUserMedia throws
    */
-  async open(kind, id) {
-    const track = this.#generated ? await generate(kind) : await capture(kind, id);
-    this.close(kind);
-    this[kind] = track;
-    track.addEventListener("ended", () => {
-      // Unplugged, or taken back by the user.
-      if (this[kind] === track) this.close(kind);
+  async open(kind, device = {}) {
+    await this.#whileOpening([kind], async () => {
+      let track;
+      try {
+        track = await this.#open(kind, device);
+      } catch (error) {
+        // Some can't open a second one beside the first.
+        if (error.name !== "NotReadableError" || !this[kind]) throw error;
+        this.#release(kind);
+        track = await this.#open(kind, device);
+      }
+      this.#take(kind, track);
     });
-    this.dispatchEvent(new Event("change"));
-    return track;
   }
 
-  /** Lets a device go, so that its light goes out. */
-  close(kind) {
-    if (!this[kind]) return;
-    this[kind].stop();
-    this[kind] = null;
-    this.dispatchEvent(new Event("change"));
+  /** Opens both with one question to the user. @param {{camera?: string, microphone?: string}} ids
+   * @throws what getUserMedia throws */
+  async openBoth(ids) {
+    await this.#whileOpening(inputs, async () => {
+      if (this.#generated) {
+        for (const kind of inputs) this.#take(kind, await generate(kind));
+        return;
+      }
+      const stream = await navigator.mediaDevices.getUserMedia(
+        { ...constraints("camera", { id: ids.camera }), ...constraints("microphone", { id: ids.microphone }) });
+      this.#take("camera", stream.getVideoTracks()[0]);
+      this.#take("microphone", stream.getAudioTracks()[0]);
+    });
   }
 
-  /** @returns {Promise<MediaDeviceInfo[]>} those that there are */
+  /** @param {"camera" | "microphone" | "speaker"} kind
+   * @returns {Promise<MediaDeviceInfo[]>} those that may be chosen */
   async list(kind) {
     if (this.#generated || !navigator.mediaDevices) return [];
-    const wanted = kind === "camera" ? "videoinput" : "audioinput";
-    return (await navigator.mediaDevices.enumerateDevices()).filter((each) => each.kind === wanted);
+    const all = await navigator.mediaDevices.enumerateDevices();
+    return all.filter((each) => each.kind === kinds[kind] && each.deviceId !== "");
+  }
+
+  async #whileOpening(kinds, open) {
+    for (const kind of kinds) this.#opening.add(kind);
+    this.#changed();
+    try {
+      await open();
+    } finally {
+      for (const kind of kinds) this.#opening.delete(kind);
+      this.#changed();
+    }
+  }
+
+  async #open(kind, device) {
+    if (this.#generated) return generate(kind);
+    // A device that was chosen earlier may be gone: then another one is better than none.
+    return (await navigator.mediaDevices.getUserMedia(constraints(kind, device))).getTracks()[0];
+  }
+
+  #take(kind, track) {
+    if (!track) return;
+    this.#release(kind);
+    this[kind] = track;
+    track.addEventListener("ended", () => {
+      if (this[kind] !== track) return;
+      this[kind] = null;
+      this.#changed();
+      this.#tell("lost", kind);
+    });
+  }
+
+  #release(kind) {
+    this[kind]?.stop();
+    this[kind] = null;
+  }
+
+  #changed() {
+    if (this.microphone) this.microphone.enabled = this.wants.microphone;
+    this.#tell("change");
+  }
+
+  #tell(type, detail = null) {
+    this.dispatchEvent(new CustomEvent(type, { detail }));
   }
 }
 
@@ -62,13 +147,9 @@ function generate(kind) {
   return kind === "camera" ? generatedCamera() : generatedMicrophone();
 }
 
-async function capture(kind, id) {
-  // A device that was chosen earlier may be gone: then another one is better than none.
-  const device = id ? { deviceId: { ideal: id } } : {};
-  const stream = await navigator.mediaDevices.getUserMedia(
-    kind === "camera" ? { video: { ...picture, ...device } } : { audio: { ...sound, ...device } },
-  );
-  return stream.getTracks()[0];
+function constraints(kind, { id, exact = false }) {
+  const device = id ? { deviceId: exact ? { exact: id } : { ideal: id } } : {};
+  return kind === "camera" ? { video: { ...picture, ...device } } : { audio: { ...sound, ...device } };
 }
 
 /** Says fifteen times a second how loud a track is, 0 to 1. @returns a function that ends it */

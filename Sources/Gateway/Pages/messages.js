@@ -1,21 +1,35 @@
 // What went wrong, in words that say what to do about it.
 
-/** @param {Error} error of getUserMedia @param {"camera" | "microphone" | "screen"} device */
+/** @param {Error} error of getUserMedia @param {string} device "camera", "microphone", both, or "screen" */
 export function deviceProblem(error, device) {
   switch (error.name) {
     case "NotAllowedError":
     case "SecurityError":
-      return `The browser may not use your ${device}. Allow it by the sign beside the address, then try again; `
-        + "you can join without, too.";
+      return `The browser may not use your ${device}. Allow it by the sign beside the address and try again, `
+        + "or join to watch and listen.";
     case "NotFoundError":
     case "OverconstrainedError":
-      return `No ${device} was found. Plug one in and try again, or join without.`;
+      return `No ${device} was found. Plug one in and try again, or choose another.`;
     case "NotReadableError":
     case "AbortError":
       return `Your ${device} does not answer: another program may be using it. Close that one and try again.`;
     default:
       return `Your ${device} cannot be used: ${error.message || error.name}`;
   }
+}
+
+/** A device that was in use has gone. */
+export function deviceLost(device) {
+  const without = device === "camera" ? "seen" : "heard";
+  return `Your ${device} has gone: it was unplugged, or the browser has taken it back. You are not ${without}.`;
+}
+
+/** @param {string} deadline RFC 3339 */
+export function restart(deadline) {
+  const time = new Date(deadline);
+  if (Number.isNaN(time.getTime())) return "The server restarts soon. You can join again a moment later.";
+  return `The server restarts at ${time.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" })}. `
+    + "You can join again a moment later.";
 }
 
 export const insecure = "Browsers give camera and microphone only to pages from https or localhost. "
@@ -54,16 +68,30 @@ export function joinProblem(error) {
   }
 }
 
-/** @param {{reason: string}} end what `closed` says; null where nothing needs to be said */
+/**
+ * @param {{reason: string}} end what `closed` says
+ * @returns {{text: string, again: boolean} | null} `again`: whether to join again can help; null where nothing needs to be said
+ */
 export function ending({ reason }) {
   switch (reason) {
-    case "left": return null;
-    case "removed": return "Somebody who runs this room has removed you.";
-    case "duplicateIdentity": return "You have joined in another window, so this one has left.";
-    case "roomClosed": return "The room was closed.";
-    case "tokenExpired": return "Your invitation has expired: ask for a new one.";
-    case "serverShutdown": return "The server was stopped. Try to join again in a while.";
-    default: return "The connection to the server is lost. See whether you are online, then join again.";
+    case "left":
+      return null;
+    case "removed":
+      return { text: "Somebody who runs this room has removed you. Ask them if you think that this is a mistake.", again: false };
+    case "duplicateIdentity":
+      return { text: "You have joined in another window, so this one has left. Join again to go on here.", again: true };
+    case "movedElsewhere":
+      return { text: "You have gone on with this call elsewhere. Join again to have it here.", again: true };
+    case "roomClosed":
+      return { text: "The room was closed for everybody. Join again to open it anew.", again: true };
+    case "tokenExpired":
+      return { text: "Your invitation has expired: ask for a new one.", again: false };
+    case "serverShutdown":
+      return { text: "The server was stopped. Try to join again in a moment.", again: true };
+    case "session-gone":
+      return { text: "You were away for too long, so the others go on without you. Join again to be back.", again: true };
+    default:
+      return { text: "The connection to the server is lost. See whether you are online, then join again.", again: true };
   }
 }
 

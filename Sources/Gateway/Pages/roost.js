@@ -1,12 +1,12 @@
 /**
- * A client of Roost's native protocol: one WebSocket for messages, one RTCPeerConnection for media.
+ * A client of Roost's native protocol: a WebSocket for messages, an RTCPeerConnection for media.
  *
  *     const room = new Room({ url: location.origin, room: "demo", token });
  *     room.addEventListener("media", ({ detail }) => show(detail.participant, detail.stream));
  *     await room.connect();
  *     await room.publish(await navigator.mediaDevices.getUserMedia({ audio: true, video: true }));
  *
- * How it works, for whoever writes a client of their own:
+ * How it works:
  * - The client always offers, the server answers; so two offers never cross. One is in flight at a time.
  * - Beside what it sends, the client offers receive-only sections ahead of need, as pairs of audio and video:
  *   the slots. The server puts tracks into them and takes them out by message, without renegotiation, and asks
@@ -14,9 +14,15 @@
  * - The two sections of a slot carry one msid stream id for life, and somebody's microphone and camera go into
  *   one slot; so the browser keeps lips and voice together, whoever is in it.
  *
+ * - A WebSocket that breaks costs nothing: media flows on, and signalling.js has the session go on over another one. Only
+ *   where the server has given the session up it is joined anew, with a new RTCPeerConnection and the same publications.
+ *
  * Nothing here touches the page. docs/roost-js.md has an example, docs/signalling.md the messages.
  * @module roost
  */
+
+import { RoostError, Signalling } from "./signalling.js";
+export { RoostError };
 
 /**
  * @typedef {object} Track what somebody sends
@@ -37,29 +43,20 @@
  * @typedef {"camera" | "screen"} Group what is played together: camera and microphone, or a screen and its sound
  */
 
-/** Why the server refused something, or why there is no server. `code` is one of docs/signalling.md's, or
- * `unreachable`, `closed`, `declined`. `retry` says whether trying again can help: "never", "now" or "after". */
-export class RoostError extends Error {
-  constructor(code, message, retry = "never") {
-    super(message);
-    this.name = "RoostError";
-    this.code = code;
-    this.retry = retry;
-  }
-}
-
 /**
  * One participant's session in one room. Events are CustomEvents with these details:
  *
  * | event | detail |
  * |---|---|
- * | `joined` | `{participant, room, participants, …}`: the state on arrival |
+ * | `joined` | `{participant, room, participants, gone, …}`: the state on arrival, also when joined anew; `gone` were there before |
+ * | `state` | "connected" or "reconnecting": whether the server hears and tells; media flows meanwhile |
  * | `event` | `{id, time, type, participant?, track?, reason?}`: what happens in the room afterwards |
  * | `media` | `{participant, group, stream, tracks}`: what plays now of somebody; no `tracks` when nothing does |
  * | `speakers` | `[{participant, level}]`: who speaks, the loudest first |
  * | `quality` | `{participant, quality}`: "excellent", "good", "poor" or "lost" |
  * | `stream` | `{track, state, reason}`: why a track comes or doesn't |
  * | `data` | `{from, payload, topic}` |
+ * | `draining` | `{deadline}`: the server is about to stop; RFC 3339 |
  * | `connection` | RTCPeerConnection's `connectionState` |
  * | `error` | a RoostError that ends nothing |
  * | `closed` | `{reason, code, error?}`: the end; nothing comes after it |
@@ -71,30 +68,42 @@ export class Room extends EventTarget {
   me = null;
 
   #options;
-  #socket = null;
+  #signalling;
   #connection = null;
-  #nextRequest = 1;
-  #waiting = new Map(); // request id → {resolve, reject}
   #tracks = new Map(); // track id → {track, participant}
-  #slots = new Map(); // mid → track id
+  #told = new Map(); // mid → track id or null, as the server said last
+  #slots = new Map(); // mid → track id, as it plays
+  #settleAt = 0; // what was told names tracks up to this event
+  #unknown = { audio: 0, video: 0 }; // sections that the server had not heard of when the session was resumed
   #playing = new Map(); // participant id and group → {participant, group, stream}
   #publications = new Set();
+  #wishes = new Map(); // track id → subscribe or unsubscribe
   #negotiation = Promise.resolve();
-  #alive = null;
-  #lastHeard = 0;
-  #ending = null; // what is known of the end before it has come
+  #anew = null; // everything is being offered once more, to a new session
 
   /**
    * @param {object} options
    * @param {string} options.url where the server is, as in "https://relay.example"
    * @param {string} options.room the room's name
-   * @param {string} options.token an access token for it
+   * @param {string | (() => string | Promise<string>)} options.token an access token for it, or who gives one whenever it is
+   *   joined: a string serves as long as it holds, and is renewed by the server while in the room
+   * @param {number} [options.patience] seconds for which a server is looked for that has gone; 300 unless given
    * @param {number} [options.slots] pairs that are offered at first; 4 unless given
    * @param {RTCConfiguration} [options.configuration] joined with what the server says
    */
   constructor(options) {
     super();
-    this.#options = { slots: 4, ...options };
+    this.#options = { slots: 4, patience: 300, ...options };
+    this.#signalling = new Signalling(this.#options, {
+      joined: (message) => this.#joined(message),
+      resumed: (message) => this.#resumed(message),
+      message: (message) => this.#receive(message),
+      state: (state) => this.#emit("state", state),
+      ended: (end) => {
+        this.#connection?.close();
+        this.#emit("closed", end);
+      },
+    });
   }
 
   /** The RTCPeerConnection, for statistics; null before `connect`. */
@@ -119,24 +128,7 @@ export class Room extends EventTarget {
    * @throws {RoostError}
    */
   async connect() {
-    const joined = await this.#open();
-    const connection = new RTCPeerConnection({
-      iceServers: joined.iceServers,
-      bundlePolicy: "max-bundle",
-      ...this.#options.configuration,
-    });
-    connection.addEventListener("icecandidate", ({ candidate }) => {
-      if (candidate?.candidate) {
-        this.#send({ type: "candidate", candidate: candidate.candidate, mid: candidate.sdpMid });
-      }
-    });
-    connection.addEventListener("connectionstatechange", () => {
-      this.#emit("connection", connection.connectionState);
-      // The way to the server has broken: another may work.
-      if (connection.connectionState === "failed" && this.#socket) this.restartIce().catch((error) => this.#report(error));
-    });
-    this.#connection = connection;
-    this.#addSlots(this.#options.slots, this.#options.slots);
+    const joined = await this.#signalling.join();
     await this.#negotiate();
     return joined;
   }
@@ -151,10 +143,7 @@ export class Room extends EventTarget {
   async publish(media, sources = { video: "camera", audio: "microphone" }) {
     const tracks = media instanceof MediaStream ? media.getTracks() : media;
     const stream = new MediaStream(tracks);
-    const added = tracks.map((track) => {
-      const transceiver = this.#connection.addTransceiver(track, { direction: "sendonly", streams: [stream] });
-      return new Publication(transceiver, sources[track.kind] ?? "unknown");
-    });
+    const added = tracks.map((track) => new Publication(this.#connection, track, stream, sources[track.kind] ?? "unknown"));
     for (const publication of added) this.#publications.add(publication);
     try {
       await this.#negotiate();
@@ -177,12 +166,12 @@ export class Room extends EventTarget {
   async mute(publication, muted) {
     if (publication.track) publication.track.enabled = !muted;
     publication.muted = muted;
-    await this.#request({ type: "mute", track: publication.id, muted });
+    await this.#signalling.request({ type: "mute", track: publication.id, muted });
   }
 
   /** Changes what others see of oneself. @param {{name?: string, metadata?: string, attributes?: object}} change */
   async update(change) {
-    await this.#request({ type: "update", ...change });
+    await this.#signalling.request({ type: "update", ...change });
   }
 
   /**
@@ -191,16 +180,21 @@ export class Room extends EventTarget {
    * @param {{topic?: string, reliable?: boolean, destinations?: string[]}} [options] to all unless given
    */
   async sendData(payload, options = {}) {
-    await this.#request({ type: "data", payload, reliable: true, ...options });
+    await this.#signalling.request({ type: "data", payload, reliable: true, ...options });
   }
 
   /** Asks for a track, as for one that had to wait. @param {string} track its id */
   async subscribe(track, options = {}) {
-    await this.#request({ type: "subscribe", track, ...options });
+    await this.#wish({ type: "subscribe", track, ...options });
   }
 
   async unsubscribe(track) {
-    await this.#request({ type: "unsubscribe", track });
+    await this.#wish({ type: "unsubscribe", track });
+  }
+
+  async #wish(wish) {
+    this.#wishes.set(wish.track, wish);
+    await this.#signalling.request(wish);
   }
 
   /** Looks for another way to the server, as after a change of network. */
@@ -210,67 +204,67 @@ export class Room extends EventTarget {
 
   /** Says goodbye. `closed` follows. */
   leave() {
-    this.#ending ??= { reason: "left" };
-    this.#send({ type: "leave" });
+    this.#signalling.leave();
     this.#connection?.close();
-    // Whether or not the server answers.
-    setTimeout(() => this.#socket?.close(), 500);
   }
 
-  // -- the WebSocket
+  // -- coming, coming back, going
 
-  async #open() {
-    const url = new URL(`/v1/rooms/${encodeURIComponent(this.#options.room)}/connect`, this.#options.url);
-    url.protocol = url.protocol.replace("http", "ws");
-    const socket = new WebSocket(url, "roost.v1");
-    this.#socket = socket;
-    socket.onmessage = ({ data }) => this.#receive(data);
-    await new Promise((resolve, reject) => {
-      socket.onopen = resolve;
-      socket.onclose = () => reject(new RoostError("unreachable", "the server cannot be reached", "after"));
+  /** The session begins, or another one in place of that which the server has given up. */
+  #joined(message) {
+    const isAnew = this.#connection !== null;
+    const before = this.participants;
+    const wishes = new Map(this.#wishes);
+    this.#forget([...this.#tracks.keys()]);
+    this.#wishes = wishes;
+    this.me = message.participant;
+    this.participants = new Map();
+    for (const participant of message.participants) this.#know(participant);
+    this.#told.clear();
+    this.#settleAt = 0;
+    this.#connection?.close();
+    this.#connection = this.#makeConnection(message.iceServers);
+    this.#addSlots(this.#options.slots, this.#options.slots);
+    this.#emit("joined", { ...message, gone: [...before.values()].filter(({ id }) => !this.participants.has(id)) });
+    if (!isAnew) return;
+    for (const publication of this.#publications) publication.moveTo(this.#connection);
+    this.#anew = this.#offerAnew();
+    this.#negotiation = Promise.allSettled([this.#negotiation, this.#anew]);
+    this.#anew.catch((error) => this.#report(error));
+  }
+
+  async #offerAnew() {
+    await this.#offer();
+    for (const [track, wish] of this.#wishes) if (this.#tracks.has(track)) await this.#signalling.request(wish);
+  }
+
+  #makeConnection(iceServers) {
+    const connection = new RTCPeerConnection({ iceServers, bundlePolicy: "max-bundle", ...this.#options.configuration });
+    connection.addEventListener("icecandidate", ({ candidate }) => {
+      if (candidate?.candidate && connection === this.#connection) {
+        this.#signalling.send({ type: "candidate", candidate: candidate.candidate, mid: candidate.sdpMid });
+      }
     });
-    socket.onclose = (event) => this.#ended(event);
-    // A browser can give a WebSocket no header, so the token is the first message.
-    const joined = await this.#request({ type: "auth", token: this.#options.token });
-    this.#lastHeard = performance.now();
-    this.#alive = setInterval(() => this.#checkAlive(joined.pingInterval * 1000), joined.pingInterval * 1000);
-    return joined;
+    connection.addEventListener("connectionstatechange", () => {
+      if (connection !== this.#connection) return;
+      this.#emit("connection", connection.connectionState);
+      // The way to the server has broken: another may work.
+      if (connection.connectionState === "failed") this.restartIce().catch((error) => this.#report(error));
+    });
+    return connection;
   }
 
-  #checkAlive(interval) {
-    // A server that has vanished closes nothing, and TCP takes minutes to notice.
-    if (performance.now() - this.#lastHeard > 2 * interval) this.#ended({ code: 1006 });
-    else this.#send({ type: "ping" });
-  }
-
-  #send(message) {
-    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
-  }
-
-  /** @returns the message that answers */
-  #request(message) {
-    if (this.#socket?.readyState !== WebSocket.OPEN) {
-      return Promise.reject(new RoostError("closed", "there is no connection to the server"));
+  /** What was missed comes next; only what is named by the message itself is taken here. */
+  #resumed({ lastEvent, slots, tracks }) {
+    this.#settleAt = lastEvent;
+    this.#told.clear();
+    this.#unknown = { audio: 0, video: 0 };
+    const known = new Set(slots.map(({ mid }) => mid));
+    for (const { mid, direction, receiver } of this.#connection.getTransceivers()) {
+      if (direction === "recvonly" && !known.has(mid)) this.#unknown[receiver.track.kind]++;
     }
-    const id = this.#nextRequest++;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      this.#send({ ...message, id });
-    });
-  }
-
-  #ended({ code }) {
-    if (this.#socket === null) return;
-    clearInterval(this.#alive);
-    this.#connection?.close();
-    this.#socket.onclose = this.#socket.onmessage = null;
-    this.#socket.close();
-    this.#socket = null;
-    const detail = { reason: "connectionLost", code, ...this.#ending };
-    const error = detail.error ?? new RoostError("closed", `the connection has ended: ${detail.reason}`, "after");
-    for (const { reject } of this.#waiting.values()) reject(error);
-    this.#waiting.clear();
-    this.#emit("closed", detail);
+    for (const publication of this.#publications) publication.answered(tracks);
+    this.#tell(slots);
   }
 
   // -- offers and answers
@@ -284,30 +278,31 @@ export class Room extends EventTarget {
 
   /** One offer after the other, each with everything that has changed by then. */
   #negotiate(options = {}) {
-    const next = this.#negotiation.then(async () => {
-      const connection = this.#connection;
+    const next = this.#negotiation.then(() => this.#offer(options));
+    this.#negotiation = next.catch(() => {});
+    return next;
+  }
+
+  async #offer(options = {}) {
+    const connection = this.#connection;
+    try {
       await connection.setLocalDescription(await connection.createOffer(options));
       const tracks = [...this.#publications]
         .filter(({ mid }) => mid !== null) // Whoever came meanwhile has an offer of its own.
-        .map(({ mid, source, name }) => ({ mid, source, name }));
-      let answer;
-      try {
-        answer = await this.#request({ type: "offer", sdp: connection.localDescription.sdp, tracks });
-      } catch (error) {
-        if (connection.signalingState === "have-local-offer") {
-          await connection.setLocalDescription({ type: "rollback" });
-        }
-        throw error;
-      }
+        .map(({ mid, source, name, muted }) => ({ mid, source, name, muted }));
+      const answer = await this.#signalling.request({ type: "offer", sdp: connection.localDescription.sdp, tracks });
       await connection.setRemoteDescription({ type: "answer", sdp: answer.sdp });
-      for (const publication of this.#publications) {
-        publication.id ??= answer.tracks.find(({ mid }) => mid === publication.mid)?.track;
-      }
-      this.#assign(answer.slots);
+      for (const publication of this.#publications) publication.answered(answer.tracks);
+      this.#settle();
       for (const { mid, code } of answer.declined) this.#decline(mid, code);
-    });
-    this.#negotiation = next.catch(() => {});
-    return next;
+    } catch (error) {
+      // The session has begun anew meanwhile, and this with it.
+      if (connection !== this.#connection) return this.#anew;
+      if (connection.signalingState === "have-local-offer") {
+        await connection.setLocalDescription({ type: "rollback" });
+      }
+      throw error;
+    }
   }
 
   #decline(mid, code) {
@@ -324,10 +319,20 @@ export class Room extends EventTarget {
 
   // -- slots
 
-  #assign(slots) {
+  /** Takes down what the server says of slots, in the order in which it does. */
+  #tell(slots) {
+    for (const { mid, track } of slots) this.#told.set(mid, track);
+    // After the answer that made the sections, should one be on its way into the connection.
+    this.#negotiation = this.#negotiation.then(() => this.#settle()).catch(() => {});
+  }
+
+  /** Brings what plays in line with what was told. */
+  #settle() {
+    // Names tracks that are still to be announced.
+    if (this.#signalling.lastEvent < this.#settleAt) return;
     const changed = new Set();
-    for (const { mid, track } of slots) {
-      const before = this.#slots.get(mid) ?? null;
+    for (const mid of new Set([...this.#slots.keys(), ...this.#told.keys()])) {
+      const [before, track] = [this.#slots.get(mid) ?? null, this.#told.get(mid) ?? null];
       if (before === track) continue;
       if (track) this.#slots.set(mid, track);
       else this.#slots.delete(mid);
@@ -368,27 +373,21 @@ export class Room extends EventTarget {
 
   // -- messages
 
-  #receive(data) {
-    this.#lastHeard = performance.now();
-    const message = JSON.parse(data);
-    const waiting = this.#waiting.get(message.id);
-    this.#waiting.delete(message.id);
+  #receive(message) {
     switch (message.type) {
-      case "joined":
-        this.me = message.participant;
-        for (const participant of message.participants) this.#know(participant);
-        this.#emit("joined", message);
-        break;
       case "event":
         this.#follow(message.event);
         break;
+      case "answer":
+        this.#unknown = { audio: 0, video: 0 };
+        // What plays changes once the connection has taken it in.
+        for (const { mid, track } of message.slots) this.#told.set(mid, track);
+        break;
       case "slots":
-        // After the answer that made the sections, should one be on its way into the connection.
-        this.#negotiation = this.#negotiation.then(() => this.#assign(message.assignments)).catch(() => {});
+        this.#tell(message.assignments);
         break;
       case "offerWanted":
-        this.#addSlots(message.audio, message.video);
-        this.#negotiate({ iceRestart: message.reason === "iceRestart" }).catch((error) => this.#report(error));
+        this.#addWanted(message);
         break;
       case "speakers":
         this.#emit("speakers", message.speakers);
@@ -397,26 +396,22 @@ export class Room extends EventTarget {
         for (const each of message.participants) this.#emit("quality", each);
         break;
       case "stream":
-        this.#emit("stream", message);
-        break;
       case "data":
-        this.#emit("data", message);
+      case "draining":
+        this.#emit(message.type, message);
         break;
-      case "token":
-        this.#options.token = message.token;
+      case "error":
+        this.#report(message.error);
         break;
-      case "error": {
-        const error = new RoostError(message.code, message.message, message.retry);
-        if (waiting) waiting.reject(error);
-        else this.#report(error);
-        return;
-      }
-      case "closed":
-        this.#ending = { reason: message.reason };
-        break;
-      default: // A newer server says more than this client knows.
+      default: // A newer server says more than is known here.
     }
-    waiting?.resolve(message);
+  }
+
+  #addWanted({ audio, video, reason }) {
+    // Those that are on their way already answer what is asked once more.
+    this.#addSlots(Math.max(0, audio - this.#unknown.audio), Math.max(0, video - this.#unknown.video));
+    this.#unknown = { audio: 0, video: 0 };
+    this.#negotiate({ iceRestart: reason === "iceRestart" }).catch((error) => this.#report(error));
   }
 
   #know(participant) {
@@ -435,6 +430,7 @@ export class Room extends EventTarget {
       this.#know(participant);
       if (type === "track.unpublished") this.#forget([track.id]);
     }
+    if (event.id === this.#settleAt) this.#tell([]);
     this.#emit("event", event);
   }
 
@@ -442,6 +438,8 @@ export class Room extends EventTarget {
   #forget(ids) {
     const keys = new Set(ids.map((id) => this.#key(id)));
     for (const [mid, track] of this.#slots) if (ids.includes(track)) this.#slots.delete(mid);
+    for (const [mid, track] of this.#told) if (ids.includes(track)) this.#told.set(mid, null);
+    for (const id of ids) this.#wishes.delete(id);
     for (const key of keys) if (this.#playing.has(key)) this.#play(key);
     for (const id of ids) this.#tracks.delete(id);
   }
@@ -462,10 +460,12 @@ export class Publication {
   muted = false;
   name;
 
-  constructor(transceiver, source) {
-    this.transceiver = transceiver;
+  constructor(connection, track, stream, source) {
+    this.stream = stream;
     /** As in a Track. */
     this.source = source;
+    this.kind = track.kind;
+    this.transceiver = connection.addTransceiver(track, { direction: "sendonly", streams: [stream] });
   }
 
   get mid() {
@@ -480,6 +480,17 @@ export class Publication {
   /** Sends another track of the same kind from now on, or none, with no new offer. */
   async replace(track) {
     await this.transceiver.sender.replaceTrack(track);
+  }
+
+  /** Sends the same over another connection, where it becomes another track. */
+  moveTo(connection) {
+    this.id = undefined;
+    this.transceiver = connection.addTransceiver(this.track ?? this.kind, { direction: "sendonly", streams: [this.stream] });
+  }
+
+  /** Looks up what the server calls it. @param {{mid: string, track: string}[]} tracks */
+  answered(tracks) {
+    this.id ??= tracks.find(({ mid }) => mid !== null && mid === this.mid)?.track;
   }
 }
 

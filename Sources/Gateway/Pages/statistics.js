@@ -1,5 +1,7 @@
 // What getStats() says, as a table: one row for each track, and the transport above it.
 
+import { text } from "/elements.js";
+
 /** Reads a connection again and again; rates are over the time between two readings. */
 export class Statistics {
   #before = new Map();
@@ -59,12 +61,6 @@ export function show({ rows, transport }, list, body) {
       .map((value) => text("td", value || "–")));
     return line;
   }));
-}
-
-function text(name, content) {
-  const element = document.createElement(name);
-  element.textContent = content;
-  return element;
 }
 
 function transport(stats) {

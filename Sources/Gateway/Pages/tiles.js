@@ -1,6 +1,7 @@
-// The people as tiles, laid out so that they fill the window whatever its shape and however many they are.
+// The people as tiles.
 
-const gap = 10;
+import { arrange } from "/layout.js";
+import { say } from "/notices.js";
 
 /** One tile: somebody's picture, or their screen. */
 export class Tile {
@@ -29,7 +30,7 @@ export class Tile {
 
   /** As text, whatever it contains. */
   set name(name) {
-    const shown = this.group === "screen" ? `${name}: screen` : name;
+    const shown = this.group === "screen" && !this.own ? `${name}: screen` : name;
     this.element.querySelector(".tile-name").textContent = shown;
     this.element.querySelector(".expand").setAttribute("aria-label", `Full window: ${shown}`);
     this.#video.setAttribute("aria-label", shown);
@@ -81,6 +82,16 @@ export class Tile {
     this.element.querySelector(".tile-note").textContent = text;
   }
 
+  /** Plays the sound by that device, the browser's own if it is "". @param {string} id @throws where it can't */
+  async playBy(id) {
+    if (this.own || !this.#video.setSinkId || this.#video.sinkId === id) return;
+    await this.#video.setSinkId(id);
+  }
+
+  playAgain() {
+    this.#video.play().catch(() => {});
+  }
+
   end() {
     this.#video.srcObject = null;
     this.element.remove();
@@ -97,6 +108,7 @@ export class Stage {
   #element;
   #template;
   #tiles = new Map();
+  #speaker = "";
 
   constructor(element, template) {
     this.#element = element;
@@ -109,11 +121,29 @@ export class Stage {
     let tile = this.#tiles.get(key);
     if (!tile) {
       tile = new Tile(this.#template.content.cloneNode(true), kind);
+      tile.playBy(this.#speaker).catch(() => {}); // Told when it was chosen.
       this.#tiles.set(key, tile);
       this.#element.append(tile.element);
       this.layout();
     }
     return tile;
+  }
+
+  /** What plays everybody's sound, "" for the browser's choice. */
+  get speaker() {
+    return this.#speaker;
+  }
+
+  set speaker(id) {
+    if (this.#speaker === id) return;
+    this.#speaker = id;
+    Promise.all([...this.#tiles.values()].map((tile) => tile.playBy(id)))
+      .catch(() => say("This speaker cannot be used: sound comes from where it came before"));
+  }
+
+  /** After a click, without which the browser wouldn't. */
+  playAll() {
+    for (const tile of this.#tiles.values()) tile.playAgain();
   }
 
   /** @returns {Tile | undefined} */
@@ -131,84 +161,19 @@ export class Stage {
   }
 
   layout() {
-    const area = { x: gap, y: gap, width: this.#element.clientWidth - 2 * gap,
-      height: this.#element.clientHeight - 2 * gap };
-    if (area.width <= 0 || area.height <= 0) return;
-    const all = [...this.#tiles.values()];
-    const screens = all.filter((tile) => tile.group === "screen" && !tile.own);
-    const people = all.filter((tile) => !screens.includes(tile));
-    const isTall = area.height > area.width * 1.1;
-    for (const tile of all) tile.element.classList.remove("floating");
-    if (screens.length > 0) {
-      const [large, small] = split(area, isTall, people.length);
-      place(screens, large, 0.2, 5);
-      place(people, small, 1, 16 / 9);
-    } else if (isTall && people.length === 2 && people.some((tile) => tile.own)) {
-      place(people.filter((tile) => !tile.own), area, 0.2, 5);
-      float(people.find((tile) => tile.own), area);
-    } else {
-      place(people, area, isTall ? 0.6 : 1.2, 16 / 9);
-    }
-    // The next change moves them; the first place is taken at once.
-    requestAnimationFrame(() => {
-      for (const tile of all) tile.element.classList.remove("new");
-    });
+    arrange([...this.#tiles.values()], this.#element.clientWidth, this.#element.clientHeight);
   }
-}
-
-/** A large part for screens and a strip for people. */
-function split({ x, y, width, height }, isTall, people) {
-  if (people === 0) return [{ x, y, width, height }, { x, y, width: 0, height: 0 }];
-  if (isTall) {
-    const strip = height * 0.32;
-    return [{ x, y, width, height: height - strip - gap }, { x, y: y + height - strip, width, height: strip }];
-  }
-  const strip = Math.min(Math.max(width * 0.21, 150), 340);
-  return [{ x, y, width: width - strip - gap, height }, { x: x + width - strip, y, width: strip, height }];
-}
-
-/** Tiles as large as can be in rows of equal length, the last one centred. */
-function place(tiles, area, narrowest, widest) {
-  const count = tiles.length;
-  let best = null;
-  for (let columns = 1; columns <= count; columns++) {
-    const rows = Math.ceil(count / columns);
-    let width = (area.width - gap * (columns - 1)) / columns;
-    let height = (area.height - gap * (rows - 1)) / rows;
-    if (width <= 0 || height <= 0) continue;
-    if (width / height > widest) width = height * widest;
-    else if (width / height < narrowest) height = width / narrowest;
-    if (!best || width * height > best.width * best.height * 1.001) best = { columns, rows, width, height };
-  }
-  if (!best) return;
-  const { columns, rows, width, height } = best;
-  const top = area.y + (area.height - rows * height - (rows - 1) * gap) / 2;
-  tiles.forEach((tile, index) => {
-    const row = Math.floor(index / columns);
-    const inRow = Math.min(columns, count - row * columns);
-    const left = area.x + (area.width - inRow * width - (inRow - 1) * gap) / 2;
-    put(tile, left + (index % columns) * (width + gap), top + row * (height + gap), width, height);
-  });
-}
-
-/** One's own picture in a corner of the other's. */
-function float(tile, area) {
-  const width = Math.min(area.width * 0.3, 150);
-  const height = (width * 4) / 3;
-  tile.element.classList.add("floating");
-  put(tile, area.x + area.width - width - gap, area.y + area.height - height - gap, width, height);
-}
-
-function put({ element }, x, y, width, height) {
-  element.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
-  element.style.width = `${Math.floor(width)}px`;
-  element.style.height = `${Math.floor(height)}px`;
 }
 
 function initials(name) {
   const words = name.trim().split(/\s+/u).filter(Boolean);
   const letters = words.length > 1 ? [words[0], words[words.length - 1]] : words;
-  return letters.map((word) => [...word][0]).join("").toUpperCase();
+  return letters.map(first).join("").toUpperCase();
+}
+
+/** What a reader takes for the first letter, as a flag or a family is one. */
+function first(word) {
+  return [...new Intl.Segmenter().segment(word)][0].segment;
 }
 
 function hue(name) {

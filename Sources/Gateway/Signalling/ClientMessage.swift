@@ -28,6 +28,7 @@ package enum RequestID: Hashable, Sendable, Codable {
 package struct ClientMessage: Equatable, Sendable {
   package enum Content: Equatable, Sendable {
     case auth(token: String)
+    case resume(token: String, after: Int)
     case offer(SessionOffer)
     case candidate(String, mid: String)
     case subscribe(track: String, mid: String?)
@@ -126,6 +127,8 @@ private struct Raw: Decodable {
   var type: Field<String>
   var id: Field<RequestID>
   var token: Field<String>
+  var resumeToken: Field<String>
+  var after: Field<Int>
   var sdp: Field<String>
   var tracks: Field<[Track]>
   var candidate: Field<String>
@@ -143,7 +146,8 @@ private struct Raw: Decodable {
   var layered: String?
 
   enum CodingKeys: String, CodingKey {
-    case type, id, token, sdp, tracks, candidate, mid, track, muted, name, metadata, attributes, payload
+    case type, id, token, resumeToken, after, sdp, tracks, candidate, mid, track, muted, name, metadata,
+      attributes, payload
     case topic, reliable, destinations, quality, maxWidth, maxHeight, maxFrameRate, priority
   }
 
@@ -152,6 +156,8 @@ private struct Raw: Decodable {
     type = try container.field(.type)
     id = try container.field(.id)
     token = try container.field(.token)
+    resumeToken = try container.field(.resumeToken)
+    after = try container.field(.after)
     sdp = try container.field(.sdp)
     tracks = try container.field(.tracks)
     candidate = try container.field(.candidate)
@@ -175,6 +181,12 @@ private struct Raw: Decodable {
     case "auth":
       guard let token = token.value else { throw .field("token", id: id) }
       return .auth(token: token)
+    case "resume":
+      guard let token = resumeToken.value, token.utf8.count <= 128 else {
+        throw .field("resumeToken", id: id)
+      }
+      guard let after = after.value, after >= 0 else { throw .field("after", id: id) }
+      return .resume(token: token, after: after)
     case "offer": return .offer(try offer(id: id))
     case "candidate":
       guard let candidate = candidate.value, candidate.utf8.count <= 1024 else {

@@ -8,17 +8,23 @@ public struct LiveRooms: RoomService {
   public init(_ directory: RoomDirectory) { self.directory = directory }
 
   public var isDraining: Bool { directory.isDraining }
+  public func forbids(_ token: AccessToken, in room: String) -> Bool {
+    token.identity.map { directory.forbids($0, in: room, issued: token.effectiveIssue) } ?? false
+  }
+
   public func isReady() async -> Bool { await directory.isReady() }
 
   public func join(_ request: JoinRequest) async throws(RoomRefusal) -> any RoomParticipant {
     do throws(JoinError) {
       let session = try await directory.join(
         room: request.room, identity: request.identity, name: request.name, metadata: request.metadata,
-        attributes: request.attributes, grants: request.grants)
+        attributes: request.attributes, grants: request.grants, issued: request.tokenIssued)
       return LiveParticipant(session)
     } catch {
       switch error {
       case .draining: throw RoomRefusal(.unavailable, "The server is about to stop")
+      case .noRoom: throw RoomRefusal(.roomNotFound, "There is no such room")
+      case .removed: throw RoomRefusal(.tokenRemoved, AccessTokenRefusal.removed.message)
       case .full(let limit): throw RoomRefusal(.roomFull, "There is room for \(limit), and all are taken")
       }
     }
@@ -58,6 +64,8 @@ private struct LiveParticipant: RoomParticipant {
     }
   }
 
+  func tellSlots() async { await session.tellSlots() }
+
   /// A server on a public address finds its clients by their checks: their candidates tell it nothing.
   func candidate(_ candidate: String, mid: String) async {}
 
@@ -84,6 +92,14 @@ private struct LiveParticipant: RoomParticipant {
       try await session.send(
         message.payload, topic: message.topic, reliable: message.reliable, to: message.destinations)
     } catch { throw RoomRefusal(error) }
+  }
+
+  func socketLost(line: Int) async { await session.socketLost(line) }
+
+  func resume(line: Int, after: Int) async throws(RoomRefusal) {
+    do throws(RequestError) { try await session.resume(socket: line, after: after) } catch {
+      throw .sessionGone
+    }
   }
 
   func leave(_ reason: LeaveReason) async {
@@ -142,7 +158,8 @@ extension ParticipantBody {
   init(_ info: ParticipantInfo) {
     self.init(
       id: info.id.text, identity: info.identity, name: info.name, metadata: info.metadata,
-      attributes: info.attributes, tracks: info.tracks.map { TrackBody($0) })
+      attributes: info.attributes, permissions: PermissionsBody(info.permissions),
+      tracks: info.tracks.map { TrackBody($0) })
   }
 }
 
@@ -162,6 +179,8 @@ extension RoomMessage {
         .slots(assignments.map { Slot(mid: $0.mid, track: $0.track?.text) })
       case .offerWanted(let audio, let video):
         .offerWanted(audio: audio, video: video, reason: .slots)
+      case .restartWanted: .offerWanted(audio: 0, video: 0, reason: .iceRestart)
+      case .resumed(let state): .resumed(ResumedBody(state))
       case .answer(let answer): .answer(SessionAnswer(answer))
       case .speakers(let speakers):
         .speakers(speakers.map { SpeakerBody(participant: $0.participant.text, level: $0.level) })
@@ -179,11 +198,22 @@ extension RoomMessage {
   }
 }
 
+extension ResumedBody {
+  init(_ state: ResumedState) {
+    self.init(
+      line: state.socket, lastEvent: state.lastEvent,
+      slots: state.slots.map { Slot(mid: $0.mid, track: $0.track?.text) },
+      tracks: state.tracks.map { SessionAnswer.Track(mid: $0.mid, track: $0.track.text) },
+      missed: state.missed.map { EventBody($0) }, notices: state.notices.map { RoomMessage($0) })
+  }
+}
+
 extension EventBody {
   init(_ event: RoomEvent) {
     self.init(
       id: event.id, time: event.time.text, room: event.room.name, roomId: event.room.id.text,
       type: event.kind.rawValue, participant: event.participant.map { ParticipantBody($0) },
-      track: event.track.map { TrackBody($0) }, reason: event.reason)
+      track: event.track.map { TrackBody($0) }, reason: event.reason,
+      metadata: event.kind == .roomUpdated ? event.room.metadata : nil)
   }
 }

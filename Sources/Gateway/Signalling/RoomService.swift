@@ -5,6 +5,8 @@ public import Rooms
 public protocol RoomService: Sendable {
   /// The participant stays until `leave` or until its messages say `closed`.
   func join(_ request: JoinRequest) async throws(RoomRefusal) -> any RoomParticipant
+  /// Whether the token's identity was removed from the room after it was issued.
+  func forbids(_ token: AccessToken, in room: String) -> Bool
   /// Nobody new is let in, because the server is about to stop.
   var isDraining: Bool { get }
   /// Whether it makes sense to send somebody here: not draining, and the media plane answers.
@@ -35,12 +37,19 @@ public protocol RoomParticipant: Sendable {
 
   /// The answer comes among the messages, after all that it names.
   func offer(_ offer: SessionOffer) async throws(RoomRefusal)
+  /// All slots come among the messages, for somebody whose picture of them may be old.
+  func tellSlots() async
   func candidate(_ candidate: String, mid: String) async
   func subscribe(_ track: String, mid: String?) async throws(RoomRefusal)
   func unsubscribe(_ track: String) async throws(RoomRefusal)
   func mute(_ track: String, _ muted: Bool) async throws(RoomRefusal)
   func update(_ change: ParticipantChange) async throws(RoomRefusal)
   func send(_ message: OutgoingMessage) async throws(RoomRefusal)
+  /// The socket of that number, from 1, has gone; the participant stays for the grace.
+  func socketLost(line: Int) async
+  /// Another socket: `resumed` comes among the messages, and what comes after it is for that one.
+  /// - Throws: the session is over, or what came after that event is no longer kept.
+  func resume(line: Int, after: Int) async throws(RoomRefusal)
   func leave(_ reason: LeaveReason) async
 }
 
@@ -74,7 +83,7 @@ public struct OutgoingMessage: Equatable, Sendable {
 }
 
 /// What a room tells one participant.
-public enum RoomMessage: Equatable, Sendable {
+public indirect enum RoomMessage: Equatable, Sendable {
   /// To the offer that is in flight.
   case answer(SessionAnswer)
   /// Which tracks now play in which receive sections; each was announced before.
@@ -90,6 +99,7 @@ public enum RoomMessage: Equatable, Sendable {
   case data(DataBody)
   /// The server stops at that time (RFC 3339) at the latest.
   case draining(deadline: String)
+  case resumed(ResumedBody)
   /// The last one.
   case closed(LeaveReason)
 }

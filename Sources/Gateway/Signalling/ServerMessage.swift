@@ -3,7 +3,8 @@ internal import Rooms
 
 /// A message to a client of the native door.
 enum ServerMessage: Equatable, Sendable {
-  case joined(JoinedBody, iceServers: [ICEServerBody], pingInterval: Int)
+  case joined(JoinedBody, resumeToken: String, iceServers: [ICEServerBody], pingInterval: Int)
+  case resumed(ResumedBody, resumeToken: String, answer: ResumedAnswer?)
   case answer(SessionAnswer)
   case slots([Slot])
   case offerWanted(audio: Int, video: Int, reason: OfferReason)
@@ -16,6 +17,8 @@ enum ServerMessage: Equatable, Sendable {
   case ok
   case pong
   case error(SignallingErrorCode, message: String)
+  /// An access token that holds longer than the last.
+  case token(String)
   case draining(deadline: String)
   case closed(LeaveReason)
 
@@ -35,16 +38,16 @@ private struct Envelope: Encodable {
   let id: RequestID?
 
   enum Key: String, CodingKey {
-    case type, id, participant, room, participants, iceServers, pingInterval, lastEvent
+    case type, id, participant, room, participants, iceServers, pingInterval, lastEvent, resumeToken
     case sdp, tracks, slots, declined, assignments, audio, video, reason, event, code, message, retry
-    case speakers, track, state, from, payload, topic, reliable, deadline
+    case speakers, track, state, from, payload, topic, reliable, deadline, answer, token
   }
 
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: Key.self)
     try fields.encodeIfPresent(id, forKey: .id)
     switch message {
-    case .joined(let state, let iceServers, let pingInterval):
+    case .joined(let state, let resumeToken, let iceServers, let pingInterval):
       try fields.encode("joined", forKey: .type)
       try fields.encode(state.participant, forKey: .participant)
       try fields.encode(state.room, forKey: .room)
@@ -52,6 +55,17 @@ private struct Envelope: Encodable {
       try fields.encode(iceServers, forKey: .iceServers)
       try fields.encode(pingInterval, forKey: .pingInterval)
       try fields.encode(state.lastEvent, forKey: .lastEvent)
+      try fields.encode(resumeToken, forKey: .resumeToken)
+    case .resumed(let state, let resumeToken, let answer):
+      try fields.encode("resumed", forKey: .type)
+      try fields.encode(state.lastEvent, forKey: .lastEvent)
+      try fields.encode(state.slots, forKey: .slots)
+      try fields.encode(state.tracks, forKey: .tracks)
+      try fields.encode(resumeToken, forKey: .resumeToken)
+      try fields.encodeIfPresent(answer, forKey: .answer)
+    case .token(let token):
+      try fields.encode("token", forKey: .type)
+      try fields.encode(token, forKey: .token)
     case .answer(let answer):
       try fields.encode("answer", forKey: .type)
       try fields.encode(answer.sdp, forKey: .sdp)

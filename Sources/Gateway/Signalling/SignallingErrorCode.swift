@@ -4,7 +4,7 @@ public import Rooms
 public enum SignallingErrorCode: String, Codable, Sendable, CaseIterable {
   /// No JSON object, no `type`, or a field that is missing, too long or of the wrong type.
   case badMessage = "bad-message"
-  /// The first message was neither `auth` nor did the request have a token.
+  /// The first message was neither `auth` nor `resume`, nor did the request have a token.
   case authRequired = "auth-required"
   case authRepeated = "auth-repeated"
   case tokenMalformed = "token-malformed"
@@ -15,6 +15,10 @@ public enum SignallingErrorCode: String, Codable, Sendable, CaseIterable {
   case tokenNotYetValid = "token-not-yet-valid"
   case tokenUnknownKey = "token-unknown-key"
   case tokenNotForThis = "token-not-for-this"
+  /// Its identity was removed from the room after it was issued.
+  case tokenRemoved = "token-removed"
+  /// No session to resume: it is over, or the token was used already.
+  case sessionGone = "session-gone"
   /// An offer came while another one was being answered.
   case offerPending = "offer-pending"
   /// The description can't be answered at all.
@@ -32,6 +36,8 @@ public enum SignallingErrorCode: String, Codable, Sendable, CaseIterable {
   case limit
   case rateLimited = "rate-limited"
   case roomFull = "room-full"
+  /// There is none of that name, and none is made by who comes.
+  case roomNotFound = "room-not-found"
   /// Over capacity, or about to stop.
   case unavailable
 
@@ -43,8 +49,8 @@ public enum SignallingErrorCode: String, Codable, Sendable, CaseIterable {
 
   public var retry: Retry {
     switch self {
-    case .offerPending: .now
-    case .roomFull, .unavailable, .tokenNotYetValid, .rateLimited, .limit: .after
+    case .offerPending, .sessionGone: .now
+    case .roomFull, .roomNotFound, .unavailable, .tokenNotYetValid, .rateLimited, .limit: .after
     default: .never
     }
   }
@@ -62,6 +68,10 @@ public enum SignallingCloseCode: UInt16, Sendable, CaseIterable {
   case badMessage = 4004
   /// Joining was refused; `error` said why.
   case joinRefused = 4005
+  /// The session goes on over another socket.
+  case replaced = 4006
+  /// There is nothing to resume; `error` said so.
+  case sessionGone = 4007
   case removed = 4010
   case connectionLost = 4011
   case duplicateIdentity = 4012

@@ -1,206 +1,264 @@
-internal import HTTPServer
-internal import Model
 internal import Rooms
 
-/// A connection that carries text messages both ways.
-protocol TextSocket: Sendable {
-  associatedtype Messages: AsyncSequence<String, Never> & Sendable
-  var messages: Messages { get }
-  var remote: SocketAddress { get }
-  /// - Returns: false once it is closing.
-  @discardableResult func send(_ text: String) -> Bool
-  func close(code: UInt16, reason: String)
-}
-
-extension WebSocket: TextSocket {}
-
-/// One client at the native door, from its first message to its close.
+/// One participant at the native door, over one socket after the other.
 ///
-///     waiting for auth ──auth──▶ joining ──▶ joined ──leave, closed, socket gone──▶ over
-///            └── 5 s, or anything else first: error, close ──────────────────────────┘
+///     serving ──socket gone──▶ alone ──grace──▶ over
+///        ▲                       │
+///        └──────── resume ───────┘     leave, closed ──▶ over, from anywhere
 ///
-/// Messages are handled in order; only an offer's answer is waited for beside them, so that a ping or candidate
-/// doesn't have to. The answer comes in its place among what the room says.
-actor SignallingSession<Socket: TextSocket> {
-  struct Terms: Sendable {
-    var room: String
-    /// Reads a token and says whether it joins that room.
-    var authorize: @Sendable (String) throws(AccessTokenRefusal) -> AccessToken
-    /// Until `auth` has come.
-    var authTime: Duration = .seconds(5)
-    /// Seconds between the pings that a client is asked for.
-    var pingInterval = 20
-    /// Those for the participant of that id.
-    var iceServers: @Sendable (String) -> [ICEServerBody] = { _ in [] }
+/// While it is alone, the room's events are left to the room's log and what changes by message to the next `resumed`;
+/// answers are kept by their requests' ids, messages from others in a bounded bag. Requests are handled in order; only
+/// an offer's answer is waited for beside them, so that a ping or candidate doesn't have to. It comes in its place among
+/// what the room says.
+actor SignallingSession {
+  /// The socket that is served.
+  private struct Line {
+    let number: Int
+    let socket: any TextSocket
+    /// `joined` or `resumed` has been sent; before, nothing else may be.
+    var isOpen = false
+    /// The token that was redeemed for it, until something is heard: who hasn't got the next one comes with this.
+    var opener: ResumeTokens.Code?
+    /// Of the request `resume`, and who waits for its end.
+    var id: RequestID?
+    var opened: CheckedContinuation<Bool, Never>?
   }
 
   private struct OfferInFlight { let id: RequestID? }
 
-  private let socket: Socket
-  private let terms: Terms
-  private let rooms: any RoomService
-  private var participant: (any RoomParticipant)?
+  private let participant: any RoomParticipant
+  private let terms: SignallingTerms
+  private let tokens: ResumeTokens
+  private var token: AccessToken
+  private var line: Line?
+  private var lastLine = 0
+  /// The resume token that was told last; the one before, where it isn't known whether that arrived.
+  private var current: ResumeTokens.Code?
+  private var previous: ResumeTokens.Code?
   private var requests = AnsweredRequests()
   /// The request that waits for its answer among the room's messages.
   private var offerInFlight: OfferInFlight?
+  /// Nobody was there for it, or may not have got it.
+  private var missedAnswer: ResumedAnswer?
+  private var bag = MessageBag()
   private var isOver = false
-  private var pump: Task<Void, Never>?
 
-  init(socket: Socket, terms: Terms, rooms: any RoomService) {
-    self.socket = socket
+  init(
+    _ participant: any RoomParticipant, token: AccessToken, terms: SignallingTerms, tokens: ResumeTokens
+  ) {
+    self.participant = participant
+    self.token = token
     self.terms = terms
-    self.rooms = rooms
+    self.tokens = tokens
   }
 
-  /// Returns when the connection has ended and the room knows.
-  /// - Parameter token: that of the request, already found good; nil: it comes in `auth`.
-  func run(authorized token: AccessToken?) async {
-    let watch = Task { [terms] in
-      try await Task.sleep(for: terms.authTime)
-      self.authTimedOut()
+  // MARK: - Sockets
+
+  /// Says `joined` and follows the room from there.
+  /// - Returns: the socket's number.
+  func begin(on socket: any TextSocket, id: RequestID?) -> Int {
+    lastLine = 1
+    line = Line(number: lastLine, socket: socket, isOpen: true)
+    if let id { _ = requests.enter(id) }
+    let iceServers = terms.iceServers(participant.joined.participant.id)
+    send(
+      .joined(
+        participant.joined, resumeToken: issueToken(), iceServers: iceServers,
+        pingInterval: terms.pingInterval),
+      id: id)
+    Task { for await message in participant.messages { forward(message) } }
+    return lastLine
+  }
+
+  /// Goes on over another socket; the one before is closed.
+  /// - Parameter code: of the token that was redeemed for this.
+  /// - Returns: the socket's number, once `resumed` has been said on it.
+  func resume(
+    on socket: any TextSocket, room: String, after: Int, code: ResumeTokens.Code, id: RequestID?
+  ) async throws(RoomRefusal) -> Int {
+    guard !isOver else {
+      tokens.revoke(code)
+      throw .sessionGone
     }
-    if let token { await join(token, id: nil) }
-    for await text in socket.messages {
-      await receive(text)
-      if isOver { break }
+    guard room == terms.room else {
+      tokens.restore(code, for: self)
+      throw .sessionGone
     }
-    watch.cancel()
-    pump?.cancel()
-    if let participant, !isOver { await participant.leave(.connectionLost) }
-    isOver = true
-  }
-
-  private func authTimedOut() {
-    guard participant == nil, !isOver else { return }
-    fail(.authRequired, "no auth within \(terms.authTime)", id: nil, close: .authTimeout)
-  }
-
-  // MARK: from the client
-
-  private func receive(_ text: String) async {
-    let message: ClientMessage
-    do {
-      message = try ClientMessage(json: text)
+    guard token.expires + AccessToken.leeway > terms.now() else {
+      tokens.revoke(code)
+      throw RoomRefusal(.tokenExpired, "the access token of this session has expired")
+    }
+    // Who has the last token has got the last `resumed`, with all that came with it.
+    if code == current { forgetSent() }
+    if code == previous { previous = nil } else { current = nil }
+    lastLine += 1
+    let number = lastLine
+    let old = line
+    line = Line(number: number, socket: socket, opener: code, id: id)
+    if let opener = old?.opener { tokens.revoke(opener) }
+    old?.opened?.resume(returning: false)
+    old?.socket.close(.replaced)
+    do throws(RoomRefusal) {
+      try await participant.resume(line: number, after: after)
     } catch {
-      switch error {
-      case .notJSON: fail(.badMessage, "no JSON object", id: nil, close: .badMessage)
-      case .field(let name, let id):
-        fail(.badMessage, "\(name) is missing, too long or of the wrong type", id: id)
-      case .unsupported(let name, let id): fail(.unsupported, "\(name) is not supported", id: id)
-      }
-      return
+      // Who can't be told what was missed joins anew, and this session is in the way.
+      await participant.leave(.connectionLost)
+      throw .sessionGone
     }
-    if case .unknown = message.content { return }
+    let isOpen = await withCheckedContinuation { continuation in
+      if line?.number == number, line?.isOpen == false, !isOver {
+        line?.opened = continuation
+      } else {
+        continuation.resume(returning: line?.number == number && !isOver)
+      }
+    }
+    guard isOpen else { throw .sessionGone }
+    return number
+  }
+
+  /// The socket of that number has ended.
+  /// - Parameter inGoodOrder: the client closed it; else it may not have got what was sent last.
+  func hungUp(_ number: Int, inGoodOrder: Bool) async {
+    guard let line, line.number == number, !isOver else { return }
+    self.line = nil
+    if let opener = line.opener {
+      if inGoodOrder {
+        tokens.revoke(opener)
+      } else {
+        previous = opener
+        tokens.restore(opener, for: self)
+      }
+    }
+    await participant.socketLost(line: number)
+  }
+
+  /// A new resume token, in place of those before.
+  private func issueToken() -> String {
+    revokeTokens()
+    let issued = tokens.issue(for: self)
+    current = issued.code
+    return issued.token
+  }
+
+  private func revokeTokens() {
+    for code in [current, previous] { if let code { tokens.revoke(code) } }
+    (current, previous) = (nil, nil)
+  }
+
+  /// The client has got what was sent when the line was opened.
+  private func heard() {
+    guard let opener = line?.opener else { return }
+    tokens.revoke(opener)
+    line?.opener = nil
+    forgetSent()
+  }
+
+  private func forgetSent() {
+    if missedAnswer?.isSent == true { missedAnswer = nil }
+    bag.forgetSent()
+  }
+
+  /// Whether what is sent now may not arrive: nobody is there, or nothing was heard of who is.
+  private var isDoubtful: Bool { line.map { !$0.isOpen || $0.opener != nil } ?? true }
+
+  private func end() {
+    isOver = true
+    revokeTokens()
+    if let opener = line?.opener { tokens.revoke(opener) }
+    line?.opened?.resume(returning: false)
+    line?.opened = nil
+  }
+
+  // MARK: - From the client
+
+  /// - Returns: false when nothing more of that socket is wanted.
+  func receive(_ message: ClientMessage, on number: Int) async -> Bool {
+    guard !isOver, line?.number == number else { return false }
+    heard()
     if let id = message.id {
       switch requests.enter(id) {
       case .new: break
-      case .pending: return
+      case .pending: return true
       case .answered(let answer):
-        socket.send(answer)
-        return
+        line?.socket.send(answer)
+        // The slots in it may have changed since.
+        if case .offer = message.content { await participant.tellSlots() }
+        return true
       }
     }
     await obey(message)
+    renewToken()
+    return !isOver
   }
 
   private func obey(_ message: ClientMessage) async {
     let id = message.id
-    if case .auth(let token) = message.content {
-      await authenticate(token, id: id)
-      return
-    }
-    guard let participant else {
-      fail(.authRequired, "the first message is auth", id: id, close: .unauthorized)
-      return
-    }
     switch message.content {
-    case .offer(let offer): answer(offer, by: participant, id: id)
+    case .offer(let offer): answer(offer, id: id)
     case .candidate(let candidate, let mid): await participant.candidate(candidate, mid: mid)
     case .subscribe(let track, let mid):
-      await perform(id) { () throws(RoomRefusal) in try await participant.subscribe(track, mid: mid) }
+      await perform(id) { (room) throws(RoomRefusal) in try await room.subscribe(track, mid: mid) }
     case .unsubscribe(let track):
-      await perform(id) { () throws(RoomRefusal) in try await participant.unsubscribe(track) }
+      await perform(id) { (room) throws(RoomRefusal) in try await room.unsubscribe(track) }
     case .mute(let track, let muted):
-      await perform(id) { () throws(RoomRefusal) in try await participant.mute(track, muted) }
+      await perform(id) { (room) throws(RoomRefusal) in try await room.mute(track, muted) }
     case .update(let change):
-      await perform(id) { () throws(RoomRefusal) in try await participant.update(change) }
+      await perform(id) { (room) throws(RoomRefusal) in try await room.update(change) }
     case .data(let message):
-      await perform(id) { () throws(RoomRefusal) in try await participant.send(message) }
+      await perform(id) { (room) throws(RoomRefusal) in try await room.send(message) }
     case .ping: send(.pong, id: id)
     case .leave:
-      isOver = true
+      end()
       await participant.leave(.left)
       send(.closed(.left), id: id)
-      close(.left)
-    case .auth, .unknown: break
+      line?.socket.close(.left)
+    case .auth, .resume: send(.error(.authRepeated, message: "already joined"), id: id)
+    case .unknown: break
     }
   }
 
-  private func authenticate(_ text: String, id: RequestID?) async {
-    guard participant == nil else {
-      fail(.authRepeated, "already joined", id: id)
-      return
-    }
-    do {
-      await join(try terms.authorize(text), id: id)
-    } catch {
-      let code = SignallingErrorCode(rawValue: error.code) ?? .tokenMalformed
-      fail(code, error.message, id: id, close: error.status == 403 ? .forbidden : .unauthorized)
-    }
-  }
-
-  private func join(_ token: AccessToken, id: RequestID?) async {
-    guard let identity = token.identity else { return }
-    let request = JoinRequest(
-      room: terms.room, identity: identity, name: token.name, metadata: token.metadata,
-      attributes: token.attributes, grants: token.grants, tokenIssued: token.effectiveIssue,
-      remote: socket.remote)
-    do {
-      let participant = try await rooms.join(request)
-      guard !isOver else {
-        // Timed out meanwhile.
-        await participant.leave(.connectionLost)
-        return
-      }
-      self.participant = participant
-      let iceServers = terms.iceServers(participant.joined.participant.id)
-      send(
-        .joined(participant.joined, iceServers: iceServers, pingInterval: terms.pingInterval), id: id)
-      pump = Task {
-        for await message in participant.messages { self.forward(message) }
-      }
-    } catch {
-      fail(error.code, error.message, id: id, close: .joinRefused)
-    }
-  }
-
-  private func answer(_ offer: SessionOffer, by participant: any RoomParticipant, id: RequestID?) {
+  private func answer(_ offer: SessionOffer, id: RequestID?) {
     guard offerInFlight == nil else {
-      fail(.offerPending, "another offer is being answered", id: id)
+      send(.error(.offerPending, message: "another offer is being answered"), id: id)
       return
     }
     offerInFlight = OfferInFlight(id: id)
+    missedAnswer = nil
     Task {
       do throws(RoomRefusal) {
         try await participant.offer(offer)
       } catch {
-        self.offerInFlight = nil
-        self.fail(error.code, error.message, id: id)
+        offerInFlight = nil
+        send(.error(error.code, message: error.message), id: id)
       }
     }
   }
 
   /// Does what has no answer of its own.
-  private func perform(_ id: RequestID?, _ request: () async throws(RoomRefusal) -> Void) async {
+  private func perform(
+    _ id: RequestID?, _ request: (any RoomParticipant) async throws(RoomRefusal) -> Void
+  ) async {
     do throws(RoomRefusal) {
-      try await request()
+      try await request(participant)
       if id != nil { send(.ok, id: id) }
     } catch {
-      fail(error.code, error.message, id: id)
+      send(.error(error.code, message: error.message), id: id)
     }
   }
 
-  // MARK: to the client
+  /// Sends a fresh access token while the old one still holds. Asked with each message of the client's, which comes at
+  /// least as a ping.
+  private func renewToken() {
+    let now = terms.now()
+    let lifetime = token.expires - (token.effectiveIssue ?? now)
+    guard !isOver, token.expires - now < min(600, max(lifetime / 2, 30)),
+      let (text, fresh) = terms.renew(token)
+    else { return }
+    token = fresh
+    send(.token(text))
+  }
+
+  // MARK: - To the client
 
   private func forward(_ message: RoomMessage) {
     guard !isOver else { return }
@@ -208,39 +266,50 @@ actor SignallingSession<Socket: TextSocket> {
     case .answer(let answer):
       let id = offerInFlight?.id
       offerInFlight = nil
+      if isDoubtful {
+        missedAnswer = ResumedAnswer(id: id, answer: answer, isSent: line?.isOpen == true)
+      }
       send(.answer(answer), id: id)
+    case .data(let data):
+      if data.reliable, isDoubtful { bag.put(data) }
+      if line?.isOpen == true { bag.noteSent() }
+      send(.data(data))
+    case .resumed(let state): open(state)
+    case .closed(let reason):
+      end()
+      line?.socket.send(ServerMessage.closed(reason).json())
+      line?.socket.close(SignallingCloseCode(reason))
     case .speakers(let speakers): send(.speakers(speakers))
     case .quality(let changed): send(.quality(changed))
     case .stream(let stream): send(.stream(stream))
-    case .data(let data): send(.data(data))
     case .draining(let deadline): send(.draining(deadline: deadline))
     case .slots(let slots): send(.slots(slots))
     case .offerWanted(let audio, let video, let reason):
       send(.offerWanted(audio: audio, video: video, reason: reason))
     case .event(let event): send(.event(event))
-    case .closed(let reason):
-      isOver = true
-      send(.closed(reason))
-      close(SignallingCloseCode(reason))
     }
   }
 
+  /// Says on the new socket what was missed; from here on it gets everything.
+  private func open(_ state: ResumedBody) {
+    guard line?.number == state.line, line?.isOpen == false else { return }
+    let id = line?.id
+    line?.isOpen = true
+    send(.resumed(state, resumeToken: issueToken(), answer: missedAnswer), id: id)
+    for event in state.missed { send(.event(event)) }
+    for notice in state.notices { forward(notice) }
+    for message in bag.messages { send(.data(message)) }
+    bag.noteSent()
+    missedAnswer?.isSent = true
+    renewToken()
+    line?.opened?.resume(returning: true)
+    line?.opened = nil
+  }
+
+  /// What nobody is there for is told by `resumed`, or is asked for again by its id.
   private func send(_ message: ServerMessage, id: RequestID? = nil) {
     let text = message.json(id: id)
     if let id { requests.answer(id, text) }
-    socket.send(text)
+    if let line, line.isOpen { line.socket.send(text) }
   }
-
-  private func fail(
-    _ code: SignallingErrorCode, _ message: String, id: RequestID?,
-    close closeCode: SignallingCloseCode? = nil
-  ) {
-    send(.error(code, message: message), id: id)
-    guard let closeCode else { return }
-    close(closeCode)
-    guard participant == nil else { return }
-    isOver = true
-  }
-
-  private func close(_ code: SignallingCloseCode) { socket.close(code: code.rawValue, reason: "\(code)") }
 }

@@ -99,23 +99,43 @@ public struct TrackBody: Equatable, Sendable, Encodable {
   }
 }
 
+/// What a participant may do.
+public struct PermissionsBody: Equatable, Sendable, Encodable {
+  public var canPublish: Bool
+  /// nil: every source.
+  public var canPublishSources: [String]?
+  public var canSubscribe: Bool
+  public var canPublishData: Bool
+  public var canUpdateOwnMetadata: Bool
+
+  public init(_ permissions: Permissions) {
+    canPublish = permissions.canPublish
+    canPublishSources = permissions.canPublishSources?.map(\.rawValue).sorted()
+    canSubscribe = permissions.canSubscribe
+    canPublishData = permissions.canPublishData
+    canUpdateOwnMetadata = permissions.canUpdateOwnMetadata
+  }
+}
+
 public struct ParticipantBody: Equatable, Sendable, Encodable {
   public var id: String
   public var identity: String
   public var name: String?
   public var metadata: String?
   public var attributes: [String: String]
+  public var permissions: PermissionsBody?
   public var tracks: [TrackBody]
 
   public init(
     id: String, identity: String, name: String? = nil, metadata: String? = nil,
-    attributes: [String: String] = [:], tracks: [TrackBody] = []
+    attributes: [String: String] = [:], permissions: PermissionsBody? = nil, tracks: [TrackBody] = []
   ) {
     self.id = id
     self.identity = identity
     self.name = name
     self.metadata = metadata
     self.attributes = attributes
+    self.permissions = permissions
     self.tracks = tracks
   }
 }
@@ -151,6 +171,49 @@ public struct JoinedBody: Equatable, Sendable {
   }
 }
 
+/// What a client missed while its socket was gone.
+public struct ResumedBody: Equatable, Sendable {
+  /// The number of the new socket.
+  public var line: Int
+  /// The last of `missed`, or of what was known already.
+  public var lastEvent: Int
+  /// As of `lastEvent`, all of them.
+  public var slots: [Slot]
+  public var tracks: [SessionAnswer.Track]
+  public var missed: [EventBody]
+  /// What is otherwise told by change only, as it is now.
+  public var notices: [RoomMessage]
+
+  public init(
+    line: Int, lastEvent: Int, slots: [Slot] = [], tracks: [SessionAnswer.Track] = [],
+    missed: [EventBody] = [], notices: [RoomMessage] = []
+  ) {
+    self.line = line
+    self.lastEvent = lastEvent
+    self.slots = slots
+    self.tracks = tracks
+    self.missed = missed
+    self.notices = notices
+  }
+}
+
+/// An answer that came while nobody was there.
+struct ResumedAnswer: Equatable, Sendable, Encodable {
+  /// Of the offer.
+  var id: RequestID?
+  var answer: SessionAnswer
+  /// It was given to a socket that may have broken before it.
+  var isSent = false
+
+  private enum CodingKeys: CodingKey { case id }
+
+  func encode(to encoder: any Encoder) throws {
+    try answer.encode(to: encoder)
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encodeIfPresent(id, forKey: .id)
+  }
+}
+
 /// An entry of a room's event log, such as `participant.joined` or `track.published`.
 public struct EventBody: Equatable, Sendable, Encodable {
   /// From 1, without gaps, for each room id.
@@ -163,10 +226,12 @@ public struct EventBody: Equatable, Sendable, Encodable {
   public var participant: ParticipantBody?
   public var track: TrackBody?
   public var reason: LeaveReason?
+  /// The room's, in `room.updated`.
+  public var metadata: String?
 
   public init(
     id: Int, time: String, room: String, roomId: String, type: String, participant: ParticipantBody? = nil,
-    track: TrackBody? = nil, reason: LeaveReason? = nil
+    track: TrackBody? = nil, reason: LeaveReason? = nil, metadata: String? = nil
   ) {
     self.id = id
     self.time = time
@@ -176,6 +241,7 @@ public struct EventBody: Equatable, Sendable, Encodable {
     self.participant = participant
     self.track = track
     self.reason = reason
+    self.metadata = metadata
   }
 }
 

@@ -63,6 +63,9 @@ final class Connection {
 
   struct RequestLine {
     var target: RequestTarget?
+    /// Where libmicrohttpd's text of the target begins and ends; valid as long as the request.
+    var start: UnsafePointer<CChar>
+    var end: UnsafePointer<CChar>
   }
 
   init(id: UInt64, listener: Int, remote: SocketAddress, descriptor: Int32) {

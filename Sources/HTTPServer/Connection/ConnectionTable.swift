@@ -42,14 +42,3 @@ struct ConnectionTable {
     connection.handle = nil
   }
 }
-
-/// What a bound per address counts: an IPv4 address, or an IPv6 /64, which is what one customer has.
-private struct AddressGroup: Hashable {
-  var high: UInt64
-  var low: UInt64
-
-  init(_ address: SocketAddress) {
-    high = address.high
-    low = address.isIPv4 ? address.low : 0
-  }
-}

@@ -11,6 +11,16 @@ public struct HTTPResponse: Equatable, Sendable {
     self.body = body
   }
 
+  /// An error as RFC 9457 has it.
+  /// - Parameters:
+  ///   - problem: the last part of its type: letters and hyphens.
+  ///   - title: without quotation marks and backslashes.
+  init(problem: String, _ title: String, status: Int) {
+    self.init(
+      status: status, type: "application/problem+json",
+      body: "{\"status\":\(status),\"title\":\"\(title)\",\"type\":\"urn:roost:problem:\(problem)\"}".utf8)
+  }
+
   public init(status: Int, type: String, body: some Sequence<UInt8>) {
     self.init(status: status, headers: ["content-type": type], body: Array(body))
   }

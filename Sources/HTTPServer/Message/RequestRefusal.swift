@@ -25,8 +25,36 @@ enum RequestRefusal: Error, Equatable, Sendable {
     }
   }
 
+  /// The last part of the problem's type (RFC 9457), and what it says to people.
+  private var type: String {
+    switch self {
+    case .malformedTarget, .malformedField, .hostMissingOrRepeated: "head"
+    case .unknownMethod: "unknown-method"
+    case .headTooLarge: "head-too-large"
+    case .ambiguousLength: "length"
+    case .unknownTransferCoding: "transfer-coding"
+    case .bodyTooLarge: "body-too-large"
+    case .malformedUpgrade, .unsupportedWebSocketVersion: "upgrade"
+    }
+  }
+
+  private var title: String {
+    switch self {
+    case .malformedTarget: "The request's target cannot be read"
+    case .malformedField: "A header field cannot be read"
+    case .hostMissingOrRepeated: "A request has one Host"
+    case .unknownMethod: "That method is not known"
+    case .headTooLarge: "The request's head is too large"
+    case .ambiguousLength: "The body's length is not clear"
+    case .unknownTransferCoding: "That transfer coding is not known"
+    case .bodyTooLarge: "The body is too large"
+    case .malformedUpgrade: "The WebSocket handshake is not complete"
+    case .unsupportedWebSocketVersion: "WebSockets are of version 13"
+    }
+  }
+
   var response: HTTPResponse {
-    var response = HTTPResponse(status: status)
+    var response = HTTPResponse(problem: type, title, status: status)
     if self == .unsupportedWebSocketVersion {
       response.headers.add("upgrade", "websocket")
       response.headers.add("sec-websocket-version", "13")

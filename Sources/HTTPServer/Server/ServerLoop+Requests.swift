@@ -45,7 +45,7 @@ extension ServerLoop {
     guard let connection = connections[handle: handle], connection.phase == .head else { return }
     let bytes = UnsafeRawBufferPointer(start: target, count: strlen(target))
     connection.isKept = false
-    connection.requestLine = .init(target: RequestTarget(bytes))
+    connection.requestLine = .init(target: RequestTarget(bytes), start: target, end: target + bytes.count)
     schedule(connection, Clocks.now() + limits.headTime)
   }
 
@@ -80,8 +80,13 @@ extension ServerLoop {
     version: UnsafePointer<CChar>
   ) -> Bool {
     do throws(RequestRefusal) {
+      // libmicrohttpd ends each part of the line with a zero byte, in place. One that the client sent looks the same,
+      // but then the next part doesn't follow at once.
+      guard let line = connection.requestLine, line.start == method + strlen(method) + 1,
+        version == line.end + 1
+      else { throw .malformedTarget }
       connection.head = try RequestHead(
-        method: String(cString: method), target: connection.requestLine?.target,
+        method: String(cString: method), target: line.target,
         headers: try Self.fields(of: handle),
         isHTTP10: strcmp(version, "HTTP/1.0") == 0, size: roost_mhd_head_size(handle), limits: limits)
       connection.phase = .body

@@ -83,7 +83,7 @@ extension ServerLoop {
     frames.flush(now: now)
     let done = frames.takeDone()
     if done.messages > 0 { connection.socket?.didWrite(messages: done.messages, bytes: done.bytes) }
-    if frames.phase != .open { connection.socket?.ended() }
+    if frames.phase != .open { connection.socket?.ended(heardClose: frames.heardClose) }
     if frames.phase == .gone {
       endWebSocket(connection)
     } else {
@@ -96,7 +96,7 @@ extension ServerLoop {
     watch(connection, nil)
     connection.phase = .gone
     connection.deadline = .never
-    connection.socket?.ended()
+    connection.socket?.ended(heardClose: connection.frames?.heardClose ?? false)
     connection.frames = nil
     if let upgraded = connection.upgraded { roost_mhd_close_upgraded(upgraded) }
     wakeDaemon()

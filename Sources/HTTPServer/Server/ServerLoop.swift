@@ -192,7 +192,7 @@ final class ServerLoop {
       cut(connection)
     case .answering:
       counters.lateAnswers &+= 1
-      var response = HTTPResponse(status: 503)
+      var response = HTTPResponse(problem: "late", "There was no answer in time", status: 503)
       response.headers.add("retry-after", "1")
       resume(connection, .response(response, closing: true))
     case .webSocket:
@@ -246,7 +246,7 @@ final class ServerLoop {
     connections.unbind(connection)
     watch(connection, nil)
     connection.reset()
-    connection.socket?.ended()
+    connection.socket?.ended(heardClose: connection.frames?.heardClose ?? false)
     connection.frames = nil
     var byte: UInt8 = 0
     let waits = recv(connection.descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))

@@ -14,6 +14,10 @@ public final class WebSocket: Sendable {
   private let received: AsyncStream<String>.Continuation
   private let traffic = Traffic()
 
+  /// Whether the far end said its close (RFC 6455 §5.5.1), once `messages` has ended: else the connection broke, or was
+  /// closed by us alone.
+  public var heardClose: Bool { traffic.state.withLock { $0.heardClose } }
+
   init(id: UInt64, remote: SocketAddress, limits: HTTPLimits, mailbox: Mailbox) {
     self.id = id
     self.remote = remote
@@ -92,6 +96,7 @@ extension WebSocket {
   fileprivate final class Traffic: Sendable {
     struct State {
       var open = true
+      var heardClose = false
       /// Given to `send`, not yet taken by TCP.
       var outgoing = 0
       var outgoingBytes = 0
@@ -130,8 +135,11 @@ extension WebSocket {
     }
   }
 
-  func ended() {
-    traffic.state.withLock { $0.open = false }
+  func ended(heardClose: Bool) {
+    traffic.state.withLock {
+      $0.open = false
+      $0.heardClose = $0.heardClose || heardClose
+    }
     received.finish()
   }
 }

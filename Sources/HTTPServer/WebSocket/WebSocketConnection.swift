@@ -146,6 +146,9 @@ final class WebSocketConnection {
     enter(.closing, until: now + limits.closeTime)
   }
 
+  /// The client has said its close.
+  var heardClose: Bool { wslay_event_get_close_received(context) != 0 }
+
   /// The connection was reset, or both its sides are shut.
   func end() { phase = .gone }
 

@@ -158,8 +158,8 @@ extension ServerAgent {
     pairs[index].heard(datagram.count, at: now)
     guard !pairs[index].isValidated else {
       let roundTrip = pairs[index].answered(transaction, at: now)
-      settleChallenge(at: index, roundTrip: roundTrip, now)
-      return .consentRefreshed
+      let isTakenBack = settleChallenge(at: index, roundTrip: roundTrip, now, &random)
+      return isTakenBack ? .selected(path) : .consentRefreshed
     }
     let nextCheck = now.advanced(byNanoseconds: random.jittered(ICETimers.keepaliveInterval))
     pairs[index].validate(trusting: false, nextCheck: nextCheck, now: now)
@@ -192,6 +192,7 @@ extension ServerAgent {
   mutating func select(_ index: Int, _ now: Instant, _ random: inout RandomSource) {
     pairs.select(index)
     selected = pairs[index].path
+    pairs[index].isDoubted = false
     challenge = nil
     pairs[index].consent.bringForward(
       to: now.advanced(byNanoseconds: random.jittered(ICETimers.consentInterval)))

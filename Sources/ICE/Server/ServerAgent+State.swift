@@ -1,7 +1,7 @@
 public import Model
 
 extension ServerAgent {
-  private static let stateVersion: UInt8 = 2
+  private static let stateVersion: UInt8 = 3
 
   /// Writes everything: an agent read from it goes on as this one would have.
   public func encode(into writer: inout StateWriter) {

@@ -21,7 +21,8 @@ public enum ICEVerification: UInt8, Sendable {
 ///     request ─▶ valid? ─▶ answered ─▶ pair known? ─no─▶ own check ─answer─▶ validated
 ///                                         └─yes, nominated and validated─▶ selected
 ///
-/// A peer that moved without nominating anew is followed once the selected pair gives no answer (`PathChallenge`).
+/// A peer that moved without nominating anew is followed once media comes from there, or the selected pair gives no
+/// answer (`PathChallenge`).
 ///
 /// The agent does nothing itself: datagrams to send are in `ICEOutput`, `poll` is to be called at `deadline`.
 public struct ServerAgent: ~Copyable {

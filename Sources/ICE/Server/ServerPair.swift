@@ -27,6 +27,8 @@ struct ServerPair: Sendable {
   var nominationSerial: UInt64 = 0
   /// The value of the NOMINATION attribute that the nomination came with, or 0.
   var nominationValue: UInt32 = 0
+  /// Media once came from here while the peer was at the selected path: it isn't followed for that again.
+  var isDoubted = false
   var lastHeard: Instant
   /// Of the last answer whose request is certain, in nanoseconds; 0 before.
   private(set) var roundTrip: Int64 = 0
@@ -120,6 +122,7 @@ extension ServerPair {
     writer.write(dormantUntil ?? .never)
     writer.write(nominationSerial)
     writer.write(nominationValue)
+    writer.write(isDoubted)
     writer.write(lastHeard)
     writer.write(roundTrip)
     writer.write(bytesReceived)
@@ -139,6 +142,7 @@ extension ServerPair {
     dormantUntil = end == .never ? nil : end
     nominationSerial = try reader.integer()
     nominationValue = try reader.integer()
+    isDoubted = try reader.bool()
     lastHeard = try reader.instant()
     roundTrip = try reader.integer()
     bytesReceived = try reader.integer()

@@ -53,6 +53,12 @@ public struct NACKGenerator: Sendable {
     return false
   }
 
+  /// What is missing is asked for no more.
+  public mutating func giveUp() {
+    count = 0
+    deadline = .never
+  }
+
   /// The source started over: what was missing will never come.
   public mutating func reset() {
     count = 0

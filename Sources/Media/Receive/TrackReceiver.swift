@@ -4,7 +4,7 @@ public import Wire
 /// One track as a publisher sends it: its media stream, its retransmissions, what was lost and what is asked for.
 ///
 /// Sees packets in plain text whose SSRC belongs to it; which one that is, the transport knows.
-public struct TrackReceiver: ~Copyable {
+public struct TrackReceiver: Sendable {
   /// What becomes of a packet.
   public enum Outcome: Sendable {
     /// To be forwarded: the packet starts `offset` bytes into the given buffer (retransmissions are unwrapped in
@@ -37,6 +37,8 @@ public struct TrackReceiver: ~Copyable {
   /// The sender adapts by our estimate alone (draft-alvestrand-rmcat-remb-03).
   public private(set) var usesEstimate = false
   private var intraSequence: UInt8 = 0
+  /// The publisher has another address: of what it sent on the way there, much may be lost.
+  private var hasMoved = false
   /// The sender said goodbye; its next packet takes that back.
   private var hasLeft = false
   /// Of the last key frame with a dependency descriptor.
@@ -187,8 +189,8 @@ public struct TrackReceiver: ~Copyable {
       wishKeyFrame()
     case .dropped(let reason): return .dropped(reason)
     }
+    if usesNACK { noteMissing(before: info.extendedSequence, isRTX: isRTX, arrival) }
     info.restart = restarts
-    if usesNACK, nack.received(info.extendedSequence, now: arrival) { keyFrames.wish() }
     // Whoever gets the track has gone on with the new clock.
     guard clockRate == rate else { return .dropped(.otherClock) }
 
@@ -201,6 +203,27 @@ public struct TrackReceiver: ~Copyable {
     formatNumber = info.primaryFormat.rawValue
     if info.flags.contains(.keyFrame) { keyFrames.arrived() }
     return .media(info, offset: offset, size: header.headerSize &+ Int(info.payloadSize))
+  }
+
+  /// Packets that are asked for again after a move; a key frame is fewer, and sooner there.
+  private static let missingAfterMove = 32
+
+  @inline(__always)
+  private mutating func noteMissing(before sequence: Int64, isRTX: Bool, _ arrival: Instant) {
+    var isTooMuch = nack.received(sequence, now: arrival)
+    if hasMoved && !isRTX {
+      hasMoved = false
+      isTooMuch = isTooMuch || nack.count > Self.missingAfterMove
+    }
+    if isTooMuch { skip() }
+  }
+
+  /// So much is missing that a key frame is the better answer: packets asked for now would only delay it.
+  @inline(never)
+  private mutating func skip() {
+    guard kind == .video, usesPLI || usesFIR else { return }
+    nack.giveUp()
+    keyFrames.wish()
   }
 
   /// The codec changed to one with another clock (RFC 7160): the stream goes on as one that started over.
@@ -262,8 +285,14 @@ extension TrackReceiver {
   /// Somebody needs a key frame; audio, and codecs without a way to ask for one, have none to give.
   public mutating func wishKeyFrame() { if usesPLI || usesFIR { keyFrames.wish() } }
 
-  /// What was sent to the publisher last went where it isn't any more.
-  public mutating func feedbackLost() { keyFrames.lost() }
+  /// The publisher has another address, and what it was asked last went to the old one.
+  public mutating func moved() {
+    hasMoved = true
+    keyFrames.lost()
+    guard nack.count > Self.missingAfterMove else { return }
+    hasMoved = false
+    skip()
+  }
 
   /// - Returns: the request that is to be sent now.
   public mutating func keyFrameDue(now: Instant) -> KeyFrameRequest? {
@@ -367,6 +396,7 @@ extension TrackReceiver {
     writer.write(formatNumber)
     writer.write(intraSequence)
     writer.write(hasLeft)
+    writer.write(hasMoved)
     writer.write(templates != nil)
     writer.write(templates?.offset ?? 0)
     writer.write(templates?.count ?? 0)
@@ -398,6 +428,7 @@ extension TrackReceiver {
     formatNumber = try reader.integer()
     intraSequence = try reader.integer()
     hasLeft = try reader.bool()
+    hasMoved = try reader.bool()
     let hasTemplates = try reader.bool()
     let known = DependencyTemplates(
       offset: try reader.integer(), count: try reader.integer(), decodeTargets: try reader.integer(),

@@ -38,6 +38,16 @@ public struct AccessToken: Equatable, Sendable {
   /// When it counts as issued, for tokens that a removal outlaws; nil: until it expires.
   public var effectiveIssue: Int? { issuedAt ?? notBefore }
 
+  /// The same from that moment on, for as long as this one holds from its issue.
+  /// - Parameter moment: seconds since 1970.
+  public func renewed(at moment: Int) -> AccessToken {
+    var fresh = self
+    fresh.expires = moment + max(expires - (effectiveIssue ?? moment), 60)
+    fresh.issuedAt = moment
+    fresh.notBefore = nil
+    return fresh
+  }
+
   /// Grants of joining: in `room`, as `identity`.
   /// - Throws: `.notForThis` where the token is sound but another room's, or no participant's.
   public func requireJoin(room: String) throws(AccessTokenRefusal) -> String {
@@ -93,6 +103,30 @@ public struct Grants: Equatable, Sendable {
 
   public func mayPublish(_ source: TrackSource) -> Bool {
     canPublish && canPublishSources?.contains(source) ?? true
+  }
+}
+
+/// What a participant may do, as everybody in the room may see it.
+public struct Permissions: Equatable, Sendable {
+  public var canPublish = false
+  /// nil allows every source.
+  public var canPublishSources: Set<TrackSource>?
+  public var canSubscribe = false
+  public var canPublishData = false
+  public var canUpdateOwnMetadata = false
+
+  public init() {}
+}
+
+extension Grants {
+  var permissions: Permissions {
+    var permissions = Permissions()
+    permissions.canPublish = canPublish
+    permissions.canPublishSources = canPublishSources
+    permissions.canSubscribe = canSubscribe
+    permissions.canPublishData = canPublishData
+    permissions.canUpdateOwnMetadata = canUpdateOwnMetadata
+    return permissions
   }
 }
 

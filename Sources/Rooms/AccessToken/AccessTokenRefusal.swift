@@ -12,9 +12,14 @@ public enum AccessTokenRefusal: Error, Equatable, Sendable {
   /// Sound, but it doesn't allow this.
   /// - Parameter missing: the claim that would.
   case notForThis(missing: String)
+  /// Its identity was removed from the room, and it is not known to be of after that.
+  case removed
 
   public var status: Int {
-    if case .notForThis = self { 403 } else { 401 }
+    switch self {
+    case .notForThis, .removed: 403
+    default: 401
+    }
   }
 
   /// Stable, for programs.
@@ -28,6 +33,7 @@ public enum AccessTokenRefusal: Error, Equatable, Sendable {
     case .notYetValid: "token-not-yet-valid"
     case .unknownKey: "token-unknown-key"
     case .notForThis: "token-not-for-this"
+    case .removed: "token-removed"
     }
   }
 
@@ -42,6 +48,7 @@ public enum AccessTokenRefusal: Error, Equatable, Sendable {
     case .notYetValid: "the access token is not valid yet"
     case .unknownKey: "the access token's API key is unknown"
     case .notForThis(let missing): "the access token is not for this: \(missing) does not allow it"
+    case .removed: "the access token's identity was removed from the room after it was issued"
     }
   }
 }

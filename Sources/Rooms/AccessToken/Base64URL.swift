@@ -1,8 +1,8 @@
 /// RFC 4648 §5 without padding, as JWS wants it (RFC 7515 §2).
-enum Base64URL {
+package enum Base64URL {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-  static func encode(_ bytes: [UInt8]) -> String {
+  package static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count * 4 + 2) / 3)
     var bits: UInt32 = 0
@@ -21,7 +21,7 @@ enum Base64URL {
 
   /// - Returns: nil for padding, foreign characters, an impossible length, or bits that belong to no byte; so
   ///   every value has one spelling.
-  static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
+  package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
     var bytes: [UInt8] = []
     var bits: UInt32 = 0
     var count = 0

@@ -1,6 +1,6 @@
 /// JSON as RFC 8259 has it and no looser: a repeated member, which two readers would take differently, is
 /// refused, and so is nesting that nobody needs.
-indirect enum StrictJSON: Equatable, Sendable {
+package indirect enum StrictJSON: Equatable, Sendable {
   case null
   case boolean(Bool)
   case number(Double)
@@ -9,18 +9,19 @@ indirect enum StrictJSON: Equatable, Sendable {
   case object([String: StrictJSON])
 
   static let maximumDepth = 16
-  static let maximumMembers = 1024
+  package static let maximumMembers = 1024
 
   /// - Returns: nil for anything that is not exactly one value.
-  static func parse(_ bytes: [UInt8]) -> StrictJSON? {
-    var reader = Reader(bytes: bytes)
+  /// - Parameter maximumMembers: of one object or array.
+  package static func parse(_ bytes: [UInt8], maximumMembers: Int = Self.maximumMembers) -> StrictJSON? {
+    var reader = Reader(bytes: bytes, maximumMembers: maximumMembers)
     guard let value = reader.value(depth: 0) else { return nil }
     reader.skipSpace()
     return reader.position == bytes.count ? value : nil
   }
 
   /// Compact, members in the order of their names.
-  var text: String {
+  package var text: String {
     switch self {
     case .null: "null"
     case .boolean(let value): value ? "true" : "false"
@@ -52,6 +53,7 @@ indirect enum StrictJSON: Equatable, Sendable {
 
 private struct Reader {
   let bytes: [UInt8]
+  let maximumMembers: Int
   var position = 0
 
   private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
@@ -88,7 +90,7 @@ private struct Reader {
     var members: [String: StrictJSON] = [:]
     skipSpace()
     if take("}") { return .object(members) }
-    while members.count < StrictJSON.maximumMembers {
+    while members.count < maximumMembers {
       skipSpace()
       guard current == UInt8(ascii: "\""), let name = string() else { return nil }
       skipSpace()
@@ -107,7 +109,7 @@ private struct Reader {
     var items: [StrictJSON] = []
     skipSpace()
     if take("]") { return .array(items) }
-    while items.count < StrictJSON.maximumMembers {
+    while items.count < maximumMembers {
       guard let value = value(depth: depth + 1) else { return nil }
       items.append(value)
       skipSpace()

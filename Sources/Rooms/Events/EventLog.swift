@@ -1,4 +1,3 @@
-internal import Crypto
 public import Model
 internal import Synchronization
 

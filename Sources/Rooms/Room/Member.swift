@@ -5,7 +5,9 @@ internal import Negotiation
 final class Member {
   let session: ParticipantSession
   var info: ParticipantInfo
-  let grants: Grants
+  /// Changed only by `Room.permit`.
+  var grants: Grants
+  let joined: WallTime
   /// The native door's is the first; others come and go.
   var transports = [Transport()]
   /// What others pay for: offers, subscriptions, mutes, updates.
@@ -15,11 +17,17 @@ final class Member {
   var volume = Budget(rate: 262_144, burst: 1_048_576)
   /// As told last; and when, so that it doesn't flap.
   var quality: (value: ConnectionQuality, since: Instant)?
+  var presence: Presence
 
-  init(session: ParticipantSession, info: ParticipantInfo, grants: Grants) {
+  /// - Parameter grace: how long the session lives on without a socket.
+  init(
+    session: ParticipantSession, info: ParticipantInfo, grants: Grants, joined: WallTime, grace: Duration
+  ) {
+    presence = Presence(grace: grace)
     self.session = session
     self.info = info
     self.grants = grants
+    self.joined = joined
   }
 
   var id: ParticipantID { session.id }
@@ -44,6 +52,8 @@ final class Transport {
   var slots = SlotPolicy()
   /// What was said of tracks that aren't active; nothing was said of the others.
   var told: [TrackID: StreamState] = [:]
+  /// Tracks that are no longer allowed, whose sections are still agreed on.
+  var withdrawn: [TrackKey: (mid: String, source: TrackSource)] = [:]
   /// Sections that were asked for and haven't come.
   var asked = (audio: 0, video: 0)
 }
@@ -56,6 +66,9 @@ struct PublishedTrack {
   /// Of its packets; before the first, what the description makes likely.
   var codec: CodecFormat?
   var hasStarted = false
+  /// Who holds it: its publisher, or somebody who administers the room.
+  var isHeldByPublisher = false
+  var isHeld = false
 }
 
 extension TrackInfo {

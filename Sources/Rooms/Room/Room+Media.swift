@@ -68,6 +68,12 @@ extension Room {
     takeLevels(levels, now: now)
     takeStalls(levels, now: now)
     takeQualities(qualities, now: now)
+    for member in members {
+      if let link = member.native.link, let quality = qualities[link.key] {
+        member.presence.heard(at: quality.lastHeard)
+      }
+    }
+    lookAfter(now: now)
   }
 
   private func takeLevels(_ levels: [TrackKey: TrackLevel], now: Instant) {

@@ -15,9 +15,9 @@ extension Room {
     do throws(SDPError) { description = try SessionDescription(parsing: sdp) } catch {
       throw .malformed(error)
     }
-    try checkGrants(member.grants, description, tracks)
-
     let transport = member.native
+    try checkGrants(member.grants, description, tracks, transport)
+
     let answer = try negotiate(description, transport)
     let published = publish(answer.agreement, offered: tracks, member, transport)
     transport.slots.apply(answer.agreement.media.send, now: now)
@@ -73,11 +73,13 @@ extension Room {
 
   /// What a token forbids is refused as a whole, before anything changes.
   private func checkGrants(
-    _ grants: Grants, _ description: SessionDescription, _ tracks: [OfferedTrack]
+    _ grants: Grants, _ description: SessionDescription, _ tracks: [OfferedTrack], _ transport: Transport
   ) throws(OfferError) {
     for section in description.media where section.isRTP && !section.isStopped {
       let direction = description.attributes(of: section).direction ?? .sendrecv
       guard direction.sends else { continue }
+      // A client needn't take back what was taken from it: nothing of it is published.
+      if transport.withdrawn.values.contains(where: { $0.mid == section.mid }) { continue }
       guard grants.canPublish else { throw .notAllowed("publishing (canPublish)") }
       // Their tracks would have to be named to whoever gets them.
       guard !grants.hidden else { throw .notAllowed("publishing (hidden)") }
@@ -102,18 +104,27 @@ extension Room {
     for track in transport.published where !sections.contains(where: { $0.index == track.key.index }) {
       unpublish(track, of: member, transport)
     }
+    transport.withdrawn = transport.withdrawn.filter { key, _ in
+      sections.contains { $0.index == key.index }
+    }
     var new: [SlotPolicy.Track] = []
     for section in sections {
       let trackKey = TrackKey(peer: key, index: section.index)
       guard !transport.published.contains(where: { $0.key == trackKey }) else { continue }
       let wish = offered.first { $0.mid == section.mid }
-      let source = wish?.source ?? Self.defaultSource(section.kind == .audio ? "audio" : "video")
-      let track = PublishedTrack(
+      let withdrawn = transport.withdrawn[trackKey]
+      let source =
+        wish?.source ?? withdrawn?.source
+        ?? Self.defaultSource(section.kind == .audio ? "audio" : "video")
+      guard withdrawn == nil || member.grants.mayPublish(source) else { continue }
+      transport.withdrawn[trackKey] = nil
+      var track = PublishedTrack(
         info: TrackInfo(
           id: TrackID(&random), kind: section.kind, source: source, name: wish?.name,
           muted: wish?.muted ?? false),
         key: trackKey, mid: section.mid, codec: section.codecs.first?.format)
-      if track.info.muted { media.post(.mute(trackKey, true)) }
+      track.isHeldByPublisher = track.info.muted
+      if track.info.muted || withdrawn != nil { media.post(.mute(trackKey, track.info.muted)) }
       transport.published.append(track)
       member.info.tracks.append(track.info)
       record(.trackPublished, participant: member.info, track: track.info)

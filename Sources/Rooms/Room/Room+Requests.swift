@@ -45,21 +45,11 @@ extension Room {
   /// Nobody gets a track that is held, whatever its publisher sends.
   func mute(_ track: String, _ muted: Bool, by id: ParticipantID) throws(RequestError) {
     let member = try asking(id)
-    for transport in member.transports {
-      guard let position = transport.published.firstIndex(where: { $0.info.id.text == track }) else {
-        continue
-      }
-      guard transport.published[position].info.muted != muted else { return }
-      transport.published[position].info.muted = muted
-      let changed = transport.published[position]
-      for index in member.info.tracks.indices where member.info.tracks[index].id == changed.info.id {
-        member.info.tracks[index].muted = muted
-      }
-      media.post(.mute(changed.key, muted))
-      record(muted ? .trackMuted : .trackUnmuted, participant: member.info, track: changed.info)
-      return
+    guard let known = member.published.first(where: { $0.info.id.text == track }) else { throw .unknownTrack }
+    guard muted || !known.isHeld else {
+      throw .notAllowed("this: the track is held by the room's administration")
     }
-    throw .unknownTrack
+    _ = setHeld(track, of: member) { $0.isHeldByPublisher = muted }
   }
 
   func update(_ change: ParticipantChange, by id: ParticipantID) throws(RequestError) {
@@ -67,14 +57,9 @@ extension Room {
     guard member.grants.canUpdateOwnMetadata else { throw .notAllowed("this (canUpdateOwnMetadata)") }
     var info = member.info
     if let name = change.name { info.name = name }
-    if let metadata = change.metadata {
-      guard metadata.utf8.count <= 65_536 else { throw .tooLarge("metadata") }
-      info.metadata = metadata
-    }
+    if let metadata = change.metadata { info.metadata = metadata }
     for (key, value) in change.attributes ?? [:] { info.attributes[key] = value.isEmpty ? nil : value }
-    guard info.attributes.count <= 256,
-      info.attributes.reduce(0, { $0 + $1.key.utf8.count + $1.value.utf8.count }) <= 65_536
-    else { throw .tooLarge("attributes") }
+    if let part = ParticipantChange.excess(of: info) { throw .tooLarge(part) }
     guard info != member.info else { return }
     member.info = info
     if !member.grants.hidden { record(.participantUpdated, participant: info) }
@@ -107,6 +92,18 @@ public struct ParticipantChange: Equatable, Sendable {
   public var metadata: String?
   /// Merged with those that are there; an empty value takes one away.
   public var attributes: [String: String]?
+
+  /// Bytes; attributes together, keys and values.
+  public static let metadataLimit = 65_536
+  public static let attributeLimit = 256
+  public static let attributeBytes = 65_536
+
+  /// What of a participant is more than may be.
+  static func excess(of info: ParticipantInfo) -> String? {
+    if (info.metadata?.utf8.count ?? 0) > metadataLimit { return "metadata" }
+    let bytes = info.attributes.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+    return info.attributes.count > attributeLimit || bytes > attributeBytes ? "attributes" : nil
+  }
 
   public init(name: String? = nil, metadata: String? = nil, attributes: [String: String]? = nil) {
     self.name = name

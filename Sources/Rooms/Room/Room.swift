@@ -9,6 +9,8 @@ internal import Peer
 /// commands and hears of it by events and samples.
 actor Room {
   private(set) var info: RoomInfo
+  let created: WallTime
+  var settings: RoomSettings { didSet { info.metadata = settings.metadata } }
   let media: MediaPlane
   let directory: RoomDirectory
   let log: Log
@@ -22,11 +24,15 @@ actor Room {
   private var lastEvent = 0
   private var closed: LeaveReason?
   /// Until when those who are in may stay.
-  private var deadline: WallTime?
+  private(set) var deadline: WallTime?
 
-  init(name: String, media: MediaPlane, directory: RoomDirectory, log: Log) {
+  init(
+    name: String, settings: RoomSettings, media: MediaPlane, directory: RoomDirectory, log: Log
+  ) {
     var random = RandomSource.system
-    info = RoomInfo(id: RoomID(&random), name: name)
+    info = RoomInfo(id: RoomID(&random), name: name, metadata: settings.metadata)
+    self.settings = settings
+    created = media.wallTime
     self.media = media
     self.directory = directory
     self.log = log
@@ -41,17 +47,20 @@ actor Room {
     if let old = members.first(where: { $0.info.identity == newcomer.identity }) {
       end(old, reason: .duplicateIdentity)
     }
-    if lastEvent == 0 { record(.roomStarted) }
+    start()
     let participant = ParticipantInfo(
       id: ParticipantID(&random), identity: newcomer.identity, name: newcomer.name,
-      metadata: newcomer.metadata, attributes: newcomer.attributes, tracks: [])
+      metadata: newcomer.metadata, attributes: newcomer.attributes, permissions: newcomer.grants.permissions,
+      tracks: [])
     let others = members.filter { !$0.grants.hidden }
     if !newcomer.grants.hidden { record(.participantJoined, participant: participant) }
     let session = ParticipantSession(
       id: participant.id, room: self,
       joined: JoinedState(
         room: info, participant: participant, participants: others.map(\.info), lastEvent: lastEvent))
-    let member = Member(session: session, info: participant, grants: newcomer.grants)
+    let member = Member(
+      session: session, info: participant, grants: newcomer.grants, joined: media.wallTime,
+      grace: directory.reconnectGrace)
     if newcomer.grants.canSubscribe {
       let tracks = others.flatMap { other in other.published.map { slotTrack($0, of: other) } }
       member.native.slots.add(tracks, now: now)
@@ -85,8 +94,7 @@ actor Room {
     members.removeAll { $0 === member }
     if !member.grants.hidden { record(.participantLeft, participant: member.info, reason: reason) }
     member.session.finish(.closed(reason))
-    directory.sessionEnded(in: info.name, reason: reason)
-    if members.isEmpty { record(.roomFinished) }
+    if directory.sessionEnded(in: info.name, reason: reason) { finish() }
     log.info(
       "participant left", ["room": info.name, "identity": member.info.identity, "reason": reason.rawValue])
   }
@@ -96,6 +104,12 @@ actor Room {
     self.deadline = deadline
     for member in members { member.session.notify(.draining(deadline: deadline)) }
   }
+
+  /// The first event, once.
+  func start() { if lastEvent == 0 { record(.roomStarted) } }
+
+  /// The directory has forgotten the room.
+  func finish() { record(.roomFinished) }
 
   /// Ends every session, also of those that are on their way in.
   func close(reason: LeaveReason) {

@@ -15,6 +15,8 @@ public struct Dialect: Sendable {
   public var reducesRTCP = true
   /// Wants retransmissions as a stream of their own.
   public var acceptsRTX = true
+  /// Asks for lost packets at all.
+  public var asksForLost = true
 
   public init() {}
 
@@ -39,7 +41,8 @@ public struct Dialect: Sendable {
       offer.media[index].shared.allowsMixedExtensions = false
       offer.media[index].rtcpReducedSize = reducesRTCP
       if offer.media[index].shared.direction == .recvonly {
-        if !acceptsRTX { offer.media[index].remove { $0 == "rtx" } }
+        if !acceptsRTX || !asksForLost { offer.media[index].remove { $0 == "rtx" } }
+        if !asksForLost { offer.media[index].feedback.removeAll { $0.kind.lowercased() == "nack" } }
         let names = lacks.map { $0.encodingName.lowercased() }
         offer.media[index].remove { names.contains($0) }
       }

@@ -75,6 +75,16 @@ final class ReceivedStream {
     rtxSSRC = section.rtxSSRC
   }
 
+  /// Drops the record of all but the last packets; what comes of them from now on is `farBefore`.
+  func forget(keeping packets: Int) {
+    guard entries.count > 2 * packets else { return }
+    let old = entries.count - packets
+    entries.removeFirst(old)
+    base += Int64(old)
+    missing.removeAll { $0.sequence < base }
+    notAskedFor = []
+  }
+
   enum Arrival: Equatable {
     case fresh(extended: Int64)
     /// The same content as before, by another way.

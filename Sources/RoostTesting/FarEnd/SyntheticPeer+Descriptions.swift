@@ -87,7 +87,8 @@ extension SyntheticPeer {
           habits: configuration, log: track, logNumber: journal.tracks.count - 1, clock: clock,
           sequence: isVideo ? configuration.videoSequence : configuration.audioSequence,
           frameInterval: isVideo ? configuration.videoInterval : 20_000_000,
-          packetSize: isVideo ? configuration.videoPacketSize : 40...120, now: now,
+          packetSize: isVideo ? configuration.videoPacketSize : 40...120,
+          framePackets: configuration.videoPackets, keyFramePackets: configuration.keyFramePackets, now: now,
           random: .seeded(state: random.next())))
     }
   }

@@ -23,6 +23,8 @@ extension SyntheticPeer {
   private func refused(
     _ error: SRTPSession.Failure, _ bytes: [UInt8], isRTCP: Bool, isRepeat: Bool, now: Instant
   ) {
+    if error.isReplay || error.isOld { refusals.repeated += 1 } else { refusals.forged += 1 }
+    if isOnRealNetwork { return }
     if isRepeat && (error.isReplay || error.isOld) { return }
     // Without a retransmission stream the sealed bytes come again, which crosses with the late original.
     if !configuration.dialect.acceptsRTX && (error.isReplay || error.isOld) && !isRTCP { return }
@@ -92,7 +94,14 @@ extension SyntheticPeer {
     guard mayReceive(Int(stream.section.index), Int(stamp.publisher), sentAt) else {
       return "a packet of \(stamp.publisher), to whom it is not subscribed, in slot \(stream.section.index)"
     }
-    switch stream.receive(sequence, entry, now: now) {
+    let arrival = stream.receive(sequence, entry, now: now)
+    var isRepeat = true
+    if case .fresh = arrival { isRepeat = false }
+    onPacket(
+      MediaArrival(
+        publisher: Int(stamp.publisher), track: Int(stamp.track), packet: Int(stamp.packet), viaRTX: isRTX,
+        isRepeat: isRepeat, at: sentAt))
+    switch arrival {
     case .fresh: break
     case .again(let cameAsRTX):
       if !isRTX && !cameAsRTX { return "sequence number \(sequence) again, opened twice" }

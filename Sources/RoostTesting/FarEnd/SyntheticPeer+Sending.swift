@@ -137,7 +137,7 @@ extension SyntheticPeer {
         sources[index].requestKeyFrame()
         journal.count(.keyFrame)
       }
-    case .transportFeedback:
+    case .transportFeedback where !isOnRealNetwork:
       let feedback = try TransportFeedback(packet)
       let (error, right) = transportLog.check(feedback)
       journal.count(.feedbackChecked, right)

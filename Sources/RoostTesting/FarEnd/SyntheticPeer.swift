@@ -38,6 +38,9 @@ public final class SyntheticPeer {
     public var videoSequence: UInt16 = 0
     public var videoInterval: Int64 = 50_000_000
     public var videoPacketSize = 60...600
+    /// Packets of a frame.
+    public var videoPackets = 1...4
+    public var keyFramePackets = 3...7
 
     public init(number: Int) { self.number = number }
   }
@@ -107,6 +110,40 @@ public final class SyntheticPeer {
   var mayReceive: (_ slot: Int, _ publisher: Int, _ sentAt: Instant) -> Bool = { _, _, _ in true }
   /// Called with each sender report that comes.
   var onSenderReport: (_ stream: Int, SenderReport) -> Void = { _, _ in }
+  /// Called with each media packet that was opened and found to be as it was sent.
+  package var onPacket: (MediaArrival) -> Void = { _ in }
+  /// On a real network datagrams that libsrtp refuses are counted and no violation, since anything may come; and
+  /// nobody knows when a packet reached the server, so that its arrival feedback can't be checked.
+  package var isOnRealNetwork = false
+  package internal(set) var refusals = Refusals()
+
+  /// What libsrtp refused.
+  package struct Refusals {
+    /// Changed on the way, or sealed by somebody else.
+    package var forged = 0
+    /// Opened before, or too old to know.
+    package var repeated = 0
+  }
+
+  /// A packet of a track, as it reached its subscriber.
+  package struct MediaArrival {
+    package var publisher: Int
+    package var track: Int
+    package var packet: Int
+    package var viaRTX: Bool
+    /// It has come before.
+    package var isRepeat: Bool
+    package var at: Instant
+
+    package init(publisher: Int, track: Int, packet: Int, viaRTX: Bool, isRepeat: Bool, at: Instant) {
+      self.publisher = publisher
+      self.track = track
+      self.packet = packet
+      self.viaRTX = viaRTX
+      self.isRepeat = isRepeat
+      self.at = at
+    }
+  }
 
   public init(
     _ configuration: Configuration, address: SocketAddress, dtls: DTLSContext,
@@ -156,6 +193,21 @@ public final class SyntheticPeer {
     streams.reduce(0) { count, stream in
       count + stream.entries.count { Int($0.publisher) == publisher }
     }
+  }
+
+  /// Packets of the track that were made so far, and when each was.
+  package func packetsMade(track: Int) -> Int {
+    track < sources.count ? sources[track].log.nextPacket : 0
+  }
+  package func sendTime(track: Int, packet: Int) -> Instant? {
+    guard track < sources.count, packet < sources[track].log.nextPacket else { return nil }
+    return sources[track].log.packets[packet].sentAt
+  }
+  package var trackCount: Int { sources.count }
+
+  /// Lets go of what was received long ago; of no use to the audits of a simulation, which look at everything.
+  package func forgetReceived(keeping packets: Int) {
+    for stream in streams { stream.forget(keeping: packets) }
   }
 
   /// Packets that it has published.

@@ -48,6 +48,8 @@ struct TrackSource {
   private(set) var nextFrame: Instant
   private let interval: Int64
   private let packetSize: ClosedRange<Int>
+  private let framePackets: ClosedRange<Int>
+  private let keyFramePackets: ClosedRange<Int>
   /// Until the server is known to have mapped the stream.
   private var namesSection = true
   /// Plain packets, to be sent again; by number.
@@ -60,7 +62,8 @@ struct TrackSource {
   init(
     section: SendSection, codec: NegotiatedCodec, habits: SyntheticPeer.Configuration, log: PublishedTrack,
     logNumber: Int, clock: DriftingClock, sequence: UInt16,
-    frameInterval: Int64, packetSize: ClosedRange<Int>, now: Instant, random: RandomSource
+    frameInterval: Int64, packetSize: ClosedRange<Int>, framePackets: ClosedRange<Int> = 1...4,
+    keyFramePackets: ClosedRange<Int> = 3...7, now: Instant, random: RandomSource
   ) {
     self.section = section
     self.log = log
@@ -75,6 +78,8 @@ struct TrackSource {
     rtxSSRC = section.rtxSSRC
     interval = frameInterval
     self.packetSize = packetSize
+    self.framePackets = framePackets
+    self.keyFramePackets = keyFramePackets
     rtxSequence = UInt16(truncatingIfNeeded: self.random.next())
     base = UInt32(truncatingIfNeeded: self.random.next())
     pictureID = UInt16(truncatingIfNeeded: self.random.next()) & 0x7FFF
@@ -171,7 +176,7 @@ struct TrackSource {
         wantsKeyFrame = false
         lastKeyFrame = now
       }
-      count = mark.isKeyFrame ? Int.random(in: 3...7, using: &random) : Int.random(in: 1...4, using: &random)
+      count = Int.random(in: mark.isKeyFrame ? keyFramePackets : framePackets, using: &random)
       mark.isBase = mark.isKeyFrame || frame % 2 == 0
       pictureID = (pictureID &+ 1) & 0x7FFF
       if mark.isBase { tl0PictureIndex &+= 1 }

@@ -24,7 +24,7 @@ _FLAGS = (
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
     "--autoplay-policy=no-user-gesture-required",
-    "--use-fake-device-for-media-stream=fps=30",
+    "--use-fake-device-for-media-stream=fps=30,device-count=2",
     "--use-fake-ui-for-media-stream",
     "--disable-features=WebRtcHideLocalIpsWithMdns",  # nobody answers mDNS in the namespace
     "--user-data-dir={folder}/profile",
@@ -33,8 +33,13 @@ _FLAGS = (
 )
 
 
+# Their codes, and what they write.
+_KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), "Escape": (27, ""), "ArrowUp": (38, ""), "ArrowDown": (40, "")}
+
+
 class Chromium(Browser):
     name = "chromium"
+    SCREEN = ""  # a stand-in for getDisplayMedia: it needs none, and shares without asking
 
     def __init__(self):
         super().__init__(Process("chromium", ["chromium", *_FLAGS, "about:blank"]))
@@ -114,8 +119,8 @@ class Chromium(Browser):
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
 
     async def press(self, key):
-        """Strikes a key: `Tab`, `Enter`, or a character."""
-        code, text = {"Tab": (9, ""), "Enter": (13, "\r")}.get(key, (0, key))
+        """Strikes a key: one of `_KEYS`, or a character."""
+        code, text = _KEYS.get(key, (0, key))
         event = {"key": key, "windowsVirtualKeyCode": code or ord(key.upper()), "text": text}
         await self._command("Input.dispatchKeyEvent", {"type": "keyDown" if text else "rawKeyDown", **event})
         await self._command("Input.dispatchKeyEvent", {"type": "keyUp", **event, "text": ""})

@@ -40,8 +40,27 @@ _PREFERENCES = {
 }
 
 
+# Without a window it has no screen to share: a stand-in for what the user would choose.
+_SCREEN = """
+navigator.mediaDevices.getDisplayMedia = async () => {
+  const canvas = Object.assign(document.createElement("canvas"), { width: 1280, height: 720 });
+  const context = canvas.getContext("2d");
+  let time = 0;
+  setInterval(() => {
+    context.fillStyle = "white";
+    context.fillRect(0, 0, 1280, 720);
+    context.fillStyle = "black";
+    context.fillRect((time += 8) % 1280, 100, 40, 500);
+  }, 66);
+  return canvas.captureStream(15);
+};
+"""
+_KEYS = {"Tab": "\ue004", "Enter": "\ue007", "Escape": "\ue00c", "ArrowUp": "\ue013", "ArrowDown": "\ue015"}
+
+
 class Firefox(Browser):
     name = "firefox"
+    SCREEN = _SCREEN
 
     def __init__(self):
         command = ["firefox-esr", "--headless", "--no-remote", "--profile", "{folder}/profile",
@@ -116,8 +135,8 @@ class Firefox(Browser):
             "context": self._context, "viewport": {"width": width, "height": height}})
 
     async def press(self, key):
-        """Strikes a key: `Tab`, `Enter`, or a character."""
-        value = {"Tab": "\ue004", "Enter": "\ue007"}.get(key, key)
+        """Strikes a key: one of `_KEYS`, or a character."""
+        value = _KEYS.get(key, key)
         await self._remote.command("input.performActions", {"context": self._context, "actions": [{
             "type": "key", "id": "keyboard",
             "actions": [{"type": "keyDown", "value": value}, {"type": "keyUp", "value": value}]}]})

@@ -20,6 +20,9 @@ import time
 if __name__ != "__main__":
     from .process import Process
 
+SO_RCVBUFFORCE = 33
+BUFFER = 4 << 20
+
 
 def _is_request(datagram):
     return len(datagram) >= 20 and datagram[0] == 0 and datagram[1] == 1
@@ -46,6 +49,11 @@ class _Relay:
     def _socket(self):
         made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         made.setblocking(False)
+        # What a NAT forwards as it comes, waits here for Python.
+        try:
+            made.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER)
+        except PermissionError:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
         made.bind((self._address, 0))
         return made
 

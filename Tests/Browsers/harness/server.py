@@ -46,7 +46,7 @@ class Server:
 
     def bare(self):
         """An address of the server's origin, which its WebSocket asks for, with no script in it."""
-        return f"{self.ORIGIN}/style.css"
+        return f"{self.ORIGIN}/base.css"
 
     def page(self, room, identity, publish):
         """The page's address, joining `room` by itself."""

@@ -1,0 +1,69 @@
+// One's own camera and microphone in the call: sent, held back, changed, and one's own tile.
+
+import { joinProblem } from "/messages.js";
+import { notice } from "/notices.js";
+
+export class Sending {
+  #call;
+  #devices;
+  #stage;
+  #publications = { camera: null, microphone: null };
+  #own = new MediaStream();
+  #last = Promise.resolve();
+
+  /** @param {import("/call.js").Call} call @param {import("/devices.js").Devices} devices
+   * @param {import("/tiles.js").Stage} stage */
+  constructor(call, devices, stage) {
+    this.#call = call;
+    this.#devices = devices;
+    this.#stage = stage;
+    devices.addEventListener("change", () => this.#follow());
+    call.addEventListener("enter", () => this.#follow());
+    call.addEventListener("leave", () => (this.#publications = { camera: null, microphone: null }));
+  }
+
+  #follow() {
+    this.#showTile();
+    this.#send("camera");
+    this.#send("microphone");
+  }
+
+  #showTile() {
+    if (!this.#call.hasEntered) return;
+    const tile = this.#stage.tile("own camera", { own: true, group: "camera" });
+    tile.name = `${this.#call.name} (you)`;
+    tile.muted = !this.#devices.isOn("microphone");
+    const { camera } = this.#devices;
+    const [current] = this.#own.getTracks();
+    if (current !== camera) {
+      if (current) this.#own.removeTrack(current);
+      if (camera) this.#own.addTrack(camera);
+    }
+    tile.play(this.#own, camera !== null);
+  }
+
+  /** Publishes what is wanted, or changes what is published: one after the other. */
+  #send(kind) {
+    const { room } = this.#call;
+    if (!this.#call.hasEntered) return;
+    this.#last = this.#last.then(() => this.#update(room, kind)).catch((error) => {
+      if (room === this.#call.room) notice(joinProblem(error));
+    });
+  }
+
+  async #update(room, kind) {
+    if (room !== this.#call.room) return;
+    const track = this.#devices[kind];
+    const isOn = this.#devices.isOn(kind);
+    const publication = this.#publications[kind];
+    if (!publication) {
+      if (!isOn) return;
+      const [published = null] = await room.publish([track], { video: "camera", audio: "microphone" });
+      if (room === this.#call.room) this.#publications[kind] = published;
+      return;
+    }
+    // Another device goes into the section of the one before it: nothing is negotiated.
+    if (publication.track !== track) await publication.replace(track);
+    if (publication.muted === isOn) await room.mute(publication, !isOn);
+  }
+}

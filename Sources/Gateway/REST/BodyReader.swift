@@ -1,0 +1,145 @@
+internal import FoundationEssentials
+internal import HTTPServer
+internal import Rooms
+
+/// The members of a request's JSON object, each of which may be absent, null or of its type; what isn't known is
+/// refused, since nobody should believe that it was done.
+struct BodyReader {
+  private let members: [String: StrictJSON]
+  /// As in `permissions.`, for what is said about its members.
+  private let prefix: String
+
+  /// - Parameter types: media types that are taken.
+  init(_ request: HTTPRequest, types: [String], knowing names: Set<String>) throws(RESTProblem) {
+    let type = request.headers["content-type"]?.split(separator: ";").first.map {
+      $0.filter { $0 != " " && $0 != "\t" }.lowercased()
+    }
+    guard let type, types.contains(type) else {
+      var problem = RESTProblem(
+        status: 415, code: "content-type", title: "The body is of another type",
+        detail: "expected: \(types.joined(separator: " or "))")
+      if request.method == .patch { problem.headers = [("accept-patch", types[0])] }
+      throw problem
+    }
+    // A body is bounded by its bytes.
+    guard case .object(let members)? = StrictJSON.parse(request.body, maximumMembers: request.body.count)
+    else {
+      throw .body("it is no JSON object, or has a member twice")
+    }
+    try self.init(members, prefix: "", knowing: names)
+  }
+
+  private init(_ members: [String: StrictJSON], prefix: String, knowing names: Set<String>)
+    throws(RESTProblem)
+  {
+    self.members = members
+    self.prefix = prefix
+    if let unknown = members.keys.filter({ !names.contains($0) }).min() {
+      throw .body("\(prefix)\(unknown.prefix(64)) is not known here")
+    }
+  }
+
+  private func wrong(_ name: String, _ expected: String) -> RESTProblem {
+    .body("\(prefix)\(name) is \(expected)")
+  }
+
+  /// - Parameter value: nil: it is something else.
+  private func change<Value>(
+    _ name: String, _ expected: String, _ value: (StrictJSON) -> Value?
+  ) throws(RESTProblem) -> Change<Value> {
+    switch members[name] {
+    case nil: return .keep
+    case .null: return .remove
+    case let given?:
+      guard let value = value(given) else { throw wrong(name, expected) }
+      return .set(value)
+    }
+  }
+
+  func flag(_ name: String) throws(RESTProblem) -> Change<Bool> {
+    try change(name, "true or false") { if case .boolean(let value) = $0 { value } else { nil } }
+  }
+
+  func integer(_ name: String, _ range: ClosedRange<Int>) throws(RESTProblem) -> Change<Int> {
+    try change(name, "a whole number from \(range.lowerBound) to \(range.upperBound)") {
+      guard case .number(let value) = $0, value == value.rounded(), value.magnitude < 1e15,
+        range.contains(Int(value))
+      else { return nil }
+      return Int(value)
+    }
+  }
+
+  func text(_ name: String, _ expected: String, _ isGood: (String) -> Bool) throws(RESTProblem) -> Change<
+    String
+  > {
+    try change(name, expected) {
+      guard case .string(let text) = $0, isGood(text) else { return nil }
+      return text
+    }
+  }
+
+  /// A name of anything.
+  func name(_ name: String) throws(RESTProblem) -> Change<String> {
+    try text(name, "a text of 1 to 128 bytes without control characters", AccessToken.isName)
+  }
+
+  /// Its size is the room's to judge.
+  func metadata() throws(RESTProblem) -> Change<String> { try text("metadata", "a text") { _ in true } }
+
+  func texts(_ name: String, most: Int) throws(RESTProblem) -> Change<[String]> {
+    try change(name, "a list of at most \(most) texts") {
+      guard case .array(let items) = $0, items.count <= most else { return nil }
+      var texts: [String] = []
+      for item in items {
+        guard case .string(let text) = item else { return nil }
+        texts.append(text)
+      }
+      return texts
+    }
+  }
+
+  /// As in tokens an empty list is no restriction.
+  func sources(_ name: String) throws(RESTProblem) -> Change<Set<TrackSource>> {
+    if case .array([])? = members[name] { return .remove }
+    let all = TrackSource.allCases.map(\.rawValue)
+    return try change(name, "a list of \(all.joined(separator: ", "))") {
+      guard case .array(let items) = $0 else { return nil }
+      var sources: Set<TrackSource> = []
+      for item in items {
+        guard case .string(let text) = item, let source = TrackSource(rawValue: text) else { return nil }
+        sources.insert(source)
+      }
+      return sources
+    }
+  }
+
+  /// Texts by key, each of which may be null.
+  func pairs(_ name: String) throws(RESTProblem) -> Change<[String: Change<String>]> {
+    try change(name, "an object of texts") {
+      guard case .object(let members) = $0 else { return nil }
+      var pairs: [String: Change<String>] = [:]
+      for (key, value) in members {
+        switch value {
+        case .null: pairs[key] = .remove
+        case .string(let text): pairs[key] = .set(text)
+        default: return nil
+        }
+      }
+      return pairs
+    }
+  }
+
+  /// - Returns: nil where it is absent; null is an empty one.
+  func object(_ name: String, knowing names: Set<String>) throws(RESTProblem) -> BodyReader? {
+    switch members[name] {
+    case nil: return nil
+    case .object(let inner): return try BodyReader(inner, prefix: "\(prefix)\(name).", knowing: names)
+    default: throw wrong(name, "an object")
+    }
+  }
+}
+
+extension Change {
+  /// Where null says no more than absence.
+  var value: Value? { if case .set(let value) = self { value } else { nil } }
+}

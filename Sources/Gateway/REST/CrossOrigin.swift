@@ -1,0 +1,30 @@
+internal import HTTPServer
+
+/// Which pages of other origins may read what is answered (the Fetch standard's CORS protocol). No credentials:
+/// a request is known by the token that the page itself puts into it.
+public struct CrossOrigin: Equatable, Sendable {
+  /// As in `https://example.org`; `*` stands for all.
+  public var origins: [String]
+
+  public init(origins: [String] = ["*"]) { self.origins = origins }
+
+  func allow(_ request: HTTPRequest, on response: inout HTTPResponse) {
+    if !origins.contains("*") { response.headers.add("vary", "origin") }
+    guard let origin = request.headers["origin"], origins.contains("*") || origins.contains(origin) else {
+      return
+    }
+    response.headers.add("access-control-allow-origin", origins.contains("*") ? "*" : origin)
+    response.headers.add("access-control-expose-headers", "location, retry-after, allow")
+  }
+
+  /// The answer to OPTIONS.
+  func preflight(_ request: HTTPRequest, allowed: String) -> HTTPResponse {
+    var response = HTTPResponse(status: 204, headers: ["allow": allowed])
+    allow(request, on: &response)
+    guard response.headers["access-control-allow-origin"] != nil else { return response }
+    response.headers.add("access-control-allow-methods", allowed)
+    response.headers.add("access-control-allow-headers", "authorization, content-type, last-event-id")
+    response.headers.add("access-control-max-age", "7200")
+    return response
+  }
+}

@@ -1,0 +1,75 @@
+internal import HTTPServer
+internal import Rooms
+
+/// The event log, page by page.
+extension RESTDoor {
+  @Sendable func listRoomEvents(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
+    var after: Int?
+    if let text = call.request.queryItem("after") {
+      guard let number = Int(text), number >= 0 else { throw .query("after is an event's id") }
+      after = number
+    }
+    let limit = try RESTPage.limit(of: call.request)
+    do throws(EventLogError) {
+      let page = try rooms.events.events(of: call.room, after: after, limit: limit)
+      let last = page.events.last?.id ?? after ?? page.lastEvent
+      return answer(
+        RoomEventPage(
+          items: page.events.map { EventBody($0) }, next: last < page.lastEvent ? String(last) : nil,
+          lastEvent: page.lastEvent))
+    } catch {
+      throw RESTProblem(error, state: "/v1/rooms/\(call.room.percentEncoded())/participants")
+    }
+  }
+
+  @Sendable func listEvents(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
+    let limit = try RESTPage.limit(of: call.request)
+    do throws(EventLogError) {
+      let page = try rooms.events.events(after: call.request.queryItem("after"), limit: limit)
+      return answer(
+        EventPage(
+          items: page.events.map { EventPage.Item(cursor: $0.cursor, event: EventBody($0.event)) },
+          next: page.isLast ? nil : page.cursor, cursor: page.cursor))
+    } catch {
+      throw RESTProblem(error, state: "/v1/rooms")
+    }
+  }
+}
+
+struct RoomEventPage: Encodable {
+  let items: [EventBody]
+  /// For `after`; nil: there is no more by now.
+  let next: String?
+  /// The last that the room has had.
+  let lastEvent: Int
+}
+
+struct EventPage: Encodable {
+  struct Item: Encodable {
+    /// Continues after this event.
+    let cursor: String
+    let event: EventBody
+  }
+
+  let items: [Item]
+  /// For `after`; nil: there is no more by now.
+  let next: String?
+  /// Continues after all of them, later too.
+  let cursor: String
+}
+
+extension RESTProblem {
+  /// - Parameter state: where the present is read.
+  init(_ error: EventLogError, state: String) {
+    switch error {
+    case .unknownRoom: self.init(AdministrationError.unknownRoom)
+    case .notACursor: self = .query("after is the cursor of another page")
+    case .gone(let oldest):
+      self.init(status: 410, code: "events-gone", title: "What follows that event is no longer kept")
+      members = ["oldest": .number(Double(oldest)), "state": .string(state)]
+    case .cursorGone(let oldest):
+      self.init(status: 410, code: "events-gone", title: "What follows that event is no longer kept")
+      members = ["oldest": .string(oldest), "state": .string(state)]
+    }
+  }
+}

@@ -1,0 +1,137 @@
+internal import FoundationEssentials
+internal import HTTPServer
+internal import Model
+internal import Rooms
+
+/// `/v1/rooms/{room}/participants` and what is said to them.
+extension RESTDoor {
+  private static let permissions: Set<String> = [
+    "canPublish", "canPublishSources", "canSubscribe", "canPublishData", "canUpdateOwnMetadata",
+  ]
+
+  @Sendable func listParticipants(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
+    let page = try RESTPage(call.request)
+    let found = await (try room(call)).participants(after: page.after, limit: page.limit + 1)
+    return answer(page.body(found.map { ParticipantResource($0) }) { $0.body.identity })
+  }
+
+  @Sendable func showParticipant(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
+    let room = try room(call)
+    let found = try await ask { () async throws(AdministrationError) in
+      try await room.participant(call.identity)
+    }
+    return answer(ParticipantResource(found))
+  }
+
+  @Sendable func changeParticipant(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
+    let body = try BodyReader(
+      call.request, types: Self.patchTypes, knowing: ["name", "metadata", "attributes", "permissions"])
+    var patch = ParticipantPatch()
+    patch.name = try body.name("name")
+    patch.metadata = try body.metadata()
+    patch.attributes = try body.pairs("attributes")
+    if let permissions = try body.object("permissions", knowing: Self.permissions) {
+      patch.permissions.canPublish = try permissions.flag("canPublish")
+      patch.permissions.canPublishSources = try permissions.sources("canPublishSources")
+      patch.permissions.canSubscribe = try permissions.flag("canSubscribe")
+      patch.permissions.canPublishData = try permissions.flag("canPublishData")
+      patch.permissions.canUpdateOwnMetadata = try permissions.flag("canUpdateOwnMetadata")
+    }
+    let room = try room(call)
+    let changed = try await ask { [patch] () async throws(AdministrationError) in
+      try await room.change(call.identity, patch)
+    }
+    return answer(ParticipantResource(changed))
+  }
+
+  @Sendable func removeParticipant(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
+    let room = try room(call)
+    try await ask { () async throws(AdministrationError) in try await room.remove(call.identity) }
+    return HTTPResponse(status: 204)
+  }
+
+  @Sendable func muteTrack(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
+    let body = try BodyReader(call.request, types: ["application/json"], knowing: ["muted"])
+    guard let muted = try body.flag("muted").value else { throw .body("muted is needed") }
+    let room = try room(call)
+    let (track, isHeld) = try await ask { () async throws(AdministrationError) in
+      try await room.hold(call.parameters["track"] ?? "", of: call.identity, muted)
+    }
+    return answer(TrackResource(body: TrackBody(track), mutedByAdmin: isHeld))
+  }
+
+  @Sendable func sendData(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
+    let body = try BodyReader(
+      call.request, types: ["application/json"], knowing: ["payload", "topic", "reliable", "destinations"])
+    let most = ClientMessage.maximumPayloadBytes
+    guard
+      let payload = try body.text(
+        "payload", "base64 of at most 16 KiB",
+        { $0.utf8.count <= most && $0.utf8.count % 4 == 0 && Data(base64Encoded: $0) != nil }
+      ).value
+    else { throw .body("payload is needed") }
+    let topic = try body.name("topic").value
+    let reliable = try body.flag("reliable").value ?? true
+    let destinations = try body.texts("destinations", most: ClientMessage.maximumDestinations).value
+    await (try room(call)).send(payload, topic: topic, reliable: reliable, to: destinations)
+    return HTTPResponse(status: 204)
+  }
+}
+
+/// A participant, as REST shows it: what everybody sees, and what only those see who run the room.
+struct ParticipantResource: Encodable {
+  let body: ParticipantBody
+  let tracks: [TrackResource]
+  /// RFC 3339.
+  let joinedAt: String
+  let hidden: Bool
+  let quality: String?
+  let subscriptions: [Subscription]
+
+  struct Subscription: Encodable {
+    let track: String
+    let mid: String?
+    let state: String
+    let reason: String?
+  }
+
+  init(_ participant: ParticipantSnapshot) {
+    body = ParticipantBody(participant.info)
+    tracks = participant.info.tracks.map {
+      TrackResource(body: TrackBody($0), mutedByAdmin: participant.heldTracks.contains($0.id))
+    }
+    joinedAt = participant.joined.text
+    hidden = participant.grants.hidden
+    quality = participant.quality?.rawValue
+    subscriptions = participant.subscriptions.map { subscription in
+      let stream = StreamBody(subscription.track, subscription.state)
+      return Subscription(
+        track: stream.track, mid: subscription.mid, state: stream.state, reason: stream.reason)
+    }
+  }
+
+  private enum Key: CodingKey { case tracks, joinedAt, hidden, quality, subscriptions }
+
+  func encode(to encoder: any Encoder) throws {
+    try body.encode(to: encoder)
+    var fields = encoder.container(keyedBy: Key.self)
+    try fields.encode(tracks, forKey: .tracks)
+    try fields.encode(joinedAt, forKey: .joinedAt)
+    try fields.encode(hidden, forKey: .hidden)
+    try fields.encodeIfPresent(quality, forKey: .quality)
+    try fields.encode(subscriptions, forKey: .subscriptions)
+  }
+}
+
+struct TrackResource: Encodable {
+  let body: TrackBody
+  let mutedByAdmin: Bool
+
+  private enum Key: CodingKey { case mutedByAdmin }
+
+  func encode(to encoder: any Encoder) throws {
+    try body.encode(to: encoder)
+    var fields = encoder.container(keyedBy: Key.self)
+    try fields.encode(mutedByAdmin, forKey: .mutedByAdmin)
+  }
+}

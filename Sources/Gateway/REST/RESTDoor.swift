@@ -1,0 +1,157 @@
+internal import FoundationEssentials
+public import HTTPServer
+public import Rooms
+
+/// The door for those who run rooms: a thin translation of REST to what the rooms' administration does.
+public struct RESTDoor: Sendable {
+  let rooms: RoomDirectory
+  private let crossOrigin: CrossOrigin
+  /// Reads a token and says whether it is good.
+  private let verify: @Sendable (String?) throws(AccessTokenRefusal) -> AccessToken
+
+  public init(
+    rooms: RoomDirectory, crossOrigin: CrossOrigin,
+    verify: @escaping @Sendable (String?) throws(AccessTokenRefusal) -> AccessToken
+  ) {
+    self.rooms = rooms
+    self.crossOrigin = crossOrigin
+    self.verify = verify
+  }
+
+  /// - Returns: nil for what isn't REST's.
+  public func response(to request: HTTPRequest) async -> HTTPResponse? {
+    guard let segments = request.segments else { return nil }
+    let matching = RESTOperation.all.compactMap { operation in
+      operation.match(segments).map { (operation, $0) }
+    }
+    guard !matching.isEmpty else { return nil }
+    let methods = matching.map(\.0.method)
+    let allowed =
+      (methods.contains(.get) ? ["GET", "HEAD"] : [])
+      + methods.filter { $0 != .get }.map(\.rawValue) + ["OPTIONS"]
+    let list = allowed.joined(separator: ", ")
+    if request.method == .options { return crossOrigin.preflight(request, allowed: list) }
+    let method = request.method == .head ? .get : request.method
+    var response: HTTPResponse
+    if let (operation, parameters) = matching.first(where: { $0.0.method == method }) {
+      do throws(RESTProblem) {
+        response = try await perform(operation, RESTCall(request: request, parameters: parameters))
+      } catch {
+        response = error.response
+      }
+    } else {
+      response = Problem.method(allowed: list)
+    }
+    crossOrigin.allow(request, on: &response)
+    return response
+  }
+
+  private func perform(_ operation: RESTOperation, _ call: RESTCall) async throws(RESTProblem) -> HTTPResponse
+  {
+    if operation.grant != .none {
+      do throws(AccessTokenRefusal) { try authorize(operation.grant, call) } catch {
+        throw RESTProblem(error)
+      }
+    }
+    if let room = call.parameters["room"], !AccessToken.isName(room) {
+      throw RESTProblem(
+        status: 400, code: "room-name", title: "A room's name has 1 to 128 bytes and no control characters")
+    }
+    if let identity = call.parameters["identity"], !AccessToken.isName(identity) {
+      throw RESTProblem(
+        status: 400, code: "identity", title: "An identity has 1 to 128 bytes and no control characters")
+    }
+    return try await operation.perform(self)(call)
+  }
+
+  private func authorize(_ grant: RESTOperation.Grant, _ call: RESTCall) throws(AccessTokenRefusal) {
+    if call.request.bearerToken == nil, call.request.headers["authorization"] != nil {
+      throw .malformed(reason: "Authorization is no Bearer token")
+    }
+    let token = try verify(call.request.bearerToken)
+    switch grant {
+    case .none: break
+    case .roomCreate: if !token.grants.roomCreate { throw .notForThis(missing: "roomCreate") }
+    case .roomList: if !token.grants.roomList { throw .notForThis(missing: "roomList") }
+    case .roomAdmin: try token.requireAdmin(room: call.room)
+    }
+    if let identity = token.identity, let room = call.parameters["room"],
+      rooms.forbids(identity, in: room, issued: token.effectiveIssue)
+    {
+      throw .removed
+    }
+  }
+
+  @Sendable func describe(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
+    HTTPResponse(status: 200, type: "application/json", body: PackageResources.openapi_json)
+  }
+
+  // MARK: - What the operations share
+
+  func room(_ call: RESTCall) throws(RESTProblem) -> RoomAdministration {
+    guard let room = rooms.administration(of: call.room) else { throw RESTProblem(.unknownRoom) }
+    return room
+  }
+
+  /// - Returns: the answer, or the problem that the rooms' refusal is.
+  func ask<Answer>(
+    _ question: () async throws(AdministrationError) -> Answer
+  ) async throws(RESTProblem) -> Answer {
+    do throws(AdministrationError) { return try await question() } catch { throw RESTProblem(error) }
+  }
+
+  func answer(_ value: some Encodable, status: Int = 200) -> HTTPResponse {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let body = try? encoder.encode(value) else {
+      preconditionFailure("texts, flags and finite numbers are always JSON")
+    }
+    var response = HTTPResponse(status: status, type: "application/json", body: body)
+    response.headers.add("cache-control", "no-store")
+    return response
+  }
+}
+
+/// One page of a list in the order of names.
+struct RESTPage {
+  static let defaultLimit = 100
+  static let maximumLimit = 1_000
+
+  /// The last name of the page before.
+  let after: String?
+  let limit: Int
+
+  init(_ request: HTTPRequest) throws(RESTProblem) {
+    limit = try Self.limit(of: request)
+    if let text = request.queryItem("after") {
+      guard let bytes = Base64URL.decode(text.utf8), let name = String(validating: bytes, as: UTF8.self)
+      else {
+        throw .query("after is the next of another page")
+      }
+      after = name
+    } else {
+      after = nil
+    }
+  }
+
+  static func limit(of request: HTTPRequest) throws(RESTProblem) -> Int {
+    guard let text = request.queryItem("limit") else { return defaultLimit }
+    guard let limit = Int(text), (1...maximumLimit).contains(limit) else {
+      throw .query("limit is a whole number from 1 to \(maximumLimit)")
+    }
+    return limit
+  }
+
+  /// - Parameter found: one more than the limit where there are more.
+  func body<Item: Encodable>(_ found: [Item], name: (Item) -> String) -> RESTList<Item> {
+    let items = Array(found.prefix(limit))
+    let next = found.count > limit ? items.last.map { Base64URL.encode(Array(name($0).utf8)) } : nil
+    return RESTList(items: items, next: next)
+  }
+}
+
+struct RESTList<Item: Encodable>: Encodable {
+  let items: [Item]
+  /// For `after`; nil: there is no more.
+  let next: String?
+}

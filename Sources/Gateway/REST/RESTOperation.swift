@@ -1,0 +1,75 @@
+internal import HTTPServer
+
+/// One thing that can be asked over REST.
+struct RESTOperation: Sendable {
+  enum Grant: Sendable {
+    case none
+    case roomCreate
+    case roomList
+    /// For the room of the path.
+    case roomAdmin
+  }
+
+  let method: HTTPMethod
+  /// As in OpenAPI: `/v1/rooms/{room}`.
+  let path: String
+  let grant: Grant
+  let perform: @Sendable (RESTDoor) -> @Sendable (RESTCall) async throws(RESTProblem) -> HTTPResponse
+
+  private let segments: [Substring]
+
+  init(
+    _ method: HTTPMethod, _ path: String, _ grant: Grant,
+    _ perform:
+      @escaping @Sendable (RESTDoor) -> @Sendable (RESTCall) async throws(RESTProblem) -> HTTPResponse
+  ) {
+    self.method = method
+    self.path = path
+    self.grant = grant
+    self.perform = perform
+    segments = path.split(separator: "/")
+  }
+
+  /// - Parameter given: decoded.
+  /// - Returns: what stands in the places of the names in braces; nil: it is another path.
+  func match(_ given: [String]) -> [String: String]? {
+    guard given.count == segments.count else { return nil }
+    var parameters: [String: String] = [:]
+    for (segment, text) in zip(segments, given) {
+      if segment.hasPrefix("{") {
+        parameters[String(segment.dropFirst().dropLast())] = text
+      } else if segment != text {
+        return nil
+      }
+    }
+    return parameters
+  }
+
+  /// All that is built; openapi.json describes these and no others.
+  static let all: [RESTOperation] = [
+    .init(.get, "/openapi.json", .none, RESTDoor.describe),
+    .init(.get, "/v1/rooms", .roomList, RESTDoor.listRooms),
+    .init(.post, "/v1/rooms", .roomCreate, RESTDoor.createRoom),
+    .init(.get, "/v1/rooms/{room}", .roomList, RESTDoor.showRoom),
+    .init(.patch, "/v1/rooms/{room}", .roomAdmin, RESTDoor.changeRoom),
+    .init(.delete, "/v1/rooms/{room}", .roomCreate, RESTDoor.closeRoom),
+    .init(.get, "/v1/rooms/{room}/participants", .roomAdmin, RESTDoor.listParticipants),
+    .init(.get, "/v1/rooms/{room}/participants/{identity}", .roomAdmin, RESTDoor.showParticipant),
+    .init(.patch, "/v1/rooms/{room}/participants/{identity}", .roomAdmin, RESTDoor.changeParticipant),
+    .init(.delete, "/v1/rooms/{room}/participants/{identity}", .roomAdmin, RESTDoor.removeParticipant),
+    .init(
+      .post, "/v1/rooms/{room}/participants/{identity}/tracks/{track}/mute", .roomAdmin, RESTDoor.muteTrack),
+    .init(.post, "/v1/rooms/{room}/data", .roomAdmin, RESTDoor.sendData),
+    .init(.get, "/v1/rooms/{room}/events", .roomAdmin, RESTDoor.listRoomEvents),
+    .init(.get, "/v1/events", .roomList, RESTDoor.listEvents),
+  ]
+}
+
+/// A request whose path and token are good.
+struct RESTCall: Sendable {
+  let request: HTTPRequest
+  let parameters: [String: String]
+
+  var room: String { parameters["room"] ?? "" }
+  var identity: String { parameters["identity"] ?? "" }
+}

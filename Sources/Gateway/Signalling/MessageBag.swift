@@ -1,0 +1,30 @@
+/// Messages from others for somebody who is away, or who may not have got them; beyond the bounds the oldest are left
+/// out.
+struct MessageBag {
+  static let messageLimit = 256
+  /// Of their payloads, as base64.
+  static let byteLimit = 1_048_576
+
+  private(set) var messages: [DataBody] = []
+  /// How many of the first have been sent.
+  private var sent = 0
+  private var bytes = 0
+
+  mutating func put(_ message: DataBody) {
+    messages.append(message)
+    bytes += message.payload.utf8.count
+    while messages.count > Self.messageLimit || bytes > Self.byteLimit { drop(1) }
+  }
+
+  /// All that is here has been sent.
+  mutating func noteSent() { sent = messages.count }
+
+  /// What was sent has arrived.
+  mutating func forgetSent() { drop(sent) }
+
+  private mutating func drop(_ count: Int) {
+    bytes -= messages.prefix(count).reduce(0) { $0 + $1.payload.utf8.count }
+    messages.removeFirst(count)
+    sent = max(0, sent - count)
+  }
+}

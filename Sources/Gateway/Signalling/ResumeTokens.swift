@@ -1,0 +1,70 @@
+internal import Crypto
+internal import FoundationEssentials
+internal import Synchronization
+
+/// The sessions that may be resumed, by their tokens: 192 random bits each, of which only a keyed code is kept, so that
+/// neither a look into memory nor the time of a comparison gives one away.
+///
+///     good ──redeem──▶ spent ──the client was heard──▶ forgotten
+///      ▲                 └──the answer was lost──▶ good
+///      └─ issue
+///
+/// A session has at most three: the one that it was told last, the one before, where that may not have arrived, and one
+/// that is spent. So there are never more than three times as many as there are sessions.
+final class ResumeTokens: Sendable {
+  typealias Code = [UInt8]
+
+  private struct State {
+    var good: [Code: SignallingSession] = [:]
+    /// Redeemed for a socket of which nothing was heard yet.
+    var spent: Set<Code> = []
+  }
+
+  private let key = Random.key(32)
+  private let state = Mutex(State())
+
+  /// A new one; good until it is redeemed or revoked.
+  func issue(for session: SignallingSession) -> (token: String, code: Code) {
+    let token = Data(Random.key(24)).base64EncodedString()
+      .replacing("+", with: "-").replacing("/", with: "_")
+    let code = code(of: token)
+    state.withLock { $0.good[code] = session }
+    return (token, code)
+  }
+
+  /// Takes a token in: it is good once.
+  /// - Returns: nil: unknown, or spent.
+  func redeem(_ token: String) -> (session: SignallingSession, code: Code)? {
+    let code = code(of: token)
+    return state.withLock { state in
+      guard let session = state.good.removeValue(forKey: code) else { return nil }
+      state.spent.insert(code)
+      return (session, code)
+    }
+  }
+
+  /// Whether it may become good again.
+  func isSpent(_ token: String) -> Bool {
+    let code = code(of: token)
+    return state.withLock { $0.spent.contains(code) }
+  }
+
+  /// The answer to it did not arrive: it is good once more.
+  func restore(_ code: Code, for session: SignallingSession) {
+    state.withLock {
+      $0.spent.remove(code)
+      $0.good[code] = session
+    }
+  }
+
+  func revoke(_ code: Code) {
+    state.withLock {
+      $0.spent.remove(code)
+      $0.good[code] = nil
+    }
+  }
+
+  var count: Int { state.withLock { $0.good.count + $0.spent.count } }
+
+  private func code(of token: String) -> Code { HMAC.code(.sha256, key: key, message: Array(token.utf8)) }
+}

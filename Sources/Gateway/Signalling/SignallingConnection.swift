@@ -1,0 +1,144 @@
+internal import Rooms
+
+/// One WebSocket at the native door: begins a session by `auth`, or takes one over by `resume`, and is its ear until
+/// the socket ends.
+///
+///     waiting ──auth──▶ joining ──▶ serving ──socket gone──▶ over; the session waits for another
+///        ├────resume──▶ resuming ──────▲  └──leave, closed, replaced──▶ over
+///        └── 5 s, or anything else first: error, close ──▶ over
+///
+/// Messages are handled in order.
+actor SignallingConnection<Socket: TextSocket> {
+  private let socket: Socket
+  private let terms: SignallingTerms
+  private let rooms: any RoomService
+  private let tokens: ResumeTokens
+  /// Who is served, and this socket's number there.
+  private var served: (session: SignallingSession, line: Int)?
+  /// The first message is being worked on.
+  private var isEntering = false
+  private var isOver = false
+
+  init(socket: Socket, terms: SignallingTerms, rooms: any RoomService, tokens: ResumeTokens) {
+    self.socket = socket
+    self.terms = terms
+    self.rooms = rooms
+    self.tokens = tokens
+  }
+
+  /// Returns when the connection has ended and the session knows.
+  /// - Parameter token: that of the request, already found good; nil: it comes in `auth`.
+  func run(authorized token: AccessToken?) async {
+    let watch = Task { [terms] in
+      try await Task.sleep(for: terms.authTime)
+      self.enteringTimedOut()
+    }
+    if let token { await join(token, id: nil) }
+    for await text in socket.messages {
+      await receive(text)
+      if isOver { break }
+    }
+    watch.cancel()
+    isOver = true
+    if let (session, line) = served { await session.hungUp(line, inGoodOrder: socket.heardClose) }
+  }
+
+  private func enteringTimedOut() {
+    guard served == nil, !isEntering, !isOver else { return }
+    fail(.authRequired, "neither auth nor resume within \(terms.authTime)", id: nil, close: .authTimeout)
+  }
+
+  private func receive(_ text: String) async {
+    let message: ClientMessage
+    do {
+      message = try ClientMessage(json: text)
+    } catch {
+      switch error {
+      case .notJSON: fail(.badMessage, "no JSON object", id: nil, close: .badMessage)
+      case .field(let name, let id):
+        fail(.badMessage, "\(name) is missing, too long or of the wrong type", id: id)
+      case .unsupported(let name, let id): fail(.unsupported, "\(name) is not supported", id: id)
+      }
+      return
+    }
+    if case .unknown = message.content { return }
+    if let (session, line) = served {
+      isOver = await !session.receive(message, on: line)
+      return
+    }
+    switch message.content {
+    case .auth(let token): await authenticate(token, id: message.id)
+    case .resume(let token, let after): await resume(token, after: after, id: message.id)
+    default: fail(.authRequired, "the first message is auth or resume", id: message.id, close: .unauthorized)
+    }
+  }
+
+  private func authenticate(_ text: String, id: RequestID?) async {
+    do {
+      await join(try terms.authorize(text), id: id)
+    } catch {
+      let code = SignallingErrorCode(rawValue: error.code) ?? .tokenMalformed
+      fail(code, error.message, id: id, close: error.status == 403 ? .forbidden : .unauthorized)
+    }
+  }
+
+  private func join(_ token: AccessToken, id: RequestID?) async {
+    guard let identity = token.identity else { return }
+    let request = JoinRequest(
+      room: terms.room, identity: identity, name: token.name, metadata: token.metadata,
+      attributes: token.attributes, grants: token.grants, tokenIssued: token.effectiveIssue,
+      remote: socket.remote)
+    isEntering = true
+    defer { isEntering = false }
+    do {
+      let participant = try await rooms.join(request)
+      let session = SignallingSession(participant, token: token, terms: terms, tokens: tokens)
+      served = (session, await session.begin(on: socket, id: id))
+    } catch {
+      fail(
+        error.code, error.message, id: id, close: error.code == .tokenRemoved ? .forbidden : .joinRefused)
+    }
+  }
+
+  private func resume(_ token: String, after: Int, id: RequestID?) async {
+    isEntering = true
+    defer { isEntering = false }
+    var found = tokens.redeem(token)
+    // The socket that it was spent for may have broken, and its end be on the way.
+    for _ in 0..<20 where found == nil && tokens.isSpent(token) {
+      try? await Task.sleep(for: .milliseconds(50))
+      found = tokens.redeem(token)
+    }
+    guard let (session, code) = found else {
+      fail(RoomRefusal.sessionGone, id: id)
+      return
+    }
+    do throws(RoomRefusal) {
+      served = (
+        session, try await session.resume(on: socket, room: terms.room, after: after, code: code, id: id)
+      )
+    } catch {
+      fail(error, id: id)
+    }
+  }
+
+  private func fail(_ refusal: RoomRefusal, id: RequestID?) {
+    fail(
+      refusal.code, refusal.message, id: id,
+      close: refusal.code == .sessionGone ? .sessionGone : .unauthorized)
+  }
+
+  private func fail(
+    _ code: SignallingErrorCode, _ message: String, id: RequestID?,
+    close closeCode: SignallingCloseCode? = nil
+  ) {
+    socket.send(ServerMessage.error(code, message: message).json(id: id))
+    guard let closeCode else { return }
+    socket.close(closeCode)
+    if served == nil { isOver = true }
+  }
+}
+
+extension RoomRefusal {
+  static let sessionGone = RoomRefusal(.sessionGone, "there is no such session any more; join anew")
+}

@@ -1,0 +1,20 @@
+internal import HTTPServer
+internal import Model
+
+/// A connection that carries text messages both ways.
+protocol TextSocket: Sendable {
+  associatedtype Messages: AsyncSequence<String, Never> & Sendable
+  var messages: Messages { get }
+  var remote: SocketAddress { get }
+  /// Whether the far end closed in good order, once it has ended; else it broke, or we closed it.
+  var heardClose: Bool { get }
+  /// - Returns: false once it is closing.
+  @discardableResult func send(_ text: String) -> Bool
+  func close(code: UInt16, reason: String)
+}
+
+extension TextSocket {
+  func close(_ code: SignallingCloseCode) { close(code: code.rawValue, reason: "\(code)") }
+}
+
+extension WebSocket: TextSocket {}

@@ -1,0 +1,200 @@
+/// What `roost-load` was asked for.
+public struct LoadOptions: Equatable, Sendable {
+  public var url = "ws://127.0.0.1:7880"
+  public var apiKey = "devkey"
+  public var secret = "secret"
+  /// Rooms are named `load-1`, `load-2` and so on.
+  public var roomPrefix = "load"
+  public var rooms = 1
+  /// In each room.
+  public var publishers = 1
+  public var subscribers = 1
+  /// Publishers receive each other, too.
+  public var isMesh = false
+  /// Bits a second of each publisher's video; 0 for none.
+  public var videoBitrate = 0
+  public var hasAudio = false
+  /// Seconds that are measured, once everybody is in.
+  public var duration = 10
+  /// Participants that begin to join in a second.
+  public var joinRate = 50.0
+  /// Seconds after which a join has failed.
+  public var joinTimeout = 10
+  /// Whether lost packets are asked for.
+  public var asksForLost = true
+  /// Where media goes, `address:port`; nil for the candidates of the server's answer.
+  public var media: String?
+  public var checksCertificate = true
+  public var printsJSON = false
+  public var isQuiet = false
+
+  public init() {}
+
+  /// Those of one publisher's tracks.
+  public var tracksOfPublisher: Int { (hasAudio ? 1 : 0) + (videoBitrate > 0 ? 1 : 0) }
+  public var participantCount: Int { rooms * (publishers + subscribers) }
+
+  /// Bounds of what one process is good for.
+  static let participantLimit = 4_000
+  /// A synthetic frame is cut into packets of this many bytes at most.
+  static let packetBytes = 1_100
+  static let framesPerSecond = 30
+}
+
+/// A command line that can't be followed.
+public struct LoadUsageError: Error, CustomStringConvertible, Equatable {
+  public let description: String
+  /// Help was asked for.
+  public let isHelp: Bool
+
+  init(_ description: String, isHelp: Bool = false) {
+    self.description = description
+    self.isHelp = isHelp
+  }
+}
+
+extension LoadOptions {
+  public static let help = """
+    roost-load joins synthetic participants to the rooms of a Roost and counts what arrives. Each has a socket,
+    ICE, DTLS and SRTP (libsrtp) of its own, joins through the WebSocket as a browser does, and compares every
+    byte that it receives with what was sent.
+
+    USAGE
+      roost-load [--url ws://HOST:PORT] [--rooms N] [--publishers N] [--subscribers N] [--video RATE] [--audio]
+
+    WHERE
+      --url URL          ws:// or wss://, http:// or https:// (ws://127.0.0.1:7880)
+      --key K            API key and secret that tokens are made with; also by ROOST_LOAD_KEY and
+      --secret S         ROOST_LOAD_SECRET, which other users of the machine can't see (devkey, secret)
+      --insecure         takes any certificate, as that of a server with --lan
+      --media HOST:PORT  sends media there instead of to the server's own candidates (an IP address)
+      --room PREFIX      rooms are named PREFIX-1 and so on (load)
+
+    WHAT
+      --rooms N          (1)
+      --publishers N     in each room (1)
+      --subscribers N    in each room (1)
+      --mesh             publishers receive each other, too
+      --video RATE       of each publisher, in bits a second: 1.5M, 300k (no video)
+      --audio            Opus packets, 50 a second
+                         without --video and --audio: both, 1.5M
+      --nack off         lost packets are not asked for (on); of audio none ever are, as browsers don't either
+
+    HOW LONG
+      --duration S       seconds that are measured, once everybody is in (10)
+      --join-rate N      joins that are begun in a second (50)
+      --join-timeout S   a join that takes longer has failed (10)
+
+    OUTPUT
+      --json             the figures as one JSON object; progress goes to standard error
+      --quiet            no progress
+
+    What is expected is counted at the publishers, times their subscribers, never from sequence numbers that
+    arrived. Exit status 0; 1 when somebody could not join, was thrown out or received what nobody sent;
+    2 for a command line that can't be followed.
+
+    EXAMPLES
+      roost-load --publishers 4 --subscribers 40 --video 1.5M --audio --duration 60
+      roost-load --rooms 10 --publishers 3 --subscribers 0 --mesh --audio
+    """
+
+  /// - Parameters:
+  ///   - words: the command line behind the program's name.
+  ///   - environment: may hold key and secret.
+  public init(_ words: [String], environment: [String: String] = [:]) throws(LoadUsageError) {
+    self.init()
+    if let key = environment["ROOST_LOAD_KEY"] { apiKey = key }
+    if let secret = environment["ROOST_LOAD_SECRET"] { self.secret = secret }
+    var words = words[...]
+    while let word = words.popFirst() {
+      switch word {
+      case "--help", "-h": throw LoadUsageError(Self.help, isHelp: true)
+      case "--mesh": isMesh = true
+      case "--audio": hasAudio = true
+      case "--insecure": checksCertificate = false
+      case "--json": printsJSON = true
+      case "--quiet": isQuiet = true
+      default: try apply(word, &words)
+      }
+    }
+    if !hasAudio && videoBitrate == 0 {
+      hasAudio = true
+      videoBitrate = 1_500_000
+    }
+    try check()
+  }
+
+  private mutating func apply(_ word: String, _ words: inout ArraySlice<String>) throws(LoadUsageError) {
+    guard Self.known.contains(word) else {
+      throw LoadUsageError("unknown option \(word); see roost-load --help")
+    }
+    guard let value = words.popFirst() else {
+      throw LoadUsageError("\(word) wants a value; see roost-load --help")
+    }
+    switch word {
+    case "--url": url = value
+    case "--key": apiKey = value
+    case "--secret": secret = value
+    case "--room": roomPrefix = value
+    case "--media": media = value
+    case "--rooms": rooms = try Self.number(word, value, 1...1_000)
+    case "--publishers": publishers = try Self.number(word, value, 0...1_000)
+    case "--subscribers": subscribers = try Self.number(word, value, 0...Self.participantLimit)
+    case "--duration": duration = try Self.number(word, value, 1...3_600)
+    case "--join-timeout": joinTimeout = try Self.number(word, value, 1...120)
+    case "--join-rate": joinRate = Double(try Self.number(word, value, 1...10_000))
+    case "--video": videoBitrate = try Self.rate(word, value)
+    default:
+      guard value == "on" || value == "off" else { throw LoadUsageError("--nack is on or off, not \(value)") }
+      asksForLost = value == "on"
+    }
+  }
+
+  private static let known: Set<String> = [
+    "--url", "--key", "--secret", "--room", "--media", "--rooms", "--publishers", "--subscribers",
+    "--duration", "--join-timeout", "--join-rate", "--video", "--nack",
+  ]
+
+  private func check() throws(LoadUsageError) {
+    guard participantCount > 0 else { throw LoadUsageError("nobody to join: no publishers, no subscribers") }
+    guard participantCount <= Self.participantLimit else {
+      throw LoadUsageError(
+        "\(participantCount) participants; one process is good for \(Self.participantLimit), run several")
+    }
+    // The server fills no more slots of a kind.
+    guard publishers <= Self.publisherLimit || (subscribers == 0 && !isMesh) else {
+      throw LoadUsageError(
+        "a subscriber has at most \(Self.publisherLimit) slots of a kind, so a room at most as many publishers"
+      )
+    }
+    guard !roomPrefix.isEmpty, roomPrefix.utf8.count <= 100 else {
+      throw LoadUsageError("--room has 1-100 bytes")
+    }
+  }
+
+  static let publisherLimit = 32
+
+  private static func number(
+    _ word: String, _ value: String, _ range: ClosedRange<Int>
+  ) throws(LoadUsageError) -> Int {
+    guard let number = Int(value), range.contains(number) else {
+      throw LoadUsageError(
+        "\(word) takes a number from \(range.lowerBound) to \(range.upperBound), not \(value)")
+    }
+    return number
+  }
+
+  /// `1.5M`, `300k`, `64000`.
+  private static func rate(_ word: String, _ value: String) throws(LoadUsageError) -> Int {
+    var text = value
+    var factor = 1.0
+    if let last = text.last, let unit = ["k": 1e3, "K": 1e3, "m": 1e6, "M": 1e6][String(last)] {
+      factor = unit
+      text.removeLast()
+    }
+    guard let number = Double(text), number.isFinite, (30_000...50_000_000).contains(number * factor) else {
+      throw LoadUsageError("\(word) takes bits a second from 30k to 50M, as 1.5M, not \(value)")
+    }
+    return Int(number * factor)
+  }
+}

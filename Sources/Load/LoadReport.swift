@@ -1,0 +1,142 @@
+internal import FoundationEssentials
+
+/// What a load run saw. Packets are counted once a subscriber, in the measured span alone unless it says otherwise.
+public struct LoadReport: Codable, Equatable, Sendable {
+  public var seconds = 0.0
+  public var participants = 0
+  public var joined = 0
+  /// Why the others aren't in, each with how many.
+  public var failures: [String: Int] = [:]
+  /// Packets that publishers made.
+  public var sent = 0
+  /// Those times their subscribers.
+  public var expected = 0
+  public var arrivedFirstTime = 0
+  /// Came as retransmissions.
+  public var recovered = 0
+  public var duplicates = 0
+  /// Came behind a later one of their track, retransmissions apart.
+  public var reordered = 0
+  /// Datagrams whose authentication failed, at any time.
+  public var corrupt = 0
+  /// Tracks of which a subscriber got nothing at all.
+  public var tracksNeverSeen = 0
+  /// Packets that nobody sent, of a wrong section, or to somebody who isn't subscribed; and the first of them.
+  public var violations = 0
+  public var firstViolations: [String] = []
+  /// From the frame's making to the subscriber's socket, by way of the server.
+  public var latency = Latency()
+  /// To a plain UDP echo in this process and back.
+  public var reflector = Latency()
+  /// From the first TCP packet to the end of the DTLS handshake, and to the first packet of media.
+  public var join = Latency()
+  public var firstMedia = Latency()
+
+  /// Milliseconds; nil without samples.
+  public struct Latency: Codable, Equatable, Sendable {
+    public var p50: Double?
+    public var p99: Double?
+    public var maximum: Double?
+
+    init() {}
+
+    init(_ histogram: LatencyHistogram) {
+      p50 = histogram.percentile(0.5).map { $0 / 1_000 }
+      p99 = histogram.percentile(0.99).map { $0 / 1_000 }
+      maximum = histogram.count > 0 ? Double(histogram.maximum) / 1e6 : nil
+    }
+  }
+
+  init() {}
+
+  public var never: Int { max(expected - arrivedFirstTime - recovered, 0) }
+  /// Nobody failed, and nothing came that nobody sent.
+  public var isGood: Bool { joined == participants && failures.isEmpty && violations == 0 }
+
+  mutating func finishLatency(_ parts: [LatencyHistogram], reflector probe: LatencyHistogram) {
+    var all = LatencyHistogram()
+    for part in parts { all.merge(part) }
+    latency = Latency(all)
+    reflector = Latency(probe)
+  }
+
+  mutating func finishJoins(_ joins: LatencyHistogram, _ media: LatencyHistogram) {
+    join = Latency(joins)
+    firstMedia = Latency(media)
+  }
+}
+
+// MARK: - As people and programs read it
+
+extension LoadReport {
+  private enum CodingKeys: String, CodingKey {
+    case seconds, participants, joined, failures, sent, expected, arrivedFirstTime, recovered, duplicates
+    case reordered, corrupt, tracksNeverSeen, violations, firstViolations, latency, reflector, join,
+      firstMedia
+  }
+
+  /// One object; latencies in milliseconds, `never` beside what is counted.
+  public var json: String {
+    struct Whole: Encodable {
+      let report: LoadReport
+      enum Extra: String, CodingKey { case never, ok }
+      func encode(to encoder: any Encoder) throws {
+        try report.encode(to: encoder)
+        var extra = encoder.container(keyedBy: Extra.self)
+        try extra.encode(report.never, forKey: .never)
+        try extra.encode(report.isGood, forKey: .ok)
+      }
+    }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    return (try? encoder.encode(Whole(report: self))).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+  }
+
+  public var table: String {
+    var rows: [(String, String)] = [
+      ("participants in", "\(joined) of \(participants)"),
+      ("measured", "\(Self.decimals(seconds, 1)) s"),
+      ("packets sent", "\(sent)"),
+      ("expected", "\(expected)"),
+      ("arrived first time", "\(arrivedFirstTime)\(share(arrivedFirstTime))"),
+      ("recovered", "\(recovered)\(share(recovered))"),
+      ("never", "\(never)\(share(never))"),
+      ("duplicates", "\(duplicates)"),
+      ("reordered", "\(reordered)"),
+      ("corrupt", "\(corrupt)"),
+      ("one-way latency, ms", Self.text(latency)),
+      ("UDP reflector, ms", Self.text(reflector)),
+      ("join, ms", Self.text(join)),
+      ("first media, ms", Self.text(firstMedia)),
+    ]
+    if tracksNeverSeen > 0 { rows.append(("tracks never seen", "\(tracksNeverSeen)")) }
+    for (reason, count) in failures.sorted(by: { $0.key < $1.key }) {
+      rows.append(("failed", "\(count): \(reason)"))
+    }
+    if violations > 0 { rows.append(("WRONG", "\(violations) packets that should not have come")) }
+    for text in firstViolations { rows.append(("", text)) }
+    let width = rows.map(\.0.count).max() ?? 0
+    return rows.map { name, value in
+      name + String(repeating: " ", count: width - name.count + 2) + value
+    }.joined(separator: "\n")
+  }
+
+  private func share(_ count: Int) -> String {
+    expected == 0 ? "" : " (\(Self.decimals(Double(count) / Double(expected) * 100, 3)) %)"
+  }
+
+  private static func text(_ latency: Latency) -> String {
+    guard let p50 = latency.p50, let p99 = latency.p99, let maximum = latency.maximum else { return "none" }
+    return "p50 \(decimals(p50, 2)), p99 \(decimals(p99, 2)), max \(decimals(maximum, 2))"
+  }
+
+  static func decimals(_ value: Double, _ places: Int) -> String {
+    let scale = (0..<places).reduce(1.0) { product, _ in product * 10 }
+    guard value.isFinite, abs(value) < 1e12 else { return "\(value)" }
+    let units = Int64((abs(value) * scale).rounded())
+    let (whole, rest) = units.quotientAndRemainder(dividingBy: Int64(scale))
+    let digits = String(rest)
+    let sign = value < 0 && units > 0 ? "-" : ""
+    return "\(sign)\(whole)." + String(repeating: "0", count: places - digits.count) + digits
+  }
+}

@@ -1,0 +1,45 @@
+internal import Engine
+internal import Glibc
+internal import Model
+internal import Synchronization
+
+/// A plain UDP echo on a thread of its own: what two hops cost on this machine without a media server between.
+final class Reflector: Sendable {
+  let address: SocketAddress
+  private let isStopped = Atomic(false)
+
+  init() throws(LoadError) {
+    let socket: UDPSocket
+    do {
+      socket = try UDPSocket(port: 0, receiveBuffer: 1 << 20, sendBuffer: 1 << 20)
+    } catch { throw LoadError("no socket for the reflector: \(error)") }
+    address = SocketAddress(ipv4: 127, 0, 0, 1, port: socket.port)
+    try start(socket)
+  }
+
+  func stop() { isStopped.store(true, ordering: .relaxed) }
+
+  private func start(_ socket: consuming UDPSocket) throws(LoadError) {
+    let box = SocketBox(socket)
+    let run: @Sendable () -> Void = { [self] in
+      var batch = ReceiveBatch(capacity: 8)
+      let clock = Clock()
+      while !isStopped.load(ordering: .relaxed) {
+        var entry = pollfd(fd: box.socket.descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&entry, 1, 100) > 0 else { continue }
+        let sample = clock.sample()
+        for index in 0..<batch.receive(box.socket.descriptor) {
+          guard let datagram = batch.datagram(index, port: box.socket.port, clock: sample) else { continue }
+          box.socket.send(UnsafeRawBufferPointer(datagram.bytes), to: datagram.path.remote)
+        }
+      }
+    }
+    try LoadThread.start(run)
+  }
+}
+
+/// So that a closure can hold a socket.
+private final class SocketBox: Sendable {
+  let socket: UDPSocket
+  init(_ socket: consuming UDPSocket) { self.socket = socket }
+}

@@ -1,0 +1,47 @@
+public import Model
+
+/// A room as those who run it see it.
+public struct RoomSnapshot: Sendable {
+  public let info: RoomInfo
+  public let created: WallTime
+  public let settings: RoomSettings
+  /// Also those who are hidden.
+  public let participants: Int
+  /// Of these, those who publish something.
+  public let publishers: Int
+  public let tracks: Int
+  /// Seconds since it was made.
+  public let age: Double
+}
+
+/// A participant as those who run the room see it.
+public struct ParticipantSnapshot: Sendable {
+  public let info: ParticipantInfo
+  public let joined: WallTime
+  public let grants: Grants
+  /// nil: nothing is known yet.
+  public let quality: ConnectionQuality?
+  /// Tracks that somebody who administers the room holds.
+  public let heldTracks: Set<TrackID>
+  public let subscriptions: [SubscriptionSnapshot]
+}
+
+/// A track that a participant gets, or is to get.
+public struct SubscriptionSnapshot: Equatable, Sendable {
+  public let track: TrackID
+  /// Where it is shown; nil: nowhere.
+  public let mid: String?
+  public let state: StreamState
+}
+
+/// Why something that was asked for from outside the room was not done.
+public enum AdministrationError: Error, Equatable, Sendable {
+  case unknownRoom
+  case unknownParticipant
+  case unknownTrack
+  case tooLarge(String)
+  /// The server is about to stop.
+  case draining
+  /// As many rooms as there may be.
+  case full(limit: Int)
+}

@@ -1,0 +1,96 @@
+internal import Model
+
+/// Whether a participant is still there, from two signs of life: the front door's socket and the media's STUN.
+///
+/// | gone | then |
+/// |---|---|
+/// | socket, longer than the grace | lost |
+/// | media for `silence` | reconnecting; `restartAfter` later a restart is wanted; lost after `patience` |
+/// | both | whichever comes first |
+///
+/// A value that is told the time: whoever owns it calls `poll` at `deadline`, until it has nothing more to say.
+struct Presence {
+  enum Change: Equatable {
+    /// Nothing comes on the way of media.
+    case reconnecting
+    /// It has found no other way by itself.
+    case restartWanted
+    case reconnected
+    /// The session is over.
+    case lost
+  }
+
+  /// Without valid STUN for so long, media counts as gone.
+  static let silence = Duration.seconds(10)
+  /// From `reconnecting` on.
+  static let restartAfter = Duration.seconds(5)
+  static let patience = Duration.seconds(15)
+
+  private let grace: Duration
+  /// The number of the socket that serves, or served last.
+  private var socket = 1
+  private var socketLost: Instant?
+  /// The last valid STUN message; nil: media has not begun.
+  private var heard: Instant?
+  private(set) var reconnectingSince: Instant?
+  /// A restart was asked for and has not helped yet.
+  private(set) var wantsRestart = false
+  private var isLost = false
+
+  /// - Parameter grace: how long a session lives on without a socket.
+  init(grace: Duration) { self.grace = grace }
+
+  /// - Parameter number: from 1, rising; a word about an earlier socket comes too late.
+  mutating func socketLost(_ number: Int, now: Instant) {
+    if number == socket { socketLost = socketLost ?? now }
+  }
+
+  mutating func socketOpened(_ number: Int) {
+    guard number > socket else { return }
+    socket = number
+    socketLost = nil
+  }
+
+  /// - Parameter moment: of the last valid STUN message.
+  mutating func heard(at moment: Instant) { heard = max(heard ?? moment, moment) }
+
+  /// What has become due.
+  mutating func poll(now: Instant) -> Change? {
+    guard !isLost else { return nil }
+    if let socketLost, now - socketLost >= grace { return lose() }
+    guard let heard else { return nil }
+    guard let since = reconnectingSince else {
+      guard now - heard >= Self.silence else { return nil }
+      reconnectingSince = now
+      return .reconnecting
+    }
+    if now - heard < Self.silence {
+      reconnectingSince = nil
+      wantsRestart = false
+      return .reconnected
+    }
+    if now - since >= Self.patience { return lose() }
+    if !wantsRestart, now - since >= Self.restartAfter {
+      wantsRestart = true
+      return .restartWanted
+    }
+    return nil
+  }
+
+  private mutating func lose() -> Change {
+    isLost = true
+    return .lost
+  }
+
+  /// When `poll` will have something to say, unless it is told something before.
+  var deadline: Instant {
+    guard !isLost else { return .never }
+    var deadline = socketLost.map { $0 + grace } ?? .never
+    if let since = reconnectingSince {
+      deadline = min(deadline, since + (wantsRestart ? Self.patience : Self.restartAfter))
+    } else if let heard {
+      deadline = min(deadline, heard + Self.silence)
+    }
+    return deadline
+  }
+}

@@ -1,0 +1,152 @@
+internal import Engine
+internal import Logging
+internal import Model
+
+/// What is asked from outside the room by those who run it.
+extension Room {
+  var snapshot: RoomSnapshot {
+    RoomSnapshot(
+      info: info, created: created, settings: settings, participants: members.count,
+      publishers: members.count { !$0.info.tracks.isEmpty },
+      tracks: members.reduce(0) { $0 + $1.info.tracks.count },
+      age: max(0, Double(media.wallTime.milliseconds - created.milliseconds) / 1_000))
+  }
+
+  /// - Parameter after: only identities behind this one, in the order of their bytes.
+  func participants(after: String?, limit: Int) -> [ParticipantSnapshot] {
+    members.filter { member in after.map { $0.isBefore(member.info.identity) } ?? true }
+      .sorted { $0.info.identity.isBefore($1.info.identity) }
+      .prefix(limit).map(snapshot(of:))
+  }
+
+  func participant(_ identity: String) throws(AdministrationError) -> ParticipantSnapshot {
+    snapshot(of: try named(identity))
+  }
+
+  private func named(_ identity: String) throws(AdministrationError) -> Member {
+    guard let member = members.first(where: { $0.info.identity == identity }) else {
+      throw .unknownParticipant
+    }
+    return member
+  }
+
+  private func snapshot(of member: Member) -> ParticipantSnapshot {
+    ParticipantSnapshot(
+      info: member.info, joined: member.joined, grants: member.grants, quality: member.quality?.value,
+      heldTracks: Set(member.published.filter(\.isHeld).map(\.info.id)),
+      subscriptions: member.transports.flatMap(subscriptions(on:)))
+  }
+
+  private func subscriptions(on transport: Transport) -> [SubscriptionSnapshot] {
+    transport.slots.standings.keys.sorted { $0.text < $1.text }.map { track in
+      SubscriptionSnapshot(
+        track: track, mid: transport.slots.slots.first { $0.track == track }?.mid,
+        state: transport.told[track] ?? (transport.link == nil ? .waiting(.noSlot) : .active))
+    }
+  }
+
+  // MARK: - Changes
+
+  func change(_ patch: RoomPatch) throws(AdministrationError) -> RoomSnapshot {
+    var changed = settings
+    patch.apply(to: &changed, defaults: directory.defaults)
+    guard (changed.metadata?.utf8.count ?? 0) <= ParticipantChange.metadataLimit else {
+      throw .tooLarge("metadata")
+    }
+    if changed != settings {
+      settings = changed
+      directory.note(changed, of: info.name)
+      record(.roomUpdated)
+    }
+    return snapshot
+  }
+
+  func change(_ identity: String, _ patch: ParticipantPatch) throws(AdministrationError)
+    -> ParticipantSnapshot
+  {
+    let member = try named(identity)
+    var info = member.info
+    patch.name.apply(to: &info.name)
+    patch.metadata.apply(to: &info.metadata)
+    switch patch.attributes {
+    case .keep: break
+    case .remove: info.attributes = [:]
+    case .set(let changes):
+      for (key, change) in changes {
+        change.apply(to: &info.attributes[key])
+        // As everywhere an empty value is none.
+        if info.attributes[key]?.isEmpty == true { info.attributes[key] = nil }
+      }
+    }
+    if let part = ParticipantChange.excess(of: info) { throw .tooLarge(part) }
+    var grants = member.grants
+    patch.permissions.apply(to: &grants)
+
+    let isChanged = info != member.info
+    member.info = info
+    if grants != member.grants {
+      permit(grants, to: member)
+    } else if isChanged, !grants.hidden {
+      record(.participantUpdated, participant: info)
+    }
+    return snapshot(of: member)
+  }
+
+  /// Ends a session; its identity's tokens of before let nobody in any more.
+  func remove(_ identity: String) throws(AdministrationError) {
+    let member = try named(identity)
+    // First, so that nobody slips in between.
+    directory.forbid(identity, in: info.name)
+    log.info("participant removed", ["room": info.name, "identity": identity, "id": member.id.text])
+    end(member, reason: .removed)
+  }
+
+  /// Holds a track of somebody's, or lets it go unless its publisher holds it too.
+  func hold(_ track: String, of identity: String, _ held: Bool) throws(AdministrationError)
+    -> (track: TrackInfo, isHeld: Bool)
+  {
+    let member = try named(identity)
+    guard setHeld(track, of: member, { $0.isHeld = held }),
+      let found = member.published.first(where: { $0.info.id.text == track })
+    else { throw .unknownTrack }
+    return (found.info, found.isHeld)
+  }
+
+  /// Changes who holds a track, and says so if it makes a difference.
+  /// - Returns: false: the member has no such track.
+  func setHeld(_ track: String, of member: Member, _ change: (inout PublishedTrack) -> Void) -> Bool {
+    for transport in member.transports {
+      guard let position = transport.published.firstIndex(where: { $0.info.id.text == track }) else {
+        continue
+      }
+      change(&transport.published[position])
+      let changed = transport.published[position]
+      let muted = changed.isHeld || changed.isHeldByPublisher
+      guard changed.info.muted != muted else { return true }
+      transport.published[position].info.muted = muted
+      for index in member.info.tracks.indices where member.info.tracks[index].id == changed.info.id {
+        member.info.tracks[index].muted = muted
+      }
+      media.post(.mute(changed.key, muted))
+      record(
+        muted ? .trackMuted : .trackUnmuted, participant: member.info,
+        track: transport.published[position].info)
+      return true
+    }
+    return false
+  }
+
+  /// A message of the server's own.
+  func send(_ message: DataMessage, to destinations: [String]?) {
+    let wanted = destinations.map(Set.init)
+    for member in members where wanted?.contains(member.info.identity) ?? true {
+      guard message.reliable || !member.session.isSlow else { continue }
+      member.session.notify(.data(message))
+    }
+  }
+}
+
+extension String {
+  /// In the order of bytes, which is the same everywhere.
+  func isBefore(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+}

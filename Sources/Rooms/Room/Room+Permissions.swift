@@ -1,0 +1,33 @@
+internal import Engine
+internal import Model
+
+/// What a participant may do, changed while it is in.
+extension Room {
+  /// From here on: what is no longer allowed ends, what is allowed now begins.
+  func permit(_ grants: Grants, to member: Member) {
+    let old = member.grants
+    member.grants = grants
+    member.info.permissions = grants.permissions
+    if !grants.hidden { record(.participantUpdated, participant: member.info) }
+    for transport in member.transports {
+      for track in transport.published where !grants.mayPublish(track.info.source) {
+        // Its section stays agreed on until the next offer; nothing of it goes further than here.
+        media.post(.mute(track.key, true))
+        transport.withdrawn[track.key] = (track.mid, track.info.source)
+        unpublish(track, of: member, transport)
+      }
+    }
+    guard grants.canSubscribe != old.canSubscribe else { return }
+    let tracks = members.filter { $0 !== member && !$0.grants.hidden }
+      .flatMap { other in other.published.map { slotTrack($0, of: other) } }
+    for transport in member.transports {
+      change(member, transport) { slots in
+        if grants.canSubscribe {
+          slots.add(tracks, now: now)
+        } else {
+          for track in tracks { slots.remove(track.id, now: now) }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,19 @@
+/// Why a WebSocket did not open.
+public enum WebSocketClientError: Error, Equatable, CustomStringConvertible {
+  /// libcurl's own words: no such host, refused, a certificate that nobody vouches for, out of time.
+  case connection(String)
+  /// The server answered the upgrade by another status than 101; `body` is the beginning of what it says.
+  case refused(status: Int, body: String)
+  /// What came is no answer to the upgrade (RFC 6455 §4.1).
+  case handshake(String)
+  case timeout
+
+  public var description: String {
+    switch self {
+    case .connection(let text): text
+    case .refused(let status, let body): body.isEmpty ? "status \(status)" : "status \(status): \(body)"
+    case .handshake(let text): text
+    case .timeout: "no answer in time"
+    }
+  }
+}

@@ -1,0 +1,88 @@
+"""What the page says when something ends or breaks: the server restarts, the way to it is cut, the call is over."""
+
+import signal
+
+from harness.chromium import Chromium
+from harness.evidence import kept_on_failure
+from harness.firefox import Firefox
+from harness.person import TABS, Person
+from harness.server import Server
+
+REASONS = ["removed", "duplicateIdentity", "movedElsewhere", "roomClosed", "tokenExpired", "serverShutdown", "connectionLost"]
+BANNER = "document.getElementById('banner-text').textContent"
+
+
+async def _texts(report, server, browser):
+    """Each end has a text of its own, and only what may help offers to join again."""
+    person = await Person.arrive(browser, server, "texts", "Ada")
+    texts = await person.tab.evaluate(f"""
+      const {{ ending }} = await import("/messages.js");
+      return {REASONS}.map((reason) => ending({{ reason }}));
+    """)
+    await person.leave()
+    ends = {reason for reason, end in zip(REASONS, texts) if not end["again"]}
+    return report.row("page: texts of `closed`", f"{len(REASONS)} texts, no way back where there is none",
+                      f"{len({end['text'] for end in texts})} texts, none for {', '.join(sorted(ends))}",
+                      len({end["text"] for end in texts}) == len(REASONS) and ends == {"removed", "tokenExpired"})
+
+
+async def _twice(report, server, browser):
+    """The same identity again: the older page says so and offers to come back."""
+    older = await Person.join(browser, server, f"twice-{browser.name}", "Ada", identity="ada")
+    newer = await Person.join(browser, server, f"twice-{browser.name}", "Ada", identity="ada")
+    said = await older.text("notice-text")
+    offered = await older.tab.evaluate("return document.getElementById('notice-action').textContent")
+    await older.click("notice-action")
+    await older.until("document.body.dataset.view === 'call'")
+    await newer.text("notice-text")
+    for person in (older, newer):
+        await person.leave()
+    return report.row(f"page, {browser.name}: joined again elsewhere", "said, and back by one click", f"“{said}” {offered}",
+                      "another window" in said and offered == "Join again")
+
+
+async def _cut(report, server, chromium):
+    """A server that stands still is told of, and forgotten when it goes on."""
+    ada = await Person.join(chromium, server, "cut", "Ada")
+    bob = await Person.join(chromium, server, "cut", "Bob")
+    await ada.sees_picture("Bob")
+    server.process.signal(signal.SIGSTOP)
+    try:
+        said = await ada.until(BANNER, 20)
+        role = await ada.tab.evaluate("return document.getElementById('banner').getAttribute('role')")
+    finally:
+        server.process.signal(signal.SIGCONT)
+    await ada.until(f"!{BANNER}", 20)
+    await ada.sees_picture("Bob")
+    for person in (ada, bob):
+        await person.leave()
+    return report.row("page, chromium: the server stands still for a while", "said while it does, then all goes on",
+                      f"“{said}”", "Reconnecting" in said and role == "status")
+
+
+async def _restart(report, options, chromium, firefox):
+    """SIGTERM: the time is told to all at once, then that it has come and what to do."""
+    async with Server(options.roost, options=("--drain.seconds", "4")) as server:
+        people = [await Person.join(browser, server, "restart", browser.name) for browser in (chromium, firefox)]
+        await people[0].sees_picture("firefox")
+        server.process.signal(signal.SIGTERM)
+        said = [await person.until(BANNER) for person in people]
+        ends = [await person.text("notice-text") for person in people]
+        left = [await person.tab.evaluate(f"return {BANNER}") for person in people]
+        for person in people:
+            await person.leave()
+    return report.row("page: the server restarts", "when, then what to do", f"“{said[0]}” “{ends[0]}”",
+                      all("restarts at" in each for each in said) and all("stopped" in each for each in ends)
+                      and left == ["", ""])
+
+
+async def run(report, options):
+    async with Chromium() as chromium, Firefox() as firefox:
+        async with Server(options.roost) as server, kept_on_failure(report, options.evidence, TABS, (server.process,)):
+            holds = await _texts(report, server, chromium)
+            for browser in (chromium, firefox):
+                holds &= await _twice(report, server, browser)
+            holds &= await _cut(report, server, chromium)
+            server.process.require_running()
+        async with kept_on_failure(report, options.evidence, TABS):
+            return holds & await _restart(report, options, chromium, firefox)

@@ -1,0 +1,257 @@
+import Crypto
+import Engine
+import Foundation
+import HTTPServer
+import ICE
+import Logging
+import Model
+import Negotiation
+import Rooms
+import Testing
+import Wire
+
+@testable import Gateway
+
+/// A whole server but for its sockets: the doors, the rooms, and a media plane behind them.
+final class House: Sendable {
+  static let secret = "a secret that is long enough to be one"
+  let engine: MediaEngine
+  let directory: RoomDirectory
+  let gateway: Gateway
+  private let events: Task<Void, Never>
+
+  init(
+    limits: RoomDirectory.Limits = House.limits(), policy: NegotiationPolicy = .server,
+    _ adjust: (inout GatewayConfiguration) -> Void = { _ in }
+  ) throws {
+    engine = try MediaEngine(
+      MediaEngine.Configuration(port: 0, workers: 1, peersPerWorker: 8, pinsThreads: false),
+      clock: Clock(),
+      dtls: try DTLSContext(certificate: try DTLSCertificate(notBefore: 0, notAfter: 4_000_000_000)))
+    try engine.start()
+    let directory = RoomDirectory(
+      media: MediaPlane(
+        engine: engine, candidates: [SocketAddress(ipv4: 127, 0, 0, 1, port: engine.port)],
+        verification: .always, peerLimit: 8, policy: policy),
+      limits: limits, log: Log(level: .error) { _ in })
+    self.directory = directory
+    var configuration = GatewayConfiguration(keys: ["APIkey": Self.secret], development: nil) { House.now }
+    adjust(&configuration)
+    gateway = Gateway(
+      configuration: configuration, rooms: LiveRooms(directory), administered: directory)
+    events = Task { await directory.run() }
+  }
+
+  deinit {
+    engine.stop()
+    events.cancel()
+  }
+
+  static func limits() -> RoomDirectory.Limits {
+    var limits = RoomDirectory.Limits()
+    limits.defaults.departureTimeout = 0
+    return limits
+  }
+
+  static var now: Int { Int(Date().timeIntervalSince1970) }
+
+  static func token(
+    _ identity: String? = nil, issued: Int? = now, expires: Int = now + 600, secret: String = secret,
+    _ adjust: (inout Grants) -> Void = { _ in }
+  ) -> String {
+    var grants = Grants()
+    adjust(&grants)
+    return AccessToken(
+      apiKey: "APIkey", identity: identity, expires: expires, issuedAt: issued, grants: grants
+    ).signed(secret: secret)
+  }
+
+  /// One that may do everything from outside.
+  static let admin = token {
+    $0.roomCreate = true
+    $0.roomList = true
+    $0.roomAdmin = true
+  }
+
+  // MARK: - REST
+
+  struct Answer {
+    let status: Int
+    let headers: HTTPHeaders
+    let text: String
+
+    /// The last part of a problem's type.
+    var problem: String? {
+      (json["type"] as? String).flatMap { $0.split(separator: ":").last.map(String.init) }
+    }
+    var detail: String? { json["detail"] as? String }
+    var json: NSDictionary {
+      (try? JSONSerialization.jsonObject(with: Data(text.utf8))) as? NSDictionary ?? [:]
+    }
+    var items: [NSDictionary] { json["items"] as? [NSDictionary] ?? [] }
+    subscript(key: String) -> NSObject? { json[key] as? NSObject }
+  }
+
+  func ask(
+    _ method: HTTPMethod, _ path: String, _ body: String = "", token: String? = House.admin,
+    headers more: [(String, String)] = []
+  ) async -> Answer {
+    var headers: HTTPHeaders = ["host": "relay.example"]
+    if let token { headers.add("authorization", "Bearer \(token)") }
+    if !more.contains(where: { $0.0 == "content-type" }), !body.isEmpty {
+      headers.add("content-type", method == .patch ? "application/merge-patch+json" : "application/json")
+    }
+    for (name, value) in more { headers.add(name, value) }
+    let parts = path.split(separator: "?", maxSplits: 1).map(String.init)
+    let response = await gateway.respond(
+      to: HTTPRequest(
+        method: method, path: parts[0], query: parts.count > 1 ? parts[1] : "", headers: headers,
+        body: Array(body.utf8)))
+    return Answer(
+      status: response.status, headers: response.headers, text: String(decoding: response.body, as: UTF8.self)
+    )
+  }
+
+  // MARK: - Signalling
+
+  /// What the native door says to a token in the request.
+  func upgrade(_ token: String, room: String = "demo") async -> Answer {
+    let decision = await gateway.upgrade(
+      HTTPRequest(
+        method: .get, path: "/v1/rooms/\(room)/connect",
+        headers: [
+          "host": "relay.example", "sec-websocket-protocol": "roost.v1", "authorization": "Bearer \(token)",
+        ]))
+    switch decision {
+    case .accept: return Answer(status: 101, headers: HTTPHeaders(), text: "")
+    case .refuse(let response):
+      return Answer(
+        status: response.status, headers: response.headers,
+        text: String(decoding: response.body, as: UTF8.self))
+    }
+  }
+
+  /// Somebody at the native door, who says `auth` with that token.
+  func connect(_ token: String, room: String = "demo") -> Guest { Guest(self, token, room) }
+
+  /// - Returns: who is in, with the word for it.
+  func enter(
+    _ identity: String, room: String = "demo", _ adjust: (inout Grants) -> Void = { _ in }
+  ) async throws -> Guest {
+    var grants = Grants.join(room)
+    adjust(&grants)
+    let token = House.token(identity) { [grants] in $0 = grants }
+    let guest = connect(token, room: room)
+    let joined = try await guest.next("joined")
+    guest.id = try #require((joined["participant"] as? NSDictionary)?["id"] as? String)
+    return guest
+  }
+}
+
+/// A client of the native door, in memory: its socket, its offers, and what it was told.
+final class Guest {
+  let socket = TestSocket()
+  private let session: Task<Void, Never>
+  private var answers: AsyncStream<String>.Iterator
+  fileprivate(set) var id = ""
+  private var requests = 0
+  private var negotiator = Negotiator(policy: .client)
+  private var random = RandomSource.system
+  private var plan = OfferPlan()
+  private var ssrc: UInt32 = 1
+  /// The section of the track that was added last.
+  private var newest = "?"
+  private let local = LocalTransport(
+    credentials: ICECredentials(ufrag: "clientclient", password: "clientclientclientclient"),
+    fingerprint: Fingerprint(algorithm: .sha256, digest: Array(repeating: 7, count: 32)), candidates: [],
+    isLite: false)
+
+  init(_ house: House, _ token: String, _ room: String) {
+    answers = socket.sent.makeAsyncIterator()
+    let gateway = house.gateway
+    var terms = SignallingTerms(room: room) { text throws(AccessTokenRefusal) in
+      try gateway.authorize(text, joining: room)
+    }
+    terms.now = { House.now }
+    let session = SignallingConnection(
+      socket: socket, terms: terms, rooms: LiveRooms(house.directory), tokens: ResumeTokens())
+    self.session = Task { await session.run(authorized: nil) }
+    socket.say(#"{"type":"auth","token":"\#(token)"}"#)
+  }
+
+  /// The next message of that type, or an error; what else comes before is passed over.
+  func next(_ type: String) async throws -> NSDictionary {
+    while let text = await answers.next() {
+      let message = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSDictionary)
+      let found = message["type"] as? String
+      if found == type || found == "error" { return message }
+    }
+    return ["type": "end"]
+  }
+
+  /// The next event of that kind.
+  func event(_ kind: String) async throws -> NSDictionary {
+    while true {
+      let message = try await next("event")
+      guard let event = message["event"] as? NSDictionary else { return message }
+      if event["type"] as? String == kind { return event }
+    }
+  }
+
+  /// A request's answer: `ok`, the answer itself, or the code of its error.
+  func ask(_ type: String, _ fields: String = "") async throws -> NSDictionary {
+    requests += 1
+    socket.say(#"{"type":"\#(type)","id":\#(requests)\#(fields.isEmpty ? "" : ",")\#(fields)}"#)
+    while let text = await answers.next() {
+      let message = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSDictionary)
+      if message["id"] as? Int == requests { return message }
+    }
+    return ["type": "end"]
+  }
+
+  /// `ok`, or the error's code.
+  func verdict(_ type: String, _ fields: String = "") async throws -> String {
+    let answer = try await ask(type, fields)
+    return answer["code"] as? String ?? answer["type"] as? String ?? "?"
+  }
+
+  func ended() async { await session.value }
+
+  /// Adds tracks and receivers to what is offered, and offers it; they are taken back where it is refused.
+  /// - Parameter source: of the last of them.
+  func offer(_ kinds: [MediaKind] = [], receivers: Int = 0, source: String? = nil) async throws
+    -> NSDictionary
+  {
+    let before = plan
+    for kind in kinds {
+      ssrc += 2
+      plan.tracks.append(
+        TrackAnnouncement(
+          kind: kind, ssrc: ssrc, rtxSSRC: kind == .video ? ssrc + 1 : nil, cname: "c", streamID: "s",
+          trackID: "t\(ssrc)"))
+    }
+    plan.audioReceivers += receivers
+    plan.videoReceivers += receivers
+    let offer = try negotiator.offer(plan, local: local, random: &random)
+    newest = offer.media.first { $0.ssrcs.contains { $0.ssrc == ssrc } }?.mid ?? "?"
+    let tracks = source.map { #"[{"mid":"\#(newest)","source":"\#($0)"}]"# } ?? "[]"
+    let sdp = String(decoding: try JSONEncoder().encode(offer.text), as: UTF8.self)
+    let answer = try await ask("offer", #""sdp":\#(sdp),"tracks":\#(tracks)"#)
+    if let sdp = answer["sdp"] as? String {
+      _ = try negotiator.accept(try SessionDescription(parsing: sdp))
+    } else {
+      negotiator.withdrawOffer()
+      plan = before
+    }
+    return answer
+  }
+
+  /// Publishes one track more.
+  /// - Returns: its id, or the error's code.
+  func publish(_ kind: MediaKind, as source: String) async throws -> String {
+    let answer = try await offer([kind], source: source)
+    if let code = answer["code"] as? String { return code }
+    let tracks = answer["tracks"] as? [NSDictionary] ?? []
+    return tracks.first { $0["mid"] as? String == newest }?["track"] as? String ?? "?"
+  }
+}

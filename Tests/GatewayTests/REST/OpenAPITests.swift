@@ -1,0 +1,116 @@
+import Foundation
+import HTTPServer
+import Model
+import Rooms
+import Testing
+
+@testable import Gateway
+
+@Suite("What REST does and what openapi.json says")
+struct OpenAPITests {
+  static let parameters = ["room": "demo", "identity": "ada", "track": "TR_none"]
+
+  static func path(_ template: String, _ parameters: [String: String] = parameters) -> String {
+    parameters.reduce(template) { $0.replacing("{\($1.key)}", with: $1.value) }
+  }
+
+  @Test func `what is described is there, what isn't is not, and wrong methods are told the right ones`()
+    async throws
+  {
+    let house = try House()
+    let document = await house.ask(
+      .get, "/openapi.json", token: nil, headers: [("origin", "https://desk.example")])
+    #expect(document.status == 200 && document.headers["content-type"] == "application/json")
+    #expect(document.headers["access-control-allow-origin"] == "*")
+    let paths = try #require(document["paths"] as? [String: [String: Any]])
+    let known = Dictionary(grouping: RESTOperation.all, by: \.path).mapValues {
+      Set($0.map(\.method.rawValue))
+    }
+    let described = paths.mapValues { Set($0.keys.filter { $0 != "parameters" }.map { $0.uppercased() }) }
+    #expect(described == known)
+    for (template, methods) in described {
+      for method in HTTPMethod.allCases where method != .options {
+        // Without a token, so that nothing is done.
+        let answer = await house.ask(method, Self.path(template), token: nil)
+        if methods.contains(method == .head ? "GET" : method.rawValue) {
+          #expect(answer.status == (template == "/openapi.json" ? 200 : 401), "\(method) \(template)")
+        } else {
+          #expect(answer.status == 405 && answer.problem == "method")
+          let allowed = methods.union(methods.contains("GET") ? ["HEAD"] : []).union(["OPTIONS"])
+          #expect(Set(answer.headers.list("allow").map { $0.uppercased() }) == allowed)
+        }
+      }
+    }
+    for path in [
+      "/v1/rooms/", "/v1/rooms/demo/", "/v1", "/v1/rooms/demo/explain", "/v1/rooms/demo/participants/a/b",
+    ] {
+      let answer = await house.ask(.put, path)
+      #expect([404, 405].contains(answer.status), "\(path)")
+    }
+    #expect(await house.ask(.get, "/v1/rooms/demo/explain").status == 404)
+    #expect(await house.ask(.get, "/v1/none").problem == "not-found")
+  }
+
+  /// What to ask, by method and path as described: the body and the token, in an order in which it works. Each
+  /// is shown right and wrong.
+  static let talk: [(method: HTTPMethod, template: String, body: String, identity: String)] = [
+    (.get, "/openapi.json", "", ""),
+    (.post, "/v1/rooms", #"{"name":"new","metadata":"m","maxParticipants":5}"#, ""),
+    (.post, "/v1/rooms", #"{"name":"new"}"#, ""), (.post, "/v1/rooms", "{}", ""),
+    (.get, "/v1/rooms", "", ""), (.get, "/v1/rooms?limit=1", "", ""), (.get, "/v1/rooms?limit=0", "", ""),
+    (.get, "/v1/rooms/{room}", "", ""),
+    (.patch, "/v1/rooms/{room}", #"{"metadata":"m","departureTimeout":1}"#, ""),
+    (.patch, "/v1/rooms/{room}", #"{"x":1}"#, ""),
+    (.get, "/v1/rooms/{room}/participants", "", ""),
+    (.get, "/v1/rooms/{room}/participants?limit=1", "", ""),
+    (.get, "/v1/rooms/{room}/participants/{identity}", "", "ada"),
+    (.get, "/v1/rooms/{room}/participants/{identity}", "", "nobody"),
+    (
+      .patch, "/v1/rooms/{room}/participants/{identity}",
+      #"{"name":"A","metadata":"m","attributes":{"a":"b"},"permissions":{"canPublishSources":["camera","microphone"]}}"#,
+      "ada"
+    ),
+    (.post, "/v1/rooms/{room}/participants/{identity}/tracks/{track}/mute", #"{"muted":true}"#, "ada"),
+    (.post, "/v1/rooms/{room}/data", #"{"payload":"aGk=","topic":"t","destinations":["ada"]}"#, ""),
+    (.get, "/v1/rooms/{room}/events", "", ""), (.get, "/v1/rooms/{room}/events?after=1&limit=2", "", ""),
+    (.get, "/v1/rooms/{room}/events?after=999", "", ""), (.get, "/v1/rooms/{room}/events?after=x", "", ""),
+    (.get, "/v1/events", "", ""), (.get, "/v1/events?limit=1", "", ""), (.get, "/v1/events?after=x", "", ""),
+    (.delete, "/v1/rooms/{room}/participants/{identity}", "", "bob"),
+    (.delete, "/v1/rooms/{room}", "", ""), (.delete, "/v1/rooms/{room}", "", ""),
+  ]
+
+  @Test func `every answer is one that is described, field by field`() async throws {
+    let house = try House()
+    let ada = try await house.enter("ada") { $0.canUpdateOwnMetadata = true }
+    let track = try await ada.publish(.audio, as: "microphone")
+    _ = try await ada.publish(.video, as: "camera")
+    let bob = try await house.enter("bob")
+    _ = try await bob.offer(receivers: 1)
+    var lines: [String] = []
+    func note(_ method: HTTPMethod, _ template: String, _ answer: House.Answer) {
+      let path = String(template.prefix { $0 != "?" })
+      let type = answer.headers["content-type"] ?? "-"
+      lines.append(
+        "\(method.rawValue) \(path) \(answer.status) \(type) \(answer.text.isEmpty ? "-" : answer.text.replacing("\n", with: " "))"
+      )
+    }
+    var good: Set<String> = []
+    for (method, template, body, identity) in Self.talk {
+      let path = Self.path(template, ["room": "demo", "identity": identity, "track": track])
+      let answer = await house.ask(method, path, body)
+      note(method, template, answer)
+      if answer.status < 300 { good.insert("\(method.rawValue) \(template.prefix { $0 != "?" })") }
+      guard template != "/openapi.json" else { continue }
+      note(method, template, await house.ask(method, path, body, token: nil))
+      note(method, template, await house.ask(method, path, body, token: House.token()))
+      guard !body.isEmpty else { continue }
+      note(
+        method, template, await house.ask(method, path, body, headers: [("content-type", "text/plain")]))
+    }
+    // All that there is was done once.
+    #expect(good == Set(RESTOperation.all.map { "\($0.method.rawValue) \($0.path)" }))
+    let (status, output) = try SchemaTests.run("scripts/check-openapi", lines)
+    #expect(status == 0, "\(output)")
+    #expect(output.contains("\(lines.count) answers"))
+  }
+}

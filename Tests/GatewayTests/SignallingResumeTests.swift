@@ -1,0 +1,298 @@
+import Foundation
+import Rooms
+import Synchronization
+import Testing
+
+@testable import Gateway
+
+@Suite("Native signalling over one socket after the other")
+struct SignallingResumeTests {
+  typealias Client = SignallingSessionTests.Client
+
+  /// A client that has joined.
+  struct Joined {
+    let tokens = ResumeTokens()
+    let room = TestRoom()
+    let clock = Seconds()
+    var client: Client
+    let participant: TestParticipant
+    /// As `joined` said it.
+    let token: String
+
+    init() async throws {
+      client = Client(room, tokens: tokens, now: { [clock] in clock.now })
+      let joined = try await client.ask(#"{"type":"auth","token":"good","id":1}"#)
+      token = try #require(joined["resumeToken"] as? String)
+      participant = try #require(room.first)
+    }
+
+    /// Another socket that has not said anything.
+    func other(path: String = "demo") -> Client { Client(room, tokens: tokens, path: path) }
+
+    /// Breaks the first socket, and waits until that is known.
+    func breakSocket() async {
+      client.socket.hangUp()
+      await client.session.value
+    }
+  }
+
+  /// Seconds since 1970, as the test has them.
+  final class Seconds: Sendable {
+    private let value = Mutex(0)
+    var now: Int { value.withLock { $0 } }
+    func set(_ now: Int) { value.withLock { $0 = now } }
+  }
+
+  static func resume(_ token: String, after: Int = 7) -> String {
+    #"{"type":"resume","resumeToken":"\#(token)","after":\#(after),"id":"r"}"#
+  }
+
+  @Test func `a token is random, and is kept by a code of it only`() async throws {
+    let joined = try await Joined()
+    #expect(joined.token.utf8.count == 32)
+    let tokens = ResumeTokens()
+    let session = SignallingSession(
+      TestParticipant(
+        JoinRequest(
+          room: "r", identity: "i", name: nil, metadata: nil, attributes: [:], grants: .join("r"),
+          tokenIssued: nil, remote: joined.client.socket.remote)),
+      token: AccessToken(apiKey: "k", identity: "i", expires: 9),
+      terms: SignallingTerms(room: "r") { (_) throws(AccessTokenRefusal) in throw .absent }, tokens: tokens
+    )
+    let issued = (0..<100).map { _ in tokens.issue(for: session) }
+    #expect(Set(issued.map(\.token)).count == 100 && tokens.count == 100)
+    #expect(issued.allSatisfy { $0.token.utf8.allSatisfy { $0 != 43 && $0 != 47 && $0 != 61 } })
+    #expect(tokens.redeem(issued[5].token)?.session === session)
+    #expect(tokens.redeem(issued[5].token) == nil && tokens.redeem("") == nil)
+    for each in issued { tokens.revoke(each.code) }
+    #expect(tokens.count == 0)
+  }
+
+  @Test func `who comes back is told what was missed, in order, and gets a new token`() async throws {
+    let joined = try await Joined()
+    await joined.breakSocket()
+    joined.participant.state.withLock {
+      $0 = ResumedBody(
+        line: 0, lastEvent: 9, slots: [Slot(mid: "1", track: "TR_0")],
+        tracks: [.init(mid: "4", track: "TR_4")],
+        missed: [8, 9].map {
+          EventBody(id: $0, time: "t", room: "demo", roomId: "RM_1", type: "track.muted")
+        },
+        notices: [.speakers([]), .stream(StreamBody(track: "TR_0", state: "active"))])
+    }
+    var back = joined.other()
+    let resumed = try await back.ask(Self.resume(joined.token))
+    let token = try #require(resumed["resumeToken"] as? String)
+    let expected: NSDictionary = [
+      "type": "resumed", "id": "r", "lastEvent": 9, "slots": [["mid": "1", "track": "TR_0"]],
+      "tracks": [["mid": "4", "track": "TR_4"]], "resumeToken": token,
+    ]
+    #expect(resumed == expected && token != joined.token)
+    for id in [8, 9] { #expect((try await back.next()["event"] as? NSDictionary)?["id"] as? Int == id) }
+    #expect(try await back.next()["type"] as? String == "speakers")
+    #expect(try await back.next()["type"] as? String == "stream")
+    #expect(joined.participant.resumed.withLock { $0 } == ["2 after 7"])
+    #expect(joined.participant.lost.withLock { $0 } == [1] && joined.participant.left.withLock { $0 } == [])
+    #expect(try await back.ask(#"{"type":"ping"}"#) == ["type": "pong"])
+    joined.participant.say.yield(.speakers([]))
+    #expect(try await back.next()["type"] as? String == "speakers")
+    #expect(joined.tokens.count == 1)
+  }
+
+  @Test func `a new socket closes the old one`() async throws {
+    var joined = try await Joined()
+    var back = joined.other()
+    #expect(try await back.ask(Self.resume(joined.token))["type"] as? String == "resumed")
+    await joined.client.session.value
+    #expect(joined.client.socket.closeCode == 4006)
+    // What the old one still says is nothing, and its end is none.
+    #expect(joined.participant.lost.withLock { $0 }.isEmpty)
+    #expect(await joined.client.answers.next() == nil)
+    #expect(try await back.ask(#"{"type":"ping","id":9}"#)["id"] as? Int == 9)
+  }
+
+  @Test func `a token is good once`() async throws {
+    let joined = try await Joined()
+    var back = joined.other()
+    let second = try #require(try await back.ask(Self.resume(joined.token))["resumeToken"] as? String)
+    var thief = joined.other()
+    let refusal = try await thief.ask(Self.resume(joined.token))
+    #expect(refusal["code"] as? String == "session-gone" && refusal["retry"] as? String == "now")
+    await thief.session.value
+    #expect(thief.socket.closeCode == 4007)
+    // Also after its successor's socket has gone, once that was heard of or closed in good order.
+    _ = try await back.ask(#"{"type":"ping"}"#)
+    back.socket.hangUp()
+    await back.session.value
+    thief = joined.other()
+    #expect(try await thief.ask(Self.resume(joined.token))["code"] as? String == "session-gone")
+    back = joined.other()
+    _ = try await back.ask(Self.resume(second))
+    back.socket.hangUp(inGoodOrder: true)
+    await back.session.value
+    thief = joined.other()
+    #expect(try await thief.ask(Self.resume(second))["code"] as? String == "session-gone")
+    #expect(joined.tokens.count == 1)
+  }
+
+  @Test func `where the answer to a token was lost, the token is good again, and nothing else is lost`()
+    async throws
+  {
+    let joined = try await Joined()
+    await joined.breakSocket()
+    joined.participant.say.yield(.data(DataBody(from: "PA_0", payload: "YQ==")))
+    joined.participant.say.yield(.data(DataBody(from: "PA_0", payload: "Yg==", reliable: false)))
+    var lost = joined.other()
+    _ = try await lost.ask(Self.resume(joined.token))
+    #expect(try await lost.next()["payload"] as? String == "YQ==")
+    joined.participant.say.yield(.data(DataBody(from: "PA_0", payload: "Yw==")))
+    #expect(try await lost.next()["payload"] as? String == "Yw==")
+    lost.socket.hangUp()
+    await lost.session.value
+
+    var back = joined.other()
+    #expect(try await back.ask(Self.resume(joined.token))["type"] as? String == "resumed")
+    #expect(try await back.next()["payload"] as? String == "YQ==")
+    #expect(try await back.next()["payload"] as? String == "Yw==")
+    #expect(joined.tokens.count == 2)
+    // Having spoken, it has got them.
+    _ = try await back.ask(#"{"type":"ping"}"#)
+    #expect(joined.tokens.count == 1)
+    back.socket.hangUp()
+    await back.session.value
+    back = joined.other()
+    #expect(try await back.ask(Self.resume(joined.token))["code"] as? String == "session-gone")
+  }
+
+  @Test func `who comes with the last token has got what came with it`() async throws {
+    let joined = try await Joined()
+    await joined.breakSocket()
+    joined.participant.say.yield(.data(DataBody(from: "PA_0", payload: "YQ==")))
+    var first = joined.other()
+    let token = try #require(try await first.ask(Self.resume(joined.token))["resumeToken"] as? String)
+    #expect(try await first.next()["payload"] as? String == "YQ==")
+    first.socket.hangUp()
+    await first.session.value
+    joined.participant.say.yield(.data(DataBody(from: "PA_0", payload: "Yg==")))
+    var second = joined.other()
+    #expect(try await second.ask(Self.resume(token))["type"] as? String == "resumed")
+    #expect(try await second.next()["payload"] as? String == "Yg==")
+    #expect(try await second.ask(#"{"type":"ping"}"#) == ["type": "pong"])
+  }
+
+  @Test func `messages for somebody away are bounded, and the oldest go first`() {
+    var bag = MessageBag()
+    for number in 0..<300 { bag.put(DataBody(from: nil, payload: "\(number)")) }
+    #expect(bag.messages.count == 256 && bag.messages.first?.payload == "44")
+    let large = String(repeating: "A", count: 21_848)
+    for _ in 0..<200 { bag.put(DataBody(from: nil, payload: large)) }
+    #expect(bag.messages.count == 47)
+  }
+
+  @Test func `an offer that was answered while nobody was there has its answer in resumed`() async throws {
+    let joined = try await Joined()
+    joined.client.socket.say(#"{"type":"offer","id":5,"sdp":"wait"}"#)
+    for _ in 0..<10_000 where joined.participant.offers.withLock({ $0.isEmpty }) { await Task.yield() }
+    await joined.breakSocket()
+    joined.participant.gate.continuation.yield()
+    for _ in 0..<10_000 where joined.participant.answered.withLock({ $0 == 0 }) { await Task.yield() }
+    var back = joined.other()
+    let answer = try #require(try await back.ask(Self.resume(joined.token))["answer"] as? NSDictionary)
+    #expect(answer["id"] as? Int == 5 && answer["sdp"] as? String == "answer to wait")
+    // And whoever asks again gets the same, and nothing is done twice.
+    back.socket.say(#"{"type":"offer","id":5,"sdp":"wait"}"#)
+    let again = try await back.next()
+    #expect(again["id"] as? Int == 5 && again["sdp"] as? String == "answer to wait")
+    // Its slots may be of another day: those of now follow.
+    let now: NSDictionary = ["type": "slots", "assignments": [["mid": "1", "track": "TR_0"]]]
+    #expect(try await back.next() == now)
+    #expect(joined.participant.offers.withLock { $0.count } == 1)
+  }
+
+  @Test func `a request that was being done is done once, and its answer comes to the new socket`()
+    async throws
+  {
+    let joined = try await Joined()
+    joined.client.socket.say(#"{"type":"offer","id":5,"sdp":"wait"}"#)
+    for _ in 0..<10_000 where joined.participant.offers.withLock({ $0.isEmpty }) { await Task.yield() }
+    var back = joined.other()
+    #expect(try await back.ask(Self.resume(joined.token))["answer"] == nil)
+    back.socket.say(#"{"type":"offer","id":5,"sdp":"wait"}"#)
+    _ = try await back.ask(#"{"type":"ping"}"#)
+    joined.participant.gate.continuation.yield()
+    #expect(try await back.next()["id"] as? Int == 5)
+    #expect(joined.participant.offers.withLock { $0.count } == 1)
+  }
+
+  @Test func `an unknown token, another room's, or one of a session that is over finds nothing`() async throws
+  {
+    let joined = try await Joined()
+    for text in [Self.resume("nonsense"), Self.resume(String(repeating: "x", count: 128))] {
+      var client = joined.other()
+      #expect(try await client.ask(text)["code"] as? String == "session-gone")
+    }
+    for text in [
+      #"{"type":"resume","resumeToken":"t"}"#, #"{"type":"resume","after":1}"#,
+      #"{"type":"resume","resumeToken":"t","after":-1}"#, #"{"type":"resume","resumeToken":7,"after":1}"#,
+      Self.resume(String(repeating: "x", count: 129)),
+    ] {
+      var client = joined.other()
+      #expect(try await client.ask(text)["code"] as? String == "bad-message")
+    }
+    var elsewhere = joined.other(path: "elsewhere")
+    #expect(try await elsewhere.ask(Self.resume(joined.token))["code"] as? String == "session-gone")
+    // That cost the session nothing.
+    var back = joined.other()
+    let token = try #require(try await back.ask(Self.resume(joined.token))["resumeToken"] as? String)
+    joined.participant.say.yield(.closed(.removed))
+    #expect(try await back.next() == ["type": "closed", "reason": "removed"])
+    await back.session.value
+    #expect(joined.tokens.count == 0)
+    var late = joined.other()
+    #expect(try await late.ask(Self.resume(token))["code"] as? String == "session-gone")
+  }
+
+  @Test func `a session whose room can't say what was missed is left`() async throws {
+    let joined = try await Joined()
+    await joined.breakSocket()
+    joined.participant.state.withLock { $0 = nil }
+    var back = joined.other()
+    #expect(try await back.ask(Self.resume(joined.token))["code"] as? String == "session-gone")
+    #expect(joined.participant.left.withLock { $0 } == [.connectionLost])
+  }
+
+  @Test func `with an access token that has expired nobody comes back`() async throws {
+    let joined = try await Joined()
+    await joined.breakSocket()
+    joined.clock.set(9_060)
+    var back = joined.other()
+    #expect(try await back.ask(Self.resume(joined.token))["code"] as? String == "token-expired")
+    await back.session.value
+    #expect(back.socket.closeCode == 4002)
+  }
+
+  @Test func `before an access token expires a fresh one is sent, once`() async throws {
+    var joined = try await Joined()
+    joined.clock.set(8_400)
+    #expect(try await joined.client.ask(#"{"type":"ping"}"#) == ["type": "pong"])
+    joined.clock.set(8_401)
+    #expect(try await joined.client.ask(#"{"type":"ping"}"#) == ["type": "pong"])
+    #expect(try await joined.client.next() == ["type": "token", "token": "fresh 17401"])
+    #expect(try await joined.client.ask(#"{"type":"ping","id":2}"#) == ["type": "pong", "id": 2])
+    #expect(try await joined.client.ask(#"{"type":"ping","id":3}"#) == ["type": "pong", "id": 3])
+    // Who was away at that time gets it on coming back, and the session holds as long as the fresh one.
+    await joined.breakSocket()
+    joined.clock.set(17_000)
+    var back = joined.other()
+    #expect(try await back.ask(Self.resume(joined.token))["type"] as? String == "resumed")
+    #expect(try await back.next() == ["type": "token", "token": "fresh 26000"])
+  }
+
+  @Test func `after a session has joined or resumed it does neither again`() async throws {
+    let joined = try await Joined()
+    var back = joined.other()
+    let token = try #require(try await back.ask(Self.resume(joined.token))["resumeToken"] as? String)
+    #expect(try await back.ask(Self.resume(token))["code"] as? String == "auth-repeated")
+    #expect(try await back.ask(#"{"type":"auth","token":"good"}"#)["code"] as? String == "auth-repeated")
+  }
+}

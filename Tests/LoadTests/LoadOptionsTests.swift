@@ -1,0 +1,81 @@
+import Testing
+
+@testable import Load
+
+@Suite("The command line of roost-load")
+struct LoadOptionsTests {
+  private func options(_ line: String, _ environment: [String: String] = [:]) throws -> LoadOptions {
+    try LoadOptions(line.split(separator: " ").map(String.init), environment: environment)
+  }
+
+  @Test func `every option is taken`() throws {
+    let options = try options(
+      "--url wss://roost.example --key k --secret s --insecure --media 192.0.2.1:7882 --room r --rooms 2 "
+        + "--publishers 3 --subscribers 20 --mesh --video 1.5M --audio --nack off --duration 30 --join-rate 5 "
+        + "--join-timeout 7 --json --quiet")
+    var wanted = LoadOptions()
+    wanted.url = "wss://roost.example"
+    (wanted.apiKey, wanted.secret, wanted.checksCertificate) = ("k", "s", false)
+    (wanted.media, wanted.roomPrefix, wanted.rooms) = ("192.0.2.1:7882", "r", 2)
+    (wanted.publishers, wanted.subscribers, wanted.isMesh) = (3, 20, true)
+    (wanted.videoBitrate, wanted.hasAudio, wanted.asksForLost) = (1_500_000, true, false)
+    (wanted.duration, wanted.joinRate, wanted.joinTimeout) = (30, 5, 7)
+    (wanted.printsJSON, wanted.isQuiet) = (true, true)
+    #expect(options == wanted)
+    #expect(options.participantCount == 46)
+    #expect(options.tracksOfPublisher == 2)
+  }
+
+  @Test func `who says nothing of media gets both`() throws {
+    let both = try options("--rooms 1")
+    #expect(both.hasAudio && both.videoBitrate == 1_500_000)
+    let audio = try options("--audio")
+    #expect(audio.hasAudio && audio.videoBitrate == 0)
+    let video = try options("--video 300k")
+    #expect(!video.hasAudio && video.videoBitrate == 300_000)
+  }
+
+  @Test func `key and secret may come by the environment, and the command line has the last word`() throws {
+    let environment = ["ROOST_LOAD_KEY": "k", "ROOST_LOAD_SECRET": "s"]
+    let given = try options("--audio", environment)
+    #expect(given.apiKey == "k" && given.secret == "s")
+    #expect(try options("--secret t", environment).secret == "t")
+  }
+
+  @Test(arguments: [
+    ("--video", "--video wants a value"), ("--video 29k", "from 30k to 50M"),
+    ("--video 1.5X", "from 30k to 50M"),
+    ("--video nan", "from 30k to 50M"), ("--video infM", "from 30k to 50M"), ("--rooms 0", "from 1 to 1000"),
+    ("--rooms 99999999999999999999", "from 1 to 1000"), ("--duration -1", "from 1 to 3600"),
+    ("--nack maybe", "on or off"), ("--frobnicate", "unknown option --frobnicate"),
+    ("--publishers 0 --subscribers 0", "nobody to join"), ("--rooms 100 --subscribers 50", "run several"),
+    ("--publishers 33", "at most 32 slots"), ("--room \(String(repeating: "x", count: 101))", "1-100 bytes"),
+  ])
+  func `what can't be followed is said`(line: String, word: String) {
+    let error = #expect(throws: LoadUsageError.self) { try options(line) }
+    #expect(error?.description.contains(word) == true && error?.isHelp == false)
+  }
+
+  @Test func `publishers who receive nothing may be many`() throws {
+    #expect(try options("--publishers 200 --subscribers 0 --audio").publishers == 200)
+  }
+
+  @Test func `help is asked for`() {
+    #expect(#expect(throws: LoadUsageError.self) { try options("--rooms 2 --help") }?.isHelp == true)
+  }
+
+  @Test(arguments: [
+    ("192.0.2.1:7882", "192.0.2.1", 7882), ("[2001:db8::1]:99", "2001:db8::1", 99),
+  ]) func `media's address is split at its last colon`(text: String, address: String, port: Int) {
+    var options = LoadOptions()
+    options.media = text
+    #expect(options.mediaAddress?.address == address && options.mediaAddress?.port == port)
+  }
+
+  @Test(arguments: [(30_000, 1, 125), (64_000, 1, 266), (1_500_000, 6, 1_041), (50_000_000, 190, 1_096)])
+  func `a bitrate becomes frames of packets`(bitrate: Int, packets: Int, size: Int) {
+    let shape = VideoShape(bitrate: bitrate)
+    #expect(shape.packets == packets && shape.packetSize == size)
+    #expect(shape.packetSize <= LoadOptions.packetBytes)
+  }
+}

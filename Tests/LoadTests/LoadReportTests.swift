@@ -1,0 +1,66 @@
+import Testing
+
+@testable import Load
+
+@Suite("What roost-load prints")
+struct LoadReportTests {
+  private func report() -> LoadReport {
+    var report = LoadReport()
+    (report.participants, report.joined, report.seconds) = (3, 3, 10)
+    (report.sent, report.expected, report.arrivedFirstTime, report.recovered) = (500, 1_000, 980, 15)
+    return report
+  }
+
+  @Test func `never is what neither way brought`() {
+    #expect(report().never == 5)
+    #expect(report().table.contains("never                5 (0.500 %)"))
+    #expect(report().json.contains(#""never":5"#))
+  }
+
+  @Test func `a run is good when all are in and nothing came that nobody sent`() {
+    #expect(report().isGood)
+    var failed = report()
+    failed.joined = 2
+    failed.failures = ["status 503": 1]
+    #expect(!failed.isGood && failed.table.contains("failed               1: status 503"))
+    var wrong = report()
+    wrong.violations = 2
+    wrong.firstViolations = ["1.000 s: peer 3 received padding"]
+    #expect(!wrong.isGood && wrong.table.contains("peer 3 received padding"))
+    #expect(wrong.json.contains(#""ok":false"#))
+  }
+
+  @Test func `without samples there is no latency`() {
+    #expect(report().table.contains("one-way latency, ms  none"))
+  }
+
+  @Test(arguments: [
+    (0, 2, "0.00"), (0.005, 2, "0.01"), (1.999, 1, "2.0"), (-0.5, 1, "-0.5"), (-0.001, 2, "0.00"),
+  ])
+  func `decimals are rounded`(value: Double, places: Int, text: String) {
+    #expect(LoadReport.decimals(value, places) == text)
+  }
+
+  @Test func `an answer's candidates become the one that was asked for`() {
+    let answer =
+      "v=0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=candidate:1 1 udp 5 10.0.0.1 7882 typ host\r\n"
+      + "a=candidate:2 1 udp 4 10.0.0.2 7882 typ host\r\na=mid:0\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r\n"
+      + "a=candidate:1 1 udp 5 10.0.0.1 7882 typ host\r\n"
+    let wanted =
+      "v=0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=candidate:1 1 udp 2130706431 192.0.2.9 99 typ host\r\na=mid:0\r\n"
+      + "m=video 9 UDP/TLS/RTP/SAVPF 96\r\na=candidate:1 1 udp 2130706431 192.0.2.9 99 typ host\r\n"
+    #expect(AnswerRewriting.withCandidate(("192.0.2.9", 99), answer) == wanted)
+  }
+
+  @Test(arguments: [("load-1", "load-1"), ("a b/ü", "a%20b%2F%C3%BC"), ("\u{1}%", "%01%25")])
+  func `a room's name stands in a path`(name: String, encoded: String) {
+    #expect(Percent.encode(name) == encoded)
+  }
+
+  @Test func `what the server says is read as far as it is understood`() throws {
+    let joined = try #require(ServerWord(#"{"type":"joined","pingInterval":20,"room":{"id":"RM_1"}}"#))
+    #expect(joined.type == "joined" && joined.pingInterval == 20)
+    #expect(ServerWord("[]") == nil && ServerWord("") == nil && ServerWord(#"{"kind":1}"#) == nil)
+    #expect(ClientWord.offer("v=0\r\n").text.contains(#""sdp":"v=0\r\n""#))
+  }
+}
