@@ -7,9 +7,9 @@ import Wire
 
 @Suite("What synthetic peers send in each codec")
 struct PayloadFormatTests {
-  private static let marks: [FrameMark] = [true, false].flatMap { isKey in
-    [(true, true), (true, false), (false, false), (false, true)].flatMap { starts, ends in
-      [0x7F, 0x7FFF].map { mask in
+  private static let marks: [FrameMark] = [true, false].flatMap { isKey -> [FrameMark] in
+    [(true, true), (true, false), (false, false), (false, true)].flatMap { starts, ends -> [FrameMark] in
+      ([0x7F, 0x7FFF] as [UInt16]).map { mask -> FrameMark in
         var mark = FrameMark()
         mark.isKeyFrame = isKey
         mark.isBase = isKey
