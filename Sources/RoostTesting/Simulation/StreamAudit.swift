@@ -77,7 +77,7 @@ struct StreamAudit {
           next.pictureID = next.pictureID ?? current.pictureID
           next.tl0PictureIndex = next.tl0PictureIndex ?? current.tl0PictureIndex
           next.frameNumber = next.frameNumber ?? current.frameNumber
-          if !isEqual(current, next), isJoinedAnew(source, from: last.entry, to: entry) {
+          if !isEqual(current, next), isJoinedAnew(source, from: left(last), to: left((extended, entry))) {
             // The same source again, whose numbers happened to go on where they were.
             auditJoint(current, last, next, extended, entry)
             segment = next
@@ -114,6 +114,13 @@ struct StreamAudit {
 
   /// Where only one is known there is nothing to compare.
   private static func agree<T: Equatable>(_ a: T?, _ b: T?) -> Bool { a == nil || b == nil || a == b }
+
+  /// A packet with the time at which it left first: what came may be a repair, sent long after.
+  private func left(_ packet: (extended: Int64, entry: ReceivedStream.Entry)) -> ReceivedStream.Entry {
+    var entry = packet.entry
+    entry.sentAt = departures[packet.extended]?.sentAt ?? entry.sentAt
+    return entry
+  }
 
   /// Whether the stream had a reason to be anchored anew between two packets of one track: its slot was assigned, the
   /// track was held, or came in a codec that the subscriber lacks.
@@ -164,24 +171,26 @@ struct StreamAudit {
     _ old: Segment, _ last: (extended: Int64, entry: ReceivedStream.Entry), _ new: Segment,
     _ extended: Int64, _ entry: ReceivedStream.Entry
   ) {
-    if old.track === new.track && old.run == new.run, !isJoinedAnew(new.track, from: last.entry, to: entry) {
+    if old.track === new.track && old.run == new.run,
+      !isJoinedAnew(new.track, from: left(last), to: left((extended, entry)))
+    {
       complain(
         "numbers of \(old.track.name) shift by \(new.number - old.number) at \(extended), with no change of source"
       )
     }
     if entry.isVideo { auditStart(new, after: last.extended, extended, entry) }
     // Samples of the new source come as much later as they were taken later, as far as that is known.
-    // The time until a change is counted by the clock before it (RFC 7160 §4.2).
-    let rate = Int64(last.entry.codec.clockRate)
+    // The time until a change is counted by the clock before it (RFC 7160 §4.2), and where packets were lost on the
+    // joint nobody can tell when that was.
+    var rates = [last.entry.codec.clockRate]
+    if extended > last.extended + 1 { rates.append(entry.codec.clockRate) }
     let steps = Int64(Int32(bitPattern: entry.timestamp &- last.entry.timestamp))
-    let span = steps * 1_000 / rate
-    // As they left first; either may have come as a repair.
-    let before = departures[last.extended]?.sentAt ?? last.entry.sentAt
-    let after = departures[extended]?.sentAt ?? entry.sentAt
-    let real = (after.nanoseconds - before.nanoseconds) / 1_000_000
-    if steps <= 0 { complain("timestamps go back by \(-span) ms at \(extended)") }
-    if abs(span - real) > 2_000 && steps > 0 {
-      complain("timestamps go \(span) ms ahead at \(extended), \(real) ms later")
+    let spans = rates.map { steps * 1_000 / Int64($0) }
+    let (least, most) = (spans.min() ?? 0, spans.max() ?? 0)
+    let real = (left((extended, entry)).sentAt.nanoseconds - left(last).sentAt.nanoseconds) / 1_000_000
+    if steps <= 0 { complain("timestamps go back by \(-most) ms at \(extended)") }
+    if steps > 0, least > real + 2_000 || most < real - 2_000 {
+      complain("timestamps go \(most) ms ahead at \(extended), \(real) ms later")
     }
     guard entry.isVideo, extended == last.extended + 1 else { return }
     if !entry.descriptor.isEmpty, !last.entry.descriptor.isEmpty,
