@@ -126,7 +126,7 @@ final class Participant {
     configuration.publishesVideo = role.publishesVideo
     configuration.audioReceivers = options.hasAudio ? role.sources.count : 0
     configuration.videoReceivers = options.videoBitrate > 0 ? role.sources.count : 0
-    configuration.asksForLost = options.asksForLost
+    configuration.dialect.asksForLost = options.asksForLost
     let shape = VideoShape(bitrate: max(options.videoBitrate, 30_000))
     configuration.videoInterval = 1_000_000_000 / Int64(LoadOptions.framesPerSecond)
     configuration.videoPackets = shape.packets...shape.packets

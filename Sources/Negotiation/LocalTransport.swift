@@ -32,9 +32,16 @@ public struct NegotiationPolicy: Equatable, Sendable {
   /// Sections that may send to us at once, on one transport; more are declined.
   public var maximumTracks = 128
 
-  public init(usesTransportFeedback: Bool, videoCodecs: [Codec] = [.vp8, .vp9, .h264, .av1]) {
+  /// The header extensions that offers of ours list; answers take those that they know.
+  public var offeredExtensions: [HeaderExtension]
+
+  public init(
+    usesTransportFeedback: Bool, videoCodecs: [Codec] = [.vp8, .vp9, .h264, .av1],
+    offeredExtensions: [HeaderExtension] = [.audioLevel, .transportSequence, .mid]
+  ) {
     self.usesTransportFeedback = usesTransportFeedback
     self.videoCodecs = videoCodecs
+    self.offeredExtensions = offeredExtensions
   }
 
   /// Reports arrival times, and reads none.

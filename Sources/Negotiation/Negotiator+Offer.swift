@@ -151,11 +151,17 @@ extension Negotiator {
   private func offeredExtensions(_ kind: MediaKind) -> [(kind: HeaderExtension, id: UInt8)] {
     var ids = extensions
     var listed: [(kind: HeaderExtension, id: UInt8)] = []
-    for known in [HeaderExtension.audioLevel, .transportSequence, .mid] {
+    for known in policy.offeredExtensions {
       if ids[known] == 0, let free = (UInt8(1)...14).first(where: { ids.kind(of: $0) == nil }) {
         ids[known] = free
       }
-      if ids[known] != 0, known != .audioLevel || kind == .audio { listed.append((known, ids[known])) }
+      let isOfKind: Bool =
+        switch known {
+        case .audioLevel: kind == .audio
+        case .dependencyDescriptor, .colorSpace, .playoutDelay: kind == .video
+        case .mid, .transportSequence, .absoluteSendTime, .rid, .repairedRid: true
+        }
+      if ids[known] != 0, isOfKind { listed.append((known, ids[known])) }
     }
     return listed
   }

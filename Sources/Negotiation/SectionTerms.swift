@@ -57,8 +57,8 @@ struct SectionTerms: Equatable {
         case .transportSequence: (offersFeedback, offersFeedback && policy.usesTransportFeedback)
         case .rid: (rid != nil, false)
         case .repairedRid: (rid != nil && codecs.contains { $0.rtxPayloadType != nil }, false)
-        // Nobody here would look at the one of who sends.
-        case .absoluteSendTime: (false, true)
+        // Only who asks for it looks at it.
+        case .absoluteSendTime: (policy.offeredExtensions.contains(known), true)
         case .dependencyDescriptor, .colorSpace, .playoutDelay: (kind == .video, kind == .video)
         }
       let item = Extension(

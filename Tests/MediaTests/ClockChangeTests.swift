@@ -179,6 +179,19 @@ struct ClockChangeTests {
     #expect(try some(block).delaySinceLastSenderReport == 6_553)
   }
 
+  @Test func `a report that overtakes the first packet of the new clock is not believed`() throws {
+    var voice = Voice()
+    voice.report(timestamp: 0, at: 0)
+    for number in 1...50 {
+      _ = voice.send(UInt16(number), type: 111, timestamp: UInt32(number) * 960, at: number * 20)
+    }
+    voice.report(timestamp: 0xC000_0000 &+ 80, at: 1_010, delay: 5)
+    let first = try some(voice.send(51, type: 0, timestamp: 0xC000_0000 &+ 160, at: 1_020))
+    let error = try some(voice.error(of: first, at: 1_020, rate: 8_000, now: 1_100))
+    // The report came in 5 ms: that is the least delay now, and the publisher's time is 5 ms further than with 10.
+    #expect(abs(error - 5) < 1)
+  }
+
   @Test func `what the change overtook is dropped, and the clock changes once`() throws {
     var voice = Voice()
     for number in 1...4 as ClosedRange<UInt16> {

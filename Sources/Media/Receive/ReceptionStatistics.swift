@@ -114,14 +114,15 @@ public struct ReceptionStatistics: Sendable {
     lastTransit = transit
   }
 
+  /// The timestamp that a packet of this arrival would have, were its journey that of the last one; nil before it.
+  func timestamp(of arrival: Instant, clockRate: UInt32) -> UInt32? {
+    hasTransit ? Self.units(arrival, rate: clockRate) &- lastTransit : nil
+  }
+
   /// The clock that timestamps count is another one from here on; what is known of jitter stays.
-  /// - Returns: the timestamp that a packet of this arrival would have had by the old clock, as the last one's
-  ///   journey has it; nil where there was none.
-  mutating func changeClock(from old: UInt32, to new: UInt32, arrival: Instant) -> UInt32? {
-    let timestamp = hasTransit ? Self.units(arrival, rate: old) &- lastTransit : nil
+  mutating func changeClock(from old: UInt32, to new: UInt32) {
     hasTransit = false
     jitterTimes16 = UInt32(clamping: UInt64(jitterTimes16) &* UInt64(new) / UInt64(max(old, 1)))
-    return timestamp
   }
 
   private static func units(_ moment: Instant, rate: UInt32) -> UInt32 {

@@ -212,12 +212,12 @@ public struct TrackReceiver: Sendable {
 
   @inline(__always)
   private mutating func noteMissing(before sequence: Int64, isRTX: Bool, _ arrival: Instant) {
-    var isTooMuch = nack.received(sequence, now: arrival)
+    // What was missing before a gap that is too long is asked for all the same.
+    if nack.received(sequence, now: arrival) { wishKeyFrame() }
     if hasMoved && !isRTX {
       hasMoved = false
-      isTooMuch = isTooMuch || nack.count > Self.missingAfterMove
+      if nack.count > Self.missingAfterMove { skip() }
     }
-    if isTooMuch { skip() }
   }
 
   /// So much is missing that a key frame is the better answer: packets asked for now would only delay it.
@@ -237,7 +237,8 @@ public struct TrackReceiver: Sendable {
     let old = clockRate
     clockRate = rate
     guard old != 0 else { return }
-    let equal = statistics.changeClock(from: old, to: rate, arrival: arrival)
+    let equal = statistics.timestamp(of: arrival, clockRate: old)
+    statistics.changeClock(from: old, to: rate)
     restarts &+= 1
     firstArrival = arrival
     firstTimestamp = header.timestamp
@@ -335,6 +336,9 @@ extension TrackReceiver {
 // MARK: - Clock
 
 extension TrackReceiver {
+  /// How far the timestamp of a report may be from those of the packets.
+  private static let reportTolerance = Duration.seconds(10)
+
   /// A sender report of the media stream came.
   /// - Parameter moment: `ntp` on the server's time line, as far as that is known. One from before the stream
   ///   started over speaks of another clock, however late it comes.
@@ -344,6 +348,13 @@ extension TrackReceiver {
     reportNTP = ntp.rawValue
     reportArrival = arrival
     guard restarts == 0 || moment.nanoseconds(since: epoch.ntp(at: firstArrival)) >= 0 else { return }
+    // So does one that overtook the first packet of another clock.
+    if let expected = statistics.timestamp(of: arrival, clockRate: clockRate),
+      Int64(Int32(bitPattern: timestamp &- expected)).magnitude
+        > UInt64(clockRate) * UInt64(Self.reportTolerance.components.seconds)
+    {
+      return
+    }
     line.add(ntp, timestamp, rate: clockRate, arrival: arrival)
   }
 

@@ -72,6 +72,13 @@ extension Forwarder {
   /// The source goes on without the subscriber, who shall see no gap when it comes back.
   @inline(never)
   private mutating func loseCodec(_ info: PacketInfo) {
+    // Overtaken by the packets of a codec that the subscriber has: the source is past it.
+    if state == .flowing, anchorCount > 0, anchors[0].generation == generation,
+      anchors[0].restart == info.restart, info.extendedSequence < anchors[0].source
+    {
+      counters.late &+= 1
+      return
+    }
     counters.codecMissing &+= 1
     guard state != .withoutCodec else { return }
     if state == .flowing, anchorCount > 0, anchors[0].generation == generation,

@@ -10,9 +10,15 @@ final class ReceivedStream {
     var viaRTX = false
     var startsFrame = false
     var isKeyFrame = false
-    var hasPicture = false
+    var isVideo = false
+    var codec = Codec.opus
     var tl0PictureIndex: UInt8 = 0
+    /// See `FrameMark`.
     var pictureID: UInt16 = 0
+    var pictureMask: UInt16 = 0
+    /// The dependency descriptor as it came; empty where there was none.
+    var descriptor: [UInt8] = []
+    var frameNumber: UInt16 = 0
     var packet: UInt32 = 0
     var frame: UInt32 = 0
     var timestamp: UInt32 = 0

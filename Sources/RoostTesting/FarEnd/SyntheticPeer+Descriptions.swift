@@ -34,19 +34,17 @@ extension SyntheticPeer {
         offer.media[index].ssrcs = []
         offer.media[index].ssrcGroups = []
       }
-      guard offer.media[index].shared.direction == .recvonly else { continue }
-      if !configuration.acceptsRTX || !configuration.asksForLost { offer.media[index].removeRTX() }
-      if !configuration.asksForLost {
-        offer.media[index].feedback.removeAll { $0.kind.lowercased() == "nack" }
-      }
     }
+    configuration.dialect.speak(&offer)
     return offer.text
   }
 
   /// Takes the server's answer.
   public func accept(_ text: String, now: Instant) throws {
-    let agreement = try negotiator.accept(SessionDescription(parsing: text))
-    media = agreement.media
+    var answer = try SessionDescription(parsing: text)
+    configuration.dialect.understand(&answer)
+    let agreement = try negotiator.accept(answer)
+    media = configuration.dialect.translate(agreement.media)
     awaitsAnswer = false
     guard let transport = agreement.transport else { return }
     credentials = pendingCredentials
@@ -82,25 +80,16 @@ extension SyntheticPeer {
       let track = PublishedTrack(publisher: number, index: sources.count, kind: section.kind)
       journal.tracks.append(track)
       let isVideo = section.kind == .video
+      let wanted = isVideo ? configuration.videoCodec : configuration.audioCodec
       sources.append(
         TrackSource(
-          section: section, log: track, logNumber: journal.tracks.count - 1, clock: clock,
+          section: section, codec: section.codecs.first { $0.codec == wanted } ?? section.codecs[0],
+          habits: configuration, log: track, logNumber: journal.tracks.count - 1, clock: clock,
           sequence: isVideo ? configuration.videoSequence : configuration.audioSequence,
           frameInterval: isVideo ? configuration.videoInterval : 20_000_000,
           packetSize: isVideo ? configuration.videoPacketSize : 40...120,
           framePackets: configuration.videoPackets, keyFramePackets: configuration.keyFramePackets, now: now,
           random: .seeded(state: random.next())))
     }
-  }
-}
-
-extension MediaDescription {
-  /// Leaves the retransmission formats out, so that lost packets are repeated as they were.
-  fileprivate mutating func removeRTX() {
-    let numbers = rtpMaps.filter { $0.encodingName.lowercased() == "rtx" }.map(\.payloadType)
-    formats.removeAll { numbers.contains(UInt8($0) ?? 255) }
-    rtpMaps.removeAll { numbers.contains($0.payloadType) }
-    formatParameters.removeAll { numbers.contains($0.payloadType) }
-    feedback.removeAll { numbers.contains($0.payloadType ?? 255) }
   }
 }

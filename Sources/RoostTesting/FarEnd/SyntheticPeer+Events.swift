@@ -19,6 +19,22 @@ extension SyntheticPeer {
     }
   }
 
+  /// Another of the codecs that were agreed on, in mid-stream. Who has a slow sound card keeps the clock rate: nobody
+  /// can tell such a card's pace anew in the time that a conference has.
+  func changeCodec(now: Instant) {
+    guard !sources.isEmpty else { return }
+    let index = Int(random.next() % UInt64(sources.count))
+    let current = sources[index].codec.codec.clockRate
+    let isSlow = sources[index].kind == .audio && clock.soundDrift != 0
+    let codecs = sources[index].section.codecs.filter { !isSlow || $0.codec.clockRate == current }
+    guard !codecs.isEmpty else { return }
+    let codec = codecs[Int(random.next() % UInt64(codecs.count))]
+    let rate = sources[index].codec.codec.clockRate
+    guard sources[index].change(to: codec, now: now) else { return }
+    journal.count(rate == codec.codec.clockRate ? .codecChange : .clockChange)
+    journal.trace(now, "\(sources[index].log.name) goes on in \(codec.format)")
+  }
+
   /// Numbers are used up by packets that never left.
   func skipNumbers(_ count: Int, now: Instant) {
     guard !sources.isEmpty else { return }

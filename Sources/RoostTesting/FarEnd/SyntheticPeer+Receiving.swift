@@ -27,7 +27,7 @@ extension SyntheticPeer {
     if isOnRealNetwork { return }
     if isRepeat && (error.isReplay || error.isOld) { return }
     // Without a retransmission stream the sealed bytes come again, which crosses with the late original.
-    if !configuration.acceptsRTX && (error.isReplay || error.isOld) && !isRTCP { return }
+    if !configuration.dialect.acceptsRTX && (error.isReplay || error.isOld) && !isRTCP { return }
     if error.isOld && isFarBehind(bytes) { return }
     journal.violation(
       now, "libsrtp of peer \(number) refuses \(isRTCP ? "RTCP" : "RTP"), status \(error.status)")
@@ -58,9 +58,12 @@ extension SyntheticPeer {
     now: Instant
   ) -> String? {
     let isRTX = header.ssrc != stream.ssrc
-    let wanted = isRTX ? stream.codec.rtxPayloadType : stream.codec.payloadType
-    guard header.payloadType == wanted else { return "payload type \(header.payloadType)" }
-    if let problem = checkExtensions(packet, header, stream) { return problem }
+    let agreed = stream.section.codecs.first {
+      (isRTX ? $0.rtxPayloadType : $0.payloadType) == header.payloadType
+    }
+    guard let agreed else { return "payload type \(header.payloadType)" }
+    var entry = ReceivedStream.Entry()
+    if let problem = readExtensions(packet, header, stream, &entry) { return problem }
     guard header.paddingSize == 0 else { return "padding" }
 
     var payload = UnsafeRawBufferPointer(
@@ -74,8 +77,8 @@ extension SyntheticPeer {
       payload = UnsafeRawBufferPointer(rebasing: payload[RTX.sequenceSize...])
       journal.count(.subscriberRTX)
     }
-    var entry = ReceivedStream.Entry()
     entry.viaRTX = isRTX
+    entry.codec = agreed.codec
     entry.timestamp = header.timestamp
     entry.sentAt = sentAt
     guard let stamp = read(payload, stream, &entry) else {
@@ -109,8 +112,9 @@ extension SyntheticPeer {
     return nil
   }
 
-  private func checkExtensions(
-    _ packet: UnsafeRawBufferPointer, _ header: RTPHeader, _ stream: ReceivedStream
+  private func readExtensions(
+    _ packet: UnsafeRawBufferPointer, _ header: RTPHeader, _ stream: ReceivedStream,
+    _ entry: inout ReceivedStream.Entry
   ) -> String? {
     let map = stream.section.extensions
     var reader = HeaderExtensionReader(packet, header)
@@ -121,6 +125,15 @@ extension SyntheticPeer {
           return "another section's MID in slot \(stream.section.index)"
         }
       case .audioLevel?: break
+      case .absoluteSendTime?:
+        guard element.size == AbsoluteSendTime.size else {
+          return "a time of sending of \(element.size) bytes"
+        }
+      case .dependencyDescriptor?:
+        let bytes = Array(packet[element.offset..<element.offset + element.size])
+        guard bytes.count >= 3 else { return "a dependency descriptor of \(bytes.count) bytes" }
+        entry.frameNumber = UInt16(bytes[1]) << 8 | UInt16(bytes[2])
+        entry.descriptor = bytes
       default: return "a header extension with id \(element.id), which was not negotiated"
       }
     }
@@ -130,22 +143,18 @@ extension SyntheticPeer {
   private func read(
     _ payload: UnsafeRawBufferPointer, _ stream: ReceivedStream, _ entry: inout ReceivedStream.Entry
   ) -> PayloadStamp? {
-    guard stream.section.kind == .video else { return PayloadStamp(payload) }
-    guard let descriptor = try? VP8Descriptor(payload), descriptor.hasPictureID,
-      descriptor.hasTL0PictureIndex
-    else { return nil }
-    var start = descriptor.size
-    let isKey = descriptor.startsKeyFrame(payload)
-    if descriptor.startsFrame { start += isKey ? 10 : 3 }
-    guard start <= payload.count,
-      let stamp = PayloadStamp(UnsafeRawBufferPointer(rebasing: payload[start...])),
-      stamp.isFrameStart == descriptor.startsFrame, !descriptor.startsFrame || stamp.isKeyFrame == isKey
-    else { return nil }
+    if entry.codec == .red {
+      guard let opus = stream.section.codecs.first(where: { $0.codec == .opus }) else { return nil }
+      return PayloadFormat.readRED(payload, blocks: opus.payloadType)
+    }
+    guard let (stamp, mark) = PayloadFormat.read(payload, entry.codec) else { return nil }
+    guard stream.section.kind == .video else { return stamp }
     entry.startsFrame = stamp.isFrameStart
     entry.isKeyFrame = stamp.isKeyFrame
-    entry.hasPicture = true
-    entry.pictureID = descriptor.pictureID
-    entry.tl0PictureIndex = descriptor.tl0PictureIndex
+    entry.isVideo = true
+    entry.pictureID = mark.pictureID
+    entry.pictureMask = mark.pictureMask
+    entry.tl0PictureIndex = mark.tl0PictureIndex
     return stamp
   }
 }

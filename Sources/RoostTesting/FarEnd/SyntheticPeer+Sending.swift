@@ -6,6 +6,7 @@ extension SyntheticPeer {
   func sendFrame(_ index: Int, now: Instant) {
     let packets = sources[index].makeFrame(now: now, transportSequence: &transportSequence)
     let log = sources[index].logNumber
+    if packets.isEmpty { journal.count(.silence) }
     for (number, bytes) in packets { sendMedia(bytes, log: log, number: number, now: now) }
   }
 
@@ -52,6 +53,10 @@ extension SyntheticPeer {
       guard !wanted.isEmpty || wantsKeyFrame else { continue }
       let sources = FeedbackSources(sender: reportSSRC, media: stream.ssrc)
       sendRTCP(now: now) { writer in
+        if !media.allowsReducedSizeRTCP {
+          writer.append(ReceiverReport(ssrc: reportSSRC))
+          writer.append(cname: cname, ssrc: reportSSRC)
+        }
         if !wanted.isEmpty {
           journal.count(.subscriberNACK)
           writer.append(nack: wanted.span, sources)
@@ -69,7 +74,7 @@ extension SyntheticPeer {
     for source in sources where source.packetCount > 0 {
       sendRTCP(now: now) { writer in
         writer.append(source.senderReport(now: now))
-        writer.append(cname: announcements[0].cname, ssrc: source.ssrc)
+        writer.append(cname: cname, ssrc: source.ssrc)
       }
     }
     let blocks = streams.compactMap { $0.reportBlock(now: now) }
@@ -77,6 +82,7 @@ extension SyntheticPeer {
       sendRTCP(now: now) { writer in
         writer.append(ReceiverReport(ssrc: reportSSRC))
         for block in blocks[start..<min(start + 20, blocks.count)] { writer.append(block) }
+        writer.append(cname: cname, ssrc: reportSSRC)
       }
     }
   }
@@ -87,11 +93,29 @@ extension SyntheticPeer {
     bytes.withUnsafeBytes { compound in
       var reader = RTCPReader(compound)
       do {
-        while let packet = try reader.next() { try receive(packet, now: now) }
+        var kinds: [RTCPKind] = []
+        while let packet = try reader.next() {
+          kinds.append(packet.kind)
+          try receive(packet, now: now)
+        }
+        if let problem = checkCompound(kinds) { journal.violation(now, "peer \(number) got \(problem)") }
       } catch {
         journal.violation(now, "peer \(number) can't read RTCP of the server: \(error)")
       }
     }
+  }
+
+  /// Whoever did not agree to reduced-size RTCP gets reports and a name with everything (RFC 3550 §6.1).
+  private func checkCompound(_ kinds: [RTCPKind]) -> String? {
+    guard let first = kinds.first else { return "an empty compound" }
+    guard !configuration.dialect.reducesRTCP else { return nil }
+    let isReport = first == .senderReport || first == .receiverReport
+    guard isReport && kinds.contains(.sourceDescription) else {
+      return "RTCP of reduced size, \(kinds), which was not agreed on"
+    }
+    let feedback: [RTCPKind] = [.nack, .pictureLoss, .fullIntraRequest, .transportFeedback]
+    if kinds.contains(where: { feedback.contains($0) }) { journal.count(.compoundFeedback) }
+    return nil
   }
 
   private func receive(_ packet: RTCPPacket, now: Instant) throws(RTCPError) {

@@ -21,10 +21,16 @@ public final class SyntheticPeer {
     public var waitsForHandshake = false
     /// Streams are announced in the description, or only named by their MID.
     public var announcesSSRCs = true
-    /// Wants retransmissions as a stream of their own.
-    public var acceptsRTX = true
-    /// Asks for lost packets at all.
-    public var asksForLost = true
+    public var dialect = Dialect()
+    /// What it begins to publish in.
+    public var audioCodec = Codec.opus
+    public var videoCodec = Codec.vp8
+    /// Opus and RED are not sent while nothing is said.
+    public var pausesInSilence = false
+    /// Picture ids have 7 bits, not 15.
+    public var hasShortPictureIDs = false
+    /// Dependency descriptors of key frames need the two-byte form.
+    public var hasLongDescriptors = false
     /// Of its wall clock, in nanoseconds and in parts per million.
     public var clockOffset: Int64 = 0
     public var clockDrift: Int64 = 0
@@ -83,8 +89,11 @@ public final class SyntheticPeer {
   var awaitsAnswer = false
 
   // Descriptions.
-  var negotiator = Negotiator(policy: .client)
+  var negotiator: Negotiator
+  /// In the numbers that are on the wire.
   var media = AgreedMedia()
+  /// Of its own reports.
+  let cname: String
   let announcements: [TrackAnnouncement]
   var audioReceivers: Int
   var videoReceivers: Int
@@ -146,6 +155,12 @@ public final class SyntheticPeer {
     self.journal = journal
     self.dtls = dtls
     self.address = address
+    negotiator = Negotiator(
+      policy: NegotiationPolicy(
+        usesTransportFeedback: true,
+        offeredExtensions: [
+          .audioLevel, .transportSequence, .mid, .absoluteSendTime, .dependencyDescriptor,
+        ]))
     nominatesAnew = ice.nominatesAnew
     var random = random
     clock = DriftingClock(
@@ -159,7 +174,7 @@ public final class SyntheticPeer {
     videoReceivers = configuration.videoReceivers
     transportSequence = UInt16(truncatingIfNeeded: random.next())
     reportSSRC = UInt32(truncatingIfNeeded: random.next()) | 1
-    let cname = random.alphanumeric(12)
+    cname = random.alphanumeric(12)
     var announcements: [TrackAnnouncement] = []
     for (kind, isWanted) in [
       (MediaKind.audio, configuration.publishesAudio), (.video, configuration.publishesVideo),

@@ -29,7 +29,7 @@ struct DriftingClock {
   }
 }
 
-/// Makes the packets of one track: audio as Opus sends it, video as a VP8 encoder with two temporal layers would.
+/// Makes the packets of one track in any codec that was agreed on: audio of 20 ms, video in two temporal layers.
 struct TrackSource {
   let log: PublishedTrack
   let logNumber: Int
@@ -37,7 +37,8 @@ struct TrackSource {
   let clock: DriftingClock
   /// As the descriptions agreed.
   let section: SendSection
-  let codec: NegotiatedCodec
+  private(set) var codec: NegotiatedCodec
+  private let habits: SyntheticPeer.Configuration
   private(set) var ssrc: UInt32
   private(set) var rtxSSRC: UInt32?
   private var sequence: UInt16
@@ -46,6 +47,10 @@ struct TrackSource {
   private var pictureID: UInt16
   private var tl0PictureIndex: UInt8 = 0
   private var frame: UInt32 = 0
+  /// Frames of silence that are left, of which few are sent.
+  private var silence = 0
+  /// The block of the packet before, for RED.
+  private var lastBlock: (bytes: [UInt8], timestamp: UInt32)?
   private var wantsKeyFrame = true
   private var lastKeyFrame = Instant(nanoseconds: -10_000_000_000)
   private(set) var nextFrame: Instant
@@ -56,14 +61,15 @@ struct TrackSource {
   /// Until the server is known to have mapped the stream.
   private var namesSection = true
   /// Plain packets, to be sent again; by number.
-  private var kept: [(number: Int, bytes: [UInt8])] = []
+  private var kept: [(number: Int, bytes: [UInt8], rtxPayloadType: UInt8?)] = []
   /// Sender report's counts.
   private(set) var packetCount: UInt32 = 0
   private(set) var octetCount: UInt32 = 0
   private var random: RandomSource
 
   init(
-    section: SendSection, log: PublishedTrack, logNumber: Int, clock: DriftingClock, sequence: UInt16,
+    section: SendSection, codec: NegotiatedCodec, habits: SyntheticPeer.Configuration, log: PublishedTrack,
+    logNumber: Int, clock: DriftingClock, sequence: UInt16,
     frameInterval: Int64, packetSize: ClosedRange<Int>, framePackets: ClosedRange<Int> = 1...4,
     keyFramePackets: ClosedRange<Int> = 3...7, now: Instant, random: RandomSource
   ) {
@@ -74,7 +80,8 @@ struct TrackSource {
     self.sequence = sequence
     self.random = random
     kind = section.kind
-    codec = section.codecs[0]
+    self.codec = codec
+    self.habits = habits
     ssrc = section.ssrc
     rtxSSRC = section.rtxSSRC
     interval = frameInterval
@@ -85,7 +92,7 @@ struct TrackSource {
     base = UInt32(truncatingIfNeeded: self.random.next())
     pictureID = UInt16(truncatingIfNeeded: self.random.next()) & 0x7FFF
     nextFrame = now
-    log.startRun(base: base, ssrc: ssrc, now: now)
+    log.startRun(base: base, ssrc: ssrc, now: now, rate: codec.codec.clockRate)
     log.isRepaired = codec.nack
   }
 
@@ -96,10 +103,39 @@ struct TrackSource {
   /// Makes no more frames; what was sent can still be asked for.
   mutating func stop() { nextFrame = .never }
 
+  /// Goes on in another codec, from the next frame on.
+  /// - Returns: false if that is the present one.
+  mutating func change(to new: NegotiatedCodec, now: Instant) -> Bool {
+    guard new.payloadType != codec.payloadType, nextFrame != .never else { return false }
+    let old = codec.codec.clockRate
+    let rate = new.codec.clockRate
+    codec = new
+    lastBlock = nil
+    silence = 0
+    wantsKeyFrame = true
+    lastKeyFrame = Instant(nanoseconds: -10_000_000_000)
+    log.noteCodecChange(now: now)
+    guard old != rate else { return true }
+    // Browsers count on by either clock (RFC 7160 §3.2); others begin anywhere.
+    let last = base &+ DriftingClock.units(clock.local(nextFrame), rate: old)
+    let habit = random.next() % 3
+    let first =
+      habit == 0
+      ? last
+      : habit == 1
+        ? last &+ DriftingClock.units(interval, rate: rate) &- DriftingClock.units(interval, rate: old)
+        : UInt32(truncatingIfNeeded: random.next())
+    base = first &- DriftingClock.units(clock.local(nextFrame), rate: rate)
+    log.startRun(base: base, ssrc: ssrc, now: now, rate: rate, isClockChange: true)
+    return true
+  }
+
   /// Packets that were lost before the first link: their numbers are missing.
   mutating func skip(_ count: Int) {
     for _ in 0..<count {
-      record(timestamp: 0, starts: false, isKey: false, sentAt: .never)
+      var mark = FrameMark()
+      mark.startsFrame = false
+      record(timestamp: 0, mark, descriptor: [], sentAt: .never)
       advanceSequence()
     }
   }
@@ -123,9 +159,10 @@ struct TrackSource {
     base = UInt32(truncatingIfNeeded: random.next())
     pictureID = UInt16(truncatingIfNeeded: random.next()) & 0x7FFF
     kept = []
+    lastBlock = nil
     wantsKeyFrame = true
     lastKeyFrame = Instant(nanoseconds: -10_000_000_000)
-    log.startRun(base: base, ssrc: ssrc, now: now)
+    log.startRun(base: base, ssrc: ssrc, now: now, rate: codec.codec.clockRate)
   }
 
   // MARK: Packets
@@ -137,101 +174,134 @@ struct TrackSource {
       nextFrame = nextFrame.advanced(byNanoseconds: interval)
       frame += 1
     }
-    var isKey = false
+    let endsSilence = silence == 1
+    guard isHeard() else { return [] }
+    var mark = FrameMark()
     var count = 1
     if kind == .video {
-      isKey = wantsKeyFrame && now.nanoseconds - lastKeyFrame.nanoseconds >= 250_000_000
-      if isKey {
+      mark.isKeyFrame = wantsKeyFrame && now.nanoseconds - lastKeyFrame.nanoseconds >= 250_000_000
+      if mark.isKeyFrame {
         wantsKeyFrame = false
         lastKeyFrame = now
       }
-      count = Int.random(in: isKey ? keyFramePackets : framePackets, using: &random)
+      count = Int.random(in: mark.isKeyFrame ? keyFramePackets : framePackets, using: &random)
+      mark.isBase = mark.isKeyFrame || frame % 2 == 0
       pictureID = (pictureID &+ 1) & 0x7FFF
-      if isKey || frame % 2 == 0 { tl0PictureIndex &+= 1 }
+      if mark.isBase { tl0PictureIndex &+= 1 }
+      mark.pictureMask = habits.hasShortPictureIDs ? 0x7F : 0x7FFF
+      mark.pictureID = pictureID & mark.pictureMask
+      mark.tl0PictureIndex = tl0PictureIndex
     }
     var packets: [(number: Int, bytes: [UInt8])] = []
     for index in 0..<count {
-      let number = record(timestamp: timestamp, starts: index == 0, isKey: isKey, sentAt: now)
+      mark.startsFrame = index == 0
+      mark.endsFrame = index == count - 1
+      let descriptor = dependencies(mark)
+      let number = record(timestamp: timestamp, mark, descriptor: descriptor, sentAt: now)
       let stamp = PayloadStamp(
         publisher: UInt32(log.publisher), track: UInt8(log.index), packet: UInt32(number), frame: frame,
-        length: UInt16(Int.random(in: packetSize, using: &random)), isKeyFrame: isKey,
-        isFrameStart: index == 0, isFrameEnd: index == count - 1)
-      let bytes = write(stamp, timestamp: timestamp, &transportSequence)
+        length: UInt16(Int.random(in: packetSize, using: &random)), isKeyFrame: mark.isKeyFrame,
+        isFrameStart: mark.startsFrame, isFrameEnd: mark.endsFrame)
+      let isMarked = kind == .audio ? stamp.packet == 0 || endsSilence : mark.endsFrame
+      var bytes = writeHeader(
+        isMarked, codec.payloadType, sequence, timestamp, ssrc, namesSection: namesSection,
+        level: AudioLevel(attenuation: UInt8(stamp.packet % 127), voice: stamp.packet % 2 == 0),
+        descriptor: descriptor, room: 2_200, &transportSequence)
+      appendPayload(stamp, mark, timestamp: timestamp, to: &bytes)
       packets.append((number, bytes))
       packetCount &+= 1
       octetCount &+= UInt32(stamp.length)
       advanceSequence()
     }
     if codec.nack {
-      kept += packets
+      kept += packets.map { ($0.number, $0.bytes, codec.rtxPayloadType) }
       if kept.count > 1_000 { kept.removeFirst(kept.count - 700) }
     }
     return packets
   }
 
+  /// Opus sends little in silence: a frame of every twenty (RFC 7587 §3.1.3).
+  private mutating func isHeard() -> Bool {
+    guard habits.pausesInSilence, [.opus, .red].contains(codec.codec) else { return true }
+    if silence > 0 {
+      silence -= 1
+      return silence == 0 || silence % 20 == 0
+    }
+    if random.next() % 100 == 0 { silence = Int.random(in: 5...60, using: &random) }
+    return true
+  }
+
+  private func dependencies(_ mark: FrameMark) -> [UInt8] {
+    guard codec.codec == .av1, section.extensions[.dependencyDescriptor] != 0 else { return [] }
+    return SyntheticDependencies.bytes(
+      mark, frameNumber: UInt16(truncatingIfNeeded: frame),
+      isLong: habits.hasLongDescriptors && section.allowsMixedExtensions)
+  }
+
+  private mutating func appendPayload(
+    _ stamp: PayloadStamp, _ mark: FrameMark, timestamp: UInt32, to bytes: inout [UInt8]
+  ) {
+    guard codec.codec == .red, let opus = section.codecs.first(where: { $0.codec == .opus }) else {
+      bytes += PayloadFormat.head(codec.codec, mark, stampSize: Int(stamp.length))
+      return stamp.write(to: &bytes)
+    }
+    var newest: [UInt8] = []
+    stamp.write(to: &newest)
+    let older = lastBlock.map { ($0.bytes, timestamp &- $0.timestamp) }
+    bytes += PayloadFormat.red(newest, older: older, payloadType: opus.payloadType)
+    lastBlock = (newest, timestamp)
+  }
+
   @discardableResult
-  private mutating func record(timestamp: UInt32, starts: Bool, isKey: Bool, sentAt: Instant) -> Int {
+  private mutating func record(
+    timestamp: UInt32, _ mark: FrameMark, descriptor: [UInt8], sentAt: Instant
+  ) -> Int {
     let number = log.nextPacket
     log.append(
       PublishedTrack.Packet(
-        sequence: sequence, timestamp: timestamp, run: log.runs.count - 1, pictureID: pictureID,
-        tl0PictureIndex: tl0PictureIndex, frame: frame, startsFrame: starts, isKeyFrame: isKey,
-        sentAt: sentAt))
+        sequence: sequence, timestamp: timestamp, run: log.runs.count - 1, pictureID: mark.pictureID,
+        tl0PictureIndex: tl0PictureIndex, frame: frame, startsFrame: mark.startsFrame,
+        isKeyFrame: mark.isKeyFrame, codec: codec.codec, descriptor: descriptor, sentAt: sentAt))
     return number
   }
 
   private mutating func advanceSequence() { sequence &+= 1 }
 
-  private mutating func write(
-    _ stamp: PayloadStamp, timestamp: UInt32, _ transportSequence: inout UInt16
-  ) -> [UInt8] {
-    let isMarked = kind == .audio ? stamp.packet == 0 : stamp.isFrameEnd
-    var bytes = writeHeader(
-      isMarked, codec.payloadType, sequence, timestamp, ssrc, namesSection: namesSection,
-      level: AudioLevel(attenuation: UInt8(stamp.packet % 127), voice: stamp.packet % 2 == 0),
-      room: 16 + Int(stamp.length), &transportSequence)
-    if kind == .video { appendVP8(stamp, to: &bytes) }
-    stamp.write(to: &bytes)
-    return bytes
-  }
-
   private func writeHeader(
     _ marker: Bool, _ payloadType: UInt8, _ sequence: UInt16, _ timestamp: UInt32, _ ssrc: UInt32,
-    namesSection: Bool, level: AudioLevel?, room: Int, _ transportSequence: inout UInt16
+    namesSection: Bool, level: AudioLevel?, descriptor: [UInt8], room: Int,
+    _ transportSequence: inout UInt16
   ) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: 64 + room + SRTPSession.room) { buffer, count in
-      let buffer = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<64])
+    let ids = section.extensions
+    let mid = namesSection && ids[.mid] != 0 ? MIDBytes(section.mid) : nil
+    // Each packet is in the form that it needs (RFC 8285 §4.1.2).
+    var form = HeaderExtensionForm.oneByte
+    if let mid { form.admit(id: ids[.mid], size: mid.count) }
+    if ids[.audioLevel] != 0 && level != nil { form.admit(id: ids[.audioLevel], size: 1) }
+    if ids[.transportSequence] != 0 { form.admit(id: ids[.transportSequence], size: 2) }
+    if !descriptor.isEmpty { form.admit(id: ids[.dependencyDescriptor], size: descriptor.count) }
+    return [UInt8](unsafeUninitializedCapacity: 96 + room + SRTPSession.room) { buffer, count in
+      let buffer = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<96])
       guard
         var writer = RTPWriter(
           into: buffer, marker: marker, payloadType: payloadType, sequence: sequence, timestamp: timestamp,
-          ssrc: ssrc)
+          ssrc: ssrc, form: form)
       else { return }
-      if namesSection, section.extensions[.mid] != 0, let mid = MIDBytes(section.mid) {
-        writer.append(id: section.extensions[.mid], mid)
-      }
-      if section.extensions[.audioLevel] != 0, let level {
+      if let mid { writer.append(id: ids[.mid], mid) }
+      if ids[.audioLevel] != 0, let level {
         var byte = level.byte
-        writer.append(id: section.extensions[.audioLevel], &byte, size: 1)
+        writer.append(id: ids[.audioLevel], &byte, size: 1)
       }
-      if section.extensions[.transportSequence] != 0 {
-        writer.append(id: section.extensions[.transportSequence], transportSequence)
+      if ids[.transportSequence] != 0 {
+        writer.append(id: ids[.transportSequence], transportSequence)
         transportSequence &+= 1
+      }
+      descriptor.withUnsafeBytes { bytes in
+        guard let base = bytes.baseAddress, !bytes.isEmpty else { return }
+        _ = writer.appendCopy(id: ids[.dependencyDescriptor], base, size: bytes.count)
       }
       count = writer.finish()
     }
-  }
-
-  /// RFC 7741 §4.2: descriptor with picture id, TL0PICIDX and temporal layer; §4.3: the frame's own first bytes.
-  private func appendVP8(_ stamp: PayloadStamp, to bytes: inout [UInt8]) {
-    let isBase = stamp.isKeyFrame || frame % 2 == 0
-    bytes.append(0x80 | (isBase ? 0 : 0x20) | (stamp.isFrameStart ? 0x10 : 0))
-    bytes.append(0xE0)
-    bytes.append(bigEndian: 0x8000 | pictureID)
-    bytes.append(tl0PictureIndex)
-    bytes.append((isBase ? 0 : 0x40) | 0x20)
-    guard stamp.isFrameStart else { return }
-    bytes += [stamp.isKeyFrame ? 0x10 : 0x11, 0, 0]
-    if stamp.isKeyFrame { bytes += [0x9D, 0x01, 0x2A, 0x80, 0x02, 0xE0, 0x01] }
   }
 
   /// The retransmission of what the server asks for (RFC 4588).
@@ -239,8 +309,8 @@ struct TrackSource {
   mutating func retransmission(
     of wanted: UInt16, transportSequence: inout UInt16
   ) -> (number: Int, bytes: [UInt8])? {
-    guard let rtxSSRC, let rtxPayloadType = codec.rtxPayloadType,
-      let found = kept.last(where: { log.packets[$0.number].sequence == wanted })
+    guard let rtxSSRC, let found = kept.last(where: { log.packets[$0.number].sequence == wanted }),
+      let rtxPayloadType = found.rtxPayloadType
     else { return nil }
     let original: (header: RTPHeader, payload: [UInt8])? = found.bytes.withUnsafeBytes { packet in
       guard let header = try? RTPHeader(packet) else { return nil }
@@ -250,7 +320,8 @@ struct TrackSource {
     // Retransmissions name their section for good: nothing ever acknowledges their SSRC.
     var bytes = writeHeader(
       original.header.marker, rtxPayloadType, rtxSequence, original.header.timestamp, rtxSSRC,
-      namesSection: true, level: nil, room: original.payload.count + RTX.sequenceSize, &transportSequence)
+      namesSection: true, level: nil, descriptor: log.packets[found.number].descriptor,
+      room: original.payload.count + RTX.sequenceSize, &transportSequence)
     bytes.append(bigEndian: wanted)
     bytes += original.payload
     rtxSequence &+= 1

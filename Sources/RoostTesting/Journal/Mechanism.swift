@@ -45,7 +45,29 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case lipSyncDrifting
   case lipSyncSlowSound
   case lipSyncAfterSwitch
+  case lipSyncAfterClockChange
   case feedbackChecked
+  /// Feedback behind a report and a name, to those who did not agree to less.
+  case compoundFeedback
+  case trackHeld
+  case codecChange
+  /// Of codecs with different clocks.
+  case clockChange
+  /// A subscriber got nothing because it lacks the codec.
+  case codecMissing
+  case silence
+  case redForwarded
+  /// To who has no RED.
+  case redUnwrapped
+  case vp9Forwarded
+  case h264Forwarded
+  case av1Forwarded
+  case pcmuForwarded
+  case g722Forwarded
+  case dependencyForwarded
+  /// It needs the two-byte form, and its subscriber doesn't take that.
+  case dependencyLeftOut
+  case payloadTypeMapped
 }
 
 /// How often each mechanism fired.

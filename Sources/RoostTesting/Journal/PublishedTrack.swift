@@ -12,10 +12,15 @@ final class PublishedTrack {
     var frame: UInt32
     var startsFrame: Bool
     var isKeyFrame: Bool
+    var codec = Codec.opus
+    /// The dependency descriptor as it left; empty where there was none.
+    var descriptor: [UInt8] = []
     /// `.never` for a number that was skipped.
     var sentAt: Instant
     /// When it first reached the server so that the server had to take it.
     var arrivedAt = Instant.never
+    /// The server has seen it, and a second copy is a duplicate.
+    var cameWhileHeld = false
     var requests = 0
     /// Copies, retransmissions included, that were sent and that the network lost.
     var copies = 0
@@ -28,6 +33,9 @@ final class PublishedTrack {
     var base: UInt32
     var ssrc: UInt32
     var startedAt: Instant
+    var rate: UInt32
+    /// It goes on with the stream, and the codec has another clock.
+    var isClockChange: Bool
   }
 
   let publisher: Int
@@ -49,8 +57,29 @@ final class PublishedTrack {
 
   var nextPacket: Int { packets.count }
 
-  func startRun(base: UInt32, ssrc: UInt32, now: Instant) {
-    runs.append(Run(firstPacket: packets.count, base: base, ssrc: ssrc, startedAt: now))
+  func startRun(
+    base: UInt32, ssrc: UInt32, now: Instant, rate: UInt32 = 48_000, isClockChange: Bool = false
+  ) {
+    runs.append(
+      Run(
+        firstPacket: packets.count, base: base, ssrc: ssrc, startedAt: now, rate: rate,
+        isClockChange: isClockChange))
+  }
+
+  /// When the server was told to hold the track and to let it flow again, in turns.
+  private(set) var holds: [Instant] = []
+  var isHeld: Bool { holds.count % 2 == 1 }
+  /// When the codec changed.
+  private(set) var codecChanges: [Instant] = []
+
+  func noteHold(now: Instant) { holds.append(now) }
+  func noteCodecChange(now: Instant) { codecChanges.append(now) }
+
+  /// Whether it was held at some moment of a span.
+  func isHeld(from: Instant, until: Instant) -> Bool {
+    stride(from: 0, to: holds.count, by: 2).contains { index in
+      holds[index] <= until && (index + 1 < holds.count ? holds[index + 1] : .never) >= from
+    }
   }
 
   func append(_ packet: Packet) { packets.append(packet) }
@@ -61,6 +90,9 @@ final class PublishedTrack {
 
   /// - Parameter isDue: the path was validated and the keys were there: nothing excuses the server.
   func noteArrival(_ number: Int, now: Instant, isDue: Bool) {
-    if isDue, packets[number].arrivedAt == .never { packets[number].arrivedAt = now }
+    if isDue, isHeld { packets[number].cameWhileHeld = true }
+    if isDue, !packets[number].cameWhileHeld, packets[number].arrivedAt == .never {
+      packets[number].arrivedAt = now
+    }
   }
 }

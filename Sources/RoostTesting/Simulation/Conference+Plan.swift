@@ -42,7 +42,12 @@ extension Conference {
     }
     configuration.waitsForHandshake = one(in: 3)
     configuration.announcesSSRCs = !one(in: 3)
-    configuration.acceptsRTX = !one(in: 4)
+    configuration.dialect = dialect()
+    configuration.audioCodec = [.opus, .opus, .red, .red, .pcmu, .g722][Int(random.next() % 6)]
+    configuration.videoCodec = [.vp8, .vp8, .vp9, .h264, .av1][Int(random.next() % 5)]
+    configuration.pausesInSilence = one(in: 3)
+    configuration.hasShortPictureIDs = one(in: 4)
+    configuration.hasLongDescriptors = one(in: 2)
     configuration.clockOffset = Int64.random(in: -5_000_000_000_000...5_000_000_000_000, using: &random)
     // Every other clock is as far off as any quartz that is promised to be watched.
     let drift = Int64.random(in: -50...50, using: &random)
@@ -50,6 +55,21 @@ extension Conference {
     configuration.videoInterval = [33_333_333, 50_000_000, 66_666_667][Int(random.next() % 3)]
     configuration.videoPacketSize = one(in: 4) ? 60...1_100 : 60...300
     join(configuration, up: conditions(), down: conditions())
+  }
+
+  private func dialect() -> Dialect {
+    var dialect = Dialect()
+    dialect.acceptsRTX = !one(in: 4)
+    dialect.reducesRTCP = !one(in: 4)
+    dialect.mixesExtensions = !one(in: 3)
+    if one(in: 2) { dialect.lacks.insert(.red) }
+    if one(in: 6) { dialect.lacks.insert([.vp9, .h264, .av1][Int(random.next() % 3)]) }
+    if one(in: 8) { dialect.lacks.insert([.pcmu, .g722][Int(random.next() % 2)]) }
+    if !one(in: 4) {
+      dialect.shuffle(&random)
+      journal.count(.payloadTypeMapped)
+    }
+    return dialect
   }
 
   /// Half of all streams come soon past 65,535. SRTP can't bear that within the first packets: who misses them

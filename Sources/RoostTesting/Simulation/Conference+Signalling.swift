@@ -52,7 +52,7 @@ extension Conference {
       journal.count(.join)
       journal.trace(
         now,
-        "\(configuration.number) joins, home \(key.home)\(ice.isAggressive ? ", aggressive" : "")\(ice.nominatesAnew ? "" : ", nominating once")\(configuration.acceptsRTX ? "" : ", no RTX")\(configuration.announcesSSRCs ? "" : ", SSRCs unannounced")\(configuration.waitsForHandshake ? ", DTLS server" : "")"
+        "\(configuration.number) joins, home \(key.home)\(ice.isAggressive ? ", aggressive" : "")\(ice.nominatesAnew ? "" : ", nominating once")\(configuration.dialect.acceptsRTX ? "" : ", no RTX")\(configuration.announcesSSRCs ? "" : ", SSRCs unannounced")\(configuration.waitsForHandshake ? ", DTLS server" : "")"
       )
       negotiate(participant)
       return participant

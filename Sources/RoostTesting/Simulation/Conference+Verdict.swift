@@ -63,13 +63,31 @@ extension Conference {
         defer { last = max(last, moment) }
         guard moment.nanoseconds - last.nanoseconds > longest,
           !subscriber.isDisturbed(from: last, until: moment),
-          !publisher.isDisturbed(from: last, until: moment)
+          !publisher.isDisturbed(from: last, until: moment),
+          !isKeptBack(number, stream, subscriber, from: last, until: moment)
         else { continue }
         journal.violation(
           now,
           "slot \(stream.section.index) of \(subscriber.number) (\(stream.section.kind) of \(number)) got nothing from \(last.milliseconds) to \(moment.milliseconds) ms"
         )
       }
+    }
+  }
+
+  /// Whether the publisher's track was held in a span, or came in a codec that the subscriber lacks.
+  private func isKeptBack(
+    _ publisher: Int, _ stream: ReceivedStream, _ subscriber: Participant, from: Instant, until: Instant
+  ) -> Bool {
+    let content = ContentAudit(
+      section: stream.section, dialect: subscriber.peer.configuration.dialect)
+    return journal.tracks.contains { track in
+      guard track.publisher == publisher, track.kind == stream.section.kind else { return false }
+      if track.isHeld(from: from, until: until) { return true }
+      let isLacked = track.packets.contains {
+        $0.sentAt >= from && $0.sentAt <= until && content.lacks($0.codec)
+      }
+      if isLacked { journal.count(.codecMissing) }
+      return isLacked
     }
   }
 
@@ -100,6 +118,8 @@ extension Conference {
         guard packet.requests == 0, until < ended, gap.count < 200, number - run.firstPacket > 100,
           packet.sentAt > publisher.connectedAt.advanced(byNanoseconds: 500_000_000),
           packet.run == track.packets[min(number + 20, last)].run,
+          // What was missed while it was held is of no use any more.
+          !track.isHeld(from: packet.sentAt, until: until),
           !publisher.isDisturbed(from: packet.sentAt, until: until)
         else { continue }
         journal.violation(
@@ -132,8 +152,10 @@ extension Conference {
     {
       journal.count(.lipSyncAfterSwitch)
     }
+    if soundError.isGuessed { journal.count(.lipSyncAfterClockChange) }
     let difference = soundError.nanoseconds - pictureError.nanoseconds
-    if difference.magnitude > 5_000_000 {
+    // Right after a change of clock nobody has told the new one: the network's jitter is in it.
+    if difference.magnitude > (soundError.isGuessed ? 150_000_000 : 5_000_000) {
       journal.violation(
         now,
         "sender reports to \(subscriber.number) put sound and picture of \(soundError.publisher) \(difference / 1_000) us apart"
@@ -147,7 +169,7 @@ extension Conference {
   ///   have told its clock anew.
   private func captureError(
     _ subscriber: Participant, _ slot: UInt16, _ timestamp: UInt32, told: NTPTime
-  ) -> (publisher: Int, nanoseconds: Int64)? {
+  ) -> (publisher: Int, nanoseconds: Int64, isGuessed: Bool)? {
     let told = told.nanoseconds(since: NTPTime(unixNanoseconds: VirtualClock.wallTimeAtZero))
     guard let stream = subscriber.peer.streams.first(where: { $0.section.index == slot }),
       let entry = stream[stream.highest],
@@ -155,24 +177,30 @@ extension Conference {
       told > feed.from.nanoseconds, entry.sentAt >= feed.from,
       let track = journal.tracks.first(where: {
         $0.publisher == Int(entry.publisher) && $0.index == Int(entry.track)
-      }), let run = track.runs.last, now.nanoseconds - run.startedAt.nanoseconds > 2_000_000_000,
+      }), let run = track.runs.last,
+      run.isClockChange || now.nanoseconds - run.startedAt.nanoseconds > 2_000_000_000,
       // Whoever vanished before its first sender report said nothing of its clock.
       !participants[track.publisher].peer.isClosed
     else { return nil }
     // Who vanished before the first sender report came has a clock that is only guessed, some time later.
     guard participants[track.publisher].isPresent else { return nil }
     let packet = track.packets[Int(entry.packet)]
-    guard packet.run == track.runs.count - 1 else { return nil }
-    let rate = stream.codec.codec.clockRate
+    guard packet.run == track.runs.count - 1,
+      // The stream may have been anchored anew since.
+      packet.sentAt >= max(track.holds.last ?? packet.sentAt, track.codecChanges.last ?? packet.sentAt)
+    else { return nil }
+    let rate = run.rate
+    let isGuessed =
+      run.isClockChange
+      && (now.nanoseconds - run.startedAt.nanoseconds < 8_000_000_000
+        || participants[track.publisher].isDisturbed(from: run.startedAt, until: now))
     let clock = participants[track.publisher].peer.clock
     let expected =
-      run.base
-      &+ DriftingClock.units(
-        clock.media(Instant(nanoseconds: told), track.kind), rate: rate)
+      run.base &+ DriftingClock.units(clock.media(Instant(nanoseconds: told), track.kind), rate: rate)
     let source = timestamp &- (entry.timestamp &- packet.timestamp)
     let steps = Int64(Int32(bitPattern: source &- expected))
     let second = DriftingClock.units(clock.media(Instant(nanoseconds: 1_000_000_000), track.kind), rate: rate)
-    return (track.publisher, steps * 1_000_000_000 / Int64(second))
+    return (track.publisher, steps * 1_000_000_000 / Int64(second), isGuessed)
   }
 
   // MARK: Tables

@@ -5,7 +5,7 @@ extension Conference {
   /// One of the things that befall a conference, to somebody.
   func somethingHappens() {
     guard let participant = pick() else { return }
-    switch random.next() % 20 {
+    switch random.next() % 24 {
     case 0: rebind(participant, changingWorker: false)
     case 1: rebind(participant, changingWorker: true)
     case 2: changeInterface(participant)
@@ -21,7 +21,9 @@ extension Conference {
     case 15: renegotiate(participant)
     case 16: exchange(participant)
     case 17: spoof(participant)
-    case 18: network.setConditions(participant.link, up: conditions(), down: conditions())
+    case 18: hold(participant)
+    case 19, 20: changeCodec(participant)
+    case 21: network.setConditions(participant.link, up: conditions(), down: conditions())
     default: requestPicture(participant)
     }
   }
@@ -78,6 +80,27 @@ extension Conference {
     participant.peer.restartSource(
       changingSSRC: !participant.peer.configuration.announcesSSRCs && one(in: 2), now: now)
   }
+
+  /// The control plane holds one of its tracks for a while.
+  private func hold(_ participant: Participant) {
+    let kind: MediaKind = one(in: 2) ? .audio : .video
+    guard let key = participant.track(kind),
+      let track = journal.tracks.first(where: {
+        $0.publisher == participant.number && $0.index == Int(key.index)
+      }), !track.isHeld
+    else { return }
+    journal.count(.trackHeld)
+    journal.trace(now, "\(track.name) is held")
+    server.bridge.post(.mute(key, true))
+    track.noteHold(now: now)
+    after(Int64.random(in: 0...1_500_000_000, using: &random)) { [unowned self] in
+      journal.trace(now, "\(track.name) flows again")
+      server.bridge.post(.mute(key, false))
+      track.noteHold(now: now)
+    }
+  }
+
+  private func changeCodec(_ participant: Participant) { participant.peer.changeCodec(now: now) }
 
   private func skipNumbers(_ participant: Participant) {
     journal.count(.numbersSkipped)

@@ -226,7 +226,7 @@ public final class Conference {
     case .first: break
     case .repeated:
       journal.count(.repeatedSealed)
-      if subscriber.peer.configuration.acceptsRTX {
+      if subscriber.peer.configuration.dialect.acceptsRTX {
         journal.violation(now, "a sealed packet goes to \(subscriber.number) twice")
       }
     case .conflict:

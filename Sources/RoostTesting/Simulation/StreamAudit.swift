@@ -24,9 +24,16 @@ struct StreamAudit {
     /// What is added to the source's packet number, timestamp, picture id and TL0PICIDX.
     var number: Int64
     var timestamp: UInt32
-    var pictureID: UInt16
-    var tl0PictureIndex: UInt8
+    /// Nil before the first packet that has one, and in another width.
+    var pictureID: (difference: UInt16, mask: UInt16)?
+    var tl0PictureIndex: UInt8?
+    var frameNumber: UInt16?
     var startedAt: Instant
+  }
+
+  /// What the subscriber takes, for the comparison of packets.
+  private var content: ContentAudit {
+    ContentAudit(section: stream.section, dialect: subscriber.peer.configuration.dialect)
   }
 
   private var name: String { "slot \(stream.section.index) of \(subscriber.number)" }
@@ -45,31 +52,46 @@ struct StreamAudit {
         return
       }
       let packet = source.packets[Int(entry.packet)]
-      guard packet.startsFrame == entry.startsFrame || !entry.hasPicture, packet.frame == entry.frame else {
+      guard packet.startsFrame == entry.startsFrame || !entry.isVideo, packet.frame == entry.frame else {
         complain("packet \(entry.packet) of \(source.name) is not what was sent")
         return
       }
-      let next = Segment(
+      if let problem = content.problem(packet, entry, journal) {
+        complain("packet \(entry.packet) of \(source.name) comes \(problem)")
+        return
+      }
+      var next = Segment(
         track: source, run: packet.run, number: extended - Int64(entry.packet),
-        timestamp: entry.timestamp &- packet.timestamp,
-        pictureID: (entry.pictureID &- packet.pictureID) & 0x7FFF,
-        tl0PictureIndex: entry.tl0PictureIndex &- packet.tl0PictureIndex, startedAt: entry.sentAt)
+        timestamp: entry.timestamp &- packet.timestamp, startedAt: entry.sentAt)
+      if entry.pictureMask != 0 {
+        next.pictureID = ((entry.pictureID &- packet.pictureID) & entry.pictureMask, entry.pictureMask)
+        next.tl0PictureIndex = entry.tl0PictureIndex &- packet.tl0PictureIndex
+      }
+      if !entry.descriptor.isEmpty {
+        next.frameNumber = entry.frameNumber &- UInt16(truncatingIfNeeded: packet.frame)
+      }
       if let current = segment, let last {
         auditGap(after: last.extended, before: extended, current, next)
         if isSame(current, next) {
-          if !isEqual(current, next), isFedAnew(from: last.entry, to: entry) {
+          // What this packet does not say, those before it did.
+          next.pictureID = next.pictureID ?? current.pictureID
+          next.tl0PictureIndex = next.tl0PictureIndex ?? current.tl0PictureIndex
+          next.frameNumber = next.frameNumber ?? current.frameNumber
+          if !isEqual(current, next), isJoinedAnew(source, from: left(last), to: left((extended, entry))) {
             // The same source again, whose numbers happened to go on where they were.
             auditJoint(current, last, next, extended, entry)
             segment = next
           } else {
             auditConstants(current, next, extended)
+            next.startedAt = current.startedAt
+            segment = next
           }
         } else {
           auditJoint(current, last, next, extended, entry)
           segment = next
         }
       } else {
-        if entry.hasPicture { auditStart(next, after: .min / 2, extended, entry) }
+        if entry.isVideo { auditStart(next, after: .min / 2, extended, entry) }
         segment = next
       }
       last = (extended, entry)
@@ -81,7 +103,36 @@ struct StreamAudit {
   }
 
   private func isEqual(_ a: Segment, _ b: Segment) -> Bool {
-    a.timestamp == b.timestamp && a.pictureID == b.pictureID && a.tl0PictureIndex == b.tl0PictureIndex
+    a.timestamp == b.timestamp && isEqual(a.pictureID, b.pictureID)
+      && Self.agree(a.tl0PictureIndex, b.tl0PictureIndex) && Self.agree(a.frameNumber, b.frameNumber)
+  }
+
+  private func isEqual(_ a: (difference: UInt16, mask: UInt16)?, _ b: (difference: UInt16, mask: UInt16)?)
+    -> Bool
+  {
+    guard let a, let b, a.mask == b.mask else { return true }
+    return a.difference == b.difference
+  }
+
+  /// Where only one is known there is nothing to compare.
+  private static func agree<T: Equatable>(_ a: T?, _ b: T?) -> Bool { a == nil || b == nil || a == b }
+
+  /// A packet with the time at which it left first: what came may be a repair, sent long after.
+  private func left(_ packet: (extended: Int64, entry: ReceivedStream.Entry)) -> ReceivedStream.Entry {
+    var entry = packet.entry
+    entry.sentAt = departures[packet.extended]?.sentAt ?? entry.sentAt
+    return entry
+  }
+
+  /// Whether the stream had a reason to be anchored anew between two packets of one track: its slot was assigned, the
+  /// track was held, or came in a codec that the subscriber lacks.
+  private func isJoinedAnew(
+    _ track: PublishedTrack, from last: ReceivedStream.Entry, to next: ReceivedStream.Entry
+  ) -> Bool {
+    if isFedAnew(from: last, to: next) { return true }
+    if track.isHeld(from: last.sentAt, until: next.sentAt) { return true }
+    let span = min(last.packet, next.packet)...max(last.packet, next.packet)
+    return track.packets[Int(span.lowerBound)...Int(span.upperBound)].contains { content.lacks($0.codec) }
   }
 
   /// Whether the slot was assigned between two packets of one publisher.
@@ -94,11 +145,14 @@ struct StreamAudit {
       complain("timestamps of \(current.track.name) shift at \(extended)")
     }
     guard stream.section.kind == .video else { return }
-    if next.pictureID != current.pictureID {
+    if !isEqual(next.pictureID, current.pictureID) {
       complain("picture ids of \(current.track.name) shift at \(extended)")
     }
-    if next.tl0PictureIndex != current.tl0PictureIndex {
+    if !Self.agree(next.tl0PictureIndex, current.tl0PictureIndex) {
       complain("TL0PICIDX of \(current.track.name) shifts at \(extended)")
+    }
+    if !Self.agree(next.frameNumber, current.frameNumber) {
+      complain("frame numbers of \(current.track.name) shift at \(extended)")
     }
   }
 
@@ -119,26 +173,35 @@ struct StreamAudit {
     _ old: Segment, _ last: (extended: Int64, entry: ReceivedStream.Entry), _ new: Segment,
     _ extended: Int64, _ entry: ReceivedStream.Entry
   ) {
-    if old.track === new.track && old.run == new.run && !isFedAnew(from: last.entry, to: entry) {
+    if old.track === new.track && old.run == new.run,
+      !isJoinedAnew(new.track, from: left(last), to: left((extended, entry)))
+    {
       complain(
         "numbers of \(old.track.name) shift by \(new.number - old.number) at \(extended), with no change of source"
       )
     }
-    if entry.hasPicture { auditStart(new, after: last.extended, extended, entry) }
+    if entry.isVideo { auditStart(new, after: last.extended, extended, entry) }
     // Samples of the new source come as much later as they were taken later, as far as that is known.
-    let rate = Int64(stream.codec.codec.clockRate)
+    // The time until a change is counted by the clock before it (RFC 7160 §4.2), and where packets were lost on the
+    // joint nobody can tell when that was.
+    var rates = [last.entry.codec.clockRate]
+    if extended > last.extended + 1 { rates.append(entry.codec.clockRate) }
     let steps = Int64(Int32(bitPattern: entry.timestamp &- last.entry.timestamp))
-    let span = steps * 1_000 / rate
-    // As they left first; either may have come as a repair.
-    let before = departures[last.extended]?.sentAt ?? last.entry.sentAt
-    let after = departures[extended]?.sentAt ?? entry.sentAt
-    let real = (after.nanoseconds - before.nanoseconds) / 1_000_000
-    if steps <= 0 { complain("timestamps go back by \(-span) ms at \(extended)") }
-    if abs(span - real) > 2_000 && steps > 0 {
-      complain("timestamps go \(span) ms ahead at \(extended), \(real) ms later")
+    let spans = rates.map { steps * 1_000 / Int64($0) }
+    let (least, most) = (spans.min() ?? 0, spans.max() ?? 0)
+    let real = (left((extended, entry)).sentAt.nanoseconds - left(last).sentAt.nanoseconds) / 1_000_000
+    if steps <= 0 { complain("timestamps go back by \(-most) ms at \(extended)") }
+    if steps > 0, least > real + 2_000 || most < real - 2_000 {
+      complain("timestamps go \(most) ms ahead at \(extended), \(real) ms later")
     }
-    guard entry.hasPicture, extended == last.extended + 1 else { return }
-    if entry.pictureID != (last.entry.pictureID &+ 1) & 0x7FFF {
+    guard entry.isVideo, extended == last.extended + 1 else { return }
+    if !entry.descriptor.isEmpty, !last.entry.descriptor.isEmpty,
+      entry.frameNumber != last.entry.frameNumber &+ 1
+    {
+      complain("frame number \(entry.frameNumber) follows \(last.entry.frameNumber) at \(extended)")
+    }
+    guard entry.pictureMask != 0, last.entry.pictureMask != 0 else { return }
+    if entry.pictureID != (last.entry.pictureID &+ 1) & entry.pictureMask {
       complain("picture id \(entry.pictureID) follows \(last.entry.pictureID) at \(extended)")
     }
     if entry.tl0PictureIndex != last.entry.tl0PictureIndex &+ 1 {
@@ -207,7 +270,7 @@ struct StreamAudit {
     guard isFedOn == true else { return }
     // The numbers went on so far that the server's memory of packets, a ring by number, holds others in its place:
     // 1,024 of the source's, or 256 sealed ones for who has no retransmission stream.
-    let remembered: Int64 = subscriber.peer.configuration.acceptsRTX ? 900 : 225
+    let remembered: Int64 = subscriber.peer.configuration.dialect.acceptsRTX ? 900 : 225
     if departures.wasPassed(extended + remembered, before: until) { return }
     // A source that starts over takes places in that ring from anywhere.
     let restarted = segment.track.runs.contains {
@@ -215,13 +278,13 @@ struct StreamAudit {
     }
     if restarted { return }
     // Sealed packets are no part of a peer's state: who has no retransmission stream does without those.
-    if !subscriber.peer.configuration.acceptsRTX,
+    if !subscriber.peer.configuration.dialect.acceptsRTX,
       subscriber.replacedAt.contains(where: { departure.sentAt <= $0 && $0 < until })
     {
       return
     }
     complain(
-      "number \(extended), sent at \(departure.sentAt.milliseconds) ms and lost, was never repaired (\(subscriber.peer.configuration.acceptsRTX ? "RTX" : "no RTX"))"
+      "number \(extended), sent at \(departure.sentAt.milliseconds) ms and lost, was never repaired (\(subscriber.peer.configuration.dialect.acceptsRTX ? "RTX" : "no RTX"))"
     )
   }
 
@@ -234,6 +297,13 @@ struct StreamAudit {
     if packet.arrivedAt == .never || packet.arrivedAt <= segment.startedAt || packet.arrivedAt >= end {
       return true
     }
+    if content.lacks(packet.codec) { return true }
+    // It came after the stream had been given up for a while: held, or in a codec that the subscriber lacks.
+    if segment.track.isHeld(from: packet.sentAt, until: packet.arrivedAt) { return true }
+    let isLacking = segment.track.packets[number...].prefix(1_000).contains {
+      content.lacks($0.codec) && $0.arrivedAt <= packet.arrivedAt
+    }
+    if isLacking { return true }
     let lasted = subscriber.endOfFeed(
       stream.section.index, by: segment.track.publisher, at: segment.startedAt)
     if packet.arrivedAt >= lasted { return true }
