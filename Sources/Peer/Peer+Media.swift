@@ -219,8 +219,8 @@ extension Peer {
     guard
       let outgoing = sender.pointee.forwarder.rewrite(packet, info, into: buffer, epoch: context.epoch)
     else { return sender.pointee.forwarder.needsKeyFrame }
-    guard sender.pointee.mediaGuard.admit(outgoing.index) else {
-      context.counters.count(.sealRefused)
+    guard sender.pointee.mediaGuard.admit(outgoing.index, mayRepeat: isResettling) else {
+      context.counters.count(isResettling ? .repeatedAfterMove : .sealRefused)
       return false
     }
     guard let size = seal(outgoing, buffer, &context) else { return false }

@@ -38,11 +38,13 @@ public enum PeerDrop: UInt8, Sendable, CaseIterable {
   case sealFailed
   /// The track's publisher holds it.
   case trackMuted
+  /// Sent already by the worker that had the peer before: the new one was behind.
+  case repeatedAfterMove
 }
 
 /// Plain counters of one worker's peers.
 public struct PeerCounters: Sendable {
-  @usableFromInline var drops: InlineArray<32, UInt64> = InlineArray(repeating: 0)
+  @usableFromInline var drops: InlineArray<48, UInt64> = InlineArray(repeating: 0)
   public var packetsReceived: UInt64 = 0
   public var bytesReceived: UInt64 = 0
   public var packetsSent: UInt64 = 0
