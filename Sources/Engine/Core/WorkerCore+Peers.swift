@@ -38,6 +38,7 @@ extension WorkerCore {
     guard homes[setup.key] == nil, let ufrag = UfragKey(setup.local.ufrag) else { return }
     guard !peers.isFull else {
       events.note(setup.key) { $0.closed = .overloaded }
+      counters.count(.overloaded)
       return
     }
     homes[setup.key] = HomeRecord(worker: index, ufrags: [ufrag])
@@ -65,6 +66,7 @@ extension WorkerCore {
       post(.released(key), to: key.home)
     }
     events.note(key) { $0.closed = reason }
+    counters.count(reason)
   }
 
   /// The home's last word on a peer.

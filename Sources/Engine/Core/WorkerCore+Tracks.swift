@@ -155,7 +155,9 @@ extension WorkerCore {
     let entry = fanouts.pointer(fanout)
     guard entry.pointee.kind == .video else { return }
     guard entry.pointee.publisher >= 0 else {
-      post(.keyFrameWanted(entry.pointee.key), to: entry.pointee.sourceWorker)
+      if entry.pointee.mayCross(at: now) {
+        post(.keyFrameWanted(entry.pointee.key), to: entry.pointee.sourceWorker)
+      }
       return
     }
     let slot = entry.pointee.publisher
@@ -166,11 +168,10 @@ extension WorkerCore {
   mutating func retransmit(_ slot: Int, _ wanted: PeerEffects.NACK, now: Instant) {
     let sender = Int(wanted.slot)
     let fanout = Int(peers[record: slot].sources[sender])
-    guard fanout >= 0 else { return }
-    guard
+    guard fanout >= 0,
       let request = peers.pointer(slot).pointee.retransmission(
         slot: sender, sequence: wanted.sequence, now: now)
-    else { return }
+    else { return context.counters.count(.nackRefused) }
     guard let found = fanouts.pointer(fanout).pointee.find(request.source) else {
       counters.historyMissed &+= 1
       return
