@@ -220,6 +220,29 @@ struct RTCPAttackTests {
     #expect(try requestsAfterWish() == 0)
   }
 
+  @Test func `sender report storm`() throws {
+    let range = try AttackRange()
+    let attacker = try Attacker(range)
+    try attacker.publish(.audio)
+    let count = attacker.member.rtcpReceived
+    func report(_ moment: Int) -> [UInt8] {
+      Forge.compound { writer in
+        for _ in 0..<40 {
+          writer.append(
+            SenderReport(
+              ssrc: attacker.ssrc(.audio), ntp: NTPTime(rawValue: UInt64(4_000_000_000) << 32 + UInt64(moment)),
+              rtpTimestamp: UInt32(moment), packetCount: 1, octetCount: 1))
+        }
+      }
+    }
+    try attacker.sendRTCP(report(0))
+    range.run(for: .seconds(2))
+    #expect(attacker.member.rtcpReceived > count, "it is reported on")
+    // Each is as good as any: they are taken, and neither wait nor grow anywhere.
+    try withstand(range, times: 500, raising: [:]) { index in try attacker.sendRTCP(report(index)) }
+    #expect(try attacker.isForwarded(attacker.packet(.audio)))
+  }
+
   @Test func `clock backwards`() throws {
     let range = try AttackRange()
     let attacker = try Attacker(range)

@@ -31,6 +31,8 @@ struct Fanout: ~Copyable {
   private var newest: Int64 = .min
   private var lastWish = Instant(nanoseconds: .min / 2)
   private var lastCrossing = Instant(nanoseconds: .min / 2)
+  private var clockWindow = Instant(nanoseconds: .min / 2)
+  private var clocksTold = 0
   /// Packets that came, for whom it may concern.
   var packets: UInt64 = 0
 
@@ -94,6 +96,16 @@ struct Fanout: ~Copyable {
     guard moment.nanoseconds &- lastCrossing.nanoseconds >= 100_000_000 else { return false }
     lastCrossing = moment
     return true
+  }
+
+  /// Bounds what a publisher's reports make cross to other workers; 32 tracks of one clock tell it so often.
+  mutating func mayTellClock(at moment: Instant) -> Bool {
+    if moment.nanoseconds &- clockWindow.nanoseconds >= 1_000_000_000 {
+      clockWindow = moment
+      clocksTold = 0
+    }
+    clocksTold += 1
+    return clocksTold <= 64
   }
 
   @inline(__always)

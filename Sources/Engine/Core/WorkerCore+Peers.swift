@@ -15,7 +15,7 @@ extension WorkerCore {
         guard let format = peers.pointer(slot).pointee.format(ofReceiver: word * 64 + bit) else { continue }
         events.note(key) { $0.startedTracks[UInt16(word * 64 + bit)] = format }
       }
-      for bit in SetBits(effects.clocks[word]) { publishClock(slot, receiver: word * 64 + bit) }
+      for bit in SetBits(effects.clocks[word]) { publishClock(slot, receiver: word * 64 + bit, now: now) }
       for bit in SetBits(effects.wishes[word]) {
         let fanout = Int(peers[record: slot].sources[word * 64 + bit])
         if fanout >= 0 { startPicture(slot, sender: word * 64 + bit, fanout: fanout, now: now) }

@@ -182,12 +182,14 @@ extension WorkerCore {
   // MARK: - Clocks
 
   /// Tells everybody whom it concerns where a track's timestamps stand.
-  mutating func publishClock(_ slot: Int, receiver: Int) {
+  mutating func publishClock(_ slot: Int, receiver: Int, now: Instant) {
     let fanout = Int(peers[record: slot].tracks[receiver])
     guard fanout >= 0,
       let mapping = peers.pointer(slot).pointee.clock(receiver: receiver, epoch: context.epoch)
     else { return }
     setClock(fanout, mapping)
+    guard fanouts.pointer(fanout).pointee.relays != 0, fanouts.pointer(fanout).pointee.mayTellClock(at: now)
+    else { return }
     for worker in SetBits(fanouts.pointer(fanout).pointee.relays) { sendClock(fanout, to: worker) }
   }
 
