@@ -107,10 +107,11 @@ struct DatagramAttackTests {
     // Where the cut falls decides what the index seems to be.
     let reasons: Set<String> = ["srtpMalformed", "srtpAuthentication", "srtpReplayed", "srtpTooOld"]
     try withstand(
-      range, times: cuts, raising: [:], besides: reasons,
-      verifying: { #expect(range.risen(since: before).values.reduce(0, +) == UInt64(cuts)) }
+      range, times: cuts, raising: [:], besides: reasons
     ) { index in
       range.inject(Array(sealed[...(index % cuts)]), from: attacker.address)
+    } verifying: {
+      #expect(range.risen(since: before).values.reduce(0, +) == UInt64(cuts))
     }
   }
 }

@@ -50,7 +50,9 @@ struct StunAttackTests {
     let attacker = try Attacker(range)
     var checks: [[UInt8]] = []
     range.passes = { datagram in
-      guard !datagram.toServer, datagram.isCheck, datagram.path.remote == attacker.address else { return true }
+      guard !datagram.toServer, datagram.isCheck, datagram.path.remote == attacker.address else {
+        return true
+      }
       checks.append(datagram.bytes)
       return false
     }
@@ -175,13 +177,12 @@ struct StunAttackTests {
     #expect(answers.count == 1)
     // Ten at once, ten a second.
     try withstand(
-      range, times: 100, raising: ["stun.rateLimited": 90], pause: .zero,
-      verifying: {
-        let got = try #require(range.strays[victim])
-        #expect(got.isSTUNAlone && got.datagrams == 10 && got.bytes <= 3 * 10 * conflict.count)
-      }
+      range, times: 100, raising: ["stun.rateLimited": 90], pause: .zero
     ) { _ in
       range.inject(conflict, from: victim)
+    } verifying: {
+      let got = try #require(range.strays[victim])
+      #expect(got.isSTUNAlone && got.datagrams == 10 && got.bytes <= 3 * 10 * conflict.count)
     }
   }
 
@@ -198,17 +199,16 @@ struct StunAttackTests {
     let before = range.reasons()
     // Seven pairs beside the one in use; each newcomer takes the oldest one's place.
     try withstand(
-      range, times: 100, raising: ["abandonedPaths": 93], growing: ["paths", "pairs"],
-      verifying: {
-        let left = range.sizes()
-        #expect(left["pairs"] == sizes["pairs"]! + 7 && left["paths"] == sizes["paths"]! + 7)
-        range.expectTables(sizes)
-        #expect(range.risen(since: before) == ["abandonedPaths": 100])
-      }
+      range, times: 100, raising: ["abandonedPaths": 93], growing: ["paths", "pairs"]
     ) { index in
       range.inject(
         ForgedSTUN.check(to: server, from: far, serial: UInt64(index + 2), nominates: true),
         from: addresses[index % addresses.count])
+    } verifying: {
+      let left = range.sizes()
+      #expect(left["pairs"] == sizes["pairs"]! + 7 && left["paths"] == sizes["paths"]! + 7)
+      range.expectTables(sizes)
+      #expect(range.risen(since: before) == ["abandonedPaths": 100])
     }
     range.expectTables(sizes)
     #expect(range.strays.values.allSatisfy { $0.isSTUNAlone })

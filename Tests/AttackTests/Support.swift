@@ -30,7 +30,7 @@ func withstand(
   _ range: AttackRange, times: Int, raising expected: [String: UInt64], besides: Set<String> = [],
   growing: Set<String> = [], pause: Duration = .milliseconds(1), settle: Duration = .milliseconds(50),
   repeats: Int = Figures.repeats, sourceLocation: SourceLocation = #_sourceLocation,
-  verifying verify: () throws -> Void = {}, _ hostile: (Int) throws -> Void
+  _ hostile: (Int) throws -> Void, verifying verify: () throws -> Void = {}
 ) throws {
   let (before, sizes) = (range.reasons(), range.sizes())
   for index in 0..<times {
@@ -123,7 +123,8 @@ final class Attacker {
   func ssrc(_ kind: MediaKind) -> UInt32 { ssrcs[kind]! }
 
   /// A key frame of one packet, or a frame of sound.
-  static let keyFrame: [UInt8] = [0x10, 0x00, 0x00, 0x00, 0x9D, 0x01, 0x2A, 0x40, 0x01, 0xF0, 0x00] + filler(60)
+  static let keyFrame: [UInt8] =
+    [0x10, 0x00, 0x00, 0x00, 0x9D, 0x01, 0x2A, 0x40, 0x01, 0xF0, 0x00] + filler(60)
   static func filler(_ count: Int) -> [UInt8] { (0..<count).map { UInt8($0 & 0x7F) } }
 
   /// The next packet of a track as it should be; names its section.

@@ -160,7 +160,8 @@ struct WorkerCoreTests {
     #expect(workers.closed() == [a: .neverConnected])
   }
 
-  @Test func `however often a key frame is wished for elsewhere, the wish crosses once in a tenth of a second`()
+  @Test
+  func `however often a key frame is wished for elsewhere, the wish crosses once in a tenth of a second`()
     throws
   {
     let workers = try Workers(2)

@@ -215,7 +215,9 @@ struct PeerRTCPTests {
     #expect(try far.said(after: .seconds(1)) == [.receiverReport(blocks: 1), .name])
   }
 
-  @Test func `a key frame wished for from who said goodbye is asked for when it is heard again, and wakes nobody before`()
+  @Test
+  func
+    `a key frame wished for from who said goodbye is asked for when it is heard again, and wakes nobody before`()
     throws
   {
     let far = try ConnectedPeer(
@@ -280,7 +282,8 @@ struct PeerRTCPTests {
       try far.sendRTCP {
         $0.append(
           SenderReport(
-            ssrc: 50, ntp: NTPTime(rawValue: (4_000_000_000 + seconds) << 32), rtpTimestamp: 0, packetCount: 1,
+            ssrc: 50, ntp: NTPTime(rawValue: (4_000_000_000 + seconds) << 32), rtpTimestamp: 0,
+            packetCount: 1,
             octetCount: 1))
       }
       #expect(far.dropped(.clockStepped) == steps)

@@ -44,7 +44,9 @@ extension ServerAgent {
     }
 
     let known = pairs.find(path, generation: generation)
-    guard let index = known ?? admit(path, generation, now, &random, &output) else { return .ignored(.tableFull) }
+    guard let index = known ?? admit(path, generation, now, &random, &output) else {
+      return .ignored(.tableFull)
+    }
     pairs[index].heard(datagram.count, at: now)
     guard reply(to: message.transaction, at: index, now, &output) else { return .ignored(.rateLimited) }
     nominate(index, by: message)

@@ -30,7 +30,9 @@ struct GapAudit {
       return
     }
     guard var track = tracks[arrival.track] else { return complain("track \(arrival.track) is new") }
-    if arrival.isRepeat && !allowsRepair { complain("packet \(arrival.packet) of track \(arrival.track) comes again") }
+    if arrival.isRepeat && !allowsRepair {
+      complain("packet \(arrival.packet) of track \(arrival.track) comes again")
+    }
     if arrival.at - track.last > Self.patience[arrival.track, default: .zero] {
       complain("track \(arrival.track) is silent for \(arrival.at - track.last)")
     }

@@ -14,8 +14,12 @@ extension AttackRange {
       for reason in HandshakeFailure.allCases {
         counts["handshake.\(reason)", default: 0] += report.counters[reason]
       }
-      for reason in PeerCloseReason.allCases { counts["ended.\(reason)", default: 0] += report.routing[reason] }
-      for reason in ICEDrop.allCases { counts["stun.\(reason.name)", default: 0] += report.iceDrops[reason] }
+      for reason in PeerCloseReason.allCases {
+        counts["ended.\(reason)", default: 0] += report.routing[reason]
+      }
+      for reason in ICEDrop.allCases {
+        counts["stun.\(reason.name)", default: 0] += report.iceDrops[reason]
+      }
       let routing = report.routing
       for (name, count) in [
         ("unreadable", routing.unreadable), ("noProtocol", routing.noProtocol),

@@ -14,14 +14,18 @@ struct DTLSHelloTests {
       payload += (0..<max(0, piece.size)).map { UInt8(truncatingIfNeeded: piece.offset + $0) &+ first }
     }
     let epoch: UInt8 = isEncrypted ? 1 : 0
-    return [22, 0xFE, 0xFD, 0, epoch, 0, 0, 0, 0, 0, 1, UInt8(payload.count >> 8), UInt8(payload.count & 255)]
+    return [
+      22, 0xFE, 0xFD, 0, epoch, 0, 0, 0, 0, 0, 1, UInt8(payload.count >> 8), UInt8(payload.count & 255),
+    ]
       + payload
   }
   private func three(_ value: Int) -> [UInt8] {
     [16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
   }
   private func hello(_ bytes: [UInt8]) -> DTLSHello? { bytes.withUnsafeBytes { DTLSHello($0) } }
-  private func isSound(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { DTLSRecord.hasSoundFragments($0) } }
+  private func isSound(_ bytes: [UInt8]) -> Bool {
+    bytes.withUnsafeBytes { DTLSRecord.hasSoundFragments($0) }
+  }
 
   @Test func `fragments of one message belong together, in any order`() throws {
     var known = try #require(hello(record([(100, 100)])))
