@@ -156,7 +156,7 @@ struct StunAttackTests {
     let single = try #require(range.strays[other])
     #expect(single.isSTUNAlone && single.bytes <= 3 * check.count)
     guard Figures.isApart else { return }
-    let growth = try range.growth(after: 100, and: Figures.repeats) { _ in
+    let growth = range.growth(after: 100, and: Figures.repeats) { _ in
       range.inject(check, from: victim)
       range.run(for: .milliseconds(1))
     } settling: {

@@ -59,14 +59,8 @@ extension AttackRange {
     return sizes
   }
 
-  /// What isn't dropped, but done: packets sent and asked for.
-  package func done() -> (
-    sent: UInt64, retransmitted: UInt64, nacked: UInt64, wishes: UInt64, requests: UInt64, restarts: UInt64
-  ) {
-    var done = (
-      sent: UInt64(0), retransmitted: UInt64(0), nacked: UInt64(0), wishes: UInt64(0), requests: UInt64(0),
-      restarts: UInt64(0)
-    )
+  package func done() -> RangeWork {
+    var done = RangeWork()
     for report in server.reports(now: now) {
       done.sent += report.counters.packetsSent
       done.retransmitted += report.counters.retransmissionsSent
@@ -77,4 +71,17 @@ extension AttackRange {
     }
     return done
   }
+}
+
+/// What isn't dropped, but done.
+package struct RangeWork {
+  package var sent: UInt64 = 0
+  package var retransmitted: UInt64 = 0
+  /// Packets that subscribers told to be missing.
+  package var nacked: UInt64 = 0
+  /// Key frames that subscribers asked for, and that publishers were asked for.
+  package var wishes: UInt64 = 0
+  package var requests: UInt64 = 0
+  /// Of ICE.
+  package var restarts: UInt64 = 0
 }
