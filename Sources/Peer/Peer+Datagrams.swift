@@ -52,7 +52,10 @@ extension Peer {
       let path = context.iceOutput.path(index)
       context.outbox.append(context.iceOutput.bytes(index), path: path)
     }
-    context.counters.pathsAbandoned &+= UInt64(context.iceOutput.abandoned)
+    if context.iceOutput.abandoned > 0 {
+      context.counters.pathsAbandoned &+= UInt64(context.iceOutput.abandoned)
+      context.effects.notePaths()
+    }
     context.iceOutput.removeAll()
   }
 

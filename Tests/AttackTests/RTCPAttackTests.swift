@@ -210,6 +210,7 @@ struct RTCPAttackTests {
     func goodbye(_ ssrc: UInt32) -> [UInt8] { [0x81, 203, 0, 1] + words(ssrc) }
     let head = Forge.compound { $0.append(ReceiverReport(ssrc: Self.source)) }
 
+    try attacker.sendRTCP(head)
     #expect(try requestsAfterWish() == 1)
     let publisher = range.publisher
     let others = [

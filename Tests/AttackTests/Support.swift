@@ -12,7 +12,7 @@ enum Figures {
   /// Repeats after which memory must be what it was after a hundred.
   static let repeats = 1_000
   /// The same, of those that take handshakes.
-  static let slowRepeats = environment["ROOST_ATTACK_HANDSHAKES"].flatMap { Int($0) } ?? 200
+  static let slowRepeats = environment["ROOST_ATTACK_HANDSHAKES"].flatMap { Int($0) } ?? 150
 }
 
 /// Attacks, and holds what is left of them against what was before: exactly the reasons that are expected come up, every

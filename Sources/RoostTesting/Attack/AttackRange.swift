@@ -170,6 +170,13 @@ package final class AttackRange {
     try member.peer.accept(answer.sdp, now: now)
   }
 
+  /// The same, of which the far end hears nothing.
+  package func restartICEUnheard(_ member: RangeMember) {
+    server.bridge.post(
+      .restartICE(
+        member.key, local: .generate(homeWorker: member.key.home, random: &random), remote: member.remote))
+  }
+
   /// Leaves as one should, after what it has sent has come.
   package func leave(_ member: RangeMember) {
     member.peer.close()
