@@ -38,8 +38,6 @@ struct RTPAttackTests {
     let second = try AttackRange()
     let other = try Attacker(second)
     try other.publish(.audio)
-    // Until each has been reported on.
-    second.run(for: .seconds(2))
     let before = second.sizes()
     let unproven = second.address(onWorker: 0, host: 201)
     second.inject(
