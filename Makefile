@@ -36,9 +36,11 @@ check: ## formatting, imports, and the tests of the scripts
 .PHONY: test-swift
 test-swift: ## the Swift tests
 	swift build --build-tests
-	swift test --skip-build --skip "HTTPServerTests|WebSocketClientTests|EngineTests.SocketTests"
+	swift test --skip-build --skip "HTTPServerTests|WebSocketClientTests|EngineTests.SocketTests|AttackTests[.]"
 	# Apart and one after the other: they measure times of real sockets, beside nothing else.
 	swift test --skip-build --filter "HTTPServerTests|WebSocketClientTests|EngineTests.SocketTests" --no-parallel
+	# Likewise: they measure memory, which is the whole process's.
+	ROOST_ATTACKS_APART=1 swift test --skip-build --filter "AttackTests[.]" --no-parallel
 
 .PHONY: test-simulation
 test-simulation: ## conferences on a virtual clock, SIMULATION_SEEDS of them, and the same bytes from the same seed

@@ -129,6 +129,8 @@ let package = Package(
       "RoostTesting",
       ["Model", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Peer", "Engine", "RoostTesting"]),
     tests("Load", ["Model", "RoostTesting", "Load"]),
+    // Run apart: it measures memory.
+    tests("Attack", ["CSystem", "Model", "Wire", "Crypto", "ICE", "Peer", "RoostTesting"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -3,6 +3,7 @@
 // No logic lives here.
 #include <arpa/inet.h>
 #include <ifaddrs.h>
+#include <malloc.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>

@@ -14,6 +14,13 @@ struct CredentialHistory: ~Copyable {
 
   var generation: UInt32 { current.generation }
 
+  var servedFragments: [String] {
+    switch previous {
+    case .some(let older): [older.local.ufrag, current.local.ufrag]
+    case .none: [current.local.ufrag]
+    }
+  }
+
   func isServed(_ generation: UInt32) -> Bool {
     generation == current.generation || generation == previousGeneration
   }

@@ -18,6 +18,8 @@ public struct ICEOutput: ~Copyable, @unchecked Sendable {
   public private(set) var count = 0
   /// Datagrams that didn't fit, since the beginning.
   public private(set) var dropped: UInt64 = 0
+  /// Paths that were given up since `removeAll` because nobody there answered a check of ours.
+  public internal(set) var abandoned = 0
 
   public init() {
     memory = .allocate(byteCount: Self.capacity * Self.slotSize, alignment: 16)
@@ -27,7 +29,10 @@ public struct ICEOutput: ~Copyable, @unchecked Sendable {
 
   deinit { memory.deallocate() }
 
-  public mutating func removeAll() { count = 0 }
+  public mutating func removeAll() {
+    count = 0
+    abandoned = 0
+  }
 
   /// - Parameter index: 0 up to `count`.
   /// - Returns: valid until the next change of this value.

@@ -29,5 +29,10 @@ struct HeldFlight {
     return taken
   }
 
-  mutating func discard() { self = HeldFlight() }
+  /// - Returns: how many datagrams go.
+  @discardableResult
+  mutating func discard() -> Int {
+    defer { self = HeldFlight() }
+    return datagrams.count
+  }
 }

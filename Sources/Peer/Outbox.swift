@@ -14,6 +14,8 @@ public struct Outbox: ~Copyable {
 
   /// The largest datagram that is ever written; media of a larger path MTU is not sent.
   public static let slotSize = 1_600
+  /// Of it, what is there before sealing adds its tag and index.
+  public static let plainSize = slotSize - 32
 
   @usableFromInline let memory: UnsafeMutableRawPointer
   @usableFromInline let capacity: Int

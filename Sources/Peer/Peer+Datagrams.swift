@@ -52,6 +52,10 @@ extension Peer {
       let path = context.iceOutput.path(index)
       context.outbox.append(context.iceOutput.bytes(index), path: path)
     }
+    if context.iceOutput.abandoned > 0 {
+      context.counters.pathsAbandoned &+= UInt64(context.iceOutput.abandoned)
+      context.effects.notePaths()
+    }
     context.iceOutput.removeAll()
   }
 
@@ -90,13 +94,30 @@ extension Peer {
     }
     guard DTLSRecord.looksLikeRecords(datagram) else { return context.counters.count(.dtlsMalformed) }
     if association != nil { return answerLate(datagram, path: path, now: now, &context) }
+    guard DTLSRecord.hasSoundFragments(datagram) else { return context.counters.count(.dtlsMalformed) }
+    let fragment = DTLSHello(datagram)
     if handshake == nil {
-      guard DTLSRecord.isClientHello(datagram) else { return context.counters.count(.dtlsIgnored) }
+      guard fragment != nil, role == .server else { return context.counters.count(.dtlsIgnored) }
+      hello = nil
       startHandshake(now: now, &context)
     }
+    // OpenSSL would take another's for the same message once more, or fail by it.
+    if let fragment, !admits(fragment) { return context.counters.count(.dtlsOtherHello) }
     dtlsPath = path
     _ = handshake?.receive(datagram, now: now)
     advanceHandshake(now: now, &context)
+  }
+
+  /// Whether a fragment may belong to the ClientHello that the handshake was begun with.
+  private mutating func admits(_ fragment: DTLSHello) -> Bool {
+    guard role == .server else { return false }
+    guard var known = hello else {
+      hello = fragment
+      return true
+    }
+    guard known.admits(fragment) else { return false }
+    hello = known
+    return true
   }
 
   /// After the handshake only a lost last flight is answered.
@@ -124,8 +145,9 @@ extension Peer {
     }
     switch handshakeState.progress {
     case .inProgress, nil: break
-    case .failed:
+    case .failed(let error):
       handshake = nil
+      context.counters.count(HandshakeFailure(error))
       close(.handshakeFailed, &context)
     case .connected(let association):
       handshake = nil
@@ -148,6 +170,7 @@ extension Peer {
     do throws(SRTPError) {
       opener = try SRTPOpener(keys: association.remoteKeys, mappedLimit: SRTPOpener.mappedCapacity)
     } catch {
+      context.counters.count(HandshakeFailure.refused)
       return close(.handshakeFailed, &context)
     }
     sealer = SRTPSealer(keys: association.localKeys)

@@ -70,10 +70,20 @@ extension Peer {
       return .nothing
     }
     let found = readExtensions(UnsafeRawBufferPointer(packet), header, arrival: arrival)
-    guard let stream = streams.find(header.ssrc) ?? claim(header, UnsafeRawBufferPointer(packet), found)
-    else {
-      context.counters.count(.streamUnmapped)
+    guard !found.overruns else {
+      context.counters.count(.extensionMalformed)
       return .nothing
+    }
+    let stream: StreamMap.Stream
+    if let known = streams.find(header.ssrc) {
+      stream = known
+    } else {
+      switch claim(header, UnsafeRawBufferPointer(packet), found, arrival: arrival) {
+      case .granted(let claimed): stream = claimed
+      case .refused(let reason):
+        context.counters.count(reason)
+        return .nothing
+      }
     }
     if stream.isRTX { context.counters.retransmissionsReceived &+= 1 }
     let receiver = receivers.pointer(Int(stream.receiver))
@@ -112,6 +122,8 @@ extension Peer {
     var rid: HeaderExtensionReader.Element?
     var repairedRid: HeaderExtensionReader.Element?
     var carried = CarriedExtensions()
+    /// An element is longer than the room that is left.
+    var overruns = false
   }
 
   /// Notes the transport sequence number; finds the audio level and the section that the packet names.
@@ -141,6 +153,7 @@ extension Peer {
         readCarried(element, &found.carried)
       }
     }
+    found.overruns = reader.ending == .overrun
     return found
   }
 
@@ -163,22 +176,37 @@ extension Peer {
     }
   }
 
+  private enum Claim {
+    case granted(StreamMap.Stream)
+    case refused(PeerDrop)
+  }
+
+  /// The least time between two changes of a section's SSRC: each costs new keys, and its subscribers a restart. Late
+  /// packets of the one before don't take it back, either.
+  private static let rebindInterval = Duration.milliseconds(100)
+
   /// A stream that the description didn't announce: the section that it names takes it, if it knows the payload
   /// type. The payload type alone never decides. Of a simulcast only the agreed encoding is taken, which names
   /// itself (RFC 8852 §3).
   private mutating func claim(
-    _ header: RTPHeader, _ packet: UnsafeRawBufferPointer, _ found: ReadExtensions
-  ) -> StreamMap.Stream? {
+    _ header: RTPHeader, _ packet: UnsafeRawBufferPointer, _ found: ReadExtensions, arrival: Instant
+  ) -> Claim {
+    guard !isOurs(header.ssrc) else { return .refused(.streamOfOurs) }
     guard let section = found.section,
       let format = receivers.pointer(section).pointee.format(of: header.payloadType)
-    else { return nil }
+    else { return .refused(.streamUnmapped) }
     if receiveSections[section]?.rid != nil {
       guard let rid = ridBytes[section], let named = format.isRTX ? found.repairedRid : found.rid,
         rid.matches(packet, named)
-      else { return nil }
+      else { return .refused(.streamUnmapped) }
     }
     let receiver = receivers.pointer(section)
     let old = receiver.pointee.ssrc
+    if (format.isRTX ? receiver.pointee.rtxSSRC : old) != nil {
+      guard arrival.nanoseconds &- reboundAt[section].nanoseconds >= Self.rebindInterval.wholeNanoseconds
+      else { return .refused(.streamChurn) }
+      reboundAt[section] = arrival
+    }
     if format.isRTX {
       forget(receiver.pointee.rtxSSRC)
       receiver.pointee.rtxSSRC = header.ssrc
@@ -192,7 +220,8 @@ extension Peer {
       receiver.pointee.rebind(ssrc: header.ssrc)
     }
     bind(section)
-    return streams.find(header.ssrc)
+    guard let stream = streams.find(header.ssrc) else { return .refused(.streamTableFull) }
+    return .granted(stream)
   }
 
   private mutating func forget(_ ssrc: UInt32?) {
@@ -217,8 +246,12 @@ extension Peer {
     let sender = senders.pointer(slot)
     let buffer = context.outbox.reserve()
     guard
-      let outgoing = sender.pointee.forwarder.rewrite(packet, info, into: buffer, epoch: context.epoch)
-    else { return sender.pointee.forwarder.needsKeyFrame }
+      let outgoing = sender.pointee.forwarder.rewrite(
+        packet, info, into: Self.plain(buffer), epoch: context.epoch)
+    else {
+      if sender.pointee.forwarder.takeUnwritable() { context.counters.count(.packetTooLarge) }
+      return sender.pointee.forwarder.needsKeyFrame
+    }
     guard sender.pointee.mediaGuard.admit(outgoing.index, mayRepeat: isResettling) else {
       context.counters.count(isResettling ? .repeatedAfterMove : .sealRefused)
       return false
@@ -230,6 +263,12 @@ extension Peer {
     }
     context.outbox.commit(size: size, path: path)
     return false
+  }
+
+  /// The part of a datagram's room that leaves enough for what sealing adds.
+  @inline(__always)
+  private static func plain(_ buffer: UnsafeMutableRawBufferPointer) -> UnsafeMutableRawBufferPointer {
+    UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: Outbox.plainSize)
   }
 
   /// Which packet of the source a NACK means; to be found in the source's history and given to `retransmit`.
@@ -248,20 +287,23 @@ extension Peer {
   ) {
     guard let path = selectedPath, sealer != nil else { return context.counters.count(.sendWithoutPath) }
     let sender = senders.pointer(slot)
-    guard sender.pointee.forwarder.answersNACK(info) else { return }
+    guard sender.pointee.forwarder.answersNACK(info) else { return context.counters.count(.nackRefused) }
     guard sender.pointee.forwarder.usesRTX(info) else {
       let found = sender.pointee.sealed?.find(request.outgoing)?.packet
       sender.pointee.forwarder.noteRepeated(found != nil)
       if let found {
         context.outbox.append(found, path: path)
         context.counters.retransmissionsSent &+= 1
+      } else {
+        context.counters.count(.nackRefused)
       }
       return
     }
     let buffer = context.outbox.reserve()
     guard
-      let outgoing = sender.pointee.forwarder.rewriteRetransmission(request, packet, info, into: buffer)
-    else { return }
+      let outgoing = sender.pointee.forwarder.rewriteRetransmission(
+        request, packet, info, into: Self.plain(buffer))
+    else { return context.counters.count(.nackRefused) }
     guard sender.pointee.rtxGuard.admit(outgoing.index) else {
       return context.counters.count(.sealRefused)
     }

@@ -45,16 +45,19 @@ extension Peer {
     case .goodbye:
       let goodbye = try Goodbye(packet)
       for index in 0..<goodbye.count {
-        if let ssrc = goodbye[index] { receiveGoodbye(ssrc) }
+        if let ssrc = goodbye[index] { receiveGoodbye(ssrc, &context) }
       }
-    // Names come with the description; the rest was not negotiated.
-    case .sourceDescription, .transportFeedback, .applicationFeedback, .extendedReport, .other: break
+    // Names come with the description.
+    case .sourceDescription: break
+    case .transportFeedback, .applicationFeedback, .extendedReport, .other:
+      context.counters.count(.rtcpUnused)
     }
   }
 
   /// A sender that doesn't send, or whose stream we don't have, may leave as it likes.
-  private mutating func receiveGoodbye(_ ssrc: UInt32) {
-    guard let stream = streams.find(ssrc), !stream.isRTX else { return }
+  private mutating func receiveGoodbye(_ ssrc: UInt32, _ context: inout PeerContext) {
+    guard let stream = streams.find(ssrc) else { return context.counters.count(.rtcpForeignStream) }
+    guard !stream.isRTX else { return }
     receivers.pointer(Int(stream.receiver)).pointee.goodbye()
   }
 
@@ -65,7 +68,9 @@ extension Peer {
     // The retransmissions' own clock says nothing new.
     guard !stream.isRTX else { return }
     let index = Int(stream.receiver)
-    clocks[clockIndex[index]].report(report.ntp, arrival: now, epoch: context.epoch)
+    if !clocks[clockIndex[index]].report(report.ntp, arrival: now, epoch: context.epoch) {
+      context.counters.count(.clockStepped)
+    }
     receivers.pointer(index).pointee.senderReport(
       ntp: report.ntp, timestamp: report.rtpTimestamp, arrival: now,
       moment: clocks[clockIndex[index]].serverTime(report.ntp), epoch: context.epoch)
@@ -96,12 +101,13 @@ extension Peer {
     }
     while let sequence = request.next() {
       context.counters.nackedPackets &+= 1
-      guard context.effects.noteNACK(slot, sequence) else { return }
+      if !context.effects.noteNACK(slot, sequence) { context.counters.count(.nackOverflow) }
     }
   }
 
   private mutating func wish(for ssrc: UInt32, _ context: inout PeerContext) {
     guard let slot = slot(ofSSRC: ssrc) else { return context.counters.count(.rtcpForeignStream) }
+    context.counters.keyFrameWishes &+= 1
     if senders.pointer(slot).pointee.section.kind == .video { context.effects.noteWish(slot) }
   }
 

@@ -25,7 +25,7 @@ extension Peer {
   public mutating func poll(now: Instant, context: inout PeerContext) {
     guard closed == nil else { return }
     pollICE(now: now, &context)
-    if held.deadline <= now { held.discard() }
+    if held.deadline <= now { context.counters.count(.dtlsHeldOverflow, times: held.discard()) }
     if handshakeState.deadline <= now {
       _ = handshake?.poll(now: now)
       advanceHandshake(now: now, &context)

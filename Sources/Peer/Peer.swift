@@ -29,6 +29,8 @@ public struct Peer: ~Copyable {
   /// While it runs; afterwards only what it left.
   var handshake: DTLSHandshake?
   var association: DTLSAssociation?
+  /// What the handshake was begun with, as server.
+  var hello: DTLSHello?
   /// Where handshake datagrams go: the path of the last one that came.
   var dtlsPath: NetworkPath?
   var held = HeldFlight()
@@ -49,6 +51,8 @@ public struct Peer: ~Copyable {
   /// Some of them go on to subscribers.
   var carriesExtensions = false
   var midBytes: [MIDBytes?] = []
+  /// By receiver: when its stream last got another SSRC.
+  var reboundAt: [Instant] = []
   /// The encoding that each section takes; nil where it has only one.
   var ridBytes: [MIDBytes?] = []
   var arrivals = ArrivalFeedback()
@@ -153,6 +157,7 @@ public struct Peer: ~Copyable {
     receiveSections = Array(repeating: nil, count: receivers.count)
     midBytes = Array(repeating: nil, count: receivers.count)
     ridBytes = Array(repeating: nil, count: receivers.count)
+    while reboundAt.count < receivers.count { reboundAt.append(Instant(nanoseconds: .min / 2)) }
     let oldClocks = Array(zip(clockNames, clocks))
     clockNames = []
     clocks = []
@@ -188,15 +193,25 @@ public struct Peer: ~Copyable {
   /// Enters the receiver's streams into the map.
   mutating func bind(_ index: Int) {
     let receiver = receivers.pointer(index)
-    if let ssrc = receiver.pointee.ssrc {
+    if let ssrc = receiver.pointee.ssrc, !isOurs(ssrc) {
       _ = streams.set(ssrc, StreamMap.Stream(receiver: Int32(index), isRTX: false))
       _ = opener?.markMapped(ssrc: ssrc)
       if feedbackSSRC == 0 { feedbackSSRC = ssrc }
     }
-    if let ssrc = receiver.pointee.rtxSSRC {
+    if let ssrc = receiver.pointee.rtxSSRC, !isOurs(ssrc) {
       _ = streams.set(ssrc, StreamMap.Stream(receiver: Int32(index), isRTX: true))
       _ = opener?.markMapped(ssrc: ssrc)
     }
+  }
+
+  /// Whether we send to this peer under the SSRC: what came by it could not be told from what is said of ours
+  /// (RFC 3550 §8.2).
+  func isOurs(_ ssrc: UInt32) -> Bool {
+    for index in 0..<senders.count where hasSlot[index] {
+      let section = senders.pointer(index)
+      if section.pointee.section.ssrc == ssrc || section.pointee.section.rtxSSRC == ssrc { return true }
+    }
+    return false
   }
 
   /// Whether an authenticated check came on the path, so that its datagrams are this peer's.
@@ -205,6 +220,17 @@ public struct Peer: ~Copyable {
   /// Indices of tracks and slots are below these; some may be gone.
   public var receiverCount: Int { receivers.count }
   public var slotCount: Int { senders.count }
+  /// Addresses that it was heard from, and our ICE fragments under which it may be.
+  public var pairCount: Int { ice.pairCount }
+  public var servedFragments: [String] { ice.servedFragments }
+  /// SSRCs that are mapped to tracks, and those whose packets were authenticated of late.
+  public var streamCount: Int { streams.count }
+  public var authenticatedStreamCount: Int {
+    switch opener {
+    case .some(let opener): opener.streamCount
+    case .none: 0
+    }
+  }
   /// nil for a track or slot that is gone or never was.
   public func kind(ofReceiver index: Int) -> MediaKind? {
     index >= 0 && index < receiveSections.count ? receiveSections[index]?.kind : nil

@@ -40,11 +40,30 @@ public enum PeerDrop: UInt8, Sendable, CaseIterable {
   case trackMuted
   /// Sent already by the worker that had the peer before: the new one was behind.
   case repeatedAfterMove
+  /// A ClientHello that isn't the one a handshake was begun with, while that is under way.
+  case dtlsOtherHello
+  /// An element of the header extensions is longer than what is left of them.
+  case extensionMalformed
+  /// Under an SSRC by which we send to this very peer.
+  case streamOfOurs
+  /// A section's stream has yet another SSRC, just after it got one.
+  case streamChurn
+  /// RTCP that nothing here acts on: estimates, arrivals, extended reports, types that nobody knows.
+  case rtcpUnused
+  /// Packets asked for beyond those that are taken from one compound.
+  case nackOverflow
+  /// Packets asked for that were never sent, were another source's, or were sent again just now or too often.
+  case nackRefused
+  /// A sender report that disagrees with the clock so far, and that no other has confirmed.
+  case clockStepped
+  /// A packet of a publisher's that is larger than what is ever sent on; counted by subscriber.
+  case packetTooLarge
 }
 
 /// Plain counters of one worker's peers.
 public struct PeerCounters: Sendable {
-  @usableFromInline var drops: InlineArray<48, UInt64> = InlineArray(repeating: 0)
+  @usableFromInline var drops: InlineArray<64, UInt64> = InlineArray(repeating: 0)
+  private var failures: InlineArray<8, UInt64> = InlineArray(repeating: 0)
   public var packetsReceived: UInt64 = 0
   public var bytesReceived: UInt64 = 0
   public var packetsSent: UInt64 = 0
@@ -54,9 +73,19 @@ public struct PeerCounters: Sendable {
   public var keyFrameRequestsSent: UInt64 = 0
   public var nackedPackets: UInt64 = 0
   public var feedbackSent: UInt64 = 0
+  /// Key frames that subscribers asked for, however many a publisher was asked for in consequence.
+  public var keyFrameWishes: UInt64 = 0
+  /// Addresses that were given up because they never answered a check of ours.
+  public var pathsAbandoned: UInt64 = 0
 
   public init() {}
 
   @inlinable public mutating func count(_ reason: PeerDrop) { drops[Int(reason.rawValue)] &+= 1 }
   @inlinable public subscript(reason: PeerDrop) -> UInt64 { drops[Int(reason.rawValue)] }
+  mutating func count(_ reason: PeerDrop, times: Int) {
+    drops[Int(reason.rawValue)] &+= UInt64(clamping: times)
+  }
+
+  public mutating func count(_ failure: HandshakeFailure) { failures[Int(failure.rawValue)] &+= 1 }
+  public subscript(failure: HandshakeFailure) -> UInt64 { failures[Int(failure.rawValue)] }
 }

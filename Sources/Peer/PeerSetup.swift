@@ -28,7 +28,7 @@ public struct PeerSetup: Sendable {
 }
 
 /// Why a peer ended.
-public enum PeerCloseReason: String, Sendable {
+public enum PeerCloseReason: String, Sendable, CaseIterable {
   /// The control plane asked for it.
   case requested
   /// Nothing was heard on the selected path for the consent time (RFC 7675).

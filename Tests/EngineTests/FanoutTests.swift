@@ -42,6 +42,17 @@ struct FanoutTests {
     #expect(table.consumers(index) == [[3, 0], [1, 0], [5, 0], [9, 0], [2, 0], [6, 0]])
   }
 
+  @Test func `however many reports come, a clock is told to other workers 64 times a second`() {
+    let table = Table()
+    let fanout = table.table.pointer(table.insert(1, .audio))
+    let start = Instant(nanoseconds: 5_000_000_000)
+    var told = 0
+    for step in 0..<3_000 where fanout.pointee.mayTellClock(at: start + .milliseconds(step)) { told += 1 }
+    #expect(told == 3 * 64)
+    let later = fanout.pointee.mayTellClock(at: start + .seconds(60))
+    #expect(later)
+  }
+
   @Test func `packets are kept once somebody may ask for them again`() {
     let table = Table()
     let index = table.insert(1, .audio)

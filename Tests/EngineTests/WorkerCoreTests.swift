@@ -61,6 +61,14 @@ struct WorkerCoreTests {
       guard let fanout = cores[worker].fanouts.find(track) else { return nil }
       return cores[worker].fanouts.pointer(fanout).pointee.consumerCount
     }
+    /// How many wishes for a key frame cross to worker 0 when so many are made at once on another.
+    func crossings(of track: TrackKey, wishes: Int, on worker: Int) -> Int {
+      guard let fanout = cores[worker].fanouts.find(track) else { return -1 }
+      for _ in 0..<wishes { cores[worker].wishKeyFrame(fanout, now: now) }
+      return bridge.exchange.mailboxes[0].take().count {
+        if case .keyFrameWanted = $0 { true } else { false }
+      }
+    }
     /// Moves a peer to another worker, as its first check there would.
     func move(_ key: PeerKey, from: Int, to worker: Int) {
       guard let place = cores[from].peers.find(key) else { return }
@@ -152,6 +160,23 @@ struct WorkerCoreTests {
     #expect(workers.closed() == [a: .neverConnected])
   }
 
+  @Test
+  func `however often a key frame is wished for elsewhere, the wish crosses once in a tenth of a second`()
+    throws
+  {
+    let workers = try Workers(2)
+    let a = workers.add(home: 0, receive: [.video])
+    let b = workers.add(home: 1, send: [.video])
+    let track = TrackKey(peer: a, index: 0)
+    workers.run(.assign(b, slot: 0, track))
+    workers.now = workers.now + .seconds(1)
+    #expect(workers.crossings(of: track, wishes: 1_000, on: 1) == 1)
+    workers.now = workers.now + .milliseconds(99)
+    #expect(workers.crossings(of: track, wishes: 1_000, on: 1) == 0)
+    workers.now = workers.now + .milliseconds(1)
+    #expect(workers.crossings(of: track, wishes: 1_000, on: 1) == 1)
+  }
+
   @Test func `commands for peers, tracks and slots that aren't there do nothing`() throws {
     let workers = try Workers(2)
     let nobody = PeerKey(home: 0, serial: 99)
@@ -228,8 +253,10 @@ struct WorkerCoreTests {
           remote: ICECredentials(ufrag: "new", password: "farfarfarfarfarfarfarfar")))
       #expect(workers.report().fragments == 2)
     }
+    #expect(workers.report().routing.iceRestarts == 10)
     workers.run(.close(a))
     expectEmpty(workers.report())
+    #expect(workers.report().routing[.requested] == 1 && workers.report().routing[.neverConnected] == 0)
   }
 
   @Test func `a track of another worker is asked for while somebody wants it`() throws {

@@ -16,6 +16,8 @@ final class HandmadePeer {
   private var output = ICEOutput()
   private(set) var sent: [(path: NetworkPath, bytes: [UInt8])] = []
   private var serial: UInt64 = 0
+  /// Paths that were given up for want of an answer.
+  private(set) var abandoned = 0
 
   init(verify: ICEVerification = .always, knowsRemote: Bool = true) {
     local = .generate(homeWorker: 1, random: &random)
@@ -119,6 +121,7 @@ final class HandmadePeer {
   }
 
   private func drain() {
+    abandoned += output.abandoned
     for index in 0..<output.count { sent.append((output.path(index), Array(output.bytes(index)))) }
     output.removeAll()
   }

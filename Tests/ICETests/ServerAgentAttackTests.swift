@@ -115,6 +115,31 @@ struct ServerAgentAttackTests {
     #expect(peer.receive(peer.check(), a) == .ignored(.rateLimited))
   }
 
+  @Test func `addresses that never answer are counted when they are given up`() throws {
+    let peer = HandmadePeer()
+    try peer.validate(a, useCandidate: true)
+    for port in 1..<20 as Range<UInt16> { peer.receive(peer.check(), HandmadePeer.path(3_000 + port)) }
+    // Seven have a place beside the selected one.
+    #expect(peer.abandoned == 12)
+    peer.run(for: .seconds(90)) { $0 == self.a }
+    #expect(peer.abandoned == 19)
+    let pairs = peer.agent.pairCount
+    #expect(pairs == 1 && peer.isValidated(a))
+  }
+
+  @Test func `names that serve are the newest and the one in use`() throws {
+    let peer = HandmadePeer()
+    try peer.validate(a, useCandidate: true)
+    let first = peer.local.ufrag
+    for number in 0..<3 {
+      peer.agent.restart(
+        local: ICECredentials(ufrag: "a01newnewnewn0\(number)", password: "newnewnewnewnewnewnewnew"),
+        remote: peer.remote)
+    }
+    let served = peer.agent.servedFragments
+    #expect(served == [first, "a01newnewnewn02"])
+  }
+
   @Test func `an answer counts only from the address checked`() throws {
     let peer = HandmadePeer()
     peer.receive(peer.check(), a)

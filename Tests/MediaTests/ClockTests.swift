@@ -50,6 +50,19 @@ struct ClockTests {
     }
   }
 
+  @Test func `a report that disagrees says so until another confirms it`() {
+    var clock = PublisherClock()
+    func report(_ seconds: Int, offBy offset: Int64) -> Bool {
+      let now = milliseconds(seconds * 1_000)
+      return clock.report(epoch.ntp(at: now).advanced(byNanoseconds: offset), arrival: now, epoch: epoch)
+    }
+    let told = [
+      report(1, offBy: 0), report(2, offBy: 5_000_000), report(3, offBy: -10_000_000_000),
+      report(4, offBy: -20_000_000_000), report(5, offBy: -20_000_000_000), report(6, offBy: -20_000_000_000),
+    ]
+    #expect(told == [true, true, false, false, true, true])
+  }
+
   @Test func `one report that was held for seconds changes nothing`() {
     var publisher = Publisher(offset: 0)
     publisher.report(start, delay: .milliseconds(10))

@@ -215,12 +215,80 @@ struct PeerRTCPTests {
     #expect(try far.said(after: .seconds(1)) == [.receiverReport(blocks: 1), .name])
   }
 
+  @Test
+  func
+    `a key frame wished for from who said goodbye is asked for when it is heard again, and wakes nobody before`()
+    throws
+  {
+    let far = try ConnectedPeer(
+      AgreedMedia(
+        receive: [section(NegotiatedCodec(format: .vp8, payloadType: 96, pli: true))],
+        allowsReducedSizeRTCP: true))
+    far.send(ssrc: 50, payloadType: 96)
+    let ssrcs: [UInt32] = [50]
+    try far.sendRTCP { writer in
+      writer.append(ReceiverReport(ssrc: 50))
+      writer.append(goodbye: ssrcs.span)
+    }
+    far.peer.wishKeyFrame(receiver: 0)
+    #expect(try far.said(after: .seconds(2)) == [])
+    let due = far.peer.feedbackDeadline
+    #expect(due > far.now)
+    far.send(ssrc: 50, payloadType: 96, payload: delta)
+    #expect(try far.said(after: .milliseconds(1)) == [.pictureLoss(50)])
+  }
+
   @Test func `a slot that goes says goodbye, and so does a peer that is closed`() throws {
     let far = try ConnectedPeer(AgreedMedia(send: [ConnectedPeer.slot(0), ConnectedPeer.slot(1)]))
     far.apply(AgreedMedia(send: [ConnectedPeer.slot(1)]))
     #expect(try far.taken() == [.receiverReport(blocks: 0), .name, .goodbye([7_000])])
     far.peer.sayGoodbye(context: &far.context)
     #expect(try far.taken() == [.receiverReport(blocks: 0), .name, .goodbye([7_001, 9])])
+  }
+
+  @Test func `of a request for very many packets the first are taken, the rest counted`() throws {
+    let far = try ConnectedPeer(AgreedMedia(send: [ConnectedPeer.slot(0)]))
+    let lost = (0..<200).map { UInt16($0) }
+    try far.sendRTCP { $0.append(nack: lost.span, FeedbackSources(sender: 50, media: 7_000)) }
+    #expect(far.context.effects.nackCount == 128)
+    #expect(far.context.counters.nackedPackets == 200 && far.dropped(.nackOverflow) == 72)
+  }
+
+  @Test func `wishes are counted, and so is what nothing here acts on`() throws {
+    let far = try ConnectedPeer(AgreedMedia(send: [ConnectedPeer.slot(0)]))
+    for _ in 0..<3 {
+      try far.sendRTCP { $0.append(pictureLoss: FeedbackSources(sender: 50, media: 7_000)) }
+    }
+    #expect(far.context.counters.keyFrameWishes == 3)
+    let ssrcs: [UInt32] = [7_000]
+    try far.sendRTCP { writer in
+      writer.append(ReceiverReport(ssrc: 50))
+      writer.append(cname: "far", ssrc: 50)
+      writer.append(estimate: 1_000, for: ssrcs.span, sender: 50)
+    }
+    #expect(far.dropped(.rtcpUnused) == 1 && far.dropped(.rtcpForeignStream) == 0)
+    let gone: [UInt32] = [1_234]
+    try far.sendRTCP { writer in
+      writer.append(ReceiverReport(ssrc: 50))
+      writer.append(goodbye: gone.span)
+    }
+    #expect(far.dropped(.rtcpForeignStream) == 1)
+  }
+
+  @Test func `a publisher's clock that steps is counted until it is believed`() throws {
+    let far = try ConnectedPeer(AgreedMedia(receive: [ConnectedPeer.section(0, ssrc: 50)]))
+    far.send(ssrc: 50, payloadType: 96)
+    for (seconds, steps) in [(100, 0), (40, 1), (41, 1)] as [(UInt64, UInt64)] {
+      try far.sendRTCP {
+        $0.append(
+          SenderReport(
+            ssrc: 50, ntp: NTPTime(rawValue: (4_000_000_000 + seconds) << 32), rtpTimestamp: 0,
+            packetCount: 1,
+            octetCount: 1))
+      }
+      #expect(far.dropped(.clockStepped) == steps)
+      far.now = far.now + .seconds(1)
+    }
   }
 
   @Test func `feedback moves one's own slot alone`() throws {

@@ -56,10 +56,37 @@ struct PeerSectionTests {
   @Test func `a section's stream may change its SSRC for ever without filling a table`() throws {
     let far = try Far(AgreedMedia(receive: [Far.section(0)]))
     for ssrc in 1...2_000 as ClosedRange<UInt32> {
+      far.now = far.now + .milliseconds(100)
       #expect(far.send(ssrc: ssrc, payloadType: 96, extensions: [(1, "0")]) != nil)
     }
     #expect(far.streamCount == 1)
     #expect(far.restarts(0) == UInt8(1_999 % 256))
+  }
+
+  @Test func `a section's stream changes its SSRC once in a tenth of a second`() throws {
+    let far = try Far(AgreedMedia(receive: [Far.section(0, ssrc: 1, rtxSSRC: 2)]))
+    far.send(ssrc: 1, payloadType: 96)
+    far.now = far.now + .seconds(1)
+    #expect(far.send(ssrc: 3, payloadType: 96, extensions: [(1, "0")]) != nil)
+    // Neither another one nor a late packet of the first.
+    far.now = far.now + .milliseconds(99)
+    #expect(far.send(ssrc: 4, payloadType: 96, extensions: [(1, "0")]) == nil)
+    #expect(far.send(ssrc: 1, payloadType: 96, extensions: [(1, "0")]) == nil)
+    #expect(far.dropped(.streamChurn) == 2 && far.receives(3) == 0)
+    far.now = far.now + .milliseconds(1)
+    #expect(far.send(ssrc: 4, payloadType: 96, extensions: [(1, "0")]) != nil)
+    // Its retransmissions name themselves at once.
+    #expect(far.send(ssrc: 5, payloadType: 97, extensions: [(1, "0")], payload: [0, 99, 0x10, 0, 1]) != nil)
+  }
+
+  @Test func `nothing comes in under an SSRC by which we send to the peer`() throws {
+    var slot = Far.slot(0)
+    slot.rtxSSRC = 7_100
+    let far = try Far(AgreedMedia(receive: [Far.section(0, ssrc: 7_000), Far.section(1)], send: [slot]))
+    #expect(far.send(ssrc: 7_000, payloadType: 96) == nil, "announced")
+    #expect(far.send(ssrc: 7_100, payloadType: 96, extensions: [(1, "1")]) == nil, "named")
+    #expect(far.dropped(.streamOfOurs) == 2 && far.streamCount == 0)
+    #expect(far.send(ssrc: 7_001, payloadType: 96, extensions: [(1, "1")]) != nil)
   }
 
   @Test func `what repaired the old stream does not repair the new one`() throws {

@@ -17,6 +17,13 @@ public struct WorkerReport: Sendable {
   public var homeRecords = 0
   public var fragments = 0
   public var pendingChecks = 0
+  /// Addresses that peers were heard from, by ICE.
+  public var pairs = 0
+  /// Slots and the like that tracks here are given to.
+  public var consumers = 0
+  /// SSRCs that are mapped to tracks; and those under which peers have sent something authentic of late.
+  public var streams = 0
+  public var authenticatedStreams = 0
   /// Peers that went from here, or are expected at their new place, of which the last word isn't said yet.
   public var movesUnderWay = 0
   public var counters = PeerCounters()
@@ -60,6 +67,17 @@ public struct RoutingCounters: Sendable {
   public var pictureReplays: UInt64 = 0
   public var pathTableFull: UInt64 = 0
   public var messagesDropped: UInt64 = 0
+  /// ICE restarts of peers that are here.
+  public var iceRestarts: UInt64 = 0
+  private var ends: InlineArray<8, UInt64> = InlineArray(repeating: 0)
 
   public init() {}
+
+  /// Peers that ended, by the reason.
+  public subscript(reason: PeerCloseReason) -> UInt64 { ends[Self.place(reason)] }
+  public mutating func count(_ reason: PeerCloseReason) { ends[Self.place(reason)] &+= 1 }
+
+  private static func place(_ reason: PeerCloseReason) -> Int {
+    PeerCloseReason.allCases.firstIndex(of: reason) ?? 0
+  }
 }

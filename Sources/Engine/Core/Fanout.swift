@@ -30,6 +30,9 @@ struct Fanout: ~Copyable {
   private var keyFrameAt = Instant(nanoseconds: .min / 2)
   private var newest: Int64 = .min
   private var lastWish = Instant(nanoseconds: .min / 2)
+  private var lastCrossing = Instant(nanoseconds: .min / 2)
+  private var clockWindow = Instant(nanoseconds: .min / 2)
+  private var clocksTold = 0
   /// Packets that came, for whom it may concern.
   var packets: UInt64 = 0
 
@@ -87,6 +90,24 @@ struct Fanout: ~Copyable {
     return true
   }
 
+  /// Bounds the wishes that cross to the source's worker, whoever has them: a subscriber may ask as often as it likes.
+  /// One that is left out is made again by the next packet that its subscriber can't take.
+  mutating func mayCross(at moment: Instant) -> Bool {
+    guard moment.nanoseconds &- lastCrossing.nanoseconds >= 100_000_000 else { return false }
+    lastCrossing = moment
+    return true
+  }
+
+  /// Bounds what a publisher's reports make cross to other workers; 32 tracks of one clock tell it so often.
+  mutating func mayTellClock(at moment: Instant) -> Bool {
+    if moment.nanoseconds &- clockWindow.nanoseconds >= 1_000_000_000 {
+      clockWindow = moment
+      clocksTold = 0
+    }
+    clocksTold += 1
+    return clocksTold <= 64
+  }
+
   @inline(__always)
   mutating func keep(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo) {
     packets &+= 1
@@ -134,6 +155,8 @@ struct FanoutTable: ~Copyable {
   func publishedCount(_ kind: MediaKind) -> Int {
     indices.values.count { base[$0].kind == kind && base[$0].publisher >= 0 }
   }
+  /// Of all tracks; a walk.
+  var consumerCount: Int { indices.values.reduce(0) { $0 + base[$1].consumerCount } }
   func find(_ key: TrackKey) -> Int? { indices[key] }
   /// Of all tracks of a peer; a walk.
   func indices(of peer: PeerKey) -> [Int] { indices.filter { $0.key.peer == peer }.map(\.value).sorted() }

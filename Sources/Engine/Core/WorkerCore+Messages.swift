@@ -97,8 +97,9 @@ extension WorkerCore {
       peers.pointer(slot).pointee.apply(media, context: &context)
       linkTracks(slot)
     case .restartICE(let key, let local, let remote):
-      addFragment(local.ufrag, of: key)
       peers.pointer(slot).pointee.restartICE(local: local, remote: remote)
+      addFragment(local.ufrag, of: key)
+      counters.iceRestarts &+= 1
     case .assign(_, let sender, let track): assign(slot, sender: Int(sender), to: track, now: now)
     case .mute(let track, let muted):
       peers.pointer(slot).pointee.setMuted(receiver: Int(track.index), muted)
@@ -107,22 +108,34 @@ extension WorkerCore {
     settle(slot, now: now)
   }
 
-  /// A restart's fragment, at its home and where the peer is; the one before the last is forgotten.
+  /// A restart's fragment, at its home and where the peer is; those that no longer serve are forgotten.
   private mutating func addFragment(_ text: String, of key: PeerKey) {
     guard let ufrag = UfragKey(text) else { return }
     fragments[ufrag] = key
+    let slot = peers.find(key)
+    let served = slot.map { peers.pointer($0).pointee.servedFragments.compactMap { UfragKey($0) } }
     if homes[key] != nil, !homes[key]!.ufrags.contains(ufrag) {
       homes[key]!.ufrags.append(ufrag)
       exchange.insert(ufrag)
-      if homes[key]!.ufrags.count > 2 {
-        let old = homes[key]!.ufrags.removeFirst()
+      for old in Self.obsolete(homes[key]!.ufrags, served: served) {
+        homes[key]!.ufrags.removeAll { $0 == old }
         fragments[old] = nil
         exchange.remove(old)
       }
     }
-    guard let slot = peers.find(key), !peers[record: slot].ufrags.contains(ufrag) else { return }
+    guard let slot, !peers[record: slot].ufrags.contains(ufrag) else { return }
     peers[record: slot].ufrags.append(ufrag)
-    if peers[record: slot].ufrags.count > 2 { fragments[peers[record: slot].ufrags.removeFirst()] = nil }
+    for old in Self.obsolete(peers[record: slot].ufrags, served: served) {
+      peers[record: slot].ufrags.removeAll { $0 == old }
+      fragments[old] = nil
+    }
+  }
+
+  /// After many restarts in a row the fragment in use may be the oldest; where the peer isn't, nobody knows, and all
+  /// but the last two go.
+  private static func obsolete(_ ufrags: [UfragKey], served: [UfragKey]?) -> [UfragKey] {
+    guard let served else { return Array(ufrags.dropLast(2)) }
+    return ufrags.filter { !served.contains($0) }
   }
 
   // MARK: - Adoption
@@ -202,6 +215,12 @@ extension WorkerCore {
     report.homeRecords = homes.count
     report.fragments = fragments.count
     report.pendingChecks = pending.count
+    report.consumers = fanouts.consumerCount
+    for slot in peers.occupied {
+      report.pairs += peers.pointer(slot).pointee.pairCount
+      report.streams += peers.pointer(slot).pointee.streamCount
+      report.authenticatedStreams += peers.pointer(slot).pointee.authenticatedStreamCount
+    }
     report.movesUnderWay = away.count + homes.values.count { $0.held != nil }
     report.counters = context.counters
     report.routing = counters

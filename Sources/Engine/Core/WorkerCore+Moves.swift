@@ -34,6 +34,7 @@ extension WorkerCore {
       // Whoever waits for its tracks here waits in vain; other workers hear it when they ask.
       for fanout in fanouts.indices(of: moved.key) { endTrack(fanout) }
       events.note(moved.key) { $0.closed = .overloaded }
+      counters.count(.overloaded)
       return
     }
     peers[record: slot].isAdopted = true

@@ -15,7 +15,7 @@ extension WorkerCore {
         guard let format = peers.pointer(slot).pointee.format(ofReceiver: word * 64 + bit) else { continue }
         events.note(key) { $0.startedTracks[UInt16(word * 64 + bit)] = format }
       }
-      for bit in SetBits(effects.clocks[word]) { publishClock(slot, receiver: word * 64 + bit) }
+      for bit in SetBits(effects.clocks[word]) { publishClock(slot, receiver: word * 64 + bit, now: now) }
       for bit in SetBits(effects.wishes[word]) {
         let fanout = Int(peers[record: slot].sources[word * 64 + bit])
         if fanout >= 0 { startPicture(slot, sender: word * 64 + bit, fanout: fanout, now: now) }
@@ -41,6 +41,7 @@ extension WorkerCore {
     guard homes[setup.key] == nil, let ufrag = UfragKey(setup.local.ufrag) else { return }
     guard !peers.isFull else {
       events.note(setup.key) { $0.closed = .overloaded }
+      counters.count(.overloaded)
       return
     }
     homes[setup.key] = HomeRecord(worker: index, ufrags: [ufrag])
@@ -68,6 +69,7 @@ extension WorkerCore {
       post(.released(key), to: key.home)
     }
     events.note(key) { $0.closed = reason }
+    counters.count(reason)
   }
 
   /// The home's last word on a peer.

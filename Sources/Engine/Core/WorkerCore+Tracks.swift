@@ -154,7 +154,9 @@ extension WorkerCore {
     let entry = fanouts.pointer(fanout)
     guard entry.pointee.kind == .video else { return }
     guard entry.pointee.publisher >= 0 else {
-      post(.keyFrameWanted(entry.pointee.key), to: entry.pointee.sourceWorker)
+      if entry.pointee.mayCross(at: now) {
+        post(.keyFrameWanted(entry.pointee.key), to: entry.pointee.sourceWorker)
+      }
       return
     }
     let slot = entry.pointee.publisher
@@ -165,11 +167,10 @@ extension WorkerCore {
   mutating func retransmit(_ slot: Int, _ wanted: PeerEffects.NACK, now: Instant) {
     let sender = Int(wanted.slot)
     let fanout = Int(peers[record: slot].sources[sender])
-    guard fanout >= 0 else { return }
-    guard
+    guard fanout >= 0,
       let request = peers.pointer(slot).pointee.retransmission(
         slot: sender, sequence: wanted.sequence, now: now)
-    else { return }
+    else { return context.counters.count(.nackRefused) }
     guard let found = fanouts.pointer(fanout).pointee.find(request.source) else {
       counters.historyMissed &+= 1
       return
@@ -180,12 +181,14 @@ extension WorkerCore {
   // MARK: - Clocks
 
   /// Tells everybody whom it concerns where a track's timestamps stand.
-  mutating func publishClock(_ slot: Int, receiver: Int) {
+  mutating func publishClock(_ slot: Int, receiver: Int, now: Instant) {
     let fanout = Int(peers[record: slot].tracks[receiver])
     guard fanout >= 0,
       let mapping = peers.pointer(slot).pointee.clock(receiver: receiver, epoch: context.epoch)
     else { return }
     setClock(fanout, mapping)
+    guard fanouts.pointer(fanout).pointee.relays != 0, fanouts.pointer(fanout).pointee.mayTellClock(at: now)
+    else { return }
     for worker in SetBits(fanouts.pointer(fanout).pointee.relays) { sendClock(fanout, to: worker) }
   }
 

@@ -103,9 +103,12 @@ public struct WorkerCore: ~Copyable {
 
   mutating func post(_ message: WorkerMessage, to worker: Int) {
     guard worker >= 0 && worker < exchange.count else { return }
-    // State must not be lost; its amount is bounded by peers and tracks. Checks of strangers may be.
-    var mayDrop = false
-    if case .check = message { mayDrop = true }
+    // State must not be lost; its amount is bounded by peers and tracks. Checks of strangers may be, and wishes.
+    let mayDrop =
+      switch message {
+      case .check, .keyFrameWanted: true
+      default: false
+      }
     if !exchange.mailboxes[worker].post(message, force: !mayDrop) { counters.messagesDropped &+= 1 }
   }
 }

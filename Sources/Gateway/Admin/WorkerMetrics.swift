@@ -37,6 +37,12 @@ enum WorkerMetrics {
       "Packets that subscribers told to be missing (NACK)."),
     Row(
       \.feedbackSent, "roost_sent_rtcp_packets_total", "RTCP packets for peers: reports, requests, feedback."),
+    Row(
+      \.keyFrameWishes, "roost_received_key_frame_requests_total",
+      "Key frames that subscribers asked for (PLI, FIR)."),
+    Row(
+      \.pathsAbandoned, "roost_abandoned_paths_total",
+      "Addresses given up because nobody there answered the server's check."),
   ]
 
   static let routing: [Row<RoutingCounters>] = [
@@ -60,6 +66,7 @@ enum WorkerMetrics {
     Row(
       \.pictureReplays, "roost_pictures_replayed_total",
       "Subscribers that began with a key frame from the history."),
+    Row(\.iceRestarts, "roost_ice_restarts_total", "ICE restarts."),
   ]
 
   /// Datagrams that no peer got, by the reason: one family.
@@ -99,6 +106,13 @@ enum WorkerMetrics {
     (\.homeRecords, "roost_home_records", "Peers of whom a worker is the home, wherever they are now."),
     (\.fragments, "roost_ice_fragments", "ICE user name fragments that a worker answers to."),
     (\.pendingChecks, "roost_pending_checks", "Connectivity checks whose home has not answered yet."),
+    (\.pairs, "roost_ice_pairs", "Addresses that peers were heard from, proven or not."),
+    (\.consumers, "roost_track_consumers", "Slots of subscribers that tracks are given to."),
+    (\.streams, "roost_received_streams", "SSRCs of publishers that are mapped to tracks."),
+    (
+      \.authenticatedStreams, "roost_authenticated_streams",
+      "SSRCs under which peers have sent something authentic of late, mapped or not."
+    ),
     (\.movesUnderWay, "roost_peer_moves", "Peers that are on their way from one worker to another."),
   ]
 
@@ -152,6 +166,20 @@ enum WorkerMetrics {
       workers.flatMap { worker, report in
         datagramDrops.map {
           .init(report.routing[keyPath: $0.path], ("worker", worker), ("reason", $0.reason))
+        }
+      })
+    exposition.family(
+      "roost_failed_handshakes_total", .counter, "DTLS handshakes that came to nothing; each ended its peer.",
+      workers.flatMap { worker, report in
+        HandshakeFailure.allCases.map {
+          .init(report.counters[$0], ("worker", worker), ("reason", "\($0)"))
+        }
+      })
+    exposition.family(
+      "roost_peers_ended_total", .counter, "Media transports that ended.",
+      workers.flatMap { worker, report in
+        PeerCloseReason.allCases.map {
+          .init(report.routing[$0], ("worker", worker), ("reason", $0.rawValue))
         }
       })
     exposition.family(

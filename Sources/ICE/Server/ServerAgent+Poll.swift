@@ -24,7 +24,10 @@ extension ServerAgent {
           sendConsentCheck(at: index, now, &random, &output)
         }
       } else if let end = pair.dormantUntil {
-        if now >= end { pairs.remove(at: index) }
+        if now >= end {
+          pairs.remove(at: index)
+          output.abandoned += 1
+        }
       } else if credentials.hasRemote(pair.generation), now >= pair.check.next {
         if pair.check.isExhausted {
           pairs[index].giveUp(at: now)

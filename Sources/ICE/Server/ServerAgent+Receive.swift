@@ -44,7 +44,9 @@ extension ServerAgent {
     }
 
     let known = pairs.find(path, generation: generation)
-    guard let index = known ?? admit(path, generation, now, &random) else { return .ignored(.tableFull) }
+    guard let index = known ?? admit(path, generation, now, &random, &output) else {
+      return .ignored(.tableFull)
+    }
     pairs[index].heard(datagram.count, at: now)
     guard reply(to: message.transaction, at: index, now, &output) else { return .ignored(.rateLimited) }
     nominate(index, by: message)
@@ -97,10 +99,16 @@ extension ServerAgent {
   }
 
   private mutating func admit(
-    _ path: NetworkPath, _ generation: UInt32, _ now: Instant, _ random: inout RandomSource
+    _ path: NetworkPath, _ generation: UInt32, _ now: Instant, _ random: inout RandomSource,
+    _ output: inout ICEOutput
   ) -> Int? {
     let pair = ServerPair(path, generation: generation, check: random.transaction(), now: now)
-    return pairs.add(pair, now: now)
+    let unproven = pairs.unprovenCount
+    let isFull = pairs.count == ServerPairTable.capacity
+    guard let index = pairs.add(pair, now: now) else { return nil }
+    // The newcomer is one itself: who gave way was one as well.
+    if isFull && pairs.unprovenCount == unproven { output.abandoned += 1 }
+    return index
   }
 
   /// - Returns: false if no reply may be sent.

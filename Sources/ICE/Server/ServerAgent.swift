@@ -58,6 +58,13 @@ public struct ServerAgent: ~Copyable {
   /// Our credentials since the last restart.
   public var local: ICECredentials { credentials.current.local }
 
+  /// Our fragments under which checks are valid: since the last restart and, until a pair under that one is used,
+  /// those in use.
+  public var servedFragments: [String] { credentials.servedFragments }
+
+  /// Addresses that the peer was heard from, eight at most.
+  public var pairCount: Int { pairs.count }
+
   /// The peer's credentials since the last restart; nil before its description.
   public var remote: ICECredentials? { credentials.current.remote }
 

@@ -36,6 +36,13 @@ struct ServerPairTable: Sendable {
     return nil
   }
 
+  /// Pairs on which nobody has answered a check of ours.
+  var unprovenCount: Int {
+    var unproven = 0
+    for index in 0..<count where !places[index].isValidated { unproven += 1 }
+    return unproven
+  }
+
   func find(_ path: NetworkPath, generation: UInt32) -> Int? {
     first { $0.generation == generation && $0.path == path }
   }

@@ -27,30 +27,34 @@ public struct PublisherClock: Sendable {
   /// - Parameters:
   ///   - ntp: the publisher's time in the report.
   ///   - arrival: when it came, on the server's monotonic clock and its time line.
-  public mutating func report(_ ntp: NTPTime, arrival: Instant, epoch: Epoch) {
+  /// - Returns: false for one that disagrees with those before and that no other has confirmed: it changes nothing.
+  @discardableResult
+  public mutating func report(_ ntp: NTPTime, arrival: Instant, epoch: Epoch) -> Bool {
     let sample = epoch.ntp(at: arrival).nanoseconds(since: ntp)
     guard isKnown else {
       offset = sample
       updated = arrival
       isKnown = true
-      return
+      return true
     }
     guard (sample &- offset).magnitude < UInt64(Self.step) else {
       if doubtedAt == .never || (sample &- doubt).magnitude >= UInt64(Self.step) / 2 {
         doubt = sample
         doubtedAt = arrival
-      } else if arrival - doubtedAt >= Self.stepConfirmation {
-        offset = sample
-        updated = arrival
-        doubtedAt = .never
+        return false
       }
-      return
+      guard arrival - doubtedAt >= Self.stepConfirmation else { return false }
+      offset = sample
+      updated = arrival
+      doubtedAt = .never
+      return true
     }
     doubtedAt = .never
     let elapsed = max(0, arrival.nanoseconds &- updated.nanoseconds)
     let allowed = offset &+ elapsed / 1_000 &* Self.slew / 1_000_000
     offset = min(sample, allowed)
     updated = arrival
+    return true
   }
 
   /// A moment of the publisher's clock on the server's time line.

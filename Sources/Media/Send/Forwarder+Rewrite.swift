@@ -47,6 +47,7 @@ extension Forwarder {
         originalSequence: nil, at: info.arrival, into: buffer)
     else {
       counters.unwritable &+= 1
+      hasUnwritable = true
       return nil
     }
     if sequence > highest || !hasSent {
@@ -67,6 +68,13 @@ extension Forwarder {
     counters.packets &+= 1
     reports.sent(octets: written.size &- written.headerSize)
     return written
+  }
+
+  /// Whether a packet was left out for its size since this was asked last.
+  @inline(never)
+  public mutating func takeUnwritable() -> Bool {
+    defer { hasUnwritable = false }
+    return hasUnwritable
   }
 
   /// The source goes on without the subscriber, who shall see no gap when it comes back.

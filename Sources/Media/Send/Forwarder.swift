@@ -68,6 +68,7 @@ public struct Forwarder: ~Copyable {
   var reportsOwed: UInt8 = 0
   public internal(set) var reports = ForwarderReports()
   public internal(set) var counters = ForwarderCounters()
+  var hasUnwritable = false
   /// Last: 2 KiB that an ordinary packet has no use for, so that what it needs lies close together.
   var retransmissions = RetransmissionLimiter()
 

@@ -73,6 +73,8 @@ struct ExpositionTests {
     report.iceDrops.count(.badIntegrity)
     report.iceDrops.count(.badIntegrity)
     report.routing.unknownPath = 3
+    report.routing.count(.connectionLost)
+    report.counters.count(HandshakeFailure.wrongFingerprint)
     report.sending.droppedBufferFull = 4
     report.counters.bytesSent = 5
     WorkerMetrics.write([report, nil, report], to: &exposition)
@@ -110,6 +112,9 @@ struct ExpositionTests {
     #expect(value("roost_dropped_packets_total", ["worker": "2", "reason": "srtpTooOld"]) == 0)
     #expect(value("roost_dropped_stun_total", ["worker": "0", "reason": "badIntegrity"]) == 2)
     #expect(value("roost_dropped_datagrams_total", ["worker": "0", "reason": "unknownPath"]) == 3)
+    #expect(value("roost_peers_ended_total", ["worker": "0", "reason": "connectionLost"]) == 1)
+    #expect(value("roost_peers_ended_total", ["worker": "0", "reason": "requested"]) == 0)
+    #expect(value("roost_failed_handshakes_total", ["worker": "2", "reason": "wrongFingerprint"]) == 1)
     #expect(value("roost_unsent_datagrams_total", ["worker": "0", "reason": "bufferFull"]) == 4)
     #expect(value("roost_sent_bytes_total", ["worker": "0"]) == 5)
     #expect(value("roost_http_responses_total", ["code": "404"]) == 7)
