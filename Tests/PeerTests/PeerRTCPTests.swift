@@ -215,6 +215,20 @@ struct PeerRTCPTests {
     #expect(try far.said(after: .seconds(1)) == [.receiverReport(blocks: 1), .name])
   }
 
+  @Test func `who said goodbye is asked for no key frame before it is heard again, and nothing is due for it`() throws {
+    let far = try ConnectedPeer(AgreedMedia(receive: [ConnectedPeer.section(0, ssrc: 50)]))
+    far.send(ssrc: 50, payloadType: 96)
+    let ssrcs: [UInt32] = [50]
+    try far.sendRTCP { $0.append(goodbye: ssrcs.span) }
+    far.peer.reportsDue = .never
+    far.peer.wishKeyFrame(receiver: 0)
+    #expect(try far.said(after: .milliseconds(10)) == [])
+    // Else its worker would turn without rest.
+    #expect(far.peer.feedbackDeadline > far.now)
+    far.send(ssrc: 50, payloadType: 96)
+    #expect(try far.said(after: .milliseconds(10)).contains(.pictureLoss(50)))
+  }
+
   @Test func `a slot that goes says goodbye, and so does a peer that is closed`() throws {
     let far = try ConnectedPeer(AgreedMedia(send: [ConnectedPeer.slot(0), ConnectedPeer.slot(1)]))
     far.apply(AgreedMedia(send: [ConnectedPeer.slot(1)]))

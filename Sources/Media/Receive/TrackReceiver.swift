@@ -40,7 +40,7 @@ public struct TrackReceiver: Sendable {
   /// The publisher has another address: of what it sent on the way there, much may be lost.
   private var hasMoved = false
   /// The sender said goodbye; its next packet takes that back.
-  private var hasLeft = false
+  @usableFromInline var hasLeft = false
   /// Of the last key frame with a dependency descriptor.
   var templates: DependencyTemplates?
 
@@ -268,9 +268,12 @@ public struct TrackReceiver: Sendable {
 // MARK: - Feedback to the publisher
 
 extension TrackReceiver {
-  /// When `missing` or `keyFrameDue` has something to say; a wish from before the first packet waits for it.
+  /// When `missing` or `keyFrameDue` has something to say; a wish from before the first packet waits for it, one from
+  /// after the goodbye for the sender's return.
   @inlinable @inline(__always)
-  public var deadline: Instant { isStarted ? min(nack.deadline, keyFrames.deadline) : .never }
+  public var deadline: Instant {
+    isStarted ? min(nack.deadline, hasLeft ? .never : keyFrames.deadline) : .never
+  }
 
   /// How a key frame is asked for.
   public enum KeyFrameRequest: Equatable, Sendable {
