@@ -32,6 +32,14 @@ public let fuzzTargets: [FuzzTarget] = [
   FuzzTarget(name: "srtp", run: fuzzSRTP),
   FuzzTarget(name: "access-token", run: fuzzAccessToken),
   FuzzTarget(name: "client-message", run: fuzzClientMessage),
+  FuzzTarget(name: "peer", run: fuzzPeer),
+  FuzzTarget(name: "workers", run: fuzzWorkers),
+  FuzzTarget(name: "request", run: fuzzRequest),
+  FuzzTarget(name: "websocket-frames", run: fuzzWebSocketFrames),
+  FuzzTarget(name: "candidate", run: fuzzCandidate),
+  FuzzTarget(name: "base64url", run: fuzzBase64URL),
+  FuzzTarget(name: "strict-json", run: fuzzStrictJSON),
+  FuzzTarget(name: "event-cursor", run: fuzzEventCursor),
 ]
 
 /// Traps with the promise that was broken.

@@ -225,7 +225,7 @@ struct PeerRTCPTests {
     #expect(try far.said(after: .milliseconds(10)) == [])
     // Else its worker would turn without rest.
     #expect(far.peer.feedbackDeadline > far.now)
-    far.send(ssrc: 50, payloadType: 96)
+    far.send(ssrc: 50, payloadType: 96, payload: delta)
     #expect(try far.said(after: .milliseconds(10)).contains(.pictureLoss(50)))
   }
 
