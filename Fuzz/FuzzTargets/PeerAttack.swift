@@ -38,7 +38,7 @@ final class PeerAttack {
   private var media: AgreedMedia
   /// How much less than at first is agreed on by now.
   private var variant = 0
-  private var traffic = PeerTraffic()
+  private let traffic = PeerTraffic()
   private var farEnd: PeerFarEnd?
   /// Packets of each track, for requests.
   private let histories = (0..<PeerMedia.tracks).map { _ in KeptPackets() }
@@ -51,7 +51,7 @@ final class PeerAttack {
   ///   bit 3: first paths are believed; bit 4: RTCP of reduced size; bit 5: counter mode instead of GCM.
   init?(_ mode: UInt8) {
     guard let dtls = Self.dtls else { return nil }
-    var context = PeerContext(
+    var made = PeerContext(
       epoch: Epoch(ntpAtZero: NTPTime(unixNanoseconds: 1_800_000_000_000_000_000)), dtls: dtls,
       random: .seeded(state: 1),
       outbox: Outbox(datagrams: Self.outboxSize) { _ in check(false, "no call sends without bounds") })
@@ -61,8 +61,8 @@ final class PeerAttack {
       key: Self.key, local: ours,
       remote: RemoteTransport(credentials: theirs, fingerprints: [], role: role), media: media,
       verification: mode & 8 == 0 ? .always : .onChange, reportSSRC: PeerMedia.reportSSRC, createdAt: now)
-    peer = Peer(setup, context: &context)
-    self.context = context
+    peer = Peer(setup, context: &made)
+    context = made
     traffic.allowsReducedSize = media.allowsReducedSizeRTCP
     guard mode & 3 != 0 else { return }
     if mode & 2 != 0 {

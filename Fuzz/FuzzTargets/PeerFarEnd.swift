@@ -110,27 +110,27 @@ final class PeerFarEnd {
     let step = Int64(Int8(bitPattern: script[1]))
     let time = (timestamps[ssrc] ?? 0) &+ UInt32(bitPattern: Int32(Int8(bitPattern: script[2]))) &* 480
     timestamps[ssrc] = time
-    return written(payload.count + 512) { buffer in
-      guard
-        var writer = RTPWriter(
-          into: buffer, marker: script[0] & 0x80 != 0,
-          payloadType: PeerMedia.payloadTypes[Int(script[0] >> 3 & 15)],
-          sequence: UInt16(truncatingIfNeeded: before + step), timestamp: time, ssrc: ssrc,
-          form: script[3] & 0x80 == 0 ? .oneByte : .twoByte)
-      else { return nil }
-      for (bit, element) in PeerMedia.farExtensions.enumerated() where script[3] >> UInt8(bit) & 1 != 0 {
-        switch element {
-        case .text(let id, let text): if let mid = MIDBytes(text) { writer.append(id: id, mid) }
-        case .bytes(let id):
-          let size = min(Int(script[4]), payload.count)
-          payload.withUnsafeBytes { bytes in
+    return payload.withUnsafeBytes { bytes in
+      written(payload.count + 512) { buffer in
+        guard
+          var writer = RTPWriter(
+            into: buffer, marker: script[0] & 0x80 != 0,
+            payloadType: PeerMedia.payloadTypes[Int(script[0] >> 3 & 15)],
+            sequence: UInt16(truncatingIfNeeded: before + step), timestamp: time, ssrc: ssrc,
+            form: script[3] & 0x80 == 0 ? .oneByte : .twoByte)
+        else { return nil }
+        for (bit, element) in PeerMedia.farExtensions.enumerated() where script[3] >> UInt8(bit) & 1 != 0 {
+          switch element {
+          case .text(let id, let text): if let mid = MIDBytes(text) { writer.append(id: id, mid) }
+          case .bytes(let id):
+            let size = min(Int(script[4]), bytes.count)
             if size > 0 { writer.append(id: id, bytes.baseAddress!, size: size) }
           }
         }
+        let header = writer.finish()
+        UnsafeMutableRawBufferPointer(rebasing: buffer[header...]).copyBytes(from: bytes)
+        return header + bytes.count
       }
-      let header = writer.finish()
-      UnsafeMutableRawBufferPointer(rebasing: buffer[header...]).copyBytes(from: payload)
-      return header + payload.count
     }
   }
 }

@@ -30,7 +30,7 @@ private final class WorkersAttack {
   private var first: WorkerCore
   private var second: WorkerCore
   private var now = Instant(nanoseconds: 1_000_000_000)
-  private var traffic = PeerTraffic()
+  private let traffic = PeerTraffic()
   private var serial: UInt64 = 2
   private var keys = [PeerKey(home: 1, serial: 1), PeerKey(home: 1, serial: 2)]
 
