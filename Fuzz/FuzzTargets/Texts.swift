@@ -31,7 +31,8 @@ func fuzzCandidate(_ input: UnsafeRawBufferPointer) {
     check(CandidateAttribute(parsing: candidate.value) == candidate, "what is written is read as it was")
   }
   if case .udp(let address) = candidate.use {
-    check(candidate.transport == "udp" && address.port == candidate.port && address.port != 0, "it can be used")
+    check(
+      candidate.transport == "udp" && address.port == candidate.port && address.port != 0, "it can be used")
   }
 }
 

@@ -60,7 +60,8 @@ private final class WorkersAttack {
         PeerSetup(
           key: keys[number],
           local: ICECredentials(ufrag: Self.fragments[number], password: ours.password),
-          remote: RemoteTransport(credentials: theirs, fingerprints: [], role: number == 0 ? .server : .client),
+          remote: RemoteTransport(
+            credentials: theirs, fingerprints: [], role: number == 0 ? .server : .client),
           media: media, verification: .always, reportSSRC: PeerMedia.reportSSRC, createdAt: now)))
   }
 

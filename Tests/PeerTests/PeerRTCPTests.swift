@@ -215,7 +215,10 @@ struct PeerRTCPTests {
     #expect(try far.said(after: .seconds(1)) == [.receiverReport(blocks: 1), .name])
   }
 
-  @Test func `who said goodbye is asked for no key frame before it is heard again, and nothing is due for it`() throws {
+  @Test
+  func `who said goodbye is asked for no key frame before it is heard again, and nothing is due for it`()
+    throws
+  {
     let far = try ConnectedPeer(AgreedMedia(receive: [ConnectedPeer.section(0, ssrc: 50)]))
     far.send(ssrc: 50, payloadType: 96)
     let ssrcs: [UInt32] = [50]

@@ -14,7 +14,8 @@ enum ServerBench {
   static let lossLimit = 0.001
   static let countLimit = 0.01
 
-  static func measure(_ scenario: ServerScenario, _ options: ServerOptions) throws(BenchError) -> ServerResult {
+  static func measure(_ scenario: ServerScenario, _ options: ServerOptions) throws(BenchError) -> ServerResult
+  {
     let roost = try RoostProcess(options.roost, workers: options.workers)
     defer { roost.end() }
     let trace = ArrivalTrace()
