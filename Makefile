@@ -47,6 +47,7 @@ test-simulation: ## conferences on a virtual clock, SIMULATION_SEEDS of them, an
 .PHONY: test-server
 test-server: ## the server as a process: metrics, health, its end
 	swift build -c release --product roost && swift build -c release --product roost-load
+	swift build -c release --product roost-bench
 	@$(PYTHON) -m unittest discover --start-directory Tests/Server --pattern '*_test.py'
 
 .PHONY: test-browsers
