@@ -2,6 +2,7 @@ import Crypto
 import Engine
 import Gateway
 import HTTPServer
+import ICE
 import Logging
 import Model
 import Rooms

@@ -176,10 +176,11 @@ private final class WorkersAttack {
     now = now + .seconds(60)
     turn()
     for worker in 0..<2 {
-      let report = report(of: worker)
-      check(
-        report?.peers == 0 && report?.timers == 0 && report?.homeRecords == 0 && report?.fragments == 0
-          && report?.tracks == 0, "who goes leaves nothing")
+      guard let report = report(of: worker) else { return check(false, "a worker answers") }
+      check(report.peers == 0 && report.timers == 0, "who goes leaves no peer")
+      check(report.homeRecords == 0, "who goes leaves no record at home")
+      check(report.fragments == 0, "who goes leaves no fragment")
+      check(report.tracks == 0, "who goes leaves no track")
     }
   }
 }
