@@ -111,7 +111,7 @@ final class PeerFarEnd {
     let time = (timestamps[ssrc] ?? 0) &+ UInt32(bitPattern: Int32(Int8(bitPattern: script[2]))) &* 480
     timestamps[ssrc] = time
     return payload.withUnsafeBytes { bytes in
-      written(payload.count + 512) { buffer in
+      written(payload.count + 1_024) { buffer in
         guard
           var writer = RTPWriter(
             into: buffer, marker: script[0] & 0x80 != 0,

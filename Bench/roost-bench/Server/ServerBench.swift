@@ -1,3 +1,4 @@
+import CFloor
 import Dispatch
 import Foundation
 import Load

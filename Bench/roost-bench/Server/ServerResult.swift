@@ -1,3 +1,4 @@
+import CFloor
 import Foundation
 import Load
 
