@@ -10,6 +10,9 @@ public struct Configuration: Equatable, Sendable {
     ]
     public var connections = 4096
     public var connectionsPerAddress = 1024
+    public var trustedProxies: [AddressPrefix] = []
+    public var headSeconds = 10
+    public var bodySeconds = 20
     public var bodyBytes = 1_048_576
     public var messageBytes = 262_144
     /// Whose pages may ask; `*`: all.
@@ -103,6 +106,7 @@ public struct Configuration: Equatable, Sendable {
     public var participants = 10_000
     public var participantsPerRoom = 1_000
     public var tracksPerParticipant = 32
+    public var sectionsPerTransport = 128
     /// A second, and at once.
     public var requestsPerAddress = 200
     public var requestsAtOncePerAddress = 2_000

@@ -13,7 +13,17 @@ public enum ConfigurationSchema {
       "Open TCP connections over all addresses; one more is closed at once."),
     .integer(
       "http.connectionsPerAddress", \.http.connectionsPerAddress, 1...100_000,
-      "Of these, from one IPv4 address or IPv6 /64; behind a proxy everybody comes from the proxy's."),
+      "Of these, from one IPv4 address or IPv6 /64; those of trusted proxies don't count."),
+    .prefixes(
+      "http.trustedProxies", \.http.trustedProxies,
+      "Proxies that are believed when they say in X-Forwarded-For who asks; without them everybody behind a proxy "
+        + "shares the proxy's address."),
+    .integer(
+      "http.headSeconds", \.http.headSeconds, 1...600,
+      "Seconds for the head of a request, from the opening of its connection on; later it is cut."),
+    .integer(
+      "http.bodySeconds", \.http.bodySeconds, 1...600,
+      "Seconds for the body of a request, from the end of its head on; later the connection is cut."),
     .integer(
       "http.bodyBytes", \.http.bodyBytes, 1024...67_108_864,
       "The largest request body; a larger one is answered by 413."),
@@ -119,6 +129,9 @@ public enum ConfigurationSchema {
     .integer(
       "limits.tracksPerParticipant", \.limits.tracksPerParticipant, 1...128,
       "Tracks that a participant publishes at once; further sections are declined with limit."),
+    .integer(
+      "limits.sectionsPerTransport", \.limits.sectionsPerTransport, 1...128,
+      "Media sections of an offer, with those that are stopped; a larger offer is refused."),
     .integer(
       "limits.requestsPerAddress", \.limits.requestsPerAddress, 1...1_000_000,
       "Requests a second, new WebSockets among them, from one IPv4 address or IPv6 /64; beyond, they are answered by "

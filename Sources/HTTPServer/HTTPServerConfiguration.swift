@@ -7,6 +7,9 @@ public struct HTTPLimits: Equatable, Sendable {
   public var connections = 4096
   /// Of these, from one IP address.
   public var connectionsPerAddress = 1024
+  /// Whose connections are not counted per address, because they carry other people's requests, and whose
+  /// `X-Forwarded-For` says who asks.
+  public var proxies: [AddressPrefix] = []
   /// Bytes of request line and header fields together; beyond: 431, or 414 if the line alone is far too long.
   public var headBytes = 16_384
   /// From the first moment of a connection to the end of the head, and anew from the end of the request line:

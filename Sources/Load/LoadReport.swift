@@ -30,6 +30,8 @@ public struct LoadReport: Codable, Equatable, Sendable {
   public var reflector = Latency()
   /// From the first TCP packet to the end of the DTLS handshake, and to the first packet of media.
   public var join = Latency()
+  /// From the beginning of the first join to the end of the last one that succeeded; 0 if none did.
+  public var joinSeconds = 0.0
   public var firstMedia = Latency()
 
   /// Milliseconds; nil without samples.
@@ -72,7 +74,7 @@ extension LoadReport {
   private enum CodingKeys: String, CodingKey {
     case seconds, participants, joined, failures, sent, expected, arrivedFirstTime, recovered, duplicates
     case reordered, corrupt, tracksNeverSeen, violations, firstViolations, latency, reflector, join,
-      firstMedia
+      joinSeconds, firstMedia
   }
 
   /// One object; latencies in milliseconds, `never` beside what is counted.
@@ -108,6 +110,7 @@ extension LoadReport {
       ("UDP reflector, ms", Self.text(reflector)),
       ("join, ms", Self.text(join)),
       ("first media, ms", Self.text(firstMedia)),
+      ("all in after", "\(Self.decimals(joinSeconds, 2)) s"),
     ]
     if tracksNeverSeen > 0 { rows.append(("tracks never seen", "\(tracksNeverSeen)")) }
     for (reason, count) in failures.sorted(by: { $0.key < $1.key }) {

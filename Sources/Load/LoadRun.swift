@@ -283,6 +283,8 @@ public final class LoadRun {
     }
     report.joined = participants.count { $0.connectedAt != .never }
     report.finishJoins(joins, media)
+    let lastJoin = participants.map(\.connectedAt).filter { $0 != .never }.max()
+    report.joinSeconds = lastJoin.map { Double($0.nanoseconds - joinedFrom.nanoseconds) / 1e9 } ?? 0
     report.violations = journal.violationCount
     report.firstViolations = Array(journal.violations.prefix(10))
     return report

@@ -31,6 +31,8 @@ public struct NegotiationPolicy: Equatable, Sendable {
   public var videoCodecs: [Codec]
   /// Sections that may send to us at once, on one transport; more are declined.
   public var maximumTracks = 128
+  /// Sections of a far end's offer, stopped ones among them; one with more is refused.
+  public var maximumSections = 128
 
   /// The header extensions that offers of ours list; answers take those that they know.
   public var offeredExtensions: [HeaderExtension]

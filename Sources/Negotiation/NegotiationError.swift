@@ -20,7 +20,7 @@ public enum NegotiationError: Error, Equatable, Sendable {
   /// An offer of ours is unanswered; the far end's has to wait (RFC 3264 §4).
   case offerPending
   case noOfferPending
-  /// Our own offer would have more sections than a description may have.
+  /// Our own offer would have more sections than a description may have, or the far end's has more than are taken.
   case tooManySections(limit: Int)
   /// The answer doesn't fit our offer.
   case answerMismatch(section: Int, AnswerMismatch)
@@ -66,7 +66,7 @@ extension NegotiationError: CustomStringConvertible {
     case .noOfferPending:
       "there is no offer that this could answer"
     case .tooManySections(let limit):
-      "the offer would have more than \(limit) sections; use a further transport"
+      "an offer has at most \(limit) sections; reuse those that are stopped, or use a further transport"
     case .answerMismatch(let section, let mismatch):
       "section \(section) of the answer does not fit the offer: \(mismatch)"
     }

@@ -9,6 +9,9 @@ extension Negotiator {
     to offer: SessionDescription, local: LocalTransport, random: inout RandomSource
   ) throws(NegotiationError) -> Answer {
     guard pending == nil else { throw .offerPending }
+    guard offer.media.count <= policy.maximumSections else {
+      throw .tooManySections(limit: policy.maximumSections)
+    }
     var next = self
     let answer = try next.takeOffer(offer, local, &random)
     self = next

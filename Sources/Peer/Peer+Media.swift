@@ -23,6 +23,7 @@ extension Peer {
     }
     context.counters.packetsReceived &+= 1
     context.counters.bytesReceived &+= UInt64(datagram.count)
+    traffic.cameIn(datagram.count)
     if RTCPPacket.matches(UnsafeRawBufferPointer(datagram)) {
       if receiveRTCP(datagram, now: now, &context), !isSelected { mediaCame(on: path, now: now, &context) }
       return .nothing
@@ -279,6 +280,7 @@ extension Peer {
         ssrc: outgoing.ssrc, index: outgoing.index)
       context.counters.packetsSent &+= 1
       context.counters.bytesSent &+= UInt64(size)
+      traffic.wentOut(size)
       return size
     } catch {
       context.counters.count(.sealFailed)

@@ -9,18 +9,21 @@ public struct PeerQuality: BitwiseCopyable, Sendable {
   public var roundTrip: Duration
   /// When the last valid STUN message came from the peer.
   public var lastHeard: Instant
+  public var bitrates: Bitrates
 
-  public init(loss: UInt16, roundTrip: Duration, lastHeard: Instant) {
+  public init(loss: UInt16, roundTrip: Duration, lastHeard: Instant, bitrates: Bitrates = Bitrates()) {
     self.loss = loss
     self.roundTrip = roundTrip
     self.lastHeard = lastHeard
+    self.bitrates = bitrates
   }
 }
 
 extension Peer {
   /// As of the last regular report, which a connected peer gets every second.
   public var quality: PeerQuality {
-    PeerQuality(loss: loss.worse, roundTrip: roundTrip, lastHeard: ice.lastHeard)
+    PeerQuality(
+      loss: loss.worse, roundTrip: roundTrip, lastHeard: ice.lastHeard, bitrates: traffic.bitrates)
   }
 
   /// Counts what came in since the last time, and smooths both directions.

@@ -16,7 +16,9 @@ extension Peer {
   mutating func sendReports(now: Instant, _ context: inout PeerContext) {
     var writer = RTCPWriter(into: compoundBuffer(&context))
     let source = appendSenderReports(&writer, isOwed: false, now: now, &context)
-    guard finishReports(&writer, source: source, now: now, &context) else { return }
+    let isSaid = finishReports(&writer, source: source, now: now, &context)
+    let hasChanged = traffic.tally(now: now)
+    guard isSaid || hasChanged else { return }
     tallyLoss()
     context.effects.noteQuality()
     scheduleClockReports(now: now)

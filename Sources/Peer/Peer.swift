@@ -71,6 +71,7 @@ public struct Peer: ~Copyable {
   /// To the peer and back, from its reports or our checks.
   var roundTrip = Duration.milliseconds(100)
   var loss = LossTally()
+  var traffic: TrafficTally
 
   public init(_ setup: PeerSetup, context: inout PeerContext) {
     var ice = ServerAgent(local: setup.local, verify: setup.verification, now: setup.createdAt)
@@ -92,6 +93,7 @@ public struct Peer: ~Copyable {
     self.reportSSRC = reportSSRC
     self.createdAt = createdAt
     self.ice = ice
+    traffic = TrafficTally(since: createdAt)
     media = AgreedMedia()
   }
 

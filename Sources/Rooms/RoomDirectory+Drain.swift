@@ -47,7 +47,7 @@ extension RoomDirectory {
     state.withLock { state in
       var counts = state.counts
       counts.rooms = state.rooms.count
-      counts.participants = state.sessions.values.reduce(0, +)
+      counts.participants = state.sessionCount
       return counts
     }
   }

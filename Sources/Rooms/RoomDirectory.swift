@@ -27,8 +27,8 @@ public final class RoomDirectory: Sendable {
 
   struct State {
     var rooms: [String: Room] = [:]
-    /// Sessions that are in, or about to be in, each room: a room with none goes.
-    var sessions: [String: Int] = [:]
+    /// Who is in, or about to be in, each room: a room with nobody goes.
+    var sessions: [String: Attendance] = [:]
     /// Of all rooms together.
     var sessionCount = 0
     var settings: [String: RoomSettings] = [:]
@@ -140,10 +140,12 @@ public final class RoomDirectory: Sendable {
     let found: Result<Room, JoinError> = state.withLock { state in
       if state.isDraining { return .failure(state.counts.refuse(.draining)) }
       let most = state.settings[name]?.maxParticipants ?? limits.participantsPerRoom
+      let attendance = state.sessions[name, default: Attendance()]
+      // Who comes again takes the place of the older session, which ends as this one begins.
+      let replaced = attendance.sessions(of: identity) == 1 ? 1 : 0
       for (count, limit) in [
-        (state.sessions[name, default: 0], min(most, limits.participantsPerRoom)),
-        (state.sessionCount, limits.participants),
-      ] where count >= limit { return .failure(state.counts.refuse(.full(limit: limit))) }
+        (attendance.count, min(most, limits.participantsPerRoom)), (state.sessionCount, limits.participants),
+      ] where count - replaced >= limit { return .failure(state.counts.refuse(.full(limit: limit))) }
       let room: Room
       if let known = state.rooms[name] {
         room = known
@@ -155,7 +157,7 @@ public final class RoomDirectory: Sendable {
         room = make(name, defaults, &state)
       }
       state.deadlines[name] = nil
-      state.sessions[name, default: 0] += 1
+      state.sessions[name, default: Attendance()].begin(identity)
       state.sessionCount += 1
       state.counts.sessionsStarted += 1
       return .success(room)
@@ -175,17 +177,19 @@ public final class RoomDirectory: Sendable {
 
   /// A session that `join` began is over: a room without any goes, at once or after a while.
   /// - Returns: whether the room has gone.
-  func sessionEnded(in name: String, reason: LeaveReason) -> Bool {
+  func sessionEnded(of identity: String, in name: String, reason: LeaveReason) -> Bool {
     let (waiting, isOver) = state.withLock { state -> ([CheckedContinuation<Void, Never>], Bool) in
-      guard let count = state.sessions[name] else { return ([], false) }
+      guard var attendance = state.sessions[name] else { return ([], false) }
+      attendance.end(identity)
+      let isEmpty = attendance.count == 0
       state.counts.sessionsEnded[reason, default: 0] += 1
-      state.sessions[name] = count > 1 ? count - 1 : nil
+      state.sessions[name] = isEmpty ? nil : attendance
       state.sessionCount -= 1
       let patience = state.settings[name]?.departureTimeout ?? 0
-      let isOver = count == 1 && patience == 0
+      let isOver = isEmpty && patience == 0
       if isOver {
         state.forget(name)
-      } else if count == 1 {
+      } else if isEmpty {
         state.deadlines[name] = media.now + .seconds(patience)
       }
       guard state.sessions.isEmpty else { return ([], isOver) }
@@ -194,6 +198,25 @@ public final class RoomDirectory: Sendable {
     }
     for continuation in waiting { continuation.resume() }
     return isOver
+  }
+
+  /// Sessions of one room by identity.
+  struct Attendance {
+    private(set) var count = 0
+    private var byIdentity: [String: Int] = [:]
+
+    func sessions(of identity: String) -> Int { byIdentity[identity, default: 0] }
+
+    mutating func begin(_ identity: String) {
+      count += 1
+      byIdentity[identity, default: 0] += 1
+    }
+
+    mutating func end(_ identity: String) {
+      guard let sessions = byIdentity[identity] else { return }
+      count -= 1
+      byIdentity[identity] = sessions > 1 ? sessions - 1 : nil
+    }
   }
 
   func room(of name: String) -> Room? { state.withLock { $0.rooms[name] } }

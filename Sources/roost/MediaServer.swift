@@ -45,6 +45,7 @@ struct MediaServer {
       }
     var policy = NegotiationPolicy(usesTransportFeedback: false, videoCodecs: configuration.media.codecs)
     policy.maximumTracks = configuration.limits.tracksPerParticipant
+    policy.maximumSections = configuration.limits.sectionsPerTransport
     let media = MediaPlane(
       engine: engine, candidates: candidates, verification: verification,
       peerLimit: configuration.limits.peers,

@@ -55,6 +55,9 @@ extension Roost {
     var limits = HTTPLimits()
     limits.connections = configuration.http.connections
     limits.connectionsPerAddress = configuration.http.connectionsPerAddress
+    limits.proxies = configuration.http.trustedProxies
+    limits.headTime = .seconds(configuration.http.headSeconds)
+    limits.bodyTime = .seconds(configuration.http.bodySeconds)
     limits.bodyBytes = configuration.http.bodyBytes
     limits.messageBytes = configuration.http.messageBytes
     let port = UInt16(configuration.http.port)

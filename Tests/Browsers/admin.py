@@ -52,8 +52,11 @@ async def _administer(report, options, server, browser, other):
     await admin.tab.press("Escape")
     await admin.until("!document.getElementById('removal').open")
     stays = await admin.tab.evaluate(f"return !!{_row('Bob')}")
-    await admin.tab.press("Enter")
+    # Asked, given up and asked again in one breath: the end of the first question comes while the second is open.
+    await admin.tab.evaluate(f"const ask = () => {_row('Bob')}.querySelector('.remove').click();"
+                             "ask(); document.getElementById('removal').close(); ask()")
     await admin.until("document.getElementById('removal').open")
+    await admin.tab.evaluate("return new Promise((resolve) => setTimeout(resolve, 100))")
     await admin.tab.evaluate("document.querySelector('#removal [value=remove]').click()")
     said = await bob.until(NOTICE)
     await eve.sees_no("Bob")

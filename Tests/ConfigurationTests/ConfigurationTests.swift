@@ -179,7 +179,8 @@ struct ConfigurationTests {
     #expect(
       message { try load(nil, [:], [("http.prt", "1")]) }
         == "--http.prt: http.prt: no such option, given \"1\"; did you mean http.port?; expected: one of "
-        + "http.port, http.addresses, http.connections, http.connectionsPerAddress, http.bodyBytes, http.messageBytes, "
+        + "http.port, http.addresses, http.connections, http.connectionsPerAddress, "
+        + "http.trustedProxies, http.headSeconds, http.bodySeconds, http.bodyBytes, http.messageBytes, "
         + "http.origins, http.certificate, http.privateKey"
     )
     let secret = message { try load(nil, ["ROOST_KEYS": "verysecret"]) }
@@ -209,6 +210,18 @@ struct ConfigurationTests {
   ])
   func `what is no TURN server's URL is refused`(url: String) throws {
     #expect(throws: ConfigurationError.self) { try load("{ turn: { urls: ['\(url)'] } }") }
+  }
+
+  @Test func `trusted proxies are addresses or networks`() throws {
+    let loaded = try load("{ http: { trustedProxies: ['127.0.0.1', '10.0.0.0/8', 'fd00::/8'] } }")
+    #expect(loaded.http.trustedProxies.map(\.description) == ["127.0.0.1", "10.0.0.0/8", "fd00::/8"])
+    #expect(loaded.json5.contains("trustedProxies: [\"127.0.0.1\", \"10.0.0.0/8\", \"fd00::/8\"]"))
+    #expect(try load(nil, ["ROOST_HTTP_TRUSTED_PROXIES": "::1, 10.0.0.0/8"]).http.trustedProxies.count == 2)
+    for wrong in ["proxy.example", "10.0.0.1/8", "*", ""] {
+      #expect(
+        message { try load("{ http: { trustedProxies: ['\(wrong)'] } }") }.hasSuffix(
+          "expected: a list of up to 64 IP addresses or networks such as 10.0.0.0/8"))
+    }
   }
 
   @Test func `lists and keys come from text too`() throws {

@@ -81,6 +81,24 @@ struct LimitTests {
     }
   }
 
+  @Test func `a trusted proxy brings as many connections as there may be, and says who asks`() async throws {
+    try await withServer(EchoHandler()) {
+      $0.connectionsPerAddress = 1
+      $0.proxies = [AddressPrefix("127.0.0.0/8")].compactMap(\.self)
+    } _: { addresses in
+      let clients = try (0..<3).map { _ in try TestClient(addresses[0]) }
+      for (number, client) in clients.enumerated() {
+        client.send("GET / HTTP/1.1\r\nHost: h\r\nX-Forwarded-For: 1.1.1.1, 192.0.2.\(number)\r\n\r\n")
+        #expect(try client.answer().body == "GET /  192.0.2.\(number) 0 ")
+      }
+      // The other listener's clients come from ::1, which nobody trusts.
+      let stranger = try TestClient(addresses[1])
+      stranger.send("GET / HTTP/1.1\r\nHost: h\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n")
+      #expect(try stranger.answer().body == "GET /  ::1 1 ")
+      #expect(try TestClient(addresses[1]).isClosed())
+    }
+  }
+
   @Test(arguments: [true, false])
   func `connections over the limit are closed at once and come back when others go`(
     perAddress: Bool

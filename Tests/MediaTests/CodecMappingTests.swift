@@ -229,6 +229,29 @@ struct CodecMappingTests {
     #expect(again?.sequence == first.map { $0.sequence &+ 1 })
   }
 
+  @Test
+  func `a late packet of the codec before, which the subscriber lacks, does not stop the one that flows`() {
+    let vp8Codec = NegotiatedCodec(codec: .vp8, payloadType: 96)
+    let vp9 = NegotiatedCodec(codec: .vp9, payloadType: 98)
+    var passage = Passage(.video, from: [vp8Codec, vp9], to: [vp8Codec])
+    let before = passage.pass([0x88, 0x06, 1], type: 98)
+    passage.sequence = 102
+    let first = passage.pass(vp8(key: true), type: 96)
+    passage.sequence = 101
+    let late = passage.pass([0x88, 0x06, 1], type: 98)
+    passage.sequence = 103
+    let next = passage.pass(vp8(), type: 96)
+    #expect(before == nil && first != nil && late == nil)
+    #expect(next?.sequence == first.map { $0.sequence &+ 1 })
+    let counters = passage.slot.counters
+    #expect(counters.codecMissing == 1 && counters.late == 1)
+    // What comes after the codec that flows is a change of codec again.
+    let after = passage.pass([0x88, 0x06, 1], type: 98)
+    let resumed = passage.pass(vp8(), type: 96)
+    let missing = passage.slot.counters.codecMissing
+    #expect(after == nil && resumed == nil && missing == 2)
+  }
+
   @Test func `payloads that are none of their codec are dropped`() throws {
     let codecs: [(NegotiatedCodec, [UInt8])] = [
       (NegotiatedCodec(codec: .vp9, payloadType: 98), [0x80]), (h264(.main, 1, 102), [0x7C]),

@@ -53,6 +53,39 @@ struct MuteTests {
     #expect(far.peer.format(ofReceiver: 0) == .vp8)
   }
 
+  @Test func `bit rates are those of the last second, and fall to nothing when nothing flows`() throws {
+    var tally = TrafficTally(since: Instant(nanoseconds: 1_000_000_000))
+    var changes: [Bool] = []
+    for _ in 0..<100 { tally.cameIn(1_000) }
+    tally.wentOut(250)
+    #expect(tally.bitrates == Bitrates())
+    changes.append(tally.tally(now: Instant(nanoseconds: 2_000_000_000)))
+    #expect(tally.bitrates == Bitrates(received: 800_000, sent: 2_000))
+    // No time has passed.
+    changes.append(tally.tally(now: Instant(nanoseconds: 2_000_000_000)))
+    tally.cameIn(50_000)
+    tally.wentOut(125)
+    changes.append(tally.tally(now: Instant(nanoseconds: 2_500_000_000)))
+    #expect(tally.bitrates == Bitrates(received: 800_000, sent: 2_000))
+    changes.append(tally.tally(now: Instant(nanoseconds: 4_000_000_000)))
+    #expect(tally.bitrates == Bitrates())
+    changes.append(tally.tally(now: Instant(nanoseconds: 5_000_000_000)))
+    #expect(changes == [true, false, false, true, false])
+  }
+
+  @Test func `a peer's bit rates count what came and what went, and are told when all falls silent`() throws {
+    let far = try Far(AgreedMedia(receive: [Far.section(0, ssrc: 1)]))
+    for number in 0..<50 { far.send(ssrc: 1, payloadType: 96, sequence: UInt16(100 + number)) }
+    #expect(far.peer.quality.bitrates == Bitrates())
+    far.now = far.now + .seconds(1)
+    far.peer.sendReports(now: far.now, &far.context)
+    let rates = far.peer.quality.bitrates
+    #expect(rates.received > 50 * 30 * 8 / 2)
+    far.now = far.now + .seconds(1)
+    far.peer.sendReports(now: far.now, &far.context)
+    #expect(far.peer.quality.bitrates.received == 0)
+  }
+
   @Test func `loss is the worse of both directions, smoothed, and what nobody can have sent is no loss`() {
     var tally = LossTally()
     for step in 1...40 { tally.tally(expected: Int64(step) * 100, received: Int64(step) * 90) }

@@ -190,6 +190,27 @@ struct RoomSlotTests {
     #expect(await (try await server.join("late")).next() == "quality lost")
   }
 
+  @Test func `a room's bit rates are those of all who are in, and nothing is left of who has gone`()
+    async throws
+  {
+    let server = try TestServer()
+    let alice = try await server.join("alice")
+    _ = try await alice.offer([.audio])
+    let bob = try await server.join("bob")
+    _ = try await bob.offer(receivers: 1)
+    _ = try await server.join("silent")
+    let room = try #require(server.directory.room(of: "r"))
+    #expect(await room.snapshot.bitrates == Bitrates())
+    let quality = PeerQuality(
+      loss: 0, roundTrip: .zero, lastHeard: await room.now, bitrates: Bitrates(received: 1_000, sent: 30))
+    await room.hear(after: 0, quality: quality)
+    #expect(await room.snapshot.bitrates == Bitrates(received: 2_000, sent: 60))
+    #expect(try await room.participant("bob").bitrates == Bitrates(received: 1_000, sent: 30))
+    #expect(try await room.participant("silent").bitrates == Bitrates())
+    await bob.session.leave()
+    #expect(await room.snapshot.bitrates == Bitrates(received: 1_000, sent: 30))
+  }
+
   @Test func `a track whose packets cease is paused, and one that is muted is not`() async throws {
     let server = try TestServer()
     let alice = try await server.join("alice")

@@ -156,6 +156,35 @@ struct RoomTests {
     #expect(try await server.join("c", room: "one").session.joined.participants.map(\.identity) == ["b"])
   }
 
+  @Test func `who comes again takes his own place in a full room, and nobody else's`() async throws {
+    let server = try Server(participants: 2, rooms: 1)
+    let a = try await server.join("a")
+    let b = try await server.join("b")
+    let again = try await server.join("a")
+    #expect(await a.next(until: "closed") == "closed duplicateIdentity")
+    #expect(again.session.joined.participants.map(\.identity) == ["b"])
+    await #expect(throws: JoinError.full(limit: 2)) { _ = try await server.join("c") }
+    await b.session.leave()
+    await b.session.leave()
+    _ = try await server.join("c")
+    await #expect(throws: JoinError.full(limit: 2)) { _ = try await server.join("b") }
+    #expect(server.directory.counts.participants == 2)
+  }
+
+  @Test func `however many come as one at once, a full room ends with as many as it takes`() async throws {
+    let server = try Server(participants: 2, rooms: 1)
+    let b = try await server.join("b")
+    _ = try await server.join("a")
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<20 { group.addTask { _ = try? await server.join("a") } }
+    }
+    let room = try #require(server.directory.room(of: "r"))
+    #expect(await room.participants(after: nil, limit: 10).map(\.info.identity) == ["a", "b"])
+    #expect(server.directory.counts.participants == 2)
+    await b.session.leave()
+    #expect(server.directory.counts.participants == 1)
+  }
+
   @Test func `who does not listen is ended, and closed is still the last word`() async throws {
     let server = try Server(participants: 5_000)
     let sleeper = try await server.join("sleeper")

@@ -2,29 +2,37 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts/accept")
 
 
 class AcceptTest(unittest.TestCase):
+    @staticmethod
+    def lay_out(root, checks, limits=None):
+        """Copies the runner to `root` with `checks` ({name: shell text}) and answers its folder."""
+        scripts = os.path.join(root, "scripts")
+        os.makedirs(os.path.join(scripts, "accept.d"))
+        shutil.copy(SCRIPT, scripts)
+        with open(os.path.join(scripts, "accept.list"), "w", encoding="utf-8") as file:
+            file.write("# seconds check\n")
+            for name in checks:
+                file.write(f"{(limits or {}).get(name, 20)} {name}  # a comment\n")
+        for name, text in checks.items():
+            path = os.path.join(scripts, "accept.d", name)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\n" + text + "\n")
+            os.chmod(path, 0o755)
+        return scripts
+
     def accept(self, checks, limits=None, arguments=()):
         """Runs the runner with `checks` ({name: shell text}) and answers its status, output and table."""
         with tempfile.TemporaryDirectory() as root:
-            scripts = os.path.join(root, "scripts")
-            os.makedirs(os.path.join(scripts, "accept.d"))
-            shutil.copy(SCRIPT, scripts)
-            with open(os.path.join(scripts, "accept.list"), "w", encoding="utf-8") as file:
-                file.write("# seconds check\n")
-                for name in checks:
-                    file.write(f"{(limits or {}).get(name, 20)} {name}  # a comment\n")
-            for name, text in checks.items():
-                path = os.path.join(scripts, "accept.d", name)
-                with open(path, "w", encoding="utf-8") as file:
-                    file.write("#!/bin/sh\n" + text + "\n")
-                os.chmod(path, 0o755)
+            scripts = self.lay_out(root, checks, limits)
             done = subprocess.run([os.path.join(scripts, "accept"), *arguments], capture_output=True, text=True,
                                   timeout=60)
             table = [line for line in done.stdout.splitlines() if " | " in line]
@@ -78,6 +86,26 @@ class AcceptTest(unittest.TestCase):
             self.assertIn("✗ slow | finished within 1 s | still running, ended", table)
             self.assertIn("  a    | 1                   | 1", table)
             self.assertTrue(self.ended(int(pids.read())))
+
+    def test_who_stops_the_runner_stops_the_check_with_its_children(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number), tempfile.TemporaryDirectory() as root:
+                told = os.path.join(root, "told")
+                scripts = self.lay_out(root, {
+                    "slow": f"sleep 300 >/dev/null 2>&1 & echo $! >{told}.new; mv {told}.new {told}; wait"})
+                runner = subprocess.Popen([os.path.join(scripts, "accept")], stdout=subprocess.DEVNULL)
+                until = time.monotonic() + 10
+                while not os.path.exists(told) and time.monotonic() < until:
+                    time.sleep(0.02)
+                runner.send_signal(number)
+                self.assertEqual(runner.wait(timeout=10), 128 + number)
+                with open(told, encoding="utf-8") as file:
+                    child = int(file.read())
+                # The kernel may take a moment to bury it.
+                until = time.monotonic() + 10
+                while not self.ended(child) and time.monotonic() < until:
+                    time.sleep(0.02)
+                self.assertTrue(self.ended(child))
 
     def test_chosen_checks_run_alone_and_unknown_ones_are_refused(self):
         checks = {"one": "echo 'a | 1 | 1'", "two": "echo 'b | 1 | 2 | short'; exit 1"}

@@ -17,6 +17,8 @@ public struct WorkerReport: Sendable {
   public var homeRecords = 0
   public var fragments = 0
   public var pendingChecks = 0
+  /// Peers that went from here, or are expected at their new place, of which the last word isn't said yet.
+  public var movesUnderWay = 0
   public var counters = PeerCounters()
   public var routing = RoutingCounters()
   /// STUN that was ignored.

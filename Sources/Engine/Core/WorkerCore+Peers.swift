@@ -27,7 +27,10 @@ extension WorkerCore {
       return true
     }
     if effects.pathsChanged { reconcilePaths(slot) }
-    if effects.qualityMeasured { samples.set(key, peers.pointer(slot).pointee.quality) }
+    if effects.qualityMeasured {
+      samples.set(key, peers.pointer(slot).pointee.quality)
+      return followSocket(slot)
+    }
     return false
   }
 
@@ -74,6 +77,8 @@ extension WorkerCore {
       fragments[ufrag] = nil
       exchange.remove(ufrag)
     }
+    // Who waited for its tracks hears that there are none.
+    for case .relayWanted(let track, let worker) in record.held ?? [] { post(.trackEnded(track), to: worker) }
   }
 
   /// Undoes what ties a peer to this worker's tables, apart from its own tracks.

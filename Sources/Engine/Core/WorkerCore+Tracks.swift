@@ -103,15 +103,8 @@ extension WorkerCore {
     guard let asked = askedForRelays(of: track.peer) else { return nil }
     let made = fanouts.insert(Fanout(key: track, kind: kind))
     fanouts.pointer(made).pointee.sourceWorker = asked
-    post(.relayWanted(track, by: index), to: asked)
+    tell(.relayWanted(track, by: index), of: track.peer)
     return made
-  }
-
-  /// The worker that is asked for a track that isn't here, and told when it is no longer wanted: always the same,
-  /// so that the second word doesn't overtake the first. Nil when the peer is known to be gone.
-  private func askedForRelays(of peer: PeerKey) -> Int? {
-    if peer.home == index { return homes[peer]?.worker }
-    return peer.home < exchange.count ? peer.home : nil
   }
 
   /// A relayed track without consumers is asked for no longer.
@@ -119,7 +112,7 @@ extension WorkerCore {
     let entry = fanouts.pointer(fanout)
     guard !keepsUnused, entry.pointee.publisher < 0, entry.pointee.consumerCount == 0 else { return }
     let track = entry.pointee.key
-    if let asked = askedForRelays(of: track.peer) { post(.relayUnwanted(track, by: index), to: asked) }
+    tell(.relayUnwanted(track, by: index), of: track.peer)
     fanouts.remove(fanout)
   }
 

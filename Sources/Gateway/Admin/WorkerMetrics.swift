@@ -99,6 +99,7 @@ enum WorkerMetrics {
     (\.homeRecords, "roost_home_records", "Peers of whom a worker is the home, wherever they are now."),
     (\.fragments, "roost_ice_fragments", "ICE user name fragments that a worker answers to."),
     (\.pendingChecks, "roost_pending_checks", "Connectivity checks whose home has not answered yet."),
+    (\.movesUnderWay, "roost_peer_moves", "Peers that are on their way from one worker to another."),
   ]
 
   /// - Parameter reports: by worker; nil for one that did not answer.

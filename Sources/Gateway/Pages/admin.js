@@ -196,10 +196,13 @@ async function remove(person) {
   const dialog = element("removal");
   element("removal-title").textContent = `Remove ${isolated(nameOf(person))} from ${isolated(chosen)}?`;
   const room = chosen;
-  dialog.returnValue = "";
+  const isSure = new Promise((resolve) => {
+    dialog.querySelector("[value=remove]").onclick = () => resolve(true);
+    // It comes a moment behind the closing: by then the next question may be open.
+    dialog.onclose = () => { if (!dialog.open) resolve(false); };
+  });
   dialog.showModal();
-  await new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));
-  if (dialog.returnValue !== "remove" || !rest) return;
+  if (!await isSure || !rest) return;
   await act(() => rest.remove(room, person.identity), `${isolated(nameOf(person))} is removed`);
   // The button that had the focus has gone.
   if (rest && document.activeElement === document.body) element("room-title").focus();

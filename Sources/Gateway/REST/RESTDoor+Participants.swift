@@ -86,6 +86,7 @@ struct ParticipantResource: Encodable {
   let joinedAt: String
   let hidden: Bool
   let quality: String?
+  let bitrates: BitratesBody
   let subscriptions: [Subscription]
 
   struct Subscription: Encodable {
@@ -103,6 +104,7 @@ struct ParticipantResource: Encodable {
     joinedAt = participant.joined.text
     hidden = participant.grants.hidden
     quality = participant.quality?.rawValue
+    bitrates = BitratesBody(participant.bitrates)
     subscriptions = participant.subscriptions.map { subscription in
       let stream = StreamBody(subscription.track, subscription.state)
       return Subscription(
@@ -110,7 +112,7 @@ struct ParticipantResource: Encodable {
     }
   }
 
-  private enum Key: CodingKey { case tracks, joinedAt, hidden, quality, subscriptions }
+  private enum Key: CodingKey { case tracks, joinedAt, hidden, quality, bitrates, subscriptions }
 
   func encode(to encoder: any Encoder) throws {
     try body.encode(to: encoder)
@@ -119,6 +121,7 @@ struct ParticipantResource: Encodable {
     try fields.encode(joinedAt, forKey: .joinedAt)
     try fields.encode(hidden, forKey: .hidden)
     try fields.encodeIfPresent(quality, forKey: .quality)
+    try fields.encode(bitrates, forKey: .bitrates)
     try fields.encode(subscriptions, forKey: .subscriptions)
   }
 }

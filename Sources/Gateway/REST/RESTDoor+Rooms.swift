@@ -78,6 +78,7 @@ struct RoomResource: Encodable {
   let participants: Int
   let publishers: Int
   let tracks: Int
+  let bitrates: BitratesBody
 
   init(_ room: RoomSnapshot) {
     id = room.info.id.text
@@ -91,6 +92,18 @@ struct RoomResource: Encodable {
     participants = room.participants
     publishers = room.publishers
     tracks = room.tracks
+    bitrates = BitratesBody(room.bitrates)
+  }
+}
+
+/// Bits per second, as the server sees them.
+struct BitratesBody: Encodable {
+  let received: Int
+  let sent: Int
+
+  init(_ bitrates: Bitrates) {
+    received = bitrates.received
+    sent = bitrates.sent
   }
 }
 

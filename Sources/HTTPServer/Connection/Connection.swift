@@ -75,11 +75,11 @@ final class Connection {
     self.descriptor = descriptor
   }
 
-  func request() -> HTTPRequest? {
+  func request(trusting proxies: [AddressPrefix]) -> HTTPRequest? {
     head.map {
       HTTPRequest(
         method: $0.method, path: $0.target.path, query: $0.target.query, headers: $0.headers, body: body,
-        remote: remote, listener: listener)
+        remote: ForwardedFor.client(of: remote, $0.headers, trusting: proxies), listener: listener)
     }
   }
 

@@ -16,7 +16,8 @@ struct ConnectionTable {
 
   func hasRoom(for remote: SocketAddress, _ limits: HTTPLimits) -> Bool {
     byID.count < limits.connections
-      && perAddress[AddressGroup(remote), default: 0] < limits.connectionsPerAddress
+      && (perAddress[AddressGroup(remote), default: 0] < limits.connectionsPerAddress
+        || limits.proxies.contains { $0.contains(remote) })
   }
 
   mutating func insert(_ connection: Connection) {

@@ -129,7 +129,9 @@ extension ServerLoop {
   // MARK: to the handler and back
 
   private func putAside(_ connection: Connection, _ handle: OpaquePointer) -> Bool {
-    guard let request = connection.request(), !connection.farEndGone else { return false }
+    guard let request = connection.request(trusting: limits.proxies), !connection.farEndGone else {
+      return false
+    }
     connection.phase = .answering
     schedule(connection, Clocks.now() + limits.answerTime)
     MHD_suspend_connection(handle)

@@ -42,9 +42,10 @@ extension ServerLoop {
     connection.descriptor = descriptor
     connection.phase = .webSocket
     counters.webSocketsOpened &+= 1
+    let client = connection.request(trusting: limits.proxies)?.remote ?? connection.remote
     connection.reset()
     connection.frames = WebSocketConnection(descriptor: descriptor, early: early, limits: limits, now: now)
-    let socket = WebSocket(id: connection.id, remote: connection.remote, limits: limits, mailbox: mailbox)
+    let socket = WebSocket(id: connection.id, remote: client, limits: limits, mailbox: mailbox)
     connection.socket = socket
     if draining { connection.frames?.close(code: 1001, reason: "server stops", now: now) }
     Task {

@@ -12,6 +12,8 @@ public struct RoomSnapshot: Sendable {
   public let tracks: Int
   /// Seconds since it was made.
   public let age: Double
+  /// Of all its participants together.
+  public let bitrates: Bitrates
 }
 
 /// A participant as those who run the room see it.
@@ -21,6 +23,8 @@ public struct ParticipantSnapshot: Sendable {
   public let grants: Grants
   /// nil: nothing is known yet.
   public let quality: ConnectionQuality?
+  /// On all transports together.
+  public let bitrates: Bitrates
   /// Tracks that somebody who administers the room holds.
   public let heldTracks: Set<TrackID>
   public let subscriptions: [SubscriptionSnapshot]

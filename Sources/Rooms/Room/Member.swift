@@ -33,6 +33,7 @@ final class Member {
   var id: ParticipantID { session.id }
   var native: Transport { transports[0] }
   var published: [PublishedTrack] { transports.flatMap(\.published) }
+  var bitrates: Bitrates { transports.map(\.bitrates).reduce(Bitrates(), +) }
 
   /// Tracks of one group are played in step.
   func group(of track: TrackInfo) -> String { info.id.text + (track.isScreen ? "/screen" : "/camera") }
@@ -48,6 +49,8 @@ final class Transport {
   }
 
   var link: Link?
+  /// As sampled last.
+  var bitrates = Bitrates()
   var published: [PublishedTrack] = []
   var slots = SlotPolicy()
   /// What was said of tracks that aren't active; nothing was said of the others.

@@ -9,7 +9,8 @@ extension Room {
       info: info, created: created, settings: settings, participants: members.count,
       publishers: members.count { !$0.info.tracks.isEmpty },
       tracks: members.reduce(0) { $0 + $1.info.tracks.count },
-      age: max(0, Double(media.wallTime.milliseconds - created.milliseconds) / 1_000))
+      age: max(0, Double(media.wallTime.milliseconds - created.milliseconds) / 1_000),
+      bitrates: members.map(\.bitrates).reduce(Bitrates(), +))
   }
 
   /// - Parameter after: only identities behind this one, in the order of their bytes.
@@ -33,6 +34,7 @@ extension Room {
   private func snapshot(of member: Member) -> ParticipantSnapshot {
     ParticipantSnapshot(
       info: member.info, joined: member.joined, grants: member.grants, quality: member.quality?.value,
+      bitrates: member.bitrates,
       heldTracks: Set(member.published.filter(\.isHeld).map(\.info.id)),
       subscriptions: member.transports.flatMap(subscriptions(on:)))
   }

@@ -69,6 +69,9 @@ extension Room {
     takeStalls(levels, now: now)
     takeQualities(qualities, now: now)
     for member in members {
+      for transport in member.transports {
+        transport.bitrates = transport.link.flatMap { qualities[$0.key]?.bitrates } ?? Bitrates()
+      }
       if let link = member.native.link, let quality = qualities[link.key] {
         member.presence.heard(at: quality.lastHeard)
       }

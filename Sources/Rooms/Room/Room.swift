@@ -94,7 +94,7 @@ actor Room {
     members.removeAll { $0 === member }
     if !member.grants.hidden { record(.participantLeft, participant: member.info, reason: reason) }
     member.session.finish(.closed(reason))
-    if directory.sessionEnded(in: info.name, reason: reason) { finish() }
+    if directory.sessionEnded(of: member.info.identity, in: info.name, reason: reason) { finish() }
     log.info(
       "participant left", ["room": info.name, "identity": member.info.identity, "reason": reason.rawValue])
   }

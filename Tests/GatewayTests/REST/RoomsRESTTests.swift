@@ -60,6 +60,7 @@ struct RoomsRESTTests {
     #expect(found[2]["participants"] as? Int == 2 && found[2]["publishers"] as? Int == 1)
     #expect(found[2]["tracks"] as? Int == 1 && found[1]["participants"] as? Int == 0)
     #expect((found[2]["age"] as? Double ?? -1) >= 0)
+    #expect(found[2]["bitrates"] as? NSDictionary == ["received": 0, "sent": 0])
     for query in ["limit=0", "limit=1001", "limit=x", "limit=", "after=%2B", "after=_w"] {
       let refused = await house.ask(.get, "/v1/rooms?\(query)")
       #expect(refused.status == 400 && refused.problem == "query", "\(query)")

@@ -25,6 +25,19 @@ struct BoundsTests {
     #expect(await house.ask(.get, "/v1/rooms/demo")["tracks"] == 2 as NSNumber)
   }
 
+  @Test func `an offer has so many sections, and one with more is refused with the bound`() async throws {
+    var policy = NegotiationPolicy.server
+    policy.maximumSections = 4
+    let house = try House(policy: policy)
+    let ada = try await house.enter("ada")
+    let answer = try await ada.offer([.audio], receivers: 1)
+    #expect((answer["slots"] as? [NSDictionary])?.count == 2)
+    let refused = try await ada.offer([.video, .video])
+    #expect(refused["type"] as? String == "error" && refused["code"] as? String == "offer-refused")
+    #expect((refused["message"] as? String)?.contains("4") == true)
+    #expect(await house.ask(.get, "/v1/rooms/demo")["tracks"] == 1 as NSNumber)
+  }
+
   @Test func `a slot that isn't there is none, and another room's track is unknown`() async throws {
     let house = try House()
     let ada = try await house.enter("ada")
