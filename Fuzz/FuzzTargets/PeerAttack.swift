@@ -157,7 +157,7 @@ final class PeerAttack {
       variant = max(variant, which & 3)
       media = PeerMedia.agreed(variant, reducedSize: media.allowsReducedSizeRTCP)
       peer.apply(media, context: &context)
-      for slot in 0..<PeerMedia.tracks { _ = assign(slot, peer.source(ofSlot: slot) != nil) }
+      for slot in 0..<peer.slotCount { _ = assign(slot, peer.source(ofSlot: slot) != nil) }
     case 2: peer.setMuted(receiver: which % PeerMedia.tracks, which & 64 != 0)
     case 3: _ = assign(which % PeerMedia.tracks, which & 64 != 0)
     case 4: peer.wishKeyFrame(receiver: which % PeerMedia.tracks)

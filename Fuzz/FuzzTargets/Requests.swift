@@ -28,6 +28,7 @@ private final class RequestHouse: Sendable {
   private static let keys = ["key": "a secret that no input can know, 32+"]
   private let engine: MediaEngine
   private let admin: String
+  private let proxies = [AddressPrefix("127.0.0.0/8"), AddressPrefix("10.0.0.0/8")].compactMap { $0 }
 
   private init() throws {
     engine = try MediaEngine(
@@ -86,6 +87,11 @@ private final class RequestHouse: Sendable {
       // Asks the workers, who don't run here.
       guard request.path != "/readyz" else { return }
       check(request.path == "*" || request.path.hasPrefix("/"), "a path is absolute")
+      let proxy = request.remote
+      let client = ForwardedFor.client(of: proxy, head.headers, trusting: proxies)
+      check(
+        client == proxy || request.headers["x-forwarded-for"] != nil, "who asks is told by nobody but proxies"
+      )
       _ = (request.offeredSubprotocols, request.bearerToken, request.queryItem("access_token"))
       guard head.webSocketKey != nil else { return look(at: await gateway.respond(to: request), of: request) }
       if case .refuse(let response) = await gateway.upgrade(request) { look(at: response, of: request) }

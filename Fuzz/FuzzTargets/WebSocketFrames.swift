@@ -63,7 +63,8 @@ private final class FrameClient {
   /// A client's frame, masked with zeros (RFC 6455 §5.2).
   static func frame(_ head: UInt8, _ payload: [UInt8]) -> [UInt8] {
     let count = payload.count
-    let size: [UInt8] = count < 126 ? [0x80 | UInt8(count)] : [0x80 | 126, UInt8(count >> 8), UInt8(count & 255)]
+    let size: [UInt8] =
+      count < 126 ? [0x80 | UInt8(count)] : [0x80 | 126, UInt8(count >> 8), UInt8(count & 255)]
     return [head] + size + [0, 0, 0, 0] + payload
   }
 
