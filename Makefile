@@ -49,6 +49,7 @@ test-simulation: ## conferences on a virtual clock, SIMULATION_SEEDS of them, an
 .PHONY: test-server
 test-server: ## the server as a process: metrics, health, its end
 	swift build -c release --product roost && swift build -c release --product roost-load
+	swift build -c release --product roost-bench
 	@$(PYTHON) -m unittest discover --start-directory Tests/Server --pattern '*_test.py'
 
 .PHONY: test-browsers
@@ -61,9 +62,15 @@ accept: ## every promise at its full figures, as one table
 	@scripts/install accept
 	@scripts/accept $(CHECK)
 
-.PHONY: bench
-bench: ## the benchmarks; ARGS="…" goes to them
+.PHONY: tsan
+tsan: ## the Swift tests under the thread sanitizer; FILTER="…" picks some
 	@scripts/install build
+	@scripts/sanitize-threads $(FILTER)
+
+.PHONY: bench
+bench: ## the benchmarks; ARGS="…" goes to them, ARGS=--help teaches them
+	@scripts/install build
+	swift build -c release --product roost
 	swift build -c release --product roost-bench
 	.build/release/roost-bench $(ARGS)
 
@@ -74,7 +81,7 @@ load: ## synthetic participants against a running server; ARGS="…" goes to roo
 	@.build/release/roost-load $(ARGS)
 
 .PHONY: fuzz
-fuzz: ## every parser for FUZZ_SECONDS, beginning with its corpus; TARGET=… picks one
+fuzz: ## every parser, a whole peer and the workers for FUZZ_SECONDS, beginning with the corpus; TARGET=… picks one
 	@scripts/install build
 	@scripts/fuzz "$(TARGET)" $(FUZZ_SECONDS)
 

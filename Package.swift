@@ -70,7 +70,8 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Rooms", "Gateway",
+        "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Engine",
+        "HTTPServer", "Rooms", "Gateway",
       ],
       path: "Fuzz/FuzzTargets",
       swiftSettings: strict),
@@ -96,7 +97,7 @@ let package = Package(
       cSettings: [.treatAllWarnings(as: .error)]),
     .executableTarget(
       name: "roost-bench",
-      dependencies: ["Model", "Crypto", "ICE", "Peer", "Engine", "CSRTP", "CFloor", "CCounters"],
+      dependencies: ["Model", "Crypto", "ICE", "Peer", "Engine", "Load", "CSRTP", "CFloor", "CCounters"],
       path: "Bench/roost-bench", swiftSettings: strict),
 
     tests("Fuzz", ["FuzzTargets"]),

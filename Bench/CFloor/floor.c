@@ -171,6 +171,8 @@ int floor_forward(floor_loop *loop, uint8_t *datagram, size_t size) {
   return 0;
 }
 
+size_t floor_subscribers(const floor_loop *loop) { return loop->count; }
+
 size_t floor_count(const floor_loop *loop) { return loop->filled; }
 
 const uint8_t *floor_datagram(const floor_loop *loop, size_t index, size_t *size) {

@@ -5,11 +5,26 @@ import Foundation
 enum RoostBench {
   static let usage = """
     usage: roost-bench [forward] [--subscribers N] [--size B] [--packets P] [--accept]
+           roost-bench server [--scenario S] [--seconds N] [--workers N] [--roost PATH] [--json] [--accept]
+
+      Without a word: both.
 
       forward        one publisher's packets through a worker's core to N subscribers, beside a plain C loop
       --subscribers  1–64; without it 1, 5 and 20
       --size         bytes of a packet in plain text, 64–1400; without it 1100 and 100
       --packets      packets of each measurement, at least 1024; without it 20000
+
+      server         the server as a process of its own under synthetic participants (video of 1.5 Mbit/s and sound
+                     from each publisher): its processor time for each delivered packet, user and kernel together,
+                     beside that of a plain C server which opens each packet once, seals it for everybody and sends
+                     with GSO, at the same arrivals. Participants share the machine and are no part of the figure. A
+                     row with losses is marked as not valid.
+      --scenario     1-20, 1-100 or 4x4 (four rooms of four, who all publish and receive); without it each
+      --seconds      that are measured once everybody is in; without it 8
+      --workers      of the server; without it 2
+      --roost        the server's executable; without it the one beside this program
+      --json         the figures as JSON
+
       --accept       prints rows `line | wanted | seen`, the table to standard error; ends with 1 if a row is short
 
     """
@@ -18,20 +33,51 @@ enum RoostBench {
     if CommandLine.arguments.dropFirst().contains(where: { $0 == "--help" || $0 == "-h" }) {
       return print(usage, terminator: "")
     }
+    let arguments = CommandLine.arguments.dropFirst()
     do throws(BenchError) {
-      let options = try ForwardOptions(Array(CommandLine.arguments.dropFirst()))
-      try SelfCheck.run()
-      let results = try measure(options)
-      guard options.accepts else { return print(ForwardReport.table(results)) }
-      say(ForwardReport.table(results))
-      let rows = results.flatMap(ForwardReport.rows)
-      for row in rows { print(row) }
-      if rows.contains(where: { !$0.isMet }) { exit(1) }
+      if arguments.first == "server" {
+        try server(ServerOptions(arguments.dropFirst()))
+      } else {
+        try forward(ForwardOptions(Array(arguments)))
+        if arguments.isEmpty { try server(ServerOptions([])) }
+      }
     } catch {
       say("roost-bench: \(error)")
       if case .usage = error { say(usage) }
       exit(2)
     }
+  }
+
+  private static func forward(_ options: ForwardOptions) throws(BenchError) {
+    try SelfCheck.run()
+    let results = try measure(options)
+    guard options.accepts else { return print(ForwardReport.table(results)) }
+    say(ForwardReport.table(results))
+    finish(results.flatMap(ForwardReport.rows))
+  }
+
+  private static func server(_ options: ServerOptions) throws(BenchError) {
+    var results: [ServerResult] = []
+    for scenario in options.scenarios {
+      say("\(scenario.name), \(options.seconds) s …")
+      results.append(try ServerBench.measure(scenario, options))
+    }
+    if options.printsJSON {
+      print(ServerResult.json(results))
+    } else if !options.accepts {
+      print(ServerResult.table(results))
+    }
+    if options.accepts {
+      say(ServerResult.table(results))
+      finish(results.map(\.row))
+    } else if results.contains(where: { !$0.isValid }) {
+      exit(1)
+    }
+  }
+
+  private static func finish(_ rows: [ForwardReport.Row]) {
+    for row in rows { print(row) }
+    if rows.contains(where: { !$0.isMet }) { exit(1) }
   }
 
   private static func say(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
@@ -57,6 +103,14 @@ enum BenchError: Error, CustomStringConvertible {
   /// The two loops don't do the same work.
   case outputDiffers(packet: Int)
 
+  /// A number of the command line.
+  static func number(_ name: String, _ text: String?, _ range: ClosedRange<Int>) throws(BenchError) -> Int {
+    guard let text, let value = Int(text), range.contains(value) else {
+      throw .usage("\(name) takes a number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return value
+  }
+
   var description: String {
     switch self {
     case .usage(let text): text
@@ -79,21 +133,12 @@ struct ForwardOptions {
     if rest.first == "forward" { rest.removeFirst() }
     while let name = rest.popFirst() {
       switch name {
-      case "--subscribers": subscribers = [try Self.number(name, rest.popFirst(), 1...64)]
-      case "--size": sizes = [try Self.number(name, rest.popFirst(), 64...1_400)]
-      case "--packets": packets = try Self.number(name, rest.popFirst(), 1_024...10_000_000)
+      case "--subscribers": subscribers = [try BenchError.number(name, rest.popFirst(), 1...64)]
+      case "--size": sizes = [try BenchError.number(name, rest.popFirst(), 64...1_400)]
+      case "--packets": packets = try BenchError.number(name, rest.popFirst(), 1_024...10_000_000)
       case "--accept": accepts = true
       default: throw .usage("unknown option \(name)")
       }
     }
-  }
-
-  private static func number(
-    _ name: String, _ text: String?, _ range: ClosedRange<Int>
-  ) throws(BenchError) -> Int {
-    guard let text, let value = Int(text), range.contains(value) else {
-      throw .usage("\(name) takes a number from \(range.lowerBound) to \(range.upperBound)")
-    }
-    return value
   }
 }

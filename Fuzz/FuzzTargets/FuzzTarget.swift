@@ -3,6 +3,14 @@ public struct FuzzTarget: Sendable {
   /// Also the name of its folder in Fuzz/Corpus.
   public let name: String
   public let run: @Sendable (UnsafeRawBufferPointer) -> Void
+  /// How many mutations of its corpus the tests run; fewer where each takes long.
+  public let mutations: Int
+
+  init(name: String, mutations: Int = 2_000, run: @escaping @Sendable (UnsafeRawBufferPointer) -> Void) {
+    self.name = name
+    self.mutations = mutations
+    self.run = run
+  }
 }
 
 /// All of them. A new one is a function here and a folder with at least one valid message in Fuzz/Corpus.
@@ -32,6 +40,14 @@ public let fuzzTargets: [FuzzTarget] = [
   FuzzTarget(name: "srtp", run: fuzzSRTP),
   FuzzTarget(name: "access-token", run: fuzzAccessToken),
   FuzzTarget(name: "client-message", run: fuzzClientMessage),
+  FuzzTarget(name: "peer", mutations: 200, run: fuzzPeer),
+  FuzzTarget(name: "workers", mutations: 200, run: fuzzWorkers),
+  FuzzTarget(name: "request", mutations: 500, run: fuzzRequest),
+  FuzzTarget(name: "websocket-frames", run: fuzzWebSocketFrames),
+  FuzzTarget(name: "candidate", run: fuzzCandidate),
+  FuzzTarget(name: "base64url", run: fuzzBase64URL),
+  FuzzTarget(name: "strict-json", run: fuzzStrictJSON),
+  FuzzTarget(name: "event-cursor", run: fuzzEventCursor),
 ]
 
 /// Traps with the promise that was broken.

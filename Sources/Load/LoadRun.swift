@@ -12,6 +12,8 @@ internal import WebSocketClient
 public final class LoadRun {
   enum Phase { case joining, settling, measuring, draining, done }
 
+  /// Told while it runs; to be set before.
+  public var observer = LoadObserver()
   private let options: LoadOptions
   private let say: (String) -> Void
   private let clock = Clock()
@@ -96,6 +98,10 @@ public final class LoadRun {
   /// Runs to the end.
   public func run() throws -> LoadReport {
     let loop = try EventLoop()
+    for participant in participants {
+      let number = participant.number
+      participant.onSent = observer.sent.map { sent in { sent(number, $0) } }
+    }
     loop.add(joiners.wakeup, id: 0)
     loop.add(reflector.descriptor, id: 1)
     var batch = ReceiveBatch(capacity: 64)
@@ -215,10 +221,12 @@ public final class LoadRun {
         counter.begin { self.packetsMade($0, $1) }
       }
       reflector.reset()
+      observer.began()
       enter(.measuring, for: Int64(options.duration) * Self.second, now: now)
     case .measuring:
       guard now >= phaseEnd else { return }
       measuredTo = now
+      observer.ended()
       for counter in counters { counter.end { self.packetsMade($0, $1) } }
       enter(.draining, for: Self.drainTime, now: now)
     case .draining:

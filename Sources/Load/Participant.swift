@@ -44,6 +44,9 @@ final class Participant {
   /// Called with each packet of media.
   var onPacket: (SyntheticPeer.MediaArrival) -> Void = { _ in }
 
+  /// Called with each datagram that has left.
+  var onSent: (([UInt8]) -> Void)?
+
   init(number: Int, role: Role, options: LoadOptions) {
     self.number = number
     self.role = role
@@ -217,6 +220,7 @@ final class Participant {
       datagram.bytes.withUnsafeBytes { bytes in
         _ = socket?.send(bytes, to: datagram.path.remote)
       }
+      onSent?(datagram.bytes)
     }
     peer.outgoing.removeAll(keepingCapacity: true)
   }

@@ -1,4 +1,4 @@
-internal import Crypto
+package import Crypto
 internal import ICE
 public import Media
 public import Model
@@ -151,8 +151,7 @@ extension Peer {
       close(.handshakeFailed, &context)
     case .connected(let association):
       handshake = nil
-      self.association = association
-      connect(association, now: now, &context)
+      connect(association, now: now, context: &context)
     }
   }
 
@@ -164,9 +163,11 @@ extension Peer {
     }
   }
 
-  private mutating func connect(
-    _ association: DTLSAssociation, now: Instant, _ context: inout PeerContext
+  /// Goes on from what a handshake left. Tests and fuzzing, which know keys of their own, need no handshake for it.
+  package mutating func connect(
+    _ association: DTLSAssociation, now: Instant, context: inout PeerContext
   ) {
+    self.association = association
     do throws(SRTPError) {
       opener = try SRTPOpener(keys: association.remoteKeys, mappedLimit: SRTPOpener.mappedCapacity)
     } catch {

@@ -259,6 +259,19 @@ struct WorkerCoreTests {
     #expect(workers.report().routing[.requested] == 1 && workers.report().routing[.neverConnected] == 0)
   }
 
+  @Test func `an ICE restart of who is gone leaves nothing`() throws {
+    let workers = try Workers(2)
+    let a = workers.add(home: 0)
+    workers.move(a, from: 0, to: 1)
+    let restart = Command.restartICE(
+      a, local: ICECredentials(ufrag: "a00restarted000", password: "restartedrestartedrestar"),
+      remote: ICECredentials(ufrag: "new", password: "farfarfarfarfarfarfarfar"))
+    // The second one is under way when the peer goes.
+    workers.run(restart, .close(a), restart)
+    workers.run(restart)
+    for worker in 0..<2 { expectEmpty(workers.report(worker)) }
+  }
+
   @Test func `a track of another worker is asked for while somebody wants it`() throws {
     let workers = try Workers(2)
     let a = workers.add(home: 0, receive: [.video])

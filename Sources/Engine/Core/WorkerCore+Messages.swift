@@ -86,7 +86,10 @@ extension WorkerCore {
   private mutating func run(_ command: Command, now: Instant) {
     if case .add(let setup) = command { return add(setup, now: now) }
     guard let slot = peers.find(command.peer) else {
-      if case .restartICE(let key, let local, _) = command { addFragment(local.ufrag, of: key) }
+      // Of who is gone no fragment is kept: nothing would ever take it out again.
+      if case .restartICE(let key, let local, _) = command, homes[key] != nil {
+        addFragment(local.ufrag, of: key)
+      }
       // Adopted elsewhere: passed on. Gone: its `closed` is on the way.
       if let owner = owner(of: command.peer) { post(.command(command), to: owner) }
       return

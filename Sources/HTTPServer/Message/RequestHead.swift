@@ -1,18 +1,18 @@
 /// What this server asks of a head beyond libmicrohttpd, which is lenient where two readers could understand a
 /// message differently.
-struct RequestHead: Equatable, Sendable {
-  static let maximumFields = 100
+package struct RequestHead: Equatable, Sendable {
+  package static let maximumFields = 100
 
-  var method: HTTPMethod
-  var target: RequestTarget
-  var headers: HTTPHeaders
+  package var method: HTTPMethod
+  package var target: RequestTarget
+  package var headers: HTTPHeaders
   /// The key of a WebSocket handshake; nil for an ordinary request.
-  var webSocketKey: String?
+  package var webSocketKey: String?
 
   /// - Parameters:
   ///   - target: nil where it couldn't be read.
   ///   - size: bytes of request line and fields.
-  init(
+  package init(
     method: String, target: RequestTarget?, headers: HTTPHeaders, isHTTP10: Bool, size: Int,
     limits: HTTPLimits
   ) throws(RequestRefusal) {

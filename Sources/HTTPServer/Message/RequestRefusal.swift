@@ -1,6 +1,6 @@
 /// Why a request that libmicrohttpd has read is not served. Each becomes one answer, after which the connection
 /// closes.
-enum RequestRefusal: Error, Equatable, Sendable {
+package enum RequestRefusal: Error, Equatable, Sendable {
   case malformedTarget
   case malformedField
   case unknownMethod
@@ -53,7 +53,7 @@ enum RequestRefusal: Error, Equatable, Sendable {
     }
   }
 
-  var response: HTTPResponse {
+  package var response: HTTPResponse {
     var response = HTTPResponse(problem: type, title, status: status)
     if self == .unsupportedWebSocketVersion {
       response.headers.add("upgrade", "websocket")

@@ -1,12 +1,12 @@
 /// Path and query as on the wire. Origin form, absolute form (whose authority is set aside) or the asterisk of
 /// OPTIONS (RFC 9112 §3.2).
-struct RequestTarget: Equatable, Sendable {
-  var path: String
+package struct RequestTarget: Equatable, Sendable {
+  package var path: String
   /// Without the `?`.
-  var query: String
+  package var query: String
 
   /// - Returns: nil for what is none of the three, or holds a byte that a target can't have.
-  init?(_ bytes: some Collection<UInt8>) {
+  package init?(_ bytes: some Collection<UInt8>) {
     guard bytes.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }) else { return nil }
     var text = String(decoding: bytes, as: UTF8.self)[...]
     if text == "*" {

@@ -1,6 +1,6 @@
 internal import CWslay
 internal import Glibc
-internal import Model
+package import Model
 
 /// A WebSocket on the server's side of it: wslay reads and makes the frames (RFC 6455 §5), this holds the socket,
 /// the messages that wait, and the deadlines.
@@ -11,12 +11,12 @@ internal import Model
 ///
 /// Lingering: everything has been said and our side is shut; what still comes is thrown away, so that the close
 /// frame isn't lost to a reset.
-final class WebSocketConnection {
-  enum Phase { case open, closing, lingering, gone }
+package final class WebSocketConnection {
+  package enum Phase { case open, closing, lingering, gone }
 
-  private(set) var phase = Phase.open
+  package private(set) var phase = Phase.open
   /// When `expire` is to be called.
-  var deadline: Instant { min(phaseDeadline, writeDeadline) }
+  package var deadline: Instant { min(phaseDeadline, writeDeadline) }
   /// Messages that have left whole or were dropped since the owner last took them, and their bytes.
   private var done = (messages: 0, bytes: 0)
 
@@ -53,7 +53,7 @@ final class WebSocketConnection {
   /// - Parameters:
   ///   - descriptor: non-blocking; stays its owner's.
   ///   - early: what has been read of it already.
-  init?(descriptor: Int32, early: [UInt8], limits: HTTPLimits, now: Instant) {
+  package init?(descriptor: Int32, early: [UInt8], limits: HTTPLimits, now: Instant) {
     self.descriptor = descriptor
     self.early = early[...]
     self.limits = limits
@@ -101,7 +101,7 @@ final class WebSocketConnection {
   }
 
   /// - Returns: the messages that are complete, in order.
-  func read(now: Instant) -> [String] {
+  package func read(now: Instant) -> [String] {
     guard phase != .lingering else {
       discard()
       return []
@@ -125,7 +125,7 @@ final class WebSocketConnection {
   }
 
   /// - Parameter text: one message.
-  func send(_ text: [UInt8]) {
+  package func send(_ text: [UInt8]) {
     guard phase == .open else {
       finish(text.count)
       return
@@ -137,7 +137,7 @@ final class WebSocketConnection {
   /// - Parameters:
   ///   - reason: shown to people; cut to what a control frame holds, at a character's border.
   ///   - dropping: leaves unsaid what waits, but for a message of which a part has left.
-  func close(code: UInt16, reason: String, now: Instant, dropping: Bool = false) {
+  package func close(code: UInt16, reason: String, now: Instant, dropping: Bool = false) {
     guard phase == .open else { return }
     if dropping { dropWaiting() }
     var cut = reason
@@ -153,7 +153,7 @@ final class WebSocketConnection {
   func end() { phase = .gone }
 
   /// A deadline has passed.
-  func expire(now: Instant) {
+  package func expire(now: Instant) {
     guard now >= deadline else { return }
     guard now < writeDeadline, phase == .open, !pinged else {
       phase = .gone
@@ -166,7 +166,7 @@ final class WebSocketConnection {
   }
 
   /// Gives TCP as much as it takes. To be called after whatever else was.
-  func flush(now: Instant) {
+  package func flush(now: Instant) {
     guard phase == .open || phase == .closing else { return }
     var blocked = false
     progressed = false
@@ -196,7 +196,7 @@ final class WebSocketConnection {
     enter(.lingering, until: now + limits.closeTime)
   }
 
-  func takeDone() -> (messages: Int, bytes: Int) {
+  package func takeDone() -> (messages: Int, bytes: Int) {
     defer { done = (0, 0) }
     return done
   }
