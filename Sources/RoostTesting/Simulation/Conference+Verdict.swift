@@ -12,12 +12,11 @@ extension Conference {
     run(until: now + .seconds(2))
     auditTracks()
     auditStreams()
-    for number in living { leave(participants[number]) }
-    runServer()
-    run(until: now + .seconds(1))
-    // Whoever vanished is given up when consent ends.
-    if participants.contains(where: { $0.closedAt == .never }) { run(until: now + .seconds(40)) }
+    settle()
+    end()
+    auditSessions()
     auditTables()
+    for record in sockets.values { record.socket.hangUp(inGoodOrder: false) }
   }
 
   // MARK: Streams
@@ -54,7 +53,8 @@ extension Conference {
       guard let number = feed.publisher else { continue }
       let publisher = participants[number]
       guard publisher.peer.connectedAt != .never, subscriber.peer.connectedAt != .never else { continue }
-      var last = max(feed.from, publisher.peer.connectedAt, subscriber.peer.connectedAt)
+      var last = max(
+        feed.from, publisher.peer.connectedAt, subscriber.peer.connectedAt, stream.knownSince)
       let end = min(
         index + 1 < feeds.count ? feeds[index + 1].from : .never, publisher.leftAt, subscriber.leftAt,
         stoppedAt)
@@ -135,8 +135,8 @@ extension Conference {
     let stream = subscriber.peer.streams[index]
     let slot = stream.section.index
     subscriber.reports[slot] = (report.ntp, report.rtpTimestamp, now)
-    guard let pair = subscriber.pairs.first(where: { $0.audio == slot || $0.video == slot }),
-      let audio = pair.audio, let video = pair.video,
+    let pair = subscriber.pair(of: slot)
+    guard let audio = pair.audio, let video = pair.video,
       let sound = subscriber.reports[audio], let picture = subscriber.reports[video],
       sound.ntp == picture.ntp,
       let soundError = captureError(subscriber, audio, sound.timestamp, told: sound.ntp),
@@ -207,7 +207,7 @@ extension Conference {
 
   /// Nothing is left of anybody.
   private func auditTables() {
-    for participant in participants where participant.closedAt == .never {
+    for participant in participants where participant.key != nil && participant.closedAt == .never {
       journal.violation(now, "the server never said that peer \(participant.number) is gone")
     }
     for report in server.reports(now: now) {

@@ -181,6 +181,12 @@ struct StreamAudit {
       )
     }
     if entry.isVideo { auditStart(new, after: last.extended, extended, entry) }
+    // A source that takes over goes on where the stream was.
+    if extended > last.extended + 1,
+      !((last.extended + 1)..<extended).contains(where: { departures[$0] != nil })
+    {
+      complain("numbers jump from \(last.extended) to \(extended), where \(new.track.name) takes over")
+    }
     // Samples of the new source come as much later as they were taken later, as far as that is known.
     // The time until a change is counted by the clock before it (RFC 7160 §4.2), and where packets were lost on the
     // joint nobody can tell when that was.
