@@ -1,3 +1,4 @@
+internal import Crypto
 public import Engine
 public import Model
 public import Peer

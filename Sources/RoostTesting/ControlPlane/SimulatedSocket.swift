@@ -1,11 +1,11 @@
-package import Gateway
-package import Model
+internal import Gateway
+internal import Model
 internal import Synchronization
 
 /// The server's end of one WebSocket: what it says waits with everybody's for whoever carries it.
-package final class SimulatedSocket: TextSocket {
-  package let messages: AsyncStream<String>
-  package let remote: SocketAddress
+final class SimulatedSocket: TextSocket {
+  let messages: AsyncStream<String>
+  let remote: SocketAddress
   let number: Int
   private let continuation: AsyncStream<String>.Continuation
   private let outbox: SocketOutbox
@@ -23,16 +23,16 @@ package final class SimulatedSocket: TextSocket {
     (messages, continuation) = AsyncStream.makeStream()
   }
 
-  package var heardClose: Bool { state.withLock { $0.heardClose } }
+  var heardClose: Bool { state.withLock { $0.heardClose } }
 
   @discardableResult
-  package func send(_ text: String) -> Bool {
+  func send(_ text: String) -> Bool {
     guard !state.withLock({ $0.isClosed }) else { return false }
     outbox.put(SocketOutbox.Entry(socket: number, content: .text(text)))
     return true
   }
 
-  package func close(code: UInt16, reason: String) {
+  func close(code: UInt16, reason: String) {
     let isFirst = state.withLock { state in
       defer { state.isClosed = true }
       return !state.isClosed

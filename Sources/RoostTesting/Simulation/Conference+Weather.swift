@@ -1,5 +1,6 @@
 internal import Engine
 internal import Model
+internal import Rooms
 
 extension Conference {
   /// One of the things that befall a conference, to somebody.
@@ -51,7 +52,7 @@ extension Conference {
   private func changeInterface(_ participant: Participant) {
     journal.count(.interfaceChange)
     journal.trace(now, "\(participant.number) changes its network")
-    let inside = newInsideAddress(for: participant)
+    let inside = newInsideAddress()
     network.detach(participant.inside)
     network.attach(
       inside, as: newOutsideAddress(owner: participant.number), link: participant.link)
