@@ -53,7 +53,7 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case codecChange
   /// Of codecs with different clocks.
   case clockChange
-  /// A subscriber got nothing because it lacks the codec.
+  /// Somebody is told that it lacks the codec of a track.
   case codecMissing
   case silence
   case redForwarded

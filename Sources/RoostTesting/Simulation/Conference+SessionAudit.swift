@@ -30,6 +30,10 @@ extension Conference {
       for participant in here {
         let truth = RoomPicture(all, as: participant.client.participantID ?? "")
         journal.count(.pictureCompared)
+        let me = all.first { $0.info.id.text == participant.client.participantID }
+        if me?.subscriptions.contains(where: { $0.state == .paused(.codec) }) == true {
+          journal.count(.codecMissing)
+        }
         guard participant.client.picture != truth else { continue }
         journal.violation(
           now,

@@ -50,8 +50,8 @@ extension Conference {
   /// The socket breaks at a moment when anything may be on its way, and the client comes back by another one; which may
   /// break as well, before anything was heard on it.
   func cutSignalling(_ participant: Participant, isLong: Bool = false) {
-    guard participant.client.hasJoined, participant.client.socket != nil, participant.client.end == nil,
-      participant.isPresent, !participant.isAway
+    guard participant.client.isOpen, participant.client.end == nil, participant.isPresent,
+      !participant.isAway
     else { return }
     journal.count(.signallingCut)
     journal.trace(now, "the socket of \(participant.number) breaks")
@@ -101,8 +101,6 @@ extension Conference {
   /// Somebody comes under the identity of somebody who is in.
   func replaceIdentity(_ participant: Participant) {
     guard mayCome, participant.client.hasJoined else { return }
-    journal.count(.duplicateIdentity)
-    participant.mayEnd.insert("duplicateIdentity")
     arrive(room: participant.room, identity: participant.client.token.identity)
   }
 

@@ -42,6 +42,11 @@ extension Conference {
         peer: peer, client: RoomClient(room: Self.roomName(room), token: token), room: room, link: link,
         inside: inside, now: now)
       precondition(participants.count == configuration.number)
+      for other in participants
+      where other.room == room && other.isPresent && other.client.token.identity == token.identity {
+        journal.count(.duplicateIdentity)
+        other.mayEnd.insert("duplicateIdentity")
+      }
       participants.append(participant)
       living.append(participant.number)
       peer.mayReceive = { [unowned self, unowned participant] slot, publisher, moment in

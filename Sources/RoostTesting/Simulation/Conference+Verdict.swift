@@ -86,7 +86,6 @@ extension Conference {
       let isLacked = track.packets.contains {
         $0.sentAt >= from && $0.sentAt <= until && content.lacks($0.codec)
       }
-      if isLacked { journal.count(.codecMissing) }
       return isLacked
     }
   }
@@ -152,9 +151,9 @@ extension Conference {
     {
       journal.count(.lipSyncAfterSwitch)
     }
-    if soundError.isGuessed { journal.count(.lipSyncAfterClockChange) }
+    if soundError.isClockChange { journal.count(.lipSyncAfterClockChange) }
     let difference = soundError.nanoseconds - pictureError.nanoseconds
-    // Right after a change of clock nobody has told the new one: the network's jitter is in it.
+    // Until the clock has been told, the network's jitter is in it.
     if difference.magnitude > (soundError.isGuessed ? 150_000_000 : 5_000_000) {
       journal.violation(
         now,
@@ -169,7 +168,7 @@ extension Conference {
   ///   have told its clock anew.
   private func captureError(
     _ subscriber: Participant, _ slot: UInt16, _ timestamp: UInt32, told: NTPTime
-  ) -> (publisher: Int, nanoseconds: Int64, isGuessed: Bool)? {
+  ) -> (publisher: Int, nanoseconds: Int64, isGuessed: Bool, isClockChange: Bool)? {
     let told = told.nanoseconds(since: NTPTime(unixNanoseconds: VirtualClock.wallTimeAtZero))
     guard let stream = subscriber.peer.streams.first(where: { $0.section.index == slot }),
       let entry = stream[stream.highest],
@@ -190,17 +189,20 @@ extension Conference {
       packet.sentAt >= max(track.holds.last ?? packet.sentAt, track.codecChanges.last ?? packet.sentAt)
     else { return nil }
     let rate = run.rate
-    let isGuessed =
-      run.isClockChange
-      && (now.nanoseconds - run.startedAt.nanoseconds < 8_000_000_000
-        || participants[track.publisher].isDisturbed(from: run.startedAt, until: now))
     let clock = participants[track.publisher].peer.clock
+    let isYoung = now.nanoseconds - run.startedAt.nanoseconds < 8_000_000_000
+    let isDisturbed = participants[track.publisher].isDisturbed(from: run.startedAt, until: now)
+    // A slow sound needs two reports, which may have been lost.
+    let isGuessed =
+      run.isClockChange && (isYoung || isDisturbed) || clock.soundDrift != 0 && isYoung && isDisturbed
     let expected =
       run.base &+ DriftingClock.units(clock.media(Instant(nanoseconds: told), track.kind), rate: rate)
     let source = timestamp &- (entry.timestamp &- packet.timestamp)
     let steps = Int64(Int32(bitPattern: source &- expected))
     let second = DriftingClock.units(clock.media(Instant(nanoseconds: 1_000_000_000), track.kind), rate: rate)
-    return (track.publisher, steps * 1_000_000_000 / Int64(second), isGuessed)
+    return (
+      track.publisher, steps * 1_000_000_000 / Int64(second), isGuessed, run.isClockChange && isGuessed
+    )
   }
 
   // MARK: Tables

@@ -16,7 +16,7 @@ extension Conference {
     case 8: skipNumbers(participant)
     case 9, 10: replace(participant)
     case 11: switchSource(participant)
-    case 12: cutSignalling(participant)
+    case 12: cutInFlight(participant)
     case 13: leaveAndBack(participant)
     case 14: leaveForAWhile(participant)
     case 15: renegotiate(participant)
@@ -25,7 +25,7 @@ extension Conference {
     case 18: hold(participant)
     case 19, 20: changeCodec(participant)
     case 21, 22: mute(participant)
-    case 23: cutSignalling(participant)
+    case 23: one(in: 2) ? cutInFlight(participant) : cutSignalling(participant)
     case 24: exchange(participant)
     case 25: network.setConditions(participant.link, up: conditions(), down: conditions())
     default: requestPicture(participant)
@@ -149,6 +149,16 @@ extension Conference {
     guard mayCome else { return }
     if one(in: 4) { vanish(participant) } else { leave(participant) }
     arrive(room: participant.room)
+  }
+
+  /// Its socket breaks while it waits for an answer: on the way there, at the server, or on the way back.
+  private func cutInFlight(_ participant: Participant) {
+    switch random.next() % 3 {
+    case 0: renegotiate(participant)
+    case 1: mute(participant)
+    default: leaveAndBack(participant)
+    }
+    after(Int64.random(in: 0...100_000_000, using: &random)) { [unowned self] in cutSignalling(participant) }
   }
 
   // MARK: Subscriptions
