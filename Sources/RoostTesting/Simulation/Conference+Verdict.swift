@@ -153,8 +153,11 @@ extension Conference {
     }
     if soundError.isClockChange { journal.count(.lipSyncAfterClockChange) }
     let difference = soundError.nanoseconds - pictureError.nanoseconds
-    // Until the clock has been told, the network's jitter is in it.
-    if difference.magnitude > (soundError.isGuessed ? 150_000_000 : 5_000_000) {
+    // Until the clock has been told, the network's jitter is in it; while it is young, what is left of that once the
+    // least delay has been seen.
+    let tolerance: UInt64 =
+      soundError.isGuessed ? 150_000_000 : soundError.isYoung ? 20_000_000 : 5_000_000
+    if difference.magnitude > tolerance {
       journal.violation(
         now,
         "sender reports to \(subscriber.number) put sound and picture of \(soundError.publisher) \(difference / 1_000) us apart"
@@ -168,7 +171,7 @@ extension Conference {
   ///   have told its clock anew.
   private func captureError(
     _ subscriber: Participant, _ slot: UInt16, _ timestamp: UInt32, told: NTPTime
-  ) -> (publisher: Int, nanoseconds: Int64, isGuessed: Bool, isClockChange: Bool)? {
+  ) -> (publisher: Int, nanoseconds: Int64, isGuessed: Bool, isYoung: Bool, isClockChange: Bool)? {
     let told = told.nanoseconds(since: NTPTime(unixNanoseconds: VirtualClock.wallTimeAtZero))
     guard let stream = subscriber.peer.streams.first(where: { $0.section.index == slot }),
       let entry = stream[stream.highest],
@@ -185,8 +188,9 @@ extension Conference {
     guard participants[track.publisher].isPresent else { return nil }
     let packet = track.packets[Int(entry.packet)]
     guard packet.run == track.runs.count - 1,
-      // The stream may have been anchored anew since.
-      packet.sentAt >= max(track.holds.last ?? packet.sentAt, track.codecChanges.last ?? packet.sentAt)
+      // The stream may have been anchored anew since, also since the report was made.
+      packet.sentAt >= max(track.holds.last ?? packet.sentAt, track.codecChanges.last ?? packet.sentAt),
+      told > (track.holds.last?.nanoseconds ?? 0) + 200_000_000
     else { return nil }
     let rate = run.rate
     let clock = participants[track.publisher].peer.clock
@@ -201,7 +205,8 @@ extension Conference {
     let steps = Int64(Int32(bitPattern: source &- expected))
     let second = DriftingClock.units(clock.media(Instant(nanoseconds: 1_000_000_000), track.kind), rate: rate)
     return (
-      track.publisher, steps * 1_000_000_000 / Int64(second), isGuessed, run.isClockChange && isGuessed
+      track.publisher, steps * 1_000_000_000 / Int64(second), isGuessed, isYoung,
+      run.isClockChange && isGuessed
     )
   }
 
