@@ -6,12 +6,13 @@ let defects: [SwiftSetting] =
   Context.environment["ROOST_DEFECTS"] == "1" ? [.define("PLANTED_DEFECTS")] : []
 
 /// Every target of ours: warnings are errors, imports say what they lend on.
-let strict: [SwiftSetting] = defects + [
-  .treatAllWarnings(as: .error),
-  .enableUpcomingFeature("ExistentialAny"),
-  .enableUpcomingFeature("MemberImportVisibility"),
-  .enableUpcomingFeature("InternalImportsByDefault"),
-]
+let strict: [SwiftSetting] =
+  defects + [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+  ]
 
 /// A library in Sources/, which sees only what it names.
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {

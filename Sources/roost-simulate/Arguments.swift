@@ -1,7 +1,5 @@
 internal import Glibc
-#if PLANTED_DEFECTS
-  internal import Model
-#endif
+internal import Model
 internal import RoostTesting
 
 /// What the command line asks for.

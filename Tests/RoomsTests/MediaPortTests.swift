@@ -1,4 +1,5 @@
 import Engine
+import ICE
 import Logging
 import Model
 import Negotiation

@@ -1,6 +1,4 @@
-#if PLANTED_DEFECTS
-  internal import Model
-#endif
+internal import Model
 internal import Rooms
 
 /// One participant at the native door, over one socket after the other.

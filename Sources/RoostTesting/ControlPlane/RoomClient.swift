@@ -18,7 +18,12 @@ final class RoomClient {
   }
 
   struct Request {
-    enum Kind: Equatable { case enter, offer, subscribe(String), unsubscribe(String), mute, leave }
+    enum Kind: Equatable {
+      case enter, offer
+      case subscribe(String)
+      case unsubscribe(String)
+      case mute, leave
+    }
 
     var id: Int
     var kind: Kind
@@ -117,7 +122,9 @@ final class RoomClient {
         return []
       }
       lastEvent = event.id
-      if let problem = picture.apply(event) { complain("is told event \(event.id), \(event.type): \(problem)") }
+      if let problem = picture.apply(event) {
+        complain("is told event \(event.id), \(event.type): \(problem)")
+      }
     case "offerWanted":
       return [
         .offerWanted(
@@ -167,8 +174,11 @@ final class RoomClient {
     isOpen = true
     picture.slots = [:]
     picture.apply(word.slots ?? [])
-    tracks = Dictionary((word.tracks ?? []).map { ($0.mid, $0.track) }, uniquingKeysWith: { first, _ in first })
-    guard let answer = word.answer, let request = answer.id, complete(request) != nil else { return [.resumed] }
+    tracks = Dictionary(
+      (word.tracks ?? []).map { ($0.mid, $0.track) }, uniquingKeysWith: { first, _ in first })
+    guard let answer = word.answer, let request = answer.id, complete(request) != nil else {
+      return [.resumed]
+    }
     tracks = Dictionary(answer.tracks.map { ($0.mid, $0.track) }, uniquingKeysWith: { first, _ in first })
     return [.answered(sdp: answer.sdp), .resumed]
   }

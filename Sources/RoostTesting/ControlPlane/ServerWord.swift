@@ -73,7 +73,9 @@ struct ServerWord: Decodable {
 
 /// What a client says at the native door.
 enum ClientWord {
-  static func auth(_ token: String, id: Int) -> String { #"{"type":"auth","token":\#(quoted(token)),"id":\#(id)}"# }
+  static func auth(_ token: String, id: Int) -> String {
+    #"{"type":"auth","token":\#(quoted(token)),"id":\#(id)}"#
+  }
   static func resume(_ token: String, after: Int, id: Int) -> String {
     #"{"type":"resume","resumeToken":\#(quoted(token)),"after":\#(after),"id":\#(id)}"#
   }

@@ -8,7 +8,9 @@ extension Conference {
     let span = options.duration.wholeNanoseconds
     var arrivals = (0..<plan.peers).map { _ in Int64.random(in: 0...1_500_000_000, using: &random) }
     arrivals.sort()
-    for moment in arrivals { after(moment) { [unowned self] in arrive(room: participants.count % plan.rooms) } }
+    for moment in arrivals {
+      after(moment) { [unowned self] in arrive(room: participants.count % plan.rooms) }
+    }
     for second in 3..<max(4, span / 1_000_000_000) {
       after(second * 1_000_000_000) { [unowned self] in comparePictures() }
     }

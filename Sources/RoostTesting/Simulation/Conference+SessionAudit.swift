@@ -64,7 +64,9 @@ extension Conference {
       let records = sockets.values.filter { $0.participant === participant }
         .sorted { $0.socket.number < $1.socket.number }
       let said = records.reduce(0) { $0 + $1.closedMessages }
-      if said > 1 { journal.violation(now, "\(participant.number) was told \(said) times that its session is over") }
+      if said > 1 {
+        journal.violation(now, "\(participant.number) was told \(said) times that its session is over")
+      }
       guard let last = records.last(where: \.hasEntered) else { continue }
       // Without a close of the server's its socket had gone before, or was refused.
       let isFarewell = last.closeCode.map { $0 != 4006 && $0 != 4007 } ?? !last.hasHungUp
@@ -93,7 +95,9 @@ extension Conference {
         lastEvents[event.room.id] = event.id
         guard let id = event.participant?.id.text else { continue }
         if event.kind == .participantJoined { joined[id, default: 0] += 1 }
-        if event.kind == .participantLeft { ends[id, default: []].append(event.reason?.rawValue ?? "nothing") }
+        if event.kind == .participantLeft {
+          ends[id, default: []].append(event.reason?.rawValue ?? "nothing")
+        }
         if event.kind == .participantReconnecting { journal.count(.mediaSilent) }
       }
       cursor = page.cursor

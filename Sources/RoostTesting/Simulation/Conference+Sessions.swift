@@ -25,7 +25,8 @@ extension Conference {
     participant.vanishedAt = now
     participant.leftAt = now
     retire(participant)
-    breakSocket(participant, hearsAfter: one(in: 2) ? Int64.random(in: 0...3_000_000_000, using: &random) : nil)
+    breakSocket(
+      participant, hearsAfter: one(in: 2) ? Int64.random(in: 0...3_000_000_000, using: &random) : nil)
   }
 
   /// Its far end falls silent for good.

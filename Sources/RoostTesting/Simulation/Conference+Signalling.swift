@@ -71,7 +71,9 @@ extension Conference {
 
   /// Whether a packet of somebody's may come in a slot: the room put it there, it is of the same room, and the
   /// subscriber hasn't given it up.
-  private func mayReceive(_ subscriber: Participant, _ slot: UInt16, _ publisher: Int, _ moment: Instant) -> Bool {
+  private func mayReceive(_ subscriber: Participant, _ slot: UInt16, _ publisher: Int, _ moment: Instant)
+    -> Bool
+  {
     guard participants[publisher].room == subscriber.room else { return false }
     guard subscriber.isFed(slot, by: publisher, at: moment) else { return false }
     guard !subscriber.client.unsubscribed.isEmpty,

@@ -116,7 +116,8 @@ extension Conference {
         let run = track.runs[packet.run]
         guard packet.requests == 0, until < ended, gap.count < 200, number - run.firstPacket > 100,
           packet.sentAt > publisher.connectedAt.advanced(byNanoseconds: 500_000_000),
-          packet.run == track.packets[min(number + 20, last)].run,
+          // A source that has started over doesn't know what it was asked for.
+          !track.runs.contains(where: { $0.startedAt > packet.sentAt && $0.startedAt <= until }),
           // What was missed while it was held is of no use any more.
           !track.isHeld(from: packet.sentAt, until: until),
           !publisher.isDisturbed(from: packet.sentAt, until: until)

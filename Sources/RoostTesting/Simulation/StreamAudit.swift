@@ -236,6 +236,12 @@ struct StreamAudit {
     // A whole run of which nothing came has numbers that nobody can tell.
     if old.track === new.track, new.run > old.run + 1 { return true }
     guard let first = stream[after]?.sentAt, let last = stream[before]?.sentAt else { return false }
+    // As has a later run of the old one.
+    if old.track !== new.track, old.run + 1 < old.track.runs.count,
+      old.track.runs[old.run + 1].startedAt < last
+    {
+      return true
+    }
     let newRunSince = new.track.runs[new.run].startedAt
     return subscriber.feeds[stream.section.index]?.contains { feed in
       guard let publisher = feed.publisher, feed.from >= first, feed.from <= last,

@@ -102,7 +102,8 @@ struct ControlPlaneTests {
     let (ada, _) = try house.join("ada")
     _ = house.control.perform { directory in try? await directory.administration(of: "room")?.remove("ada") }
     let texts = house.heard(ada)
-    #expect(texts.count == 2 && texts[0].contains(#""reason":"removed","type":"closed""#) && texts[1] == "4010")
+    #expect(
+      texts.count == 2 && texts[0].contains(#""reason":"removed","type":"closed""#) && texts[1] == "4010")
     let again = house.control.open(room: "room")
     again.receive(ClientWord.auth("ada/\(SimulatedToken.seconds(house.now))", id: 1))
     #expect(house.heard(again).first?.contains("token-removed") == true)

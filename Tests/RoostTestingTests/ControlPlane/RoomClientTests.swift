@@ -46,7 +46,8 @@ struct RoomClientTests {
     #expect(client.picture.people["PA_b"]?.tracks == ["TR_1": false])
     #expect(hear(Self.event(4, "track.muted", muted: true)) == [])
     #expect(client.picture.people["PA_b"]?.tracks == ["TR_1": true])
-    #expect(hear(#"{"assignments":[{"mid":"2","track":"TR_1"},{"mid":"3","track":null}],"type":"slots"}"#) == [])
+    #expect(
+      hear(#"{"assignments":[{"mid":"2","track":"TR_1"},{"mid":"3","track":null}],"type":"slots"}"#) == [])
     #expect(client.picture.slots == ["2": "TR_1"])
     #expect(hear(Self.event(5, "track.unpublished", muted: true), Self.event(6, "participant.left")) == [])
     #expect(client.picture.people.keys.sorted() == ["PA_a"])
