@@ -3,7 +3,8 @@
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 BROWSER_SECONDS ?= 10
-SIMULATION_SEEDS ?= 50
+SIMULATION_SEEDS ?= 40
+SIMULATION_NEW ?= 10
 FUZZ_SECONDS ?= 60
 PYTHON := /usr/bin/python3
 
@@ -43,8 +44,8 @@ test-swift: ## the Swift tests
 	ROOST_ATTACKS_APART=1 swift test --skip-build --filter "AttackTests[.]" --no-parallel
 
 .PHONY: test-simulation
-test-simulation: ## conferences on a virtual clock, SIMULATION_SEEDS of them, and the same bytes from the same seed
-	scripts/accept.d/simulation $(SIMULATION_SEEDS)
+test-simulation: ## conferences on a virtual clock, SIMULATION_SEEDS of them and SIMULATION_NEW that nobody has seen
+	scripts/accept.d/simulation $(SIMULATION_SEEDS) $(SIMULATION_NEW)
 
 .PHONY: test-server
 test-server: ## the server as a process: metrics, health, its end
@@ -91,4 +92,4 @@ format: ## format the sources in place
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf .build out
+	rm -rf .build .build-defects out

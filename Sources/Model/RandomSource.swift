@@ -21,6 +21,14 @@ public enum RandomSource: RandomNumberGenerator, Sendable {
     }
   }
 
+  /// Another source, which goes its own way from here; of a seed, one that follows from it.
+  public mutating func split() -> RandomSource {
+    switch self {
+    case .system: .system
+    case .seeded: .seeded(state: next())
+    }
+  }
+
   /// `count` characters of A–Z, a–z, 0–9: 5.95 bits each.
   public mutating func alphanumeric(_ count: Int) -> String {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")

@@ -82,10 +82,9 @@ extension RoomDirectory {
   func sweep() async {
     let now = media.now
     let over = state.withLock { state in
-      state.deadlines.filter { $0.value <= now }.keys.compactMap { name in
-        defer { state.forget(name) }
-        return state.rooms[name]
-      }
+      let over = state.deadlines.filter { $0.value <= now }.keys.compactMap { state.rooms[$0] }
+      for room in over { state.forget(room.name) }
+      return over.sorted { $0.number < $1.number }
     }
     for room in over { await room.finish() }
   }

@@ -10,7 +10,7 @@ extension RoomDirectory {
   /// Not draining, and each worker answers within a second.
   public func isReady() async -> Bool {
     guard !isDraining else { return false }
-    return await media.engine.reports(within: .seconds(1)).allSatisfy { $0 != nil }
+    return await media.port.isAnswering()
   }
 
   /// Lets nobody in any more, and tells everybody until when they may stay.
@@ -18,7 +18,7 @@ extension RoomDirectory {
     let deadline = media.wallTime.advanced(by: patience)
     let rooms = state.withLock { state in
       state.deadline = deadline
-      return Array(state.rooms.values)
+      return state.inOrder
     }
     for room in rooms { await room.drain(until: deadline) }
   }
@@ -38,7 +38,7 @@ extension RoomDirectory {
   public func close() async {
     let rooms = state.withLock { state in
       if state.deadline == nil { state.deadline = media.wallTime }
-      return Array(state.rooms.values)
+      return state.inOrder
     }
     for room in rooms { await room.close(reason: .serverShutdown) }
   }

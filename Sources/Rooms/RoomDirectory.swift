@@ -40,12 +40,15 @@ public final class RoomDirectory: Sendable {
     /// Until when those who are in may stay; nobody is let in any more.
     var deadline: WallTime?
     var isDraining: Bool { deadline != nil }
-    /// When rooms want to look after those who are away.
-    var alarms: [ObjectIdentifier: (room: Room, at: Instant)] = [:]
+    /// When rooms want to look after those who are away, by their numbers.
+    var alarms: [UInt64: (room: Room, at: Instant)] = [:]
     var counts = RoomCounts()
     var waitingUntilEmpty: [CheckedContinuation<Void, Never>] = []
 
     init(removals: Removals) { self.removals = removals }
+
+    /// As they were made, so that what concerns all goes the same way every time.
+    var inOrder: [Room] { rooms.values.sorted { $0.number < $1.number } }
 
     mutating func forget(_ name: String) {
       rooms[name] = nil
@@ -82,15 +85,15 @@ public final class RoomDirectory: Sendable {
   public func run() async {
     let sampler = Task {
       while !Task.isCancelled {
-        try await Task.sleep(for: Self.sampling)
+        try await media.port.pause(Self.sampling)
         await sample()
         await ring()
         await sweep()
       }
     }
     defer { sampler.cancel() }
-    for await _ in media.engine.eventsReady {
-      for events in media.engine.bridge.drainEvents() {
+    for await _ in media.port.eventsReady {
+      for events in media.port.drainEvents() {
         let room = state.withLock { $0.peers[events.peer] }
         await room?.handle(events)
         if events.closed != nil {
@@ -102,13 +105,14 @@ public final class RoomDirectory: Sendable {
   }
 
   private func sample() async {
-    let levels = Dictionary(grouping: media.engine.bridge.levels(), by: \.key.peer)
-    let samples = media.engine.bridge.qualities().map { peer, quality in
+    let levels = Dictionary(grouping: media.port.levels(), by: \.key.peer)
+    let samples = media.port.qualities().map { peer, quality in
       PeerSample(peer: peer, quality: quality, levels: levels[peer, default: []].map { ($0, $1) })
     }
     let byRoom = state.withLock { state in
-      Dictionary(grouping: samples) { sample in state.peers[sample.peer].map(ObjectIdentifier.init) }
+      Dictionary(grouping: samples) { sample in state.peers[sample.peer]?.number }
         .compactMap { _, samples in state.peers[samples[0].peer].map { ($0, samples) } }
+        .sorted { $0.0.number < $1.0.number }
     }
     for (room, samples) in byRoom { await room.take(samples, now: media.now) }
   }
@@ -117,7 +121,7 @@ public final class RoomDirectory: Sendable {
 
   /// - Parameter moment: when the room is to be called; `.never`: not at all.
   func setAlarm(of room: Room, at moment: Instant) {
-    state.withLock { $0.alarms[ObjectIdentifier(room)] = moment == .never ? nil : (room, moment) }
+    state.withLock { $0.alarms[room.number] = moment == .never ? nil : (room, moment) }
   }
 
   /// Calls the rooms whose time has come.
@@ -125,6 +129,7 @@ public final class RoomDirectory: Sendable {
     let now = media.now
     events.expire()
     let due = state.withLock { $0.alarms.values.filter { $0.at <= now }.map(\.room) }
+      .sorted { $0.number < $1.number }
     for room in due { await room.lookAfter(now: now) }
   }
 
@@ -168,10 +173,12 @@ public final class RoomDirectory: Sendable {
   }
 
   func make(_ name: String, _ settings: RoomSettings, _ state: inout State) -> Room {
-    let room = Room(name: name, settings: settings, media: media, directory: self, log: log)
+    state.counts.roomsStarted += 1
+    let room = Room(
+      number: state.counts.roomsStarted, name: name, settings: settings, media: media, directory: self,
+      log: log)
     state.rooms[name] = room
     state.settings[name] = settings
-    state.counts.roomsStarted += 1
     return room
   }
 
@@ -220,6 +227,12 @@ public final class RoomDirectory: Sendable {
   }
 
   func room(of name: String) -> Room? { state.withLock { $0.rooms[name] } }
+
+  /// What should be nothing once everybody has left: rooms, sessions, peers that the media plane still has, and rooms
+  /// that want to be called.
+  package var remainders: (rooms: Int, sessions: Int, peers: Int, alarms: Int) {
+    state.withLock { ($0.rooms.count, $0.sessionCount, $0.peers.count, $0.alarms.count) }
+  }
 
   func note(_ key: PeerKey, room: Room) { state.withLock { $0.peers[key] = room } }
 }

@@ -1,3 +1,5 @@
+internal import Glibc
+internal import Model
 internal import RoostTesting
 
 /// What the command line asks for.
@@ -7,36 +9,53 @@ struct Arguments {
   var threads = 2
   var printsDigests = false
   var lists = false
+  /// Seeds in which each mechanism has to fire.
+  var leastSeeds: UInt64 = 0
+  var stopsAtFirst = false
+  /// The first seed comes from the clock.
+  var isNew = false
+  #if PLANTED_DEFECTS
+    var defect: PlantedDefect?
+  #endif
   var options = Conference.Options()
 
   static let help = """
-    roost-simulate runs whole conferences on a virtual clock: the server's workers, synthetic peers with
-    real ICE, DTLS and SRTP, and a network between them that loses, delays, doubles and reorders, changes
-    addresses and worse. What happens follows from a seed; the same seed sends the same bytes every time.
+    roost-simulate runs whole conferences on a virtual clock: the server's workers, rooms and native door,
+    synthetic peers with real ICE, DTLS and SRTP, and a network between them that loses, delays, doubles
+    and reorders, changes addresses and worse. People come and go, mute themselves, lose their WebSocket
+    and come back, are removed and replaced, in several rooms, until the server drains. What happens
+    follows from a seed; the same seed sends the same bytes every time.
 
-    Everything that every peer receives is compared with what was sent. What is wrong is printed with the
-    seed that shows it; the exit status is 1 then.
+    Everything that every peer receives is compared with what was sent, and what every client believes
+    with what the rooms say. What is wrong is printed with the seed that shows it; the exit status is 1
+    then. At the end stands how often each mechanism fired, and in how many of the seeds.
 
     USAGE
       roost-simulate [--seeds N] [--first S] [options]     N conferences, from seed S on
+      roost-simulate --new N [options]                     N that nobody has seen, from a seed of the clock
       roost-simulate --seed S [options]                    one, with all that it saw
 
     OPTIONS
       --seeds N        conferences (20)
       --first S        the first seed (1)
       --seed S         this seed alone; prints every violation and how often each mechanism fired
-      --peers N        in each conference, 2-40 (8); each hears and sees all others
+      --new N          N conferences from a first seed that is told, and is another one each time
+      --peers N        in each conference, 2-40 (8); each hears and sees all others in its room
+      --rooms N        1-10 (one to three, by the seed)
       --seconds N      of virtual time (20)
-      --workers N      of the server, 1-16 (2)
+      --workers N      of the server, 1-16 (two or four, by the seed)
+      --heavy          video at 1.5 Mbit/s in each, from at most four (every tenth seed)
       --threads N      conferences at a time (2)
       --calm           a network that only delays, and nobody does anything unusual
       --trace          prints what happened to whom and when, before the violations
-      --digest         prints for each seed the digest of all datagrams with their times
+      --digest         prints for each seed the digest of all that was sent and said, with times
+      --at-least N     fails if a mechanism fired in fewer than N of the seeds
+      --until-found    ends with the first seed that shows something wrong
       --help
 
     EXAMPLES
       roost-simulate --seeds 1000 --threads 8
-      roost-simulate --seed 17 --workers 4
+      roost-simulate --seed 17 --workers 4 --trace
     """
 
   enum Failure: Error {
@@ -62,12 +81,26 @@ struct Arguments {
       switch word {
       case "--seeds": seeds = UInt64(try Self.number(word, &words, 1...1_000_000_000))
       case "--first": first = UInt64(try Self.number(word, &words, 0...Int.max))
+      case "--new":
+        seeds = UInt64(try Self.number(word, &words, 1...1_000_000_000))
+        first = UInt64(time(nil)) * 100_000
+        isNew = true
       case "--seed":
         first = UInt64(try Self.number(word, &words, 0...Int.max))
         seeds = 1
         lists = true
       case "--peers": options.peers = try Self.number(word, &words, 2...40)
       case "--seconds": options.duration = .seconds(try Self.number(word, &words, 4...3_600))
+      case "--rooms": options.rooms = try Self.number(word, &words, 1...10)
+      case "--heavy": options.isHeavy = true
+      case "--at-least": leastSeeds = UInt64(try Self.number(word, &words, 1...1_000_000_000))
+      case "--until-found": stopsAtFirst = true
+      #if PLANTED_DEFECTS
+        case "--defect":
+          guard let name = words.popFirst() else { throw .missing(word) }
+          guard let known = PlantedDefect(rawValue: name) else { throw .number(word, name) }
+          defect = known
+      #endif
       case "--workers": options.workers = try Self.number(word, &words, 1...16)
       case "--threads": threads = try Self.number(word, &words, 1...256)
       case "--calm": options.weather = false
@@ -95,7 +128,12 @@ struct Arguments {
     if options.duration != standard.duration {
       words.append("--seconds \(options.duration.components.seconds)")
     }
-    if options.workers != standard.workers { words.append("--workers \(options.workers)") }
+    if let workers = options.workers { words.append("--workers \(workers)") }
+    if let rooms = options.rooms { words.append("--rooms \(rooms)") }
+    if options.isHeavy == true { words.append("--heavy") }
+    #if PLANTED_DEFECTS
+      if let defect { words.append("--defect \(defect.rawValue)") }
+    #endif
     if !options.weather { words.append("--calm") }
     return words.joined(separator: " ")
   }

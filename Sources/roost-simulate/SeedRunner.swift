@@ -14,16 +14,17 @@ final class SeedRunner: Sendable {
     var nextToRun: UInt64
     var nextToTell: UInt64
     var waiting: [UInt64: Result] = [:]
+    var isOver = false
   }
 
   private let state: Mutex<State>
   private let end: UInt64
   private let options: Conference.Options
-  private let tell: @Sendable (Result) -> Void
+  private let tell: @Sendable (Result) -> Bool
 
-  /// - Parameter tell: called once a seed, in order, by one thread at a time.
+  /// - Parameter tell: called once a seed, in order, by one thread at a time; false: it is enough.
   init(
-    seeds: Range<UInt64>, options: Conference.Options, tell: @escaping @Sendable (Result) -> Void
+    seeds: Range<UInt64>, options: Conference.Options, tell: @escaping @Sendable (Result) -> Bool
   ) {
     state = Mutex(State(nextToRun: seeds.lowerBound, nextToTell: seeds.lowerBound))
     end = seeds.upperBound
@@ -60,7 +61,11 @@ final class SeedRunner: Sendable {
         state.waiting[seed] = result
         while let next = state.waiting.removeValue(forKey: state.nextToTell) {
           state.nextToTell += 1
-          tell(next)
+          guard !state.isOver else { continue }
+          if !tell(next) {
+            state.isOver = true
+            state.nextToRun = end
+          }
         }
       }
     }

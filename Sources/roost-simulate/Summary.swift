@@ -6,6 +6,8 @@ internal import Synchronization
 final class Summary: Sendable {
   private struct Totals {
     var mechanisms = MechanismCounts()
+    /// Seeds in which each fired.
+    var fired = MechanismCounts()
     var seeds = 0
     var failed = 0
     var datagrams: UInt64 = 0
@@ -17,7 +19,14 @@ final class Summary: Sendable {
 
   init(_ arguments: Arguments) { self.arguments = arguments }
 
-  var hasFailed: Bool { totals.withLock { $0.failed > 0 } }
+  /// A seed has violations, or a mechanism fired in fewer than were asked for.
+  var hasFailed: Bool {
+    totals.withLock { totals in
+      totals.failed > 0 || Mechanism.allCases.contains { totals.fired[$0] < arguments.leastSeeds }
+    }
+  }
+
+  var hasViolations: Bool { totals.withLock { $0.failed > 0 } }
 
   func add(_ result: SeedRunner.Result) {
     switch result {
@@ -32,6 +41,9 @@ final class Summary: Sendable {
         totals.seeds += 1
         totals.failed += outcome.violationCount > 0 ? 1 : 0
         totals.mechanisms.add(outcome.mechanisms)
+        for mechanism in Mechanism.allCases where outcome.mechanisms[mechanism] > 0 {
+          totals.fired[mechanism] += 1
+        }
         totals.datagrams += outcome.datagrams
         totals.virtualTime += outcome.virtualTime
       }
@@ -60,9 +72,11 @@ final class Summary: Sendable {
   func printTotals(elapsed: Duration) {
     totals.withLock { totals in
       for mechanism in Mechanism.allCases {
-        let name = "\(mechanism)"
-        let padding = String(repeating: " ", count: max(1, 20 - name.count))
-        print("\(name)\(padding)\(totals.mechanisms[mechanism])")
+        let name = Self.padded("\(mechanism)", to: 25)
+        let count = Self.padded("\(totals.mechanisms[mechanism])", to: 12)
+        let isRare = totals.fired[mechanism] < arguments.leastSeeds
+        print(
+          "\(name)\(count)in \(totals.fired[mechanism]) of \(totals.seeds)\(isRare ? ", too few" : "")")
       }
       let virtual = Self.seconds(totals.virtualTime)
       let real = Self.seconds(elapsed)
@@ -71,6 +85,10 @@ final class Summary: Sendable {
         "\(totals.seeds) seeds, \(totals.failed) failed; \(totals.datagrams) datagrams, \(Int(virtual)) virtual seconds in \((real * 10).rounded() / 10), \(speed) times as fast as life"
       )
     }
+  }
+
+  private static func padded(_ text: String, to width: Int) -> String {
+    text + String(repeating: " ", count: max(1, width - text.count))
   }
 
   private static func seconds(_ span: Duration) -> Double {

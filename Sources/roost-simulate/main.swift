@@ -1,5 +1,6 @@
 internal import CSimulation
 internal import Glibc
+internal import Model
 internal import RoostTesting
 
 let arguments: Arguments
@@ -18,6 +19,10 @@ guard simulation_install_random() == 1 else {
   exit(2)
 }
 
+#if PLANTED_DEFECTS
+  PlantedDefect.active = arguments.defect
+#endif
+if arguments.isNew { print("new seeds from \(arguments.first)") }
 let summary = Summary(arguments)
 let began = ContinuousClock.now
 // OpenSSL and libsrtp set themselves up in the first handshake, with random numbers that must be no seed's.
@@ -26,6 +31,7 @@ do {
   warmUp.peers = 2
   warmUp.duration = .seconds(4)
   warmUp.weather = false
+  warmUp.rooms = 1
   _ = try Conference(seed: 0, options: warmUp).run()
 } catch {
   print("no conference can be made: \(error)")
@@ -33,7 +39,10 @@ do {
 }
 let runner = SeedRunner(
   seeds: arguments.first..<(arguments.first &+ arguments.seeds), options: arguments.options,
-  tell: { [summary] in summary.add($0) })
+  tell: { [summary, stops = arguments.stopsAtFirst] in
+    summary.add($0)
+    return !stops || !summary.hasViolations
+  })
 runner.run(threads: arguments.threads)
 summary.printTotals(elapsed: ContinuousClock.now - began)
 exit(summary.hasFailed ? 1 : 0)

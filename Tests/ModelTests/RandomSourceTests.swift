@@ -18,4 +18,20 @@ struct RandomSourceTests {
     #expect(text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) })
     #expect(random.alphanumeric(0) == "")
   }
+
+  @Test func `what is split off goes its own way, from a seed the same way every time`() {
+    var random = RandomSource.seeded(state: 7)
+    var again = random
+    var first = random.split()
+    var second = random.split()
+    let numbers = [first.next(), second.next(), random.next()]
+    #expect(Set(numbers).count == 3)
+    var repeated = again.split()
+    #expect(repeated.next() == numbers[0])
+    var system = RandomSource.system
+    guard case .system = system.split() else {
+      Issue.record("of the system's comes the system's")
+      return
+    }
+  }
 }

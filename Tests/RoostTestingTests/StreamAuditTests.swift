@@ -29,7 +29,9 @@ struct StreamAuditTests {
         journal: journal, now: Self.at(0), random: .seeded(state: 1))
       peer.connectedAt = Self.at(0)
       subscriber = Participant(
-        peer: peer, key: PeerKey(home: 0, serial: 1), link: 0, inside: address, now: Self.at(0))
+        peer: peer,
+        client: RoomClient(room: "room", token: SimulatedToken(identity: "person", issued: 0)), room: 0,
+        link: 0, inside: address, now: Self.at(0))
       subscriber.noteFeed(0, 1, now: Self.at(0))
       track.startRun(base: 0, ssrc: 5, now: Self.at(0))
     }
@@ -128,6 +130,21 @@ struct StreamAuditTests {
     for number in 0..<50 { story.pass(number, as: (number < 25 ? 100 : 101) + UInt16(number)) }
     let found = story.violations()
     #expect(found.contains { $0.contains("numbers of audio of 1 shift by 1") })
+  }
+
+  @Test(arguments: [100, 101])
+  func `numbers that jump where a source takes over are found`(start: UInt16) throws {
+    let story = try Story()
+    for number in 0..<50 {
+      if number == 25 {
+        story.subscriber.noteFeed(0, nil, now: Story.at(25))
+        story.subscriber.noteFeed(0, 1, now: Story.at(25))
+      }
+      story.pass(number, as: (number < 25 ? 100 : start) + UInt16(number))
+    }
+    let found = story.violations()
+    #expect(found.isEmpty == (start == 100))
+    #expect(found.allSatisfy { $0.contains("numbers jump from") })
   }
 
   @Test func `timestamps that shift within a source are found`() throws {

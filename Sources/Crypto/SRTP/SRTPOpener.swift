@@ -154,6 +154,9 @@ extension SRTPOpener {
       stream.rtp = try IndexWindow(from: &reader)
       stream.rtcp = try IndexWindow(from: &reader)
       stream.needsRollover = stream.rtp.highest != nil
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.staleRollover) { stream.needsRollover = false }
+      #endif
       guard table.restore(stream) else { throw .invalid(field: "SRTP stream", offset: reader.offset) }
     }
     try self.init(keys: keys, table: table, offset: reader.offset)

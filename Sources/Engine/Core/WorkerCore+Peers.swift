@@ -60,6 +60,9 @@ extension WorkerCore {
     endTracks(slot)
     detach(slot)
     timers.remove(slot)
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.timerLeak) { timers.set(slot, to: Instant(nanoseconds: .max / 2)) }
+    #endif
     for ufrag in peers[record: slot].ufrags { fragments[ufrag] = nil }
     peers.remove(slot)
     samples.remove(key)

@@ -61,6 +61,9 @@ extension WorkerCore {
     guard let kind = peers.pointer(slot).pointee.kind(ofSlot: sender),
       peers.pointer(slot).pointee.source(ofSlot: sender) != track
     else { return }
+    #if PLANTED_DEFECTS
+      if track == nil, PlantedDefect.isOn(.missingSubscriptionCheck) { return }
+    #endif
     unsubscribe(slot, sender: sender)
     guard let track else {
       _ = peers.pointer(slot).pointee.setSource(slot: sender, nil, clock: nil)

@@ -11,7 +11,7 @@ internal import Synchronization
 ///
 /// A session has at most three: the one that it was told last, the one before, where that may not have arrived, and one
 /// that is spent. So there are never more than three times as many as there are sessions.
-final class ResumeTokens: Sendable {
+package final class ResumeTokens: Sendable {
   typealias Code = [UInt8]
 
   private struct State {
@@ -22,6 +22,8 @@ final class ResumeTokens: Sendable {
 
   private let key = Random.key(32)
   private let state = Mutex(State())
+
+  package init() {}
 
   /// A new one; good until it is redeemed or revoked.
   func issue(for session: SignallingSession) -> (token: String, code: Code) {
@@ -64,7 +66,7 @@ final class ResumeTokens: Sendable {
     }
   }
 
-  var count: Int { state.withLock { $0.good.count + $0.spent.count } }
+  package var count: Int { state.withLock { $0.good.count + $0.spent.count } }
 
   private func code(of token: String) -> Code { HMAC.code(.sha256, key: key, message: Array(token.utf8)) }
 }

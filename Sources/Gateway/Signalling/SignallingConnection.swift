@@ -1,4 +1,4 @@
-internal import Rooms
+package import Rooms
 
 /// One WebSocket at the native door: begins a session by `auth`, or takes one over by `resume`, and is its ear until
 /// the socket ends.
@@ -8,7 +8,7 @@ internal import Rooms
 ///        └── 5 s, or anything else first: error, close ──▶ over
 ///
 /// Messages are handled in order.
-actor SignallingConnection<Socket: TextSocket> {
+package actor SignallingConnection<Socket: TextSocket> {
   private let socket: Socket
   private let terms: SignallingTerms
   private let rooms: any RoomService
@@ -19,7 +19,7 @@ actor SignallingConnection<Socket: TextSocket> {
   private var isEntering = false
   private var isOver = false
 
-  init(socket: Socket, terms: SignallingTerms, rooms: any RoomService, tokens: ResumeTokens) {
+  package init(socket: Socket, terms: SignallingTerms, rooms: any RoomService, tokens: ResumeTokens) {
     self.socket = socket
     self.terms = terms
     self.rooms = rooms
@@ -28,9 +28,9 @@ actor SignallingConnection<Socket: TextSocket> {
 
   /// Returns when the connection has ended and the session knows.
   /// - Parameter token: that of the request, already found good; nil: it comes in `auth`.
-  func run(authorized token: AccessToken?) async {
+  package func run(authorized token: AccessToken?) async {
     let watch = Task { [terms] in
-      try await Task.sleep(for: terms.authTime)
+      try await terms.pause(terms.authTime)
       self.enteringTimedOut()
     }
     if let token { await join(token, id: nil) }
@@ -106,7 +106,7 @@ actor SignallingConnection<Socket: TextSocket> {
     var found = tokens.redeem(token)
     // The socket that it was spent for may have broken, and its end be on the way.
     for _ in 0..<20 where found == nil && tokens.isSpent(token) {
-      try? await Task.sleep(for: .milliseconds(50))
+      try? await terms.pause(.milliseconds(50))
       found = tokens.redeem(token)
     }
     guard let (session, code) = found else {

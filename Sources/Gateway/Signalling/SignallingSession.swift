@@ -1,3 +1,4 @@
+internal import Model
 internal import Rooms
 
 /// One participant at the native door, over one socket after the other.
@@ -277,6 +278,12 @@ actor SignallingSession {
     case .resumed(let state): open(state)
     case .closed(let reason):
       end()
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.lostClosed) {
+          line?.socket.close(SignallingCloseCode(reason))
+          return
+        }
+      #endif
       line?.socket.send(ServerMessage.closed(reason).json())
       line?.socket.close(SignallingCloseCode(reason))
     case .speakers(let speakers): send(.speakers(speakers))

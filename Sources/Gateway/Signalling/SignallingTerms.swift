@@ -1,18 +1,27 @@
-internal import Rooms
+package import Rooms
 
 /// What the native door goes by.
-struct SignallingTerms: Sendable {
+package struct SignallingTerms: Sendable {
   var room: String
   /// Reads a token and says whether it joins that room.
   var authorize: @Sendable (String) throws(AccessTokenRefusal) -> AccessToken
   /// Makes a token anew that says the same and begins now; nil: this door can't.
   var renew: @Sendable (AccessToken) -> (text: String, token: AccessToken)? = { _ in nil }
   /// Seconds since 1970.
-  var now: @Sendable () -> Int = { 0 }
+  package var now: @Sendable () -> Int = { 0 }
+  /// Waits; throws when the task is cancelled.
+  package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   /// Until `auth` or `resume` has come.
   var authTime: Duration = .seconds(5)
   /// Seconds between the pings that a client is asked for.
   var pingInterval = 20
   /// Those for the participant of that id.
   var iceServers: @Sendable (String) -> [ICEServerBody] = { _ in [] }
+
+  package init(
+    room: String, authorize: @escaping @Sendable (String) throws(AccessTokenRefusal) -> AccessToken
+  ) {
+    self.room = room
+    self.authorize = authorize
+  }
 }

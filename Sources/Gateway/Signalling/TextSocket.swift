@@ -1,8 +1,8 @@
 internal import HTTPServer
-internal import Model
+package import Model
 
 /// A connection that carries text messages both ways.
-protocol TextSocket: Sendable {
+package protocol TextSocket: Sendable {
   associatedtype Messages: AsyncSequence<String, Never> & Sendable
   var messages: Messages { get }
   var remote: SocketAddress { get }

@@ -39,7 +39,12 @@ extension Forwarder {
       counters.late &+= 1
       return nil
     }
-    let sequence = anchor.outgoing &+ (info.extendedSequence &- anchor.source)
+    #if PLANTED_DEFECTS
+      let isRepeat = PlantedDefect.isOn(.indexSealedTwice) && counters.packets % 200 == 199
+      let sequence = anchor.outgoing &+ (info.extendedSequence &- anchor.source) &- (isRepeat ? 1 : 0)
+    #else
+      let sequence = anchor.outgoing &+ (info.extendedSequence &- anchor.source)
+    #endif
     guard
       let written = write(
         packet, info, format: format, anchor: anchor, payloadType: payloadType, sequence: sequence,
@@ -109,6 +114,9 @@ extension Forwarder {
     var new = Anchor()
     new.source = info.extendedSequence
     new.outgoing = highest &+ 1
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.sequenceJump), hasSent { new.outgoing &+= 1 }
+    #endif
     new.restart = info.restart
     new.generation = generation
     let rate = info.format.codec.clockRate

@@ -29,13 +29,15 @@ extension Room {
       missed.events.reduce(0, { $0 + $1.estimatedBytes }) <= ResumedState.byteLimit
     else { throw .gone }
     member.presence.socketOpened(socket)
-    lookAfter(now: now)
     member.session.notify(
       .resumed(
         ResumedState(
           socket: socket, lastEvent: missed.lastEvent, missed: missed.events, slots: slots(of: member),
           tracks: member.native.published.map { ($0.mid, $0.info.id) }, notices: standing(of: member))))
     log.info("participant resumed", ["room": info.name, "identity": member.info.identity, "id": id.text])
+    // Not before: whoever is given up by it is in no event that was read above, and what is told before `resumed` goes to
+    // the old socket.
+    lookAfter(now: now)
   }
 
   func tellSlots(of id: ParticipantID) {

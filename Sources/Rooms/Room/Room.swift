@@ -8,6 +8,9 @@ internal import Peer
 /// An actor, readable before fast: packets never come here. It tells the media plane what to do by one-way
 /// commands and hears of it by events and samples.
 actor Room {
+  /// Counts rooms as they are made.
+  nonisolated let number: UInt64
+  nonisolated let name: String
   private(set) var info: RoomInfo
   let created: WallTime
   var settings: RoomSettings { didSet { info.metadata = settings.metadata } }
@@ -15,7 +18,7 @@ actor Room {
   let directory: RoomDirectory
   let log: Log
   var members: [Member] = []
-  var random = RandomSource.system
+  var random: RandomSource
   var speakers = SpeakerDetector()
   /// As told last.
   var speaking: [Speaker] = []
@@ -27,10 +30,14 @@ actor Room {
   private(set) var deadline: WallTime?
 
   init(
-    name: String, settings: RoomSettings, media: MediaPlane, directory: RoomDirectory, log: Log
+    number: UInt64, name: String, settings: RoomSettings, media: MediaPlane, directory: RoomDirectory,
+    log: Log
   ) {
-    var random = RandomSource.system
+    self.number = number
+    self.name = name
+    var random = media.makeRandom()
     info = RoomInfo(id: RoomID(&random), name: name, metadata: settings.metadata)
+    self.random = random
     self.settings = settings
     created = media.wallTime
     self.media = media

@@ -27,6 +27,8 @@ public final class SyntheticPeer {
     public var videoCodec = Codec.vp8
     /// Opus and RED are not sent while nothing is said.
     public var pausesInSilence = false
+    /// Loud for three seconds and quiet for six, by its number.
+    public var talksInTurns = false
     /// Picture ids have 7 bits, not 15.
     public var hasShortPictureIDs = false
     /// Dependency descriptors of key frames need the two-byte form.

@@ -205,7 +205,7 @@ struct TrackSource {
       let isMarked = kind == .audio ? stamp.packet == 0 || endsSilence : mark.endsFrame
       var bytes = writeHeader(
         isMarked, codec.payloadType, sequence, timestamp, ssrc, namesSection: namesSection,
-        level: AudioLevel(attenuation: UInt8(stamp.packet % 127), voice: stamp.packet % 2 == 0),
+        level: level(stamp.packet),
         descriptor: descriptor, room: 2_200, &transportSequence)
       appendPayload(stamp, mark, timestamp: timestamp, to: &bytes)
       packets.append((number, bytes))
@@ -218,6 +218,14 @@ struct TrackSource {
       if kept.count > 1_000 { kept.removeFirst(kept.count - 700) }
     }
     return packets
+  }
+
+  private func level(_ packet: UInt32) -> AudioLevel {
+    guard habits.talksInTurns else {
+      return AudioLevel(attenuation: UInt8(packet % 127), voice: packet % 2 == 0)
+    }
+    let isLoud = (packet / 150 &+ UInt32(log.publisher)) % 3 == 0
+    return AudioLevel(attenuation: UInt8(packet % 20) + (isLoud ? 10 : 100), voice: isLoud)
   }
 
   /// Opus sends little in silence: a frame of every twenty (RFC 7587 §3.1.3).

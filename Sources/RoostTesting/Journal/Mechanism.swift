@@ -53,7 +53,7 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case codecChange
   /// Of codecs with different clocks.
   case clockChange
-  /// A subscriber got nothing because it lacks the codec.
+  /// Somebody is told that it lacks the codec of a track.
   case codecMissing
   case silence
   case redForwarded
@@ -68,6 +68,39 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   /// It needs the two-byte form, and its subscriber doesn't take that.
   case dependencyLeftOut
   case payloadTypeMapped
+  case heavyMedia
+  case fourWorkers
+  /// Somebody came while others were in another room.
+  case otherRoom
+  /// By its publisher.
+  case muted
+  case signallingCut
+  /// The new socket broke before the server had heard anything on it, or soon after.
+  case signallingCutTwice
+  case signallingResumed
+  /// A socket broke while a request had no answer.
+  case requestInFlight
+  /// A request was sent again on another socket.
+  case requestRepeated
+  /// By another one, before the server knew that it had gone.
+  case socketReplaced
+  case sessionTimedOut
+  /// Somebody came back to a session that was over.
+  case sessionGone
+  case duplicateIdentity
+  case removed
+  /// By a token of before a removal, or while the server drained.
+  case joinRefused
+  /// Nothing came on the way of media for ten seconds.
+  case mediaSilent
+  /// What somebody believed of the room was held against the room.
+  case pictureCompared
+  case roomClosed
+  case drain
+  /// Somebody was in until the deadline.
+  case drainDeadline
+  /// Somebody was told that its session was over.
+  case farewell
 }
 
 /// How often each mechanism fired.

@@ -25,6 +25,7 @@ public final class SimulatedServer {
   private final class Wakeups: Sendable {
     private let bits = Atomic<UInt64>(0)
     func set(_ worker: Int) { bits.bitwiseOr(1 << UInt64(worker), ordering: .relaxed) }
+    var areAny: Bool { bits.load(ordering: .relaxed) != 0 }
     func take(_ worker: Int) -> Bool {
       bits.bitwiseAnd(~(1 << UInt64(worker)), ordering: .relaxed).oldValue & 1 << UInt64(worker) != 0
     }
@@ -38,6 +39,8 @@ public final class SimulatedServer {
   private static let turnLimit = 100_000
 
   public let bridge: Bridge
+  /// One element whenever `bridge.drainEvents` has something; of use to one reader.
+  public let eventsReady: AsyncStream<Void>
   public let workers: Int
   public let address: SocketAddress
   private let cores: UnsafeMutablePointer<WorkerCore>
@@ -57,7 +60,11 @@ public final class SimulatedServer {
     self.wakeups = wakeups
     var random = RandomSource.seeded(state: seed)
     hashSeed = random.next() | 1
-    bridge = Bridge(workers: workers, wake: { wakeups.set($0) }, eventsReady: {})
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    eventsReady = stream
+    bridge = Bridge(
+      workers: workers, wake: { wakeups.set($0) }, eventsReady: { continuation.yield() })
     inboxes = Array(repeating: [], count: workers)
     cores = .allocate(capacity: workers)
     for index in 0..<workers {
@@ -99,6 +106,9 @@ public final class SimulatedServer {
   public func receive(_ bytes: [UInt8], path: NetworkPath) {
     inboxes[worker(of: path)].append(Incoming(bytes: bytes, path: path))
   }
+
+  /// Whether something was told to a worker since it had its turn.
+  public var isWoken: Bool { wakeups.areAny }
 
   /// When a worker wants its turn.
   public var deadline: Instant {

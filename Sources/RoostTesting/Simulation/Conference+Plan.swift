@@ -2,17 +2,33 @@ internal import Model
 
 extension Conference {
   /// Decides who comes when, over what network, and what happens on the way.
-  func plan() {
+  func makePlans() {
+    if plan.isHeavy { journal.count(.heavyMedia) }
+    if plan.workers == 4 { journal.count(.fourWorkers) }
     let span = options.duration.wholeNanoseconds
-    var arrivals = (0..<options.peers).map { _ in Int64.random(in: 0...1_500_000_000, using: &random) }
+    var arrivals = (0..<plan.peers).map { _ in Int64.random(in: 0...1_500_000_000, using: &random) }
     arrivals.sort()
-    for moment in arrivals { after(moment) { [unowned self] in arrive() } }
+    for moment in arrivals {
+      after(moment) { [unowned self] in arrive(room: participants.count % plan.rooms) }
+    }
+    for second in 3..<max(4, span / 1_000_000_000) {
+      after(second * 1_000_000_000) { [unowned self] in comparePictures() }
+    }
     guard options.weather else { return }
 
     after(span / 2) { [unowned self] in replaceAll() }
     after(span * 2 / 5) { [unowned self] in
       // One publisher's packets come in at another worker in mid-call, whatever else happens.
       if let participant = pick() { rebind(participant, changingWorker: true) }
+    }
+    // What comes seldom by itself, or needs a time of its own.
+    after(span / 4) { [unowned self] in if let participant = pick() { cutSignalling(participant) } }
+    after(span * 3 / 10) { [unowned self] in
+      if one(in: 3), mayCome, let participant = pick() { cutSignalling(participant, isLong: true) }
+    }
+    after(span * 9 / 20) { [unowned self] in
+      guard one(in: 2), let participant = pick() else { return }
+      if one(in: 2) { remove(participant) } else { replaceIdentity(participant) }
     }
     var moment: Int64 = 2_000_000_000
     while moment < span - 1_000_000_000 {
@@ -22,9 +38,11 @@ extension Conference {
   }
 
   /// Somebody joins, with habits and a network of its own.
-  func arrive() {
+  /// - Parameter identity: nil: one of its own.
+  func arrive(room: Int, identity: String? = nil) {
     var configuration = SyntheticPeer.Configuration(number: participants.count)
-    let receivers = max(options.peers - 1, 1)
+    let receivers = plan.neighbours
+    configuration.talksInTurns = true
     configuration.audioReceivers = receivers
     configuration.videoReceivers = receivers
     configuration.audioSequence = firstSequence()
@@ -32,14 +50,16 @@ extension Conference {
     // A browser without a sound card counts samples by a timer that comes late.
     if one(in: 2) { configuration.soundDrift = Int64.random(in: -80_000...(-30_000), using: &random) }
     guard options.weather else {
-      join(configuration, up: .good, down: .good)
+      _ = join(configuration, room: room, identity: identity, up: .good, down: .good)
       return
     }
-    if one(in: 4) {
-      // The rest follows by renegotiation.
+    let hasFew = one(in: 3)
+    if hasFew {
+      // The rest follows when the server asks for it, or never.
       configuration.audioReceivers = (receivers + 1) / 2
       configuration.videoReceivers = (receivers + 1) / 2
     }
+    let keepsFewSlots = hasFew && one(in: 2)
     configuration.waitsForHandshake = one(in: 3)
     configuration.announcesSSRCs = !one(in: 3)
     configuration.dialect = dialect()
@@ -54,7 +74,16 @@ extension Conference {
     configuration.clockDrift = one(in: 2) ? drift : drift < 0 ? -50 : 50
     configuration.videoInterval = [33_333_333, 50_000_000, 66_666_667][Int(random.next() % 3)]
     configuration.videoPacketSize = one(in: 4) ? 60...1_100 : 60...300
-    join(configuration, up: conditions(), down: conditions())
+    if plan.isHeavy {
+      // 20 frames a second of nine packets of a kilobyte.
+      configuration.videoInterval = 50_000_000
+      configuration.videoPacketSize = 950...1_150
+      configuration.videoPackets = 8...10
+      configuration.keyFramePackets = 15...25
+    }
+    let participant = join(
+      configuration, room: room, identity: identity, up: conditions(), down: conditions())
+    participant?.keepsFewSlots = keepsFewSlots
   }
 
   private func dialect() -> Dialect {
@@ -106,7 +135,9 @@ extension Conference {
 
   /// Somebody who is connected; nil if nobody is.
   func pick() -> Participant? {
-    let ready = living.filter { participants[$0].connectedAt < now && participants[$0].peer.isConnected }
+    let ready = living.filter {
+      participants[$0].connectedAt < now && participants[$0].peer.isConnected && participants[$0].isPresent
+    }
     return ready.isEmpty ? nil : participants[ready[Int(random.next() % UInt64(ready.count))]]
   }
 }

@@ -1,22 +1,22 @@
 internal import Crypto
-internal import Engine
 internal import ICE
 internal import Model
-internal import Negotiation
-internal import Peer
-internal import Wire
 
+/// Clients of the native door, and the cables between them and the server.
 extension Conference {
   /// Time that a message of the control plane takes.
-  private func signallingDelay() -> Int64 { Int64.random(in: 5_000_000...60_000_000, using: &random) }
+  func signallingDelay() -> Int64 { Int64.random(in: 5_000_000...60_000_000, using: &random) }
 
-  // MARK: Coming
+  static func roomName(_ room: Int) -> String { "room-\(room)" }
 
-  /// A new participant offers, is answered, and is subscribed to everybody, as everybody is to it.
-  @discardableResult
-  func join(_ configuration: SyntheticPeer.Configuration, up: LinkConditions, down: LinkConditions)
-    -> Participant?
-  {
+  // MARK: - Coming
+
+  /// A new participant comes to the door, and offers once it is in.
+  /// - Parameter identity: nil: one of its own.
+  func join(
+    _ configuration: SyntheticPeer.Configuration, room: Int, identity: String? = nil, up: LinkConditions,
+    down: LinkConditions
+  ) -> Participant? {
     let inside = newInsideAddress()
     let outside = newOutsideAddress(owner: configuration.number)
     let link = network.addLink(up: up, down: down)
@@ -36,25 +36,32 @@ extension Conference {
         configuration, address: inside,
         dtls: try DTLSContext(certificate: certificate, profiles: profiles), ice: ice, journal: journal,
         now: now, random: .seeded(state: random.next()))
-      let key = PeerKey(home: Int(random.next() % UInt64(options.workers)), serial: nextSerial)
-      nextSerial += 1
-      let participant = Participant(peer: peer, key: key, link: link, inside: inside, now: now)
+      let token = SimulatedToken(
+        identity: identity ?? "person-\(configuration.number)", issued: SimulatedToken.seconds(now))
+      let participant = Participant(
+        peer: peer, client: RoomClient(room: Self.roomName(room), token: token), room: room, link: link,
+        inside: inside, now: now)
       precondition(participants.count == configuration.number)
+      for other in participants
+      where other.room == room && other.isPresent && other.client.token.identity == token.identity {
+        journal.count(.duplicateIdentity)
+        other.mayEnd.insert("duplicateIdentity")
+      }
       participants.append(participant)
       living.append(participant.number)
-      byKey[key] = participant.number
-      peer.mayReceive = { [unowned participant] slot, publisher, moment in
-        participant.isFed(UInt16(slot), by: publisher, at: moment)
+      peer.mayReceive = { [unowned self, unowned participant] slot, publisher, moment in
+        mayReceive(participant, UInt16(slot), publisher, moment)
       }
       peer.onSenderReport = { [unowned self, unowned participant] stream, report in
         checkLipSync(participant, stream, report)
       }
       journal.count(.join)
+      if participants.contains(where: { $0.room != room && $0.isPresent }) { journal.count(.otherRoom) }
       journal.trace(
         now,
-        "\(configuration.number) joins, home \(key.home)\(ice.isAggressive ? ", aggressive" : "")\(ice.nominatesAnew ? "" : ", nominating once")\(configuration.dialect.acceptsRTX ? "" : ", no RTX")\(configuration.announcesSSRCs ? "" : ", SSRCs unannounced")\(configuration.waitsForHandshake ? ", DTLS server" : "")"
+        "\(configuration.number) joins \(Self.roomName(room)) as \(token.identity)\(ice.isAggressive ? ", aggressive" : "")\(ice.nominatesAnew ? "" : ", nominating once")\(configuration.dialect.acceptsRTX ? "" : ", no RTX")\(configuration.announcesSSRCs ? "" : ", SSRCs unannounced")\(configuration.waitsForHandshake ? ", DTLS server" : "")"
       )
-      negotiate(participant)
+      connect(participant)
       return participant
     } catch {
       journal.violation(now, "peer \(configuration.number) can't be made: \(error)")
@@ -62,7 +69,24 @@ extension Conference {
     }
   }
 
-  private func newInsideAddress() -> SocketAddress {
+  /// Whether a packet of somebody's may come in a slot: the room put it there, it is of the same room, and the
+  /// subscriber hasn't given it up.
+  private func mayReceive(_ subscriber: Participant, _ slot: UInt16, _ publisher: Int, _ moment: Instant)
+    -> Bool
+  {
+    guard participants[publisher].room == subscriber.room else { return false }
+    guard subscriber.isFed(slot, by: publisher, at: moment) else { return false }
+    guard !subscriber.client.unsubscribed.isEmpty,
+      let kind = subscriber.media.send.first(where: { $0.index == slot })?.kind,
+      let track = participants[publisher].track(kind),
+      let since = subscriber.client.unsubscribed[track]
+    else { return true }
+    return moment <= since
+  }
+
+  // MARK: - Addresses
+
+  func newInsideAddress() -> SocketAddress {
     defer { nextHost += 1 }
     return SocketAddress(
       ipv4: 10, 0, UInt8(nextHost >> 8 & 255), UInt8(nextHost & 255), port: UInt16(40_000 + nextHost % 20_000)
@@ -83,168 +107,219 @@ extension Conference {
     }
   }
 
-  func newInsideAddress(for participant: Participant) -> SocketAddress { newInsideAddress() }
+  // MARK: - Sockets
 
-  // MARK: Descriptions
+  /// A WebSocket for a participant, the first or another one.
+  func connect(_ participant: Participant) {
+    open(
+      SocketRecord(
+        control.open(room: participant.client.room), client: participant.client, participant: participant))
+  }
 
-  /// Offer and answer, each as text and each on its way for a while.
-  func negotiate(_ participant: Participant, restartsICE: Bool = false, receivers: Int? = nil) {
-    guard !participant.isNegotiating else { return }
+  /// Somebody who isn't to be let in.
+  func knock(room: Int, token: SimulatedToken, refusal: String) {
+    let name = Self.roomName(room)
+    let client = RoomClient(room: name, token: token)
+    open(SocketRecord(control.open(room: name), client: client, participant: nil, refusal: refusal))
+  }
+
+  private func open(_ record: SocketRecord) {
+    sockets[record.socket.number] = record
+    say(record.client.connect(record.socket), on: record)
+  }
+
+  /// Asks for something, now or once there is a socket that serves.
+  func ask(
+    _ participant: Participant, _ kind: RoomClient.Request.Kind, _ text: (_ id: Int) -> String
+  ) {
+    let request = participant.client.ask(kind, text)
+    guard participant.client.isOpen, let record = record(of: participant) else { return }
+    say(request, on: record)
+  }
+
+  func record(of participant: Participant) -> SocketRecord? {
+    participant.client.socket.flatMap { sockets[$0.number] }
+  }
+
+  func say(_ request: RoomClient.Request, on record: SocketRecord) {
+    guard !record.isBroken else { return }
+    let delay = signallingDelay()
+    record.upUntil = max(now.advanced(byNanoseconds: delay), record.upUntil.advanced(byNanoseconds: 1))
+    messagesInFlight += 1
+    schedule.add(at: record.upUntil) { [unowned self] in
+      messagesInFlight -= 1
+      guard !record.hasHungUp, !record.isBroken || !record.losesWhatWasSent else { return }
+      record.hasEntered = true
+      record.socket.receive(request.text)
+    }
+  }
+
+  /// What the server has said on all sockets goes on its way.
+  func takeMessages() {
+    for entry in control.outbox.take() {
+      guard let record = sockets[entry.socket] else { continue }
+      switch entry.content {
+      case .text(let text):
+        digest.add(text, socket: entry.socket, now: now)
+        noteSaid(text, record)
+        if ServerWord.isSample(text) { continue }
+      case .close(let code): record.closeCode = code
+      }
+      guard !record.isBroken else { continue }
+      let delay = signallingDelay()
+      record.downUntil = max(
+        now.advanced(byNanoseconds: delay), record.downUntil.advanced(byNanoseconds: 1))
+      messagesInFlight += 1
+      schedule.add(at: record.downUntil) { [unowned self] in
+        messagesInFlight -= 1
+        guard !record.isBroken else { return }
+        switch entry.content {
+        case .text(let text): hear(text, record)
+        case .close(let code): hearClose(code, record)
+        }
+      }
+    }
+  }
+
+  /// Seen at the server's door, whether it arrives or not.
+  private func noteSaid(_ text: String, _ record: SocketRecord) {
+    guard let participant = record.participant else { return }
+    if text.hasSuffix(#""type":"closed"}"#) { record.closedMessages += 1 }
+    if text.hasSuffix(#""type":"resumed"}"#) {
+      if let since = participant.awaySince, now - since > ControlPlane.grace + .milliseconds(600) {
+        journal.violation(now, "\(participant.number) comes back \(now - since) after its socket had gone")
+      }
+      participant.awaySince = nil
+    }
+  }
+
+  private func hear(_ text: String, _ record: SocketRecord) {
+    let who = record.participant.map { "client of \($0.number)" } ?? "somebody at the door"
+    let actions = record.client.receive(text, now: now) { journal.violation(now, "the \(who) \($0)") }
+    for action in actions {
+      if let participant = record.participant {
+        act(action, participant, record)
+      } else if case .ended(let reason) = action {
+        if reason != record.refusal {
+          journal.violation(now, "\(who) is told \(reason) instead of \(record.refusal ?? "-")")
+        }
+        journal.count(.joinRefused)
+      } else {
+        journal.violation(now, "\(who) is let in instead of being told \(record.refusal ?? "-")")
+      }
+    }
+  }
+
+  private func hearClose(_ code: UInt16, _ record: SocketRecord) {
+    if record.client.socket?.number == record.socket.number {
+      record.client.disconnect()
+      if record.client.end == nil {
+        journal.violation(
+          now, "the socket of \(record.client.token.identity) is closed by \(code), without a word why")
+        if let participant = record.participant {
+          if participant.isPresent { participant.leftAt = now }
+          retire(participant)
+        }
+      }
+    }
+    after(signallingDelay()) { [unowned self] in hangUp(record, inGoodOrder: true) }
+  }
+
+  /// The server hears that a socket has gone.
+  func hangUp(_ record: SocketRecord, inGoodOrder: Bool = false) {
+    guard !record.hasHungUp else { return }
+    record.hasHungUp = true
+    record.socket.hangUp(inGoodOrder: inGoodOrder)
+    guard let participant = record.participant, participant.client.end == nil else { return }
+    let hasNewer = sockets.values.contains {
+      $0.participant === participant && $0.hasEntered && $0.socket.number > record.socket.number
+    }
+    if !hasNewer { participant.awaySince = now }
+  }
+
+  // MARK: - What a client does
+
+  private func act(_ action: RoomClient.Action, _ participant: Participant, _ record: SocketRecord) {
+    switch action {
+    case .joined: negotiate(participant)
+    case .resumed:
+      journal.count(.signallingResumed)
+      journal.trace(now, "\(participant.number) has resumed")
+      participant.isAway = false
+      for request in participant.client.pending {
+        journal.count(.requestRepeated)
+        say(request, on: record)
+      }
+    case .answered(let sdp): accept(participant, sdp)
+    case .offerWanted(let audio, let video, let restartsICE):
+      if restartsICE {
+        negotiate(participant, restartsICE: true)
+      } else if !participant.keepsFewSlots {
+        participant.lackingReceivers += max(audio, video)
+        if !participant.isNegotiating { negotiate(participant) }
+      }
+    case .refused(let request, let code): hearRefusal(participant, request, code)
+    case .ended(let reason): hearEnd(participant, reason)
+    }
+  }
+
+  private func hearRefusal(_ participant: Participant, _ request: RoomClient.Request, _ code: String) {
+    journal.trace(now, "\(participant.number) is refused by \(code)")
+    if request.kind == .offer { participant.isNegotiating = false }
+    // The session, or the track, may have ended meanwhile; and what somebody else holds can't be let go.
+    if code == "unavailable" || code == "unknown-track" { return }
+    if code == "not-allowed", request.kind == .mute { return }
+    journal.violation(now, "\(participant.number) is refused by \(code): \(request.text.prefix(60))")
+  }
+
+  private func hearEnd(_ participant: Participant, _ reason: String) {
+    journal.trace(now, "\(participant.number) hears that it is over: \(reason)")
+    if !participant.client.hasJoined,
+      reason != "token-removed" || !removedIdentities.contains(participant.client.token.identity)
+    {
+      journal.violation(now, "\(participant.number) is not let in: \(reason)")
+    }
+    if reason == "session-gone" { journal.count(.sessionGone) }
+    if reason == "session-gone", isInRoom(participant) {
+      journal.violation(now, "\(participant.number) can't resume a session that lives")
+    }
+    participant.awaySince = nil
+    if participant.isPresent { participant.leftAt = now }
+    retire(participant)
+    // As people do.
+    if reason == "session-gone", mayCome {
+      arrive(room: participant.room, identity: participant.client.token.identity)
+    }
+  }
+
+  // MARK: - Descriptions
+
+  /// Offers, and is answered by and by.
+  func negotiate(_ participant: Participant, restartsICE: Bool = false) {
+    guard !participant.isNegotiating, participant.client.hasJoined, participant.client.end == nil,
+      participant.isPresent
+    else { return }
     participant.isNegotiating = true
+    participant.receivers = min(participant.receivers + participant.lackingReceivers, 16)
+    participant.lackingReceivers = 0
     do {
-      let offer = try participant.peer.makeOffer(restartsICE: restartsICE, receivers: receivers)
-      after(signallingDelay()) { [unowned self] in answer(participant, offer) }
+      let offer = try participant.peer.makeOffer(
+        restartsICE: restartsICE, receivers: participant.receivers)
+      ask(participant, .offer) { ClientWord.offer(offer, id: $0) }
     } catch {
       journal.violation(now, "peer \(participant.number) can't offer: \(error)")
     }
   }
 
-  private func answer(_ participant: Participant, _ text: String) {
-    guard participant.isPresent else { return }
-    let isNew = participant.negotiator.remote == nil
-    let local = LocalTransport(
-      credentials: .generate(homeWorker: participant.key.home, random: &random),
-      fingerprint: serverContext.certificate.fingerprint(.sha256), candidates: [Self.serverAddress])
-    do {
-      let offer = try SessionDescription(parsing: text)
-      let answer = try participant.negotiator.answer(to: offer, local: local, random: &random)
-      guard let transport = answer.agreement.transport else {
-        return journal.violation(now, "the answer to \(participant.number) has no transport")
-      }
-      participant.media = answer.agreement.media
-      for section in participant.media.send {
-        participant.announced.formUnion([section.ssrc] + (section.rtxSSRC.map { [$0] } ?? []))
-      }
-      if isNew {
-        server.bridge.post(
-          .add(
-            PeerSetup(
-              key: participant.key, local: transport.localCredentials, remote: transport.remote,
-              media: participant.media, verification: .always,
-              reportSSRC: UInt32(truncatingIfNeeded: random.next()) | 1, createdAt: now)))
-      } else {
-        server.bridge.post(.apply(participant.key, participant.media))
-        if transport.restartsICE {
-          server.bridge.post(
-            .restartICE(
-              participant.key, local: transport.localCredentials, remote: transport.remote.credentials))
-        }
-      }
-      openPairs(participant)
-      if isNew { subscribeAll(participant) } else { fillPairs(participant) }
-      let reply = answer.sdp
-      after(signallingDelay()) { [unowned self] in accept(participant, reply) }
-    } catch {
-      journal.violation(now, "the offer of \(participant.number) can't be answered: \(error)")
-    }
-  }
-
   private func accept(_ participant: Participant, _ text: String) {
     participant.isNegotiating = false
-    guard participant.isPresent else { return }
+    guard participant.isPresent, living.contains(participant.number) else { return }
     do {
       try participant.peer.accept(text, now: now)
     } catch {
       journal.violation(now, "peer \(participant.number) can't take the answer: \(error)")
     }
     flush(participant)
-  }
-
-  // MARK: Subscriptions
-
-  /// Slots come in pairs, told by their stream.
-  private func openPairs(_ participant: Participant) {
-    for section in participant.media.send {
-      let isKnown = participant.pairs.contains { $0.audio == section.index || $0.video == section.index }
-      guard !isKnown else { continue }
-      let partner = participant.pairs.firstIndex { pair in
-        let known = section.kind == .audio ? pair.video : pair.audio
-        let free = section.kind == .audio ? pair.audio == nil : pair.video == nil
-        guard free, let known else { return false }
-        return participant.media.send.first { $0.index == known }?.streamID == section.streamID
-      }
-      let place = partner ?? participant.pairs.count
-      if partner == nil { participant.pairs.append(Participant.Pair()) }
-      if section.kind == .audio {
-        participant.pairs[place].audio = section.index
-      } else {
-        participant.pairs[place].video = section.index
-      }
-    }
-  }
-
-  private func subscribeAll(_ newcomer: Participant) {
-    fillPairs(newcomer)
-    for other in participants where other !== newcomer && other.isPresent && !other.pairs.isEmpty {
-      if let free = other.pairs.firstIndex(where: { $0.publisher == nil }) {
-        assign(other, pair: free, to: newcomer.number)
-      }
-    }
-  }
-
-  /// Free pairs get whoever isn't heard yet.
-  func fillPairs(_ participant: Participant) {
-    for other in participants
-    where other !== participant && other.isPresent && !other.media.receive.isEmpty {
-      guard !participant.pairs.contains(where: { $0.publisher == other.number }),
-        let free = participant.pairs.firstIndex(where: { $0.publisher == nil })
-      else { continue }
-      assign(participant, pair: free, to: other.number)
-    }
-  }
-
-  /// Feeds a pair of slots from another participant, or from nobody.
-  func assign(_ subscriber: Participant, pair index: Int, to publisher: Int?) {
-    subscriber.pairs[index].publisher = publisher
-    let source = publisher.map { participants[$0] }
-    for (slot, kind) in [
-      (subscriber.pairs[index].audio, MediaKind.audio), (subscriber.pairs[index].video, .video),
-    ] {
-      guard let slot else { continue }
-      let track = source?.track(kind)
-      server.bridge.post(.assign(subscriber.key, slot: slot, track))
-      subscriber.noteFeed(slot, track == nil ? nil : publisher, now: now)
-      journal.trace(
-        now, "slot \(slot) of \(subscriber.number) gets \(publisher.map { "\(kind) of \($0)" } ?? "nothing")")
-    }
-  }
-
-  /// The publisher is gone: whoever had it has a free pair.
-  func endFeeds(of publisher: Int) {
-    for subscriber in participants {
-      for index in subscriber.pairs.indices where subscriber.pairs[index].publisher == publisher {
-        subscriber.pairs[index].publisher = nil
-        for slot in [subscriber.pairs[index].audio, subscriber.pairs[index].video] {
-          if let slot { subscriber.noteFeed(slot, nil, now: now) }
-        }
-      }
-    }
-  }
-
-  // MARK: Going
-
-  func leave(_ participant: Participant) {
-    guard participant.isPresent else { return }
-    journal.count(.leave)
-    journal.trace(now, "\(participant.number) leaves")
-    participant.leftAt = now
-    server.bridge.post(.close(participant.key))
-    participant.peer.close()
-    retire(participant)
-  }
-
-  /// It is gone without a word; the server finds out by itself.
-  func vanish(_ participant: Participant) {
-    guard participant.isPresent else { return }
-    journal.count(.vanish)
-    journal.trace(now, "\(participant.number) vanishes")
-    participant.leftAt = now
-    participant.peer.close()
-    retire(participant)
-  }
-
-  private func retire(_ participant: Participant) {
-    living.removeAll { $0 == participant.number }
-    network.detach(participant.inside)
+    if participant.lackingReceivers > 0 { negotiate(participant) }
   }
 }

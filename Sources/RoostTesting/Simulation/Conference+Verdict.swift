@@ -12,12 +12,11 @@ extension Conference {
     run(until: now + .seconds(2))
     auditTracks()
     auditStreams()
-    for number in living { leave(participants[number]) }
-    runServer()
-    run(until: now + .seconds(1))
-    // Whoever vanished is given up when consent ends.
-    if participants.contains(where: { $0.closedAt == .never }) { run(until: now + .seconds(40)) }
+    settle()
+    end()
+    auditSessions()
     auditTables()
+    for record in sockets.values { record.socket.hangUp(inGoodOrder: false) }
   }
 
   // MARK: Streams
@@ -54,7 +53,8 @@ extension Conference {
       guard let number = feed.publisher else { continue }
       let publisher = participants[number]
       guard publisher.peer.connectedAt != .never, subscriber.peer.connectedAt != .never else { continue }
-      var last = max(feed.from, publisher.peer.connectedAt, subscriber.peer.connectedAt)
+      var last = max(
+        feed.from, publisher.peer.connectedAt, subscriber.peer.connectedAt, stream.knownSince)
       let end = min(
         index + 1 < feeds.count ? feeds[index + 1].from : .never, publisher.leftAt, subscriber.leftAt,
         stoppedAt)
@@ -86,7 +86,6 @@ extension Conference {
       let isLacked = track.packets.contains {
         $0.sentAt >= from && $0.sentAt <= until && content.lacks($0.codec)
       }
-      if isLacked { journal.count(.codecMissing) }
       return isLacked
     }
   }
@@ -117,7 +116,8 @@ extension Conference {
         let run = track.runs[packet.run]
         guard packet.requests == 0, until < ended, gap.count < 200, number - run.firstPacket > 100,
           packet.sentAt > publisher.connectedAt.advanced(byNanoseconds: 500_000_000),
-          packet.run == track.packets[min(number + 20, last)].run,
+          // A source that has started over doesn't know what it was asked for.
+          !track.runs.contains(where: { $0.startedAt > packet.sentAt && $0.startedAt <= until }),
           // What was missed while it was held is of no use any more.
           !track.isHeld(from: packet.sentAt, until: until),
           !publisher.isDisturbed(from: packet.sentAt, until: until)
@@ -135,8 +135,8 @@ extension Conference {
     let stream = subscriber.peer.streams[index]
     let slot = stream.section.index
     subscriber.reports[slot] = (report.ntp, report.rtpTimestamp, now)
-    guard let pair = subscriber.pairs.first(where: { $0.audio == slot || $0.video == slot }),
-      let audio = pair.audio, let video = pair.video,
+    let pair = subscriber.pair(of: slot)
+    guard let audio = pair.audio, let video = pair.video,
       let sound = subscriber.reports[audio], let picture = subscriber.reports[video],
       sound.ntp == picture.ntp,
       let soundError = captureError(subscriber, audio, sound.timestamp, told: sound.ntp),
@@ -152,10 +152,13 @@ extension Conference {
     {
       journal.count(.lipSyncAfterSwitch)
     }
-    if soundError.isGuessed { journal.count(.lipSyncAfterClockChange) }
+    if soundError.isClockChange { journal.count(.lipSyncAfterClockChange) }
     let difference = soundError.nanoseconds - pictureError.nanoseconds
-    // Right after a change of clock nobody has told the new one: the network's jitter is in it.
-    if difference.magnitude > (soundError.isGuessed ? 150_000_000 : 5_000_000) {
+    // Until the clock has been told, the network's jitter is in it; while it is young, what is left of that once the
+    // least delay has been seen.
+    let tolerance: UInt64 =
+      soundError.isGuessed ? 150_000_000 : soundError.isYoung ? 20_000_000 : 5_000_000
+    if difference.magnitude > tolerance {
       journal.violation(
         now,
         "sender reports to \(subscriber.number) put sound and picture of \(soundError.publisher) \(difference / 1_000) us apart"
@@ -169,7 +172,7 @@ extension Conference {
   ///   have told its clock anew.
   private func captureError(
     _ subscriber: Participant, _ slot: UInt16, _ timestamp: UInt32, told: NTPTime
-  ) -> (publisher: Int, nanoseconds: Int64, isGuessed: Bool)? {
+  ) -> (publisher: Int, nanoseconds: Int64, isGuessed: Bool, isYoung: Bool, isClockChange: Bool)? {
     let told = told.nanoseconds(since: NTPTime(unixNanoseconds: VirtualClock.wallTimeAtZero))
     guard let stream = subscriber.peer.streams.first(where: { $0.section.index == slot }),
       let entry = stream[stream.highest],
@@ -186,28 +189,33 @@ extension Conference {
     guard participants[track.publisher].isPresent else { return nil }
     let packet = track.packets[Int(entry.packet)]
     guard packet.run == track.runs.count - 1,
-      // The stream may have been anchored anew since.
-      packet.sentAt >= max(track.holds.last ?? packet.sentAt, track.codecChanges.last ?? packet.sentAt)
+      // The stream may have been anchored anew since, also since the report was made.
+      packet.sentAt >= max(track.holds.last ?? packet.sentAt, track.codecChanges.last ?? packet.sentAt),
+      told > (track.holds.last?.nanoseconds ?? 0) + 200_000_000
     else { return nil }
     let rate = run.rate
-    let isGuessed =
-      run.isClockChange
-      && (now.nanoseconds - run.startedAt.nanoseconds < 8_000_000_000
-        || participants[track.publisher].isDisturbed(from: run.startedAt, until: now))
     let clock = participants[track.publisher].peer.clock
+    let isYoung = now.nanoseconds - run.startedAt.nanoseconds < 8_000_000_000
+    let isDisturbed = participants[track.publisher].isDisturbed(from: run.startedAt, until: now)
+    // A slow sound needs two reports, which may have been lost.
+    let isGuessed =
+      run.isClockChange && (isYoung || isDisturbed) || clock.soundDrift != 0 && isYoung && isDisturbed
     let expected =
       run.base &+ DriftingClock.units(clock.media(Instant(nanoseconds: told), track.kind), rate: rate)
     let source = timestamp &- (entry.timestamp &- packet.timestamp)
     let steps = Int64(Int32(bitPattern: source &- expected))
     let second = DriftingClock.units(clock.media(Instant(nanoseconds: 1_000_000_000), track.kind), rate: rate)
-    return (track.publisher, steps * 1_000_000_000 / Int64(second), isGuessed)
+    return (
+      track.publisher, steps * 1_000_000_000 / Int64(second), isGuessed, isYoung,
+      run.isClockChange && isGuessed
+    )
   }
 
   // MARK: Tables
 
   /// Nothing is left of anybody.
   private func auditTables() {
-    for participant in participants where participant.closedAt == .never {
+    for participant in participants where participant.key != nil && participant.closedAt == .never {
       journal.violation(now, "the server never said that peer \(participant.number) is gone")
     }
     for report in server.reports(now: now) {

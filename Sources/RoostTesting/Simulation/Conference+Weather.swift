@@ -1,11 +1,12 @@
 internal import Engine
 internal import Model
+internal import Rooms
 
 extension Conference {
   /// One of the things that befall a conference, to somebody.
   func somethingHappens() {
     guard let participant = pick() else { return }
-    switch random.next() % 24 {
+    switch random.next() % 29 {
     case 0: rebind(participant, changingWorker: false)
     case 1: rebind(participant, changingWorker: true)
     case 2: changeInterface(participant)
@@ -15,7 +16,7 @@ extension Conference {
     case 8: skipNumbers(participant)
     case 9, 10: replace(participant)
     case 11: switchSource(participant)
-    case 12: showSpeaker(participant)
+    case 12: cutInFlight(participant)
     case 13: leaveAndBack(participant)
     case 14: leaveForAWhile(participant)
     case 15: renegotiate(participant)
@@ -23,7 +24,10 @@ extension Conference {
     case 17: spoof(participant)
     case 18: hold(participant)
     case 19, 20: changeCodec(participant)
-    case 21: network.setConditions(participant.link, up: conditions(), down: conditions())
+    case 21, 22: mute(participant)
+    case 23: one(in: 2) ? cutInFlight(participant) : cutSignalling(participant)
+    case 24: exchange(participant)
+    case 25: network.setConditions(participant.link, up: conditions(), down: conditions())
     default: requestPicture(participant)
     }
   }
@@ -33,8 +37,8 @@ extension Conference {
   /// A NAT forgets: the peer does not know, and its packets come from elsewhere.
   func rebind(_ participant: Participant, changingWorker: Bool) {
     let worker =
-      changingWorker && options.workers > 1
-      ? participant.worker.map { ($0 + 1) % options.workers } : nil
+      changingWorker && plan.workers > 1
+      ? participant.worker.map { ($0 + 1) % plan.workers } : nil
     let outside = newOutsideAddress(owner: participant.number, worker: worker)
     network.rebind(participant.inside, to: outside)
     journal.trace(now, "\(participant.number) is seen as \(outside)")
@@ -48,7 +52,7 @@ extension Conference {
   private func changeInterface(_ participant: Participant) {
     journal.count(.interfaceChange)
     journal.trace(now, "\(participant.number) changes its network")
-    let inside = newInsideAddress(for: participant)
+    let inside = newInsideAddress()
     network.detach(participant.inside)
     network.attach(
       inside, as: newOutsideAddress(owner: participant.number), link: participant.link)
@@ -81,22 +85,37 @@ extension Conference {
       changingSSRC: !participant.peer.configuration.announcesSSRCs && one(in: 2), now: now)
   }
 
-  /// The control plane holds one of its tracks for a while.
-  private func hold(_ participant: Participant) {
+  /// One of its tracks, once it publishes.
+  private func pickTrack(_ participant: Participant) -> String? {
     let kind: MediaKind = one(in: 2) ? .audio : .video
-    guard let key = participant.track(kind),
-      let track = journal.tracks.first(where: {
-        $0.publisher == participant.number && $0.index == Int(key.index)
-      }), !track.isHeld
-    else { return }
+    guard journal.tracks.contains(where: { $0.publisher == participant.number && $0.kind == kind }) else {
+      return nil
+    }
+    return participant.track(kind)
+  }
+
+  /// Whoever administers the room holds one of its tracks for a while.
+  private func hold(_ participant: Participant) {
+    guard let track = pickTrack(participant) else { return }
     journal.count(.trackHeld)
-    journal.trace(now, "\(track.name) is held")
-    server.bridge.post(.mute(key, true))
-    track.noteHold(now: now)
+    let (name, identity) = (Self.roomName(participant.room), participant.client.token.identity)
+    let set = { [unowned self] (held: Bool) in
+      _ = control.perform { directory in
+        try? await directory.administration(of: name)?.hold(track, of: identity, held).isHeld
+      }
+    }
+    set(true)
+    after(Int64.random(in: 0...1_500_000_000, using: &random)) { set(false) }
+  }
+
+  /// It holds one of its own tracks for a while.
+  private func mute(_ participant: Participant) {
+    guard participant.client.isOpen, let track = pickTrack(participant) else { return }
+    journal.count(.muted)
+    ask(participant, .mute) { ClientWord.mute(track, true, id: $0) }
     after(Int64.random(in: 0...1_500_000_000, using: &random)) { [unowned self] in
-      journal.trace(now, "\(track.name) flows again")
-      server.bridge.post(.mute(key, false))
-      track.noteHold(now: now)
+      guard participant.client.end == nil, participant.isPresent else { return }
+      ask(participant, .mute) { ClientWord.mute(track, false, id: $0) }
     }
   }
 
@@ -110,7 +129,7 @@ extension Conference {
   // MARK: Peers
 
   private func replace(_ participant: Participant) {
-    guard server.rebuild(participant.key, now: now) else { return }
+    guard let key = participant.key, server.rebuild(key, now: now) else { return }
     journal.count(.replacement)
     journal.trace(now, "\(participant.number) is replaced")
     participant.replacedAt.append(now)
@@ -119,72 +138,76 @@ extension Conference {
   func replaceAll() { for number in living { replace(participants[number]) } }
 
   private func renegotiate(_ participant: Participant) {
-    guard !participant.isNegotiating else { return }
+    guard !participant.isNegotiating, participant.client.isOpen else { return }
     journal.count(.renegotiation)
     journal.trace(now, "\(participant.number) renegotiates")
-    negotiate(participant, receivers: max(options.peers - 1, participant.pairs.count))
+    negotiate(participant)
   }
 
   /// One goes, another comes.
   private func exchange(_ participant: Participant) {
-    guard participants.count < options.peers * 2 else { return }
+    guard mayCome else { return }
     if one(in: 4) { vanish(participant) } else { leave(participant) }
-    arrive()
+    arrive(room: participant.room)
+  }
+
+  /// Its socket breaks while it waits for an answer: on the way there, at the server, or on the way back.
+  private func cutInFlight(_ participant: Participant) {
+    switch random.next() % 3 {
+    case 0: renegotiate(participant)
+    case 1: mute(participant)
+    default: leaveAndBack(participant)
+    }
+    after(Int64.random(in: 0...100_000_000, using: &random)) { [unowned self] in cutSignalling(participant) }
   }
 
   // MARK: Subscriptions
 
-  private func pickPair(_ participant: Participant) -> Int? {
-    let used = participant.pairs.indices.filter { participant.pairs[$0].publisher != nil }
-    return used.isEmpty ? nil : used[Int(random.next() % UInt64(used.count))]
+  /// A slot that shows something, and what.
+  private func pickSlot(_ participant: Participant) -> (mid: String, track: String)? {
+    guard participant.client.isOpen else { return nil }
+    let slots = participant.client.picture.slots.sorted { $0.key < $1.key }
+    guard !slots.isEmpty else { return nil }
+    let slot = slots[Int(random.next() % UInt64(slots.count))]
+    return (slot.key, slot.value)
   }
 
-  /// Two pairs exchange their publishers.
+  /// It wants something in another slot than where it is.
   private func switchSource(_ participant: Participant) {
-    guard let first = pickPair(participant), let second = pickPair(participant), first != second else {
-      return
-    }
+    guard let first = pickSlot(participant), let second = pickSlot(participant), first.mid != second.mid,
+      kind(of: first.mid, participant) == kind(of: second.mid, participant)
+    else { return }
     journal.count(.sourceSwitch)
-    let publishers = (participant.pairs[first].publisher, participant.pairs[second].publisher)
-    assign(participant, pair: first, to: publishers.1)
-    assign(participant, pair: second, to: publishers.0)
+    subscribe(participant, first.track, mid: second.mid)
+    subscribe(participant, second.track, mid: first.mid)
   }
 
-  /// The first pair gets whoever is the loudest, as the media plane hears it.
-  private func showSpeaker(_ participant: Participant) {
-    let voices = server.bridge.levels().filter {
-      $0.value.attenuation != nil && $0.key.peer != participant.key
-    }
-    let loudest = voices.min { a, b in
-      (a.value.attenuation ?? 127, a.key.peer.rawValue) < (b.value.attenuation ?? 127, b.key.peer.rawValue)
-    }
-    guard let number = loudest.flatMap({ byKey[$0.key.peer] }), participants[number].isPresent,
-      let first = participant.pairs.first, first.publisher != number
-    else { return }
-    journal.count(.speakerSwitch)
-    let other = participant.pairs.firstIndex { $0.publisher == number }
-    assign(participant, pair: 0, to: number)
-    if let other { assign(participant, pair: other, to: first.publisher) }
+  private func kind(of mid: String, _ participant: Participant) -> MediaKind? {
+    participant.media.send.first { $0.mid == mid }?.kind
+  }
+
+  private func subscribe(_ participant: Participant, _ track: String, mid: String? = nil) {
+    ask(participant, .subscribe(track)) { ClientWord.subscribe(track, mid: mid, id: $0) }
+  }
+
+  private func unsubscribe(_ participant: Participant, _ track: String) {
+    journal.count(.unsubscription)
+    ask(participant, .unsubscribe(track)) { ClientWord.unsubscribe(track, id: $0) }
   }
 
   /// Unsubscribed and subscribed again, before anybody could notice.
   private func leaveAndBack(_ participant: Participant) {
-    guard let pair = pickPair(participant), let publisher = participant.pairs[pair].publisher else { return }
-    journal.count(.unsubscription)
-    assign(participant, pair: pair, to: nil)
-    assign(participant, pair: pair, to: publisher)
+    guard let slot = pickSlot(participant) else { return }
+    unsubscribe(participant, slot.track)
+    subscribe(participant, slot.track)
   }
 
   private func leaveForAWhile(_ participant: Participant) {
-    guard let pair = pickPair(participant), let publisher = participant.pairs[pair].publisher else { return }
-    journal.count(.unsubscription)
-    assign(participant, pair: pair, to: nil)
+    guard let slot = pickSlot(participant) else { return }
+    unsubscribe(participant, slot.track)
     after(Int64.random(in: 0...1_500_000_000, using: &random)) { [unowned self] in
-      guard participant.isPresent, participant.pairs[pair].publisher == nil,
-        participants[publisher].isPresent,
-        !participant.pairs.contains(where: { $0.publisher == publisher })
-      else { return }
-      assign(participant, pair: pair, to: publisher)
+      guard participant.isPresent, participant.client.end == nil else { return }
+      subscribe(participant, slot.track)
     }
   }
 

@@ -1,15 +1,19 @@
 internal import Crypto
 internal import Engine
 internal import Model
-internal import Negotiation
 internal import Wire
 
-/// A whole conference in one thread on a virtual clock: synthetic peers, a network, and the server's workers.
-/// All that happens follows from the seed.
+/// A whole conference in one thread on a virtual clock: synthetic peers and their clients, a network, and the server's
+/// workers, rooms and native door. All that happens follows from the seed.
 public final class Conference {
   public struct Options: Sendable {
-    public var workers = 2
+    /// nil: two or four, as the seed has it.
+    public var workers: Int?
     public var peers = 8
+    /// nil: one to three, as the seed has it.
+    public var rooms: Int?
+    /// nil: as the seed has it, which is every tenth.
+    public var isHeavy: Bool?
     /// Virtual time from the first join to the last leave.
     public var duration = Duration.seconds(20)
     /// Bad networks and everything that can happen to a peer; without it, a network that only delays.
@@ -28,7 +32,7 @@ public final class Conference {
     public var violationCount: Int
     public var trace: [String]
     public var mechanisms: MechanismCounts
-    /// Of all datagrams with their times.
+    /// Of all datagrams, and of what the server said on sockets, with their times.
     public var digest: String
     public var datagrams: UInt64
     public var virtualTime: Duration
@@ -37,13 +41,14 @@ public final class Conference {
   static let serverAddress = SocketAddress(ipv4: 203, 0, 113, 1, port: 7_882)
 
   let options: Options
+  let plan: Plan
   let seed: UInt64
   let journal: Journal
   var clock: VirtualClock
   var random: RandomSource
   var network: NetworkEmulator
   let server: SimulatedServer
-  let serverContext: DTLSContext
+  let control: ControlPlane
   var schedule = Schedule()
   /// All that ever were, by number.
   var participants: [Participant] = []
@@ -51,11 +56,18 @@ public final class Conference {
   var living: [Int] = []
   var byKey: [PeerKey: Int] = [:]
   var tap = NetworkTap()
-  private var digest = Digest()
+  var digest = Digest()
   /// Outside addresses, never used again, and whose they were.
   var owners: [SocketAddress: Int] = [:]
-  var nextSerial: UInt64 = 1
   var nextHost = 1
+  /// By the server's number of it.
+  var sockets: [Int: SocketRecord] = [:]
+  /// Messages of the control plane on their way.
+  var messagesInFlight = 0
+  /// Whose tokens of before are no good any more.
+  var removedIdentities: Set<String> = []
+  /// Sessions end because the conference does.
+  var isEnding = false
   /// When the publishers fell silent.
   var stoppedAt = Instant.never
   var lastChecks: [(bytes: [UInt8], path: NetworkPath)] = []
@@ -63,6 +75,7 @@ public final class Conference {
   public init(seed: UInt64, options: Options = Options()) throws {
     self.seed = seed
     self.options = options
+    plan = Plan(seed: seed, options: options)
     journal = Journal(traces: options.traces)
     options.hooks.setSeed(seed ^ 0x5EED_5EED_5EED_5EED)
     clock = VirtualClock(hooks: options.hooks)
@@ -70,10 +83,12 @@ public final class Conference {
     network = NetworkEmulator(random: .seeded(state: random.next()))
     let start = VirtualClock.wallTimeAtZero / 1_000_000_000
     let certificate = try DTLSCertificate(notBefore: start - 86_400, notAfter: start + 86_400 * 30)
-    serverContext = try DTLSContext(certificate: certificate)
     server = SimulatedServer(
-      workers: options.workers, address: Self.serverAddress, epoch: clock.epoch, dtls: serverContext,
-      seed: random.next())
+      workers: plan.workers, address: Self.serverAddress, epoch: clock.epoch,
+      dtls: try DTLSContext(certificate: certificate), seed: random.next())
+    control = ControlPlane(
+      server, certificate: certificate, epoch: clock.epoch, peers: 1_000,
+      random: .seeded(state: random.next()))
   }
 
   var now: Instant { clock.now }
@@ -86,7 +101,9 @@ public final class Conference {
   /// Runs everything and tells what it saw.
   public func run() -> Outcome {
     let start = now
-    plan()
+    control.begin(now: now)
+    defer { control.end() }
+    makePlans()
     run(until: start + options.duration)
     finish()
     defer { clock.release() }
@@ -110,16 +127,18 @@ public final class Conference {
       step()
     }
     clock.advance(to: end)
+    control.advance(to: end)
   }
 
   private func nextDeadline() -> Instant {
-    var next = min(network.deadline, server.deadline, schedule.deadline)
+    var next = min(network.deadline, server.deadline, schedule.deadline, control.deadline)
     for number in living { next = min(next, participants[number].deadline) }
     return next
   }
 
   /// Everything that is due at this instant.
   private func step() {
+    control.advance(to: now)
     while let action = schedule.next(now: now) { action() }
     while let delivery = network.deliver(now: now) { route(delivery) }
     journal.note(lost: network.lostTags)
@@ -131,13 +150,24 @@ public final class Conference {
     runServer()
   }
 
+  /// Lets workers and rooms run until none has anything to do.
   func runServer() {
-    guard let datagrams = server.run(now: now) else {
-      return journal.violation(now, "the workers do not become quiet")
+    for _ in 0..<Self.turnLimit {
+      guard control.run() else { return journal.violation(now, "the rooms do not become quiet") }
+      takeTap()
+      guard let datagrams = server.run(now: now) else {
+        return journal.violation(now, "the workers do not become quiet")
+      }
+      guard control.run() else { return journal.violation(now, "the rooms do not become quiet") }
+      takeTap()
+      for datagram in datagrams { depart(datagram) }
+      takeMessages()
+      if !server.isWoken && !control.isBusy { return }
     }
-    takeEvents()
-    for datagram in datagrams { depart(datagram) }
+    journal.violation(now, "workers and rooms keep each other busy")
   }
+
+  private static let turnLimit = 1_000
 
   /// Sends what a peer has left, and notes when it wants its turn.
   func flush(_ participant: Participant) {
@@ -244,30 +274,6 @@ public final class Conference {
     let word = bytes[start..<start + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     if !subscriber.rtcpIndices.insert(word).inserted {
       journal.violation(now, "SRTCP index \(word & 0x7FFF_FFFF) is used twice for \(subscriber.number)")
-    }
-  }
-
-  // MARK: Events
-
-  private func takeEvents() {
-    for event in server.bridge.drainEvents() {
-      guard let number = byKey[event.peer] else { continue }
-      let participant = participants[number]
-      if let profile = event.connected {
-        participant.connectedAt = now
-        participant.profile = profile
-        journal.count(.connected)
-        journal.trace(now, "\(number) is connected by \(profile.name)")
-        if participant.peer.configuration.waitsForHandshake { journal.count(.handshakeAsServer) }
-      }
-      if let reason = event.closed {
-        participant.closedAt = now
-        journal.trace(now, "the server closed \(number): \(reason)")
-        if participant.isPresent {
-          journal.violation(now, "the server closed peer \(number), which had not left: \(reason)")
-        }
-        endFeeds(of: number)
-      }
     }
   }
 }

@@ -1,7 +1,7 @@
 internal import Crypto
 internal import Model
 
-/// One number for everything that was ever sent and when: two runs of a seed that differ in a bit differ in it.
+/// One number for everything that was ever sent and said, and when: two runs of a seed that differ in a bit differ in it.
 struct Digest: ~Copyable {
   private var code = HMAC(.sha256, key: Array("roost-simulate".utf8))
 
@@ -14,6 +14,14 @@ struct Digest: ~Copyable {
     )
     withUnsafeBytes(of: &head) { code.update($0) }
     bytes.withUnsafeBytes { code.update($0) }
+  }
+
+  /// What was said on a socket.
+  mutating func add(_ text: String, socket: Int, now: Instant) {
+    var head = (now.nanoseconds.bigEndian, UInt64(socket).bigEndian, UInt64(text.utf8.count).bigEndian)
+    withUnsafeBytes(of: &head) { code.update($0) }
+    var text = text
+    text.withUTF8 { code.update(UnsafeRawBufferPointer($0)) }
   }
 
   /// In hexadecimal.

@@ -1,9 +1,8 @@
 internal import Crypto
-internal import Engine
 internal import Model
-internal import Negotiation
 
-/// One person in a simulated conference: the far end, and what the control plane knows of it.
+/// One person in a simulated conference: the far end, its client of the native door, and what the server was seen to do
+/// for it.
 final class Participant {
   /// Who feeds a slot from some moment on.
   struct Feed {
@@ -11,21 +10,23 @@ final class Participant {
     var publisher: Int?
   }
 
-  /// The audio and the video slot for one other person.
+  /// An audio and a video slot that are played in step.
   struct Pair {
     var audio: UInt16?
     var video: UInt16?
-    var publisher: Int?
   }
 
   let peer: SyntheticPeer
-  let key: PeerKey
+  let client: RoomClient
+  /// Which of the conference's rooms.
+  let room: Int
+  /// Once the server has made a peer of the media plane for it.
+  var key: PeerKey?
   let link: Int
   let joinedAt: Instant
   var inside: SocketAddress
-  var negotiator = Negotiator(policy: .server)
+  /// What the server agreed to.
   var media = AgreedMedia()
-  var pairs: [Pair] = []
   /// SSRCs that the server may send under.
   var announced: Set<UInt32> = []
   /// By slot.
@@ -34,12 +35,25 @@ final class Participant {
   var connectedAt = Instant.never
   var profile: SRTPProfile?
   var closedAt = Instant.never
-  /// The conference has let it go.
+  /// It has left, or its session was ended.
   var leftAt = Instant.never
+  /// It went without a word.
+  var vanishedAt = Instant.never
   /// SRTCP indices of the server's packets.
   var rtcpIndices: Set<UInt32> = []
-  /// Offer and answer are on their way.
+  /// An offer is on its way.
   var isNegotiating = false
+  /// Pairs of sections that it receives in, and that it was told to add since its last offer.
+  var receivers: Int
+  var lackingReceivers = 0
+  /// It offers no more sections than at first: whoever speaks gets them.
+  var keepsFewSlots = false
+  /// Its session's end, as the server says it may be.
+  var mayEnd: Set<String> = []
+  /// When the server heard that its last socket had gone, and nothing of a new one since.
+  var awaySince: Instant?
+  /// It came back, or it is over.
+  var isAway = false
   /// The worker that its media path leads to.
   var worker: Int?
   /// Sender reports by slot, for lip sync: server time, timestamp.
@@ -54,10 +68,12 @@ final class Participant {
   var deadline = Instant.never
 
   init(
-    peer: SyntheticPeer, key: PeerKey, link: Int, inside: SocketAddress, now: Instant
+    peer: SyntheticPeer, client: RoomClient, room: Int, link: Int, inside: SocketAddress, now: Instant
   ) {
     self.peer = peer
-    self.key = key
+    self.client = client
+    self.room = room
+    receivers = peer.audioReceivers
     self.link = link
     self.inside = inside
     joinedAt = now
@@ -66,9 +82,17 @@ final class Participant {
   var number: Int { peer.number }
   var isPresent: Bool { leftAt == .never }
 
-  /// The index of the server's section for a kind of ours.
-  func track(_ kind: MediaKind) -> TrackKey? {
-    media.receive.first { $0.kind == kind }.map { TrackKey(peer: key, index: $0.index) }
+  /// Its track of a kind, as the room names it.
+  func track(_ kind: MediaKind) -> String? {
+    media.receive.first { $0.kind == kind }.flatMap { client.tracks[$0.mid] }
+  }
+
+  /// The slot that is played in step with another.
+  func pair(of slot: UInt16) -> Pair {
+    guard let stream = media.send.first(where: { $0.index == slot })?.streamID else { return Pair() }
+    let both = media.send.filter { $0.streamID == stream }
+    return Pair(
+      audio: both.first { $0.kind == .audio }?.index, video: both.first { $0.kind == .video }?.index)
   }
 
   func noteFeed(_ slot: UInt16, _ publisher: Int?, now: Instant) {

@@ -181,6 +181,12 @@ struct StreamAudit {
       )
     }
     if entry.isVideo { auditStart(new, after: last.extended, extended, entry) }
+    // A source that takes over goes on where the stream was.
+    if extended > last.extended + 1,
+      !((last.extended + 1)..<extended).contains(where: { departures[$0] != nil })
+    {
+      complain("numbers jump from \(last.extended) to \(extended), where \(new.track.name) takes over")
+    }
     // Samples of the new source come as much later as they were taken later, as far as that is known.
     // The time until a change is counted by the clock before it (RFC 7160 §4.2), and where packets were lost on the
     // joint nobody can tell when that was.
@@ -230,6 +236,12 @@ struct StreamAudit {
     // A whole run of which nothing came has numbers that nobody can tell.
     if old.track === new.track, new.run > old.run + 1 { return true }
     guard let first = stream[after]?.sentAt, let last = stream[before]?.sentAt else { return false }
+    // As has a later run of the old one.
+    if old.track !== new.track, old.run + 1 < old.track.runs.count,
+      old.track.runs[old.run + 1].startedAt < last
+    {
+      return true
+    }
     let newRunSince = new.track.runs[new.run].startedAt
     return subscriber.feeds[stream.section.index]?.contains { feed in
       guard let publisher = feed.publisher, feed.from >= first, feed.from <= last,

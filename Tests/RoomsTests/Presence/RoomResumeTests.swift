@@ -167,6 +167,21 @@ struct RoomResumeTests {
     #expect(await carol.next(until: "resumed") == "resumed 43")
   }
 
+  @Test func `who is given up in the moment of another's return is told of after it`() async throws {
+    let server = try TestServer(grace: .seconds(4), clock: clock)
+    let alice = try await server.join("alice")
+    let bob = try await server.join("bob")
+    _ = try await bob.offer([.audio])
+    await bob.session.socketLost(1)
+    clock.advance(by: .seconds(3))
+    await alice.session.socketLost(1)
+    clock.advance(by: .seconds(2))
+    try await alice.session.resume(socket: 2, after: 4)
+    #expect(await alice.next(until: "resumed") == "resumed 4")
+    #expect(alice.resumed?.missed.isEmpty == true)
+    #expect(await alice.next(2) == ["5 track.unpublished bob", "6 participant.left bob"])
+  }
+
   @Test func `nothing of the time before joining is told`() async throws {
     let server = try TestServer(clock: clock)
     let alice = try await server.join("alice")

@@ -1,0 +1,56 @@
+internal import Crypto
+public import Engine
+public import Model
+public import Peer
+
+/// The media plane as rooms reach it: the process's engine, or workers that somebody else turns.
+///
+/// Everything that differs from one run to the next comes in here, so that rooms in a simulation do the same every time.
+public struct MediaPort: Sendable {
+  public var workers: Int
+  /// Of the certificate that every transport shows.
+  public var fingerprint: Fingerprint
+  public var epoch: Epoch
+  /// The engine's clock.
+  public var now: @Sendable () -> Instant
+  /// A key for a new peer of that home.
+  public var makeKey: @Sendable (_ home: Int) -> PeerKey
+  public var post: @Sendable (Command) -> Void
+  /// One element whenever `drainEvents` has something.
+  public var eventsReady: AsyncStream<Void>
+  public var drainEvents: @Sendable () -> [PeerEvents]
+  public var levels: @Sendable () -> [(key: TrackKey, value: TrackLevel)]
+  public var qualities: @Sendable () -> [(key: PeerKey, value: PeerQuality)]
+  /// Whether each worker answers in time.
+  public var isAnswering: @Sendable () async -> Bool
+  /// Waits; throws when the task is cancelled.
+  public var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+  /// Of ids, credentials and descriptions.
+  public var random = RandomSource.system
+
+  public init(
+    workers: Int, fingerprint: Fingerprint, epoch: Epoch, now: @escaping @Sendable () -> Instant,
+    makeKey: @escaping @Sendable (_ home: Int) -> PeerKey, bridge: Bridge, eventsReady: AsyncStream<Void>,
+    isAnswering: @escaping @Sendable () async -> Bool
+  ) {
+    self.workers = workers
+    self.fingerprint = fingerprint
+    self.epoch = epoch
+    self.now = now
+    self.makeKey = makeKey
+    post = { bridge.post($0) }
+    self.eventsReady = eventsReady
+    drainEvents = { bridge.drainEvents() }
+    levels = { bridge.levels() }
+    qualities = { bridge.qualities() }
+    self.isAnswering = isAnswering
+  }
+
+  public init(_ engine: MediaEngine) {
+    self.init(
+      workers: engine.workerCount, fingerprint: engine.certificate.fingerprint(.sha256),
+      epoch: engine.clock.epoch, now: { engine.clock.now }, makeKey: { engine.makeKey(home: $0) },
+      bridge: engine.bridge, eventsReady: engine.eventsReady,
+      isAnswering: { await engine.reports(within: .seconds(1)).allSatisfy { $0 != nil } })
+  }
+}

@@ -1,0 +1,89 @@
+internal import Rooms
+
+/// What somebody in a room believes of it: who is there, what each publishes and holds, and what plays where.
+struct RoomPicture: Equatable {
+  struct Person: Equatable {
+    var identity: String
+    /// Whether each is muted, by id.
+    var tracks: [String: Bool]
+  }
+
+  /// By id; oneself among them.
+  var people: [String: Person] = [:]
+  /// Tracks by mid; empty slots are not here.
+  var slots: [String: String] = [:]
+
+  init() {}
+
+  /// As the server has it.
+  /// - Parameter id: of whose slots.
+  init(_ all: [ParticipantSnapshot], as id: String) {
+    for snapshot in all {
+      people[snapshot.info.id.text] = Person(
+        identity: snapshot.info.identity,
+        tracks: Dictionary(
+          snapshot.info.tracks.map { ($0.id.text, $0.muted) }, uniquingKeysWith: { first, _ in first }))
+      guard snapshot.info.id.text == id else { continue }
+      for subscription in snapshot.subscriptions {
+        if let mid = subscription.mid { slots[mid] = subscription.track.text }
+      }
+    }
+  }
+
+  func knows(_ track: String) -> Bool { people.values.contains { $0.tracks[track] != nil } }
+
+  mutating func insert(_ participant: ServerWord.Participant) {
+    guard let id = participant.id else { return }
+    people[id] = Person(
+      identity: participant.identity ?? "",
+      tracks: Dictionary(
+        (participant.tracks ?? []).map { ($0.id, $0.muted) }, uniquingKeysWith: { first, _ in first }))
+  }
+
+  /// - Returns: what is wrong with the event.
+  mutating func apply(_ event: ServerWord.Event) -> String? {
+    guard let participant = event.participant, let id = participant.id else { return nil }
+    let isKnown = people[id] != nil
+    switch event.type {
+    case "participant.joined":
+      insert(participant)
+      return isKnown ? "who joins is there already" : nil
+    case "participant.left":
+      people[id] = nil
+      return isKnown ? nil : "who leaves was not there"
+    case "track.published", "track.muted", "track.unmuted":
+      guard let track = event.track else { return "no track in it" }
+      let before = people[id]?.tracks[track.id]
+      people[id]?.tracks[track.id] = track.muted
+      if event.type == "track.published" { return before == nil ? nil : "the track is there already" }
+      return before == !track.muted && track.muted == (event.type == "track.muted")
+        ? nil : "the track was not so before"
+    case "track.unpublished":
+      guard let track = event.track else { return "no track in it" }
+      return people[id]?.tracks.removeValue(forKey: track.id) == nil ? "the track was not there" : nil
+    default: return isKnown ? nil : "it is of nobody who is there"
+    }
+  }
+
+  mutating func apply(_ assignments: [ServerWord.Slot]) {
+    for slot in assignments { slots[slot.mid] = slot.track }
+  }
+
+  /// Where it differs from another, in words.
+  func difference(from other: RoomPicture) -> String {
+    var parts: [String] = []
+    for id in Set(people.keys).union(other.people.keys).sorted() where people[id] != other.people[id] {
+      parts.append("\(id): \(Self.text(people[id])) instead of \(Self.text(other.people[id]))")
+    }
+    for mid in Set(slots.keys).union(other.slots.keys).sorted() where slots[mid] != other.slots[mid] {
+      parts.append("slot \(mid): \(slots[mid] ?? "nothing") instead of \(other.slots[mid] ?? "nothing")")
+    }
+    return parts.joined(separator: "; ")
+  }
+
+  private static func text(_ person: Person?) -> String {
+    guard let person else { return "nobody" }
+    let tracks = person.tracks.sorted { $0.key < $1.key }.map { "\($0.key)\($0.value ? " muted" : "")" }
+    return "\(person.identity) with \(tracks.isEmpty ? "nothing" : tracks.joined(separator: ", "))"
+  }
+}
