@@ -257,8 +257,8 @@ extension Peer {
     #else
       let isPlanted = false
     #endif
-    guard sender.pointee.mediaGuard.admit(outgoing.index, mayRepeat: isResettling) || isPlanted else {
-      context.counters.count(isResettling ? .repeatedAfterMove : .sealRefused)
+    guard sender.pointee.mediaGuard.admit(outgoing.index) || isPlanted else {
+      context.counters.count(.sealRefused)
       return false
     }
     guard let size = seal(outgoing, buffer, &context) else { return false }

@@ -30,15 +30,8 @@ enum WorkerMessage: Sendable {
   case report(@Sendable (WorkerReport) -> Void)
   /// A check for a peer of yours came in here: adopt it to me if it is valid and nobody has it.
   case check(ufrag: UfragKey, datagram: [UInt8], path: NetworkPath, arrival: Instant, from: Int)
-  /// Here is a peer whose datagrams come in at your socket.
-  case moved(MovedPeer)
-  /// To its home: this peer of yours is better off at another worker.
-  case returned(MovedPeer, from: Int, to: Int)
-  /// From its home: I sent you nothing for that peer after this; and the answer.
-  case lastWord(PeerKey)
-  case lastWordHeard(PeerKey)
-  /// To its home: that was for a peer that is no longer here.
-  indirect case bounced(WorkerMessage)
+  /// Here is the peer whose first valid check you got.
+  case adopt(AdoptedPeer)
   /// The peer behind this path is mine: hand its datagrams over.
   case pathOwned(NetworkPath, by: Int)
   /// Nothing of mine is behind this path any more.
@@ -53,15 +46,12 @@ enum WorkerMessage: Sendable {
   case trackEnded(TrackKey)
 }
 
-/// A peer on its way to another worker.
-struct MovedPeer: Sendable {
+/// A peer on its way to the worker that adopts it.
+struct AdoptedPeer: Sendable {
   var key: PeerKey
   var state: [UInt8]
   var ufrags: [UfragKey]
-  /// With the worker whose socket gets each.
-  var paths: [(path: NetworkPath, via: Int)]
-  /// Its tracks, each with the workers that get it, a bit each.
-  var relays: [(TrackKey, UInt64)] = []
+  var path: NetworkPath
 }
 
 /// A user name fragment of ours as a dictionary key: its 15 bytes, without a String.

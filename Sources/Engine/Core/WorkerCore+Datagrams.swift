@@ -188,7 +188,6 @@ extension WorkerCore {
       counters.unknownPath &+= 1
       return
     }
-    peers.noteStray(slot)
     receive(datagram, slot: slot, path: path, arrival: arrival, now: now)
   }
 }

@@ -27,10 +27,7 @@ extension WorkerCore {
       return true
     }
     if effects.pathsChanged { reconcilePaths(slot) }
-    if effects.qualityMeasured {
-      samples.set(key, peers.pointer(slot).pointee.quality)
-      return followSocket(slot)
-    }
+    if effects.qualityMeasured { samples.set(key, peers.pointer(slot).pointee.quality) }
     return false
   }
 
@@ -82,8 +79,6 @@ extension WorkerCore {
       fragments[ufrag] = nil
       exchange.remove(ufrag)
     }
-    // Who waited for its tracks hears that there are none.
-    for case .relayWanted(let track, let worker) in record.held ?? [] { post(.trackEnded(track), to: worker) }
   }
 
   /// Undoes what ties a peer to this worker's tables, apart from its own tracks.

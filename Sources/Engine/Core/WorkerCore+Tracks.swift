@@ -3,15 +3,8 @@ internal import Model
 internal import Peer
 
 extension WorkerCore {
-  /// Gives a packet that a peer of this worker sent to all who want it here, and to the workers that do.
+  /// Gives a track's packet to all who want it here, and to the workers that do.
   mutating func deliver(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo, fanout index: Int) {
-    deliverHere(packet, info, fanout: index)
-    if fanouts.pointer(index).pointee.relays != 0 { relay(packet, info, fanout: index) }
-  }
-
-  /// Gives a track's packet to all who want it at this worker.
-  @inline(__always)
-  mutating func deliverHere(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo, fanout index: Int) {
     let fanout = fanouts.pointer(index)
     fanout.pointee.keep(packet, info)
     var waits = false
@@ -27,6 +20,7 @@ extension WorkerCore {
     if waits, fanouts.pointer(index).pointee.mayWish(at: info.arrival) {
       wishKeyFrame(index, now: info.arrival)
     }
+    if fanout.pointee.relays != 0 { relay(packet, info, fanout: index) }
   }
 
   /// Passes on how loud a track of ours is, about ten times a second.
@@ -112,8 +106,15 @@ extension WorkerCore {
     guard let asked = askedForRelays(of: track.peer) else { return nil }
     let made = fanouts.insert(Fanout(key: track, kind: kind))
     fanouts.pointer(made).pointee.sourceWorker = asked
-    tell(.relayWanted(track, by: index), of: track.peer)
+    post(.relayWanted(track, by: index), to: asked)
     return made
+  }
+
+  /// The worker that is asked for a track that isn't here, and told when it is no longer wanted: always the same,
+  /// so that the second word doesn't overtake the first. Nil when the peer is known to be gone.
+  private func askedForRelays(of peer: PeerKey) -> Int? {
+    if peer.home == index { return homes[peer]?.worker }
+    return peer.home < exchange.count ? peer.home : nil
   }
 
   /// A relayed track without consumers is asked for no longer.
@@ -121,7 +122,7 @@ extension WorkerCore {
     let entry = fanouts.pointer(fanout)
     guard !keepsUnused, entry.pointee.publisher < 0, entry.pointee.consumerCount == 0 else { return }
     let track = entry.pointee.key
-    tell(.relayUnwanted(track, by: index), of: track.peer)
+    if let asked = askedForRelays(of: track.peer) { post(.relayUnwanted(track, by: index), to: asked) }
     fanouts.remove(fanout)
   }
 

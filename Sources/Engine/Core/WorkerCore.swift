@@ -29,8 +29,6 @@ public struct WorkerCore: ~Copyable {
   var homes: [PeerKey: HomeRecord] = [:]
   /// Fragments of peers that are here, and of those whose home this is.
   var fragments: [UfragKey: PeerKey] = [:]
-  /// Peers that went from here by way of their home, until it has said its last word on them.
-  var away: Set<PeerKey> = []
   var pending = PendingChecks()
   var counters = RoutingCounters()
   /// What the socket's owner counts; told by it after each turn.
@@ -45,8 +43,6 @@ public struct WorkerCore: ~Copyable {
     /// This worker or the one that adopted it.
     var worker: Int
     var ufrags: [UfragKey]
-    /// What is to reach it, while what went by its former owner may still come back.
-    var held: [WorkerMessage]?
   }
 
   /// - Parameter index: 0 ..< the bridge's number of workers; each is made once.
