@@ -3,7 +3,8 @@ internal import CJobs
 /// Runs the tasks and actors of one thread one job after the other, in the order in which they became ready, when it is
 /// told to: what ordinary Swift concurrency does then follows from what it is told alone.
 ///
-/// Belongs to the thread that began it.
+/// Belongs to the thread that began it. `Task.yield` and `Task.sleep` go past it, to the pool of threads: who is to run
+/// here waits by `VirtualPauses`.
 final class JobQueue {
   /// Jobs at one moment; more means that they keep each other busy.
   static let limit = 1_000_000

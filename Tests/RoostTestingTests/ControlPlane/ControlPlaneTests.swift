@@ -1,5 +1,7 @@
 import Crypto
+import Gateway
 import Model
+import Rooms
 import Testing
 
 @testable import RoostTesting
