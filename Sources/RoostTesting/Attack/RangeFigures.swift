@@ -55,7 +55,8 @@ extension AttackRange {
       ] { sizes[name, default: 0] += size }
     }
     sizes["levels"] = server.bridge.levels().count
-    sizes["qualities"] = server.bridge.qualities().count
+    // The last value of each peer that there was something to report of: at most one a peer.
+    sizes["qualitiesOfNobody"] = max(0, server.bridge.qualities().count - sizes["peers", default: 0])
     return sizes
   }
 
