@@ -252,8 +252,8 @@ extension Peer {
       if sender.pointee.forwarder.takeUnwritable() { context.counters.count(.packetTooLarge) }
       return sender.pointee.forwarder.needsKeyFrame
     }
-    guard sender.pointee.mediaGuard.admit(outgoing.index) else {
-      context.counters.count(.sealRefused)
+    guard sender.pointee.mediaGuard.admit(outgoing.index, mayRepeat: isResettling) else {
+      context.counters.count(isResettling ? .repeatedAfterMove : .sealRefused)
       return false
     }
     guard let size = seal(outgoing, buffer, &context) else { return false }

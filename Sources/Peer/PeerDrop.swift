@@ -56,6 +56,8 @@ public enum PeerDrop: UInt8, Sendable, CaseIterable {
   case clockStepped
   /// A packet of a publisher's that is larger than what is ever sent on; counted by subscriber.
   case packetTooLarge
+  /// Sent already by the worker that had the peer before: the new one was behind.
+  case repeatedAfterMove
 }
 
 /// Plain counters of one worker's peers.

@@ -17,15 +17,16 @@ public struct SealGuard: Sendable {
   @inlinable public var highest: UInt64? { window.highest }
 
   /// Whether `index` may be sealed now; true only once for each.
-  @inlinable public mutating func admit(_ index: UInt64) -> Bool {
-    guard window.check(index) == .fresh else { return refuse(index) }
+  /// - Parameter mayRepeat: a repeated index is no mistake at this moment; it is refused all the same.
+  @inlinable public mutating func admit(_ index: UInt64, mayRepeat: Bool = false) -> Bool {
+    guard window.check(index) == .fresh else { return refuse(index, isMistake: !mayRepeat) }
     window.insert(index)
     return true
   }
 
-  @usableFromInline mutating func refuse(_ index: UInt64) -> Bool {
+  @usableFromInline mutating func refuse(_ index: UInt64, isMistake: Bool) -> Bool {
     refused &+= 1
-    if traps { assertionFailure("packet index \(index) would be sealed twice under one key") }
+    if traps && isMistake { assertionFailure("packet index \(index) would be sealed twice under one key") }
     return false
   }
 

@@ -23,7 +23,8 @@ extension WorkerCore {
         counters.relayReceived &+= 1
         if let fanout = fanouts.find(crossing.track) {
           fanouts.pointer(fanout).pointee.sourceWorker = worker
-          deliver(UnsafeRawBufferPointer(record.payload), crossing.info, fanout: fanout)
+          // Its publisher may have come here since: what its former worker sent, that one has sent to all.
+          deliverHere(UnsafeRawBufferPointer(record.payload), crossing.info, fanout: fanout)
         }
       case .datagram:
         takeOver(record.payload, path: crossing.path, arrival: crossing.arrival, from: worker, now: now)

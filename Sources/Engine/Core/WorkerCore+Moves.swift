@@ -38,6 +38,7 @@ extension WorkerCore {
       return
     }
     peers[record: slot].isAdopted = true
+    peers.pointer(slot).pointee.hasMoved()
     for entry in moved.paths {
       guard paths.set(entry.path, to: .peer(slot: slot)) else {
         counters.pathTableFull &+= 1

@@ -3,8 +3,15 @@ internal import Model
 internal import Peer
 
 extension WorkerCore {
-  /// Gives a track's packet to all who want it here, and to the workers that do.
+  /// Gives a packet that a peer of this worker sent to all who want it here, and to the workers that do.
   mutating func deliver(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo, fanout index: Int) {
+    deliverHere(packet, info, fanout: index)
+    if fanouts.pointer(index).pointee.relays != 0 { relay(packet, info, fanout: index) }
+  }
+
+  /// Gives a track's packet to all who want it at this worker.
+  @inline(__always)
+  mutating func deliverHere(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo, fanout index: Int) {
     let fanout = fanouts.pointer(index)
     fanout.pointee.keep(packet, info)
     var waits = false
@@ -20,7 +27,6 @@ extension WorkerCore {
     if waits, fanouts.pointer(index).pointee.mayWish(at: info.arrival) {
       wishKeyFrame(index, now: info.arrival)
     }
-    if fanout.pointee.relays != 0 { relay(packet, info, fanout: index) }
   }
 
   /// Passes on how loud a track of ours is, about ten times a second.
