@@ -72,7 +72,7 @@ return roostPage.peerConnection.getTransceivers()
   .map(({ mid }) => [roostPage.room.trackAt(mid)?.track.id, mid]).filter(([track]) => track).sort();
 """
 # What only those are told who administer.
-ADMINISTRATION = ("joinedAt", "hidden", "quality", "subscriptions")
+ADMINISTRATION = ("joinedAt", "hidden", "quality", "bitrates", "subscriptions")
 
 
 def rest_state(everybody):
