@@ -391,6 +391,12 @@ extension Peer {
     scheduleFeedback(receivers.pointer(receiver).pointee.deadline)
   }
 
+  /// How often the track's source has started over; nil before its first packet.
+  public func life(ofReceiver index: Int) -> UInt8? {
+    guard kind(ofReceiver: index) != nil, receivers.pointer(index).pointee.isStarted else { return nil }
+    return receivers.pointer(index).pointee.restarts
+  }
+
   /// What the track's last packet was encoded in, of RED what its blocks are; nil before the first.
   public func format(ofReceiver index: Int) -> CodecFormat? {
     guard kind(ofReceiver: index) != nil else { return nil }

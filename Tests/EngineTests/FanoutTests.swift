@@ -101,6 +101,46 @@ struct FanoutTests {
     #expect(begins(at: 700) == nil)
   }
 
+  @Test func `a picture is never begun with what its source showed in another life, or before it was held`() {
+    let table = Table()
+    let index = table.insert(1)
+    func keep(_ sequence: Int64, key: Bool = false, life: UInt8) {
+      var info = PacketInfo()
+      info.extendedSequence = sequence
+      info.restart = life
+      if key { info.flags = [.keyFrame, .frameStart] }
+      [UInt8](repeating: 1, count: 50).withUnsafeBytes { table.table.pointer(index).pointee.keep($0, info) }
+    }
+    func begins() -> ClosedRange<Int64>? {
+      table.table.pointer(index).pointee.sinceKeyFrame(now: Instant(nanoseconds: 1))
+    }
+    table.table.pointer(index).pointee.add(peer: 1, slot: 0, keepsHistory: false)
+    keep(10, key: true, life: 0)
+    keep(11, life: 0)
+    #expect(begins() == 10...11)
+    // It started over: what it was before is past, also where it comes late.
+    keep(20, life: 1)
+    #expect(begins() == nil)
+    keep(19, key: true, life: 0)
+    #expect(begins() == nil)
+    keep(21, key: true, life: 1)
+    keep(22, life: 1)
+    #expect(begins() == 21...22)
+    // Held: what was on its way meanwhile counts as before it.
+    table.table.pointer(index).pointee.hold(1)
+    #expect(begins() == nil)
+    keep(23, key: true, life: 1)
+    #expect(begins() == nil)
+    keep(24, key: true, life: 2)
+    #expect(begins() == 24...24)
+    // The word of it may also come before all that it is about.
+    table.table.pointer(index).pointee.hold(3)
+    keep(25, key: true, life: 3)
+    #expect(begins() == nil)
+    keep(26, key: true, life: 4)
+    #expect(begins() == 26...26)
+  }
+
   @Test func `the table grows, keeps indices, and uses free places again`() {
     let table = Table()
     var model: [Int: Int] = [:]

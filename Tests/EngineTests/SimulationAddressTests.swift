@@ -93,6 +93,33 @@ struct SimulationAddressTests {
     #expect(subscriber.packetsReceived(of: 0) > 0)
   }
 
+  @Test(arguments: [false, true])
+  func `who comes while a picture is held sees nothing of what it showed before`(isHeld: Bool) throws {
+    let room = try SimulationRoom(workers: 2)
+    let publisher = try room.join(at: room.address(onWorker: 0, host: 20), publishes: true)
+    for worker in 0..<2 {
+      try room.join(
+        at: room.address(onWorker: worker, host: UInt8(30 + worker)), publishes: false
+      ) { $0.audioReceivers = 0 }
+    }
+    room.run(for: .milliseconds(600))
+    // Whoever was there has a picture, so its history is at both workers, fresh.
+    #expect(room.peers[1].packetsReceived(of: 0) > 0 && room.peers[2].packetsReceived(of: 0) > 0)
+    if isHeld { room.server.bridge.post(.mute(TrackKey(peer: room.keys[publisher.number], index: 1), true)) }
+    let late = try (0..<2).map { worker in
+      let address = room.address(onWorker: worker, host: UInt8(40 + worker))
+      return try room.join(at: address, publishes: false) {
+        $0.audioReceivers = 0
+        $0.videoReceivers = 1
+      }
+    }
+    room.run(for: .milliseconds(300))
+    for newcomer in late {
+      #expect(newcomer.isConnected)
+      #expect((newcomer.packetsReceived(of: 0) == 0) == isHeld)
+    }
+  }
+
   @Test func `DTLS from an address without a check gets no answer`() throws {
     let room = try SimulationRoom()
     var hello: [UInt8]?

@@ -43,6 +43,8 @@ enum WorkerMessage: Sendable {
   case relayUnwanted(TrackKey, by: Int)
   case keyFrameWanted(TrackKey)
   case trackClock(TrackKey, ClockMapping, from: Int)
+  /// The track is held. `life` counts how often its source had started over.
+  case trackHeld(TrackKey, life: UInt8)
   case trackEnded(TrackKey)
 }
 

@@ -25,10 +25,13 @@ struct Fanout: ~Copyable {
   /// Where its samples stand; negative before the first.
   var levelPlace: Int32 = -1
   private var history: PacketHistory?
-  /// The last key frame's first packet, and the highest number that came.
+  /// The last key frame's first packet, `.min` where none may be shown, and the highest number that came.
   private var keyFrame: Int64 = .min
   private var keyFrameAt = Instant(nanoseconds: .min / 2)
   private var newest: Int64 = .min
+  /// How often the source had started over, as of the newest packet, and the life of it that is not shown again.
+  private var restart: UInt8 = 0
+  private var heldRestart: UInt8?
   private var lastWish = Instant(nanoseconds: .min / 2)
   private var lastCrossing = Instant(nanoseconds: .min / 2)
   private var clockWindow = Instant(nanoseconds: .min / 2)
@@ -111,17 +114,36 @@ struct Fanout: ~Copyable {
   @inline(__always)
   mutating func keep(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo) {
     packets &+= 1
-    if info.extendedSequence > newest { newest = info.extendedSequence }
-    if info.flags.contains(.keyFrame) && info.extendedSequence > keyFrame {
+    if info.extendedSequence > newest {
+      newest = info.extendedSequence
+      if info.restart != restart { startOver(info.restart) }
+    }
+    if info.flags.contains(.keyFrame) && info.extendedSequence > keyFrame && info.restart == restart {
       keyFrame = info.extendedSequence
       keyFrameAt = info.arrival
     }
     if history != nil { history!.store(packet, info, sequence: info.extendedSequence) }
   }
 
+  /// What came before belongs to another life of the source: nobody's picture begins there any more.
+  @inline(never)
+  private mutating func startOver(_ life: UInt8) {
+    restart = life
+    if heldRestart != life { heldRestart = nil }
+    keyFrame = .min
+  }
+
+  /// The track is held: whoever comes from now on sees nothing of what it showed before.
+  /// - Parameter life: of the source that was held; its packets may still be on their way here.
+  mutating func hold(_ life: UInt8) {
+    heldRestart = life
+    keyFrame = .min
+  }
+
   /// The numbers from the last key frame on, if it is fresh and they are few enough to be sent at once.
   func sinceKeyFrame(now: Instant) -> ClosedRange<Int64>? {
-    guard history != nil, keyFrame <= newest, now - keyFrameAt < Self.replayTime,
+    guard history != nil, restart != heldRestart, keyFrame != .min, keyFrame <= newest,
+      now - keyFrameAt < Self.replayTime,
       newest &- keyFrame < Self.replayPackets
     else { return nil }
     return keyFrame...newest

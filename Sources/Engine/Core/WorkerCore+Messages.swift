@@ -59,6 +59,10 @@ extension WorkerCore {
       guard let fanout = fanouts.find(track), fanouts.pointer(fanout).pointee.publisher < 0 else { return }
       fanouts.pointer(fanout).pointee.sourceWorker = from
       setClock(fanout, mapping)
+    case .trackHeld(let track, let life):
+      if let fanout = fanouts.find(track), fanouts.pointer(fanout).pointee.publisher < 0 {
+        fanouts.pointer(fanout).pointee.hold(life)
+      }
     case .trackEnded(let track):
       if let fanout = fanouts.find(track), fanouts.pointer(fanout).pointee.publisher < 0 { endTrack(fanout) }
     }
@@ -95,6 +99,7 @@ extension WorkerCore {
     case .assign(_, let sender, let track): assign(slot, sender: Int(sender), to: track, now: now)
     case .mute(let track, let muted):
       peers.pointer(slot).pointee.setMuted(receiver: Int(track.index), muted)
+      if muted { hideHeld(slot, receiver: Int(track.index)) }
     case .close: return remove(slot, reason: .requested)
     }
     settle(slot, now: now)

@@ -249,6 +249,20 @@ extension WorkerCore {
     peers[record: slot].tracks = []
   }
 
+  /// A track of ours is held: who comes while it is, or after it, isn't shown what it showed before.
+  mutating func hideHeld(_ slot: Int, receiver: Int) {
+    guard peers[record: slot].tracks.indices.contains(receiver),
+      let life = peers.pointer(slot).pointee.life(ofReceiver: receiver)
+    else { return }
+    let fanout = Int(peers[record: slot].tracks[receiver])
+    guard fanout >= 0 else { return }
+    let entry = fanouts.pointer(fanout)
+    entry.pointee.hold(life)
+    for worker in SetBits(entry.pointee.relays) {
+      post(.trackHeld(entry.pointee.key, life: life), to: worker)
+    }
+  }
+
   /// A track is over: its consumers fall silent, and it is told on.
   mutating func endTrack(_ fanout: Int) {
     let entry = fanouts.pointer(fanout)

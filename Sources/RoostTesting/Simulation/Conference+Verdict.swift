@@ -118,12 +118,16 @@ extension Conference {
           packet.sentAt > publisher.connectedAt.advanced(byNanoseconds: 500_000_000),
           // A source that has started over doesn't know what it was asked for.
           !track.runs.contains(where: { $0.startedAt > packet.sentAt && $0.startedAt <= until }),
-          // What was missed while it was held is of no use any more.
-          !track.isHeld(from: packet.sentAt, until: until),
+          // What was missed while it was held is of no use any more; nor does anybody miss what was lost after it,
+          // before the first packet that came.
+          !track.isHeld(from: track.packets[gap.lowerBound].sentAt, until: until),
           !publisher.isDisturbed(from: packet.sentAt, until: until)
         else { continue }
         journal.violation(
-          now, "packet \(number) of \(track.name), lost on its way to the server, was never asked for")
+          now,
+          "packet \(number) of \(track.name), sent at \(packet.sentAt.milliseconds) ms and lost on its way to the server, was never asked for; "
+            + "\(gap.count) are missing, the next came at \(track.packets[gap.upperBound].arrivedAt.milliseconds) ms"
+        )
       }
     }
   }

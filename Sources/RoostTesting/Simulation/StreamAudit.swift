@@ -189,16 +189,22 @@ struct StreamAudit {
     }
     // Samples of the new source come as much later as they were taken later, as far as that is known.
     // The time until a change is counted by the clock before it (RFC 7160 §4.2), and where packets were lost on the
-    // joint nobody can tell when that was.
+    // joint nobody can tell when that was, nor whose clocks there were in between.
     var rates = [last.entry.codec.clockRate]
-    if extended > last.extended + 1 { rates.append(entry.codec.clockRate) }
+    if extended > last.extended + 1 {
+      rates +=
+        [entry.codec.clockRate] + clockRates(from: left(last).sentAt, until: left((extended, entry)).sentAt)
+    }
     let steps = Int64(Int32(bitPattern: entry.timestamp &- last.entry.timestamp))
     let spans = rates.map { steps * 1_000 / Int64($0) }
     let (least, most) = (spans.min() ?? 0, spans.max() ?? 0)
     let real = (left((extended, entry)).sentAt.nanoseconds - left(last).sentAt.nanoseconds) / 1_000_000
     if steps <= 0 { complain("timestamps go back by \(-most) ms at \(extended)") }
     if steps > 0, least > real + 2_000 || most < real - 2_000 {
-      complain("timestamps go \(most) ms ahead at \(extended), \(real) ms later")
+      complain(
+        "timestamps go \(most) ms ahead at \(extended), \(real) ms later: from \(old.track.name)'s packet \(last.entry.packet), "
+          + "left at \(left(last).sentAt.milliseconds) ms, to \(new.track.name)'s \(entry.packet), "
+          + "left at \(left((extended, entry)).sentAt.milliseconds) ms")
     }
     guard entry.isVideo, extended == last.extended + 1 else { return }
     if !entry.descriptor.isEmpty, !last.entry.descriptor.isEmpty,
@@ -213,6 +219,17 @@ struct StreamAudit {
     if entry.tl0PictureIndex != last.entry.tl0PictureIndex &+ 1 {
       complain("TL0PICIDX \(entry.tl0PictureIndex) follows \(last.entry.tl0PictureIndex) at \(extended)")
     }
+  }
+
+  /// Of all that anybody sent who fed the slot at some moment of a span.
+  private func clockRates(from: Instant, until: Instant) -> Set<UInt32> {
+    let feeding = Set(
+      subscriber.feeds[stream.section.index, default: []].filter { $0.from <= until }.map(\.publisher))
+    let tracks = journal.tracks.filter { $0.kind == stream.section.kind && feeding.contains($0.publisher) }
+    return Set(
+      tracks.flatMap { track in
+        track.packets.lazy.filter { from <= $0.sentAt && $0.sentAt <= until }.map { $0.codec.clockRate }
+      })
   }
 
   // MARK: What is missing
