@@ -244,6 +244,12 @@ extension Peer {
       return false
     }
     let sender = senders.pointer(slot)
+    if isResettling, let index = sender.pointee.forwarder.index(of: info),
+      !sender.pointee.mediaGuard.isFresh(index)
+    {
+      context.counters.count(.repeatedAfterMove)
+      return false
+    }
     let buffer = context.outbox.reserve()
     guard
       let outgoing = sender.pointee.forwarder.rewrite(
@@ -347,6 +353,11 @@ extension Peer {
   }
 
   public func source(ofSlot slot: Int) -> TrackKey? { senders.pointer(slot).pointee.forwarder.source }
+
+  /// Whether the packet is of the life of the slot's source that flows in it.
+  public func continues(_ info: PacketInfo, slot: Int) -> Bool {
+    senders.pointer(slot).pointee.forwarder.continues(info)
+  }
 
   /// True while a key frame would be the first that the slot's subscriber gets, and would reach it.
   public func awaitsFirstPicture(slot: Int) -> Bool {

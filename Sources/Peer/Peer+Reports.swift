@@ -18,6 +18,7 @@ extension Peer {
     let source = appendSenderReports(&writer, isOwed: false, now: now, &context)
     let isSaid = finishReports(&writer, source: source, now: now, &context)
     let hasChanged = traffic.tally(now: now)
+    isResettling = false
     guard isSaid || hasChanged else { return }
     tallyLoss()
     context.effects.noteQuality()

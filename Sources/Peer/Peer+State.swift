@@ -5,7 +5,7 @@ internal import Media
 public import Model
 
 extension Peer {
-  private static let stateVersion: UInt16 = 4
+  private static let stateVersion: UInt16 = 5
 
   /// The peer as bytes; whoever holds them goes on exactly where it stood.
   /// - Returns: nil in the middle of a handshake, which lives inside OpenSSL, and after the peer's end.
@@ -46,6 +46,7 @@ extension Peer {
     writer.write(feedbackDue)
     writer.write(roundTrip.wholeNanoseconds)
     loss.encode(into: &writer)
+    writer.write(isResettling)
     return writer.bytes
   }
 
@@ -101,6 +102,7 @@ extension Peer {
     peer.feedbackDue = try reader.instant()
     peer.roundTrip = .nanoseconds(try reader.integer(Int64.self))
     peer.loss = try LossTally(from: &reader)
+    peer.isResettling = try reader.bool()
     try reader.finish()
     peer.indexSections()
     return peer

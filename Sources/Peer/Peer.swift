@@ -76,6 +76,8 @@ public struct Peer: ~Copyable {
   var roundTrip = Duration.milliseconds(100)
   var loss = LossTally()
   var traffic: TrafficTally
+  /// It has come from another worker since the last report, and sources may be behind those that it had there.
+  var isResettling = false
 
   public init(_ setup: PeerSetup, context: inout PeerContext) {
     var ice = ServerAgent(local: setup.local, verify: setup.verification, now: setup.createdAt)
@@ -85,6 +87,9 @@ public struct Peer: ~Copyable {
       reportSSRC: setup.reportSSRC, createdAt: setup.createdAt, ice: ice)
     apply(setup.media, context: &context)
   }
+
+  /// Another worker has it now.
+  public mutating func hasMoved() { isResettling = true }
 
   /// A peer without tracks and slots.
   init(

@@ -38,6 +38,8 @@ public enum PeerDrop: UInt8, Sendable, CaseIterable {
   case sealFailed
   /// The track's publisher holds it.
   case trackMuted
+  /// Sent already by the worker that had the peer before: the new one was behind.
+  case repeatedAfterMove
   /// A ClientHello that isn't the one a handshake was begun with, while that is under way.
   case dtlsOtherHello
   /// An element of the header extensions is longer than what is left of them.

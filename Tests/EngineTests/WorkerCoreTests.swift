@@ -72,7 +72,8 @@ struct WorkerCoreTests {
     /// Moves a peer to another worker, as its first check there would.
     func move(_ key: PeerKey, from: Int, to worker: Int) {
       guard let place = cores[from].peers.find(key) else { return }
-      cores[from].handOn(place, to: worker, path: WorkerCoreTests.path, now: now)
+      cores[from].peers[record: place].paths = [(WorkerCoreTests.path, worker)]
+      cores[from].handOn(place, to: worker, now: now)
       settle()
     }
     func closed() -> [PeerKey: PeerCloseReason] {

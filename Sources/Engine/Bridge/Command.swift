@@ -30,8 +30,21 @@ enum WorkerMessage: Sendable {
   case report(@Sendable (WorkerReport) -> Void)
   /// A check for a peer of yours came in here: adopt it to me if it is valid and nobody has it.
   case check(ufrag: UfragKey, datagram: [UInt8], path: NetworkPath, arrival: Instant, from: Int)
-  /// Here is the peer whose first valid check you got.
-  case adopt(AdoptedPeer)
+  /// Here is a peer whose datagrams come in at your socket.
+  case moved(MovedPeer)
+  /// To its home: this peer of yours is better off at another worker.
+  case returned(MovedPeer, from: Int, to: Int)
+  /// From its home: I sent you nothing for that peer after this; and the answer.
+  case lastWord(PeerKey)
+  case lastWordHeard(PeerKey)
+  /// To its home: that was for a peer that is no longer here.
+  indirect case bounced(WorkerMessage)
+  /// It came in, or was handed over, where that peer was until a moment ago.
+  case strayed(PeerKey, datagram: [UInt8], path: NetworkPath, arrival: Instant, via: Int)
+  /// That peer may come to you: let these tracks flow there, so that its subscriptions go on without a gap.
+  case expected(PeerKey, [WantedTrack])
+  /// It will not come.
+  case unexpected(PeerKey)
   /// The peer behind this path is mine: hand its datagrams over.
   case pathOwned(NetworkPath, by: Int)
   /// Nothing of mine is behind this path any more.
@@ -48,12 +61,24 @@ enum WorkerMessage: Sendable {
   case trackEnded(TrackKey)
 }
 
-/// A peer on its way to the worker that adopts it.
-struct AdoptedPeer: Sendable {
+/// What a slot of somebody who is expected shows.
+struct WantedTrack: Sendable {
+  var key: TrackKey
+  var kind: MediaKind
+}
+
+/// A peer on its way to another worker.
+struct MovedPeer: Sendable {
   var key: PeerKey
+  /// The worker that had it, and until when.
+  var from: Int
+  var takenAt: Instant
   var state: [UInt8]
   var ufrags: [UfragKey]
-  var path: NetworkPath
+  /// With the worker whose socket gets each.
+  var paths: [(path: NetworkPath, via: Int)]
+  /// Its tracks, each with the workers that get it, a bit each.
+  var relays: [(TrackKey, UInt64)] = []
 }
 
 /// A user name fragment of ours as a dictionary key: its 15 bytes, without a String.

@@ -24,6 +24,8 @@ public struct WorkerReport: Sendable {
   /// SSRCs that are mapped to tracks; and those under which peers have sent something authentic of late.
   public var streams = 0
   public var authenticatedStreams = 0
+  /// Peers that went from here, or are expected at their new place, of which the last word isn't said yet.
+  public var movesUnderWay = 0
   public var counters = PeerCounters()
   public var routing = RoutingCounters()
   /// STUN that was ignored.

@@ -20,6 +20,8 @@ struct Fanout: ~Copyable {
   private(set) var consumerCount = 0
   /// Workers that the track is relayed to, a bit each.
   var relays: UInt64 = 0
+  /// How many are expected here who will want it.
+  var pins = 0
   var clock: ClockMapping?
   var meter = LevelMeter()
   /// Where its samples stand; negative before the first.
@@ -69,7 +71,12 @@ struct Fanout: ~Copyable {
     }
     consumers[consumerCount] = Consumer(peer: Int32(peer), slot: Int32(slot))
     consumerCount += 1
-    guard keepsHistory || kind == .video, history == nil else { return }
+    if keepsHistory || kind == .video { keepHistory() }
+  }
+
+  /// Keeps packets from now on.
+  mutating func keepHistory() {
+    guard history == nil else { return }
     // Video: over a second at 6 Mbit/s. Audio is asked for within a jitter buffer's length or never.
     history =
       kind == .video
@@ -148,6 +155,9 @@ struct Fanout: ~Copyable {
     else { return nil }
     return keyFrame...newest
   }
+
+  /// The highest number that came.
+  var newestSequence: Int64 { newest }
 
   func find(_ sequence: Int64) -> (packet: UnsafeRawBufferPointer, info: PacketInfo)? {
     switch history {

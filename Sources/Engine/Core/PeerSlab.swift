@@ -11,8 +11,11 @@ struct PeerRecord {
   /// By receiver and by slot: indices of fan-outs, -1 for none.
   var tracks: [Int32] = []
   var sources: [Int32] = []
-  /// A valid check came: the peer stays where it is.
+  /// A valid check came: the peer is at the worker that got it, and goes on only by `followSocket`.
   var isAdopted = false
+  /// Datagrams that another worker's socket got, since the last look; and where they came in at the look before.
+  var strayDatagrams: UInt32 = 0
+  var strayWorker = -1
 }
 
 /// The peers of one worker, in memory taken at start; a peer is an index.
@@ -50,6 +53,9 @@ struct PeerSlab: ~Copyable {
     get { records[slot].unsafelyUnwrapped }
     set { records[slot] = newValue }
   }
+
+  /// A datagram came in at another worker's socket.
+  mutating func noteStray(_ slot: Int) { records[slot]?.strayDatagrams &+= 1 }
 
   /// - Precondition: not full.
   mutating func insert(_ peer: consuming Peer, _ record: PeerRecord) -> Int {

@@ -21,7 +21,10 @@ extension WorkerCore {
     switch paths.find(path) {
     case .peer(let slot): receive(datagram, slot: slot, path: path, arrival: arrival, now: now)
     case .worker(let worker): handOver(datagram, path: path, arrival: arrival, to: worker)
-    case nil: counters.unknownPath &+= 1
+    case nil:
+      if !sendAfter(datagram, path: path, arrival: arrival, via: index, now: now) {
+        counters.unknownPath &+= 1
+      }
     }
   }
 
@@ -177,6 +180,7 @@ extension WorkerCore {
         guard let ufrag = UfragKey(UnsafeRawBufferPointer(rebasing: bytes[range])),
           let key = fragments[ufrag], let slot = peers.find(key)
         else {
+          if sendAfter(datagram, path: path, arrival: arrival, via: worker, now: now) { return }
           counters.unknownFragment &+= 1
           return
         }
@@ -185,9 +189,12 @@ extension WorkerCore {
     }
     // What leads away from here again is dropped: no datagram goes round in a circle.
     guard case .peer(let slot) = paths.find(path) else {
-      counters.unknownPath &+= 1
+      if !sendAfter(datagram, path: path, arrival: arrival, via: worker, now: now) {
+        counters.unknownPath &+= 1
+      }
       return
     }
+    peers.noteStray(slot)
     receive(datagram, slot: slot, path: path, arrival: arrival, now: now)
   }
 }

@@ -23,7 +23,8 @@ extension WorkerCore {
         counters.relayReceived &+= 1
         if let fanout = fanouts.find(crossing.track) {
           fanouts.pointer(fanout).pointee.sourceWorker = worker
-          deliver(UnsafeRawBufferPointer(record.payload), crossing.info, fanout: fanout)
+          // Its publisher may have come here since: what its former worker sent, that one has sent to all.
+          deliverHere(UnsafeRawBufferPointer(record.payload), crossing.info, fanout: fanout)
         }
       case .datagram:
         takeOver(record.payload, path: crossing.path, arrival: crossing.arrival, from: worker, now: now)
@@ -34,7 +35,11 @@ extension WorkerCore {
     exchange.mailboxes[index].poke()
   }
 
-  private mutating func take(_ message: WorkerMessage, now: Instant) {
+  mutating func take(_ message: WorkerMessage, now: Instant) {
+    if !isDetained(message) { obey(message, now: now) }
+  }
+
+  private mutating func obey(_ message: WorkerMessage, now: Instant) {
     switch message {
     case .command(let command): run(command, now: now)
     case .report(let answer):
@@ -42,7 +47,17 @@ extension WorkerCore {
       answer(report())
     case .check(let ufrag, let datagram, let path, let arrival, let from):
       takeCheck(ufrag, datagram, path: path, arrival: arrival, from: from, now: now)
-    case .adopt(let adopted): adopt(adopted, now: now)
+    case .moved(let moved): takeMoved(moved, now: now)
+    case .returned(let moved, let from, let worker): takeReturned(moved, from: from, to: worker, now: now)
+    case .lastWord(let key):
+      away.remove(key)
+      post(.lastWordHeard(key), to: key.home)
+    case .lastWordHeard(let key): takeLastWord(key, now: now)
+    case .bounced(let message): obey(message, now: now)
+    case .strayed(let key, let datagram, let path, let arrival, let via):
+      takeStrayed(key, datagram, path: path, arrival: arrival, via: via, now: now)
+    case .expected(let key, let tracks): expect(key, tracks)
+    case .unexpected(let key): expectNoLonger(key)
     case .pathOwned(let path, let worker): takePath(path, of: worker)
     case .pathReleased(let path, let worker):
       if paths.find(path) == .worker(worker) { paths.remove(path) }
@@ -163,50 +178,7 @@ extension WorkerCore {
     guard !wasAdopted, peers.isOccupied(slot), peers[record: slot].key == key,
       peers[record: slot].isAdopted, key.home == index
     else { return }
-    handOn(slot, to: from, path: path, now: now)
-  }
-
-  /// Gives a peer of this home to the worker that adopts it.
-  mutating func handOn(_ slot: Int, to worker: Int, path: NetworkPath, now: Instant) {
-    guard let out = takeOut(slot) else { return }
-    let key = out.record.key
-    homes[key]!.worker = worker
-    // The home keeps the fragments, to pass on checks that come in here.
-    for ufrag in homes[key]!.ufrags { fragments[ufrag] = key }
-    counters.adopted &+= 1
-    post(.adopt(AdoptedPeer(key: key, state: out.state, ufrags: out.record.ufrags, path: path)), to: worker)
-    for fanout in out.record.tracks where fanout >= 0 {
-      let entry = fanouts.pointer(Int(fanout))
-      for other in SetBits(entry.pointee.relays) {
-        post(.relayWanted(entry.pointee.key, by: other), to: worker)
-      }
-      entry.pointee.relays = 0
-      entry.pointee.sourceWorker = worker
-      if entry.pointee.consumerCount > 0 {
-        post(.relayWanted(entry.pointee.key, by: index), to: worker)
-      } else {
-        fanouts.remove(Int(fanout))
-      }
-    }
-  }
-
-  /// At the adopter: the peer has come.
-  private mutating func adopt(_ adopted: AdoptedPeer, now: Instant) {
-    pending.end(adopted.path)
-    guard let slot = putIn(adopted.state, key: adopted.key, ufrags: adopted.ufrags, now: now) else {
-      post(.released(adopted.key), to: adopted.key.home)
-      // Whoever waits for its tracks here waits in vain; other workers hear it when they ask.
-      for fanout in fanouts.indices(of: adopted.key) { endTrack(fanout) }
-      events.note(adopted.key) { $0.closed = .overloaded }
-      counters.count(.overloaded)
-      return
-    }
-    peers[record: slot].isAdopted = true
-    if paths.set(adopted.path, to: .peer(slot: slot)) {
-      peers[record: slot].paths.append((adopted.path, index))
-    } else {
-      counters.pathTableFull &+= 1
-    }
+    handOn(slot, to: from, now: now)
   }
 
   private mutating func takePath(_ path: NetworkPath, of worker: Int) {
@@ -218,9 +190,9 @@ extension WorkerCore {
 
   // MARK: - Relays
 
-  private mutating func startRelay(_ track: TrackKey, to worker: Int, now: Instant) {
-    guard worker != index else { return }
+  mutating func startRelay(_ track: TrackKey, to worker: Int, now: Instant) {
     if let fanout = fanouts.find(track), fanouts.pointer(fanout).pointee.publisher >= 0 {
+      guard worker != index else { return }
       fanouts.pointer(fanout).pointee.relays |= 1 << UInt64(worker)
       sendClock(fanout, to: worker)
       return
@@ -261,6 +233,7 @@ extension WorkerCore {
       report.streams += peers.pointer(slot).pointee.streamCount
       report.authenticatedStreams += peers.pointer(slot).pointee.authenticatedStreamCount
     }
+    report.movesUnderWay = away.count + expected.count + homes.values.count { $0.held != nil }
     report.counters = context.counters
     report.routing = counters
     report.sending = sending

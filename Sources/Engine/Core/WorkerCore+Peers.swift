@@ -27,8 +27,11 @@ extension WorkerCore {
       return true
     }
     if effects.pathsChanged { reconcilePaths(slot) }
-    if effects.qualityMeasured { samples.set(key, peers.pointer(slot).pointee.quality) }
-    return false
+    if effects.qualityMeasured {
+      samples.set(key, peers.pointer(slot).pointee.quality)
+      return followSocket(slot, now: now)
+    }
+    return effects.connected != nil && goToSocket(slot, now: now)
   }
 
   // MARK: - Coming and going
@@ -53,6 +56,7 @@ extension WorkerCore {
   /// Ends a peer that is here.
   mutating func remove(_ slot: Int, reason: PeerCloseReason) {
     let key = peers[record: slot].key
+    if peers[record: slot].strayWorker >= 0 { post(.unexpected(key), to: peers[record: slot].strayWorker) }
     if reason == .requested { peers.pointer(slot).pointee.sayGoodbye(context: &context) }
     endTracks(slot)
     detach(slot)
@@ -79,23 +83,33 @@ extension WorkerCore {
       fragments[ufrag] = nil
       exchange.remove(ufrag)
     }
+    // Who waited for its tracks hears that there are none.
+    for case .relayWanted(let track, let worker) in record.held ?? [] { post(.trackEnded(track), to: worker) }
   }
 
   /// Undoes what ties a peer to this worker's tables, apart from its own tracks.
-  private mutating func detach(_ slot: Int) {
+  /// - Parameter keepsPaths: others go on handing over what comes in on them.
+  private mutating func detach(_ slot: Int, keepsPaths: Bool = false) {
     for sender in 0..<peers[record: slot].sources.count { unsubscribe(slot, sender: sender) }
-    for entry in peers[record: slot].paths { release(entry.path, slot: slot) }
+    for entry in peers[record: slot].paths {
+      if keepsPaths {
+        if paths.find(entry.path) == .peer(slot: slot) { paths.remove(entry.path) }
+      } else {
+        release(entry.path, slot: slot)
+      }
+    }
   }
 
   // MARK: - State out and in
 
   /// Takes a peer out as bytes; nothing of it is left here but the fan-outs of its tracks, without source.
+  /// - Parameter keepsPaths: its paths are another worker's from now on, which will say so.
   /// - Returns: nil, with nothing changed, in the middle of a handshake.
-  mutating func takeOut(_ slot: Int) -> (state: [UInt8], record: PeerRecord)? {
+  mutating func takeOut(_ slot: Int, keepsPaths: Bool = false) -> (state: [UInt8], record: PeerRecord)? {
     guard let state = peers.pointer(slot).pointee.encode() else { return nil }
     let record = peers[record: slot]
     // Its tracks stay its own until then, also one that it shows itself.
-    detach(slot)
+    detach(slot, keepsPaths: keepsPaths)
     for fanout in record.tracks where fanout >= 0 { fanouts.pointer(Int(fanout)).pointee.publisher = -1 }
     timers.remove(slot)
     for ufrag in record.ufrags { fragments[ufrag] = nil }
@@ -148,6 +162,8 @@ extension WorkerCore {
     keepsUnused = false
     for fanout in sources { dropIfUnused(Int(fanout)) }
     peers[record: rebuilt].isAdopted = out.record.isAdopted
+    peers[record: rebuilt].strayDatagrams = out.record.strayDatagrams
+    peers[record: rebuilt].strayWorker = out.record.strayWorker
     for entry in out.record.paths {
       guard paths.set(entry.path, to: .peer(slot: rebuilt)) else { continue }
       peers[record: rebuilt].paths.append(entry)

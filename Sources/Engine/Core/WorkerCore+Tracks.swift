@@ -3,8 +3,15 @@ internal import Model
 internal import Peer
 
 extension WorkerCore {
-  /// Gives a track's packet to all who want it here, and to the workers that do.
+  /// Gives a packet that a peer of this worker sent to all who want it here, and to the workers that do.
   mutating func deliver(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo, fanout index: Int) {
+    deliverHere(packet, info, fanout: index)
+    if fanouts.pointer(index).pointee.relays != 0 { relay(packet, info, fanout: index) }
+  }
+
+  /// Gives a track's packet to all who want it at this worker.
+  @inline(__always)
+  mutating func deliverHere(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo, fanout index: Int) {
     let fanout = fanouts.pointer(index)
     fanout.pointee.keep(packet, info)
     var waits = false
@@ -20,7 +27,6 @@ extension WorkerCore {
     if waits, fanouts.pointer(index).pointee.mayWish(at: info.arrival) {
       wishKeyFrame(index, now: info.arrival)
     }
-    if fanout.pointee.relays != 0 { relay(packet, info, fanout: index) }
   }
 
   /// Passes on how loud a track of ours is, about ten times a second.
@@ -69,6 +75,9 @@ extension WorkerCore {
       return
     }
     subscribe(slot, sender: sender, fanout: fanout)
+    if peers[record: slot].strayWorker >= 0 {
+      post(.expected(peers[record: slot].key, [WantedTrack(key: track, kind: kind)]), to: peers[record: slot].strayWorker)
+    }
     let wanted = peers.pointer(slot).pointee.setSource(
       slot: sender, track, clock: fanouts.pointer(fanout).pointee.clock)
     // Before it can be sent one, a key frame would only put off the next: the peer wishes once it is connected.
@@ -106,23 +115,17 @@ extension WorkerCore {
     guard let asked = askedForRelays(of: track.peer) else { return nil }
     let made = fanouts.insert(Fanout(key: track, kind: kind))
     fanouts.pointer(made).pointee.sourceWorker = asked
-    post(.relayWanted(track, by: index), to: asked)
+    tell(.relayWanted(track, by: index), of: track.peer)
     return made
-  }
-
-  /// The worker that is asked for a track that isn't here, and told when it is no longer wanted: always the same,
-  /// so that the second word doesn't overtake the first. Nil when the peer is known to be gone.
-  private func askedForRelays(of peer: PeerKey) -> Int? {
-    if peer.home == index { return homes[peer]?.worker }
-    return peer.home < exchange.count ? peer.home : nil
   }
 
   /// A relayed track without consumers is asked for no longer.
   mutating func dropIfUnused(_ fanout: Int) {
     let entry = fanouts.pointer(fanout)
-    guard !keepsUnused, entry.pointee.publisher < 0, entry.pointee.consumerCount == 0 else { return }
+    guard !keepsUnused, entry.pointee.publisher < 0, entry.pointee.consumerCount == 0, entry.pointee.pins == 0
+    else { return }
     let track = entry.pointee.key
-    if let asked = askedForRelays(of: track.peer) { post(.relayUnwanted(track, by: index), to: asked) }
+    tell(.relayUnwanted(track, by: index), of: track.peer)
     fanouts.remove(fanout)
   }
 

@@ -29,6 +29,12 @@ public struct WorkerCore: ~Copyable {
   var homes: [PeerKey: HomeRecord] = [:]
   /// Fragments of peers that are here, and of those whose home this is.
   var fragments: [UfragKey: PeerKey] = [:]
+  /// Peers that went from here by way of their home, until it has said its last word on them.
+  var away: Set<PeerKey> = []
+  /// Paths of peers that went from here a moment ago.
+  var departed = DepartedPaths()
+  /// Peers that may come here, with the tracks that flow for them already.
+  var expected: [PeerKey: [TrackKey]] = [:]
   var pending = PendingChecks()
   var counters = RoutingCounters()
   /// What the socket's owner counts; told by it after each turn.
@@ -43,6 +49,8 @@ public struct WorkerCore: ~Copyable {
     /// This worker or the one that adopted it.
     var worker: Int
     var ufrags: [UfragKey]
+    /// What is to reach it, while what went by its former owner may still come back.
+    var held: [WorkerMessage]?
   }
 
   /// - Parameter index: 0 ..< the bridge's number of workers; each is made once.
@@ -102,7 +110,7 @@ public struct WorkerCore: ~Copyable {
     // State must not be lost; its amount is bounded by peers and tracks. Checks of strangers may be, and wishes.
     let mayDrop =
       switch message {
-      case .check, .keyFrameWanted: true
+      case .check, .keyFrameWanted, .strayed: true
       default: false
       }
     if !exchange.mailboxes[worker].post(message, force: !mayDrop) { counters.messagesDropped &+= 1 }

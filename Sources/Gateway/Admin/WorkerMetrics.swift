@@ -113,6 +113,7 @@ enum WorkerMetrics {
       \.authenticatedStreams, "roost_authenticated_streams",
       "SSRCs under which peers have sent something authentic of late, mapped or not."
     ),
+    (\.movesUnderWay, "roost_peer_moves", "Peers that are on their way from one worker to another."),
   ]
 
   /// - Parameter reports: by worker; nil for one that did not answer.

@@ -129,6 +129,18 @@ public struct Forwarder: ~Copyable {
   /// Something was sent.
   public var hasBegun: Bool { hasSent }
 
+  /// Whether the packet, of the present source, is of the life of it that flows.
+  public func continues(_ info: PacketInfo) -> Bool {
+    state == .flowing && anchorCount > 0 && anchors[0].generation == generation
+      && anchors[0].restart == info.restart
+  }
+
+  /// The index under which a packet of that life went out, or would; nil before the stream's join to it.
+  public func index(of info: PacketInfo) -> UInt64? {
+    guard continues(info), info.extendedSequence >= anchors[0].source else { return nil }
+    return UInt64(bitPattern: anchors[0].outgoing &+ (info.extendedSequence &- anchors[0].source))
+  }
+
   /// True while a key frame is what the subscriber waits for.
   public var needsKeyFrame: Bool { state == .waitingForKeyFrame && kind == .video }
 

@@ -201,6 +201,14 @@ public final class SyntheticPeer {
     }
   }
 
+  /// By stream: how many numbers between the first packet and the last never came.
+  package var numbersMissing: [Int] {
+    streams.map { stream in
+      guard stream.highest != .min else { return 0 }
+      return (stream.first...stream.highest).count { stream[$0] == nil }
+    }
+  }
+
   /// Packets of the track that were made so far, and when each was.
   package func packetsMade(track: Int) -> Int {
     track < sources.count ? sources[track].log.nextPacket : 0
