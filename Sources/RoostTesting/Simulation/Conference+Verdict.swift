@@ -52,9 +52,13 @@ extension Conference {
     for (index, feed) in feeds.enumerated() {
       guard let number = feed.publisher else { continue }
       let publisher = participants[number]
-      guard publisher.peer.connectedAt != .never, subscriber.peer.connectedAt != .never else { continue }
+      guard publisher.peer.connectedAt != .never, subscriber.peer.connectedAt != .never,
+        subscriber.nominatedAt != .never
+      else { continue }
+      // The keys may be there seconds before the nomination is, whose checks can be lost one after another.
       var last = max(
-        feed.from, publisher.peer.connectedAt, subscriber.peer.connectedAt, stream.knownSince)
+        feed.from, publisher.peer.connectedAt, subscriber.peer.connectedAt, subscriber.nominatedAt,
+        stream.knownSince)
       let end = min(
         index + 1 < feeds.count ? feeds[index + 1].from : .never, publisher.leftAt, subscriber.leftAt,
         stoppedAt)

@@ -33,6 +33,10 @@ final class Participant {
   var feeds: [UInt16: [Feed]] = [:]
   /// When the server had the keys.
   var connectedAt = Instant.never
+  /// When the server first heard from it which path to use, and that path had proved itself: media goes nowhere before.
+  var nominatedAt = Instant.never
+  /// Addresses from which the server has heard so.
+  var nominated: Set<SocketAddress> = []
   var profile: SRTPProfile?
   var closedAt = Instant.never
   /// It has left, or its session was ended.
