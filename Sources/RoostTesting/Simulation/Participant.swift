@@ -43,6 +43,8 @@ final class Participant {
   var leftAt = Instant.never
   /// It went without a word.
   var vanishedAt = Instant.never
+  /// The room has ended its session, which outlasts who is gone until the server knows.
+  var hasEnded = false
   /// SRTCP indices of the server's packets.
   var rtcpIndices: Set<UInt32> = []
   /// An offer is on its way.
