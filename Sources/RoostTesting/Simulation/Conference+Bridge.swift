@@ -72,6 +72,7 @@ extension Conference {
   /// The room has ended somebody's session.
   private func close(_ participant: Participant) {
     journal.trace(now, "the room ends \(participant.number)")
+    participant.hasEnded = true
     if participant.isPresent { participant.leftAt = now }
     guard let since = participant.awaySince, participant.mayEnd == ["connectionLost"] else { return }
     let over = now - since

@@ -42,8 +42,11 @@ extension Conference {
         peer: peer, client: RoomClient(room: Self.roomName(room), token: token), room: room, link: link,
         inside: inside, now: now)
       precondition(participants.count == configuration.number)
+      // Who is gone, or about to be, is in for the room as long as its session lasts.
       for other in participants
-      where other.room == room && other.isPresent && other.client.token.identity == token.identity {
+      where other.room == room && other.client.token.identity == token.identity
+        && (other.isPresent || other.key != nil && !other.hasEnded)
+      {
         journal.count(.duplicateIdentity)
         other.mayEnd.insert("duplicateIdentity")
       }

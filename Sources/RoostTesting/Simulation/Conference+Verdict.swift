@@ -52,9 +52,13 @@ extension Conference {
     for (index, feed) in feeds.enumerated() {
       guard let number = feed.publisher else { continue }
       let publisher = participants[number]
-      guard publisher.peer.connectedAt != .never, subscriber.peer.connectedAt != .never else { continue }
+      guard publisher.peer.connectedAt != .never, subscriber.peer.connectedAt != .never,
+        subscriber.nominatedAt != .never
+      else { continue }
+      // The keys may be there seconds before the nomination is, whose checks can be lost one after another.
       var last = max(
-        feed.from, publisher.peer.connectedAt, subscriber.peer.connectedAt, stream.knownSince)
+        feed.from, publisher.peer.connectedAt, subscriber.peer.connectedAt, subscriber.nominatedAt,
+        stream.knownSince)
       let end = min(
         index + 1 < feeds.count ? feeds[index + 1].from : .never, publisher.leftAt, subscriber.leftAt,
         stoppedAt)
@@ -121,7 +125,8 @@ extension Conference {
           // What was missed while it was held is of no use any more; nor does anybody miss what was lost after it,
           // before the first packet that came.
           !track.isHeld(from: track.packets[gap.lowerBound].sentAt, until: until),
-          !publisher.isDisturbed(from: packet.sentAt, until: until)
+          !publisher.isDisturbed(from: packet.sentAt, until: until),
+          missed(with: number, track) < 200
         else { continue }
         journal.violation(
           now,
@@ -130,6 +135,21 @@ extension Conference {
         )
       }
     }
+  }
+
+  /// How many packets the server missed when it first saw that this one was not there: beyond what it can wait for it
+  /// asks for none of them, and some may only have been overtaken.
+  private func missed(with number: Int, _ track: PublishedTrack) -> Int {
+    let packets = track.packets
+    let run = packets[number].run
+    let behind = (number + 1..<packets.count).prefix { packets[$0].run == run }
+    guard let next = behind.min(by: { (packets[$0].arrivedAt, $0) < (packets[$1].arrivedAt, $1) }) else {
+      return 0
+    }
+    let before = (track.runs[run].firstPacket..<number).last {
+      packets[$0].arrivedAt < packets[next].arrivedAt
+    }
+    return next - (before ?? track.runs[run].firstPacket) - 1
   }
 
   // MARK: Lip sync

@@ -198,6 +198,7 @@ public final class Conference {
   /// A datagram is at the server's door.
   private func arrive(_ delivery: NetworkEmulator.Delivery) {
     tap.noteArrival(delivery.bytes, from: delivery.path.remote)
+    noteNomination(delivery.bytes, from: delivery.path.remote)
     if let mark = DatagramMark(tag: delivery.tag) {
       let track = journal.tracks[mark.log]
       let sender = participants[track.publisher]
@@ -211,6 +212,19 @@ public final class Conference {
       lastChecks.append((delivery.bytes, delivery.path))
     }
     server.receive(delivery.bytes, path: delivery.path)
+  }
+
+  /// Looks for a participant's first nomination among what reaches the server, until there is one.
+  private func noteNomination(_ bytes: [UInt8], from remote: SocketAddress) {
+    guard let owner = owners[remote], participants[owner].nominatedAt == .never else { return }
+    let isNomination = bytes.withUnsafeBytes { datagram in
+      guard let message = try? STUNMessage(datagram) else { return false }
+      return message.messageClass == .request && (message.useCandidate || message.nomination ?? 0 > 0)
+    }
+    if isNomination { participants[owner].nominated.insert(remote) }
+    if participants[owner].nominated.contains(remote), tap.isValidated(remote) {
+      participants[owner].nominatedAt = now
+    }
   }
 
   private func noteWorker(of participant: Participant, _ path: NetworkPath) {

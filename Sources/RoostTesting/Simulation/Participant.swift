@@ -33,12 +33,18 @@ final class Participant {
   var feeds: [UInt16: [Feed]] = [:]
   /// When the server had the keys.
   var connectedAt = Instant.never
+  /// When the server first heard from it which path to use, and that path had proved itself: media goes nowhere before.
+  var nominatedAt = Instant.never
+  /// Addresses from which the server has heard so.
+  var nominated: Set<SocketAddress> = []
   var profile: SRTPProfile?
   var closedAt = Instant.never
   /// It has left, or its session was ended.
   var leftAt = Instant.never
   /// It went without a word.
   var vanishedAt = Instant.never
+  /// The room has ended its session, which outlasts who is gone until the server knows.
+  var hasEnded = false
   /// SRTCP indices of the server's packets.
   var rtcpIndices: Set<UInt32> = []
   /// An offer is on its way.

@@ -242,9 +242,36 @@ struct StreamAudit {
       } else if isFedBetween(old, new, after, before) {
         // Somebody else was heard in between, of whom nothing came.
         continue
-      } else if !explains(old, extended) && (isSame(old, new) || !explains(new, extended)) {
+      } else if !explains(old, extended) && (isSame(old, new) || !explains(new, extended)),
+        !isExplainedBetween(old, after, extended)
+      {
         complain(missing(extended, old))
       }
+    }
+  }
+
+  /// Whether the old source was joined to the stream anew behind what came last, and the number is explained by that
+  /// segment, of which nothing came: the last packet that left in it tells its numbers, by what reached the server at
+  /// that very moment.
+  private func isExplainedBetween(_ old: Segment, _ after: Int64, _ extended: Int64) -> Bool {
+    guard let last = stream[after],
+      let number = ((after + 1)..<extended).last(where: { departures[$0] != nil }),
+      let moment = departures[number]?.sentAt
+    else { return false }
+    let before = left((after, last))
+    let feeds = subscriber.feeds[stream.section.index, default: []]
+    let fedSince = feeds.last { $0.publisher == old.track.publisher && $0.from <= moment }?.from
+    return old.track.packets.indices.contains { packet in
+      guard old.track.packets[packet].arrivedAt == moment, old.track.packets[packet].run == old.run else {
+        return false
+      }
+      var next = last
+      next.packet = UInt32(packet)
+      next.sentAt = moment
+      var between = old
+      between.number = number - Int64(packet)
+      between.startedAt = max(before.sentAt, fedSince ?? before.sentAt)
+      return isJoinedAnew(old.track, from: before, to: next) && explains(between, extended)
     }
   }
 
