@@ -22,7 +22,9 @@ struct DepartedPaths {
 
   mutating func note(_ path: NetworkPath, of key: PeerKey, now: Instant) {
     let gone = max(queue.firstIndex { $0.until > now } ?? queue.count, queue.count + 1 - Self.limit)
-    for entry in queue.prefix(gone) where entries[entry.path]?.until == entry.until { entries[entry.path] = nil }
+    for entry in queue.prefix(gone) where entries[entry.path]?.until == entry.until {
+      entries[entry.path] = nil
+    }
     queue.removeFirst(max(gone, 0))
     entries[path] = Entry(key: key, until: now + Self.time)
     queue.append((path, now + Self.time))

@@ -89,13 +89,17 @@ extension WorkerCore {
     guard let slot = peers.find(key) else {
       // It may be on its way once more; only its home knows.
       let worker = key.home == index ? homes[key]?.worker : away.contains(key) ? key.home : nil
-      guard let worker, worker != index else { return counters.unknownPath &+= 1 }
+      guard let worker, worker != index else {
+        counters.unknownPath &+= 1
+        return
+      }
       return post(.strayed(key, datagram: datagram, path: path, arrival: arrival, via: via), to: worker)
     }
     counters.takenOver &+= 1
     var datagram = datagram
     datagram.withUnsafeMutableBytes { bytes in
-      let isRequest = (bytes.first ?? 255) <= 3 && STUNPeek.localUfrag(in: UnsafeRawBufferPointer(bytes)) != nil
+      let isRequest =
+        (bytes.first ?? 255) <= 3 && STUNPeek.localUfrag(in: UnsafeRawBufferPointer(bytes)) != nil
       if isRequest {
         receiveCheck(bytes, slot: slot, path: path, arrival: arrival, via: via, now: now)
       } else if paths.find(path) == .peer(slot: slot) {

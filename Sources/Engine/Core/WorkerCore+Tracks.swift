@@ -76,7 +76,9 @@ extension WorkerCore {
     }
     subscribe(slot, sender: sender, fanout: fanout)
     if peers[record: slot].strayWorker >= 0 {
-      post(.expected(peers[record: slot].key, [WantedTrack(key: track, kind: kind)]), to: peers[record: slot].strayWorker)
+      post(
+        .expected(peers[record: slot].key, [WantedTrack(key: track, kind: kind)]),
+        to: peers[record: slot].strayWorker)
     }
     let wanted = peers.pointer(slot).pointee.setSource(
       slot: sender, track, clock: fanouts.pointer(fanout).pointee.clock)

@@ -77,12 +77,7 @@ final class PublishedTrack {
 
   /// Whether it was held at some moment of a span.
   func isHeld(from: Instant, until: Instant) -> Bool {
-    holdCount(from: from, until: until) > 0
-  }
-
-  /// How often it was held at some moment of a span.
-  func holdCount(from: Instant, until: Instant) -> Int {
-    stride(from: 0, to: holds.count, by: 2).count { index in
+    stride(from: 0, to: holds.count, by: 2).contains { index in
       holds[index] <= until && (index + 1 < holds.count ? holds[index + 1] : .never) >= from
     }
   }

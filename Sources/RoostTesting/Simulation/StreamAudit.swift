@@ -286,9 +286,6 @@ struct StreamAudit {
     {
       return true
     }
-    // Or what of either came before or after it was held: its numbers begin anew.
-    let lives = old.track.holdCount(from: first, until: last)
-    if old.track === new.track ? lives > 1 : lives + new.track.holdCount(from: first, until: last) > 0 { return true }
     let newRunSince = new.track.runs[new.run].startedAt
     return subscriber.feeds[stream.section.index]?.contains { feed in
       guard let publisher = feed.publisher, feed.from >= first, feed.from <= last,
