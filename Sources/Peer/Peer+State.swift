@@ -5,7 +5,7 @@ internal import Media
 public import Model
 
 extension Peer {
-  private static let stateVersion: UInt16 = 4
+  private static let stateVersion: UInt16 = 5
 
   /// The peer as bytes; whoever holds them goes on exactly where it stood.
   /// - Returns: nil in the middle of a handshake, which lives inside OpenSSL, and after the peer's end.
