@@ -41,9 +41,54 @@ struct ForwarderReportsTests {
     source.report()
     source.clock?.isReported = false
     slot.feed(source)
+    for second in 0..<10 {
+      _ = slot.forward(try some(source.next(at: second * 1_000)))
+      #expect(slot.report(now: milliseconds(second * 1_000 + 990)) == nil)
+    }
+    #expect(slot.report(now: milliseconds(10_011)) != nil)
+  }
+
+  /// Whose reports don't come because nothing comes has a clock that nobody can tell, however long ago it was told.
+  @Test func `a clock that was only guessed is not told of a source that is cut off, nor soon after`() throws
+  {
+    let slot = Slot(.audio)
+    let source = Source(.audio, peer: 1)
+    source.report()
+    source.clock?.isReported = false
+    slot.feed(source)
     _ = slot.forward(try some(source.next(at: 0)))
-    #expect(slot.report(now: milliseconds(9_990)) == nil)
-    #expect(slot.report(now: milliseconds(10_001)) != nil)
+    for second in 1...15 { #expect(slot.report(now: milliseconds(second * 1_000)) == nil) }
+    try slot.rebuild()
+    for second in 15..<25 {
+      _ = slot.forward(try some(source.next(at: second * 1_000)))
+      #expect(slot.report(now: milliseconds(second * 1_000 + 500)) == nil)
+    }
+    _ = slot.forward(try some(source.next(at: 25_000)))
+    #expect(slot.report(now: milliseconds(25_500)) != nil)
+  }
+
+  @Test func `a clock that was told once, long ago, is not told to who joins when its source comes back`()
+    throws
+  {
+    let slot = Slot(.audio)
+    let source = Source(.audio, peer: 1)
+    source.report()
+    source.clock?.isReported = false
+    slot.feed(source)
+    _ = slot.forward(try some(source.next(at: 12_000)))
+    #expect(slot.report(now: milliseconds(12_020)) == nil)
+    source.clock?.isReported = true
+    slot.forwarder.setClock(try some(source.clock))
+    #expect(slot.report(now: milliseconds(12_100)) != nil)
+  }
+
+  @Test func `a clock that was told is told of a source that is cut off`() throws {
+    let slot = Slot(.audio)
+    let source = Source(.audio, peer: 1)
+    source.report()
+    slot.feed(source)
+    _ = slot.forward(try some(source.next(at: 0)))
+    for second in 1...15 { #expect(slot.report(now: milliseconds(second * 1_000)) != nil) }
   }
 
   @Test func `audio and video of one publisher stay within 5 ms over changes of source`() throws {

@@ -131,6 +131,7 @@ extension Forwarder {
     for index in (1..<4).reversed() { anchors[index] = anchors[index &- 1] }
     anchors[0] = new
     anchorCount = min(anchorCount &+ 1, 4)
+    heardSince = info.arrival
     counters.anchors &+= 1
     state = .flowing
     return true

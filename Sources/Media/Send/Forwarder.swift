@@ -66,6 +66,8 @@ public struct Forwarder: ~Copyable {
   var sentRate: UInt32 = 0
   /// Sender reports that are to follow each other soon.
   var reportsOwed: UInt8 = 0
+  /// Since when the source's packets come here, without a long break that was noticed.
+  var heardSince = Instant(nanoseconds: 0)
   public internal(set) var reports = ForwarderReports()
   public internal(set) var counters = ForwarderCounters()
   var hasUnwritable = false

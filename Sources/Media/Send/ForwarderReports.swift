@@ -82,6 +82,9 @@ extension Forwarder {
   /// How long a publisher's sender reports are waited for before its clock is guessed from less. A line that is wrong
   /// by the clock's error would stay in the receivers' for twenty seconds.
   static let guessAfter = Duration.seconds(10)
+  /// Whose packets don't come for so long, which no codec's pauses do, is cut off, and so are its reports: they are
+  /// waited for anew when it is heard again.
+  static let silence = Duration.seconds(2)
 
   /// Receivers that draw a line through their last reports (libwebrtc: 20) have none of another clock after as many.
   static let reportsOfNewClock: UInt8 = 20
@@ -96,10 +99,11 @@ extension Forwarder {
       clock.rate == sentRate
     else { return nil }
     let ntp = epoch.ntp(at: now)
-    if !clock.isReported
-      && ntp.nanoseconds(since: NTPTime(rawValue: clock.ntp)) < Self.guessAfter.wholeNanoseconds
-    {
-      return nil
+    if now - lastArrival >= Self.silence { heardSince = now }
+    if !clock.isReported {
+      let waited = min(
+        ntp.nanoseconds(since: NTPTime(rawValue: clock.ntp)), now.nanoseconds &- heardSince.nanoseconds)
+      guard waited >= Self.guessAfter.wholeNanoseconds else { return nil }
     }
     if reportsOwed > 0 { reportsOwed &-= 1 }
     return SenderReport(
