@@ -88,6 +88,9 @@ public struct Peer: ~Copyable {
     apply(setup.media, context: &context)
   }
 
+  /// Where the handshake's datagrams came in.
+  public var handshakePath: NetworkPath? { dtlsPath }
+
   /// Another worker has it now.
   public mutating func hasMoved() { isResettling = true }
 

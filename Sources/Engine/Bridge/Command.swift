@@ -73,6 +73,8 @@ struct MovedPeer: Sendable {
   /// The worker that had it, and until when.
   var from: Int
   var takenAt: Instant
+  /// It was there for longer than its handshake, and goes after what it sends.
+  var isFollowing = false
   var state: [UInt8]
   var ufrags: [UfragKey]
   /// With the worker whose socket gets each.

@@ -13,9 +13,14 @@ struct PeerRecord {
   var sources: [Int32] = []
   /// A valid check came: the peer is at the worker that got it, and goes on only by `followSocket`.
   var isAdopted = false
-  /// Datagrams that another worker's socket got, since the last look; and where they came in at the look before.
+  /// Datagrams that another worker's socket got since the last look, and which.
   var strayDatagrams: UInt32 = 0
+  var straySource = -1
+  /// The worker where it is expected, -1 for none, and since when.
   var strayWorker = -1
+  var expectedSince = Instant(nanoseconds: 0)
+  /// When it followed its socket here.
+  var followedAt = Instant(nanoseconds: .min / 2)
 }
 
 /// The peers of one worker, in memory taken at start; a peer is an index.
@@ -53,9 +58,6 @@ struct PeerSlab: ~Copyable {
     get { records[slot].unsafelyUnwrapped }
     set { records[slot] = newValue }
   }
-
-  /// A datagram came in at another worker's socket.
-  mutating func noteStray(_ slot: Int) { records[slot]?.strayDatagrams &+= 1 }
 
   /// - Precondition: not full.
   mutating func insert(_ peer: consuming Peer, _ record: PeerRecord) -> Int {

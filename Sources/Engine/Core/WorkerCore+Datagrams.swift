@@ -194,7 +194,11 @@ extension WorkerCore {
       }
       return
     }
-    peers.noteStray(slot)
+    if noteStray(slot, from: worker, now: now) {
+      // It goes the way that its peer went.
+      _ = sendAfter(datagram, path: path, arrival: arrival, via: worker, now: now)
+      return
+    }
     receive(datagram, slot: slot, path: path, arrival: arrival, now: now)
   }
 }

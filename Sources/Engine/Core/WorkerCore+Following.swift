@@ -5,49 +5,73 @@ internal import Wire
 
 /// When a peer goes after its socket, and how nothing is lost on the way.
 ///
-///     connected, and what is selected comes in elsewhere ──▶ it goes at once: no media flows yet
-///     a second of media that came in elsewhere ──expected──▶ its tracks flow there, too ──another second──▶ it goes
+///     connected by datagrams that came in elsewhere ──▶ it goes at once: no media flows yet
+///     media that comes in elsewhere ──expected──▶ its tracks flow there, too ──more of it──▶ it goes
 ///
 /// What comes in where it was is sent after it; what its slots show is found in the histories of the worker where it
-/// comes, and whatever it had got already is refused by the guards of its streams.
+/// comes, and whatever it had got already is left out.
 extension WorkerCore {
-  /// Datagrams of a second that make following worth its price: somebody who mostly receives stays, since what
-  /// is sent to him leaves by this worker's own socket anyway.
-  static let strayLimit: UInt32 = 40
+  /// Datagrams between two looks, a second apart, that make following worth its price: somebody who mostly receives
+  /// stays, since what is sent to him leaves by this worker's own socket anyway.
+  static let strayLimit: UInt32 = 30
+  /// So many of them, and it isn't looked for a second time.
+  static let strayCertainty: UInt32 = 60
+  /// How long its tracks flow there at least before it goes: more than a batch takes to cross.
+  static let expectation = Duration.milliseconds(100)
+  /// Whoever followed its socket goes on only after two looks.
+  static let rest = Duration.seconds(2)
   /// How far back a slot looks for what it hasn't sent yet: far more than a packet is under way between workers.
   static let lookBack = Duration.seconds(1)
   static let lookBackPackets: Int64 = 512
 
-  /// Where the selected path's datagrams come in, if that is another worker.
-  private func strayedTo(_ slot: Int) -> Int? {
-    guard peers[record: slot].isAdopted, let path = peers.pointer(slot).pointee.selectedPath,
-      let via = peers[record: slot].paths.first(where: { $0.path == path })?.via, via != index,
-      via < exchange.count
-    else { return nil }
-    return via
-  }
-
   /// Once the keys are there: the first valid check may not have been that of the pair that is used.
   /// - Returns: true when it has gone.
   mutating func goToSocket(_ slot: Int, now: Instant) -> Bool {
-    guard let via = strayedTo(slot) else { return false }
-    return go(slot, to: via, now: now)
+    guard peers[record: slot].isAdopted, let path = peers.pointer(slot).pointee.handshakePath,
+      let via = peers[record: slot].paths.first(where: { $0.path == path })?.via, via != index
+    else { return false }
+    return go(slot, to: via, isFollowing: false, now: now)
   }
 
-  /// Once a second: a peer whose media keeps coming in at another worker's socket goes there.
+  /// A datagram of the peer's, on a path that it has proven, came in at another worker's socket.
+  /// - Returns: true when that was one too many, and the peer has gone there.
+  mutating func noteStray(_ slot: Int, from worker: Int, now: Instant) -> Bool {
+    let isMore = peers[record: slot].straySource == worker
+    peers[record: slot].straySource = worker
+    peers[record: slot].strayDatagrams = isMore ? peers[record: slot].strayDatagrams &+ 1 : 1
+    let record = peers[record: slot]
+    guard record.strayDatagrams >= Self.strayLimit else { return false }
+    if record.strayWorker != worker { announce(slot, to: worker, now: now) }
+    guard record.strayDatagrams >= Self.strayCertainty, record.strayWorker == worker,
+      now - record.expectedSince >= Self.expectation, now - record.followedAt >= Self.rest
+    else { return false }
+    return go(slot, to: worker, isFollowing: true, now: now)
+  }
+
+  /// Once a second: a peer that sends steadily, but not much, goes after two looks.
   /// - Returns: true when it has gone.
   mutating func followSocket(_ slot: Int, now: Instant) -> Bool {
     let record = peers[record: slot]
     peers[record: slot].strayDatagrams = 0
-    let via = record.strayDatagrams >= Self.strayLimit ? strayedTo(slot) ?? -1 : -1
-    // Twice in a row: a change of address that is taken back at once moves nothing.
-    if via >= 0, via == record.strayWorker { return go(slot, to: via, now: now) }
-    if record.strayWorker >= 0, record.strayWorker != via {
-      post(.unexpected(record.key), to: record.strayWorker)
+    guard record.strayWorker >= 0 else { return false }
+    guard record.strayDatagrams >= Self.strayLimit else {
+      announce(slot, to: -1, now: now)
+      return false
     }
-    peers[record: slot].strayWorker = via
-    if via >= 0 { post(.expected(record.key, wantedTracks(slot)), to: via) }
-    return false
+    guard record.strayWorker == record.straySource, now - record.expectedSince >= .seconds(1) else {
+      return false
+    }
+    return go(slot, to: record.strayWorker, isFollowing: true, now: now)
+  }
+
+  /// Tells a worker that the peer may come, and the one that was told so before that it won't.
+  /// - Parameter worker: -1 for none.
+  private mutating func announce(_ slot: Int, to worker: Int, now: Instant) {
+    let key = peers[record: slot].key
+    if peers[record: slot].strayWorker >= 0 { post(.unexpected(key), to: peers[record: slot].strayWorker) }
+    peers[record: slot].strayWorker = worker
+    peers[record: slot].expectedSince = now
+    if worker >= 0 { post(.expected(key, wantedTracks(slot)), to: worker) }
   }
 
   private func wantedTracks(_ slot: Int) -> [WantedTrack] {
@@ -57,11 +81,12 @@ extension WorkerCore {
     }
   }
 
-  private mutating func go(_ slot: Int, to worker: Int, now: Instant) -> Bool {
+  private mutating func go(_ slot: Int, to worker: Int, isFollowing: Bool, now: Instant) -> Bool {
     let key = peers[record: slot].key
     if key.home == index {
-      handOn(slot, to: worker, now: now)
-    } else if let moved = takeAway(slot, to: worker, now: now) {
+      handOn(slot, to: worker, isFollowing: isFollowing, now: now)
+    } else if var moved = takeAway(slot, to: worker, now: now) {
+      moved.isFollowing = isFollowing
       away.insert(key)
       post(.returned(moved, from: index, to: worker), to: key.home)
     }

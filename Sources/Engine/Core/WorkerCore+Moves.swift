@@ -15,8 +15,9 @@ extension WorkerCore {
   // MARK: - Adoption
 
   /// Gives a peer of this home, which is here, to another worker.
-  mutating func handOn(_ slot: Int, to worker: Int, now: Instant) {
-    guard let moved = takeAway(slot, to: worker, now: now) else { return }
+  mutating func handOn(_ slot: Int, to worker: Int, isFollowing: Bool = false, now: Instant) {
+    guard var moved = takeAway(slot, to: worker, now: now) else { return }
+    moved.isFollowing = isFollowing
     homes[moved.key]!.worker = worker
     // The home keeps the fragments, to pass on checks that come in here.
     for ufrag in homes[moved.key]!.ufrags { fragments[ufrag] = moved.key }
@@ -37,6 +38,7 @@ extension WorkerCore {
       return
     }
     peers[record: slot].isAdopted = true
+    if moved.isFollowing { peers[record: slot].followedAt = now }
     peers.pointer(slot).pointee.hasMoved()
     for entry in moved.paths {
       guard paths.set(entry.path, to: .peer(slot: slot)) else {

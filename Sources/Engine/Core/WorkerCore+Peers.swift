@@ -163,7 +163,10 @@ extension WorkerCore {
     for fanout in sources { dropIfUnused(Int(fanout)) }
     peers[record: rebuilt].isAdopted = out.record.isAdopted
     peers[record: rebuilt].strayDatagrams = out.record.strayDatagrams
+    peers[record: rebuilt].straySource = out.record.straySource
     peers[record: rebuilt].strayWorker = out.record.strayWorker
+    peers[record: rebuilt].expectedSince = out.record.expectedSince
+    peers[record: rebuilt].followedAt = out.record.followedAt
     for entry in out.record.paths {
       guard paths.set(entry.path, to: .peer(slot: rebuilt)) else { continue }
       peers[record: rebuilt].paths.append(entry)
