@@ -126,7 +126,8 @@ extension Conference {
           // before the first packet that came.
           !track.isHeld(from: track.packets[gap.lowerBound].sentAt, until: until),
           !publisher.isDisturbed(from: packet.sentAt, until: until),
-          missed(with: number, track) < 200
+          missed(with: number, track) < 200,
+          awaited(before: number, track) + gap.count < 200
         else { continue }
         journal.violation(
           now,
@@ -135,6 +136,14 @@ extension Conference {
         )
       }
     }
+  }
+
+  /// How many packets before this one may still be waited for, and leave no room for it: numbers that the source left
+  /// out are asked for like others, for a second.
+  private func awaited(before number: Int, _ track: PublishedTrack) -> Int {
+    let since = track.packets[number].sentAt.advanced(byNanoseconds: -1_500_000_000)
+    return track.packets[..<number].reversed().prefix { $0.sentAt == .never || $0.sentAt >= since }
+      .count { $0.arrivedAt == .never }
   }
 
   /// How many packets the server missed when it first saw that this one was not there: beyond what it can wait for it
