@@ -41,10 +41,10 @@ struct SimulationMoveTests {
     }
     room.run(for: .seconds(3))
     #expect(total(room, \.handedOver) == 0)
-    let adopted = total(room, \.adopted)
+    let moved = total(room, \.moved)
     room.nat[before] = room.address(onWorker: way.second, host: 77)
     room.run(for: .seconds(12))
-    #expect(total(room, \.adopted) == adopted + 1)
+    #expect(total(room, \.moved) == moved + 1)
     let handed = total(room, \.handedOver)
     #expect(handed > 40, "until it was there, its datagrams were handed over")
     let counts = subscribers.map { $0.packetsReceived(of: 0) }
@@ -76,10 +76,10 @@ struct SimulationMoveTests {
     let track = TrackKey(peer: room.keys[0], index: 0)
     room.run(for: .seconds(3))
     room.nat[before] = room.address(onWorker: way.second, host: 77)
-    let adopted = total(room, \.adopted)
+    let moved = total(room, \.moved)
     // Every 10 ms a mute and its end, in pairs that stay pairs in whatever moment it moves.
     var turns = 0
-    while total(room, \.adopted) == adopted, turns < 1_500 {
+    while total(room, \.moved) == moved, turns < 1_500 {
       for held in [true, false] { room.server.bridge.post(.mute(track, held)) }
       room.run(for: .milliseconds(10))
       turns += 1
@@ -99,11 +99,11 @@ struct SimulationMoveTests {
     let listener = room.address(onWorker: 0, host: 30)
     let subscriber = try room.join(at: listener, publishes: false)
     room.run(for: .seconds(3))
-    let adopted = total(room, \.adopted)
+    let moved = total(room, \.moved)
     // The listener moves for good: what is sent to it leaves by its worker's own socket anyway.
     room.nat[listener] = room.address(onWorker: 1, host: 78)
     room.run(for: .seconds(10))
-    #expect(total(room, \.adopted) == adopted)
+    #expect(total(room, \.moved) == moved)
     let count = subscriber.packetsReceived(of: 0)
     room.run(for: .seconds(2))
     #expect(subscriber.packetsReceived(of: 0) - count >= 130)
@@ -116,12 +116,12 @@ struct SimulationMoveTests {
     let publisher = try room.join(at: before, home: 1, publishes: true)
     let subscriber = try room.join(at: room.address(onWorker: 0, host: 30), publishes: false)
     room.run(for: .seconds(2))
-    let adopted = total(room, \.adopted)
+    let moved = total(room, \.moved)
     for turn in 0..<6 {
       room.nat[before] = room.address(onWorker: (turn + 1) % 3, host: UInt8(100 + turn))
       room.run(for: .seconds(12))
     }
-    #expect(total(room, \.adopted) == adopted + 6)
+    #expect(total(room, \.moved) == moved + 6)
     let count = subscriber.packetsReceived(of: 0)
     room.run(for: .seconds(2))
     #expect(subscriber.packetsReceived(of: 0) - count >= 130)
@@ -177,16 +177,16 @@ struct SimulationMoveTests {
     }
     let listener = try room.join(at: room.address(onWorker: way.first, host: 40), publishes: false)
     room.run(for: .seconds(3))
-    let adopted = total(room, \.adopted)
+    let moved = total(room, \.moved)
     room.nat[before] = room.address(onWorker: way.second, host: 77)
     // Some are lost on the way to where it was, until its next check tells.
     let handed = total(room, \.handedOver)
     for _ in 0..<1_000 where total(room, \.handedOver) < handed + 20 { room.run(for: .milliseconds(10)) }
-    #expect(total(room, \.adopted) == adopted)
+    #expect(total(room, \.moved) == moved)
     room.run(for: .milliseconds(200))
     let counts = (gaps(traveller), gaps(listener))
     room.run(for: .seconds(11))
-    #expect(total(room, \.adopted) == adopted + 1)
+    #expect(total(room, \.moved) == moved + 1)
     let found = (gaps(traveller), gaps(listener))
     #expect(found == counts, "from \(counts) to \(found)")
     for publisher in 0..<3 { #expect(traveller.packetsReceived(of: publisher) > 500) }

@@ -53,6 +53,8 @@ public struct RoutingCounters: Sendable {
   public var checksOfOnePeer: UInt64 = 0
   public var checksDropped: UInt64 = 0
   public var adopted: UInt64 = 0
+  /// Peers that went from here after their socket.
+  public var moved: UInt64 = 0
   /// Datagrams handed to the worker that has the peer, those taken from another, those lost on the way.
   public var handedOver: UInt64 = 0
   public var takenOver: UInt64 = 0

@@ -90,7 +90,9 @@ extension WorkerCore {
       away.insert(key)
       post(.returned(moved, from: index, to: worker), to: key.home)
     }
-    return peers.find(key) == nil
+    guard peers.find(key) == nil else { return false }
+    counters.moved &+= 1
+    return true
   }
 
   // MARK: - What came in where it was

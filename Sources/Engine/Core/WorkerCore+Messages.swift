@@ -179,6 +179,7 @@ extension WorkerCore {
       peers[record: slot].isAdopted, key.home == index
     else { return }
     handOn(slot, to: from, now: now)
+    if peers.find(key) == nil { counters.adopted &+= 1 }
   }
 
   private mutating func takePath(_ path: NetworkPath, of worker: Int) {

@@ -75,7 +75,6 @@ extension WorkerCore {
       moved.relays.append((entry.pointee.key, relays))
       if entry.pointee.consumerCount == 0 { fanouts.remove(Int(fanout)) }
     }
-    counters.adopted &+= 1
     return moved
   }
 

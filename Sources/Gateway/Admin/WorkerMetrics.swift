@@ -52,7 +52,10 @@ enum WorkerMetrics {
       "Connectivity checks that a worker asked the peer's home worker about."),
     Row(
       \.adopted, "roost_peers_adopted_total",
-      "Peers that moved to the worker whose socket gets their datagrams."),
+      "Peers adopted by the worker whose socket got their first valid check."),
+    Row(
+      \.moved, "roost_peers_moved_total",
+      "Peers that went later to the worker whose socket gets their datagrams."),
     Row(
       \.handedOver, "roost_handed_over_datagrams_total",
       "Datagrams passed on to the worker that has the peer."),
