@@ -50,6 +50,9 @@ struct Fanout: ~Copyable {
 
   deinit { consumers.deallocate() }
 
+  /// Somebody here gets it, or is expected who will.
+  var isWanted: Bool { consumerCount > 0 || pins > 0 }
+
   @inline(__always)
   func consumer(_ index: Int) -> Consumer { consumers[index] }
 

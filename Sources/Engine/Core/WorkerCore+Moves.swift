@@ -71,9 +71,9 @@ extension WorkerCore {
       var relays = entry.pointee.relays
       entry.pointee.relays = 0
       entry.pointee.sourceWorker = worker
-      if entry.pointee.consumerCount > 0 { relays |= 1 << UInt64(index) }
+      if entry.pointee.isWanted { relays |= 1 << UInt64(index) }
       moved.relays.append((entry.pointee.key, relays))
-      if entry.pointee.consumerCount == 0 { fanouts.remove(Int(fanout)) }
+      if !entry.pointee.isWanted { fanouts.remove(Int(fanout)) }
     }
     return moved
   }

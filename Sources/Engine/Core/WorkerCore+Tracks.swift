@@ -124,7 +124,7 @@ extension WorkerCore {
   /// A relayed track without consumers is asked for no longer.
   mutating func dropIfUnused(_ fanout: Int) {
     let entry = fanouts.pointer(fanout)
-    guard !keepsUnused, entry.pointee.publisher < 0, entry.pointee.consumerCount == 0, entry.pointee.pins == 0
+    guard !keepsUnused, entry.pointee.publisher < 0, !entry.pointee.isWanted
     else { return }
     let track = entry.pointee.key
     tell(.relayUnwanted(track, by: index), of: track.peer)
