@@ -53,13 +53,19 @@ public final class MediaEngine: Sendable {
   public init(_ configuration: Configuration, clock: Clock, dtls: DTLSContext) throws(SocketError) {
     var sockets: [UDPSocketBox] = []
     var wakeups: [Wakeup] = []
-    if configuration.port != 0 { try UDPSocket.requireFree(port: configuration.port) }
+    var shared = configuration.port
+    if shared != 0 {
+      try UDPSocket.requireFree(port: shared)
+    } else {
+      // Of one that shares its port the kernel would choose among those that others share as well.
+      shared = try UDPSocket(port: 0, receiveBuffer: 0, sendBuffer: 0).port
+    }
     for _ in 0..<configuration.workers {
       // All members join before the first datagram: a later one would move everybody's hash.
       let socket = UDPSocketBox(
         try UDPSocket(
-          port: sockets.first?.value.port ?? configuration.port, receiveBuffer: configuration.receiveBuffer,
-          sendBuffer: configuration.sendBuffer))
+          port: shared, receiveBuffer: configuration.receiveBuffer, sendBuffer: configuration.sendBuffer,
+          sharesPort: true))
       sockets.append(socket)
       wakeups.append(try Wakeup())
     }

@@ -69,7 +69,7 @@ struct SocketTests {
     let clock = Clock()
 
     init(port: UInt16 = 0) throws {
-      socket = try UDPSocket(port: port, receiveBuffer: 1 << 20, sendBuffer: 1 << 20)
+      socket = try UDPSocket(port: port, receiveBuffer: 1 << 20, sendBuffer: 1 << 20, sharesPort: true)
       sender = SendBatch(datagrams: 1_024, family: socket.family)
     }
 
@@ -95,6 +95,19 @@ struct SocketTests {
         }
       }
       return all
+    }
+  }
+
+  @Test func `sockets that share no port have one each, however many there are`() throws {
+    final class Held {
+      let socket: UDPSocket
+      init() throws { socket = try UDPSocket(port: 0, receiveBuffer: 0, sendBuffer: 0) }
+    }
+    // As many that shared theirs would meet about three times.
+    let held = try (0..<400).map { _ in try Held() }
+    #expect(Set(held.map { $0.socket.port }).count == held.count)
+    #expect(throws: SocketError.self) {
+      _ = try UDPSocket(port: held[0].socket.port, receiveBuffer: 0, sendBuffer: 0, sharesPort: true)
     }
   }
 

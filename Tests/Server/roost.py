@@ -115,6 +115,10 @@ class Roost:
     def get_admin(self, path, **more):
         return get(f"http://{self.admin}{path}", **more)
 
+    @property
+    def pid(self):
+        return self._child.pid
+
     def signal(self, number=signal.SIGTERM):
         self._child.send_signal(number)
 

@@ -2,7 +2,8 @@ internal import CSystem
 internal import Glibc
 package import Model
 
-/// One worker's UDP socket: a member of the group that shares the public port (`SO_REUSEPORT`).
+/// A UDP socket: one worker's, a member of the group that shares the public port (`SO_REUSEPORT`), or one that has its
+/// port for itself.
 ///
 /// A dual-stack IPv6 socket where the host has IPv6, else an IPv4 one. Never blocks.
 package struct UDPSocket: ~Copyable {
@@ -17,7 +18,11 @@ package struct UDPSocket: ~Copyable {
   /// - Parameters:
   ///   - port: 0 lets the kernel choose.
   ///   - receiveBuffer, sendBuffer: bytes; taken beyond the system's limit where we may.
-  package init(port: UInt16, receiveBuffer: Int, sendBuffer: Int) throws(SocketError) {
+  ///   - sharesPort: whether others may bind the port, too. With port 0 the kernel may then choose one that another
+  ///     socket of the same user shares already.
+  package init(port: UInt16, receiveBuffer: Int, sendBuffer: Int, sharesPort: Bool = false)
+    throws(SocketError)
+  {
     var family = AF_INET6
     var descriptor = socket(AF_INET6, Int32(SOCK_DGRAM.rawValue) | Self.flags, 0)
     if descriptor < 0 {
@@ -26,7 +31,7 @@ package struct UDPSocket: ~Copyable {
     }
     guard descriptor >= 0 else { throw SocketError("socket") }
     do throws(SocketError) {
-      let bound = try Self.prepare(descriptor, family: family, port: port)
+      let bound = try Self.prepare(descriptor, family: family, port: port, sharesPort: sharesPort)
       self.receiveBuffer = Self.grow(
         descriptor, forced: Int32(RS_SO_RCVBUFFORCE), plain: SO_RCVBUF, bytes: receiveBuffer)
       self.sendBuffer = Self.grow(
@@ -75,9 +80,10 @@ package struct UDPSocket: ~Copyable {
     Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
   }
 
-  private static func prepare(_ descriptor: Int32, family: Int32, port: UInt16) throws(SocketError) -> UInt16
-  {
-    try set(descriptor, SOL_SOCKET, Int32(RS_SO_REUSEPORT), 1, "SO_REUSEPORT")
+  private static func prepare(
+    _ descriptor: Int32, family: Int32, port: UInt16, sharesPort: Bool
+  ) throws(SocketError) -> UInt16 {
+    if sharesPort { try set(descriptor, SOL_SOCKET, Int32(RS_SO_REUSEPORT), 1, "SO_REUSEPORT") }
     try set(descriptor, SOL_SOCKET, Int32(RS_SO_TIMESTAMPNS), 1, "SO_TIMESTAMPNS")
     if family == AF_INET6 {
       try set(descriptor, Int32(IPPROTO_IPV6), Int32(RS_IPV6_V6ONLY), 0, "IPV6_V6ONLY")

@@ -40,6 +40,31 @@ struct DTLSHandshakeTests {
     Self.expectConnected(pair, profile: .aeadAES128GCM)
   }
 
+  /// What the far end offers, by its own preference, and what comes of it.
+  static let offers: [(offered: [SRTPProfile], chosen: SRTPProfile)] = [
+    ([.aes128CMSHA1_80, .aeadAES256GCM, .aeadAES128GCM], .aeadAES128GCM),
+    ([.aes128CMSHA1_80, .aeadAES256GCM], .aeadAES256GCM),
+    ([.aeadAES256GCM, .aeadAES128GCM], .aeadAES128GCM),
+    ([.aes128CMSHA1_80, .aeadAES128GCM], .aeadAES128GCM),
+    ([.aes128CMSHA1_80], .aes128CMSHA1_80),
+  ]
+
+  @Test(arguments: offers)
+  func `of what a client offers, in whatever order, ours decides`(
+    offer: (offered: [SRTPProfile], chosen: SRTPProfile)
+  ) throws {
+    let ours = try DTLSContext(certificate: TestCertificates.ours)
+    let theirs = try DTLSContext(certificate: TestCertificates.theirs, profiles: offer.offered)
+    let server = Endpoint(.server, ours, expecting: [TestCertificates.theirs.fingerprint(.sha256)])
+    let client = Endpoint(.client, theirs, expecting: [TestCertificates.ours.fingerprint(.sha256)])
+    client.start()
+    for _ in 0..<4 {
+      for datagram in client.take() { server.receive(datagram) }
+      for datagram in server.take() { client.receive(datagram) }
+    }
+    #expect(server.association?.profile == offer.chosen && client.association?.profile == offer.chosen)
+  }
+
   @Test func `a lossy, reordering, duplicating link is survived`() throws {
     var pairs: [(Pair, SRTPProfile)] = []
     for profile in SRTPProfile.allCases {

@@ -1,0 +1,70 @@
+"""What the running server does with its media options: the addresses that it offers, and where its workers run."""
+
+import os
+import pathlib
+import re
+import unittest
+
+from roost import Roost, hear, say
+
+OFFER = (pathlib.Path(__file__).parent.parent / "Fixtures/sdp/chromium-156-audio-video-sendrecv-offer.sdp").read_text()
+
+
+async def candidates(roost):
+    """The answer's, as (address, port, type), each once."""
+    async with roost.joined("ada") as ws:
+        await say(ws, type="offer", id="1", sdp=OFFER)
+        answer = await hear(ws, "answer")
+    found = re.findall(r"^a=candidate:\S+ 1 udp \d+ (\S+) (\d+) typ (\S+)", answer["sdp"], re.MULTILINE | re.IGNORECASE)
+    return {(address, int(port), kind) for address, port, kind in found}
+
+
+class AddressTest(unittest.IsolatedAsyncioTestCase):
+    async def test_a_nats_outer_addresses_are_offered_in_the_place_of_the_interfaces_own(self):
+        with Roost("--media.advertise.ipv4=203.0.113.7,198.51.100.9",
+                   "--media.advertise.ipv6=2001:db8::7") as roost:
+            self.assertEqual(await candidates(roost), {
+                ("203.0.113.7", roost.media_port, "host"), ("198.51.100.9", roost.media_port, "host"),
+                ("2001:db8::7", roost.media_port, "host")})
+
+    async def test_the_family_that_is_not_configured_is_as_the_interfaces_have_it(self):
+        with Roost("--media.advertise.ipv4=203.0.113.7") as roost:
+            found = await candidates(roost)
+        with Roost() as roost:
+            own = {address for address, _, _ in await candidates(roost)}
+        self.assertEqual({address for address, _, _ in found if "." in address}, {"203.0.113.7"})
+        self.assertEqual({address for address, _, _ in found if ":" in address}, {one for one in own if ":" in one})
+        self.assertIn("127.0.0.1", own)
+
+
+class WorkerTest(unittest.TestCase):
+    def workers(self, roost):
+        """By name, the processors on which each worker's thread may run."""
+        allowed = {}
+        for task in pathlib.Path(f"/proc/{roost.pid}/task").iterdir():
+            status = (task / "status").read_text()
+            name = re.search(r"^Name:\s*(.*)$", status, re.MULTILINE)[1]
+            if name.startswith("roost-worker-"):
+                allowed[name] = re.search(r"^Cpus_allowed_list:\s*(.*)$", status, re.MULTILINE)[1]
+        return allowed
+
+    def test_each_worker_has_a_processor_of_its_own_while_there_are_enough(self):
+        processors = len(os.sched_getaffinity(0))
+        if processors < 2:
+            self.skipTest("one processor")
+        with Roost("--media.workers=2") as roost:
+            allowed = self.workers(roost)
+        self.assertEqual(len(allowed), 2)
+        self.assertEqual(len(set(allowed.values())), 2)
+        self.assertTrue(all(text.isdigit() for text in allowed.values()), allowed)
+
+    def test_with_more_workers_than_processors_none_is_pinned(self):
+        count = len(os.sched_getaffinity(0)) + 1
+        with Roost(f"--media.workers={count}") as roost:
+            allowed = self.workers(roost)
+        self.assertEqual(len(allowed), count)
+        self.assertFalse(any(text.isdigit() for text in allowed.values()), allowed)
+
+
+if __name__ == "__main__":
+    unittest.main()
