@@ -107,6 +107,21 @@ class AcceptTest(unittest.TestCase):
                     time.sleep(0.02)
                 self.assertTrue(self.ended(child))
 
+    def test_who_stops_the_runner_is_told_what_was_seen_until_then(self):
+        with tempfile.TemporaryDirectory() as root:
+            told = os.path.join(root, "told")
+            scripts = self.lay_out(root, {"one": "echo 'a | 1 | 2 | short'; exit 1", "slow": f"touch {told}; sleep 300"})
+            runner = subprocess.Popen([os.path.join(scripts, "accept")], stdout=subprocess.PIPE, text=True)
+            until = time.monotonic() + 10
+            while not os.path.exists(told) and time.monotonic() < until:
+                time.sleep(0.02)
+            runner.send_signal(signal.SIGTERM)
+            output, _ = runner.communicate(timeout=10)
+            self.assertEqual(runner.returncode, 128 + signal.SIGTERM)
+            self.assertIn("short: a: wanted 1, seen 2", output)
+            self.assertIn("✗ a    | 1      | 2", output)
+            self.assertIn("1 lines, 1 short", output)
+
     def test_chosen_checks_run_alone_and_unknown_ones_are_refused(self):
         checks = {"one": "echo 'a | 1 | 1'", "two": "echo 'b | 1 | 2 | short'; exit 1"}
         self.assertEqual(self.accept(checks, arguments=["one"])[0], 0)
