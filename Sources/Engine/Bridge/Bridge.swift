@@ -31,7 +31,7 @@ public final class Bridge: Sendable {
   /// What happened since the last call, each peer once, in the order of its first event.
   public func drainEvents() -> [PeerEvents] { events.drain() }
 
-  /// The last value of every track that sends, and of every connected peer: what nobody asked for is overwritten.
+  /// How loud every track was since the last call, and the last value of every connected peer.
   public func levels() -> [(key: TrackKey, value: TrackLevel)] { samples.tracks }
   public func qualities() -> [(key: PeerKey, value: PeerQuality)] { samples.peers }
 

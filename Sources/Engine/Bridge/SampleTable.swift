@@ -4,7 +4,8 @@ internal import Synchronization
 
 /// How loud a track was, and that it flows.
 public struct TrackLevel: BitwiseCopyable, Sendable {
-  /// Decibels below overload, 0–127, the mean of a tenth of a second; nil where the packets don't say.
+  /// Decibels below overload, 0–127, of the loudest tenth of a second since the table was read; nil where the packets
+  /// don't say.
   public var attenuation: UInt8?
   /// At most a tenth of a second before the last packet that was forwarded.
   public var lastPacket: Instant
@@ -15,14 +16,15 @@ public struct TrackLevel: BitwiseCopyable, Sendable {
   }
 }
 
-/// Samples on their way up: only the last one of each track and peer is kept. The tables are as large as tracks
-/// and peers, and one lock held for a moment ten times a second is what a track pays.
+/// Samples on their way up: of each peer only the last one is kept, of each track the loudest that nobody has read yet,
+/// so that a short word between two readings isn't missed. The tables are as large as tracks and peers, and one lock
+/// held for a moment ten times a second is what a track pays.
 final class SampleTable: Sendable {
   private let levels = Mutex(LevelTable())
   private let qualities = Mutex<[PeerKey: PeerQuality]>([:])
 
   // Arrays, because a dictionary shared with its reader would be copied by the next writer, a worker.
-  var tracks: [(key: TrackKey, value: TrackLevel)] { levels.withLock { $0.all } }
+  var tracks: [(key: TrackKey, value: TrackLevel)] { levels.withLock { $0.read() } }
   var peers: [(key: PeerKey, value: PeerQuality)] { qualities.withLock { Array($0) } }
 
   /// - Parameter place: negative at first, then where the track's sample stands until it is removed.
@@ -37,9 +39,14 @@ final class SampleTable: Sendable {
 /// Levels by track in memory that a known place reaches without counting a reference: it is written between
 /// packets.
 private struct LevelTable: ~Copyable {
+  private struct Entry: BitwiseCopyable {
+    var level: TrackLevel
+    var isRead = false
+  }
+
   private var places: [TrackKey: Int32] = [:]
   private var free: [Int32] = []
-  private var levels: UnsafeMutablePointer<TrackLevel>
+  private var levels: UnsafeMutablePointer<Entry>
   private var capacity: Int32 = 16
   private var used: Int32 = 0
 
@@ -47,16 +54,26 @@ private struct LevelTable: ~Copyable {
 
   deinit { levels.deallocate() }
 
-  var all: [(key: TrackKey, value: TrackLevel)] {
-    places.map { (key: $0.key, value: levels[Int($0.value)]) }
+  mutating func read() -> [(key: TrackKey, value: TrackLevel)] {
+    places.map { key, place in
+      levels[Int(place)].isRead = true
+      return (key: key, value: levels[Int(place)].level)
+    }
   }
 
   mutating func set(_ track: TrackKey, _ level: TrackLevel, place: inout Int32) {
     if place < 0 {
-      place = places[track] ?? take()
+      let known = places[track]
+      place = known ?? take()
       places[track] = place
+      if known == nil { levels[Int(place)] = Entry(level: level) }
     }
-    levels[Int(place)] = level
+    let entry = levels[Int(place)]
+    var level = level
+    if !entry.isRead, let unread = entry.level.attenuation {
+      level.attenuation = min(level.attenuation ?? unread, unread)
+    }
+    levels[Int(place)] = Entry(level: level)
   }
 
   mutating func remove(_ track: TrackKey) {
@@ -66,7 +83,7 @@ private struct LevelTable: ~Copyable {
   private mutating func take() -> Int32 {
     if let place = free.popLast() { return place }
     if used == capacity {
-      let larger = UnsafeMutablePointer<TrackLevel>.allocate(capacity: Int(capacity) * 2)
+      let larger = UnsafeMutablePointer<Entry>.allocate(capacity: Int(capacity) * 2)
       larger.initialize(from: levels, count: Int(used))
       levels.deallocate()
       levels = larger
