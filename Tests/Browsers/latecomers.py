@@ -97,7 +97,9 @@ async def run(report, options):
                 for number in range(options.runs):
                     holds &= await _one_room(report, server, number, chromium, firefox, waits)
             server.process.require_running()
+    # One run may meet a machine that is busy just then; of five it is the median.
+    limit = 1 if options.full else 2.5
     for who, figures in waits.items():
-        holds &= report.row(f"{who}: joining to the first picture of everybody", "at most 1 s", figures,
-                            figures.median <= 1)
+        holds &= report.row(f"{who}: joining to the first picture of everybody", f"at most {limit} s", figures,
+                            figures.median <= limit)
     return holds

@@ -7,6 +7,7 @@ from harness import namespace
 from harness.chromium import Chromium
 from harness.evidence import kept_on_failure
 from harness.firefox import Firefox
+from harness.guests import guests
 from harness.person import IN_CALL, TABS, Person, new_tab
 from harness.server import Server
 
@@ -121,36 +122,36 @@ PALE = """(() => {
 })()"""
 
 
-async def _narrow(report, server, browser, people):
+async def _narrow(report, server, browser, people, binary):
     """On a phone nothing is cut off, nothing scrolls sideways, and everything is large enough for a finger."""
-    phone = await Person.arrive(browser, server, "page-narrow", "Phone")
+    room = f"page-narrow-{browser.name}"
+    phone = await Person.arrive(browser, server, room, "Phone")
     await phone.tab.resize(390, 844)
     await phone.until("document.getElementById('preview').videoWidth > 0")
     lobby, small = await phone.tab.evaluate(f"return [document.documentElement.scrollWidth, {SMALL}]")
     await phone.click("join-button")
     await phone.until(IN_CALL)
     longest = "Wolfeschlegelsteinhausenbergerdorff" * 3 + "و" * 11  # 127 bytes
-    others = [await Person.join(browser, server, "page-narrow", longest if index == 0 else f"Person {index}", publish=0)
-              for index in range(people - 1)]
-    await phone.until(f"document.querySelectorAll('.tile').length === {people}")
-    outside, more = await phone.tab.evaluate(f"""
-      const small = {SMALL};
-      document.getElementById("microphone-more").click();
-      document.getElementById("statistics-toggle").click();
-      document.getElementById("banner").dataset.kind = "draining";
-      document.getElementById("banner-text").textContent = "The server restarts at 12:00:00. You can join again a moment later.";
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      document.getAnimations().forEach((each) => each.finish());
-      return [[document.documentElement, ...document.querySelectorAll(".tile, button, .statistics, .menu, .banner")]
-        .filter((each) => each.getClientRects().length)
-        .map((each) => [each.id || each.className, each.getBoundingClientRect()])
-        .filter(([, box]) => box.left < 0 || box.right > 390 || box.top < 0 || box.bottom > 844).map(([name]) => name),
-        small.concat({SMALL})];
-    """)
-    width = await phone.tab.evaluate("return document.documentElement.scrollWidth")
+    async with guests(server, binary, room, [longest, *(f"Person {number}" for number in range(2, people))]):
+        await phone.until(f"document.querySelectorAll('.tile').length === {people}")
+        outside, more = await phone.tab.evaluate(f"""
+          const small = {SMALL};
+          document.getElementById("microphone-more").click();
+          document.getElementById("statistics-toggle").click();
+          document.getElementById("banner").dataset.kind = "draining";
+          document.getElementById("banner-text").textContent =
+            "The server restarts at 12:00:00. You can join again a moment later.";
+          await new Promise((resolve) => setTimeout(resolve, 300));
+          document.getAnimations().forEach((each) => each.finish());
+          return [[document.documentElement, ...document.querySelectorAll(".tile, button, .statistics, .menu, .banner")]
+            .filter((each) => each.getClientRects().length)
+            .map((each) => [each.id || each.className, each.getBoundingClientRect()])
+            .filter(([, box]) => box.left < 0 || box.right > 390 || box.top < 0 || box.bottom > 844).map(([name]) => name),
+            small.concat({SMALL})];
+        """)
+        width = await phone.tab.evaluate("return document.documentElement.scrollWidth")
     small += more
-    for person in [phone, *others]:
-        await person.leave()
+    await phone.leave()
     return report.row(f"page, {browser.name} at 390 × 844 with {people} people", "all inside, no scrolling, nothing below 44 px",
                       f"{lobby} and {width} wide, outside: {outside or 'nothing'}, small: {small or 'nothing'}",
                       max(lobby, width) <= 390 and not outside and not small)
@@ -290,8 +291,8 @@ async def run(report, options):
                                     "no complaint", complaints or "none", complaints == [])
             holds &= await _two_people(report, server, chromium, firefox)
             holds &= await _two_people(report, server, firefox, chromium)
-            for browser, people in ((chromium, 9), (firefox, 4)):
-                holds &= await _narrow(report, server, browser, people)
+            for browser in (chromium, firefox):
+                holds &= await _narrow(report, server, browser, 9, options.roost)
             for browser in (chromium, firefox):
                 holds &= await _reachable(report, server, browser)
             holds &= await _accessible(report, server, chromium)
