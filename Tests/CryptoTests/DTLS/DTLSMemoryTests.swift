@@ -32,7 +32,7 @@ struct DTLSMemoryTests {
     let ours = try DTLSContext(certificate: TestCertificates.ours)
     let theirs = try DTLSContext(certificate: TestCertificates.theirs)
     // One SSL object takes more than 10 kB, so that a leak in one of eight cases would show as 1.2 MB a round.
-    // Other tests run at the same time: what grows in every one of several rounds is a leak.
+    // Memory is the whole process's, so that it runs apart; what grows in every one of several rounds is a leak.
     var growth: [Int] = []
     for round in 0..<8 {
       let before = Self.resident()
