@@ -40,8 +40,8 @@ public struct PacketHistory: ~Copyable {
 
   /// Keeps a copy; a packet larger than a quarter of the ring is not kept, nor a late one in a newer one's place.
   public mutating func store(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo, sequence: Int64) {
-    guard let base = packet.baseAddress, packet.count <= byteCapacity / 4,
-      entries[Int(truncatingIfNeeded: sequence) & entryMask].sequence <= sequence
+    let entry = entries + (Int(truncatingIfNeeded: sequence) & entryMask)
+    guard let base = packet.baseAddress, packet.count <= byteCapacity / 4, entry.pointee.sequence <= sequence
     else { return }
     var start = written & (byteCapacity &- 1)
     if start &+ packet.count > byteCapacity {
@@ -49,8 +49,10 @@ public struct PacketHistory: ~Copyable {
       start = 0
     }
     (bytes + start).copyMemory(from: base, byteCount: packet.count)
-    entries[Int(truncatingIfNeeded: sequence) & entryMask] = Entry(
-      sequence: sequence, position: written, size: packet.count, info: info)
+    entry.pointee.sequence = sequence
+    entry.pointee.position = written
+    entry.pointee.size = packet.count
+    entry.pointee.info = info
     written &+= packet.count
   }
 

@@ -35,7 +35,8 @@ public struct IndexWindow: Sendable {
       used = true
       top = index
     } else if index > top {
-      forget(after: top, through: index)
+      // The next one's own bit is set below, whatever it was.
+      if index &- top > 1 { forget(after: top, through: index) }
       top = index
     } else if top &- index >= Self.size {
       return

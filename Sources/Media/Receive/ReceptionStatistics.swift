@@ -158,9 +158,9 @@ public struct ReceptionStatistics: Sendable {
       guard highest &- extended < Self.windowSize else { return .dropped(.tooOld) }
       guard !isMarked(extended) else { return .dropped(.duplicate) }
     } else {
-      // Clears what the window moves over.
+      // Clears what the window moves over; the packet's own bit is set below.
       var cleared = max(highest &+ 1, extended &- Self.windowSize &+ 1)
-      while cleared <= extended {
+      while cleared < extended {
         window[Int(truncatingIfNeeded: cleared >> 6) & 15] &= ~(1 << UInt64(truncatingIfNeeded: cleared & 63))
         cleared &+= 1
       }

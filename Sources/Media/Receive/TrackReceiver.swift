@@ -196,8 +196,8 @@ public struct TrackReceiver: Sendable {
     // Whoever gets the track has gone on with the new clock.
     guard clockRate == rate else { return .dropped(.otherClock) }
 
-    let payload = UnsafeRawBufferPointer(
-      rebasing: packet[(offset + header.headerSize)...].prefix(Int(info.payloadSize)))
+    let start = offset &+ header.headerSize
+    let payload = UnsafeRawBufferPointer(rebasing: packet[start..<start &+ Int(info.payloadSize)])
     guard describe(payload, &info) else { return .dropped(.malformedPayload) }
     if !carried.isEmpty {
       describe(carried, UnsafeRawBufferPointer(rebasing: packet[offset...]), &info)
