@@ -54,6 +54,7 @@ static inline uint32_t load32(const uint8_t *at) {
 
 /// A received datagram to the loop of its stream.
 static void take(floor_server *server, uint8_t *datagram, size_t size) {
+  if (size == 0) return;  // Ours, which ends the wait.
   server->tally.received++;
   size_t place = size < 12 ? SIZE_MAX : load32(datagram + 8) - (uint32_t)floor_first_ssrc;
   if (place >= server->streams_count || floor_forward(server->streams[place].loop, datagram, size) != 0)
@@ -222,13 +223,10 @@ floor_tally floor_server_stop(floor_server *server) {
   struct sockaddr_in address = {
       .sin_family = AF_INET, .sin_port = htons(server->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   atomic_store(&server->stopping, 1);
-  // Ends its wait.
+  // Ends its wait, if it still waits.
   sendto(server->socket, "", 0, 0, (struct sockaddr *)&address, sizeof address);
   pthread_join(server->thread, NULL);
   floor_tally tally = server->tally;
-  // The last one was ours.
-  tally.received--;
-  tally.refused--;
   release(server);
   return tally;
 }

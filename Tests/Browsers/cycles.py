@@ -16,6 +16,8 @@ TABLES = ("roost_participants", "roost_peers", "roost_connected_peers", "roost_f
           "roost_timers", "roost_home_records", "roost_ice_fragments", "roost_pending_checks", "roost_peer_moves",
           "roost_http_websockets", "process_open_fds")
 MEMORY = "process_resident_memory_bytes"
+# They stay for an hour, that they can be read again: the one thing that is meant to grow.
+EVENTS = "roost_kept_event_bytes"
 
 
 def metrics():
@@ -63,10 +65,11 @@ async def _run(report, options, server, pages, browser):
                   + ("" if first[name] == second[name] else f" then {second[name]:g}") for name in TABLES), equal)
     if not options.full:
         return holds  # Ten cycles are still warming up.
-    growth = (second[MEMORY] - first[MEMORY]) / 2**20
+    growth, events = ((second[name] - first[name]) / 2**20 for name in (MEMORY, EVENTS))
     return holds & report.row(
-        f"memory that cycles {half + 1} to {2 * half} add", "at most 1 MB",
-        f"{growth:+.2f} MB, {first[MEMORY] / 2**20:.1f} MB after {half}", growth <= 1)
+        f"memory that cycles {half + 1} to {2 * half} add, beside the events that are kept for an hour", "at most 1 MB",
+        f"{growth - events:+.2f} MB, beside {events:.2f} MB of events; {first[MEMORY] / 2**20:.1f} MB after {half}",
+        growth - events <= 1)
 
 
 async def run(report, options):

@@ -52,7 +52,8 @@ public struct AdminDoor: HTTPHandler {
     async let http = server.report(within: .seconds(1))
     var exposition = Exposition()
     ProcessMetrics.write(ProcessUsage(), version: version, started: started, to: &exposition)
-    RoomMetrics.write(rooms.counts, isDraining: rooms.isDraining, to: &exposition)
+    RoomMetrics.write(
+      rooms.counts, kept: rooms.events.size, isDraining: rooms.isDraining, to: &exposition)
     WorkerMetrics.write(await reports, to: &exposition)
     if let http = await http { HTTPMetrics.write(http, to: &exposition) }
     return exposition.text

@@ -3,9 +3,17 @@ internal import Rooms
 
 /// What the rooms and the process count, as metrics.
 enum RoomMetrics {
-  static func write(_ counts: RoomCounts, isDraining: Bool, to exposition: inout Exposition) {
+  /// - Parameter kept: what the event log holds, its bytes as estimated.
+  static func write(
+    _ counts: RoomCounts, kept: (rooms: Int, events: Int, bytes: Int), isDraining: Bool,
+    to exposition: inout Exposition
+  ) {
     exposition.family("roost_rooms", .gauge, "Rooms that there are.", [.init(counts.rooms)])
     exposition.family("roost_participants", .gauge, "Participants in rooms.", [.init(counts.participants)])
+    exposition.family(
+      "roost_kept_events", .gauge, "Events of rooms that can be read again.", [.init(kept.events)])
+    exposition.family(
+      "roost_kept_event_bytes", .gauge, "Memory that those take, about.", [.init(kept.bytes)])
     exposition.family(
       "roost_draining", .gauge, "Whether the server lets nobody in any more because it is about to stop.",
       [.init(isDraining ? 1 : 0)])
