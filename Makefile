@@ -66,7 +66,7 @@ test-browsers: ## Chromium and Firefox, directly and through the server; BROWSER
 .PHONY: accept
 accept: ## every promise at its full figures, as one table
 	@scripts/install accept
-	@scripts/accept $(CHECK)
+	@scripts/accept $(if $(CHECK),build $(CHECK))
 
 .PHONY: tsan
 tsan: ## the Swift tests under the thread sanitizer; FILTER="…" picks some

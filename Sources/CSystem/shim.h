@@ -41,6 +41,9 @@ extern int rs_sendmmsg(int fd, struct rs_mmsghdr *messages, unsigned int count, 
 extern int rs_setaffinity(pthread_t thread, size_t size, const void *set) __asm__("pthread_setaffinity_np");
 extern int rs_getaffinity(pthread_t thread, size_t size, void *set) __asm__("pthread_getaffinity_np");
 extern int rs_setname(pthread_t thread, const char *name) __asm__("pthread_setname_np");
+/// Of the calling thread: on Linux niceness is each thread's own. `who` 0 is the caller, `which` 0 a thread.
+extern int rs_getniceness(int which, unsigned int who) __asm__("getpriority");
+extern int rs_setniceness(int which, unsigned int who, int niceness) __asm__("setpriority");
 
 enum {
   RS_UDP_SEGMENT = 103,

@@ -62,6 +62,15 @@ struct MediaServer {
       ])
   }
 
+  /// Says so where the workers could not be put before the process's other threads.
+  func notePriority(_ log: Log) async {
+    let workers = await engine.reports(within: .seconds(1)).compactMap { $0?.niceness }
+    guard let niceness = workers.max(), niceness >= ProcessUsage.niceness else { return }
+    log.info(
+      "media workers may not go first, so a crowd that joins can delay media: see LimitNICE in docs/operating.md",
+      ["niceness": "\(niceness)"])
+  }
+
   private static func limits(_ configuration: Configuration) -> RoomDirectory.Limits {
     var limits = RoomDirectory.Limits(
       rooms: configuration.limits.rooms, participantsPerRoom: configuration.limits.participantsPerRoom,

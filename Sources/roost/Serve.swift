@@ -32,6 +32,7 @@ extension Roost {
     let names = LocalNetwork.names()
     let secured = try Secured(configuration, audience: audience, names: names)
     let media = try MediaServer(configuration, development: audience != .owners, log: log)
+    await media.notePriority(log)
     let events = Task { await media.rooms.run() }
 
     let development: GatewayConfiguration.Development? =

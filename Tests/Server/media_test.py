@@ -58,6 +58,39 @@ class WorkerTest(unittest.TestCase):
         self.assertEqual(len(set(allowed.values())), 2)
         self.assertTrue(all(text.isdigit() for text in allowed.values()), allowed)
 
+    def niceness(self, roost):
+        """(name, niceness) of each thread; the nineteenth field of its stat."""
+        found = []
+        for task in pathlib.Path(f"/proc/{roost.pid}/task").iterdir():
+            name, rest = re.search(r"\((.*)\) (.*)$", (task / "stat").read_text(), re.DOTALL).groups()
+            found.append((name, int(rest.split()[16])))
+        return found
+
+    def scraped(self, roost):
+        return sorted(re.findall(r"^roost_worker_niceness{worker=\"(\d)\"} (\S+)$", roost.get_admin("/metrics").body,
+                                 re.MULTILINE))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root may go first")
+    def test_workers_go_before_all_other_threads(self):
+        usual = os.getpriority(os.PRIO_PROCESS, 0)
+        with Roost() as roost:
+            found = self.niceness(roost)
+            workers = [value for name, value in found if name.startswith("roost-worker-")]
+            others = [value for name, value in found if not name.startswith("roost-worker-")]
+            self.assertEqual(workers, [max(usual - 10, -20)] * 2)
+            # The runtime moves threads of its own a little.
+            self.assertGreater(min(others), workers[0])
+            self.assertEqual(self.scraped(roost), [("0", str(max(usual - 10, -20))), ("1", str(max(usual - 10, -20)))])
+            self.assertNotIn("may not go first", roost.log())
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can drop the capability")
+    def test_where_that_is_refused_the_server_runs_and_says_so(self):
+        usual = os.getpriority(os.PRIO_PROCESS, 0)
+        with Roost(before=("prlimit", "--nice=0", "setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice")) as roost:
+            self.assertEqual({value for _, value in self.niceness(roost)}, {usual})
+            self.assertEqual(self.scraped(roost), [("0", str(usual)), ("1", str(usual))])
+            self.assertIn("may not go first", roost.log())
+
     def test_with_more_workers_than_processors_none_is_pinned(self):
         count = len(os.sched_getaffinity(0)) + 1
         with Roost(f"--media.workers={count}") as roost:

@@ -71,10 +71,11 @@ def get(url, method="GET", headers=(), data=None):
 class Roost:
     """`with Roost("--drain.seconds=3") as roost:` runs a server on ports of its own and ends it in any case."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, before=()):
+        """`before`: a command that starts the server in its own place."""
         self.media_port = free_port()
         self._log = tempfile.NamedTemporaryFile(prefix="roost-server-", suffix=".log")
-        self._arguments = [BINARY, "serve", "--dev", "--http.port=0", "--admin.port=0",
+        self._arguments = [*before, BINARY, "serve", "--dev", "--http.port=0", "--admin.port=0",
                            f"--media.port={self.media_port}", "--media.workers=2", *arguments]
 
     def __enter__(self):

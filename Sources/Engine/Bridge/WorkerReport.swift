@@ -31,6 +31,8 @@ public struct WorkerReport: Sendable {
   /// STUN that was ignored.
   public var iceDrops = ICEDropCounters()
   public var sending = SendStatistics()
+  /// Of the worker's thread: ten below the process's, where the kernel allows it.
+  public var niceness = 0
 
   public init() {}
 }

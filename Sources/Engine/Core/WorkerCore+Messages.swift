@@ -238,6 +238,7 @@ extension WorkerCore {
     report.counters = context.counters
     report.routing = counters
     report.sending = sending
+    report.niceness = niceness
     report.iceDrops = context.iceCounters
     return report
   }

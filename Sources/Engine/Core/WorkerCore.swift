@@ -39,6 +39,8 @@ public struct WorkerCore: ~Copyable {
   var counters = RoutingCounters()
   /// What the socket's owner counts; told by it after each turn.
   var sending = SendStatistics()
+  /// Of its thread; told by it once.
+  var niceness = 0
   /// While a peer is replaced by another: fan-outs without consumers stay.
   var keepsUnused = false
   /// Workers that got something in this batch and are yet to be woken.

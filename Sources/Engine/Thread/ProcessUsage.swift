@@ -23,6 +23,9 @@ public struct ProcessUsage: Sendable {
     descriptorLimit = Int(clamping: limit.rlim_cur)
   }
 
+  /// Of the calling thread: on Linux each has its own.
+  public static var niceness: Int { Int(rs_getniceness(0, 0)) }
+
   /// The second number of `/proc/self/statm` (proc(5)).
   private static func residentPages() -> Int? {
     let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)

@@ -125,6 +125,9 @@ enum WorkerMetrics {
     exposition.family(
       "roost_worker_up", .gauge, "Whether a media worker answers within a second.",
       reports.enumerated().map { .init($1 == nil ? 0 : 1, ("worker", String($0))) })
+    exposition.family(
+      "roost_worker_niceness", .gauge, "The scheduler's niceness of a media worker's thread.",
+      answered.map { .init($1.niceness, ("worker", $0)) })
     for (path, name, help) in sizes {
       exposition.family(name, .gauge, help, answered.map { .init($1[keyPath: path], ("worker", $0)) })
     }

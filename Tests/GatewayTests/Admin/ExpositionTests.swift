@@ -77,6 +77,7 @@ struct ExpositionTests {
     report.counters.count(HandshakeFailure.wrongFingerprint)
     report.sending.droppedBufferFull = 4
     report.counters.bytesSent = 5
+    report.niceness = -10
     WorkerMetrics.write([report, nil, report], to: &exposition)
     var http = HTTPReport()
     http.counters.answers = [200: 6, 404: 7]
@@ -126,6 +127,7 @@ struct ExpositionTests {
     #expect(value("roost_build_info", ["version": "1"]) == 1)
     #expect((0..<3).map { value("roost_worker_up", ["worker": "\($0)"]) } == [1, 0, 1])
     #expect(value("roost_sent_bytes_total", ["worker": "1"]) == nil)
+    #expect(value("roost_worker_niceness", ["worker": "2"]) == -10)
     #expect((value("process_resident_memory_bytes", [:]) ?? 0) > 1_000_000)
     #expect((value("process_open_fds", [:]) ?? 0) > 2 && (value("process_cpu_seconds_total", [:]) ?? 0) > 0)
   }
@@ -143,8 +145,8 @@ struct ExpositionTests {
     #expect(
       HTTPMetrics.counters.count + HTTPMetrics.refusals.count + HTTPMetrics.late.count
         == numbers(HTTPCounters()))
-    // Beside the sizes: the worker's number, and its tracks by kind.
-    #expect(WorkerMetrics.sizes.count + 3 == numbers(WorkerReport()))
+    // Beside the sizes: the worker's number and niceness, and its tracks by kind.
+    #expect(WorkerMetrics.sizes.count + 4 == numbers(WorkerReport()))
     let names = WorkerMetrics.peer.map(\.name) + WorkerMetrics.routing.map(\.name)
     #expect(Set(names).count == names.count)
   }
