@@ -5,7 +5,7 @@ import Wire
 
 /// Numbers that a source counts and that are not sent must not carry a slot's stream away from its receiver, whose
 /// estimate of the SRTP index holds for less than 32,768 numbers (RFC 3711 §3.3.1).
-@Suite("A source that runs ahead of its slots")
+@Suite("A source that runs ahead of its slots", .timeLimit(.minutes(5)))
 struct RunAheadTests {
   /// A payload that no VP8 decoder takes: it is counted and goes nowhere.
   static let malformed: [UInt8] = [0x80, 0x80]
