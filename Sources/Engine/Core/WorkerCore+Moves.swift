@@ -41,12 +41,9 @@ extension WorkerCore {
     if moved.isFollowing { peers[record: slot].followedAt = now }
     peers.pointer(slot).pointee.hasMoved()
     for entry in moved.paths {
-      guard paths.set(entry.path, to: .peer(slot: slot)) else {
-        counters.pathTableFull &+= 1
-        continue
-      }
-      peers[record: slot].paths.append(entry)
-      if entry.via != index { post(.pathOwned(entry.path, by: index), to: entry.via) }
+      // Its former worker's claim was for this very peer.
+      paths.leave(entry.path, .worker(moved.from))
+      own(entry.path, slot: slot, via: entry.via)
     }
     for (track, workers) in moved.relays {
       for other in SetBits(workers) { startRelay(track, to: other, now: now) }
