@@ -45,8 +45,9 @@ enum WorkerMessage: Sendable {
   case expected(PeerKey, [WantedTrack])
   /// It will not come.
   case unexpected(PeerKey)
-  /// A peer of mine claims this path, and may have proven it: if it is mine by that, hand its datagrams over.
-  case pathOwned(NetworkPath, by: Int, isProven: Bool)
+  /// A peer of mine claims this path, and may have proven it: if it is mine by that, hand its datagrams over. It has
+  /// come from `former`, whose claim this replaces.
+  case pathOwned(NetworkPath, by: Int, isProven: Bool, former: Int?)
   /// Nothing of mine is behind this path any more.
   case pathReleased(NetworkPath, by: Int)
   /// A peer that you are home to ended here.

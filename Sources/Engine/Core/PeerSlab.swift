@@ -6,8 +6,10 @@ struct ClaimedPath: Sendable {
   let path: NetworkPath
   /// The worker whose socket gets it.
   let via: Int
-  /// As the tables were last told.
+  /// As the tables have it.
   var isProven: Bool
+  /// The worker that the peer has come from claims it for another peer as well.
+  var isShared = false
 }
 
 /// What a worker knows of a peer beside the peer itself.

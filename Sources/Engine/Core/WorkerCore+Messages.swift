@@ -58,9 +58,10 @@ extension WorkerCore {
       takeStrayed(key, datagram, path: path, arrival: arrival, via: via, now: now)
     case .expected(let key, let tracks): expect(key, tracks)
     case .unexpected(let key): expectNoLonger(key)
-    case .pathOwned(let path, let worker, let isProven):
+    case .pathOwned(let path, let worker, let isProven, let former):
       pending.end(path)
       claim(path, .worker(worker), isProven: isProven)
+      if let former { paths.leave(path, .worker(former)) }
     case .pathReleased(let path, let worker): paths.leave(path, .worker(worker))
     case .released(let key): forget(key)
     case .relayWanted(let track, let worker): startRelay(track, to: worker, now: now)

@@ -5,7 +5,8 @@ internal import Wire
 /// Which peer a path leads to: by the checks that came on it, and by who has proven it.
 extension WorkerCore {
   /// A peer claims a path, by an authenticated check or by what it brought along.
-  mutating func own(_ path: NetworkPath, slot: Int, via: Int) {
+  /// - Parameter former: the worker that the peer has come from, if it claims the path for no other.
+  mutating func own(_ path: NetworkPath, slot: Int, via: Int, former: Int? = nil) {
     let isProven = peers.pointer(slot).pointee.hasProven(path)
     peers[record: slot].isAdopted = true
     if let known = peers[record: slot].paths.first(where: { $0.path == path && $0.via == via }),
@@ -15,8 +16,9 @@ extension WorkerCore {
     }
     peers[record: slot].paths.removeAll { $0.path == path }
     guard claim(path, .peer(slot: slot), isProven: isProven) else { return }
+    if let former { paths.leave(path, .worker(former)) }
     peers[record: slot].paths.append(ClaimedPath(path: path, via: via, isProven: isProven))
-    if via != index { post(.pathOwned(path, by: index, isProven: isProven), to: via) }
+    if via != index { post(.pathOwned(path, by: index, isProven: isProven, former: former), to: via) }
   }
 
   @discardableResult
@@ -36,7 +38,7 @@ extension WorkerCore {
     if case .peer(let other) = paths.find(path) {
       // It is another peer's of this worker.
       let isProven = peers.pointer(other).pointee.hasProven(path)
-      post(.pathOwned(path, by: index, isProven: isProven), to: entry.via)
+      post(.pathOwned(path, by: index, isProven: isProven, former: nil), to: entry.via)
     } else if !isMoving {
       post(.pathReleased(path, by: index), to: entry.via)
     }
