@@ -3,6 +3,8 @@ public enum AccessTokenRefusal: Error, Equatable, Sendable {
   case absent
   /// - Parameter reason: what about it, without any of its content.
   case malformed(reason: String)
+  /// More than `AccessToken.maximumBytes`.
+  case tooLong
   case wrongSignature
   /// Anything but HS256, `none` above all.
   case unsupportedAlgorithm
@@ -27,6 +29,7 @@ public enum AccessTokenRefusal: Error, Equatable, Sendable {
     switch self {
     case .absent: "token-absent"
     case .malformed: "token-malformed"
+    case .tooLong: "token-too-long"
     case .wrongSignature: "token-signature"
     case .unsupportedAlgorithm: "token-algorithm"
     case .expired: "token-expired"
@@ -42,6 +45,8 @@ public enum AccessTokenRefusal: Error, Equatable, Sendable {
     switch self {
     case .absent: "an access token is needed"
     case .malformed(let reason): "the access token is malformed: \(reason)"
+    case .tooLong:
+      "the access token has more than \(AccessToken.maximumBytes) bytes; set larger metadata by REST or update"
     case .wrongSignature: "the access token's signature is wrong"
     case .unsupportedAlgorithm: "access tokens are signed with HS256"
     case .expired: "the access token has expired"
