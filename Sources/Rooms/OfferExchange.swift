@@ -6,7 +6,7 @@ public struct OfferedTrack: Sendable {
   public var mid: String
   public var source: TrackSource
   public var name: String?
-  /// Held from its first packet on.
+  /// Muted from its first packet on.
   public var muted: Bool
 
   public init(mid: String, source: TrackSource, name: String? = nil, muted: Bool = false) {

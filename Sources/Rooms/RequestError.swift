@@ -6,6 +6,8 @@ public enum RequestError: Error, Equatable, Sendable, CustomStringConvertible {
   case unknownSlot
   /// The token doesn't allow it.
   case notAllowed(String)
+  /// An administrator's mute stands, which its publisher can't lift.
+  case mutedByAdmin
   case tooOften
   /// As many as there may be.
   case limit(Int)
@@ -18,6 +20,7 @@ public enum RequestError: Error, Equatable, Sendable, CustomStringConvertible {
     case .unknownTrack: "there is no such track"
     case .unknownSlot: "there is no such slot for that kind of track"
     case .notAllowed(let what): "the token does not allow \(what)"
+    case .mutedByAdmin: "the track stays muted until an administrator lifts the mute"
     case .tooOften: "too many requests in too short a time"
     case .limit(let limit): "there may be \(limit) and not more"
     case .tooLarge(let what): "\(what) is too large"

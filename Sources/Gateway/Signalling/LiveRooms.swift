@@ -113,7 +113,7 @@ extension RoomRefusal {
       switch error {
       case .unknownTrack: .unknownTrack
       case .unknownSlot: .unknownSlot
-      case .notAllowed: .notAllowed
+      case .notAllowed, .mutedByAdmin: .notAllowed
       case .tooOften: .rateLimited
       case .limit: .limit
       case .tooLarge: .tooLarge
@@ -167,7 +167,7 @@ extension TrackBody {
   init(_ info: TrackInfo) {
     self.init(
       id: info.id.text, kind: info.kind == .audio ? "audio" : "video", source: info.source, name: info.name,
-      muted: info.muted)
+      muted: info.muted, mutedByAdmin: info.mutedByAdmin)
   }
 }
 

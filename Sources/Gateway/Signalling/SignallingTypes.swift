@@ -6,7 +6,7 @@ public struct SessionOffer: Equatable, Sendable {
     public var mid: String
     public var source: TrackSource
     public var name: String?
-    /// Held from its first packet on.
+    /// Muted from its first packet on.
     public var muted: Bool
 
     public init(mid: String, source: TrackSource, name: String? = nil, muted: Bool = false) {
@@ -88,14 +88,21 @@ public struct TrackBody: Equatable, Sendable, Encodable {
   public var kind: String
   public var source: TrackSource
   public var name: String?
+  /// Nobody gets it.
   public var muted: Bool
+  /// An administrator's mute stands, which the publisher can't lift.
+  public var mutedByAdmin: Bool
 
-  public init(id: String, kind: String, source: TrackSource, name: String? = nil, muted: Bool = false) {
+  public init(
+    id: String, kind: String, source: TrackSource, name: String? = nil, muted: Bool = false,
+    mutedByAdmin: Bool = false
+  ) {
     self.id = id
     self.kind = kind
     self.source = source
     self.name = name
     self.muted = muted
+    self.mutedByAdmin = mutedByAdmin
   }
 }
 

@@ -118,12 +118,11 @@ extension Room {
         ?? Self.defaultSource(section.kind == .audio ? "audio" : "video")
       guard withdrawn == nil || member.grants.mayPublish(source) else { continue }
       transport.withdrawn[trackKey] = nil
-      var track = PublishedTrack(
+      let track = PublishedTrack(
         info: TrackInfo(
           id: TrackID(&random), kind: section.kind, source: source, name: wish?.name,
-          muted: wish?.muted ?? false),
+          mutedByPublisher: wish?.muted ?? false),
         key: trackKey, mid: section.mid, codec: section.codecs.first?.format)
-      track.isHeldByPublisher = track.info.muted
       if track.info.muted || withdrawn != nil { media.post(.mute(trackKey, track.info.muted)) }
       transport.published.append(track)
       member.info.tracks.append(track.info)

@@ -167,7 +167,7 @@ struct ParticipantsRESTTests {
     #expect(house.directory.counts.refusedRemoved == 1)
   }
 
-  @Test func `an administrator's mute holds a track, and only that mute is lifted again`() async throws {
+  @Test func `an administrator's mute is known to all, and only that mute is lifted again`() async throws {
     let house = try House()
     let ada = try await house.enter("ada")
     let bob = try await house.enter("bob")
@@ -177,7 +177,13 @@ struct ParticipantsRESTTests {
     let held = await house.ask(.post, mute, #"{"muted":true}"#)
     #expect(
       held.status == 200 && held["muted"] == true as NSNumber && held["mutedByAdmin"] == true as NSNumber)
-    #expect((try await bob.event("track.muted")["track"] as? NSDictionary)?["muted"] as? Bool == true)
+    // All learn of it, its publisher too.
+    for person in [ada, bob] {
+      let told = try await person.event("track.muted")
+      let track = try #require(told["track"] as? NSDictionary)
+      #expect(track["muted"] as? Bool == true && track["mutedByAdmin"] as? Bool == true)
+      #expect((told["participant"] as? NSDictionary)?["tracks"] as? [NSDictionary] == [track])
+    }
     // She can't lift it.
     #expect(try await ada.verdict("mute", #""track":"\#(track)","muted":false"#) == "not-allowed")
     let freed = await house.ask(.post, mute, #"{"muted":false}"#)
