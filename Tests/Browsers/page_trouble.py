@@ -39,7 +39,7 @@ async def _twice(report, server, browser):
     for person in (older, newer):
         await person.leave()
     return report.row(f"page, {browser.name}: joined again elsewhere", "said, and back by one click", f"“{said}” {offered}",
-                      "another window" in said and offered == "Join again")
+                      "another window" in said and offered == "Rejoin")
 
 
 async def _cut(report, server, chromium):

@@ -4,7 +4,7 @@ import { element, isolated, nameOf } from "/elements.js";
 import { List } from "/list.js";
 import { hideNotice, notice, say } from "/notices.js";
 import { REST } from "/rest.js";
-import { token } from "/visit.js";
+import { tokenFromAddress } from "/visit.js";
 
 const period = 2000; // ms between two looks
 const step = 100; // rooms or people more at a time
@@ -231,5 +231,5 @@ function age(seconds) {
   return seconds < 129600 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86400)} days`;
 }
 
-if (token) signIn(token);
+if (tokenFromAddress) signIn(tokenFromAddress);
 else element("token").focus();

@@ -21,8 +21,9 @@
  * @module roost
  */
 
+import { Publication } from "./publication.js";
 import { RoostError, Signalling } from "./signalling.js";
-export { RoostError };
+export { Publication, RoostError };
 
 /**
  * @typedef {object} Track what somebody sends
@@ -30,7 +31,8 @@ export { RoostError };
  * @property {"audio" | "video"} kind
  * @property {"camera" | "microphone" | "screen_share" | "screen_share_audio" | "unknown"} source
  * @property {string} [name]
- * @property {boolean} muted
+ * @property {boolean} muted nobody gets it: its publisher or an administrator has muted it
+ * @property {boolean} mutedByAdmin an administrator's mute stands, which the publisher can't lift
  *
  * @typedef {object} Participant
  * @property {string} id of this session; somebody who joins again has another
@@ -56,6 +58,7 @@ export { RoostError };
  * | `quality` | `{participant, quality}`: "excellent", "good", "poor" or "lost" |
  * | `stream` | `{track, state, reason}`: why a track comes or doesn't |
  * | `data` | `{from, payload, topic}` |
+ * | `token` | `{token}`: the server has renewed the access token, for applications that keep it |
  * | `draining` | `{deadline}`: the server is about to stop; RFC 3339 |
  * | `connection` | RTCPeerConnection's `connectionState` |
  * | `error` | a RoostError that ends nothing |
@@ -162,11 +165,43 @@ export class Room extends EventTarget {
     await this.#negotiate();
   }
 
-  /** Holds a publication back or lets it go on; everybody sees that. */
+  /** What everybody sees of a publication, such as whether an administrator has muted it. @returns {Track | null} */
+  trackOf({ id }) {
+    return this.me?.tracks.find((track) => track.id === id) ?? null;
+  }
+
+  /**
+   * Mutes a publication or unmutes it; everybody sees that.
+   * @throws {RoostError} `not-allowed`: an administrator's mute stands, and the publication stays muted
+   */
   async mute(publication, muted) {
-    if (publication.track) publication.track.enabled = !muted;
     publication.muted = muted;
-    await this.#signalling.request({ type: "mute", track: publication.id, muted });
+    // Muted at once; unmuted when the server agrees, so that nothing seems to be sent which nobody gets.
+    if (muted && publication.track) publication.track.enabled = false;
+    try {
+      await this.#sayMuted(publication, muted);
+    } catch (error) {
+      if (publication.muted === muted) publication.muted = true;
+      throw error;
+    }
+    if (publication.track && publication.muted === muted) publication.track.enabled = !muted;
+  }
+
+  /** To the session that is, however often another takes its place. */
+  async #sayMuted(publication, muted) {
+    for (;;) {
+      await this.#anew?.catch(() => {}); // Has been reported.
+      if (!publication.id) await this.#negotiation;
+      if (!publication.id) return; // The next offer says it.
+      try {
+        await this.#signalling.request({ type: "mute", track: publication.id, muted });
+        return;
+      } catch (error) {
+        // A track that has just been taken from the room is sent to nobody.
+        if (error.code === "unknown-track" && muted) return;
+        if (error.code !== "session-gone") throw error;
+      }
+    }
   }
 
   /** Changes what others see of oneself. @param {{name?: string, metadata?: string, attributes?: object}} change */
@@ -397,6 +432,7 @@ export class Room extends EventTarget {
         break;
       case "stream":
       case "data":
+      case "token":
       case "draining":
         this.#emit(message.type, message);
         break;
@@ -423,6 +459,7 @@ export class Room extends EventTarget {
     const { type, participant, track } = event;
     if (participant && participant.id === this.me?.id) {
       this.me = participant;
+      if (type === "track.unpublished") this.#withdrawn(track.id);
     } else if (type === "participant.left") {
       this.#forget([...this.#tracks].filter(([, known]) => known.participant === participant.id).map(([id]) => id));
       this.participants.delete(participant.id);
@@ -432,6 +469,11 @@ export class Room extends EventTarget {
     }
     if (event.id === this.#settleAt) this.#tell([]);
     this.#emit("event", event);
+  }
+
+  /** The server has taken a track of one's own from the room, as when publishing is no longer allowed. */
+  #withdrawn(id) {
+    for (const publication of this.#publications) if (publication.id === id) publication.id = undefined;
   }
 
   /** Tracks are over; the slots that they were in may be told to be empty later. */
@@ -450,47 +492,6 @@ export class Room extends EventTarget {
 
   #report(error) {
     this.#emit("error", error);
-  }
-}
-
-/** Something that is being sent. */
-export class Publication {
-  /** The track's id in the room; undefined until the server has answered. @type {string | undefined} */
-  id;
-  muted = false;
-  name;
-
-  constructor(connection, track, stream, source) {
-    this.stream = stream;
-    /** As in a Track. */
-    this.source = source;
-    this.kind = track.kind;
-    this.transceiver = connection.addTransceiver(track, { direction: "sendonly", streams: [stream] });
-  }
-
-  get mid() {
-    return this.transceiver.mid;
-  }
-
-  /** @type {MediaStreamTrack | null} */
-  get track() {
-    return this.transceiver.sender.track;
-  }
-
-  /** Sends another track of the same kind from now on, or none, with no new offer. */
-  async replace(track) {
-    await this.transceiver.sender.replaceTrack(track);
-  }
-
-  /** Sends the same over another connection, where it becomes another track. */
-  moveTo(connection) {
-    this.id = undefined;
-    this.transceiver = connection.addTransceiver(this.track ?? this.kind, { direction: "sendonly", streams: [this.stream] });
-  }
-
-  /** Looks up what the server calls it. @param {{mid: string, track: string}[]} tracks */
-  answered(tracks) {
-    this.id ??= tracks.find(({ mid }) => mid !== null && mid === this.mid)?.track;
   }
 }
 

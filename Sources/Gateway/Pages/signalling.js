@@ -162,7 +162,7 @@ export class Signalling {
         break;
       case "token":
         this.#token = message.token;
-        return;
+        break;
       case "closed":
         this.#ending ??= { reason: message.reason };
         return;
