@@ -42,6 +42,22 @@ async def _twice(report, server, browser):
                       "another window" in said and offered == "Rejoin")
 
 
+async def _over_while_joining(report, server, browser):
+    """A call that ends while its first offer is being made: a closed connection answers nothing more, the page does."""
+    room = f"over-{browser.name}"
+    older = await Person.arrive(browser, server, room, "Ada", """
+      RTCPeerConnection.prototype.createOffer = () => { window.isOffering = true; return new Promise(() => {}); };""", identity="ada")
+    await older.click("join-button")
+    await older.until("window.isOffering")
+    newer = await Person.join(browser, server, room, "Ada", identity="ada")
+    said = await older.text("notice-text")
+    button = await older.until("!document.getElementById('join-button').disabled && document.getElementById('join-button').textContent")
+    for person in (older, newer):
+        await person.leave()
+    return report.row(f"page, {browser.name}: the call ends while it is being joined", "said, and it can be joined again",
+                      f"“{said}” {button}", "another window" in said and button == "Join")
+
+
 async def _cut(report, server, chromium):
     """A server that stands still is told of, and forgotten when it goes on."""
     ada, bob = await asyncio.gather(*(Person.join(chromium, server, "cut", name) for name in ("Ada", "Bob")))
@@ -82,7 +98,9 @@ async def run(report, options):
         async with Server(options.roost) as server, kept_on_failure(report, options.evidence, TABS, (server.process,)):
             # Each by itself, and none in need of the whole machine.
             holds = all(await asyncio.gather(_texts(report, server, chromium), _twice(report, server, chromium),
-                                             _twice(report, server, firefox)))
+                                             _twice(report, server, firefox),
+                                             _over_while_joining(report, server, chromium),
+                                             _over_while_joining(report, server, firefox)))
             holds &= await _cut(report, server, chromium)
             server.process.require_running()
         async with kept_on_failure(report, options.evidence, TABS):

@@ -28,7 +28,7 @@ export class Call extends EventTarget {
     this.#handlers.push([type, handle]);
   }
 
-  /** @throws {RoostError} */
+  /** @throws {RoostError} with `end`, as in `closed`, where the call was over before it began */
   async join(roomName, name) {
     const room = new Room({ url: location.origin, room: roomName, token: invitation() ?? (await developmentToken(roomName, name)) });
     for (const [type, handle] of this.#handlers) {
@@ -43,14 +43,16 @@ export class Call extends EventTarget {
     Object.assign(this, { room, roomName, name });
     // For the curious at the console, and for tests.
     window.roostPage = { get peerConnection() { return room.connection; }, room };
+    let end = null;
+    room.addEventListener("closed", ({ detail }) => (end = detail));
     try {
       await room.connect();
+      if (end) throw new Error("the call has ended");
     } catch (error) {
       this.#end(room, { reason: "left" });
       room.leave();
-      throw error;
+      throw Object.assign(error, { end });
     }
-    if (this.room !== room) throw new Error("the call has ended");
     this.hasEntered = true;
     this.dispatchEvent(new CustomEvent("enter"));
   }

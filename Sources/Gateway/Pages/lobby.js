@@ -2,7 +2,7 @@
 
 import { meter } from "/devices.js";
 import { element } from "/elements.js";
-import { joinProblem } from "/messages.js";
+import { ending, joinProblem } from "/messages.js";
 import { hideNotice, notice } from "/notices.js";
 import { claims } from "/invitation.js";
 import { query, remember, remembered } from "/visit.js";
@@ -47,7 +47,7 @@ export class Lobby {
       await this.#call.join(room, name);
       if (!claims) remember({ name, room });
     } catch (error) {
-      notice(joinProblem(error), { label: "Try again", action: () => this.join() });
+      notice((error.end && ending(error.end)?.text) || joinProblem(error), { label: "Try again", action: () => this.join() });
     } finally {
       button.disabled = false;
       button.textContent = "Join";

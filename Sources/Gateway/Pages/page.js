@@ -10,7 +10,7 @@ import { listenForKeys } from "/keyboard.js";
 import { Lobby } from "/lobby.js";
 import { Hosts } from "/hosts.js";
 import { claims, forget, hasInvitation, isNeeded, mayPublish } from "/invitation.js";
-import { ending, joinProblem, tokenNeeded } from "/messages.js";
+import { ending, joinProblem } from "/messages.js";
 import { hideNotice, hush, notice, say } from "/notices.js";
 import { People } from "/people.js";
 import { Readings } from "/readings.js";
@@ -112,7 +112,6 @@ choices.show();
 if (!hasInvitation && (await isNeeded())) {
   // Nothing can be joined from here, so nothing is asked for.
   view("uninvited");
-  element("uninvited-text").textContent = tokenNeeded;
 } else {
   // A link that joins by itself: ?room=…&identity=…&publish=0|1&autojoin=1
   await switches.begin();

@@ -73,6 +73,8 @@ export class Room extends EventTarget {
   #options;
   #signalling;
   #connection = null;
+  #abandoned = null; // rejects when the connection is closed
+  #abandon = () => {};
   #tracks = new Map(); // track id → {track, participant}
   #told = new Map(); // mid → track id or null, as the server said last
   #slots = new Map(); // mid → track id, as it plays
@@ -103,7 +105,7 @@ export class Room extends EventTarget {
       message: (message) => this.#receive(message),
       state: (state) => this.#emit("state", state),
       ended: (end) => {
-        this.#connection?.close();
+        this.#close();
         this.#emit("closed", end);
       },
     });
@@ -240,7 +242,7 @@ export class Room extends EventTarget {
   /** Says goodbye. `closed` follows. */
   leave() {
     this.#signalling.leave();
-    this.#connection?.close();
+    this.#close();
   }
 
   // -- coming, coming back, going
@@ -257,8 +259,10 @@ export class Room extends EventTarget {
     for (const participant of message.participants) this.#know(participant);
     this.#told.clear();
     this.#settleAt = 0;
+    const abandon = this.#abandon;
     this.#connection?.close();
     this.#connection = this.#makeConnection(message.iceServers);
+    abandon(new RoostError("session-gone", "the session was over before it was done", "now"));
     this.#addSlots(this.#options.slots, this.#options.slots);
     this.#emit("joined", { ...message, gone: [...before.values()].filter(({ id }) => !this.participants.has(id)) });
     if (!isAnew) return;
@@ -273,7 +277,15 @@ export class Room extends EventTarget {
     for (const [track, wish] of this.#wishes) if (this.#tracks.has(track)) await this.#signalling.request(wish);
   }
 
+  /** A connection that is closed leaves unanswered what it is being asked. */
+  #close() {
+    this.#connection?.close();
+    this.#abandon(new RoostError("closed", "the call has ended", "after"));
+  }
+
   #makeConnection(iceServers) {
+    this.#abandoned = new Promise((_, reject) => (this.#abandon = reject));
+    this.#abandoned.catch(() => {});
     const connection = new RTCPeerConnection({ iceServers, bundlePolicy: "max-bundle", ...this.#options.configuration });
     connection.addEventListener("icecandidate", ({ candidate }) => {
       if (candidate?.candidate && connection === this.#connection) {
@@ -320,13 +332,15 @@ export class Room extends EventTarget {
 
   async #offer(options = {}) {
     const connection = this.#connection;
+    const abandoned = this.#abandoned;
+    const done = (step) => Promise.race([step, abandoned]);
     try {
-      await connection.setLocalDescription(await connection.createOffer(options));
+      await done(connection.setLocalDescription(await done(connection.createOffer(options))));
       const tracks = [...this.#publications]
         .filter(({ mid }) => mid !== null) // Whoever came meanwhile has an offer of its own.
         .map(({ mid, source, name, muted }) => ({ mid, source, name, muted }));
       const answer = await this.#signalling.request({ type: "offer", sdp: connection.localDescription.sdp, tracks });
-      await connection.setRemoteDescription({ type: "answer", sdp: answer.sdp });
+      await done(connection.setRemoteDescription({ type: "answer", sdp: answer.sdp }));
       for (const publication of this.#publications) publication.answered(answer.tracks);
       this.#settle();
       for (const { mid, code } of answer.declined) this.#decline(mid, code);
@@ -334,7 +348,7 @@ export class Room extends EventTarget {
       // The session has begun anew meanwhile, and this with it.
       if (connection !== this.#connection) return this.#anew;
       if (connection.signalingState === "have-local-offer") {
-        await connection.setLocalDescription({ type: "rollback" });
+        await done(connection.setLocalDescription({ type: "rollback" }));
       }
       throw error;
     }
