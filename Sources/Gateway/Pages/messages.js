@@ -40,7 +40,7 @@ export function switched(kind, isOn) {
  * whether keys may be pressed */
 export function mutedTalk({ byHost, byKeys }) {
   if (byHost) return "You're muted by a host. Others can't hear you.";
-  const hasKeyboard = byKeys && matchMedia("(hover: hover)").matches;
+  const hasKeyboard = byKeys && matchMedia("(any-hover: hover)").matches;
   return hasKeyboard ? "You're muted. Press M to unmute, or hold Space to talk." : "You're muted. Unmute to talk.";
 }
 
