@@ -71,6 +71,8 @@ export class Tile {
   /** The microphone. */
   set muted(muted) {
     this.element.querySelector(".microphone-mark").hidden = !muted;
+    // The last words of a microphone that is muted now would ring on for a moment.
+    this.element.toggleAttribute("data-muted", muted);
     this.#describe();
   }
 

@@ -118,6 +118,10 @@ class Chromium(Browser):
         await self._command("Emulation.setEmulatedMedia", {"features": [
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
 
+    async def force_colors(self):
+        """As with a user's own few colours for everything."""
+        await self._command("Emulation.setEmulatedMedia", {"features": [{"name": "forced-colors", "value": "active"}]})
+
     async def press(self, key):
         """Strikes a key: one of `_KEYS`, or a character."""
         await self.hold(key)
