@@ -75,7 +75,7 @@ public struct Gateway: HTTPHandler {
     }
     if let answer = await rest?.response(to: request) { return answer }
     if connectRoom(request) != nil {
-      var answer = Problem.response(426, "upgrade", "This is a WebSocket's address")
+      var answer = Problem.response(426, "upgrade", "This address accepts WebSockets only")
       answer.headers.add("upgrade", "websocket")
       return answer
     }
@@ -92,12 +92,13 @@ public struct Gateway: HTTPHandler {
     }
     guard AccessToken.isName(room) else {
       return .refuse(
-        Problem.response(400, "room-name", "A room's name has 1 to 128 bytes and no control characters"))
+        Problem.response(400, "room-name", "A room's name must have 1 to 128 bytes and no control characters")
+      )
     }
     guard request.offeredSubprotocols.contains(Self.subprotocol) else {
       return .refuse(
         Problem.response(
-          400, "subprotocol", "The sub-protocol is missing", detail: "offer \(Self.subprotocol)"))
+          400, "subprotocol", "The WebSocket sub-protocol is missing", detail: "offer \(Self.subprotocol)"))
     }
     var terms = SignallingTerms(room: room) {
       text throws(AccessTokenRefusal) in try authorize(text, joining: room)
@@ -117,7 +118,7 @@ public struct Gateway: HTTPHandler {
         return .refuse(Problem.response(error.status, error.code, error.message))
       }
     } else if request.headers["authorization"] != nil {
-      return .refuse(Problem.response(401, "token-malformed", "Authorization is no Bearer token"))
+      return .refuse(Problem.response(401, "token-malformed", "The Authorization header has no Bearer token"))
     }
     return .accept(subprotocol: Self.subprotocol) { [authorized, terms, tokens] socket in
       await SignallingConnection(socket: socket, terms: terms, rooms: rooms, tokens: tokens)

@@ -42,10 +42,10 @@ public enum OfferError: Error, Sendable, CustomStringConvertible {
     switch self {
     case .malformed(let error): "the SDP can't be read: \(error)"
     case .refused(let error): error.description
-    case .notAllowed(let what): "the token does not allow \(what)"
-    case .overloaded: "the server has no place for another transport; try again later"
-    case .tooOften: "too many requests in too short a time"
-    case .gone: "the session is over; join anew"
+    case .notAllowed(let what): "the token doesn't allow \(what)"
+    case .overloaded: "the server is full; try again later"
+    case .tooOften: "too many requests; wait a moment"
+    case .gone: "the session is over; join again"
     }
   }
 }

@@ -52,7 +52,7 @@ extension RESTDoor {
 
   @Sendable func muteTrack(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
     let body = try BodyReader(call.request, types: ["application/json"], knowing: ["muted"])
-    guard let muted = try body.flag("muted").value else { throw .body("muted is needed") }
+    guard let muted = try body.flag("muted").value else { throw .body("muted is required") }
     let room = try room(call)
     let track = try await ask { () async throws(AdministrationError) in
       try await room.mute(call.parameters["track"] ?? "", of: call.identity, muted)
@@ -69,7 +69,7 @@ extension RESTDoor {
         "payload", "base64 of at most 16 KiB",
         { $0.utf8.count <= most && $0.utf8.count % 4 == 0 && Data(base64Encoded: $0) != nil }
       ).value
-    else { throw .body("payload is needed") }
+    else { throw .body("payload is required") }
     let topic = try body.name("topic").value
     let reliable = try body.flag("reliable").value ?? true
     let destinations = try body.texts("destinations", most: ClientMessage.maximumDestinations).value

@@ -22,10 +22,10 @@ public struct LiveRooms: RoomService {
       return LiveParticipant(session)
     } catch {
       switch error {
-      case .draining: throw RoomRefusal(.unavailable, "The server is about to stop")
+      case .draining: throw RoomRefusal(.unavailable, "The server is shutting down")
       case .noRoom: throw RoomRefusal(.roomNotFound, "There is no such room")
       case .removed: throw RoomRefusal(.tokenRemoved, AccessTokenRefusal.removed.message)
-      case .full(let limit): throw RoomRefusal(.roomFull, "There is room for \(limit), and all are taken")
+      case .full(let limit): throw RoomRefusal(.roomFull, "All \(limit) places are taken")
       }
     }
   }

@@ -45,7 +45,7 @@ package actor SignallingConnection<Socket: TextSocket> {
 
   private func enteringTimedOut() {
     guard served == nil, !isEntering, !isOver else { return }
-    fail(.authRequired, "neither auth nor resume within \(terms.authTime)", id: nil, close: .authTimeout)
+    fail(.authRequired, "no auth or resume within \(terms.authTime)", id: nil, close: .authTimeout)
   }
 
   private func receive(_ text: String) async {
@@ -54,7 +54,7 @@ package actor SignallingConnection<Socket: TextSocket> {
       message = try ClientMessage(json: text)
     } catch {
       switch error {
-      case .notJSON: fail(.badMessage, "no JSON object", id: nil, close: .badMessage)
+      case .notJSON: fail(.badMessage, "not a JSON object", id: nil, close: .badMessage)
       case .field(let name, let id):
         fail(.badMessage, "\(name) is missing, too long or of the wrong type", id: id)
       case .unsupported(let name, let id): fail(.unsupported, "\(name) is not supported", id: id)
@@ -69,7 +69,8 @@ package actor SignallingConnection<Socket: TextSocket> {
     switch message.content {
     case .auth(let token): await authenticate(token, id: message.id)
     case .resume(let token, let after): await resume(token, after: after, id: message.id)
-    default: fail(.authRequired, "the first message is auth or resume", id: message.id, close: .unauthorized)
+    default:
+      fail(.authRequired, "the first message must be auth or resume", id: message.id, close: .unauthorized)
     }
   }
 
@@ -140,5 +141,5 @@ package actor SignallingConnection<Socket: TextSocket> {
 }
 
 extension RoomRefusal {
-  static let sessionGone = RoomRefusal(.sessionGone, "there is no such session any more; join anew")
+  static let sessionGone = RoomRefusal(.sessionGone, "the session no longer exists; join again")
 }

@@ -47,7 +47,7 @@ extension ServerLoop {
     connection.frames = WebSocketConnection(descriptor: descriptor, early: early, limits: limits, now: now)
     let socket = WebSocket(id: connection.id, remote: client, limits: limits, mailbox: mailbox)
     connection.socket = socket
-    if draining { connection.frames?.close(code: 1001, reason: "server stops", now: now) }
+    if draining { connection.frames?.close(code: 1001, reason: "server shutting down", now: now) }
     Task {
       await serve(socket)
       socket.close()

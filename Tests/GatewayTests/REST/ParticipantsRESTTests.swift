@@ -84,28 +84,28 @@ struct ParticipantsRESTTests {
     for count in [257, 10_000] {
       let refused = await house.ask(.patch, "\(Self.path)/ada", attributes(count))
       #expect(refused.status == 413 && refused.problem == "too-large")
-      #expect(refused.detail == "attributes are at most 256, of 64 KiB together")
+      #expect(refused.detail == "there can be at most 256 attributes, of 64 KiB in total")
     }
     for body in [#"{"metadata":"\#(String(repeating: "x", count: 65_537))"}"#] {
       let refused = await house.ask(.patch, "\(Self.path)/ada", body)
-      #expect(refused.status == 413 && refused.detail == "metadata has at most 64 KiB")
+      #expect(refused.status == 413 && refused.detail == "metadata can have at most 64 KiB")
     }
     let shown = await house.ask(.get, "\(Self.path)/ada")
     #expect((shown["attributes"] as? [String: String])?.count == 256)
   }
 
   static let bodies: [(body: String, detail: String)] = [
-    (#"{"identity":"x"}"#, "identity is not known here"),
-    (#"{"permissions":{"hidden":true}}"#, "permissions.hidden is not known here"),
-    (#"{"permissions":null}"#, "permissions is an object"),
-    (#"{"permissions":{"canPublish":1}}"#, "permissions.canPublish is true or false"),
+    (#"{"identity":"x"}"#, "identity is not a known member"),
+    (#"{"permissions":{"hidden":true}}"#, "permissions.hidden is not a known member"),
+    (#"{"permissions":null}"#, "permissions must be an object"),
+    (#"{"permissions":{"canPublish":1}}"#, "permissions.canPublish must be true or false"),
     (
       #"{"permissions":{"canPublishSources":["hologram"]}}"#,
-      "permissions.canPublishSources is a list of camera, microphone, screen_share, screen_share_audio, unknown"
+      "permissions.canPublishSources must be a list of camera, microphone, screen_share, screen_share_audio, unknown"
     ),
-    (#"{"attributes":[]}"#, "attributes is an object of texts"),
-    (#"{"attributes":{"a":1}}"#, "attributes is an object of texts"),
-    (#"{"name":""}"#, "name is a text of 1 to 128 bytes without control characters"),
+    (#"{"attributes":[]}"#, "attributes must be an object of strings"),
+    (#"{"attributes":{"a":1}}"#, "attributes must be an object of strings"),
+    (#"{"name":""}"#, "name must be a string of 1 to 128 bytes without control characters"),
   ]
 
   @Test func `a change that isn't right changes nothing`() async throws {
