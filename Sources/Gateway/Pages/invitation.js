@@ -33,7 +33,7 @@ export function mayPublish(source) {
   return canPublish !== false && (!canPublishSources?.length || canPublishSources.includes(source));
 }
 
-/** Whether nobody gets in without an invitation: only a server that runs for trying out gives tokens away. */
+/** Whether an invitation is needed: only a server that runs for trying out gives tokens away. */
 export async function isNeeded() {
   try {
     return (await fetch("/dev/token", { method: "HEAD" })).status === 404;

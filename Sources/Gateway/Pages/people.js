@@ -17,7 +17,7 @@ export class People {
     call.addEventListener("leave", () => stage.clear());
     call.on("joined", ({ participants, gone }) => {
       if (!call.hasEntered) stage.clear(); // Of an attempt that failed after this.
-      // Joined anew, somebody may have gone unseen.
+      // While the session was lost, participants may have left unseen.
       for (const { id } of gone) for (const group of groups) stage.remove(`${id} ${group}`);
       for (const key of ["own", ...participants.map(({ id }) => id)]) {
         for (const group of groups) stage.setReconnecting(`${key} ${group}`, false);

@@ -1,4 +1,35 @@
-/** Something that a participant sends. Made by `publish` of roost.js. @module publication */
+/**
+ * What participants publish, as everyone sees it, and as its sender handles it.
+ * @module publication
+ */
+
+/**
+ * @typedef {object} Track what a participant sends
+ * @property {string} id
+ * @property {"audio" | "video"} kind
+ * @property {"camera" | "microphone" | "screen_share" | "screen_share_audio" | "unknown"} source
+ * @property {string} [name]
+ * @property {boolean} muted no one gets it: its publisher or an administrator has muted it
+ * @property {boolean} mutedByAdmin an administrator's mute stands, which the publisher can't lift
+ *
+ * @typedef {object} Participant
+ * @property {string} id of this session; a participant that joins again has another
+ * @property {string} identity
+ * @property {string} [name]
+ * @property {string} [metadata]
+ * @property {Object<string, string>} [attributes]
+ * @property {Permissions} permissions
+ * @property {Track[]} tracks
+ *
+ * @typedef {object} Permissions what a participant may do, now
+ * @property {boolean} canPublish
+ * @property {string[]} [canPublishSources] every source unless given
+ * @property {boolean} canSubscribe
+ * @property {boolean} canPublishData
+ * @property {boolean} canUpdateOwnMetadata
+ */
+
+/** Something that a participant sends. Made by `publish` of roost.js. */
 export class Publication {
   /** The track's id in the room; undefined while the server has none for it. @type {string | undefined} */
   id;

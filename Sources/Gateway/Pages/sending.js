@@ -78,7 +78,7 @@ export class Sending {
     }
   }
 
-  /** What the room no longer has, as when it is no longer allowed, is offered anew once it is on again. */
+  /** What the room no longer has, as when it is no longer allowed, is offered again once it is on. */
   #withdraw(kind) {
     const publication = this.#publications[kind];
     if (!publication || publication.id) return; // Another one, which was given up here.

@@ -1,4 +1,4 @@
-// Talking while muted: Space unmutes for as long as it is pressed, and a reminder comes to who talks and isn't heard.
+// Talking while muted: Space unmutes for as long as it is pressed, and a participant that talks unheard is reminded.
 
 import { meter } from "/devices.js";
 import { element } from "/elements.js";
@@ -6,7 +6,7 @@ import { mutedTalk, whyBlocked } from "/messages.js";
 import { say } from "/notices.js";
 import { remembered } from "/visit.js";
 
-// Who presses Space in one of these wants something else; a tile takes the focus to be read, and does nothing by Space.
+// In one of these Space has a meaning of its own; a tile takes the focus to be read, and does nothing by Space.
 const controls = "button, input, select, textarea, a, label, dialog, [role^=menu], [contenteditable], [tabindex]:not(.tile, main)";
 const loud = 0.5; // of the meter: -35 dB
 const longEnough = 6; // readings, of 15 a second
@@ -69,7 +69,7 @@ export class Talk {
 
   // -- the reminder
 
-  /** Listens while there is a microphone that nobody else hears. */
+  /** Listens while there is a microphone that no one else hears. */
   #listen() {
     const isMuted = this.#call.hasEntered && this.#devices.microphone && !this.#devices.isOn("microphone");
     const track = isMuted ? this.#devices.ear : null;

@@ -165,7 +165,7 @@ export class Stage {
     return tile;
   }
 
-  /** What plays everybody's sound, "" for the browser's choice. */
+  /** What plays the others' sound, "" for the browser's choice. */
   get speaker() {
     return this.#speaker;
   }
