@@ -21,8 +21,10 @@ export interface Track {
   kind: "audio" | "video";
   source: Source;
   name?: string;
-  /** Its publisher holds it: nobody gets it. */
+  /** Nobody gets it: its publisher or an administrator has muted it. */
   muted: boolean;
+  /** An administrator's mute stands, which the publisher can't lift. */
+  mutedByAdmin: boolean;
 }
 
 /** What a participant may do; may change while it is in. */
@@ -106,7 +108,7 @@ export interface OfferedTrack {
   mid: string;
   source?: Source;
   name?: string;
-  /** Held from the start. */
+  /** Muted from the start. */
   muted?: boolean;
 }
 
@@ -142,7 +144,7 @@ export interface Unsubscribe {
   track: string;
 }
 
-/** Holds a track of one's own, or lets it go. */
+/** Mutes or unmutes a track of one's own. */
 export interface Mute {
   type: "mute";
   id?: RequestID;

@@ -163,7 +163,7 @@ extension Configuration {
     let missing = http.certificate.isEmpty ? "http.certificate" : "http.privateKey"
     throw ConfigurationError(
       source: .defaults, option: missing, problem: .missing,
-      expected: "the paths of both PEM files, http.certificate and http.privateKey, or of neither")
+      expected: "both PEM files, http.certificate and http.privateKey, or neither")
   }
 
   /// Refuses TURN servers without the secret that they share with this one.
@@ -180,7 +180,7 @@ extension Configuration {
       throw ConfigurationError(
         source: .defaults, option: "keys", problem: .missing,
         expected: "at least one API key with its secret, as in keys: { myKey: \"…32 bytes or more…\" }, "
-          + "or --dev on one's own machine")
+          + "or --dev to try it out on this machine")
     }
     for (key, secret) in keys.sorted(by: { $0.key < $1.key })
     where secret.utf8.count < Self.minimumSecretBytes {
