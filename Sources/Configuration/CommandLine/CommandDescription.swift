@@ -48,7 +48,7 @@ extension CommandDescription {
     examples: [
       ("roost serve --dev", "try it on this machine: open http://localhost:7880"),
       ("roost serve --dev --lan", "try it with a friend on the same network"),
-      ("roost serve --config /etc/roost.json5", "run it for others"),
+      ("roost serve --config /etc/roost/roost.json5", "run it for others"),
       (
         "ROOST_KEYS=myKey:\"$SECRET\" roost serve --media.advertise.ipv4=203.0.113.7",
         "behind a NAT, with the key from the environment"
@@ -83,7 +83,7 @@ extension CommandDescription {
     examples: [
       ("roost token --dev --room demo --identity ada", "a token for a server that runs with --dev"),
       (
-        "roost token --config /etc/roost.json5 --room demo --identity bob --name Bob --no-publish --valid-for 30m",
+        "roost token --config /etc/roost/roost.json5 --room demo --identity bob --name Bob --no-publish --valid-for 30m",
         "half an hour of watching"
       ),
       (
