@@ -26,7 +26,8 @@ RULES = [
     Rule(r"(\.build/release/)?roost serve .*", SERVE),
     # What takes a fraction of a second.
     Rule(r"(\w+=\$\()?(\.build/release/)?roost (token|config) .*", RUN),
-    Rule(r"(ROOST_KEYS|export) ?.*", RUN),
+    Rule(r"export ROOST_DEFECTS=1", RUN),
+    Rule(r"export \$\(cat /etc/roost/secrets\)", RUN),
     Rule(r"\$EDITOR roost\.json5", RUN),
     Rule(r"curl .*", RUN),
     Rule(r"(API_KEY=devkey API_SECRET=secret) (python3|go run|node) mint\.\w+ demo ann", RUN),
@@ -40,7 +41,6 @@ RULES = [
     Rule(r"\./client .*", RUN),
     Rule(r"make help", RUN),
     Rule(r"/usr/bin/python3 Tests/Scripts/check_imports_test\.py", RUN),
-    Rule(r"scripts/fuzz --table out/fuzz", LISTED, "wants the results of a long run"),
     # The rest.
     Rule(r"git clone REPOSITORY roost && cd roost", LISTED, "a placeholder"),
     Rule(r"apt-get install .*", LISTED, "installs; what it names is installed by scripts/install"),
@@ -83,12 +83,9 @@ FIGURES = {
     ("operating.md", "- alert: RoostDown"): "test_metrics_are_exposed",
     ("operating.md", "# /etc/sysctl.d/roost.conf"): "test_settings_of_the_kernel_exist",
     ("operating.md", "server {"): "nginx's language; test_the_proxy_leads_to_the_default_port",
-    ("operating.md", "# /etc/turnserver.conf"): "coturn's, which Tests/Browsers/relayed.py runs with these settings",
+    ("operating.md", "# /etc/turnserver.conf"): "test_settings_of_coturn_exist; the other half test_configurations_hold",
     ("roost-js.md", "import { Room }"): "test_the_call_in_twenty_lines",
 }
-# The first words that say that a block is commands.
-PROGRAMS = re.compile(r"(\w+=\S* )*(export|\w+=\$\(|git|make|roost|\./?\S+|\$EDITOR|curl|install|echo|mkdir|cp|\(?cd|ffmpeg|apt-get|"
-                      r"python3|venv/\S+|systemctl|swift|scripts/\S+|Tests/\S+|/usr/bin/python3|go|node|API_KEY=|ROOST_)")
 SNIPPET = re.compile(r"(admin|http|turn|media|rooms|keys|limits|reconnect|drain): (\{|\[)")
 
 
@@ -229,8 +226,6 @@ def swift_faults(words):
 
 # MARK: Commands in running text.
 
-INLINE = re.compile(r"(make|roost|scripts/\S+|swift|\.ci/run|Tests/\S+) ?.*")
-
 
 def inline_commands():
     """Pieces of code in running text that are commands: (page, piece)."""
@@ -252,7 +247,7 @@ def inline_faults(piece):
         yield from missing_options(words[2:], help_of(".build/release/roost", words[1]))
     elif words[0] == "swift":
         yield from swift_faults(words[1:])
-    elif "<" not in words[0] and not any((ROOT / "").glob(words[0].rstrip("/"))):
+    elif "<" not in words[0] and not any(ROOT.glob(words[0].rstrip("/") + "*")):
         yield f"there is no {words[0]}"
 
 

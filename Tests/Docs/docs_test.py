@@ -1,11 +1,13 @@
 """Everything that README.md and docs/ tell to type or to send is typed and sent here."""
 
+import asyncio
+import base64
 import json
 import os
 import pathlib
 import re
-import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -17,7 +19,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "Server")]
 
 import commands  # noqa: E402
 from blocks import ALL, ROOT, programs  # noqa: E402
-from roost import Roost, claims, free_port, put_together, token  # noqa: E402
+from roost import Roost, claims, free_port, put_together, say, token  # noqa: E402
 
 # The environment of a command: the server's ports are free ones, whoever starts it.
 PORTS = {"ROOST_HTTP_PORT": "0", "ROOST_ADMIN_PORT": "0"}
@@ -164,7 +166,7 @@ class CommandsTest(unittest.TestCase):
             for block in ALL:
                 if block.page == "tokens.md" and commands.kind_of(block) == "commands":
                     minted += [room.run(["set +x", each]).split()[-1] for each in commands.commands_of(block)]
-        with Roost("--keys.mykey", SECRET) if False else Roost() as roost:
+        with Roost() as roost:
             devkeys = [each for each in minted if claims_of(each)["iss"] == "devkey"]
             self.assertEqual(len(devkeys), 4)
             for each in devkeys:
@@ -204,16 +206,18 @@ class CommandsTest(unittest.TestCase):
 
 
 def claims_of(text):
-    import base64
     return json.loads(base64.urlsafe_b64decode(text.split(".")[1] + "=="))
+
+
+async def closed_by(roost):
+    """Has the server close a WebSocket."""
+    async with roost.connect() as ws:
+        await ws.send("no JSON")
+        await ws.wait_closed()
 
 
 def join(roost, text):
     """The server's first message to a token."""
-    import asyncio
-
-    from roost import say
-
     async def first():
         async with roost.connect() as ws:
             await say(ws, type="auth", token=text)
@@ -253,7 +257,7 @@ class MessagesTest(unittest.TestCase):
         rows = dict(re.findall(r"^\| `(token-[\w-]+)` \| (\d+) \|", page, re.MULTILINE))
         good, head, now = claims("ann"), {"alg": "HS256", "typ": "JWT"}, int(time.time())
         tokens = {
-            "token-absent": None, "token-malformed": "abc", "token-too-long": "a" * 12_289,
+            "token-absent": None, "token-malformed": "abc",
             "token-algorithm": put_together({"alg": "HS512"}, good),
             "token-unknown-key": put_together(head, good | {"iss": "other"}),
             "token-signature": put_together(head, good, b"other"),
@@ -263,12 +267,107 @@ class MessagesTest(unittest.TestCase):
         }
         with Roost() as roost:
             for code, status in rows.items():
-                if code == "token-removed":  # Tests/Server/hostile_test.py removes somebody
+                if code not in tokens:  # below, and Tests/Server/hostile_test.py
                     continue
                 headers = {"Authorization": f"Bearer {tokens[code]}"} if tokens[code] else {}
                 answer = roost.get("/v1/rooms", headers=headers)
                 self.assertEqual((answer.status, answer.json["type"]), (int(status), f"urn:roost:problem:{code}"), code)
-        self.assertEqual(set(rows), set(tokens) | {"token-removed"})
+        self.assertEqual(set(rows), set(tokens) | {"token-removed", "token-too-long"})
+
+    def test_a_token_of_more_than_12_kib_is_too_long(self):
+        head = {"alg": "HS256", "typ": "JWT"}
+        padded = (put_together(head, claims("ann") | {"padding": "x" * count}) for count in range(8_000, 10_000))
+        by_length = {len(text): text for text in padded}
+        with Roost() as roost:
+            for length, said in [(12_288, (403, "token-not-for-this")), (12_289, (401, "token-too-long"))]:
+                answer = roost.get("/v1/rooms", headers={"Authorization": f"Bearer {by_length[length]}"})
+                self.assertEqual((answer.status, answer.json["type"].rsplit(":", 1)[1]), said)
+
+    def test_the_claims_of_the_page_are_those_that_are_read(self):
+        page = (ROOT / "docs/tokens.md").read_text(encoding="utf-8")
+        top, grants = page.split("\n## Claims\n", 1)[1].split("\n## ", 1)[0].split("`video` holds the grants")
+        listed = [set(re.findall(r"^\| `(\w+)` \|", part, re.MULTILINE)) for part in (top, grants)]
+        code = (ROOT / "Sources/Rooms/AccessToken/AccessToken+Verify.swift").read_text(encoding="utf-8")
+        read = set(re.findall(r'\b(?:video|read)\.(?:text|date|flag)\("(\w+)"', code)) | set(re.findall(r'claims\["(\w+)"\]', code))
+        self.assertEqual(listed[0] | listed[1], read)
+
+    def test_claims_are_honoured_or_ignored_as_the_page_says(self):
+        head, good = {"alg": "HS256", "typ": "JWT"}, claims("ann")
+
+        def with_grants(**grants):
+            return good | {"video": good["video"] | grants}
+
+        with Roost() as roost:
+            def first(said):
+                answer = join(roost, put_together(head, said))
+                return answer.get("code") or answer["participant"].get("permissions")
+
+            # Of the wrong type.
+            for name in ("iss", "exp", "nbf", "iat", "sub", "name", "metadata", "attributes", "video"):
+                self.assertEqual(first(good | {name: [1]}), "token-malformed", name)
+            for name in ("room", "roomJoin", "canPublish", "canPublishSources", "canSubscribe", "canPublishData",
+                         "canUpdateOwnMetadata", "hidden", "recorder", "roomCreate", "roomList", "roomAdmin"):
+                self.assertEqual(first(with_grants(**{name: 5})), "token-malformed", name)
+            # Null counts as absent, and so does what isn't known.
+            usual = first(good)
+            self.assertEqual(usual, {"canPublish": True, "canSubscribe": True, "canPublishData": True, "canUpdateOwnMetadata": False})
+            for more in ({"nbf": None}, {"name": None}, {"attributes": None}, {"jti": 1}, {"aud": ["x"]}, {"kind": "egress"},
+                         {"sha256": ""}, {"roomConfig": {}}):
+                self.assertEqual(first(good | more), usual, more)
+            for more in ({"canPublish": None}, {"canPublishSources": []}, {"roomRecord": True}, {"agent": True}, {"recorder": True}):
+                self.assertEqual(first(with_grants(**more)), usual, more)
+            # What stands for what.
+            self.assertEqual(first(with_grants(canPublish=False))["canPublishData"], False)
+            self.assertEqual(first(with_grants(canPublishSources=["hologram"]))["canPublishSources"], [])
+            self.assertEqual(first(with_grants(roomJoin=False)), "token-not-for-this")
+            self.assertEqual(first(good | {"sub": None}), "token-not-for-this")
+            # Clocks may differ by 60 s.
+            now = int(time.time())
+            for more, wanted in [({"exp": now - 50}, usual), ({"exp": now - 70}, "token-expired"), ({"nbf": now + 50}, usual),
+                                 ({"nbf": now + 70}, "token-not-yet-valid")]:
+                self.assertEqual(first(good | more), wanted, more)
+
+
+class ProblemsTest(unittest.TestCase):
+    """Problems that no operation of REST has of its own, as the table of rest.md says."""
+
+    # By type and status: what is sent, HOST standing for the server.
+    REQUESTS = {
+        ("head", 400): b"GET / HTTP/1.1\r\nHost: HOST\r\nHost: HOST\r\n\r\n",
+        ("length", 400): b"POST /v1/rooms HTTP/1.1\r\nHost: HOST\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+        ("head-too-large", 431): b"GET / HTTP/1.1\r\nHost: HOST\r\nX: " + b"x" * 17_000 + b"\r\n\r\n",
+        ("unknown-method", 501): b"BREW /v1/rooms HTTP/1.1\r\nHost: HOST\r\n\r\n",
+        ("transfer-coding", 501): b"POST /v1/rooms HTTP/1.1\r\nHost: HOST\r\nTransfer-Encoding: gzip\r\n\r\n",
+        ("not-found", 404): b"GET /nowhere HTTP/1.1\r\nHost: HOST\r\n\r\n",
+        ("method", 405): b"DELETE /v1/rooms HTTP/1.1\r\nHost: HOST\r\n\r\n",
+        ("upgrade", 426): b"GET /v1/rooms/demo/connect HTTP/1.1\r\nHost: HOST\r\n\r\n",
+        ("subprotocol", 400): b"GET /v1/rooms/demo/connect HTTP/1.1\r\nHost: HOST\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                              b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n",
+        ("host", 421): b"GET /v1/rooms HTTP/1.1\r\nHost: desk.example\r\n\r\n",
+        ("origin", 403): b"GET /v1/rooms HTTP/1.1\r\nHost: HOST\r\nOrigin: https://desk.example\r\n\r\n",
+        ("body-too-large", 413): b"POST /v1/rooms HTTP/1.1\r\nHost: HOST\r\nContent-Length: 1048577\r\n\r\n",
+    }
+
+    def test_each_is_answered_as_the_table_says(self):
+        page = (ROOT / "docs/rest.md").read_text(encoding="utf-8")
+        with Roost() as roost:
+            for (code, status), request in self.REQUESTS.items():
+                row = next(line for line in page.splitlines() if line.startswith("| `") and f"`{code}`" in line)
+                self.assertIn(str(status), row)
+                self.assertEqual(self.ask(roost, request), (status, f"urn:roost:problem:{code}"), code)
+
+    def ask(self, roost, request):
+        host, port = roost.public.split(":")
+        with socket.create_connection((host, int(port)), 10) as connection:
+            connection.sendall(request.replace(b"HOST", roost.public.encode()))
+            answer = b""
+            while b'"type"' not in answer or b"}" not in answer:
+                if not (more := connection.recv(65_536)):
+                    break
+                answer += more
+        head, _, body = answer.partition(b"\r\n\r\n")
+        self.assertIn(b"{", body, request[:200] + b" is answered by " + answer)
+        return int(head.split()[1]), json.loads(body[body.index(b"{"):body.rindex(b"}") + 1])["type"]
 
 
 class SettingsTest(unittest.TestCase):
@@ -287,6 +386,12 @@ class SettingsTest(unittest.TestCase):
 
     def test_metrics_are_exposed(self):
         with Roost() as roost:
+            # Families whose labels are codes show once there is one.
+            roost.get("/nowhere")
+            asyncio.run(closed_by(roost))
+            with socket.create_connection(tuple(roost.public.split(":")), 10) as connection:
+                connection.sendall(b"BREW / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                connection.recv(1000)
             exposed = roost.get_admin("/metrics").body
         known = set(re.findall(r"^# TYPE (\w+) ", exposed, re.MULTILINE))
         page = (ROOT / "docs/operating.md").read_text(encoding="utf-8")
@@ -298,6 +403,13 @@ class SettingsTest(unittest.TestCase):
         page = (ROOT / "docs/operating.md").read_text(encoding="utf-8")
         for name in re.findall(r"^    (net\.\S+) = \d+$", page, re.MULTILINE):
             self.assertTrue((pathlib.Path("/proc/sys") / name.replace(".", "/")).exists(), name)
+
+    def test_settings_of_coturn_exist(self):
+        text = next(block.text for block in ALL if block.text.startswith("# /etc/turnserver.conf")).split("\n\n")[0]
+        known = subprocess.run(["turnserver", "--help"], capture_output=True, text=True, timeout=30)
+        for line in text.splitlines():
+            if not line.startswith("#"):
+                self.assertIn(f"--{line.split('=')[0]}", known.stdout + known.stderr)
 
     def test_the_proxy_leads_to_the_default_port(self):
         page = (ROOT / "docs/operating.md").read_text(encoding="utf-8")
