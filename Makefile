@@ -60,7 +60,7 @@ test-server: ## the server as a process: metrics, health, its end
 
 .PHONY: test-docs
 test-docs: ## the clients, commands and messages of the documentation
-	swift build -c release --product roost
+	swift build -c release
 	@$(PYTHON) -m unittest discover --start-directory Tests/Clients --pattern '*_test.py'
 	@$(PYTHON) -m unittest discover --start-directory Tests/Docs --pattern '*_test.py'
 
