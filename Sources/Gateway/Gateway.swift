@@ -92,7 +92,9 @@ public struct Gateway: HTTPHandler {
     }
     guard AccessToken.isName(room) else {
       return .refuse(
-        Problem.response(400, "room-name", "A room's name has 1 to 128 bytes and no control characters"))
+        Problem.response(
+          400, "room-name",
+          "A room's name has 1 to 128 bytes and no control characters, and is none of . .. *"))
     }
     guard request.offeredSubprotocols.contains(Self.subprotocol) else {
       return .refuse(
@@ -104,9 +106,9 @@ public struct Gateway: HTTPHandler {
     }
     terms.iceServers = { [configuration] in configuration.iceServers.list(for: $0, now: configuration.now()) }
     terms.now = configuration.now
-    terms.renew = { [configuration] in
-      guard let secret = configuration.keys[$0.apiKey] else { return nil }
-      let fresh = $0.renewed(at: configuration.now())
+    terms.renew = { [configuration] token, grants in
+      guard let secret = configuration.keys[token.apiKey], !rooms.forbids(token, in: room) else { return nil }
+      let fresh = token.renewed(at: configuration.now(), grants: grants)
       return (fresh.signed(secret: secret), fresh)
     }
     var authorized: AccessToken?

@@ -62,6 +62,8 @@ public enum DeclineReason: String, Error, Sendable, CaseIterable {
   case extensionConflict = "extension-conflict"
   /// As many tracks have come and gone as one transport can number.
   case limit
+  /// Its owner may not send what it says that it sends there.
+  case notAllowed = "not-allowed"
   /// The far end answered with port 0.
   case refused
 }

@@ -4,33 +4,35 @@ public import Wire
 extension Negotiator {
   /// Answers an offer: accepts what we can carry on one transport and declines the rest, section by section.
   ///
+  /// - Parameter forbidden: sections, from 0, in which the far end may not send what it wants to; they are declined.
   /// - Throws: if the offer as a whole can't be taken; nothing has changed then.
   public mutating func answer(
-    to offer: SessionDescription, local: LocalTransport, random: inout RandomSource
+    to offer: SessionDescription, local: LocalTransport, forbidden: Set<Int> = [], random: inout RandomSource
   ) throws(NegotiationError) -> Answer {
     guard pending == nil else { throw .offerPending }
     guard offer.media.count <= policy.maximumSections else {
       throw .tooManySections(limit: policy.maximumSections)
     }
     var next = self
-    let answer = try next.takeOffer(offer, local, &random)
+    let answer = try next.takeOffer(offer, local, forbidden, &random)
     self = next
     return answer
   }
 
   private mutating func takeOffer(
-    _ offer: SessionDescription, _ local: LocalTransport, _ random: inout RandomSource
+    _ offer: SessionDescription, _ local: LocalTransport, _ forbidden: Set<Int>, _ random: inout RandomSource
   ) throws(NegotiationError) -> Answer {
     try checkContinuity(of: offer)
     let bundle = BundleChoice(
       of: offer, acceptable: offer.media.map { !$0.isStopped && SectionTerms.refusal(of: $0, policy) == nil })
-    var reading = OfferReading(offer, members: Set(bundle.members), ids: ExtensionIDs(agreed: extensions))
+    var reading = OfferReading(
+      offer, members: Set(bundle.members), forbidden: forbidden, ids: ExtensionIDs(agreed: extensions))
     var verdicts = offer.media.indices.map { take($0, &reading, &random) }
     extensions = reading.ids.agreed
-    if let first = bundle.members.first, bundle.isGroup, verdicts[first] == .declined(.codec),
+    if let first = bundle.members.first, bundle.isGroup, let reason = verdicts[first].carriedReason,
       verdicts.contains(where: \.isBundled)
     {
-      verdicts[first] = .carrier
+      verdicts[first] = .carrier(reason)
       sections[first].isOpen = true
     }
 
@@ -163,14 +165,16 @@ extension Negotiator {
 private struct OfferReading {
   let offer: SessionDescription
   let members: Set<Int>
+  let forbidden: Set<Int>
   /// All that the offer announces, for whatever direction.
   let remoteSSRCs: Set<UInt32>
   var ids: ExtensionIDs
   var claims = SourceClaims()
 
-  init(_ offer: SessionDescription, members: Set<Int>, ids: ExtensionIDs) {
+  init(_ offer: SessionDescription, members: Set<Int>, forbidden: Set<Int>, ids: ExtensionIDs) {
     self.offer = offer
     self.members = members
+    self.forbidden = forbidden
     self.ids = ids
     remoteSSRCs = Set(offer.media.flatMap { $0.ssrcs.map(\.ssrc) + $0.ssrcGroups.flatMap(\.ssrcs) })
   }
@@ -179,6 +183,7 @@ private struct OfferReading {
     let section = offer.media[index]
     if let reason = SectionTerms.refusal(of: section, policy) { throw reason }
     guard members.contains(index) else { throw .notBundled }
+    guard !forbidden.contains(index) else { throw .notAllowed }
     let attributes = offer.attributes(of: section)
     return try SectionTerms(
       of: section, attributes, direction: (attributes.direction ?? .sendrecv).reversed, policy: policy,
@@ -194,9 +199,9 @@ private struct OfferReading {
 /// What becomes of a section that is offered.
 private enum SectionVerdict: Equatable {
   case accepted(SectionTerms)
-  /// We have none of its codecs, but it is the one that the offer hangs the bundle's transport on: it stays,
-  /// inactive. Chromium under `max-bundle` can't set an answer that declines it by port 0.
-  case carrier
+  /// Nothing flows in it, but it is the one that the offer hangs the bundle's transport on: it stays, inactive.
+  /// Chromium under `max-bundle` can't set an answer that declines it by port 0.
+  case carrier(DeclineReason)
   case declined(DeclineReason)
   case stopped
 
@@ -207,10 +212,18 @@ private enum SectionVerdict: Equatable {
     }
   }
 
+  /// Why nothing flows, of a section that can carry the transport all the same: its line itself is sound.
+  var carriedReason: DeclineReason? {
+    switch self {
+    case .declined(let reason) where reason == .codec || reason == .notAllowed: reason
+    default: nil
+    }
+  }
+
   func outcome(of section: NegotiatedSection) -> SectionResult.Outcome {
     switch self {
     case .accepted: .accepted(receive: section.receive?.index, send: section.send?.index)
-    case .carrier: .declined(.codec)
+    case .carrier(let reason): .declined(reason)
     case .declined(let reason): .declined(reason)
     case .stopped: .stopped
     }

@@ -45,6 +45,13 @@ public struct Negotiator: Equatable, Sendable {
       allowsReducedSizeRTCP: !flowing.isEmpty && flowing.allSatisfy(\.allowsReducedSizeRTCP))
   }
 
+  /// The transport is over, and so are all sections: what is agreed on next begins another one. Sections keep their
+  /// places, and SSRCs are not used again.
+  public mutating func endTransport() {
+    remote = nil
+    localCredentials = nil
+  }
+
   /// The line `o=` of our next description.
   mutating func nextOrigin(_ random: inout RandomSource) -> SessionOrigin {
     // 63 bits (RFC 8829 §5.2.1).

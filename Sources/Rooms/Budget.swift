@@ -16,6 +16,9 @@ struct Budget {
     left = burst
   }
 
+  /// As `take`, of what may be more than there can ever be at once: then all of that is taken.
+  mutating func take(upTo amount: Double, now: Instant) -> Bool { take(min(amount, burst), now: now) }
+
   /// - Returns: false, and nothing is taken, when there isn't enough.
   mutating func take(_ amount: Double = 1, now: Instant) -> Bool {
     if let at { left = min(burst, left + max(0, Double(now.nanoseconds - at.nanoseconds)) / 1e9 * rate) }

@@ -5,6 +5,9 @@ internal import Model
 public struct RoomID: Hashable, Sendable {
   public let text: String
   init(_ random: inout RandomSource) { text = "RM_" + random.alphanumeric(12) }
+
+  /// To look one up by what a stranger says.
+  init(naming text: String) { self.text = text }
 }
 
 public struct ParticipantID: Hashable, Sendable {

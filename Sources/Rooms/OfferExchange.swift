@@ -29,8 +29,8 @@ public struct OfferAnswer: Sendable {
 public enum OfferError: Error, Sendable, CustomStringConvertible {
   case malformed(SDPError)
   case refused(NegotiationError)
-  /// The token doesn't allow a source, or to publish at all.
-  case notAllowed(String)
+  /// A field beside the description is wrong: which, and how.
+  case field(String)
   /// No place for another transport.
   case overloaded
   /// Too many requests in too short a time.
@@ -42,7 +42,7 @@ public enum OfferError: Error, Sendable, CustomStringConvertible {
     switch self {
     case .malformed(let error): "the SDP can't be read: \(error)"
     case .refused(let error): error.description
-    case .notAllowed(let what): "the token does not allow \(what)"
+    case .field(let what): what
     case .overloaded: "the server has no place for another transport; try again later"
     case .tooOften: "too many requests in too short a time"
     case .gone: "the session is over; join anew"

@@ -56,6 +56,9 @@ public final class ParticipantSession: Sendable {
     try await room.send(payload, topic: topic, reliable: reliable, to: destinations, from: id)
   }
 
+  /// What the participant may do by now; nil: the session is over.
+  public func grants() async -> Grants? { await room.grants(of: id) }
+
   /// Has all slots told once more, in their place among the notices.
   public func tellSlots() async { await room.tellSlots(of: id) }
 

@@ -11,10 +11,11 @@ extension RoomDirectory {
   public func create(
     _ name: String, _ settings: RoomSettings
   ) async throws(AdministrationError) -> (room: RoomSnapshot, isNew: Bool) {
+    try check(settings)
     let found: Result<(Room, Bool), AdministrationError> = state.withLock { state in
       if let room = state.rooms[name] { return .success((room, false)) }
       if state.isDraining { return .failure(.draining) }
-      guard state.rooms.count < limits.rooms else { return .failure(.full(limit: limits.rooms)) }
+      guard state.rooms.count < limits.rooms else { return .failure(.full("rooms: \(limits.rooms)")) }
       let room = make(name, settings, &state)
       state.deadlines[name] = media.now + .seconds(settings.emptyTimeout)
       return .success((room, true))
@@ -22,6 +23,12 @@ extension RoomDirectory {
     let (room, isNew) = try found.get()
     await room.start()
     return (await room.snapshot, isNew)
+  }
+
+  /// A room's own limits stay below the server's.
+  func check(_ settings: RoomSettings) throws(AdministrationError) {
+    let most = limits.participantsPerRoom
+    if let wanted = settings.maxParticipants, wanted > most { throw .aboveLimit("maxParticipants", most) }
   }
 
   /// Rooms in the order of their names' bytes.
@@ -65,9 +72,17 @@ extension RoomDirectory {
     return state.withLock { $0.removals.forbids(room: room, identity: identity, issued: issued, now: now) }
   }
 
-  func forbid(_ identity: String, in room: String) {
+  /// Ends an identity's session in a room, if it has one, and lets its tokens of before in no more.
+  ///
+  /// An identity that is absent is remembered like one that is there: it may be on its way in.
+  public func remove(_ identity: String, from room: String) async throws(AdministrationError) {
     let now = seconds
-    state.withLock { $0.removals.insert(room: room, identity: identity, now: now) }
+    // First, so that none slips in between; the room asks again as it lets one in.
+    let (isRemembered, found) = state.withLock { state in
+      (state.removals.insert(room: room, identity: identity, now: now), state.rooms[room])
+    }
+    await found?.remove(identity)
+    guard isRemembered else { throw .full("removals: \(Removals.capacity)") }
   }
 
   private var seconds: Int { Int(media.wallTime.milliseconds / 1_000) }
@@ -116,10 +131,6 @@ public struct RoomAdministration: Sendable {
   public func change(
     _ identity: String, _ patch: ParticipantPatch
   ) async throws(AdministrationError) -> ParticipantSnapshot { try await room.change(identity, patch) }
-
-  public func remove(_ identity: String) async throws(AdministrationError) {
-    try await room.remove(identity)
-  }
 
   /// Holds a track; to let it go lifts only that.
   /// - Returns: the track, and whether it is held from outside.

@@ -167,9 +167,16 @@ public final class RoomDirectory: Sendable {
       state.counts.sessionsStarted += 1
       return .success(room)
     }
-    return await (try found.get()).join(
-      Newcomer(
-        identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants))
+    let room = try found.get()
+    do throws(JoinError) {
+      return try await room.join(
+        Newcomer(
+          identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants,
+          issued: issued))
+    } catch {
+      if sessionEnded(of: identity, in: name, reason: .removed) { await room.finish() }
+      throw state.withLock { $0.counts.refuse(error) }
+    }
   }
 
   func make(_ name: String, _ settings: RoomSettings, _ state: inout State) -> Room {

@@ -2,7 +2,7 @@ import Model
 import RoostTesting
 import Testing
 
-@Suite("Attack: churn")
+@Suite("Attack: churn", .timeLimit(.minutes(5)))
 struct ChurnAttackTests {
   @Test(arguments: [0, 1])
   func `join and leave churn`(worker: Int) throws {

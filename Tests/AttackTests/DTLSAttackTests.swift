@@ -5,7 +5,7 @@ import RoostTesting
 import Testing
 import Wire
 
-@Suite("Attack: DTLS")
+@Suite("Attack: DTLS", .timeLimit(.minutes(5)))
 struct DTLSAttackTests {
   /// After a failed handshake its far end says a few things more.
   private static let afterwards: Set<String> = ["unknownPath", "unknownFragment"]

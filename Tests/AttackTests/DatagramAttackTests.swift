@@ -3,7 +3,7 @@ import RoostTesting
 import Testing
 import Wire
 
-@Suite("Attack: garbage")
+@Suite("Attack: garbage", .timeLimit(.minutes(5)))
 struct DatagramAttackTests {
   @Test func `garbage from strangers`() throws {
     let range = try AttackRange()

@@ -2,7 +2,7 @@ import Model
 import RoostTesting
 import Testing
 
-@Suite("Attack: payload descriptors")
+@Suite("Attack: payload descriptors", .timeLimit(.minutes(5)))
 struct DescriptorAttackTests {
   private func attack(_ codec: Codec, right: [UInt8], wrong: [[UInt8]]) throws {
     let range = try AttackRange()

@@ -2,7 +2,7 @@ import Model
 import RoostTesting
 import Testing
 
-@Suite("Attack: floods of names")
+@Suite("Attack: floods of names", .timeLimit(.minutes(5)))
 struct FloodAttackTests {
   @Test func `SSRC flood`() throws {
     let range = try AttackRange()

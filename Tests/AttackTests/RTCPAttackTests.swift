@@ -3,7 +3,7 @@ import RoostTesting
 import Testing
 import Wire
 
-@Suite("Attack: RTCP")
+@Suite("Attack: RTCP", .timeLimit(.minutes(5)))
 struct RTCPAttackTests {
   private static let source = Attacker.source
 

@@ -3,7 +3,7 @@ import RoostTesting
 import Testing
 import Wire
 
-@Suite("Attack: RTP")
+@Suite("Attack: RTP", .timeLimit(.minutes(5)))
 struct RTPAttackTests {
   /// What the publisher sends, as it is on the cable.
   private final class Tap {

@@ -2,7 +2,7 @@ import Model
 import RoostTesting
 import Testing
 
-@Suite("Attack: ICE restarts")
+@Suite("Attack: ICE restarts", .timeLimit(.minutes(5)))
 struct RestartAttackTests {
   @Test func `ICE restart storm`() throws {
     let range = try AttackRange()

@@ -4,7 +4,7 @@ import Model
 import RoostTesting
 import Testing
 
-@Suite("Attack: STUN")
+@Suite("Attack: STUN", .timeLimit(.minutes(5)))
 struct StunAttackTests {
   private final class Answers {
     var count = 0

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Configuration
 
-@Suite("Configuration")
+@Suite("Configuration", .timeLimit(.minutes(2)))
 struct ConfigurationTests {
   func load(
     _ text: String? = nil, _ environment: [String: String] = [:], _ arguments: [(String, String)] = []

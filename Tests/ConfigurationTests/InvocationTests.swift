@@ -2,7 +2,7 @@ import Testing
 
 @testable import Configuration
 
-@Suite("Command line")
+@Suite("Command line", .timeLimit(.minutes(2)))
 struct InvocationTests {
   func parse(_ line: String) throws -> Invocation {
     try Invocation(parsing: line.split(separator: " ").map(String.init))

@@ -37,7 +37,7 @@ func flush(_ feedback: inout ArrivalFeedback, now: Instant, capacity: Int = 1_50
   return messages
 }
 
-@Suite("Arrival feedback")
+@Suite("Arrival feedback", .timeLimit(.minutes(2)))
 struct ArrivalFeedbackTests {
   func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
 

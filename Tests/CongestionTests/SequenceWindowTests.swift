@@ -3,7 +3,7 @@ import Testing
 
 @testable import Congestion
 
-@Suite("Window of sequence numbers")
+@Suite("Window of sequence numbers", .timeLimit(.minutes(2)))
 struct SequenceWindowTests {
   @Test func `a number and its neighbours are told apart at word borders`() {
     for first in [0, 63, 64, 4_095, 4_096, -1, -64, 1 << 40] as [Int64] {

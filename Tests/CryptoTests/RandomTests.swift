@@ -1,7 +1,7 @@
 import Crypto
 import Testing
 
-@Suite("Random bytes")
+@Suite("Random bytes", .timeLimit(.minutes(5)))
 struct RandomTests {
   @Test(arguments: [0, 1, 7, 32, 1_000])
   func `as many as asked for`(count: Int) {

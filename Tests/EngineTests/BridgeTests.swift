@@ -12,7 +12,7 @@ final class Counter: Sendable {
   func add() { count.wrappingAdd(1, ordering: .sequentiallyConsistent) }
 }
 
-@Suite("Messages to a worker")
+@Suite("Messages to a worker", .timeLimit(.minutes(2)))
 struct MailboxTests {
   @Test func `a batch wakes once and comes in order`() {
     let wakes = Counter()
@@ -97,7 +97,7 @@ struct MailboxTests {
   }
 }
 
-@Suite("Events on their way up")
+@Suite("Events on their way up", .timeLimit(.minutes(2)))
 struct EventTableTests {
   let a = PeerKey(home: 0, serial: 1)
   let b = PeerKey(home: 3, serial: 2)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Engine
 
-@Suite("The ring between two workers")
+@Suite("The ring between two workers", .timeLimit(.minutes(2)))
 struct CrossingRingTests {
   struct Head: BitwiseCopyable {
     var number: UInt64

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Engine
 
-@Suite("Who gets a track")
+@Suite("Who gets a track", .timeLimit(.minutes(2)))
 struct FanoutTests {
   final class Table {
     var table = FanoutTable()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Engine
 
-@Suite("How loud a track is")
+@Suite("How loud a track is", .timeLimit(.minutes(2)))
 struct LevelMeterTests {
   /// Packets every 20 ms.
   func levels(_ attenuations: [UInt8?]) -> [UInt8?] {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Engine
 
-@Suite("Engines that come and go", .serialized)
+@Suite("Engines that come and go", .serialized, .timeLimit(.minutes(2)))
 struct MediaEngineTests {
   static func context() throws -> DTLSContext {
     try DTLSContext(certificate: try DTLSCertificate(notBefore: 0, notAfter: 4_000_000_000))

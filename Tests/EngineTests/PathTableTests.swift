@@ -3,7 +3,7 @@ import Testing
 
 @testable import Engine
 
-@Suite("Paths to peers")
+@Suite("Paths to peers", .timeLimit(.minutes(2)))
 struct PathTableTests {
   final class Paths {
     var table: PathTable

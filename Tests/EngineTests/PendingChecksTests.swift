@@ -5,7 +5,7 @@ import Testing
 
 @testable import Engine
 
-@Suite("Checks waiting for their home")
+@Suite("Checks waiting for their home", .timeLimit(.minutes(2)))
 struct PendingChecksTests {
   static let home = SocketAddress(ipv4: 192, 0, 2, 10, port: 40_000)
   let start = Instant(nanoseconds: 0)

@@ -6,7 +6,7 @@ import Peer
 import RoostTesting
 import Testing
 
-@Suite("Addresses that prove nothing")
+@Suite("Addresses that prove nothing", .timeLimit(.minutes(2)))
 struct SimulationAddressTests {
   static let home = SocketAddress(ipv4: 192, 0, 2, 10, port: 40_000)
   static let other = SocketAddress(ipv4: 192, 0, 2, 11, port: 40_000)

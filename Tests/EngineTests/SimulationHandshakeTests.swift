@@ -5,7 +5,7 @@ import Peer
 import RoostTesting
 import Testing
 
-@Suite("Handshakes out of turn")
+@Suite("Handshakes out of turn", .timeLimit(.minutes(2)))
 struct SimulationHandshakeTests {
   private static let home = SimulationAddressTests.home
   private static let other = SimulationAddressTests.other

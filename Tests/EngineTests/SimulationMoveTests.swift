@@ -6,7 +6,7 @@ import Testing
 
 @testable import Engine
 
-@Suite("Peers follow the socket that their datagrams come in at")
+@Suite("Peers follow the socket that their datagrams come in at", .timeLimit(.minutes(2)))
 struct SimulationMoveTests {
   struct Way: CustomTestStringConvertible, Sendable {
     var home: Int
@@ -227,7 +227,7 @@ struct SimulationMoveTests {
   }
 }
 
-@Suite("Paths of peers that have gone to another worker")
+@Suite("Paths of peers that have gone to another worker", .timeLimit(.minutes(2)))
 struct DepartedPathsTests {
   private func path(_ number: Int) -> NetworkPath {
     SimulationRoom.path(

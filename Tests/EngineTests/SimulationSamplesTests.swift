@@ -5,7 +5,7 @@ import Testing
 
 @testable import Engine
 
-@Suite("Samples and mutes")
+@Suite("Samples and mutes", .timeLimit(.minutes(2)))
 struct SimulationSamplesTests {
   private static let home = SimulationAddressTests.home
   private static let other = SimulationAddressTests.other

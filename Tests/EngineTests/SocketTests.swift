@@ -58,7 +58,7 @@ final class FarSocket {
   }
 }
 
-@Suite("UDP sockets, over the loopback")
+@Suite("UDP sockets, over the loopback", .timeLimit(.minutes(2)))
 struct SocketTests {
   /// A worker's socket with what reads from and writes to it.
   final class Near {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Engine
 
-@Suite("Timers")
+@Suite("Timers", .timeLimit(.minutes(2)))
 struct TimerHeapTests {
   /// The heap behind a reference, so that expectations may look at it.
   final class Timers {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Engine
 
-@Suite("A worker's commands and tables")
+@Suite("A worker's commands and tables", .timeLimit(.minutes(2)))
 struct WorkerCoreTests {
   /// Workers of one exchange, driven by hand.
   final class Workers {

@@ -2,7 +2,7 @@ import Foundation
 import FuzzTargets
 import Testing
 
-@Suite("Fuzz targets")
+@Suite("Fuzz targets", .timeLimit(.minutes(5)))
 struct FuzzTests {
   static let corpus = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Fuzz/Corpus")

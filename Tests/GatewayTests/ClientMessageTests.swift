@@ -3,7 +3,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("Messages of the native protocol")
+@Suite("Messages of the native protocol", .timeLimit(.minutes(2)))
 struct ClientMessageTests {
   @Test(arguments: [
     ("", ClientMessageError.notJSON), ("null", .notJSON), ("{", .notJSON), ("7", .notJSON),

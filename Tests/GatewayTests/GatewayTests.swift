@@ -5,7 +5,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("Gateway")
+@Suite("Gateway", .timeLimit(.minutes(2)))
 struct GatewayTests {
   let now = 1_790_000_000
   let secret = "a secret that is long enough to be one"

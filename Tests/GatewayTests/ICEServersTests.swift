@@ -5,7 +5,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("STUN and TURN servers for clients")
+@Suite("STUN and TURN servers for clients", .timeLimit(.minutes(2)))
 struct ICEServersTests {
   @Test func `a user name expires and is signed with the shared secret`() {
     let servers = ICEServers(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("What the server says and what the schema says")
+@Suite("What the server says and what the schema says", .timeLimit(.minutes(2)))
 struct SchemaTests {
   static let track = TrackBody(id: "TR_1", kind: "video", source: .screenShareAudio, name: "t", muted: true)
   static let permissions: Permissions = {

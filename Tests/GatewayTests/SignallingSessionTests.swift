@@ -40,7 +40,7 @@ final class TestSocket: TextSocket {
   }
 }
 
-@Suite("Native signalling")
+@Suite("Native signalling", .timeLimit(.minutes(2)))
 struct SignallingSessionTests {
   /// A client that has a session of its own, running.
   struct Client {
@@ -69,7 +69,10 @@ struct SignallingSessionTests {
       }
       terms.authTime = authTime
       terms.now = now
-      terms.renew = { ("fresh \($0.renewed(at: now()).expires)", $0.renewed(at: now())) }
+      terms.renew = { token, grants in
+        let fresh = token.renewed(at: now(), grants: grants)
+        return ("fresh \(fresh.expires)", fresh)
+      }
       let session = SignallingConnection(socket: socket, terms: terms, rooms: room, tokens: tokens)
       self.session = Task { await session.run(authorized: authorized) }
     }

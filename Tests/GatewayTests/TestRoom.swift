@@ -39,6 +39,8 @@ final class TestParticipant: RoomParticipant {
   let answered = Mutex(0)
   let candidates = Mutex<[String]>([])
   let left = Mutex<[LeaveReason]>([])
+  /// What it may do.
+  let allowed = Mutex(Grants.join("demo"))
   /// Sockets that were lost, by number, and that went on, with the event after which they did.
   let lost = Mutex<[Int]>([])
   let resumed = Mutex<[String]>([])
@@ -59,6 +61,8 @@ final class TestParticipant: RoomParticipant {
       ], lastEvent: 7)
     (messages, say) = AsyncStream<RoomMessage>.makeStream()
   }
+
+  func grants() async -> Grants? { left.withLock { $0.isEmpty } ? allowed.withLock { $0 } : nil }
 
   func offer(_ offer: SessionOffer) async throws(RoomRefusal) {
     offers.withLock { $0.append(offer) }

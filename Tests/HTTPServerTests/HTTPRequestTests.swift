@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite("Requests as values")
+@Suite("Requests as values", .timeLimit(.minutes(2)))
 struct HTTPRequestTests {
   func parse(
     _ method: String = "GET", _ target: String = "/", _ fields: KeyValuePairs<String, String> = ["Host": "h"],

@@ -3,7 +3,7 @@ import HTTPServer
 import Model
 import Testing
 
-@Suite("HTTP server, over real sockets")
+@Suite("HTTP server, over real sockets", .timeLimit(.minutes(2)))
 struct HTTPServerTests {
   @Test func `every method with a body goes through one kept connection, on both families`() async throws {
     try await withServer { addresses in

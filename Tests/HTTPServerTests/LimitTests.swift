@@ -3,7 +3,7 @@ import HTTPServer
 import Model
 import Testing
 
-@Suite("Limits, over real sockets")
+@Suite("Limits, over real sockets", .timeLimit(.minutes(2)))
 struct LimitTests {
   @Test func `slow heads and slow bodies are cut in time, however they drip`() async throws {
     try await withServer(EchoHandler()) {

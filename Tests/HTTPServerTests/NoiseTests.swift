@@ -3,7 +3,7 @@ import HTTPServer
 import Model
 import Testing
 
-@Suite("Noise, over real sockets")
+@Suite("Noise, over real sockets", .timeLimit(.minutes(2)))
 struct NoiseTests {
   /// The same bytes in every run (a linear congruential generator of Knuth's).
   private struct Noise: RandomNumberGenerator {

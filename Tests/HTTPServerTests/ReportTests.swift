@@ -2,7 +2,7 @@ import HTTPServer
 import Model
 import Testing
 
-@Suite("Counters, over real sockets")
+@Suite("Counters, over real sockets", .timeLimit(.minutes(2)))
 struct ReportTests {
   private func start(_ change: (inout HTTPLimits) -> Void = { _ in }) throws -> HTTPServer {
     var limits = HTTPLimits()

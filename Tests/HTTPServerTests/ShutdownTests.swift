@@ -3,7 +3,7 @@ import HTTPServer
 import Model
 import Testing
 
-@Suite("Shutdown, over real sockets")
+@Suite("Shutdown, over real sockets", .timeLimit(.minutes(2)))
 struct ShutdownTests {
   private let handler = EchoHandler()
 

@@ -5,7 +5,7 @@ import HTTPServer
 import Model
 import Testing
 
-@Suite("HTTP and WebSocket through TLS, over real sockets")
+@Suite("HTTP and WebSocket through TLS, over real sockets", .timeLimit(.minutes(2)))
 struct TLSTests {
   private static func identity() throws -> TLSIdentity {
     let now = Int64(time(nil))

@@ -3,7 +3,7 @@ import HTTPServer
 import Model
 import Testing
 
-@Suite("WebSockets, over real sockets")
+@Suite("WebSockets, over real sockets", .timeLimit(.minutes(2)))
 struct WebSocketTests {
   private func withSocket(
     _ path: String = "/", _ change: (inout HTTPLimits) -> Void = { _ in },

@@ -3,7 +3,7 @@ import Model
 import Testing
 import Wire
 
-@Suite("Consent, RFC 7675")
+@Suite("Consent, RFC 7675", .timeLimit(.minutes(2)))
 struct ConsentTests {
   let a = HandmadePeer.path(1000)
   let b = HandmadePeer.path(2000)

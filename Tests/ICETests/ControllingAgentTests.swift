@@ -4,7 +4,7 @@ import Model
 import Testing
 import Wire
 
-@Suite("The controlling agent")
+@Suite("The controlling agent", .timeLimit(.minutes(2)))
 struct ControllingAgentTests {
   static let mine = SocketAddress(ipv4: 192, 0, 2, 1, port: 1000)
   static let second = SocketAddress(ipv4: 192, 0, 2, 2, port: 1000)

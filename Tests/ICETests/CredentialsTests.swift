@@ -4,7 +4,7 @@ import Model
 import Testing
 import Wire
 
-@Suite("Credentials")
+@Suite("Credentials", .timeLimit(.minutes(2)))
 struct CredentialsTests {
   private func worker(_ ufrag: String) -> Int? {
     Array(ufrag.utf8).withUnsafeBytes { ICECredentials.homeWorker(ofUfrag: $0) }
@@ -55,7 +55,7 @@ struct CredentialsTests {
   }
 }
 
-@Suite("MESSAGE-INTEGRITY, RFC 5769")
+@Suite("MESSAGE-INTEGRITY, RFC 5769", .timeLimit(.minutes(2)))
 struct IntegrityVectorTests {
   private let password = "VOkJxbRl1RmTxUk/WvJxBt"
 

@@ -3,7 +3,7 @@ import Model
 import Testing
 import Wire
 
-@Suite("Server and client over a network")
+@Suite("Server and client over a network", .timeLimit(.minutes(2)))
 struct NetworkTests {
   typealias Event = VirtualNetwork.Event
 

@@ -2,7 +2,7 @@ import ICE
 import Model
 import Testing
 
-@Suite("The server's agent: which pair is selected")
+@Suite("The server's agent: which pair is selected", .timeLimit(.minutes(2)))
 struct NominationTests {
   let a = HandmadePeer.path(1000)
   let b = HandmadePeer.path(2000)

@@ -2,7 +2,7 @@ import ICE
 import Model
 import Testing
 
-@Suite("The server's agent: a peer that moves without nominating anew")
+@Suite("The server's agent: a peer that moves without nominating anew", .timeLimit(.minutes(2)))
 struct PathChallengeTests {
   let a = HandmadePeer.path(1000)
   let b = HandmadePeer.path(2000)

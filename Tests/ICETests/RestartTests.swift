@@ -2,7 +2,7 @@ import ICE
 import Model
 import Testing
 
-@Suite("ICE restart")
+@Suite("ICE restart", .timeLimit(.minutes(2)))
 struct RestartTests {
   let a = HandmadePeer.path(1000)
   let b = HandmadePeer.path(2000)

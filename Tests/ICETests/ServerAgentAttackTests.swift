@@ -3,7 +3,7 @@ import Model
 import Testing
 import Wire
 
-@Suite("The server's agent: forgery, floods and mistakes")
+@Suite("The server's agent: forgery, floods and mistakes", .timeLimit(.minutes(2)))
 struct ServerAgentAttackTests {
   let a = HandmadePeer.path(1000)
   let b = HandmadePeer.path(2000)

@@ -3,7 +3,7 @@ import Model
 import Testing
 import Wire
 
-@Suite("The server's agent: checks and answers")
+@Suite("The server's agent: checks and answers", .timeLimit(.minutes(2)))
 struct ServerAgentTests {
   let a = HandmadePeer.path(1000)
   let b = HandmadePeer.path(2000)

@@ -2,7 +2,7 @@ import ICE
 import Model
 import Testing
 
-@Suite("State as a value")
+@Suite("State as a value", .timeLimit(.minutes(2)))
 struct StateTests {
   let a = HandmadePeer.path(1000)
   let b = HandmadePeer.path(2000)

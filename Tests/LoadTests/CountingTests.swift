@@ -4,7 +4,7 @@ import Testing
 
 @testable import Load
 
-@Suite("What roost-load counts")
+@Suite("What roost-load counts", .timeLimit(.minutes(2)))
 struct CountingTests {
   private func tally(_ packets: [(Int, Bool)], from: Int = 10, to end: Int? = 20) -> TrackTally {
     var tally = TrackTally()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Load
 
-@Suite("The command line of roost-load")
+@Suite("The command line of roost-load", .timeLimit(.minutes(2)))
 struct LoadOptionsTests {
   private func options(_ line: String, _ environment: [String: String] = [:]) throws -> LoadOptions {
     try LoadOptions(line.split(separator: " ").map(String.init), environment: environment)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Load
 
-@Suite("What roost-load prints")
+@Suite("What roost-load prints", .timeLimit(.minutes(2)))
 struct LoadReportTests {
   private func report() -> LoadReport {
     var report = LoadReport()

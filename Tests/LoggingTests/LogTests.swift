@@ -2,7 +2,7 @@ import Logging
 import Synchronization
 import Testing
 
-@Suite("The operator's log")
+@Suite("The operator's log", .timeLimit(.minutes(2)))
 struct LogTests {
   /// What a log writes, line by line.
   final class Lines: Sendable {

@@ -2,7 +2,7 @@ import Media
 import Model
 import Testing
 
-@Suite("A clock's pace by the arrival of packets")
+@Suite("A clock's pace by the arrival of packets", .timeLimit(.minutes(5)))
 struct ArrivalPaceTests {
   /// Packets of 20 ms from a card that counts `pace` more, over a way with jitter, for some seconds.
   struct Sound {

@@ -84,7 +84,7 @@ private struct Voice: ~Copyable {
   }
 }
 
-@Suite("A codec with another clock in one stream")
+@Suite("A codec with another clock in one stream", .timeLimit(.minutes(5)))
 struct ClockChangeTests {
   /// How publishers go on counting: by the old clock until the change, by the new one, or from anywhere.
   enum Habit: CaseIterable { case old, new, anywhere }

@@ -2,7 +2,7 @@ import Media
 import Model
 import Testing
 
-@Suite("Publishers' clocks")
+@Suite("Publishers' clocks", .timeLimit(.minutes(5)))
 struct ClockTests {
   /// A publisher whose wall clock is `offset` behind the server's and runs `drift` parts per million fast.
   struct Publisher {

@@ -106,7 +106,7 @@ private let parameterSet: [UInt8] = [0x67, 0x42, 0xE0, 0x1F]
 private let opus = NegotiatedCodec(codec: .opus, payloadType: 111)
 private let red = NegotiatedCodec(codec: .red, payloadType: 63)
 
-@Suite("What a subscriber gets of each codec")
+@Suite("What a subscriber gets of each codec", .timeLimit(.minutes(5)))
 struct CodecMappingTests {
   // MARK: - RED
 

@@ -3,7 +3,7 @@ import Model
 import Testing
 import Wire
 
-@Suite("Reports about a slot's stream")
+@Suite("Reports about a slot's stream", .timeLimit(.minutes(5)))
 struct ForwarderReportsTests {
   @Test func `the sender report tells the stream's timestamp of now`() throws {
     let slot = Slot(.audio)

@@ -3,7 +3,7 @@ import Model
 import Testing
 import Wire
 
-@Suite("Retransmission to a subscriber, RFC 4588")
+@Suite("Retransmission to a subscriber, RFC 4588", .timeLimit(.minutes(5)))
 struct ForwarderRetransmissionTests {
   let slot = Slot(.video)
   let source = Source(.video, peer: 1, pictureID: 50, tl0: 5)

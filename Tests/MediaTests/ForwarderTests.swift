@@ -3,7 +3,7 @@ import Model
 import Testing
 import Wire
 
-@Suite("A slot's stream")
+@Suite("A slot's stream", .timeLimit(.minutes(5)))
 struct ForwarderTests {
   /// Forwards a run of packets, all of which must go out.
   func run(

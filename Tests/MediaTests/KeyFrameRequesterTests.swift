@@ -2,7 +2,7 @@ import Media
 import Model
 import Testing
 
-@Suite("Asking for key frames, RFC 4585 §6.3.1")
+@Suite("Asking for key frames, RFC 4585 §6.3.1", .timeLimit(.minutes(5)))
 struct KeyFrameRequesterTests {
   @Test func `nobody wishes, nothing is asked`() {
     var requester = KeyFrameRequester()

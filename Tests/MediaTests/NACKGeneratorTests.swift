@@ -2,7 +2,7 @@ import Media
 import Model
 import Testing
 
-@Suite("Asking for lost packets, RFC 4585 §6.2.1")
+@Suite("Asking for lost packets, RFC 4585 §6.2.1", .timeLimit(.minutes(5)))
 struct NACKGeneratorTests {
   /// A generator with the time of its tests.
   struct Asking {

@@ -2,7 +2,7 @@ import Media
 import Model
 import Testing
 
-@Suite("Packets kept to be sent again")
+@Suite("Packets kept to be sent again", .timeLimit(.minutes(5)))
 struct PacketHistoryTests {
   /// A history and what it must hold.
   final class Kept {

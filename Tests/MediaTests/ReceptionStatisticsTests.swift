@@ -2,7 +2,7 @@ import Media
 import Model
 import Testing
 
-@Suite("What a receiver counts, RFC 3550 A.1, A.3, A.8")
+@Suite("What a receiver counts, RFC 3550 A.1, A.3, A.8", .timeLimit(.minutes(5)))
 struct ReceptionStatisticsTests {
   /// Takes a run of numbers, which must all be fresh.
   func started(_ sequences: some Sequence<Int>) -> ReceptionStatistics {

@@ -2,7 +2,7 @@ import Media
 import Model
 import Testing
 
-@Suite("The line through a track's sender reports")
+@Suite("The line through a track's sender reports", .timeLimit(.minutes(5)))
 struct ReportLineTests {
   /// A track whose clock counts `rate` a second by name, and `pace` parts per million more in truth.
   struct Track {

@@ -2,7 +2,7 @@ import Media
 import Model
 import Testing
 
-@Suite("Bounds of retransmission")
+@Suite("Bounds of retransmission", .timeLimit(.minutes(5)))
 struct RetransmissionLimiterTests {
   @Test func `a packet goes out again once a round trip`() {
     var limiter = RetransmissionLimiter()

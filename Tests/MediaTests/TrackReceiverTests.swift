@@ -3,7 +3,7 @@ import Model
 import Testing
 import Wire
 
-@Suite("A track as it comes in")
+@Suite("A track as it comes in", .timeLimit(.minutes(5)))
 struct TrackReceiverTests {
   func video(_ sequence: UInt16, key: Bool = false, at milliseconds: Int = 0) -> RTPPacket {
     RTPPacket(

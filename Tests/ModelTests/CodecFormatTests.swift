@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@Suite("Codec formats")
+@Suite("Codec formats", .timeLimit(.minutes(2)))
 struct CodecFormatTests {
   private var all: [CodecFormat] { (0...255).compactMap { CodecFormat(rawValue: $0) } }
 

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@Suite("Header extension ids")
+@Suite("Header extension ids", .timeLimit(.minutes(2)))
 struct HeaderExtensionTests {
   @Test func `each kind is found by its URI, and no other URI finds one`() {
     for kind in HeaderExtension.allCases { #expect(HeaderExtension(uri: kind.uri) == kind) }

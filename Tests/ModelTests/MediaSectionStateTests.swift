@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@Suite("State of agreed media")
+@Suite("State of agreed media", .timeLimit(.minutes(2)))
 struct MediaSectionStateTests {
   static func extensions(_ ids: [HeaderExtension: UInt8]) -> HeaderExtensionMap {
     var map = HeaderExtensionMap()

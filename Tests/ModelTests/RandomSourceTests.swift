@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@Suite("Sources of randomness")
+@Suite("Sources of randomness", .timeLimit(.minutes(2)))
 struct RandomSourceTests {
   @Test func `a seed gives SplitMix64's sequence`() {
     var random = RandomSource.seeded(state: 1_234_567)

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@Suite("Socket addresses")
+@Suite("Socket addresses", .timeLimit(.minutes(2)))
 struct SocketAddressTests {
   @Test(arguments: [
     ("192.0.2.1", "192.0.2.1"), ("::1", "::1"), ("2001:DB8:0:0:1:0:0:1", "2001:db8::1:0:0:1"),

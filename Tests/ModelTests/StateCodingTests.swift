@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@Suite("State as bytes")
+@Suite("State as bytes", .timeLimit(.minutes(2)))
 struct StateCodingTests {
   @Test func `what was written is read in the same order`() throws {
     let path = NetworkPath(

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@Suite("Instants, spans and wall time")
+@Suite("Instants, spans and wall time", .timeLimit(.minutes(2)))
 struct TimeTests {
   @Test func `a span is whole nanoseconds, and saturates at both ends`() {
     #expect(Duration.nanoseconds(Int64.max).wholeNanoseconds == .max)

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@Suite("Wall time as text")
+@Suite("Wall time as text", .timeLimit(.minutes(2)))
 struct WallTimeTests {
   @Test(
     arguments: [

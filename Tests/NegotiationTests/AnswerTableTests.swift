@@ -110,7 +110,7 @@ private let table: [String: [String]] = [
   "firefox-153-whep-recvonly": ["sendonly \(foxCodecs)\(foxShown)", foxTalk],
 ]
 
-@Suite("Answers to what browsers offer")
+@Suite("Answers to what browsers offer", .timeLimit(.minutes(2)))
 struct AnswerTableTests {
   @Test func `the table has every recorded offer`() {
     #expect(table.keys.map { $0 + "-offer.sdp" }.sorted() == Offers.names)

@@ -3,7 +3,7 @@ import Negotiation
 import Testing
 import Wire
 
-@Suite("Codecs as offers and answers tell them apart")
+@Suite("Codecs as offers and answers tell them apart", .timeLimit(.minutes(2)))
 struct CodecTermsTests {
   /// The answer's codecs for a video section with these lines.
   private func answer(

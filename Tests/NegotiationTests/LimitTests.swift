@@ -3,7 +3,7 @@ import Negotiation
 import Testing
 import Wire
 
-@Suite("Offers at the limits of size")
+@Suite("Offers at the limits of size", .timeLimit(.minutes(2)))
 struct LimitTests {
   /// Thousands of lines of one kind in the second section, each as `line` makes it from its number.
   @Test(

@@ -3,7 +3,7 @@ import Negotiation
 import Testing
 import Wire
 
-@Suite("Offers of our own")
+@Suite("Offers of our own", .timeLimit(.minutes(2)))
 struct OfferTests {
   private var client = Negotiator(policy: .client)
   private var server = Negotiator()
@@ -195,7 +195,7 @@ struct OfferTests {
   }
 }
 
-@Suite("Answers that don't fit")
+@Suite("Answers that don't fit", .timeLimit(.minutes(2)))
 struct AnswerMismatchTests {
   private let camera = TrackAnnouncement(
     kind: .video, ssrc: 200, rtxSSRC: 201, cname: "me", streamID: "stream", trackID: "camera")

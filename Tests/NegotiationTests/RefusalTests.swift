@@ -3,7 +3,7 @@ import Negotiation
 import Testing
 import Wire
 
-@Suite("Offers that are refused, whole or in part")
+@Suite("Offers that are refused, whole or in part", .timeLimit(.minutes(2)))
 struct RefusalTests {
   /// The error of a changed offer, and that nothing is left of it.
   private func error(_ change: (inout OfferText) -> Void) throws -> NegotiationError? {
@@ -257,7 +257,7 @@ struct RefusalTests {
   }
 }
 
-@Suite("Bundles, RFC 9143")
+@Suite("Bundles, RFC 9143", .timeLimit(.minutes(2)))
 struct BundleTests {
   private func answer(_ change: (inout OfferText) -> Void) throws -> Answer {
     var offer = OfferText()
@@ -391,7 +391,7 @@ struct BundleTests {
   }
 }
 
-@Suite("Simulcast before layers can be chosen")
+@Suite("Simulcast before layers can be chosen", .timeLimit(.minutes(2)))
 struct SimulcastTests {
   private let rid = "a=extmap:10 urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id"
 

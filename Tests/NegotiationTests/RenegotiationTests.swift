@@ -3,7 +3,7 @@ import Negotiation
 import Testing
 import Wire
 
-@Suite("Offer after offer")
+@Suite("Offer after offer", .timeLimit(.minutes(2)))
 struct RenegotiationTests {
   private var negotiator = Negotiator()
   private var offer = OfferText()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Peer
 
-@Suite("A first flight before its path is proven")
+@Suite("A first flight before its path is proven", .timeLimit(.minutes(2)))
 struct HeldFlightTests {
   let now = Instant(nanoseconds: 5)
 

@@ -5,7 +5,7 @@ import Wire
 
 @testable import Peer
 
-@Suite("Held tracks and the quality of a path")
+@Suite("Held tracks and the quality of a path", .timeLimit(.minutes(2)))
 struct MuteTests {
   typealias Far = ConnectedPeer
 

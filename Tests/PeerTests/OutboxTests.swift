@@ -2,7 +2,7 @@ import Model
 import Peer
 import Testing
 
-@Suite("Datagrams on their way out")
+@Suite("Datagrams on their way out", .timeLimit(.minutes(2)))
 struct OutboxTests {
   /// An outbox with what it handed over when it was full.
   final class Out {

@@ -88,7 +88,7 @@ extension ConnectedPeer {
   }
 }
 
-@Suite("RTCP of a peer")
+@Suite("RTCP of a peer", .timeLimit(.minutes(2)))
 struct PeerRTCPTests {
   private func section(_ codec: NegotiatedCodec, ssrc: UInt32 = 50) -> ReceiveSection {
     var section = ConnectedPeer.section(0, ssrc: ssrc)

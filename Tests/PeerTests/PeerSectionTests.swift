@@ -4,7 +4,7 @@ import Testing
 
 @testable import Peer
 
-@Suite("Sections and streams of a peer")
+@Suite("Sections and streams of a peer", .timeLimit(.minutes(2)))
 struct PeerSectionTests {
   typealias Far = ConnectedPeer
 
@@ -175,7 +175,7 @@ struct PeerSectionTests {
   }
 }
 
-@Suite("State of a peer")
+@Suite("State of a peer", .timeLimit(.minutes(2)))
 struct PeerStateTests {
   typealias Far = ConnectedPeer
 

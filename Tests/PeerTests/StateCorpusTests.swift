@@ -7,7 +7,7 @@ import Testing
 
 /// `Fuzz/Corpus/peer-state` begins with what peers of today write: an input of another version ends at its first two
 /// bytes, and so would all that is made of it.
-@Suite("The corpus of peer state")
+@Suite("The corpus of peer state", .timeLimit(.minutes(2)))
 struct StateCorpusTests {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Fuzz/Corpus/peer-state")

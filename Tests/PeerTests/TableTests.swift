@@ -3,7 +3,7 @@ import Testing
 
 @testable import Peer
 
-@Suite("Streams by SSRC")
+@Suite("Streams by SSRC", .timeLimit(.minutes(2)))
 struct StreamMapTests {
   final class Map {
     var map = StreamMap()
@@ -48,7 +48,7 @@ struct StreamMapTests {
   }
 }
 
-@Suite("An array of what can't be copied")
+@Suite("An array of what can't be copied", .timeLimit(.minutes(2)))
 struct OwnedArrayTests {
   final class Alive { var count = 0 }
   struct Element: ~Copyable {

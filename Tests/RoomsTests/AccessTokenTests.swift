@@ -1,9 +1,10 @@
 import Crypto
+import Model
 import Testing
 
 @testable import Rooms
 
-@Suite("Access tokens, RFC 7519 and RFC 7515")
+@Suite("Access tokens, RFC 7519 and RFC 7515", .timeLimit(.minutes(2)))
 struct AccessTokenTests {
   let keys = [
     "APIkey": "a secret that is long enough to be one", "other": "another secret, also long enough",
@@ -45,7 +46,7 @@ struct AccessTokenTests {
     #expect(read.attributes == ["team": "ä😀"])
     #expect(read.grants.canPublish && read.grants.canSubscribe && read.grants.canPublishData)
     #expect(!read.grants.canUpdateOwnMetadata && !read.grants.roomAdmin)
-    #expect(read.grants.mayPublish(.camera) && !read.grants.mayPublish(.screenShare))
+    #expect(read.grants.mayPublish(.camera, as: .video) && !read.grants.mayPublish(.screenShare, as: .video))
     #expect(try read.requireJoin(room: "a/b") == "ada")
     #expect(read.effectiveIssue == 1_789_999_000)
   }
@@ -175,7 +176,7 @@ struct AccessTokenTests {
     #expect(throws: AccessTokenRefusal.notForThis(missing: "sub")) { try nobody.requireJoin(room: "a") }
     let everywhere = try verify(token(payload(#""sub":"ada","video":{"roomJoin":true}"#)))
     #expect(throws: AccessTokenRefusal.notForThis(missing: "room")) { try everywhere.requireJoin(room: "a") }
-    let admin = try verify(token(payload(#""video":{"roomAdmin":true}"#)))
+    let admin = try verify(token(payload(#""video":{"roomAdmin":true,"room":"*"}"#)))
     #expect(throws: Never.self) { try admin.requireAdmin(room: "any") }
     #expect(AccessTokenRefusal.notForThis(missing: "room").status == 403)
     #expect(AccessTokenRefusal.expired.status == 401)
@@ -189,5 +190,56 @@ struct AccessTokenTests {
       #expect(Base64URL.decode(text.utf8) == nil, "\(text)")
     }
     #expect(Base64URL.encode([255, 254]) == "__4")
+  }
+
+  @Test func `a renewed token lives as long as the first from its issue, ten minutes at most`() {
+    for (expires, issued, notBefore, lifetime) in [
+      (now + 60, now, nil, 60), (now + 6 * 3_600, now, nil, 600), (now + 600, nil, 0, 600),
+      (now + 30, nil, nil, 600), (now + 600, now + 600, nil, 1), (now + 1, now + 50, nil, 1),
+      (Int.max, -2, nil, 600),
+    ] as [(Int, Int?, Int?, Int)] {
+      let first = AccessToken(
+        apiKey: "k", identity: "ada", expires: expires, notBefore: notBefore, issuedAt: issued,
+        grants: .join("r"))
+      var grants = Grants.join("r")
+      grants.canPublish = false
+      let second = first.renewed(at: now + 5, grants: grants)
+      #expect(second.expires == now + 5 + lifetime && second.issuedAt == now + 5)
+      #expect(second.notBefore == nil && second.grants == grants, "what was taken away stays so")
+      let third = second.renewed(at: now + 10, grants: grants)
+      #expect(third.expires == now + 10 + lifetime, "it doesn't grow by being renewed")
+    }
+  }
+
+  @Test(arguments: [#"["hologram"]"#, #"["camera "]"#, #"[""]"#])
+  func `sources of unknown names allow nothing`(sources: String) throws {
+    let grants = try verify(
+      token(payload(#""sub":"a","video":{"roomJoin":true,"room":"r","canPublishSources":\#(sources)}"#))
+    ).grants
+    for source in TrackSource.allCases {
+      for kind in [MediaKind.audio, .video] { #expect(!grants.mayPublish(source, as: kind), "\(source)") }
+    }
+  }
+
+  @Test(arguments: ["", ".", "..", "*", "a\u{0}b", "\u{85}", String(repeating: "x", count: 129)])
+  func `what is no name`(text: String) { #expect(!AccessToken.isName(text)) }
+
+  @Test(arguments: ["...", ".a", "a*", "**", " ", "ä"]) func `what is a name`(text: String) {
+    #expect(AccessToken.isName(text))
+  }
+
+  @Test func `an administrator holds its own room, or with an asterisk all`() throws {
+    for (room, administers) in [("demo", ["demo"]), ("*", ["demo", "other"]), (nil, [])]
+      as [(String?, [String])]
+    {
+      var grants = Grants()
+      grants.roomAdmin = true
+      grants.room = room
+      let token = AccessToken(apiKey: "k", identity: nil, expires: now, grants: grants)
+      for name in ["demo", "other"] {
+        let isAllowed = (try? token.requireAdmin(room: name)) != nil
+        #expect(isAllowed == administers.contains(name), "\(room ?? "none") \(name)")
+      }
+    }
   }
 }

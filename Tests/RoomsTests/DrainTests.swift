@@ -7,7 +7,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("The end of a server")
+@Suite("The end of a server", .timeLimit(.minutes(2)))
 struct DrainTests {
   @Test func `those who are in are told until when, and nobody new comes in`() async throws {
     let server = try TestServer()

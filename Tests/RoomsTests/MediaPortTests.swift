@@ -8,7 +8,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("The media plane as rooms reach it")
+@Suite("The media plane as rooms reach it", .timeLimit(.minutes(2)))
 struct MediaPortTests {
   private final class Keys: Sendable {
     private let next = Mutex<UInt64>(0)

@@ -11,9 +11,9 @@ extension Room {
     let moment = now + .seconds(seconds)
     take(
       members.compactMap { member in
-        guard let link = member.native.link else { return nil }
+        guard let peer = member.native.peer else { return nil }
         return PeerSample(
-          peer: link.key,
+          peer: peer,
           quality: quality ?? PeerQuality(loss: 0, roundTrip: .milliseconds(20), lastHeard: moment),
           levels: member.published.filter { $0.info.kind == .audio }.map {
             ($0.key, TrackLevel(attenuation: attenuations[member.info.identity] ?? 127, lastPacket: moment))
@@ -42,14 +42,14 @@ extension Room {
   }
 
   func start(_ identity: String, index: UInt16, codec: CodecFormat) {
-    guard let key = members.first(where: { $0.info.identity == identity })?.native.link?.key else { return }
+    guard let key = members.first(where: { $0.info.identity == identity })?.native.peer else { return }
     var events = PeerEvents(peer: key)
     events.startedTracks[index] = codec
     handle(events)
   }
 }
 
-@Suite("Slots of a room")
+@Suite("Slots of a room", .timeLimit(.minutes(2)))
 struct RoomSlotTests {
   @Test func `nine people on two pairs each see who was announced, and who speaks`() async throws {
     let server = try TestServer()
@@ -240,9 +240,9 @@ extension Room {
     let (start, moment) = (now, now + .seconds(seconds))
     take(
       members.compactMap { member in
-        guard let link = member.native.link else { return nil }
+        guard let peer = member.native.peer else { return nil }
         return PeerSample(
-          peer: link.key, quality: PeerQuality(loss: 0, roundTrip: .zero, lastHeard: moment),
+          peer: peer, quality: PeerQuality(loss: 0, roundTrip: .zero, lastHeard: moment),
           levels: member.published.map { ($0.key, TrackLevel(attenuation: nil, lastPacket: start)) })
       }, now: moment)
   }

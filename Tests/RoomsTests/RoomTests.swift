@@ -7,7 +7,7 @@ import Wire
 
 @testable import Rooms
 
-@Suite("Rooms over a real media plane")
+@Suite("Rooms over a real media plane", .timeLimit(.minutes(2)))
 struct RoomTests {
   typealias Server = TestServer
   typealias Client = TestClient
@@ -227,7 +227,7 @@ struct RoomTests {
     let alice = try await server.join("alice")
     let room = try #require(server.directory.room(of: "r"))
     await room.close(reason: .serverShutdown)
-    let late = Client(await room.join(Newcomer(identity: "late", grants: .join("r"))))
+    let late = Client(try await room.join(Newcomer(identity: "late", grants: .join("r"))))
     #expect(await late.next(2) == ["closed serverShutdown", "end"])
     #expect(await alice.next(2) == ["closed serverShutdown", "end"])
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Which slot shows which track")
+@Suite("Which slot shows which track", .timeLimit(.minutes(2)))
 struct SlotPolicyTests {
   var random = RandomSource.seeded(state: 1)
 
@@ -12,7 +12,8 @@ struct SlotPolicyTests {
   ) -> SlotPolicy.Track {
     let key = TrackKey(peer: PeerKey(rawValue: random.next()), index: 0)
     return SlotPolicy.Track(
-      id: TrackID(&random), key: key, kind: kind, group: group, isScreen: screen, codec: codec)
+      id: TrackID(&random), key: key, kind: kind, owner: String(group.prefix { $0 != "/" }), group: group,
+      isScreen: screen, codec: codec)
   }
 
   /// Both tracks of each, in the order of their names.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RoostTesting
 
-@Suite("A conference on a virtual clock")
+@Suite("A conference on a virtual clock", .timeLimit(.minutes(2)))
 struct ConferenceTests {
   @Test(arguments: [1, 2, 4])
   func `in calm weather everybody hears and sees everybody`(workers: Int) throws {

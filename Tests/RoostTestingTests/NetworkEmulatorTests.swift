@@ -2,7 +2,7 @@ import Model
 import RoostTesting
 import Testing
 
-@Suite("A network that loses, delays and forgets")
+@Suite("A network that loses, delays and forgets", .timeLimit(.minutes(2)))
 struct NetworkEmulatorTests {
   private static let host = SocketAddress(ipv4: 10, 0, 0, 1, port: 1_000)
   private static let seenAs = SocketAddress(ipv4: 198, 51, 100, 1, port: 5_000)

@@ -5,7 +5,7 @@ import Wire
 
 @testable import RoostTesting
 
-@Suite("What synthetic peers send in each codec")
+@Suite("What synthetic peers send in each codec", .timeLimit(.minutes(2)))
 struct PayloadFormatTests {
   private static let marks: [FrameMark] = [true, false].flatMap { isKey -> [FrameMark] in
     [(true, true), (true, false), (false, false), (false, true)].flatMap { starts, ends -> [FrameMark] in

@@ -6,7 +6,7 @@ import Wire
 
 @testable import RoostTesting
 
-@Suite("The simulation finds what is wrong")
+@Suite("The simulation finds what is wrong", .timeLimit(.minutes(2)))
 struct StreamAuditTests {
   /// One publisher's audio, one subscriber's slot, and what happened between them, packet by packet.
   private final class Story {

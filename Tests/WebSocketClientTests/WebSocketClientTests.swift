@@ -8,7 +8,7 @@ import Testing
 
 @testable import WebSocketClient
 
-@Suite("The WebSocket client against the server, over real sockets")
+@Suite("The WebSocket client against the server, over real sockets", .timeLimit(.minutes(2)))
 struct WebSocketClientTests {
   /// Says back what it hears; `bye` is answered by a close.
   private struct Echo: HTTPHandler {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import WebSocketClient
 
-@Suite("URLs of WebSockets")
+@Suite("URLs of WebSockets", .timeLimit(.minutes(2)))
 struct WebSocketURLTests {
   @Test(arguments: [
     ("ws://roost.example", false, "roost.example", 80, "/"),
@@ -31,7 +31,7 @@ struct WebSocketURLTests {
   }
 }
 
-@Suite("The server's answer to an upgrade")
+@Suite("The server's answer to an upgrade", .timeLimit(.minutes(2)))
 struct UpgradeAnswerTests {
   private static let nonce = "dGhlIHNhbXBsZSBub25jZQ=="
   private static let good =

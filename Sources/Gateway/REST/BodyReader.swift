@@ -80,7 +80,7 @@ struct BodyReader {
 
   /// A name of anything.
   func name(_ name: String) throws(RESTProblem) -> Change<String> {
-    try text(name, "a text of 1 to 128 bytes without control characters", AccessToken.isName)
+    try text(name, "a text of 1 to 128 bytes without control characters", AccessToken.isText)
   }
 
   /// Its size is the room's to judge.

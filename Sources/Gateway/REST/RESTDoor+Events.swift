@@ -11,12 +11,13 @@ extension RESTDoor {
     }
     let limit = try RESTPage.limit(of: call.request)
     do throws(EventLogError) {
-      let page = try rooms.events.events(of: call.room, after: after, limit: limit)
+      let life = call.request.queryItem("roomId")
+      let page = try rooms.events.events(of: call.room, life: life, after: after, limit: limit)
       let last = page.events.last?.id ?? after ?? page.lastEvent
       return answer(
         RoomEventPage(
-          items: page.events.map { EventBody($0) }, next: last < page.lastEvent ? String(last) : nil,
-          lastEvent: page.lastEvent))
+          roomId: page.room.id.text, items: page.events.map { EventBody($0) },
+          next: last < page.lastEvent ? String(last) : nil, lastEvent: page.lastEvent))
     } catch {
       throw RESTProblem(error, state: "/v1/rooms/\(call.room.percentEncoded())/participants")
     }
@@ -37,6 +38,8 @@ extension RESTDoor {
 }
 
 struct RoomEventPage: Encodable {
+  /// Whose events these are; their numbers are those of this room alone.
+  let roomId: String
   let items: [EventBody]
   /// For `after`; nil: there is no more by now.
   let next: String?
@@ -64,9 +67,15 @@ extension RESTProblem {
     switch error {
     case .unknownRoom: self.init(AdministrationError.unknownRoom)
     case .notACursor: self = .query("after is the cursor of another page")
-    case .gone(let oldest):
-      self.init(status: 410, code: "events-gone", title: "What follows that event is no longer kept")
-      members = ["oldest": .number(Double(oldest)), "state": .string(state)]
+    case .gone(let room, let oldest, let latest):
+      self.init(
+        status: 410, code: "events-gone", title: "What follows that event is no longer kept",
+        detail:
+          "events are numbered for each roomId; those of \(room.text) are kept from \(oldest) to \(latest)")
+      members = [
+        "roomId": .string(room.text), "oldest": .number(Double(oldest)), "latest": .number(Double(latest)),
+        "state": .string(state),
+      ]
     case .cursorGone(let oldest):
       self.init(status: 410, code: "events-gone", title: "What follows that event is no longer kept")
       members = ["oldest": .string(oldest), "state": .string(state)]

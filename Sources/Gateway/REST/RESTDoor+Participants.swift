@@ -45,8 +45,9 @@ extension RESTDoor {
   }
 
   @Sendable func removeParticipant(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
-    let room = try room(call)
-    try await ask { () async throws(AdministrationError) in try await room.remove(call.identity) }
+    try await ask { () async throws(AdministrationError) in
+      try await rooms.remove(call.identity, from: call.room)
+    }
     return HTTPResponse(status: 204)
   }
 

@@ -19,6 +19,7 @@ extension RESTDoor {
     let body = try BodyReader(
       call.request, types: ["application/json"], knowing: Self.settings.union(["name"]))
     guard let name = try body.name("name").value else { throw .body("name is needed") }
+    guard AccessToken.isName(name) else { throw .body("name is none of . .. *") }
     var settings = rooms.defaults
     let patch = try patch(body)
     if let value = patch.emptyTimeout.value { settings.emptyTimeout = value }

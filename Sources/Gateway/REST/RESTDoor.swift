@@ -55,11 +55,13 @@ public struct RESTDoor: Sendable {
     }
     if let room = call.parameters["room"], !AccessToken.isName(room) {
       throw RESTProblem(
-        status: 400, code: "room-name", title: "A room's name has 1 to 128 bytes and no control characters")
+        status: 400, code: "room-name",
+        title: "A room's name has 1 to 128 bytes and no control characters, and is none of . .. *")
     }
     if let identity = call.parameters["identity"], !AccessToken.isName(identity) {
       throw RESTProblem(
-        status: 400, code: "identity", title: "An identity has 1 to 128 bytes and no control characters")
+        status: 400, code: "identity",
+        title: "An identity has 1 to 128 bytes and no control characters, and is none of . .. *")
     }
     return try await operation.perform(self)(call)
   }
@@ -74,6 +76,7 @@ public struct RESTDoor: Sendable {
     case .roomCreate: if !token.grants.roomCreate { throw .notForThis(missing: "roomCreate") }
     case .roomList: if !token.grants.roomList { throw .notForThis(missing: "roomList") }
     case .roomAdmin: try token.requireAdmin(room: call.room)
+    case .roomListOrAdmin: if !token.grants.roomList { try token.requireAdmin(room: call.room) }
     }
     if let identity = token.identity, let room = call.parameters["room"],
       rooms.forbids(identity, in: room, issued: token.effectiveIssue)

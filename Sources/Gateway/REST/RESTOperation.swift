@@ -8,6 +8,8 @@ struct RESTOperation: Sendable {
     case roomList
     /// For the room of the path.
     case roomAdmin
+    /// Either of them: who may change a room may see it.
+    case roomListOrAdmin
   }
 
   let method: HTTPMethod
@@ -50,7 +52,7 @@ struct RESTOperation: Sendable {
     .init(.get, "/openapi.json", .none, RESTDoor.describe),
     .init(.get, "/v1/rooms", .roomList, RESTDoor.listRooms),
     .init(.post, "/v1/rooms", .roomCreate, RESTDoor.createRoom),
-    .init(.get, "/v1/rooms/{room}", .roomList, RESTDoor.showRoom),
+    .init(.get, "/v1/rooms/{room}", .roomListOrAdmin, RESTDoor.showRoom),
     .init(.patch, "/v1/rooms/{room}", .roomAdmin, RESTDoor.changeRoom),
     .init(.delete, "/v1/rooms/{room}", .roomCreate, RESTDoor.closeRoom),
     .init(.get, "/v1/rooms/{room}/participants", .roomAdmin, RESTDoor.listParticipants),

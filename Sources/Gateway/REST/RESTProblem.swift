@@ -51,9 +51,10 @@ struct RESTProblem: Error {
         status: 413, code: "too-large", title: "Something is larger than it may be",
         detail: what == "metadata"
           ? "metadata has at most 64 KiB" : "attributes are at most 256, of 64 KiB together")
-    case .full(let limit):
-      self.init(
-        status: 503, code: "full", title: "There are as many as there may be", detail: "rooms: \(limit)")
+    case .aboveLimit(let field, let limit):
+      self = .body("\(field) is a whole number from 1 to \(limit)")
+    case .full(let what):
+      self.init(status: 503, code: "full", title: "There are as many as there may be", detail: what)
       headers = [("retry-after", "10")]
     case .draining:
       self.init(

@@ -220,7 +220,7 @@ private struct Raw: Decodable {
   }
 
   private func change(id: RequestID?) throws(ClientMessageError) -> ParticipantChange {
-    guard name.isSound, name.value.map(AccessToken.isName) ?? true else { throw .field("name", id: id) }
+    guard name.isSound, name.value.map(AccessToken.isText) ?? true else { throw .field("name", id: id) }
     guard metadata.isSound, (metadata.value?.utf8.count ?? 0) <= ClientMessage.maximumMetadataBytes else {
       throw .field("metadata", id: id)
     }
@@ -235,7 +235,7 @@ private struct Raw: Decodable {
       // Foundation takes some texts of other lengths.
       payload.utf8.count % 4 == 0, Data(base64Encoded: payload) != nil
     else { throw .field("payload", id: id) }
-    guard topic.isSound, topic.value.map(AccessToken.isName) ?? true else { throw .field("topic", id: id) }
+    guard topic.isSound, topic.value.map(AccessToken.isText) ?? true else { throw .field("topic", id: id) }
     guard reliable.isSound else { throw .field("reliable", id: id) }
     guard destinations.isSound, (destinations.value?.count ?? 0) <= ClientMessage.maximumDestinations else {
       throw .field("destinations", id: id)
@@ -258,7 +258,7 @@ private struct Raw: Decodable {
         !offer.tracks.contains(where: { $0.mid == mid })
       else { throw .field("tracks.mid", id: id) }
       guard track.source.isSound else { throw .field("tracks.source", id: id) }
-      guard track.name.isSound, track.name.value.map(AccessToken.isName) ?? true else {
+      guard track.name.isSound, track.name.value.map(AccessToken.isText) ?? true else {
         throw .field("tracks.name", id: id)
       }
       guard track.muted.isSound else { throw .field("tracks.muted", id: id) }

@@ -57,12 +57,14 @@ private struct LiveParticipant: RoomParticipant {
     } catch {
       switch error {
       case .malformed, .refused: throw RoomRefusal(.offerRefused, error.description)
-      case .notAllowed: throw RoomRefusal(.notAllowed, error.description)
+      case .field: throw RoomRefusal(.badMessage, error.description)
       case .tooOften: throw RoomRefusal(.rateLimited, error.description)
       case .overloaded, .gone: throw RoomRefusal(.unavailable, error.description)
       }
     }
   }
+
+  func grants() async -> Grants? { await session.grants() }
 
   func tellSlots() async { await session.tellSlots() }
 

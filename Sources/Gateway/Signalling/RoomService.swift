@@ -35,6 +35,8 @@ public protocol RoomParticipant: Sendable {
   /// `closed`.
   var messages: AsyncStream<RoomMessage> { get }
 
+  /// What the participant may do by now; nil: the session is over.
+  func grants() async -> Grants?
   /// The answer comes among the messages, after all that it names.
   func offer(_ offer: SessionOffer) async throws(RoomRefusal)
   /// All slots come among the messages, for somebody whose picture of them may be old.

@@ -188,7 +188,7 @@ actor SignallingSession {
       }
     }
     await obey(message)
-    renewToken()
+    await renewToken()
     return !isOver
   }
 
@@ -249,14 +249,18 @@ actor SignallingSession {
 
   /// Sends a fresh access token while the old one still holds. Asked with each message of the client's, which comes at
   /// least as a ping.
-  private func renewToken() {
-    let now = terms.now()
-    let lifetime = token.expires - (token.effectiveIssue ?? now)
-    guard !isOver, token.expires - now < min(600, max(lifetime / 2, 30)),
-      let (text, fresh) = terms.renew(token)
-    else { return }
+  private func renewToken() async {
+    guard !isOver, isRenewalDue, let grants = await participant.grants() else { return }
+    // Meanwhile another message may have brought it about.
+    guard !isOver, isRenewalDue, let (text, fresh) = terms.renew(token, grants) else { return }
     token = fresh
     send(.token(text))
+  }
+
+  /// Half of a renewed token's life is left, or less; at most once a second.
+  private var isRenewalDue: Bool {
+    let now = terms.now()
+    return token.expires - now <= token.renewalLifetime / 2 && token.issuedAt.map { now > $0 } ?? true
   }
 
   // MARK: - To the client
@@ -308,7 +312,7 @@ actor SignallingSession {
     for message in bag.messages { send(.data(message)) }
     bag.noteSent()
     missedAnswer?.isSent = true
-    renewToken()
+    Task { await renewToken() }
     line?.opened?.resume(returning: true)
     line?.opened = nil
   }

@@ -5,8 +5,9 @@ package struct SignallingTerms: Sendable {
   var room: String
   /// Reads a token and says whether it joins that room.
   var authorize: @Sendable (String) throws(AccessTokenRefusal) -> AccessToken
-  /// Makes a token anew that says the same and begins now; nil: this door can't.
-  var renew: @Sendable (AccessToken) -> (text: String, token: AccessToken)? = { _ in nil }
+  /// Makes a token that begins now, for the same participant with what it may do by now; nil: this door can't, or the
+  /// participant has been removed.
+  var renew: @Sendable (AccessToken, Grants) -> (text: String, token: AccessToken)? = { _, _ in nil }
   /// Seconds since 1970.
   package var now: @Sendable () -> Int = { 0 }
   /// Waits; throws when the task is cancelled.

@@ -34,11 +34,17 @@ extension Forwarder {
         return nil
       }
     }
-    let anchor = anchors[0]
-    guard info.extendedSequence >= anchor.source else {
+    guard info.extendedSequence >= anchors[0].source else {
       counters.late &+= 1
       return nil
     }
+    if anchors[0].outgoing &+ (info.extendedSequence &- anchors[0].source) &- highest > Self.runAhead {
+      guard rejoin(info, epoch: epoch) else {
+        counters.waiting &+= 1
+        return nil
+      }
+    }
+    let anchor = anchors[0]
     #if PLANTED_DEFECTS
       let isRepeat = PlantedDefect.isOn(.indexSealedTwice) && counters.packets % 200 == 199
       let sequence = anchor.outgoing &+ (info.extendedSequence &- anchor.source) &- (isRepeat ? 1 : 0)
@@ -57,8 +63,13 @@ extension Forwarder {
     }
     if sequence > highest || !hasSent {
       highest = sequence
-      lastTimestamp = info.timestamp &+ anchor.timestamp
-      lastArrival = info.arrival
+      // The latest, not the last: where a source's timestamps step back, the next source's still go on from the
+      // highest, because receivers drop what is older than what they have played.
+      let timestamp = info.timestamp &+ anchor.timestamp
+      if Int32(bitPattern: timestamp &- lastTimestamp) > 0 || !hasSent {
+        lastTimestamp = timestamp
+        lastArrival = info.arrival
+      }
       if info.pictureIDOffset != 0 {
         // As the subscriber saw it, so that a source with ids of the other width goes on from there.
         let mask: UInt16 = info.flags.contains(.longPictureID) ? 0x7FFF : 0x7F
@@ -100,6 +111,22 @@ extension Forwarder {
       noteSentClock()
     }
     state = .withoutCodec
+  }
+
+  /// How far the source's numbers may run ahead of what was sent. What the source lost beyond it is nothing that its
+  /// subscriber could ask for, and a receiver's estimate of the SRTP index holds for less than 32,768 numbers
+  /// (RFC 3711 §3.3.1): packets that are counted and not sent must never add up to that.
+  static let runAhead: Int64 = 512
+
+  /// The source is the same and far ahead of the stream: its numbers go on behind the last one sent.
+  @inline(never)
+  private mutating func rejoin(_ info: PacketInfo, epoch: Epoch) -> Bool {
+    let known = anchors[0]
+    guard anchor(info, epoch: epoch) else { return false }
+    // Its clock goes on as well, unless its timestamps have jumped.
+    let step = info.timestamp &+ known.timestamp &- lastTimestamp
+    if step &- 1 < 3_600 &* info.format.codec.clockRate { anchors[0].timestamp = known.timestamp }
+    return true
   }
 
   /// Joins the source to the stream at this packet.

@@ -121,7 +121,7 @@ private struct ClaimReader {
     }
     var grants = Grants()
     if let room = try video.text("room", limit: 128), !room.isEmpty {
-      guard AccessToken.isName(room) else { throw .malformed(reason: "room") }
+      guard AccessToken.isName(room) || room == Grants.everyRoom else { throw .malformed(reason: "room") }
       grants.room = room
     }
     grants.roomJoin = try video.flag("roomJoin") ?? false

@@ -1,3 +1,5 @@
+public import Model
+
 /// What an API key's owner says about one participant or administrator, as a JWT carries it (RFC 7519). The
 /// layout of the claims is that of LiveKit's server SDKs, so that any of them can issue tokens.
 public struct AccessToken: Equatable, Sendable {
@@ -38,13 +40,26 @@ public struct AccessToken: Equatable, Sendable {
   /// When it counts as issued, for tokens that a removal outlaws; nil: until it expires.
   public var effectiveIssue: Int? { issuedAt ?? notBefore }
 
-  /// The same from that moment on, for as long as this one holds from its issue.
-  /// - Parameter moment: seconds since 1970.
-  public func renewed(at moment: Int) -> AccessToken {
+  /// Seconds that a renewed token holds at most, and where the first one does not say when it was issued.
+  public static let renewedLifetime = 600
+
+  /// Seconds that a token renewed from this one holds: as long as the first from its issue, within bounds.
+  public var renewalLifetime: Int {
+    guard let issuedAt else { return Self.renewedLifetime }
+    let (span, overflow) = expires.subtractingReportingOverflow(issuedAt)
+    return overflow ? Self.renewedLifetime : min(max(span, 1), Self.renewedLifetime)
+  }
+
+  /// A token of the same participant that is issued at that moment.
+  /// - Parameters:
+  ///   - moment: seconds since 1970.
+  ///   - grants: what the participant may do by now.
+  public func renewed(at moment: Int, grants: Grants) -> AccessToken {
     var fresh = self
-    fresh.expires = moment + max(expires - (effectiveIssue ?? moment), 60)
+    fresh.expires = moment + renewalLifetime
     fresh.issuedAt = moment
     fresh.notBefore = nil
+    fresh.grants = grants
     return fresh
   }
 
@@ -57,21 +72,33 @@ public struct AccessToken: Equatable, Sendable {
     return identity
   }
 
-  /// - Parameter room: the room to be administered; a token that names none holds for all.
+  /// - Parameter room: the room to be administered. A token holds for the room that it names, for every room where it
+  ///   names `*`, and for none where it names none.
   public func requireAdmin(room: String) throws(AccessTokenRefusal) {
     guard grants.roomAdmin else { throw .notForThis(missing: "roomAdmin") }
-    guard grants.room == nil || grants.room == room else { throw .notForThis(missing: "room") }
+    guard grants.room == room || grants.room == Grants.everyRoom else { throw .notForThis(missing: "room") }
   }
 
-  /// Whether a room's name or an identity is one: 1–128 bytes without control characters.
+  /// Whether a room's name or an identity is one: 1–128 bytes without control characters, and none of `.` and `..`,
+  /// which URLs collapse (RFC 3986 §5.2.4), and `*`, which stands for every room.
   public static func isName(_ text: String) -> Bool {
+    isText(text) && !reserved.contains(text)
+  }
+
+  /// 1–128 bytes without control characters.
+  public static func isText(_ text: String) -> Bool {
     (1...128).contains(text.utf8.count)
       && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
   }
+
+  private static let reserved: Set = [".", "..", Grants.everyRoom]
 }
 
 /// What a token allows (the claim `video`).
 public struct Grants: Equatable, Sendable {
+  /// In `room`: every room, for those who administer.
+  public static let everyRoom = "*"
+
   public var room: String?
   public var roomJoin = false
   /// Allowed unless refused, once `roomJoin` is given; false without it.
@@ -101,8 +128,11 @@ public struct Grants: Equatable, Sendable {
     return grants
   }
 
-  public func mayPublish(_ source: TrackSource) -> Bool {
-    canPublish && canPublishSources?.contains(source) ?? true
+  /// Whether a track of that source may be published: the one place where that is decided.
+  ///
+  /// A hidden participant publishes nothing, because its tracks would have to be named to all who get them.
+  public func mayPublish(_ source: TrackSource, as kind: MediaKind) -> Bool {
+    canPublish && !hidden && source.fits(kind) && canPublishSources?.contains(source) ?? true
   }
 }
 
@@ -137,4 +167,16 @@ public enum TrackSource: String, Sendable, CaseIterable, Codable {
   case screenShare = "screen_share"
   case screenShareAudio = "screen_share_audio"
   case unknown
+
+  /// Whether a section of that kind can carry the source.
+  public func fits(_ kind: MediaKind) -> Bool {
+    switch self {
+    case .camera, .screenShare: kind == .video
+    case .microphone, .screenShareAudio: kind == .audio
+    case .unknown: true
+    }
+  }
+
+  /// What a section is taken for that says nothing of its source.
+  static func usual(of kind: MediaKind) -> TrackSource { kind == .audio ? .microphone : .camera }
 }

@@ -1,49 +1,86 @@
 /// Identities that were removed from a room, and when: their tokens of before let nobody in.
 ///
-/// A value: it is told the time, in seconds since 1970.
+/// Each room has a share of its own, so that an administrator of one makes no other forget; where all rooms together
+/// have as many as may be, a room that has none yet can't have any remembered.
+///
+/// A value: it is given the time, in seconds since 1970.
 struct Removals {
-  private struct Key: Hashable {
-    let room: String
-    let identity: String
-  }
+  /// Of one room. Beyond, the identity that was removed first is forgotten.
+  static let perRoom = 4_096
+  /// Of all rooms.
+  static let capacity = 262_144
 
-  /// Beyond, whoever was removed first is forgotten.
-  static let capacity = 65_536
+  /// Of one room.
+  private struct Record {
+    var moments: [String: Int] = [:]
+    /// In the order of the removals; an identity that was removed again stands here once more.
+    var order: [(identity: String, at: Int)] = []
+    var first = 0
 
-  /// Seconds for which a removal is remembered: longer than tokens are valid.
-  private let memory: Int
-  private var moments: [Key: Int] = [:]
-  /// In the order of their removals; entries that were renewed since stand here once more.
-  private var order: [(key: Key, at: Int)] = []
-  private var first = 0
-
-  init(memory: Int) { self.memory = memory }
-
-  var count: Int { moments.count }
-
-  mutating func insert(room: String, identity: String, now: Int) {
-    let key = Key(room: room, identity: identity)
-    moments[key] = now
-    order.append((key, now))
-    while let oldest = order[first...].first,
-      moments.count > Self.capacity || order.count - first > 2 * Self.capacity || oldest.at + memory <= now
-    {
+    mutating func dropFirst() {
+      let oldest = order[first]
       first += 1
-      if moments[oldest.key] == oldest.at { moments[oldest.key] = nil }
-    }
-    // Now and then, so that what was forgotten takes no memory.
-    if first > Self.capacity / 4 {
+      if moments[oldest.identity] == oldest.at { moments[oldest.identity] = nil }
+      // Now and then, so that what was forgotten takes no memory.
+      guard first > 64, first > order.count / 2 else { return }
       order.removeFirst(first)
       first = 0
     }
+
+    /// Forgets what is older than the memory.
+    mutating func expire(before moment: Int) {
+      while first < order.count, order[first].at <= moment { dropFirst() }
+    }
+
+    mutating func insert(_ identity: String, now: Int) {
+      moments[identity] = now
+      order.append((identity, now))
+      while moments.count > Removals.perRoom || order.count - first > 2 * Removals.perRoom { dropFirst() }
+    }
+  }
+
+  /// Seconds for which a removal is remembered: longer than tokens are valid.
+  private let memory: Int
+  private var rooms: [String: Record] = [:]
+  private(set) var count = 0
+  /// When all rooms were last rid of what is too old.
+  private var swept = Int.min
+
+  init(memory: Int) { self.memory = memory }
+
+  /// - Returns: false: no more can be remembered.
+  mutating func insert(room: String, identity: String, now: Int) -> Bool {
+    if count >= Self.capacity, swept != now {
+      swept = now
+      sweep(now: now)
+    }
+    var record = rooms[room] ?? Record()
+    let before = record.moments.count
+    record.expire(before: now - memory)
+    if count >= Self.capacity, record.moments[identity] == nil {
+      guard !record.moments.isEmpty else { return false }
+      // Its own oldest gives way, and no other room's.
+      let kept = record.moments.count
+      while record.moments.count == kept { record.dropFirst() }
+    }
+    record.insert(identity, now: now)
+    count += record.moments.count - before
+    rooms[room] = record
+    return true
+  }
+
+  private mutating func sweep(now: Int) {
+    for room in rooms.keys {
+      rooms[room]?.expire(before: now - memory)
+      if rooms[room]?.moments.isEmpty == true { rooms[room] = nil }
+    }
+    count = rooms.values.reduce(0) { $0 + $1.moments.count }
   }
 
   /// Whether a token may not be used.
   /// - Parameter issued: when it was issued; nil: it doesn't say, so that it may be older than any removal.
   func forbids(room: String, identity: String, issued: Int?, now: Int) -> Bool {
-    guard let removed = moments[Key(room: room, identity: identity)], now < removed + memory else {
-      return false
-    }
+    guard let removed = rooms[room]?.moments[identity], now < removed + memory else { return false }
     // Tokens have whole seconds: one of the same second may be older.
     return issued.map { $0 <= removed } ?? true
   }

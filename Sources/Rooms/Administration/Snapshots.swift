@@ -46,6 +46,8 @@ public enum AdministrationError: Error, Equatable, Sendable {
   case tooLarge(String)
   /// The server is about to stop.
   case draining
-  /// As many rooms as there may be.
-  case full(limit: Int)
+  /// As many as there may be: of what, and how many.
+  case full(String)
+  /// A field is more than the server allows: which, and the bound.
+  case aboveLimit(String, Int)
 }

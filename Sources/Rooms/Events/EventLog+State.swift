@@ -18,13 +18,18 @@ extension EventLog {
     var bytes = 0
     /// The room has finished: nothing comes after.
     var isOver = false
+    /// A room of the same name was known before this one: a number alone does not say which of them is meant.
+    var isReborn = false
 
     var oldest: Int { entries.first?.event.id ?? lastEvent + 1 }
+
+    /// How one goes on who can't be given what was asked for.
+    var gone: EventLogError { .gone(room: room.id, oldest: oldest, latest: lastEvent) }
 
     func page(after: Int?, limit: Int) -> Result<Page, EventLogError> {
       let after = after ?? oldest - 1
       // Ids have no gaps, so a number is a place. A number that isn't reached yet is of another room of that name.
-      guard after >= oldest - 1, after <= lastEvent else { return .failure(.gone(oldest: oldest)) }
+      guard after >= oldest - 1, after <= lastEvent else { return .failure(gone) }
       let first = after + 1 - oldest
       let events = entries.slice(first..<min(first + limit, entries.count)).map(\.event)
       return .success(Page(room: room, events: events, lastEvent: lastEvent))
@@ -47,10 +52,13 @@ extension EventLog {
 
     mutating func append(_ event: RoomEvent, now: Instant, limits: Limits) {
       let id = event.room.id
-      if rooms[id] == nil { byName[event.room.name] = id }
+      if rooms[id] == nil {
+        rooms[id] = Record(room: event.room, isReborn: byName[event.room.name] != nil)
+        byName[event.room.name] = id
+      }
       lastPosition += 1
       let entry = Entry(event: event, position: lastPosition, at: now, bytes: event.estimatedBytes)
-      rooms[id, default: Record(room: event.room)].take(entry)
+      rooms[id]?.take(entry)
       order.append((lastPosition, id))
       count += 1
       bytes += entry.bytes

@@ -69,16 +69,27 @@ public final class EventLog: Sendable {
     public let lastEvent: Int
   }
 
-  /// Events of the room of that name, or of the one that bore it last.
+  /// Events of a room of that name.
   /// - Parameters:
-  ///   - after: the last event that is known already; nil: none, from the oldest that is kept.
+  ///   - life: the id of the room whose events are meant; nil: the one that bears the name, or bore it last.
+  ///   - after: the last event that is known already; nil: none, from the oldest that is kept. Without `life` only
+  ///     where one room alone has had that name, as far as is known: numbers of another are never answered.
   ///   - limit: 1–`pageLimit`, clamped.
-  public func events(of room: String, after: Int?, limit: Int = pageLimit) throws(EventLogError) -> Page {
+  public func events(
+    of room: String, life: String? = nil, after: Int?, limit: Int = pageLimit
+  ) throws(EventLogError) -> Page {
     let now = now()
     let found: Result<Page, EventLogError> = state.withLock { state in
       state.expire(now: now, limits: limits)
-      guard let id = state.byName[room], let record = state.rooms[id] else { return .failure(.unknownRoom) }
-      return record.page(after: after, limit: min(max(limit, 1), Self.pageLimit))
+      let present = state.byName[room].flatMap { state.rooms[$0] }
+      let limit = min(max(limit, 1), Self.pageLimit)
+      if let life {
+        let named = state.rooms[RoomID(naming: life)].flatMap { $0.room.name == room ? $0 : nil }
+        return named?.page(after: after, limit: limit) ?? .failure(present?.gone ?? .unknownRoom)
+      }
+      guard let present else { return .failure(.unknownRoom) }
+      if let after, after > 0, present.isReborn { return .failure(present.gone) }
+      return present.page(after: after, limit: limit)
     }
     return try found.get()
   }
@@ -118,9 +129,10 @@ public final class EventLog: Sendable {
 public enum EventLogError: Error, Equatable, Sendable {
   /// No room has that name, nor had lately.
   case unknownRoom
-  /// What follows that number is no longer kept, or never was: the room is another one. The state has to be read anew.
-  /// `oldest` is the first event that can be read, one more than the last where none is kept.
-  case gone(oldest: Int)
+  /// What follows that number is no longer kept, or is of another room of that name: the state has to be read again.
+  /// `room` is the one that bears the name, or bore it last; `oldest` its first event that can be read, one more than
+  /// `latest` where none is kept.
+  case gone(room: RoomID, oldest: Int, latest: Int)
   /// What follows the cursor is no longer kept, or the server has started since.
   case cursorGone(oldest: String)
   case notACursor

@@ -54,11 +54,21 @@ struct Presence {
   /// - Parameter moment: of the last valid STUN message.
   mutating func heard(at moment: Instant) { heard = max(heard ?? moment, moment) }
 
+  /// The participant has no transport any more, by its own offer: nothing is expected on it.
+  mutating func mediaEnded() {
+    heard = nil
+    wantsRestart = false
+  }
+
   /// What has become due.
   mutating func poll(now: Instant) -> Change? {
     guard !isLost else { return nil }
     if let socketLost, now - socketLost >= grace { return lose() }
-    guard let heard else { return nil }
+    guard let heard else {
+      guard reconnectingSince != nil else { return nil }
+      reconnectingSince = nil
+      return .reconnected
+    }
     guard let since = reconnectingSince else {
       guard now - heard >= Self.silence else { return nil }
       reconnectingSince = now
@@ -86,7 +96,10 @@ struct Presence {
   var deadline: Instant {
     guard !isLost else { return .never }
     var deadline = socketLost.map { $0 + grace } ?? .never
-    if let since = reconnectingSince {
+    if reconnectingSince != nil, heard == nil {
+      // Of the past: there is something to say at once.
+      deadline = Instant(nanoseconds: 0)
+    } else if let since = reconnectingSince {
       deadline = min(deadline, since + (wantsRestart ? Self.patience : Self.restartAfter))
     } else if let heard {
       deadline = min(deadline, heard + Self.silence)

@@ -12,12 +12,16 @@ final class Member {
   var transports = [Transport()]
   /// What others pay for: offers, subscriptions, mutes, updates.
   var requests = Budget(rate: 20, burst: 100)
+  /// Bytes of offers, which are read and matched before anything is known of them.
+  var offers = Budget(rate: 65_536, burst: 524_288)
   var messages = Budget(rate: 100, burst: 200)
   /// Bytes of messages.
   var volume = Budget(rate: 262_144, burst: 1_048_576)
   /// As told last; and when, so that it doesn't flap.
   var quality: (value: ConnectionQuality, since: Instant)?
   var presence: Presence
+  /// Mutes of administrators that outlived their tracks.
+  var standingMutes = StandingMutes()
 
   /// - Parameter grace: how long the session lives on without a socket.
   init(
@@ -42,13 +46,10 @@ final class Member {
 /// One way on which a participant's media comes and goes: a peer of the media plane, once something was agreed
 /// on, with what it publishes and what it is to get.
 final class Transport {
-  struct Link {
-    let key: PeerKey
-    var negotiator: Negotiator
-    var local: LocalTransport
-  }
-
-  var link: Link?
+  /// What was agreed on so far; nil before the first offer.
+  var negotiator: Negotiator?
+  /// The peer of the media plane; nil while no section is agreed on.
+  var peer: PeerKey?
   /// As sampled last.
   var bitrates = Bitrates()
   var published: [PublishedTrack] = []
@@ -56,9 +57,40 @@ final class Transport {
   /// What was said of tracks that aren't active; nothing was said of the others.
   var told: [TrackID: StreamState] = [:]
   /// Tracks that are no longer allowed, whose sections are still agreed on.
-  var withdrawn: [TrackKey: (mid: String, source: TrackSource)] = [:]
+  var withdrawn: [TrackKey: TrackSource] = [:]
   /// Sections that were asked for and haven't come.
   var asked = (audio: 0, video: 0)
+}
+
+/// Mutes of an administrator whose tracks are over: the next track of that source takes one over, so that publishing
+/// a track again does not lift its mute. `unknown` stands for every source of its kind.
+struct StandingMutes {
+  private var counts: [Key: Int] = [:]
+
+  private struct Key: Hashable {
+    let kind: MediaKind
+    let source: TrackSource
+  }
+
+  /// A track is over that an administrator had muted.
+  mutating func keep(_ track: TrackInfo) {
+    counts[Key(kind: track.kind, source: track.source), default: 0] += 1
+  }
+
+  /// - Returns: whether a new track begins muted by an administrator.
+  mutating func take(_ kind: MediaKind, _ source: TrackSource) -> Bool {
+    let fitting = counts.keys.filter {
+      $0.kind == kind && ($0.source == source || $0.source == .unknown || source == .unknown)
+    }
+    // Its own source's first; of the others in a fixed order.
+    guard
+      let key = fitting.min(by: {
+        ($0.source == source ? 0 : 1, $0.source.rawValue) < ($1.source == source ? 0 : 1, $1.source.rawValue)
+      }), let count = counts[key]
+    else { return false }
+    counts[key] = count > 1 ? count - 1 : nil
+    return true
+  }
 }
 
 /// A track of somebody's, as the media plane knows it.

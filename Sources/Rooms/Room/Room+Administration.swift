@@ -43,7 +43,7 @@ extension Room {
     transport.slots.standings.keys.sorted { $0.text < $1.text }.map { track in
       SubscriptionSnapshot(
         track: track, mid: transport.slots.slots.first { $0.track == track }?.mid,
-        state: transport.told[track] ?? (transport.link == nil ? .waiting(.noSlot) : .active))
+        state: transport.told[track] ?? (transport.peer == nil ? .waiting(.noSlot) : .active))
     }
   }
 
@@ -55,6 +55,7 @@ extension Room {
     guard (changed.metadata?.utf8.count ?? 0) <= ParticipantChange.metadataLimit else {
       throw .tooLarge("metadata")
     }
+    try directory.check(changed)
     if changed != settings {
       settings = changed
       directory.note(changed, of: info.name)
@@ -94,11 +95,9 @@ extension Room {
     return snapshot(of: member)
   }
 
-  /// Ends a session; its identity's tokens of before let nobody in any more.
-  func remove(_ identity: String) throws(AdministrationError) {
-    let member = try named(identity)
-    // First, so that nobody slips in between.
-    directory.forbid(identity, in: info.name)
+  /// Ends an identity's session, if there is one; the directory remembers the removal.
+  func remove(_ identity: String) {
+    guard let member = members.first(where: { $0.info.identity == identity }) else { return }
     log.info("participant removed", ["room": info.name, "identity": identity, "id": member.id.text])
     end(member, reason: .removed)
   }
@@ -140,7 +139,7 @@ extension Room {
 
   /// A message of the server's own.
   func send(_ message: DataMessage, to destinations: [String]?) {
-    let wanted = destinations.map(Set.init)
+    let wanted = destinations.flatMap { $0.isEmpty ? nil : Set($0) }
     for member in members where wanted?.contains(member.info.identity) ?? true {
       guard message.reliable || !member.session.isSlow else { continue }
       member.session.notify(.data(message))

@@ -44,7 +44,7 @@ extension Room {
 
   private func owner(of peer: PeerKey) -> (Member, Transport)? {
     for member in members {
-      for transport in member.transports where transport.link?.key == peer { return (member, transport) }
+      for transport in member.transports where transport.peer == peer { return (member, transport) }
     }
     return nil
   }
@@ -70,9 +70,9 @@ extension Room {
     takeQualities(qualities, now: now)
     for member in members {
       for transport in member.transports {
-        transport.bitrates = transport.link.flatMap { qualities[$0.key]?.bitrates } ?? Bitrates()
+        transport.bitrates = transport.peer.flatMap { qualities[$0]?.bitrates } ?? Bitrates()
       }
-      if let link = member.native.link, let quality = qualities[link.key] {
+      if let peer = member.native.peer, let quality = qualities[peer] {
         member.presence.heard(at: quality.lastHeard)
       }
     }
@@ -118,7 +118,7 @@ extension Room {
     for member in members where !member.grants.hidden {
       // Of several transports the worst.
       let found = member.transports.compactMap { transport in
-        transport.link.flatMap { qualities[$0.key] }.map { ConnectionQuality($0, now: now) }
+        transport.peer.flatMap { qualities[$0] }.map { ConnectionQuality($0, now: now) }
       }
       guard let value = ConnectionQuality.allCases.last(where: found.contains), value != member.quality?.value
       else { continue }

@@ -5,21 +5,29 @@ internal import Peer
 internal import Wire
 
 extension Room {
+  /// Bytes that even the shortest offer is charged.
+  static let smallestOffer = 4_096
+
   /// Answers an offer: publishes, unpublishes, adds receive sections, restarts ICE.
   func offer(
     _ sdp: String, tracks: [OfferedTrack], from id: ParticipantID
   ) throws(OfferError) -> OfferAnswer {
     guard let member = member(id) else { throw .gone }
-    guard member.requests.take(now: now) else { throw .tooOften }
+    // What it costs to read and to match, before it is done.
+    guard member.offers.take(Double(max(sdp.utf8.count, Self.smallestOffer)), now: now) else {
+      throw .tooOften
+    }
     let description: SessionDescription
     do throws(SDPError) { description = try SessionDescription(parsing: sdp) } catch {
       throw .malformed(error)
     }
     let transport = member.native
-    try checkGrants(member.grants, description, tracks, transport)
+    let review = try OfferReview(description, tracks, of: member, on: transport)
+    // What others notice of it.
+    guard member.requests.take(upTo: Double(1 + review.changes), now: now) else { throw .tooOften }
 
-    let answer = try negotiate(description, transport)
-    let published = publish(answer.agreement, offered: tracks, member, transport)
+    let answer = try negotiate(description, review, member, transport)
+    let published = publish(answer.agreement, review, member, transport)
     transport.slots.apply(answer.agreement.media.send, now: now)
     assign(member, transport, announces: false)
     let slots = transport.slots.slots
@@ -36,25 +44,24 @@ extension Room {
 
   /// Agrees with the description and tells the media plane.
   private func negotiate(
-    _ description: SessionDescription, _ transport: Transport
+    _ description: SessionDescription, _ review: OfferReview, _ member: Member, _ transport: Transport
   ) throws(OfferError) -> Answer {
-    let known = transport.link
-    guard let key = known?.key ?? media.reserve() else { throw .overloaded }
-    var link =
-      known
-      ?? Transport.Link(key: key, negotiator: Negotiator(policy: media.policy), local: media.local(for: key))
+    let known = transport.peer
+    guard let key = known ?? media.reserve() else { throw .overloaded }
+    var negotiator = transport.negotiator ?? Negotiator(policy: media.policy)
     let answer: Answer
     do throws(NegotiationError) {
-      // Fresh credentials, taken if the offer restarts ICE.
-      if known != nil { link.local = media.local(for: key) }
-      answer = try link.negotiator.answer(to: description, local: link.local, random: &random)
+      // Fresh credentials, taken for a new transport and where the offer restarts ICE.
+      answer = try negotiator.answer(
+        to: description, local: media.local(for: key), forbidden: review.forbidden, random: &random)
     } catch {
       if known == nil { media.release(key) }
       throw .refused(error)
     }
+    transport.negotiator = negotiator
     guard let agreed = answer.agreement.transport else {
-      // Nothing was accepted: there is nothing to connect for.
-      if known == nil { media.release(key) } else { transport.link = link }
+      // No section is left, or none was accepted: there is nothing to be connected for.
+      if known == nil { media.release(key) } else { endMedia(of: member, transport) }
       return answer
     }
     // Before the media plane knows of it: its first event may come at once.
@@ -67,39 +74,31 @@ extension Room {
       }
       media.post(.apply(key, answer.agreement.media))
     }
-    transport.link = link
+    transport.peer = key
     return answer
   }
 
-  /// What a token forbids is refused as a whole, before anything changes.
-  private func checkGrants(
-    _ grants: Grants, _ description: SessionDescription, _ tracks: [OfferedTrack], _ transport: Transport
-  ) throws(OfferError) {
-    for section in description.media where section.isRTP && !section.isStopped {
-      let direction = description.attributes(of: section).direction ?? .sendrecv
-      guard direction.sends else { continue }
-      // A client needn't take back what was taken from it: nothing of it is published.
-      if transport.withdrawn.values.contains(where: { $0.mid == section.mid }) { continue }
-      guard grants.canPublish else { throw .notAllowed("publishing (canPublish)") }
-      // Their tracks would have to be named to whoever gets them.
-      guard !grants.hidden else { throw .notAllowed("publishing (hidden)") }
-      let source = tracks.first { $0.mid == section.mid }?.source ?? Self.defaultSource(section.media)
-      guard grants.mayPublish(source) else {
-        throw .notAllowed("publishing \(source.rawValue) (canPublishSources)")
-      }
-    }
-  }
-
-  /// What a section without a word about its source is taken for.
-  private static func defaultSource(_ media: String) -> TrackSource {
-    media == "audio" ? .microphone : .camera
+  /// Every section has been stopped: the far end has no transport any more (RFC 9143 §7.5.3), and neither have we.
+  /// What it offers next begins another one.
+  private func endMedia(of member: Member, _ transport: Transport) {
+    guard let peer = transport.peer else { return }
+    for track in transport.published { unpublish(track, of: member, transport) }
+    // Its place is given back when the media plane says that it is gone.
+    media.post(.close(peer))
+    transport.peer = nil
+    transport.negotiator?.endTransport()
+    transport.withdrawn = [:]
+    transport.told = [:]
+    transport.asked = (0, 0)
+    member.presence.mediaEnded()
+    lookAfter(now: now)
   }
 
   /// Brings the list of a member's tracks in line with what was agreed on.
   private func publish(
-    _ agreement: Agreement, offered: [OfferedTrack], _ member: Member, _ transport: Transport
+    _ agreement: Agreement, _ review: OfferReview, _ member: Member, _ transport: Transport
   ) -> [(mid: String, track: TrackID)] {
-    guard let key = transport.link?.key else { return [] }
+    guard let key = transport.peer else { return [] }
     let sections = agreement.media.receive
     for track in transport.published where !sections.contains(where: { $0.index == track.key.index }) {
       unpublish(track, of: member, transport)
@@ -108,34 +107,53 @@ extension Room {
       sections.contains { $0.index == key.index }
     }
     var new: [SlotPolicy.Track] = []
-    for section in sections {
-      let trackKey = TrackKey(peer: key, index: section.index)
+    for (place, result) in agreement.sections.enumerated() {
+      guard case .accepted(let index?, _) = result.outcome,
+        let section = sections.first(where: { $0.index == index })
+      else { continue }
+      let trackKey = TrackKey(peer: key, index: index)
       guard !transport.published.contains(where: { $0.key == trackKey }) else { continue }
-      let wish = offered.first { $0.mid == section.mid }
-      let withdrawn = transport.withdrawn[trackKey]
-      let source =
-        wish?.source ?? withdrawn?.source
-        ?? Self.defaultSource(section.kind == .audio ? "audio" : "video")
-      guard withdrawn == nil || member.grants.mayPublish(source) else { continue }
-      transport.withdrawn[trackKey] = nil
-      var track = PublishedTrack(
-        info: TrackInfo(
-          id: TrackID(&random), kind: section.kind, source: source, name: wish?.name,
-          muted: wish?.muted ?? false),
-        key: trackKey, mid: section.mid, codec: section.codecs.first?.format)
-      track.isHeldByPublisher = track.info.muted
-      if track.info.muted || withdrawn != nil { media.post(.mute(trackKey, track.info.muted)) }
-      transport.published.append(track)
-      member.info.tracks.append(track.info)
-      record(.trackPublished, participant: member.info, track: track.info)
+      let source = review.sources[place] ?? .usual(of: section.kind)
+      guard member.grants.mayPublish(source, as: section.kind) else {
+        withdraw(trackKey, source, transport)
+        continue
+      }
+      let track = begin(trackKey, section, source, review.entries[place], member, transport)
       new.append(slotTrack(track, of: member))
     }
     if !new.isEmpty { offerToOthers(new, of: member) }
     return transport.published.map { ($0.mid, $0.info.id) }
   }
 
+  /// A track's section stays agreed on, and nothing of it goes further than the worker.
+  func withdraw(_ key: TrackKey, _ source: TrackSource, _ transport: Transport) {
+    media.post(.mute(key, true))
+    transport.withdrawn[key] = source
+  }
+
+  private func begin(
+    _ key: TrackKey, _ section: ReceiveSection, _ source: TrackSource, _ entry: OfferedTrack?,
+    _ member: Member, _ transport: Transport
+  ) -> PublishedTrack {
+    let isHeld = member.standingMutes.take(section.kind, source)
+    let isMuted = isHeld || entry?.muted ?? false
+    var track = PublishedTrack(
+      info: TrackInfo(
+        id: TrackID(&random), kind: section.kind, source: source, name: entry?.name, muted: isMuted),
+      key: key, mid: section.mid, codec: section.codecs.first?.format)
+    track.isHeldByPublisher = entry?.muted ?? false
+    track.isHeld = isHeld
+    let wasWithdrawn = transport.withdrawn.removeValue(forKey: key) != nil
+    if isMuted || wasWithdrawn { media.post(.mute(key, isMuted)) }
+    transport.published.append(track)
+    member.info.tracks.append(track.info)
+    record(.trackPublished, participant: member.info, track: track.info)
+    return track
+  }
+
   func unpublish(_ track: PublishedTrack, of member: Member, _ transport: Transport) {
     transport.published.removeAll { $0.key == track.key }
+    if track.isHeld { member.standingMutes.keep(track.info) }
     member.info.tracks.removeAll { $0.id == track.info.id }
     stalled.remove(track.info.id)
     for other in members where other !== member {

@@ -3,6 +3,8 @@ internal import Model
 
 /// What a participant may do, changed while it is in.
 extension Room {
+  func grants(of id: ParticipantID) -> Grants? { member(id)?.grants }
+
   /// From here on: what is no longer allowed ends, what is allowed now begins.
   func permit(_ grants: Grants, to member: Member) {
     let old = member.grants
@@ -10,10 +12,8 @@ extension Room {
     member.info.permissions = grants.permissions
     if !grants.hidden { record(.participantUpdated, participant: member.info) }
     for transport in member.transports {
-      for track in transport.published where !grants.mayPublish(track.info.source) {
-        // Its section stays agreed on until the next offer; nothing of it goes further than here.
-        media.post(.mute(track.key, true))
-        transport.withdrawn[track.key] = (track.mid, track.info.source)
+      for track in transport.published where !grants.mayPublish(track.info.source, as: track.info.kind) {
+        withdraw(track.key, track.info.source, transport)
         unpublish(track, of: member, transport)
       }
     }

@@ -46,7 +46,7 @@ extension Room {
   }
 
   private func slots(of member: Member) -> [SlotAssignment] {
-    guard member.native.link != nil else { return [] }
+    guard member.native.peer != nil else { return [] }
     return member.native.slots.slots.map { SlotAssignment(mid: $0.mid, track: $0.track) }
   }
 
@@ -58,7 +58,7 @@ extension Room {
     }
     if !qualities.isEmpty { notices.append(.quality(qualities)) }
     let transport = member.native
-    if transport.link != nil {
+    if transport.peer != nil {
       for id in transport.slots.standings.keys.sorted(by: { $0.text < $1.text }) {
         notices.append(.stream(id, transport.told[id] ?? .active))
       }

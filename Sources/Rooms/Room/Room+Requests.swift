@@ -78,7 +78,8 @@ extension Room {
     }
     let message = DataMessage(
       from: member.grants.hidden ? nil : member.id, payload: payload, topic: topic, reliable: reliable)
-    let wanted = destinations.map(Set.init)
+    // An empty list is what SDKs send for "everybody".
+    let wanted = destinations.flatMap { $0.isEmpty ? nil : Set($0) }
     for other in members where other !== member {
       guard wanted?.contains(other.info.identity) ?? true, reliable || !other.session.isSlow else { continue }
       other.session.notify(.data(message))

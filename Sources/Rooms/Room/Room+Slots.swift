@@ -5,8 +5,8 @@ extension Room {
   /// What the policy needs to know of a track.
   func slotTrack(_ track: PublishedTrack, of owner: Member) -> SlotPolicy.Track {
     SlotPolicy.Track(
-      id: track.info.id, key: track.key, kind: track.info.kind, group: owner.group(of: track.info),
-      isScreen: track.info.isScreen, codec: track.codec)
+      id: track.info.id, key: track.key, kind: track.info.kind, owner: owner.id.text,
+      group: owner.group(of: track.info), isScreen: track.info.isScreen, codec: track.codec)
   }
 
   func offerToOthers(_ tracks: [SlotPolicy.Track], of owner: Member) {
@@ -24,7 +24,7 @@ extension Room {
 
   /// Passes changed slots to the media plane, and to their owner unless an answer has them all.
   func assign(_ member: Member, _ transport: Transport, announces: Bool) {
-    guard let key = transport.link?.key else { return }
+    guard let key = transport.peer else { return }
     let changed = transport.slots.takeChanges()
     guard !changed.isEmpty else { return }
     for slot in changed {
@@ -37,7 +37,7 @@ extension Room {
   /// Says which tracks reach a subscriber and which don't, as far as that changed, and asks for what lacks.
   func tellStates(_ member: Member, _ transport: Transport) {
     // Before the first answer there is no section to speak of.
-    guard transport.link != nil else { return }
+    guard transport.peer != nil else { return }
     var states: [TrackID: StreamState] = [:]
     for (id, standing) in transport.slots.standings {
       switch standing {

@@ -50,7 +50,12 @@ actor Room {
   // MARK: - Coming and going
 
   /// - Returns: the session, whose state is that of its `lastEvent`; what comes after is told by its notices.
-  func join(_ newcomer: Newcomer) -> ParticipantSession {
+  /// - Throws: `removed`: an administrator was faster.
+  func join(_ newcomer: Newcomer) throws(JoinError) -> ParticipantSession {
+    // Asked here as well as at the door: a removal may have come between the two.
+    guard !directory.forbids(newcomer.identity, in: info.name, issued: newcomer.issued) else {
+      throw .removed
+    }
     if let old = members.first(where: { $0.info.identity == newcomer.identity }) {
       end(old, reason: .duplicateIdentity)
     }
@@ -96,7 +101,7 @@ actor Room {
     for transport in member.transports {
       for track in transport.published { unpublish(track, of: member, transport) }
       // Its place is given back when the media plane says that it is gone.
-      if let link = transport.link { media.post(.close(link.key)) }
+      if let peer = transport.peer { media.post(.close(peer)) }
     }
     members.removeAll { $0 === member }
     if !member.grants.hidden { record(.participantLeft, participant: member.info, reason: reason) }
@@ -116,7 +121,7 @@ actor Room {
   func start() { if lastEvent == 0 { record(.roomStarted) } }
 
   /// The directory has forgotten the room.
-  func finish() { record(.roomFinished) }
+  func finish() { if lastEvent > 0 { record(.roomFinished) } }
 
   /// Ends every session, also of those that are on their way in.
   func close(reason: LeaveReason) {
@@ -149,4 +154,6 @@ struct Newcomer: Sendable {
   var metadata: String?
   var attributes: [String: String] = [:]
   var grants: Grants
+  /// When its token counts as issued, seconds since 1970; nil: not known.
+  var issued: Int?
 }

@@ -5,8 +5,9 @@ internal import Model
 ///
 /// Slots are numbered pairs with a common stream id; an audio and a video track of one participant that belong
 /// together (microphone and camera, screen sound and screen) go into the same pair, so that they are played in
-/// step. Where slots lack, whoever the subscriber asked for comes first, then screens, then who speaks; somebody
-/// who is shown stays for a while, so that the picture doesn't flap.
+/// step. Where slots are short, the tracks that the subscriber asked for come first, then one screen of each
+/// participant, then the participants' first tracks before anybody's second; among these whose publisher speaks.
+/// A track that is shown stays for a while, so that the picture doesn't flap.
 struct SlotPolicy {
   struct Slot: Equatable {
     let index: UInt16
@@ -25,6 +26,8 @@ struct SlotPolicy {
     let id: TrackID
     let key: TrackKey
     let kind: MediaKind
+    /// The participant.
+    let owner: String
     /// Tracks of one group are played in step: the participant, and camera or screen.
     let group: String
     let isScreen: Bool
@@ -33,6 +36,11 @@ struct SlotPolicy {
     var wish = Wish.automatic
     /// Its place in the order in which tracks came; set on arrival.
     var arrival = 0
+    /// Its place, from 1, among its owner's tracks of the kind that the subscriber may want. What a participant
+    /// declares of its tracks gives it no more than its share: its camera is the first, its screen the second.
+    var ordinal = 1
+    /// The one screen of its owner that comes before everybody's cameras, or the sound of that.
+    var isLeading = false
   }
 
   enum Wish: Equatable {
@@ -91,6 +99,7 @@ struct SlotPolicy {
       track.arrival = arrivals
       tracks[track.id] = track
     }
+    number()
     settle(now: now)
   }
 
@@ -101,6 +110,7 @@ struct SlotPolicy {
       lastSpoke[group] = nil
       speaking.remove(group)
     }
+    number()
     settle(now: now)
   }
 
@@ -111,6 +121,7 @@ struct SlotPolicy {
       for other in tracks.values where other.wish.mid == mid { tracks[other.id]?.wish = .explicit(mid: nil) }
     }
     tracks[id]?.wish = wish
+    number()
     settle(now: now)
   }
 
@@ -201,21 +212,58 @@ struct SlotPolicy {
       if let old = slots.firstIndex(where: { $0.track == track.id }) { put(nil, in: old, now) }
       put(track.id, in: position, now)
     }
-    for track in waiting {
-      if let position = freePlace(for: track) ?? takenPlace(for: track, now: now) {
-        put(track.id, in: position, now)
+    // A track that gives way may come before another that is still shown. Each round that displaces one puts a track
+    // in place of a lesser one, so it comes to an end.
+    var hasDisplaced = true
+    while hasDisplaced {
+      hasDisplaced = false
+      for track in waiting {
+        if let position = freePlace(for: track) {
+          put(track.id, in: position, now)
+        } else if let position = takenPlace(for: track, now: now) {
+          put(track.id, in: position, now)
+          hasDisplaced = true
+        }
       }
     }
     joinPairs(.audio, now)
     joinPairs(.video, now)
   }
 
-  /// Who is served first: asked for, then screens, then who speaks, then who spoke last.
-  private func rank(_ track: Track) -> (Int, Int64) {
-    if track.wish.isExplicit { return (3, 0) }
-    if track.isScreen { return (2, 0) }
-    let spoke = lastSpoke[track.group]?.nanoseconds ?? .min
-    return (speaking.contains(track.group) ? 1 : 0, spoke)
+  /// Gives each participant's tracks their places among its own.
+  private mutating func number() {
+    let wanted = tracks.values.filter { $0.wish != .none }
+    for all in Dictionary(grouping: wanted, by: { "\($0.kind == .audio ? "a" : "v")\($0.owner)" }).values {
+      let inOrder = all.sorted { $0.arrival < $1.arrival }
+      let screen = inOrder.first { $0.isScreen }
+      let first = [inOrder.first { !$0.isScreen }, screen].compactMap { $0?.id }
+      let order = first + inOrder.map(\.id).filter { !first.contains($0) }
+      for (index, id) in order.enumerated() {
+        tracks[id]?.ordinal = index + 1
+        tracks[id]?.isLeading = id == screen?.id
+      }
+    }
+  }
+
+  /// What decides who is served first; the greater comes before the lesser.
+  private struct Rank: Comparable {
+    /// 2: asked for; 1: a leading screen; 0: by share.
+    let level: Int
+    let ordinal: Int
+    let speaks: Bool
+    let spoke: Int64
+
+    static func < (a: Rank, b: Rank) -> Bool {
+      (a.level, -a.ordinal, a.speaks ? 1 : 0, a.spoke) < (b.level, -b.ordinal, b.speaks ? 1 : 0, b.spoke)
+    }
+  }
+
+  private func rank(_ track: Track) -> Rank {
+    if track.wish.isExplicit { return Rank(level: 2, ordinal: 1, speaks: false, spoke: 0) }
+    if track.isLeading { return Rank(level: 1, ordinal: 1, speaks: false, spoke: 0) }
+    return Rank(
+      level: 0, ordinal: track.ordinal, speaks: speaking.contains(track.group),
+      spoke: lastSpoke[track.group]?.nanoseconds ?? .min)
   }
 
   /// The free slot beside its group's other track; else one in an empty pair; else any.
@@ -225,30 +273,32 @@ struct SlotPolicy {
       ?? free.first { partners($0).isEmpty } ?? free.first
   }
 
-  /// The slot of somebody who comes after this track and has been shown long enough.
+  /// The slot of a track that comes after this one; one whose publisher merely speaks waits until the other has been
+  /// shown long enough.
   private func takenPlace(for track: Track, now: Instant) -> Int? {
-    let rank = rank(track).0
-    guard rank > 0 else { return nil }
+    let rank = rank(track)
     let candidates = slots.indices.filter { position in
-      guard slots[position].carries(track), let shown = self.track(in: position), !shown.wish.isExplicit
-      else {
-        return false
-      }
-      if rank == 3 { return true }
-      if shown.isScreen { return false }
-      if rank == 2 { return true }
-      return !speaking.contains(shown.group) && now - slots[position].since >= Self.dwell
+      guard slots[position].carries(track), let shown = self.track(in: position) else { return false }
+      let other = self.rank(shown)
+      if rank.level != other.level { return rank.level > other.level }
+      guard rank.level == 0 else { return false }
+      if rank.ordinal != other.ordinal { return rank.ordinal < other.ordinal }
+      return rank.speaks && !other.speaks && now - slots[position].since >= Self.dwell
         && lastSpoke[shown.group].map { now - $0 >= Self.quiet } ?? true
     }
     return candidates.min { order($0, for: track) < order($1, for: track) }
   }
 
-  /// Lower is given up first: beside the track's own group, then whoever comes last.
-  private func order(_ position: Int, for track: Track) -> (Int, Int, Int64, Int64) {
-    guard let shown = self.track(in: position) else { return (0, 0, 0, 0) }
-    let (level, spoke) = rank(shown)
+  /// Lower is given up first: the largest share, then beside the track's own group, then what comes last.
+  private func order(_ position: Int, for track: Track) -> (Int, Int, Int, Int64, Int64) {
+    guard let shown = self.track(in: position) else { return (0, 0, 0, 0, 0) }
+    let rank = rank(shown)
     let isBeside = partners(position).contains { $0.group == track.group }
-    return (isBeside ? 0 : 1, level, spoke, slots[position].since.nanoseconds)
+    let share = rank.level > 0 ? 0 : -rank.ordinal
+    return (
+      share, isBeside ? 0 : 1, rank.level * 2 + (rank.speaks ? 1 : 0), rank.spoke,
+      slots[position].since.nanoseconds
+    )
   }
 
   /// Moves tracks of one kind beside those of their group, where a pair was full when they came. Each step makes

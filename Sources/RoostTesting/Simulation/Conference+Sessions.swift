@@ -114,8 +114,7 @@ extension Conference {
     let (room, token) = (participant.room, participant.client.token)
     let name = Self.roomName(room)
     let isDone = control.perform { directory in
-      guard let room = directory.administration(of: name) else { return false }
-      return (try? await room.remove(token.identity)) != nil
+      (try? await directory.remove(token.identity, from: name)) != nil
     }
     guard isDone == true else { return }
     removedIdentities.insert(token.identity)

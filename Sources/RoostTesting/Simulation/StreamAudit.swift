@@ -131,8 +131,26 @@ struct StreamAudit {
   ) -> Bool {
     if isFedAnew(from: last, to: next) { return true }
     if track.isHeld(from: last.sentAt, until: next.sentAt) { return true }
+    if isRunAhead(track, from: last, to: next) { return true }
     let span = min(last.packet, next.packet)...max(last.packet, next.packet)
     return track.packets[Int(span.lowerBound)...Int(span.upperBound)].contains { content.lacks($0.codec) }
+  }
+
+  /// So many numbers of the source in a row of which nothing is sent close up: the stream goes on behind what was sent.
+  private static let runAhead = 512
+
+  /// Whether between two packets of one track so many in a row did not reach the server that the stream was joined to
+  /// the source again.
+  private func isRunAhead(
+    _ track: PublishedTrack, from last: ReceivedStream.Entry, to next: ReceivedStream.Entry
+  ) -> Bool {
+    var missing = 0
+    for packet in track.packets[Int(min(last.packet, next.packet))...Int(max(last.packet, next.packet))] {
+      let hasArrived = packet.arrivedAt <= next.sentAt
+      missing = hasArrived ? 0 : missing + 1
+      if missing >= Self.runAhead { return true }
+    }
+    return false
   }
 
   /// Whether the slot was assigned between two packets of one publisher.

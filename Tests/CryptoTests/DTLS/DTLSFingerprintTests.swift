@@ -4,7 +4,7 @@ import Testing
 
 @testable import Crypto
 
-@Suite("DTLS fingerprints")
+@Suite("DTLS fingerprints", .timeLimit(.minutes(5)))
 struct DTLSFingerprintTests {
   private let wrong = Fingerprint(algorithm: .sha256, digest: [UInt8](repeating: 7, count: 32))
   /// RFC 5246 §7.2.2.

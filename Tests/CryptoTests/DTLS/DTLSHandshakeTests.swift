@@ -4,7 +4,7 @@ import Testing
 
 @testable import Crypto
 
-@Suite("DTLS handshake")
+@Suite("DTLS handshake", .timeLimit(.minutes(5)))
 struct DTLSHandshakeTests {
   private static func expectConnected(
     _ pair: Pair, profile: SRTPProfile, _ comment: Comment = "",

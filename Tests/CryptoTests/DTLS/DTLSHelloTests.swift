@@ -1,7 +1,7 @@
 import Crypto
 import Testing
 
-@Suite("Whose ClientHello it is")
+@Suite("Whose ClientHello it is", .timeLimit(.minutes(5)))
 struct DTLSHelloTests {
   /// Fragments of one message in one record: offset and size each.
   private func record(

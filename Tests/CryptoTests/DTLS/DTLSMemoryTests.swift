@@ -4,7 +4,7 @@ import Testing
 
 @testable import Crypto
 
-@Suite("Memory of handshakes", .serialized)
+@Suite("Memory of handshakes", .serialized, .timeLimit(.minutes(5)))
 struct DTLSMemoryTests {
   /// Bytes resident.
   private static func resident() -> Int {

@@ -18,7 +18,7 @@ private func isClientHello(_ datagram: [UInt8]) -> Bool {
   datagram.withUnsafeBytes { DTLSRecord.isClientHello($0) }
 }
 
-@Suite("DTLS records, RFC 6347 section 4.1")
+@Suite("DTLS records, RFC 6347 section 4.1", .timeLimit(.minutes(5)))
 struct DTLSRecordTests {
   @Test func `a header is read as it stands`() throws {
     let bytes = record(22, epoch: 3, [1, 2, 3])
@@ -67,7 +67,7 @@ struct DTLSRecordTests {
   }
 }
 
-@Suite("DTLS after the handshake")
+@Suite("DTLS after the handshake", .timeLimit(.minutes(5)))
 struct DTLSAssociationTests {
   private static func associations() throws -> (client: DTLSAssociation, server: DTLSAssociation) {
     let pair = try Pair()

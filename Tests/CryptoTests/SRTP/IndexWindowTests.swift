@@ -2,7 +2,7 @@ import Crypto
 import Model
 import Testing
 
-@Suite("Packet indices, RFC 3711 section 3.3")
+@Suite("Packet indices, RFC 3711 section 3.3", .timeLimit(.minutes(5)))
 struct IndexWindowTests {
   @Test func `an index is fresh once`() {
     var window = IndexWindow()
@@ -98,7 +98,7 @@ struct IndexWindowTests {
   }
 }
 
-@Suite("Index estimation, RFC 3711 section 3.3.1")
+@Suite("Index estimation, RFC 3711 section 3.3.1", .timeLimit(.minutes(5)))
 struct RTPIndexTests {
   @Test(
     arguments: [
@@ -129,7 +129,7 @@ struct RTPIndexTests {
   }
 }
 
-@Suite("Seal guard")
+@Suite("Seal guard", .timeLimit(.minutes(5)))
 struct SealGuardTests {
   @Test func `an index is admitted once, a repetition is counted`() {
     var seals = SealGuard(traps: false)

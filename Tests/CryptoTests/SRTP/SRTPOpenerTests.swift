@@ -29,7 +29,7 @@ private func stream(
   }
 }
 
-@Suite("SRTP opener")
+@Suite("SRTP opener", .timeLimit(.minutes(5)))
 struct SRTPOpenerTests {
   @Test(arguments: SRTPProfile.allCases)
   func `a stream with loss, reordering and duplicates is opened, each packet once`(
@@ -153,7 +153,7 @@ struct SRTPOpenerTests {
   }
 }
 
-@Suite("SRTCP opener")
+@Suite("SRTCP opener", .timeLimit(.minutes(5)))
 struct SRTCPOpenerTests {
   @Test(arguments: SRTPProfile.allCases)
   func `reports are opened once, in any order`(profile: SRTPProfile) throws {
@@ -229,7 +229,7 @@ struct SRTCPOpenerTests {
   }
 }
 
-@Suite("SRTP opener rebuilt from its state")
+@Suite("SRTP opener rebuilt from its state", .timeLimit(.minutes(5)))
 struct SRTPOpenerStateTests {
   @Test(arguments: SRTPProfile.allCases)
   func `it continues in mid-stream and opens nothing twice`(profile: SRTPProfile) throws {

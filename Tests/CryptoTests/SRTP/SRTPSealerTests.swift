@@ -2,7 +2,7 @@ import Crypto
 import Model
 import Testing
 
-@Suite("SRTP sealer")
+@Suite("SRTP sealer", .timeLimit(.minutes(5)))
 struct SRTPSealerTests {
   @Test(arguments: SRTPProfile.allCases)
   func `libsrtp opens whatever it seals, through rollovers`(profile: SRTPProfile) throws {

@@ -2,7 +2,7 @@ import Crypto
 import Model
 import Testing
 
-@Suite("SSRCs of a peer")
+@Suite("SSRCs of a peer", .timeLimit(.minutes(5)))
 struct StreamTableTests {
   /// Seals one packet of `ssrc`.
   private static func packet(_ sealer: inout SRTPSealer, ssrc: UInt32, index: UInt64 = 1) throws -> [UInt8] {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Crypto
 
-@Suite("SRTP vectors, RFC 3711 appendix B")
+@Suite("SRTP vectors, RFC 3711 appendix B", .timeLimit(.minutes(5)))
 struct CounterModeVectorTests {
   @Test(arguments: [
     (
@@ -41,7 +41,7 @@ struct CounterModeVectorTests {
   }
 }
 
-@Suite("SRTP vectors, RFC 7714 sections 16 and 17")
+@Suite("SRTP vectors, RFC 7714 sections 16 and 17", .timeLimit(.minutes(5)))
 struct GCMVectorTests {
   static let key128 = hex("000102030405060708090A0B0C0D0E0F")
   static let key256 = hex("000102030405060708090A0B0C0D0E0F101112131415161718191A1B1C1D1E1F")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Crypto
 
-@Suite("TLS identities")
+@Suite("TLS identities", .timeLimit(.minutes(5)))
 struct TLSIdentityTests {
   private func made(
     _ addresses: [SocketAddress] = [SocketAddress(ipv4: 192, 0, 2, 1, port: 7880)],

@@ -42,7 +42,7 @@ private struct Parsed: Decodable, Equatable {
   }
 }
 
-@Suite("Exposition")
+@Suite("Exposition", .timeLimit(.minutes(2)))
 struct ExpositionTests {
   @Test(arguments: [
     "plain", "", #"quo"te"#, #"back\slash"#, "line\nbreak", #"\n"#, #"\""#, "a,b=\"c\"} 7", "ümläut ✓",

@@ -68,6 +68,7 @@ final class House: Sendable {
 
   /// One that may do everything from outside.
   static let admin = token {
+    $0.room = Grants.everyRoom
     $0.roomCreate = true
     $0.roomList = true
     $0.roomAdmin = true
@@ -252,6 +253,8 @@ final class Guest {
     let answer = try await offer([kind], source: source)
     if let code = answer["code"] as? String { return code }
     let tracks = answer["tracks"] as? [NSDictionary] ?? []
-    return tracks.first { $0["mid"] as? String == newest }?["track"] as? String ?? "?"
+    let declined = answer["declined"] as? [NSDictionary] ?? []
+    return tracks.first { $0["mid"] as? String == newest }?["track"] as? String
+      ?? declined.first { $0["mid"] as? String == newest }?["code"] as? String ?? "?"
   }
 }

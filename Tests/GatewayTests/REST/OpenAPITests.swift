@@ -6,7 +6,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("What REST does and what openapi.json says")
+@Suite("What REST does and what openapi.json says", .timeLimit(.minutes(2)))
 struct OpenAPITests {
   static let parameters = ["room": "demo", "identity": "ada", "track": "TR_none"]
 

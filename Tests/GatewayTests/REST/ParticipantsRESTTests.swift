@@ -6,7 +6,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("REST: participants")
+@Suite("REST: participants", .timeLimit(.minutes(2)))
 struct ParticipantsRESTTests {
   static let path = "/v1/rooms/demo/participants"
 
@@ -128,7 +128,15 @@ struct ParticipantsRESTTests {
     await ada.ended()
     #expect(ada.socket.closeCode == 4010)
     #expect(try await bob.event("participant.left")["reason"] as? String == "removed")
-    #expect(await house.ask(.delete, "\(Self.path)/ada").problem == "participant-not-found")
+    // Who is absent is removed as well, also from a room that isn't there.
+    for path in ["\(Self.path)/ada", "\(Self.path)/never", "/v1/rooms/none/participants/ada"] {
+      #expect(await house.ask(.delete, path).status == 204)
+    }
+    for identity in ["never", "ada"] {
+      let room = identity == "ada" ? "none" : "demo"
+      let token = House.token(identity, issued: House.now - 5) { $0 = .join(room) }
+      #expect(await house.upgrade(token, room: room).problem == "token-removed")
+    }
 
     // Of before, or of who knows when.
     for issued in [House.now - 100, nil] {

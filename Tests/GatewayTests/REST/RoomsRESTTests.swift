@@ -6,7 +6,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("REST: rooms")
+@Suite("REST: rooms", .timeLimit(.minutes(2)))
 struct RoomsRESTTests {
   @Test func `a room is made once, shown, changed by merge patch, and ended`() async throws {
     let house = try House()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("How often an address may ask")
+@Suite("How often an address may ask", .timeLimit(.minutes(2)))
 struct AttemptLimiterTests {
   static func address(_ number: UInt32) -> AddressGroup {
     AddressGroup(SocketAddress(high: UInt64(number) << 32 | 0x2001_0DB8, low: 1, port: 9))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("Bounds at the doors")
+@Suite("Bounds at the doors", .timeLimit(.minutes(2)))
 struct BoundsTests {
   @Test func `a participant publishes so many tracks at once, and one more is declined`() async throws {
     var policy = NegotiationPolicy.server

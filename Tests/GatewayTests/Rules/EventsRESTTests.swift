@@ -6,7 +6,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("REST: events")
+@Suite("REST: events", .timeLimit(.minutes(2)))
 struct EventsRESTTests {
   @Test func `what happened in a room is read page by page, also when it is over`() async throws {
     let house = try House()

@@ -88,7 +88,7 @@ final class LivePeer {
   }
 }
 
-@Suite("Media and permissions")
+@Suite("Media and permissions", .timeLimit(.minutes(2)))
 struct PermissionMediaTests {
   /// Two who publish and one who gets it all, over real sockets.
   final class Call {

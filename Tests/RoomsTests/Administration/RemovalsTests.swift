@@ -2,11 +2,29 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Who was removed")
+/// Expectations can't change a value.
+private final class Table {
+  private var removals: Removals
+
+  init(memory: Int) { removals = Removals(memory: memory) }
+
+  var count: Int { removals.count }
+
+  @discardableResult
+  func insert(room: String, identity: String, now: Int) -> Bool {
+    removals.insert(room: room, identity: identity, now: now)
+  }
+
+  func forbids(room: String, identity: String, issued: Int?, now: Int) -> Bool {
+    removals.forbids(room: room, identity: identity, issued: issued, now: now)
+  }
+}
+
+@Suite("Who was removed", .timeLimit(.minutes(2)))
 struct RemovalsTests {
-  @Test func `who was removed is remembered for its time, and the table has a bound`() {
-    var removals = Removals(memory: 100)
-    removals.insert(room: "r", identity: "ada", now: 1_000)
+  @Test func `who was removed is remembered for its time`() {
+    let removals = Table(memory: 100)
+    #expect(removals.insert(room: "r", identity: "ada", now: 1_000))
     for (issued, now, isOut) in [
       (999, 1_001, true), (1_000, 1_001, true), (1_001, 1_001, false), (nil, 1_099, true),
       (nil, 1_100, false),
@@ -17,20 +35,48 @@ struct RemovalsTests {
     #expect(!removals.forbids(room: "s", identity: "ada", issued: nil, now: 1_001))
     #expect(!removals.forbids(room: "r", identity: "eve", issued: nil, now: 1_001))
     // Removed once more: the later one counts, also when the earlier is forgotten.
-    removals.insert(room: "r", identity: "ada", now: 1_050)
-    removals.insert(room: "r", identity: "bob", now: 1_120)
+    #expect(removals.insert(room: "r", identity: "ada", now: 1_050))
+    #expect(removals.insert(room: "r", identity: "bob", now: 1_120))
     #expect(removals.forbids(room: "r", identity: "ada", issued: 1_040, now: 1_120) && removals.count == 2)
-    for number in 0..<(Removals.capacity + 10) {
-      removals.insert(room: "flood", identity: "\(number)", now: 1_121)
+  }
+
+  @Test func `a room's full table forgets its own oldest and nothing of another room's`() {
+    let removals = Table(memory: 100)
+    #expect(removals.insert(room: "r", identity: "ada", now: 1_000))
+    for number in 0..<(Removals.perRoom + 10) {
+      #expect(removals.insert(room: "flood", identity: "\(number)", now: 1_001))
     }
+    #expect(removals.count == Removals.perRoom + 1)
+    #expect(removals.forbids(room: "flood", identity: "\(Removals.perRoom)", issued: nil, now: 1_001))
+    #expect(removals.forbids(room: "flood", identity: "10", issued: nil, now: 1_001))
+    #expect(!removals.forbids(room: "flood", identity: "9", issued: nil, now: 1_001))
+    #expect(removals.forbids(room: "r", identity: "ada", issued: nil, now: 1_001))
+    // The same one over and over takes one place.
+    for number in 0..<(5 * Removals.perRoom) {
+      #expect(removals.insert(room: "r", identity: "ada", now: 1_002 + number / 4_096))
+    }
+    #expect(removals.count == Removals.perRoom + 1)
+    #expect(removals.forbids(room: "r", identity: "ada", issued: 1_002, now: 1_007))
+  }
+
+  @Test func `where all rooms together are full, a room gives of its own or is refused`() {
+    let removals = Table(memory: 100)
+    #expect(removals.insert(room: "r", identity: "ada", now: 1_000))
+    var room = 0
+    while removals.count < Removals.capacity {
+      for number in 0..<min(Removals.perRoom, Removals.capacity - removals.count) {
+        removals.insert(room: "flood \(room)", identity: "\(number)", now: 1_001)
+      }
+      room += 1
+    }
+    #expect(!removals.insert(room: "new", identity: "eve", now: 1_002))
+    #expect(removals.insert(room: "r", identity: "bob", now: 1_002), "in the place of its own oldest")
+    #expect(removals.forbids(room: "r", identity: "bob", issued: nil, now: 1_002))
+    #expect(!removals.forbids(room: "r", identity: "ada", issued: nil, now: 1_002))
+    #expect(removals.forbids(room: "flood 1", identity: "0", issued: nil, now: 1_002))
     #expect(removals.count == Removals.capacity)
-    #expect(removals.forbids(room: "flood", identity: "\(Removals.capacity)", issued: nil, now: 1_121))
-    #expect(!removals.forbids(room: "flood", identity: "0", issued: nil, now: 1_121))
-    for number in 0..<(3 * Removals.capacity) {
-      removals.insert(room: "r", identity: "ada", now: 1_130 + number / 65_536)
-    }
-    #expect(
-      removals.count <= Removals.capacity
-        && removals.forbids(room: "r", identity: "ada", issued: nil, now: 1_132))
+    // What is too old makes room.
+    #expect(removals.insert(room: "new", identity: "eve", now: 1_101))
+    #expect(removals.count == 2)
   }
 }

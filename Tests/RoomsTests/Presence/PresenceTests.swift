@@ -3,7 +3,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Who is still there")
+@Suite("Who is still there", .timeLimit(.minutes(2)))
 struct PresenceTests {
   /// A participant on a clock of its own, in seconds.
   struct Run {

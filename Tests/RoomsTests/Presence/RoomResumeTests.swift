@@ -7,10 +7,10 @@ import Testing
 @testable import Rooms
 
 extension Room {
-  fileprivate func peer(of id: ParticipantID) -> PeerKey? { member(id)?.native.link?.key }
+  fileprivate func peer(of id: ParticipantID) -> PeerKey? { member(id)?.native.peer }
 }
 
-@Suite("Sessions that outlive their socket")
+@Suite("Sessions that outlive their socket", .timeLimit(.minutes(2)))
 struct RoomResumeTests {
   let clock = StandingClock()
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RoostTesting
 
-@Suite("The control plane on a virtual clock")
+@Suite("The control plane on a virtual clock", .timeLimit(.minutes(2)))
 struct ControlPlaneTests {
   /// The native door and its rooms, and who knocks there.
   private final class House {
@@ -102,7 +102,7 @@ struct ControlPlaneTests {
     let house = try House()
     defer { house.close() }
     let (ada, _) = try house.join("ada")
-    _ = house.control.perform { directory in try? await directory.administration(of: "room")?.remove("ada") }
+    _ = house.control.perform { directory in try? await directory.remove("ada", from: "room") }
     let texts = house.heard(ada)
     #expect(
       texts.count == 2 && texts[0].contains(#""reason":"removed","type":"closed""#) && texts[1] == "4010")

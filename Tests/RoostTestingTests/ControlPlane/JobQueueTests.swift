@@ -4,7 +4,7 @@ import Testing
 
 @testable import RoostTesting
 
-@Suite("Tasks of one thread")
+@Suite("Tasks of one thread", .timeLimit(.minutes(2)))
 struct JobQueueTests {
   private actor Counter {
     private(set) var log: [String] = []

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RoostTesting
 
-@Suite("A client of the native door in simulation")
+@Suite("A client of the native door in simulation", .timeLimit(.minutes(2)))
 struct RoomClientTests {
   let client = RoomClient(room: "room", token: SimulatedToken(identity: "ada", issued: 7))
   let now = Instant(nanoseconds: 1_000_000_000)

@@ -1,7 +1,7 @@
 import Testing
 import Wire
 
-@Suite("AV1 payloads, RTP specification §4.4")
+@Suite("AV1 payloads, RTP specification §4.4", .timeLimit(.minutes(2)))
 struct AV1PayloadTests {
   func parse(_ bytes: [UInt8]) throws(AV1Error) -> AV1Payload {
     try withBytes(bytes) { payload throws(AV1Error) in try AV1Payload(payload) }

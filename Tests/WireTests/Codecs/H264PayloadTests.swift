@@ -1,7 +1,7 @@
 import Testing
 import Wire
 
-@Suite("H.264 payloads, RFC 6184 §5")
+@Suite("H.264 payloads, RFC 6184 §5", .timeLimit(.minutes(2)))
 struct H264PayloadTests {
   func parse(_ bytes: [UInt8]) throws(H264Error) -> H264Payload {
     try withBytes(bytes) { payload throws(H264Error) in try H264Payload(payload) }

@@ -1,7 +1,7 @@
 import Testing
 import Wire
 
-@Suite("Redundant audio, RFC 2198 §3")
+@Suite("Redundant audio, RFC 2198 §3", .timeLimit(.minutes(2)))
 struct REDPayloadTests {
   func parse(_ bytes: [UInt8]) throws(REDError) -> REDPayload {
     try withBytes(bytes) { payload throws(REDError) in try REDPayload(payload) }

@@ -1,7 +1,7 @@
 import Testing
 import Wire
 
-@Suite("VP8 payload descriptor, RFC 7741 §4.2")
+@Suite("VP8 payload descriptor, RFC 7741 §4.2", .timeLimit(.minutes(2)))
 struct VP8DescriptorTests {
   func parse(_ bytes: [UInt8]) throws(VP8Error) -> VP8Descriptor {
     try withBytes(bytes) { payload throws(VP8Error) in try VP8Descriptor(payload) }

@@ -1,7 +1,7 @@
 import Testing
 import Wire
 
-@Suite("VP9 payload descriptor, RFC 9628 §4.2")
+@Suite("VP9 payload descriptor, RFC 9628 §4.2", .timeLimit(.minutes(2)))
 struct VP9DescriptorTests {
   func parse(_ bytes: [UInt8]) throws(VP9Error) -> VP9Descriptor {
     try withBytes(bytes) { payload throws(VP9Error) in try VP9Descriptor(payload) }

@@ -2,7 +2,7 @@ import Model
 import Testing
 import Wire
 
-@Suite("RTCP messages, written and read")
+@Suite("RTCP messages, written and read", .timeLimit(.minutes(2)))
 struct RTCPMessageTests {
   let sources = FeedbackSources(sender: 0x0102_0304, media: 0x0506_0708)
   let sourceBytes: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]

@@ -24,7 +24,7 @@ func first<R>(_ bytes: [UInt8], _ body: (RTCPPacket) throws(RTCPError) -> R) thr
   }
 }
 
-@Suite("RTCP compounds, RFC 3550 §6.1")
+@Suite("RTCP compounds, RFC 3550 §6.1", .timeLimit(.minutes(2)))
 struct RTCPReaderTests {
   let report: [UInt8] = [0x80, 201, 0, 1, 0, 0, 0, 1]
   let pictureLoss: [UInt8] = [0x81, 206, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2]

@@ -1,7 +1,7 @@
 import Testing
 import Wire
 
-@Suite("Transport-wide feedback")
+@Suite("Transport-wide feedback", .timeLimit(.minutes(2)))
 struct TransportFeedbackTests {
   typealias Entry = TransportFeedback.Entry
   let sources = FeedbackSources(sender: 1, media: 2)

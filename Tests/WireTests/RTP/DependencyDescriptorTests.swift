@@ -1,7 +1,7 @@
 import Testing
 import Wire
 
-@Suite("Dependency descriptor, AV1 RTP specification, appendix A")
+@Suite("Dependency descriptor, AV1 RTP specification, appendix A", .timeLimit(.minutes(2)))
 struct DependencyDescriptorTests {
   func parse(
     _ bytes: [UInt8], known: DependencyTemplates? = nil

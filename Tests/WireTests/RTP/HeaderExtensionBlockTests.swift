@@ -1,7 +1,7 @@
 import Testing
 import Wire
 
-@Suite("Header extension block laid out ahead, RFC 8285")
+@Suite("Header extension block laid out ahead, RFC 8285", .timeLimit(.minutes(2)))
 struct HeaderExtensionBlockTests {
   /// A packet of `count` bytes of 0xFF whose header is written with `body`; nil if `body` says so.
   private func packet(

@@ -1,7 +1,7 @@
 import Testing
 import Wire
 
-@Suite("RTP header extensions, RFC 8285")
+@Suite("RTP header extensions, RFC 8285", .timeLimit(.minutes(2)))
 struct HeaderExtensionTests {
   typealias Element = HeaderExtensionReader.Element
 

@@ -1,7 +1,7 @@
 import Testing
 import Wire
 
-@Suite("RTP header, RFC 3550 §5.1")
+@Suite("RTP header, RFC 3550 §5.1", .timeLimit(.minutes(2)))
 struct RTPHeaderTests {
   /// Version 2, padding, extension, two contributors; payload type 96 with marker.
   let full: [UInt8] = [

@@ -1,7 +1,7 @@
 import Testing
 import Wire
 
-@Suite("Writing RTP headers")
+@Suite("Writing RTP headers", .timeLimit(.minutes(2)))
 struct RTPWriterTests {
   func append(_ writer: inout RTPWriter, _ id: UInt8, _ data: [UInt8]) -> Bool {
     withBytes(data + [0]) { writer.append(id: id, $0.baseAddress!, size: data.count) }

@@ -1,7 +1,7 @@
 import Testing
 import Wire
 
-@Suite("Retransmission, RFC 4588")
+@Suite("Retransmission, RFC 4588", .timeLimit(.minutes(2)))
 struct RTXTests {
   /// Extension block, two bytes of payload, two of padding.
   let original: [UInt8] = [
@@ -51,7 +51,7 @@ struct RTXTests {
   }
 }
 
-@Suite("Extending sequence numbers")
+@Suite("Extending sequence numbers", .timeLimit(.minutes(2)))
 struct SequenceExtenderTests {
   @Test func `the value nearest to the highest is taken, across wraps`() {
     var extender = SequenceExtender()

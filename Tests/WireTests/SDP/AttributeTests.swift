@@ -2,7 +2,7 @@ import Model
 import Testing
 import Wire
 
-@Suite("Candidates, RFC 8839 §5.1")
+@Suite("Candidates, RFC 8839 §5.1", .timeLimit(.minutes(2)))
 struct CandidateTests {
   @Test func `a host candidate is written as browsers read it`() throws {
     let address = try #require(SocketAddress(host: "192.0.2.7", port: 7882))
@@ -57,7 +57,7 @@ struct CandidateTests {
   }
 }
 
-@Suite("Attributes")
+@Suite("Attributes", .timeLimit(.minutes(2)))
 struct AttributeTests {
   @Test func `directions turn around`() {
     #expect(MediaDirection.allCases.map(\.reversed) == [.sendrecv, .recvonly, .sendonly, .inactive])

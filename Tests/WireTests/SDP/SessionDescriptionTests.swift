@@ -2,7 +2,7 @@ import Model
 import Testing
 import Wire
 
-@Suite("Session descriptions, RFC 8866")
+@Suite("Session descriptions, RFC 8866", .timeLimit(.minutes(2)))
 struct SessionDescriptionTests {
   @Test func `all of the recorded offers are here`() {
     #expect(Offers.names.count == 47)
@@ -114,7 +114,7 @@ struct SessionDescriptionTests {
   }
 }
 
-@Suite("Descriptions that are refused")
+@Suite("Descriptions that are refused", .timeLimit(.minutes(2)))
 struct SDPErrorTests {
   @Test(
     arguments: [

@@ -2,7 +2,7 @@ import Model
 import Testing
 import Wire
 
-@Suite("STUN messages, RFC 8489 and RFC 5769")
+@Suite("STUN messages, RFC 8489 and RFC 5769", .timeLimit(.minutes(2)))
 struct STUNMessageTests {
   private func parse(_ bytes: [UInt8]) throws(STUNError) -> STUNMessage {
     let result = bytes.withUnsafeBytes { bytes in
@@ -201,7 +201,7 @@ struct STUNMessageTests {
   }
 }
 
-@Suite("Peeking at a check")
+@Suite("Peeking at a check", .timeLimit(.minutes(2)))
 struct STUNPeekTests {
   private func peek(_ bytes: [UInt8]) -> String? {
     bytes.withUnsafeBytes { bytes in

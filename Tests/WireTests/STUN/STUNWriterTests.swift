@@ -2,7 +2,7 @@ import Model
 import Testing
 import Wire
 
-@Suite("Writing STUN")
+@Suite("Writing STUN", .timeLimit(.minutes(2)))
 struct STUNWriterTests {
   private let transaction = STUNTransactionID(high: 0xB7E7_A701, low: 0xBC34_D686_FA87_DFAE)
 

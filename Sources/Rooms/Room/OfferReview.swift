@@ -1,0 +1,77 @@
+internal import Model
+internal import Negotiation
+internal import Peer
+internal import Wire
+
+/// What an offer wants to send, section by section, held against what its owner may publish.
+struct OfferReview {
+  /// What is said of each section that sends, by its place in the description.
+  private(set) var sources: [Int: TrackSource] = [:]
+  private(set) var entries: [Int: OfferedTrack] = [:]
+  /// Sections in which their owner may not publish what it says.
+  private(set) var forbidden: Set<Int> = []
+  /// Tracks that begin or end by the offer: each is an event for everybody in the room.
+  private(set) var changes = 0
+
+  /// - Throws: an entry of `tracks` names no section of the offer.
+  init(
+    _ description: SessionDescription, _ tracks: [OfferedTrack], of member: Member, on transport: Transport
+  ) throws(OfferError) {
+    var places: [String: Int] = [:]
+    for (index, section) in description.media.enumerated() {
+      if let mid = section.mid { places[mid] = index }
+    }
+    for track in tracks {
+      guard let index = places[track.mid] else {
+        throw .field("tracks.mid: the offer has no section with mid \(track.mid)")
+      }
+      entries[index] = track
+    }
+    for (index, section) in description.media.enumerated() {
+      let known = transport.key(ofSection: index)
+      let published = transport.published.first { $0.key == known }
+      guard let kind = section.kind, section.isRTP, !section.isStopped,
+        (description.attributes(of: section).direction ?? .sendrecv).sends
+      else {
+        if published != nil { changes += 1 }
+        continue
+      }
+      // A track that is published is what it was published as, whatever is said of it later.
+      if let published {
+        sources[index] = published.info.source
+        continue
+      }
+      let withdrawn = known.flatMap { transport.withdrawn[$0] }
+      let source = entries[index]?.source ?? withdrawn ?? .usual(of: kind)
+      sources[index] = source
+      if member.grants.mayPublish(source, as: kind) {
+        changes += 1
+      } else if withdrawn == nil {
+        // What was withdrawn stays agreed on, and nothing of it is published: a client need not take back what was
+        // taken from it.
+        forbidden.insert(index)
+      }
+    }
+  }
+}
+
+extension MediaDescription {
+  /// nil: neither audio nor video.
+  fileprivate var kind: MediaKind? {
+    switch media {
+    case "audio": .audio
+    case "video": .video
+    default: nil
+    }
+  }
+}
+
+extension Transport {
+  /// The track that comes in that section of the description, as agreed on last.
+  fileprivate func key(ofSection index: Int) -> TrackKey? {
+    guard let peer, let sections = negotiator?.sections, sections.indices.contains(index),
+      let receive = sections[index].receive
+    else { return nil }
+    return TrackKey(peer: peer, index: receive.index)
+  }
+}
