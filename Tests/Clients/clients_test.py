@@ -63,16 +63,17 @@ class ClientsTest(unittest.TestCase):
         subprocess.run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "color=white:size=320x240:rate=30:duration=2",
                         "-c:v", "libvpx", "-g", "30", cls.folder / "white.ivf"], check=True, timeout=60)
 
-    def start(self, roost, identity, *command, folder=None):
+    def start(self, roost, identity, *command, folder=None, **grants):
         """`URL ROOM TOKEN SECONDS` stand where the command says so."""
-        given = {"URL": f"ws://{roost.public}", "ROOM": "demo", "TOKEN": token(identity), "SECONDS": str(SECONDS)}
+        given = {"URL": f"ws://{roost.public}", "ROOM": "demo", "TOKEN": token(identity, **grants),
+                 "SECONDS": str(SECONDS)}
         child = subprocess.Popen([given.get(word, word) for word in command], cwd=folder or self.folder, text=True,
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(child.kill)
         return child
 
-    def python(self, roost, identity, pairs):
-        return self.start(roost, identity, PYTHON, "client.py", "URL", "ROOM", "TOKEN", "SECONDS", str(pairs))
+    def python(self, roost, identity, pairs, **grants):
+        return self.start(roost, identity, PYTHON, "client.py", "URL", "ROOM", "TOKEN", "SECONDS", str(pairs), **grants)
 
     def end(self, child):
         """What it printed."""
@@ -114,6 +115,16 @@ class ClientsTest(unittest.TestCase):
             for seen in [Seen(self.end(each)) for each in clients]:
                 self.assertGreater(max(seen.sounds.values()), SOUNDS)
                 self.assertEqual(seen.pictures, {})
+
+    def test_aiortc_goes_on_where_its_first_section_is_not_allowed(self):
+        with Roost() as roost:
+            ann = self.python(roost, "ann", 1, canPublishSources=["camera"])
+            bob = self.python(roost, "bob", 1)
+            ann, bob = Seen(self.end(ann)), Seen(self.end(bob))
+        self.assertShows(ann.pictures.values(), GREY)
+        self.assertShows(bob.pictures.values(), GREY)
+        self.assertGreater(max(ann.sounds.values()), SOUNDS)
+        self.assertEqual(bob.sounds, {})
 
     def test_webrtcbin_sends_and_receives(self):
         with Roost() as roost:

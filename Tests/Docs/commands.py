@@ -2,7 +2,6 @@
 instead. A command that no rule knows fails the test."""
 
 import dataclasses
-import pathlib
 import re
 import shlex
 import subprocess

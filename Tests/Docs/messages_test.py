@@ -16,7 +16,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "Server")]
 import commands  # noqa: E402
 from blocks import ALL, ROOT  # noqa: E402
 from doors import join  # noqa: E402
-from roost import Roost, claims, hear, put_together, say, token  # noqa: E402
+from roost import Roost, ask, claims, hear, put_together, say, token  # noqa: E402
 
 
 class MessagesTest(unittest.TestCase):
@@ -119,6 +119,23 @@ class MessagesTest(unittest.TestCase):
             for more, wanted in [({"exp": now - 50}, usual), ({"exp": now - 70}, "token-expired"), ({"nbf": now + 50}, usual),
                                  ({"nbf": now + 70}, "token-not-yet-valid")]:
                 self.assertEqual(first(good | more), wanted, more)
+
+
+    def test_who_administers_what(self):
+        """roomAdmin is for the token's room, for all rooms with "*", and without a room for none."""
+        def asked(roost, path, **video):
+            said = {"iss": "devkey", "exp": int(time.time()) + 60, "video": {"roomAdmin": True} | video}
+            text = put_together({"alg": "HS256", "typ": "JWT"}, said)
+            return ask(roost, "GET", f"/v1/rooms/{path}/participants", text).status
+
+        with Roost() as roost:
+            creator = {"iss": "devkey", "exp": int(time.time()) + 60, "video": {"roomCreate": True}}
+            for room in ("demo", "other"):
+                made = ask(roost, "POST", "/v1/rooms", put_together({"alg": "HS256"}, creator), {"name": room})
+                self.assertEqual(made.status, 201)
+            self.assertEqual([asked(roost, room, room="demo") for room in ("demo", "other")], [200, 403])
+            self.assertEqual([asked(roost, room, room="*") for room in ("demo", "other")], [200, 200])
+            self.assertEqual([asked(roost, room) for room in ("demo", "other")], [403, 403])
 
 
 class StatementsTest(unittest.TestCase):
