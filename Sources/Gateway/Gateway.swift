@@ -1,5 +1,5 @@
 public import HTTPServer
-internal import Model
+public import Model
 public import Rooms
 
 public struct GatewayConfiguration: Sendable {
@@ -15,6 +15,14 @@ public struct GatewayConfiguration: Sendable {
   public var crossOrigin = CrossOrigin()
   /// Seconds since 1970.
   public var now: @Sendable () -> Int
+  /// A clock that is never stepped.
+  public var instant: @Sendable () -> Instant = {
+    let origin = ContinuousClock.now
+    return {
+      let span = (ContinuousClock.now - origin).components
+      return Instant(nanoseconds: span.seconds &* 1_000_000_000 &+ span.attoseconds / 1_000_000_000)
+    }
+  }()
 
   /// Who is served while trying out.
   public enum Development: Equatable, Sendable {
@@ -106,6 +114,7 @@ public struct Gateway: HTTPHandler {
     }
     terms.iceServers = { [configuration] in configuration.iceServers.list(for: $0, now: configuration.now()) }
     terms.now = configuration.now
+    terms.instant = configuration.instant
     terms.renew = { [configuration] token, grants in
       guard let secret = configuration.keys[token.apiKey], !rooms.forbids(token, in: room) else { return nil }
       let fresh = token.renewed(at: configuration.now(), grants: grants)
@@ -121,7 +130,8 @@ public struct Gateway: HTTPHandler {
     } else if request.headers["authorization"] != nil {
       return .refuse(Problem.response(401, "token-malformed", "Authorization is no Bearer token"))
     }
-    return .accept(subprotocol: Self.subprotocol) { [authorized, terms, tokens] socket in
+    return .accept(subprotocol: Self.subprotocol, greets: authorized == nil) {
+      [authorized, terms, tokens] socket in
       await SignallingConnection(socket: socket, terms: terms, rooms: rooms, tokens: tokens)
         .run(authorized: authorized)
     }

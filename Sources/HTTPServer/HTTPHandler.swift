@@ -9,9 +9,12 @@ public protocol HTTPHandler: Sendable {
 public enum UpgradeDecision: Sendable {
   /// - Parameters:
   ///   - subprotocol: one that the client offered; the handshake names none where nil.
+  ///   - greets: nothing is known of the client yet: until `WebSocket.admit()` its messages are bounded by
+  ///     `HTTPLimits.greetingBytes`.
   ///   - serve: lives as long as the connection: when it returns, the connection closes with 1000; when
   ///     the connection goes, its `messages` end.
-  case accept(subprotocol: String?, serve: @Sendable (WebSocket) async -> Void)
+  case accept(
+    subprotocol: String?, greets: Bool = false, serve: @Sendable (WebSocket) async -> Void)
   case refuse(HTTPResponse)
 }
 

@@ -28,6 +28,9 @@ public struct HTTPLimits: Equatable, Sendable {
   public var writeTime: Duration = .seconds(20)
   /// Bytes of a WebSocket message, its fragments joined; beyond: close 1009.
   public var messageBytes = 262_144
+  /// Of the first message of a WebSocket whose client has to say who it is, and of all that waits to be read of it until
+  /// then; beyond: close 1009 or 1013.
+  public var greetingBytes = 16_384
   /// What waits for a slow WebSocket client (sent, not yet taken by TCP) or for a slow handler (received, not
   /// yet read); beyond: the waiting messages are dropped and the connection closes with 1013.
   public var queuedMessages = 1024

@@ -3,7 +3,7 @@ internal import Crypto
 public import ICE
 internal import Media
 public import Model
-internal import Wire
+public import Wire
 
 /// One remote peer's transport: ICE, DTLS, SRTP, and the tracks and slots on it.
 ///
@@ -219,6 +219,10 @@ public struct Peer: ~Copyable {
 
   /// Whether an authenticated check came on the path, so that its datagrams are this peer's.
   public func knows(_ path: NetworkPath) -> Bool { ice.isValidated(path) || ice.hasValidCheck(path) }
+  /// Whether the peer has answered a check of ours on the path.
+  public func hasProven(_ path: NetworkPath) -> Bool { ice.isProven(path) }
+  /// Whether an answer to that check of ours is awaited.
+  public func expects(_ transaction: STUNTransactionID) -> Bool { ice.expects(transaction) }
 
   /// Indices of tracks and slots are below these; some may be gone.
   public var receiverCount: Int { receivers.count }

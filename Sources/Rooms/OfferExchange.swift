@@ -4,12 +4,13 @@ public import Wire
 /// What a client says of a section in which it sends.
 public struct OfferedTrack: Sendable {
   public var mid: String
-  public var source: TrackSource
+  /// nil: a camera or a microphone, by the section's kind.
+  public var source: TrackSource?
   public var name: String?
-  /// Held from its first packet on.
+  /// Muted from its first packet on.
   public var muted: Bool
 
-  public init(mid: String, source: TrackSource, name: String? = nil, muted: Bool = false) {
+  public init(mid: String, source: TrackSource?, name: String? = nil, muted: Bool = false) {
     self.mid = mid
     self.source = source
     self.name = name

@@ -96,4 +96,6 @@ public struct DataMessage: Equatable, Sendable {
   public let topic: String?
   /// May be left out where the receiver is slow.
   public let reliable: Bool
+  /// For the front doors.
+  public let wire = SharedText()
 }

@@ -66,6 +66,8 @@ public struct RoomEvent: Sendable {
   public var participant: ParticipantInfo?
   public var track: TrackInfo?
   public var reason: LeaveReason?
+  /// For the front doors.
+  public let wire = SharedText()
 }
 
 /// Which track a slot shows, by the section's mid.

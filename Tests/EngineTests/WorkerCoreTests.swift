@@ -72,7 +72,9 @@ struct WorkerCoreTests {
     /// Moves a peer to another worker, as its first check there would.
     func move(_ key: PeerKey, from: Int, to worker: Int) {
       guard let place = cores[from].peers.find(key) else { return }
-      cores[from].peers[record: place].paths = [(WorkerCoreTests.path, worker)]
+      cores[from].peers[record: place].paths = [
+        ClaimedPath(path: WorkerCoreTests.path, via: worker, isProven: false)
+      ]
       cores[from].handOn(place, to: worker, now: now)
       settle()
     }

@@ -5,62 +5,158 @@ import Testing
 
 @Suite("Messages of the native protocol", .timeLimit(.minutes(2)))
 struct ClientMessageTests {
+  static func long(_ count: Int) -> String { String(repeating: "x", count: count) }
+
   @Test(arguments: [
-    ("", ClientMessageError.notJSON), ("null", .notJSON), ("{", .notJSON), ("7", .notJSON),
+    ("", ClientMessageError.notJSON), ("null", .notJSON), ("{", .notJSON), ("7", .notJSON), ("[]", .notJSON),
     (String(repeating: "[", count: 100_000), .notJSON),
-    ("{}", .field("type", id: nil)), (#"{"type":7,"id":1}"#, .field("type", id: .number(1))),
-    (#"{"type":"ping","id":""}"#, .field("id", id: nil)),
-    (#"{"type":"ping","id":1.5}"#, .field("id", id: nil)),
-    (#"{"type":"ping","id":{}}"#, .field("id", id: nil)),
-    (#"{"type":"ping","id":"\#(String(repeating: "x", count: 65))"}"#, .field("id", id: nil)),
-    (#"{"type":"auth"}"#, .field("token", id: nil)),
-    (#"{"type":"auth","token":{}}"#, .field("token", id: nil)),
-    (#"{"type":"offer","sdp":""}"#, .field("sdp", id: nil)),
-    (#"{"type":"offer","sdp":"x","tracks":{}}"#, .field("tracks", id: nil)),
-    (#"{"type":"offer","sdp":"x","tracks":[7]}"#, .field("tracks", id: nil)),
-    (#"{"type":"offer","sdp":"x","tracks":[{}]}"#, .field("tracks.mid", id: nil)),
-    (#"{"type":"offer","sdp":"x","tracks":[{"mid":"0"},{"mid":"0"}]}"#, .field("tracks.mid", id: nil)),
-    (#"{"type":"offer","sdp":"x","tracks":[{"mid":"0","source":1}]}"#, .field("tracks.source", id: nil)),
+    (
+      #"{"type":"ping","x":\#(String(repeating: "[", count: 17))\#(String(repeating: "]", count: 17))}"#,
+      .notJSON
+    ),
+    (#"{"type":"ping","type":"ping"}"#, .notJSON), (#"{"type":"ping",}"#, .notJSON),
+    (#"{"type":"ping"} x"#, .notJSON), (#"{"type":"ping","x":tru}"#, .notJSON),
+    (#"{"type":"ping","x":01}"#, .notJSON), (#"{"type":"ping","x":[1 2]}"#, .notJSON),
+    (#"{"type":"ping","x":{"a"}}"#, .notJSON), (#"{"type":"ping","x":"\q"}"#, .notJSON),
+    (#"{"type":"ping","x":[}"#, .notJSON), (#"{"type":"ping","x":{]}"#, .notJSON),
+    ("{\(String((0..<65).map { #""m\#($0)":0,"# }.joined().dropLast()))}", .notJSON),
+    ("{}", .field("type", .missing, id: nil)),
+    (#"{"type":7,"id":1}"#, .field("type", .expected("a string"), id: RequestID(1))),
+    (#"{"type":"\#(long(65))"}"#, .field("type", .tooLong(64), id: nil)),
+    (#"{"type":"ping","id":""}"#, badID), (#"{"type":"ping","id":{}}"#, badID),
+    (#"{"type":"ping","id":true}"#, badID), (#"{"type":"ping","id":"\#(long(65))"}"#, badID),
+    (#"{"type":"ping","id":0.\#(String(repeating: "1", count: 63))}"#, badID),
+    (#"{"type":"auth"}"#, .field("token", .missing, id: nil)),
+    (#"{"type":"auth","token":{}}"#, .field("token", .expected("a string"), id: nil)),
+    (
+      #"{"type":"resume","resumeToken":"\#(long(129))","after":0}"#,
+      .field("resumeToken", .tooLong(128), id: nil)
+    ),
+    (
+      #"{"type":"resume","resumeToken":"t","after":-1}"#,
+      .field("after", .expected("a whole number from 0"), id: nil)
+    ),
+    (
+      #"{"type":"resume","resumeToken":"t","after":1.5}"#,
+      .field("after", .expected("a whole number from 0"), id: nil)
+    ),
+    (#"{"type":"offer"}"#, .field("sdp", .missing, id: nil)),
+    (#"{"type":"offer","sdp":""}"#, .field("sdp", .expected("a session description"), id: nil)),
+    (#"{"type":"offer","sdp":"\#(long(262_145))"}"#, .field("sdp", .tooLong(262_144), id: nil)),
+    (#"{"type":"offer","sdp":"x","tracks":{}}"#, .field("tracks", .expected("a list of tracks"), id: nil)),
+    (#"{"type":"offer","sdp":"x","tracks":[7]}"#, .field("tracks", .expected("a list of objects"), id: nil)),
+    (#"{"type":"offer","sdp":"x","tracks":[{}]}"#, .field("tracks.mid", .missing, id: nil)),
+    (
+      #"{"type":"offer","sdp":"x","tracks":[{"mid":"0"},{"mid":"0"}]}"#,
+      .field("tracks.mid", .expected("another one for each track"), id: nil)
+    ),
+    (
+      #"{"type":"offer","sdp":"x","tracks":[{"mid":"0","source":1}]}"#,
+      .field("tracks.source", .expected("a string"), id: nil)
+    ),
+    (
+      #"{"type":"offer","sdp":"x","tracks":[{"mid":"0","source":"hologram"}]}"#,
+      .field(
+        "tracks.source", .expected("one of camera, microphone, screen_share, screen_share_audio, unknown"),
+        id: nil)
+    ),
     (
       #"{"type":"offer","sdp":"x","tracks":[\#(String(repeating: #"{"mid":"0"},"#, count: 64)){"mid":"1"}]}"#,
-      .field("tracks", id: nil)
+      .field("tracks", .tooLong(64), id: nil)
     ),
-    (#"{"type":"candidate","mid":"0"}"#, .field("candidate", id: nil)),
-    (#"{"type":"candidate","candidate":"c","mid":0}"#, .field("mid", id: nil)),
-    (#"{"type":"offer","sdp":"x","tracks":[{"mid":"0","muted":"yes"}]}"#, .field("tracks.muted", id: nil)),
-    (#"{"type":"offer","sdp":"x","tracks":[{"mid":"0","name":"a\u0007"}]}"#, .field("tracks.name", id: nil)),
-    (#"{"type":"subscribe","id":1}"#, .field("track", id: .number(1))),
-    (#"{"type":"subscribe","track":""}"#, .field("track", id: nil)),
-    (#"{"type":"subscribe","track":"\#(String(repeating: "x", count: 65))"}"#, .field("track", id: nil)),
-    (#"{"type":"subscribe","track":"t","mid":7}"#, .field("mid", id: nil)),
-    (#"{"type":"subscribe","track":"t","maxWidth":320,"id":2}"#, .unsupported("maxWidth", id: .number(2))),
-    (#"{"type":"subscribe","track":"t","quality":{}}"#, .unsupported("quality", id: nil)),
-    (#"{"type":"unsubscribe","track":[]}"#, .field("track", id: nil)),
-    (#"{"type":"mute","track":"t"}"#, .field("muted", id: nil)),
-    (#"{"type":"mute","track":"t","muted":1}"#, .field("muted", id: nil)),
-    (#"{"type":"update","name":""}"#, .field("name", id: nil)),
-    (#"{"type":"update","name":"a\nb"}"#, .field("name", id: nil)),
-    (#"{"type":"update","name":"\#(String(repeating: "x", count: 129))"}"#, .field("name", id: nil)),
+    (#"{"type":"candidate","mid":"0"}"#, .field("candidate", .missing, id: nil)),
+    (#"{"type":"candidate","candidate":"c","mid":0}"#, .field("mid", .expected("a string"), id: nil)),
     (
-      #"{"type":"update","metadata":"\#(String(repeating: "x", count: 65_537))"}"#,
-      .field("metadata", id: nil)
+      #"{"type":"offer","sdp":"x","tracks":[{"mid":"0","muted":"yes"}]}"#,
+      .field("tracks.muted", .expected("true or false"), id: nil)
     ),
-    (#"{"type":"update","attributes":{"a":1}}"#, .field("attributes", id: nil)),
-    (#"{"type":"update","attributes":[]}"#, .field("attributes", id: nil)),
-    (#"{"type":"data"}"#, .field("payload", id: nil)),
-    (#"{"type":"data","payload":"not base64"}"#, .field("payload", id: nil)),
-    (#"{"type":"data","payload":"aXXXXXXXXXXXXXXXXXXXXXGk="}"#, .field("payload", id: nil)),
-    (#"{"type":"data","payload":"\#(String(repeating: "A", count: 21_852))"}"#, .field("payload", id: nil)),
-    (#"{"type":"data","payload":"","topic":""}"#, .field("topic", id: nil)),
-    (#"{"type":"data","payload":"","reliable":"no"}"#, .field("reliable", id: nil)),
-    (#"{"type":"data","payload":"","destinations":"eve"}"#, .field("destinations", id: nil)),
+    (#"{"type":"offer","sdp":"x","tracks":[{"mid":"0","name":"a\u0007"}]}"#, badName("tracks.name")),
+    (#"{"type":"subscribe","id":1}"#, .field("track", .missing, id: RequestID(1))),
+    (#"{"type":"subscribe","track":""}"#, .field("track", .expected("a track's id"), id: nil)),
+    (#"{"type":"subscribe","track":"\#(long(65))"}"#, .field("track", .tooLong(64), id: nil)),
+    (#"{"type":"subscribe","track":"t","mid":7}"#, .field("mid", .expected("a string"), id: nil)),
+    (#"{"type":"subscribe","track":"t","maxWidth":320,"id":2}"#, .unsupported("maxWidth", id: RequestID(2))),
+    (#"{"type":"subscribe","track":"t","quality":{}}"#, .unsupported("quality", id: nil)),
+    (#"{"type":"unsubscribe","track":[]}"#, .field("track", .expected("a string"), id: nil)),
+    (#"{"type":"mute","track":"t"}"#, .field("muted", .missing, id: nil)),
+    (#"{"type":"mute","track":"t","muted":1}"#, .field("muted", .expected("true or false"), id: nil)),
+    (#"{"type":"update","name":""}"#, badName("name")),
+    (#"{"type":"update","name":"a\nb"}"#, badName("name")),
+    (#"{"type":"update","name":"\#(long(129))"}"#, .field("name", .tooLong(128), id: nil)),
+    (#"{"type":"update","metadata":"\#(long(65_537))"}"#, .field("metadata", .tooLong(65_536), id: nil)),
+    (#"{"type":"update","metadata":"\ud83d"}"#, .field("metadata", .expected("a string"), id: nil)),
+    (#"{"type":"update","attributes":{"a":1}}"#, badAttributes),
+    (#"{"type":"update","attributes":{"a":"1","a":"2"}}"#, badAttributes),
+    (#"{"type":"update","attributes":[]}"#, badAttributes),
+    (
+      #"{"type":"update","attributes":{\#(String((0..<257).map { #""\#($0)":"","# }.joined().dropLast()))}}"#,
+      .field("attributes", .tooLong(256), id: nil)
+    ),
+    (
+      #"{"type":"update","attributes":{"a":"\#(long(65_537))"}}"#,
+      .field("attributes", .tooLong(256), id: nil)
+    ),
+    (#"{"type":"data"}"#, .field("payload", .missing, id: nil)),
+    (#"{"type":"data","payload":"not base64"}"#, .field("payload", .expected("base64"), id: nil)),
+    (
+      #"{"type":"data","payload":"aXXXXXXXXXXXXXXXXXXXXXGk="}"#,
+      .field("payload", .expected("base64"), id: nil)
+    ),
+    (#"{"type":"data","payload":"\#(long(21_852))"}"#, .field("payload", .tooLong(21_848), id: nil)),
+    (#"{"type":"data","payload":"","topic":""}"#, badName("topic")),
+    (
+      #"{"type":"data","payload":"","reliable":"no"}"#,
+      .field("reliable", .expected("true or false"), id: nil)
+    ),
+    (
+      #"{"type":"data","payload":"","destinations":"eve"}"#,
+      .field("destinations", .expected("a list of identities"), id: nil)
+    ),
     (
       #"{"type":"data","payload":"","destinations":[\#(String(repeating: #""e","#, count: 256))"e"]}"#,
-      .field("destinations", id: nil)
+      .field("destinations", .tooLong(256), id: nil)
     ),
   ])
-  func `what is no message is told by its first wrong field`(text: String, reason: ClientMessageError) {
+  func `what is no message is refused by its first wrong field, and what is wrong with it`(
+    text: String, reason: ClientMessageError
+  ) {
     #expect(throws: reason) { try ClientMessage(json: text) }
+  }
+
+  static let badID = ClientMessageError.field(
+    "id", .expected("a number or a string of 1 to 64 bytes"), id: nil)
+  static let badAttributes = ClientMessageError.field(
+    "attributes", .expected("an object of strings"), id: nil)
+  static func badName(_ field: String) -> ClientMessageError {
+    .field(field, .expected("a text of 1 to 128 bytes without control characters"), id: nil)
+  }
+
+  @Test(arguments: [
+    "1", "-7", "0", "1.0", "1e3", "18446744073709551616", #""a""#, #""ä""#, #""\u0041""#, #""1""#,
+    "\"\(long(64))\"",
+  ])
+  func `a request's id comes back byte for byte`(json: String) throws {
+    let message = try ClientMessage(json: #"{"id" : \#(json) ,"type":"ping"}"#)
+    #expect(message.id?.json == json)
+    #expect(ServerMessage.pong.json(id: message.id) == #"{"id":\#(json),"type":"pong"}"#)
+    let answer = ResumedAnswer(id: message.id, answer: SessionAnswer(sdp: "v=0"))
+    let resumed = ServerMessage.resumed(
+      ResumedBody(line: 1, lastEvent: 1), resumeToken: "t", answer: answer
+    ).json(id: message.id)
+    #expect(resumed.hasPrefix(#"{"id":\#(json),"#) && resumed.contains(#""id":\#(json),"sdp""#))
+  }
+
+  @Test func `ids are compared by their bytes`() throws {
+    let ids = try ["1", "1.0", "1e0", #""1""#, #""\u0031""#].map {
+      try #require(try ClientMessage(json: #"{"type":"ping","id":\#($0)}"#).id)
+    }
+    #expect(Set(ids).count == 5)
+  }
+
+  @Test func `escapes are read as they are meant`() throws {
+    let message = try ClientMessage(
+      json: #"{"type":"update","metadata":"\"\\\/\b\f\n\r\t\u00e4\ud83d\ude00 ä"}"#)
+    #expect(message.content == .update(ParticipantChange(metadata: "\"\\/\u{8}\u{c}\n\r\tä😀 ä")))
   }
 
   @Test func `fields of other messages and of the future don't matter`() throws {
@@ -75,15 +171,15 @@ struct ClientMessageTests {
   @Test func `answers are remembered up to a bound, the latest ones`() {
     var requests = AnsweredRequests()
     for number in 0..<1000 {
-      #expect(requests.enter(.number(number)) == .new)
-      #expect(requests.enter(.number(number)) == .pending)
-      requests.answer(.number(number), "a\(number)")
+      #expect(requests.enter(RequestID(number)) == .new)
+      #expect(requests.enter(RequestID(number)) == .pending)
+      requests.answer(RequestID(number), "a\(number)")
     }
-    #expect(requests.enter(.number(999)) == .answered("a999"))
-    #expect(requests.enter(.number(999 - AnsweredRequests.capacity + 1)) != .new)
-    #expect(requests.enter(.number(0)) == .new)
-    requests.answer(.text("never asked"), "x")
-    #expect(requests.enter(.text("never asked")) == .new)
+    #expect(requests.enter(RequestID(999)) == .answered("a999"))
+    #expect(requests.enter(RequestID(999 - AnsweredRequests.capacity + 1)) != .new)
+    #expect(requests.enter(RequestID(0)) == .new)
+    requests.answer(RequestID(-1), "x")
+    #expect(requests.enter(RequestID(-1)) == .new)
   }
 
   @Test func `every token refusal has its error code, and close codes keep to their range`() {

@@ -176,7 +176,7 @@ struct GatewayTests {
 
   func status(_ decision: UpgradeDecision) -> Int {
     switch decision {
-    case .accept(let subprotocol, _): subprotocol == "roost.v1" ? 101 : 0
+    case .accept(let subprotocol, _, _): subprotocol == "roost.v1" ? 101 : 0
     case .refuse(let response): response.status
     }
   }

@@ -47,7 +47,7 @@ struct SchemaTests {
           line: 2, lastEvent: 9, slots: [Slot(mid: "1", track: nil), Slot(mid: "2", track: "TR_1")],
           tracks: [.init(mid: "0", track: "TR_1")]),
         resumeToken: String(repeating: "r", count: 32),
-        answer: ResumedAnswer(id: .number(4), answer: SessionAnswer(sdp: "v=0"))),
+        answer: ResumedAnswer(id: RequestID(4), answer: SessionAnswer(sdp: "v=0"))),
       .token("e30.e30.e30"),
       .pong, .draining(deadline: "2026-05-04T12:01:00.000Z"),
     ]
@@ -99,11 +99,11 @@ struct SchemaTests {
   @Test func `every message that the server can say is one of the schema's, field by field`() throws {
     let texts =
       Self.messages.map { $0.json() }
-      + Self.messages.map { $0.json(id: .number(7)) }
+      + Self.messages.map { $0.json(id: RequestID(7)) }
       .filter { text in
         ["joined", "resumed", "answer", "pong", "error"].contains { text.contains(#""type":"\#($0)""#) }
       }
-      + [ServerMessage.ok.json(id: .text("x")), ServerMessage.ok.json(id: .number(.max))]
+      + [ServerMessage.ok.json(id: RequestID(1)), ServerMessage.ok.json(id: RequestID(.max))]
     #expect(Set(Self.messages.map(Self.name)).union(["ok"]).count == 16)
     let (status, output) = try check(texts.map { "ServerMessage \($0)" })
     #expect(status == 0, "\(output)")

@@ -18,6 +18,8 @@ final class TestSocket: TextSocket {
 
   init() { (messages, incoming) = AsyncStream<String>.makeStream() }
 
+  func admit() {}
+
   func send(_ text: String) -> Bool {
     guard closing.withLock({ $0 }) == nil else { return false }
     outgoing.continuation.yield(text)
@@ -169,7 +171,7 @@ struct SignallingSessionTests {
     let participant = try await client.join()
     let answer = try await client.ask(
       #"{"type":"offer","id":"o","sdp":"v=0","tracks":[{"mid":"0","source":"camera","name":"c","new":1},"#
-        + #"{"mid":"3","source":"hologram"}],"future":[]}"#)
+        + #"{"mid":"3"}],"future":[]}"#)
     let expected: NSDictionary = [
       "type": "answer", "id": "o", "sdp": "answer to v=0",
       "tracks": [["mid": "0", "track": "TR_0"], ["mid": "3", "track": "TR_3"]],
@@ -180,7 +182,7 @@ struct SignallingSessionTests {
       participant.offers.withLock { $0 } == [
         SessionOffer(
           sdp: "v=0",
-          tracks: [.init(mid: "0", source: .camera, name: "c"), .init(mid: "3", source: .unknown)])
+          tracks: [.init(mid: "0", source: .camera, name: "c"), .init(mid: "3", source: nil)])
       ])
     let slots: NSDictionary = [
       "type": "slots", "assignments": [["mid": "1", "track": "TR_0"], ["mid": "2", "track": NSNull()]],
@@ -236,14 +238,55 @@ struct SignallingSessionTests {
     #expect(participant.offers.withLock { $0.count } == 2)
   }
 
-  @Test func `what isn't known is ignored, what is wrong is told by its field`() async throws {
+  @Test func `every request with an id is answered, also what isn't known`() async throws {
     var client = Client()
     _ = try await client.join()
-    client.socket.say(#"{"type":"teleport","id":1}"#)
+    client.socket.say(#"{"type":"teleport"}"#)
+    let unknown = try await client.ask(#"{"type":"teleport","id":1}"#)
+    #expect(unknown["code"] as? String == "unsupported" && unknown["id"] as? Int == 1)
+    let candidate = try await client.ask(#"{"type":"candidate","candidate":"","id":"c"}"#)
+    #expect(candidate == ["type": "ok", "id": "c"])
     let offer = try await client.ask(#"{"type":"offer","id":2}"#)
     #expect(offer["code"] as? String == "bad-message" && offer["id"] as? Int == 2)
     #expect((offer["message"] as? String)?.hasPrefix("sdp ") == true)
     #expect(try await client.ask(#"{"type":"ping"}"#) == ["type": "pong"])
+  }
+
+  @Test func `before auth one message is read, and nothing else than auth and resume`() async throws {
+    for text in [
+      #"{"type":"zz"}"#, #"{"type":"ping"}"#, #"{"type":"auth"}"#, #"{"type":"auth","token":7}"#, "{}",
+    ] {
+      var client = Client()
+      client.socket.say(text)
+      client.socket.say(#"{"type":"auth","token":"good"}"#)
+      #expect(try await client.next()["type"] as? String == "error", "\(text)")
+      await client.session.value
+      #expect(client.socket.closeCode == (text.contains("auth") || text == "{}" ? 4004 : 4002), "\(text)")
+      #expect(client.room.first == nil, "\(text)")
+    }
+  }
+
+  @Test func `a client that says more than its share is read more slowly`() {
+    var budget = IntakeBudget()
+    var now = Instant(nanoseconds: 1)
+    // A page's messages, offers of 40 kB among them, are never slowed.
+    for _ in 0..<20 {
+      for _ in 0..<4 { #expect(budget.charge(40_000, now: now) == .zero) }
+      for _ in 0..<50 { #expect(budget.charge(100, now: now) == .zero) }
+      now = now + .seconds(1)
+    }
+    // A flood is: as much as the rate allows, however short the messages are.
+    for size in [0, 20, 1_000, 262_144] {
+      now = now + .seconds(60)
+      var read = 0.0
+      let start = now
+      while now - start < .seconds(60) {
+        now = now + budget.charge(size, now: now)
+        read += Double(size) + IntakeBudget.message
+      }
+      let most = 61 * IntakeBudget.rate + IntakeBudget.burst + Double(size)
+      #expect(read <= most && read >= most * 0.9, "\(size)")
+    }
   }
 
   @Test func `requests are done in order, and answered where they had an id`() async throws {

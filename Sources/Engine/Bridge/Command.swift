@@ -45,8 +45,9 @@ enum WorkerMessage: Sendable {
   case expected(PeerKey, [WantedTrack])
   /// It will not come.
   case unexpected(PeerKey)
-  /// The peer behind this path is mine: hand its datagrams over.
-  case pathOwned(NetworkPath, by: Int)
+  /// A peer of mine claims this path, and may have proven it: if it is mine by that, hand its datagrams over. It has
+  /// come from `former`, whose claim this replaces.
+  case pathOwned(NetworkPath, by: Int, isProven: Bool, former: Int?)
   /// Nothing of mine is behind this path any more.
   case pathReleased(NetworkPath, by: Int)
   /// A peer that you are home to ended here.
@@ -78,7 +79,7 @@ struct MovedPeer: Sendable {
   var state: [UInt8]
   var ufrags: [UfragKey]
   /// With the worker whose socket gets each.
-  var paths: [(path: NetworkPath, via: Int)]
+  var paths: [ClaimedPath]
   /// Its tracks, each with the workers that get it, a bit each.
   var relays: [(TrackKey, UInt64)] = []
 }

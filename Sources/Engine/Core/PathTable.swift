@@ -14,9 +14,12 @@ struct PathTable: ~Copyable {
 
   private struct Entry {
     var path: NetworkPath
-    /// -1 empty; below 2^24 a slot, above it a worker.
+    /// -1 empty; in the lower 24 bits a slot or a worker, above them which of the two, and whether it is proven.
     var destination: Int32
   }
+
+  private static let worker: Int32 = 0x100_0000
+  private static let proven: Int32 = 0x200_0000
 
   private let entries: UnsafeMutablePointer<Entry>
   private let mask: Int
@@ -50,18 +53,32 @@ struct PathTable: ~Copyable {
     return nil
   }
 
+  /// As `find`, with whether the path is proven to lead there.
+  func claim(_ path: NetworkPath) -> PathClaims.Claim? {
+    var index = home(path)
+    while entries[index].destination >= 0 {
+      let value = entries[index].destination
+      if entries[index].path == path {
+        return PathClaims.Claim(destination: decode(value), isProven: value & Self.proven != 0)
+      }
+      index = (index &+ 1) & mask
+    }
+    return nil
+  }
+
   /// - Returns: false when the table is full; an existing path is always updated.
-  mutating func set(_ path: NetworkPath, to destination: Destination) -> Bool {
+  mutating func set(_ path: NetworkPath, _ claim: PathClaims.Claim) -> Bool {
+    let value = encode(claim.destination) | (claim.isProven ? Self.proven : 0)
     var index = home(path)
     while entries[index].destination >= 0 {
       if entries[index].path == path {
-        entries[index].destination = encode(destination)
+        entries[index].destination = value
         return true
       }
       index = (index &+ 1) & mask
     }
     guard count < limit else { return false }
-    entries[index] = Entry(path: path, destination: encode(destination))
+    entries[index] = Entry(path: path, destination: value)
     count &+= 1
     return true
   }
@@ -87,23 +104,15 @@ struct PathTable: ~Copyable {
     entries[gap].destination = -1
   }
 
-  /// Removes every path that leads to `worker`. Rare, so a walk.
-  mutating func removeAll(to destination: Destination) {
-    var paths: [NetworkPath] = []
-    for index in 0...mask where entries[index].destination == encode(destination) {
-      paths.append(entries[index].path)
-    }
-    for path in paths { remove(path) }
-  }
-
   private func encode(_ destination: Destination) -> Int32 {
     switch destination {
     case .peer(let slot): Int32(truncatingIfNeeded: slot & 0xFF_FFFF)
-    case .worker(let worker): Int32(truncatingIfNeeded: worker & 0xFF) | 0x100_0000
+    case .worker(let worker): Int32(truncatingIfNeeded: worker & 0xFF) | Self.worker
     }
   }
+  @inline(__always)
   private func decode(_ value: Int32) -> Destination {
-    value & 0x100_0000 != 0 ? .worker(Int(value & 0xFF)) : .peer(slot: Int(value))
+    value & Self.worker != 0 ? .worker(Int(value & 0xFF)) : .peer(slot: Int(value & 0xFF_FFFF))
   }
 
   private func home(_ path: NetworkPath) -> Int {

@@ -1,13 +1,24 @@
 internal import Model
 internal import Peer
 
+/// A path that a peer claims.
+struct ClaimedPath: Sendable {
+  let path: NetworkPath
+  /// The worker whose socket gets it.
+  let via: Int
+  /// As the tables have it.
+  var isProven: Bool
+  /// The worker that the peer has come from claims it for another peer as well.
+  var isShared = false
+}
+
 /// What a worker knows of a peer beside the peer itself.
 struct PeerRecord {
   var key: PeerKey
   /// Fragments under which it is found, the newest last; two while an ICE restart is under way.
   var ufrags: [UfragKey]
-  /// Paths that lead here, and the worker whose socket gets them.
-  var paths: [(path: NetworkPath, via: Int)] = []
+  /// Paths that it claims.
+  var paths: [ClaimedPath] = []
   /// By receiver and by slot: indices of fan-outs, -1 for none.
   var tracks: [Int32] = []
   var sources: [Int32] = []

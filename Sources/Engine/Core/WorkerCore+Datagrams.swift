@@ -18,6 +18,9 @@ extension WorkerCore {
       return
     }
     guard first > 3 else { return receiveSTUN(datagram, path: path, arrival: arrival, now: now) }
+    if paths.contestedCount > 0, first < 64 {
+      shareHandshake(datagram, path: path, arrival: arrival, now: now)
+    }
     switch paths.find(path) {
     case .peer(let slot): receive(datagram, slot: slot, path: path, arrival: arrival, now: now)
     case .worker(let worker): handOver(datagram, path: path, arrival: arrival, to: worker)
@@ -53,12 +56,7 @@ extension WorkerCore {
   ) {
     let bytes = UnsafeRawBufferPointer(datagram)
     guard let range = STUNPeek.localUfrag(in: bytes) else {
-      switch paths.find(path) {
-      case .peer(let slot): receive(datagram, slot: slot, path: path, arrival: arrival, now: now)
-      case .worker(let worker): handOver(datagram, path: path, arrival: arrival, to: worker)
-      case nil: counters.unknownPath &+= 1
-      }
-      return
+      return receiveAnswer(datagram, path: path, arrival: arrival, now: now)
     }
     let fragment = UnsafeRawBufferPointer(rebasing: bytes[range])
     guard let home = ICECredentials.homeWorker(ofUfrag: fragment), home < exchange.count,
@@ -112,36 +110,6 @@ extension WorkerCore {
     own(path, slot: slot, via: via)
   }
 
-  /// Enters a path with an authenticated check, once.
-  private mutating func own(_ path: NetworkPath, slot: Int, via: Int) {
-    if peers[record: slot].paths.contains(where: { $0.path == path && $0.via == via }) { return }
-    peers[record: slot].isAdopted = true
-    // The same path under another peer, or by another worker, gives way: the latest proof counts.
-    if case .peer(let other) = paths.find(path), other != slot { release(path, slot: other) }
-    peers[record: slot].paths.removeAll { $0.path == path }
-    guard paths.set(path, to: .peer(slot: slot)) else {
-      counters.pathTableFull &+= 1
-      return
-    }
-    peers[record: slot].paths.append((path, via))
-    if via != index { post(.pathOwned(path, by: index), to: via) }
-  }
-
-  /// Forgets a path that a peer had.
-  mutating func release(_ path: NetworkPath, slot: Int) {
-    guard let entry = peers[record: slot].paths.first(where: { $0.path == path }) else { return }
-    peers[record: slot].paths.removeAll { $0.path == path }
-    if paths.find(path) == .peer(slot: slot) { paths.remove(path) }
-    if entry.via != index { post(.pathReleased(path, by: index), to: entry.via) }
-  }
-
-  /// Drops paths that ICE no longer knows: evicted or expired.
-  mutating func reconcilePaths(_ slot: Int) {
-    for entry in peers[record: slot].paths where !peers.pointer(slot).pointee.knows(entry.path) {
-      release(entry.path, slot: slot)
-    }
-  }
-
   /// Gives a datagram to the worker that has its peer.
   mutating func handOver(
     _ datagram: UnsafeMutableRawBufferPointer, path: NetworkPath, arrival: Instant, to worker: Int
@@ -186,6 +154,9 @@ extension WorkerCore {
         }
         return receiveCheck(datagram, slot: slot, path: path, arrival: arrival, via: worker, now: now)
       }
+    }
+    if let slot = expecting(UnsafeRawBufferPointer(datagram), path) {
+      return receive(datagram, slot: slot, path: path, arrival: arrival, now: now)
     }
     // What leads away from here again is dropped: no datagram goes round in a circle.
     guard case .peer(let slot) = paths.find(path) else {

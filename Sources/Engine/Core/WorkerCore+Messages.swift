@@ -58,9 +58,11 @@ extension WorkerCore {
       takeStrayed(key, datagram, path: path, arrival: arrival, via: via, now: now)
     case .expected(let key, let tracks): expect(key, tracks)
     case .unexpected(let key): expectNoLonger(key)
-    case .pathOwned(let path, let worker): takePath(path, of: worker)
-    case .pathReleased(let path, let worker):
-      if paths.find(path) == .worker(worker) { paths.remove(path) }
+    case .pathOwned(let path, let worker, let isProven, let former):
+      pending.end(path)
+      claim(path, .worker(worker), isProven: isProven)
+      if let former { paths.leave(path, .worker(former)) }
+    case .pathReleased(let path, let worker): paths.leave(path, .worker(worker))
     case .released(let key): forget(key)
     case .relayWanted(let track, let worker): startRelay(track, to: worker, now: now)
     case .relayUnwanted(let track, let worker): stopRelay(track, to: worker)
@@ -180,13 +182,6 @@ extension WorkerCore {
     else { return }
     handOn(slot, to: from, now: now)
     if peers.find(key) == nil { counters.adopted &+= 1 }
-  }
-
-  private mutating func takePath(_ path: NetworkPath, of worker: Int) {
-    pending.end(path)
-    // A peer of ours proved the path since: that is the newer word.
-    if case .peer = paths.find(path) { return }
-    if !paths.set(path, to: .worker(worker)) { counters.pathTableFull &+= 1 }
   }
 
   // MARK: - Relays

@@ -41,12 +41,8 @@ extension WorkerCore {
     if moved.isFollowing { peers[record: slot].followedAt = now }
     peers.pointer(slot).pointee.hasMoved()
     for entry in moved.paths {
-      guard paths.set(entry.path, to: .peer(slot: slot)) else {
-        counters.pathTableFull &+= 1
-        continue
-      }
-      peers[record: slot].paths.append(entry)
-      if entry.via != index { post(.pathOwned(entry.path, by: index), to: entry.via) }
+      // Its former worker's claim was for this very peer.
+      own(entry.path, slot: slot, via: entry.via, former: entry.isShared ? nil : moved.from)
     }
     for (track, workers) in moved.relays {
       for other in SetBits(workers) { startRelay(track, to: other, now: now) }
@@ -65,7 +61,11 @@ extension WorkerCore {
     if out.record.strayWorker >= 0, out.record.strayWorker != worker {
       post(.unexpected(moved.key), to: out.record.strayWorker)
     }
-    for entry in out.record.paths { departed.note(entry.path, of: out.record.key, now: now) }
+    for position in moved.paths.indices {
+      let path = moved.paths[position].path
+      if case .peer = paths.find(path) { moved.paths[position].isShared = true }
+      departed.note(path, of: out.record.key, now: now)
+    }
     for fanout in out.record.tracks where fanout >= 0 {
       let entry = fanouts.pointer(Int(fanout))
       var relays = entry.pointee.relays

@@ -91,13 +91,7 @@ extension WorkerCore {
   /// - Parameter keepsPaths: others go on handing over what comes in on them.
   private mutating func detach(_ slot: Int, keepsPaths: Bool = false) {
     for sender in 0..<peers[record: slot].sources.count { unsubscribe(slot, sender: sender) }
-    for entry in peers[record: slot].paths {
-      if keepsPaths {
-        if paths.find(entry.path) == .peer(slot: slot) { paths.remove(entry.path) }
-      } else {
-        release(entry.path, slot: slot)
-      }
-    }
+    for entry in peers[record: slot].paths { release(entry.path, slot: slot, isMoving: keepsPaths) }
   }
 
   // MARK: - State out and in
@@ -168,9 +162,7 @@ extension WorkerCore {
     peers[record: rebuilt].expectedSince = out.record.expectedSince
     peers[record: rebuilt].followedAt = out.record.followedAt
     for entry in out.record.paths {
-      guard paths.set(entry.path, to: .peer(slot: rebuilt)) else { continue }
-      peers[record: rebuilt].paths.append(entry)
-      if entry.via != index { post(.pathOwned(entry.path, by: index), to: entry.via) }
+      own(entry.path, slot: rebuilt, via: entry.via)
     }
     return true
   }

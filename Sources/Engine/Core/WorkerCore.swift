@@ -25,7 +25,7 @@ public struct WorkerCore: ~Copyable {
   var peers: PeerSlab
   var fanouts = FanoutTable()
   var timers: TimerHeap
-  var paths: PathTable
+  var paths: PathClaims
   var homes: [PeerKey: HomeRecord] = [:]
   /// Fragments of peers that are here, and of those whose home this is.
   var fragments: [UfragKey: PeerKey] = [:]
@@ -68,7 +68,7 @@ public struct WorkerCore: ~Copyable {
     timers = TimerHeap(capacity: limits.peers)
     var keys = context.random
     // Eight pairs a peer, here or handed over.
-    paths = PathTable(limit: max(limits.peers * 8, 64), random: &keys)
+    paths = PathClaims(limit: max(limits.peers * 8, 64), random: &keys)
     context.random = keys
     self.context = context
   }

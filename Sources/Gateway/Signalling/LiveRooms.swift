@@ -192,10 +192,11 @@ extension RoomMessage {
       case .data(let data):
         .data(
           DataBody(
-            from: data.from?.text, payload: data.payload, topic: data.topic, reliable: data.reliable))
+            from: data.from?.text, payload: data.payload, topic: data.topic, reliable: data.reliable,
+            wire: data.wire))
       case .draining(let deadline): .draining(deadline: deadline.text)
       case .closed(let reason): .closed(reason)
-      case .event(let event): .event(EventBody(event))
+      case .event(let event): .shared(event.wire.text { ServerMessage.event(EventBody(event)).json() })
       }
   }
 }

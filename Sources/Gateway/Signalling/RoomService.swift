@@ -93,6 +93,8 @@ public indirect enum RoomMessage: Equatable, Sendable {
   /// So many more receive sections are needed, or a restart of ICE.
   case offerWanted(audio: Int, video: Int, reason: OfferReason)
   case event(EventBody)
+  /// A message that many get, as it goes out.
+  case shared(String)
   /// Who speaks now, the loudest first.
   case speakers([SpeakerBody])
   /// Only those that changed.

@@ -22,30 +22,33 @@ enum ServerMessage: Equatable, Sendable {
   case draining(deadline: String)
   case closed(LeaveReason)
 
-  /// - Parameter id: of the request that this answers.
+  /// - Parameter id: of the request that this answers; its bytes come back as they were.
   func json(id: RequestID? = nil) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(Envelope(message: self, id: id)) else {
+    guard let data = try? encoder.encode(Envelope(message: self)) else {
       preconditionFailure("a message of strings and whole numbers is always JSON")
     }
-    return String(decoding: data, as: UTF8.self)
+    var text = String(decoding: data, as: UTF8.self)
+    if case .resumed(_, _, let answer?) = self, let named = answer.id {
+      // What stands for it holds a control character, which nothing else in this message does.
+      text.replace(ResumedAnswer.placeholder, with: named.json, maxReplacements: 1)
+    }
+    return id.map { #"{"id":\#($0.json),"# + text.dropFirst() } ?? text
   }
 }
 
 private struct Envelope: Encodable {
   let message: ServerMessage
-  let id: RequestID?
 
   enum Key: String, CodingKey {
-    case type, id, participant, room, participants, iceServers, pingInterval, lastEvent, resumeToken
+    case type, participant, room, participants, iceServers, pingInterval, lastEvent, resumeToken
     case sdp, tracks, slots, declined, assignments, audio, video, reason, event, code, message, retry
     case speakers, track, state, from, payload, topic, reliable, deadline, answer, token
   }
 
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: Key.self)
-    try fields.encodeIfPresent(id, forKey: .id)
     switch message {
     case .joined(let state, let resumeToken, let iceServers, let pingInterval):
       try fields.encode("joined", forKey: .type)

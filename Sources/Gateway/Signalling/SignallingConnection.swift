@@ -7,7 +7,7 @@ package import Rooms
 ///        ├────resume──▶ resuming ──────▲  └──leave, closed, replaced──▶ over
 ///        └── 5 s, or anything else first: error, close ──▶ over
 ///
-/// Messages are handled in order.
+/// Messages are handled in order, and no faster than `IntakeBudget` allows.
 package actor SignallingConnection<Socket: TextSocket> {
   private let socket: Socket
   private let terms: SignallingTerms
@@ -18,6 +18,7 @@ package actor SignallingConnection<Socket: TextSocket> {
   /// The first message is being worked on.
   private var isEntering = false
   private var isOver = false
+  private var budget = IntakeBudget()
 
   package init(socket: Socket, terms: SignallingTerms, rooms: any RoomService, tokens: ResumeTokens) {
     self.socket = socket
@@ -35,6 +36,8 @@ package actor SignallingConnection<Socket: TextSocket> {
     }
     if let token { await join(token, id: nil) }
     for await text in socket.messages {
+      let wait = budget.charge(text.utf8.count, now: terms.instant())
+      if wait > .zero { try? await terms.pause(wait) }
       await receive(text)
       if isOver { break }
     }
@@ -55,13 +58,14 @@ package actor SignallingConnection<Socket: TextSocket> {
     } catch {
       switch error {
       case .notJSON: fail(.badMessage, "no JSON object", id: nil, close: .badMessage)
-      case .field(let name, let id):
-        fail(.badMessage, "\(name) is missing, too long or of the wrong type", id: id)
+      case .field(let name, let problem, let id):
+        // Before anybody is known one message is read, and no second one.
+        fail(
+          .badMessage, problem.description(of: name), id: id, close: served == nil ? .badMessage : nil)
       case .unsupported(let name, let id): fail(.unsupported, "\(name) is not supported", id: id)
       }
       return
     }
-    if case .unknown = message.content { return }
     if let (session, line) = served {
       isOver = await !session.receive(message, on: line)
       return
@@ -93,6 +97,7 @@ package actor SignallingConnection<Socket: TextSocket> {
     do {
       let participant = try await rooms.join(request)
       let session = SignallingSession(participant, token: token, terms: terms, tokens: tokens)
+      socket.admit()
       served = (session, await session.begin(on: socket, id: id))
     } catch {
       fail(
@@ -114,6 +119,7 @@ package actor SignallingConnection<Socket: TextSocket> {
       return
     }
     do throws(RoomRefusal) {
+      socket.admit()
       served = (
         session, try await session.resume(on: socket, room: terms.room, after: after, code: code, id: id)
       )

@@ -196,7 +196,9 @@ actor SignallingSession {
     let id = message.id
     switch message.content {
     case .offer(let offer): answer(offer, id: id)
-    case .candidate(let candidate, let mid): await participant.candidate(candidate, mid: mid)
+    case .candidate(let candidate, let mid):
+      await participant.candidate(candidate, mid: mid)
+      if id != nil { send(.ok, id: id) }
     case .subscribe(let track, let mid):
       await perform(id) { (room) throws(RoomRefusal) in try await room.subscribe(track, mid: mid) }
     case .unsubscribe(let track):
@@ -214,7 +216,8 @@ actor SignallingSession {
       send(.closed(.left), id: id)
       line?.socket.close(.left)
     case .auth, .resume: send(.error(.authRepeated, message: "already joined"), id: id)
-    case .unknown: break
+    case .unknown(let type):
+      if id != nil { send(.error(.unsupported, message: "this server knows no \(type)"), id: id) }
     }
   }
 
@@ -278,7 +281,8 @@ actor SignallingSession {
     case .data(let data):
       if data.reliable, isDoubtful { bag.put(data) }
       if line?.isOpen == true { bag.noteSent() }
-      send(.data(data))
+      send(text: data.wire.text { ServerMessage.data(data).json() })
+    case .shared(let text): send(text: text)
     case .resumed(let state): open(state)
     case .closed(let reason):
       end()
@@ -309,13 +313,15 @@ actor SignallingSession {
     send(.resumed(state, resumeToken: issueToken(), answer: missedAnswer), id: id)
     for event in state.missed { send(.event(event)) }
     for notice in state.notices { forward(notice) }
-    for message in bag.messages { send(.data(message)) }
+    for message in bag.messages { send(text: message.wire.text { ServerMessage.data(message).json() }) }
     bag.noteSent()
     missedAnswer?.isSent = true
     Task { await renewToken() }
     line?.opened?.resume(returning: true)
     line?.opened = nil
   }
+
+  private func send(text: String) { if let line, line.isOpen { line.socket.send(text) } }
 
   /// What nobody is there for is told by `resumed`, or is asked for again by its id.
   private func send(_ message: ServerMessage, id: RequestID? = nil) {

@@ -1,3 +1,4 @@
+package import Model
 package import Rooms
 
 /// What the native door goes by.
@@ -12,6 +13,8 @@ package struct SignallingTerms: Sendable {
   package var now: @Sendable () -> Int = { 0 }
   /// Waits; throws when the task is cancelled.
   package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+  /// A clock that is never stepped, for budgets.
+  package var instant: @Sendable () -> Instant = { Instant(nanoseconds: 0) }
   /// Until `auth` or `resume` has come.
   var authTime: Duration = .seconds(5)
   /// Seconds between the pings that a client is asked for.

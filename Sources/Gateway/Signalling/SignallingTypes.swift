@@ -4,12 +4,13 @@ public import Rooms
 public struct SessionOffer: Equatable, Sendable {
   public struct Track: Equatable, Sendable {
     public var mid: String
-    public var source: TrackSource
+    /// nil: a camera or a microphone, by the section's kind.
+    public var source: TrackSource?
     public var name: String?
-    /// Held from its first packet on.
+    /// Muted from its first packet on.
     public var muted: Bool
 
-    public init(mid: String, source: TrackSource, name: String? = nil, muted: Bool = false) {
+    public init(mid: String, source: TrackSource?, name: String? = nil, muted: Bool = false) {
       self.mid = mid
       self.source = source
       self.name = name
@@ -205,12 +206,16 @@ struct ResumedAnswer: Equatable, Sendable, Encodable {
   /// It was given to a socket that may have broken before it.
   var isSent = false
 
-  private enum CodingKeys: CodingKey { case id }
+  /// Stands for the id as JSON has it, until the message puts it in: it goes out as it came in.
+  static let placeholder = #""\u0001id""#
+
+  private enum Key: CodingKey { case id }
 
   func encode(to encoder: any Encoder) throws {
     try answer.encode(to: encoder)
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encodeIfPresent(id, forKey: .id)
+    guard id != nil else { return }
+    var container = encoder.container(keyedBy: Key.self)
+    try container.encode("\u{1}id", forKey: .id)
   }
 }
 
@@ -292,11 +297,17 @@ public struct DataBody: Equatable, Sendable {
   public var payload: String
   public var topic: String?
   public var reliable: Bool
+  /// The whole message, once for all who get it.
+  public let wire: SharedText
 
-  public init(from: String?, payload: String, topic: String? = nil, reliable: Bool = true) {
+  public init(
+    from: String?, payload: String, topic: String? = nil, reliable: Bool = true,
+    wire: SharedText = SharedText()
+  ) {
     self.from = from
     self.payload = payload
     self.topic = topic
     self.reliable = reliable
+    self.wire = wire
   }
 }

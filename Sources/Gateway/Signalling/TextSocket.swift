@@ -11,6 +11,8 @@ package protocol TextSocket: Sendable {
   /// - Returns: false once it is closing.
   @discardableResult func send(_ text: String) -> Bool
   func close(code: UInt16, reason: String)
+  /// It is known who is there: from now on its messages may be as long as the server takes them.
+  func admit()
 }
 
 extension TextSocket {

@@ -25,7 +25,7 @@ final class Connection {
   /// What is to become of a connection that was put aside.
   enum Outcome {
     case response(HTTPResponse, closing: Bool)
-    case accept(subprotocol: String?, serve: @Sendable (WebSocket) async -> Void)
+    case accept(subprotocol: String?, greets: Bool, serve: @Sendable (WebSocket) async -> Void)
     case cut
   }
 

@@ -9,6 +9,8 @@ enum Command: Sendable {
   /// - Parameter text: one whole message.
   case send(UInt64, text: [UInt8])
   case close(UInt64, code: UInt16, reason: String, dropping: Bool)
+  /// Its messages may be as long as any.
+  case admit(UInt64)
   case report(@Sendable (HTTPReport) -> Void)
   /// Listen no more, finish what is under way.
   case drain

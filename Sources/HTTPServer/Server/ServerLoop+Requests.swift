@@ -159,7 +159,7 @@ extension ServerLoop {
     switch connection.outcome {
     case .response(let response, let closing): answer(connection, handle, response, closing: closing)
     case .accept where draining: answer(connection, handle, HTTPResponse(status: 503), closing: true)
-    case .accept(let subprotocol, _): acceptUpgrade(connection, handle, subprotocol: subprotocol)
+    case .accept(let subprotocol, _, _): acceptUpgrade(connection, handle, subprotocol: subprotocol)
     case .cut, nil: false
     }
   }

@@ -31,7 +31,7 @@ extension ServerLoop {
     _ handle: OpaquePointer, _ upgraded: OpaquePointer, descriptor: Int32, early: [UInt8]
   ) {
     guard let connection = connections[handle: handle], connection.phase == .upgrading,
-      case .accept(_, let serve) = connection.outcome
+      case .accept(_, let greets, let serve) = connection.outcome
     else {
       roost_mhd_close_upgraded(upgraded)
       return
@@ -44,8 +44,10 @@ extension ServerLoop {
     counters.webSocketsOpened &+= 1
     let client = connection.request(trusting: limits.proxies)?.remote ?? connection.remote
     connection.reset()
-    connection.frames = WebSocketConnection(descriptor: descriptor, early: early, limits: limits, now: now)
-    let socket = WebSocket(id: connection.id, remote: client, limits: limits, mailbox: mailbox)
+    connection.frames = WebSocketConnection(
+      descriptor: descriptor, early: early, limits: limits, greets: greets, now: now)
+    let socket = WebSocket(
+      id: connection.id, remote: client, limits: limits, greets: greets, mailbox: mailbox)
     connection.socket = socket
     if draining { connection.frames?.close(code: 1001, reason: "server stops", now: now) }
     Task {

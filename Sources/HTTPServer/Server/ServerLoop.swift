@@ -291,9 +291,9 @@ final class ServerLoop {
       if let connection = connections[id] { resume(connection, .response(response, closing: false)) }
     case .decide(let id, .refuse(let response)):
       if let connection = connections[id] { resume(connection, .response(response, closing: false)) }
-    case .decide(let id, .accept(let subprotocol, let serve)):
+    case .decide(let id, .accept(let subprotocol, let greets, let serve)):
       if let connection = connections[id] {
-        resume(connection, .accept(subprotocol: subprotocol, serve: serve))
+        resume(connection, .accept(subprotocol: subprotocol, greets: greets, serve: serve))
       }
     case .send(let id, let text):
       guard let connection = connections[id] else { return }
@@ -307,6 +307,7 @@ final class ServerLoop {
       counters.webSocketsClosed[code, default: 0] &+= 1
       connection.frames?.close(code: code, reason: reason, now: now, dropping: dropping)
       settleWebSocket(connection, now: now)
+    case .admit(let id): connections[id]?.frames?.admit()
     case .report(let answer): answer(report())
     case .drain: drain()
     case .abort: aborted = true

@@ -12,13 +12,14 @@ public final class WebSocket: Sendable {
   private let mailbox: Mailbox
   private let limits: HTTPLimits
   private let received: AsyncStream<String>.Continuation
-  private let traffic = Traffic()
+  private let traffic: Traffic
 
   /// Whether the far end said its close (RFC 6455 §5.5.1), once `messages` has ended: else the connection broke, or was
   /// closed by us alone.
   public var heardClose: Bool { traffic.state.withLock { $0.heardClose } }
 
-  init(id: UInt64, remote: SocketAddress, limits: HTTPLimits, mailbox: Mailbox) {
+  init(id: UInt64, remote: SocketAddress, limits: HTTPLimits, greets: Bool, mailbox: Mailbox) {
+    traffic = Traffic(greets: greets)
     self.id = id
     self.remote = remote
     self.limits = limits
@@ -51,6 +52,15 @@ public final class WebSocket: Sendable {
     case .closed: break
     }
     return verdict == .queued
+  }
+
+  /// It is known who is there: from now on messages may be as long as any.
+  public func admit() {
+    let wasGreeting = traffic.state.withLock { state in
+      defer { state.greets = false }
+      return state.greets
+    }
+    if wasGreeting { mailbox.post(.admit(id)) }
   }
 
   /// Says what was queued before, then closes; later calls do nothing.
@@ -96,6 +106,8 @@ extension WebSocket {
   fileprivate final class Traffic: Sendable {
     struct State {
       var open = true
+      /// Nothing is known of the client yet.
+      var greets: Bool
       var heardClose = false
       /// Given to `send`, not yet taken by TCP.
       var outgoing = 0
@@ -105,7 +117,9 @@ extension WebSocket {
       var incomingBytes = 0
     }
 
-    let state = Mutex(State())
+    let state: Mutex<State>
+
+    init(greets: Bool) { state = Mutex(State(greets: greets)) }
 
     func didRead(_ text: String) {
       state.withLock {
@@ -122,7 +136,8 @@ extension WebSocket {
     let fits = traffic.state.withLock { state in
       state.incoming += 1
       state.incomingBytes += text.utf8.count
-      return state.incoming <= limits.queuedMessages && state.incomingBytes <= limits.queuedBytes
+      let bytes = state.greets ? min(limits.greetingBytes, limits.queuedBytes) : limits.queuedBytes
+      return state.incoming <= limits.queuedMessages && state.incomingBytes <= bytes
     }
     if fits { received.yield(text) }
     return fits

@@ -53,7 +53,10 @@ package final class WebSocketConnection {
   /// - Parameters:
   ///   - descriptor: non-blocking; stays its owner's.
   ///   - early: what has been read of it already.
-  package init?(descriptor: Int32, early: [UInt8], limits: HTTPLimits, now: Instant) {
+  ///   - greets: until `admit` its messages have the bound of a greeting.
+  package init?(
+    descriptor: Int32, early: [UInt8], limits: HTTPLimits, greets: Bool = false, now: Instant
+  ) {
     self.descriptor = descriptor
     self.early = early[...]
     self.limits = limits
@@ -79,7 +82,8 @@ package final class WebSocketConnection {
     }
     let owner = Unmanaged.passUnretained(self).toOpaque()
     guard wslay_event_context_server_init(&context, &callbacks, owner) == 0 else { return nil }
-    wslay_event_config_set_max_recv_msg_length(context, UInt64(limits.messageBytes))
+    let longest = greets ? min(limits.greetingBytes, limits.messageBytes) : limits.messageBytes
+    wslay_event_config_set_max_recv_msg_length(context, UInt64(longest))
   }
 
   deinit { wslay_event_context_free(context) }
@@ -122,6 +126,11 @@ package final class WebSocketConnection {
     }
     defer { received = [] }
     return received
+  }
+
+  /// From now on messages may be as long as any.
+  package func admit() {
+    wslay_event_config_set_max_recv_msg_length(context, UInt64(limits.messageBytes))
   }
 
   /// - Parameter text: one message.

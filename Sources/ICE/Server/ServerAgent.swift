@@ -1,5 +1,5 @@
 public import Model
-internal import Wire
+public import Wire
 
 /// When the server checks for itself that a path leads to the peer.
 public enum ICEVerification: UInt8, Sendable {
@@ -86,6 +86,16 @@ public struct ServerAgent: ~Copyable {
   public func isValidated(_ path: NetworkPath) -> Bool {
     if selected == path { return true }
     return pairs.first { $0.isValidated && $0.path == path } != nil
+  }
+
+  /// Whether an answer to a check of ours came on the path: more than a check alone, whose address anybody may forge.
+  public func isProven(_ path: NetworkPath) -> Bool {
+    pairs.first { $0.isValidated && !$0.isTrusted && $0.path == path } != nil
+  }
+
+  /// Whether an answer with this transaction would be one to us.
+  public func expects(_ transaction: STUNTransactionID) -> Bool {
+    pairs.first { $0.expects(transaction) } != nil
   }
 
   /// Whether the peer's check came on the path but isn't confirmed by an answer to ours: what follows on it

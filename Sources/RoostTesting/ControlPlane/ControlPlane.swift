@@ -118,6 +118,7 @@ final class ControlPlane {
       return access
     }
     terms.now = { SimulatedToken.seconds(pauses.now) }
+    terms.instant = { pauses.now }
     terms.pause = { try await pauses.pause($0) }
     Task { [terms] in
       await SignallingConnection(socket: socket, terms: terms, rooms: doors, tokens: tokens)

@@ -25,6 +25,8 @@ final class SimulatedSocket: TextSocket {
 
   var heardClose: Bool { state.withLock { $0.heardClose } }
 
+  func admit() {}
+
   @discardableResult
   func send(_ text: String) -> Bool {
     guard !state.withLock({ $0.isClosed }) else { return false }

@@ -15,6 +15,14 @@ public enum STUNPeek {
     return nil
   }
 
+  /// Which request a datagram answers; nil unless it looks like an answer.
+  public static func answeredTransaction(in datagram: UnsafeRawBufferPointer) -> STUNTransactionID? {
+    guard let header = try? STUNHeader(datagram),
+      header.messageClass == .success || header.messageClass == .failure
+    else { return nil }
+    return header.transaction
+  }
+
   /// The same, of a USERNAME that was found already.
   public static func localUfrag(
     in datagram: UnsafeRawBufferPointer, username: Range<Int>

@@ -1,0 +1,28 @@
+internal import Model
+internal import Rooms
+
+/// What one socket's messages may cost, whatever is in them: each is charged before it is read.
+///
+/// A client that says more than its share is read more slowly, so that nothing of what it says is lost; what it goes on
+/// sending waits in its own connection, within bounds.
+struct IntakeBudget: Sendable {
+  /// Units a second, and at once. A unit is what a byte costs that is only looked at.
+  static let rate = 524_288.0
+  static let burst = 2_097_152.0
+  /// Of the shortest message: a turn of the session, and an answer.
+  static let message = 512.0
+
+  private var left = Self.burst
+  private var at: Instant?
+
+  /// Charges a message of so many bytes.
+  /// - Returns: how long its reader waits before it reads; zero where there is enough.
+  mutating func charge(_ bytes: Int, now: Instant) -> Duration {
+    if let at {
+      left = min(Self.burst, left + max(0, Double(now.nanoseconds - at.nanoseconds)) / 1e9 * Self.rate)
+    }
+    at = now
+    left -= Self.message + Double(bytes)
+    return left >= 0 ? .zero : .nanoseconds(Int64(-left / Self.rate * 1e9))
+  }
+}

@@ -1,0 +1,19 @@
+/// What names a request, so that its answer can name it too: a JSON number or string, as its bytes. It is compared and
+/// echoed byte for byte: `1` and `1.0` name two requests.
+package struct RequestID: Hashable, Sendable {
+  /// Of its text, a string's quotes apart.
+  static let maximumBytes = 64
+
+  /// The value as the client wrote it, with a string's quotes.
+  package let json: String
+
+  /// - Parameter json: one sound JSON value.
+  /// - Returns: nil for what is neither number nor string, empty or too long.
+  init?(_ value: JSONValue) {
+    let size = value.isString ? value.bytes.count - 2 : value.bytes.count
+    guard value.isNumber || value.isString, (1...Self.maximumBytes).contains(size) else { return nil }
+    json = String(decoding: value.bytes, as: UTF8.self)
+  }
+
+  package init(_ number: Int) { json = String(number) }
+}

@@ -1,0 +1,21 @@
+internal import Synchronization
+
+/// What a notice is on the wire, made once for all who get it: by whoever asks first.
+public final class SharedText: Sendable, Equatable {
+  private let made = Mutex<String?>(nil)
+
+  public init() {}
+
+  /// - Parameter make: the same for all who ask.
+  public func text(_ make: () -> String) -> String {
+    made.withLock { made in
+      if let made { return made }
+      let text = make()
+      made = text
+      return text
+    }
+  }
+
+  /// It says nothing of its own.
+  public static func == (a: SharedText, b: SharedText) -> Bool { true }
+}
