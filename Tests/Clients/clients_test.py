@@ -29,6 +29,7 @@ def go_build(folder, source):
     (place / "go.mod").write_text("module client\n")
     (place / "client.go").write_text(source)
     environment = os.environ | {"GO111MODULE": "off", "GOPATH": f"{folder}/go:/usr/share/gocode", "GOFLAGS": "",
+                                "CGO_ENABLED": "0",
                                 "GOCACHE": str(ROOT / ".build-go")}
     subprocess.run(["go", "vet"], cwd=place, env=environment, check=True, timeout=300)
     subprocess.run(["go", "build", "-o", folder / "client"], cwd=place, env=environment, check=True, timeout=300)

@@ -34,6 +34,7 @@ RULES = [
     Rule(r"echo .*", RUN),
     Rule(r"mkdir .*", RUN),
     Rule(r"cp .*", RUN),
+    Rule(r"export GO111MODULE=off GOPATH=.*", RUN),
     Rule(r"\(cd go/src/client && .*\)", RUN),
     Rule(r"ffmpeg .*", RUN),
     Rule(r"venv/bin/python client\.py .*", RUN),

@@ -33,7 +33,7 @@ class Room:
         editor.chmod(0o755)
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ROOST", "MAKE", "MFLAGS"))}
         self.environment = kept | {
-            "PATH": f"{self.folder}/bin:{os.environ['PATH']}", "EDITOR": "an-editor", "GOFLAGS": "", "GO111MODULE": "off",
+            "PATH": f"{self.folder}/bin:{os.environ['PATH']}", "EDITOR": "an-editor", "GOFLAGS": "",
             "GOCACHE": str(ROOT / ".build-go"), "HOME": os.environ.get("HOME", "/root"),
         }
 
