@@ -22,7 +22,7 @@ build: ## install what is missing, build the server in release
 	swift build -c release --product roost
 
 .PHONY: test
-test: install-test check test-swift release test-simulation test-server test-browsers ## every property once
+test: install-test check test-swift release test-simulation test-server test-docs test-browsers ## every property once
 
 .PHONY: install-test
 install-test:
@@ -57,6 +57,12 @@ test-server: ## the server as a process: metrics, health, its end
 	swift build -c release --product roost && swift build -c release --product roost-load
 	swift build -c release --product roost-bench
 	@$(PYTHON) -m unittest discover --start-directory Tests/Server --pattern '*_test.py'
+
+.PHONY: test-docs
+test-docs: ## the clients, commands and messages of the documentation
+	swift build -c release
+	@$(PYTHON) -m unittest discover --start-directory Tests/Clients --pattern '*_test.py'
+	@$(PYTHON) -m unittest discover --start-directory Tests/Docs --pattern '*_test.py'
 
 .PHONY: test-browsers
 test-browsers: ## Chromium and Firefox, directly and through the server; BROWSER_TEST="…" picks some
@@ -97,4 +103,4 @@ format: ## format the sources in place
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf .build .build-defects out
+	rm -rf .build .build-defects .build-python .build-go out

@@ -179,8 +179,9 @@ extension Configuration {
     guard !keys.isEmpty else {
       throw ConfigurationError(
         source: .defaults, option: "keys", problem: .missing,
-        expected: "at least one API key with its secret, as in keys: { myKey: \"…32 bytes or more…\" }, "
-          + "or --dev to try it out on this machine")
+        expected:
+          "at least one API key with its secret, as in keys: { myKey: \"…32 bytes or more…\" } in the "
+          + "configuration or ROOST_KEYS=myKey:… in the environment, or --dev to try it out on this machine")
     }
     for (key, secret) in keys.sorted(by: { $0.key < $1.key })
     where secret.utf8.count < Self.minimumSecretBytes {

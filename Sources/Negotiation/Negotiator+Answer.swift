@@ -50,11 +50,18 @@ extension Negotiator {
     }
     for (index, section) in offer.media.enumerated() {
       var description = sections[index].answer(to: section, offer.attributes(of: section), verdicts[index])
-      if verdicts[index].isBundled, let transport {
+      // Every section has the whole transport, candidates too, and so do sections that are declined or stopped.
+      // RFC 8829 §5.3.1 wants candidates in the first of a bundle alone and nothing in the others of port 0, but
+      // both are ignored there (RFC 9143 §7.3.3, RFC 3264 §6), and some clients need them: aiortc takes
+      // the candidates of the last section, and refuses an answer in which one section has no credentials, codecs
+      // or `rtcp-mux`.
+      if let transport {
+        let port = description.port
         local.describe(
           &description, credentials: transport.localCredentials,
-          setup: transport.remote.role == .server ? .passive : .active, isFirst: index == bundled.first,
-          trickles: offer.attributes(of: section).iceOptions.contains("trickle"))
+          setup: transport.remote.role == .server ? .passive : .active,
+          trickles: offer.attributes(of: section).iceOptions.contains("trickle"), listsCandidates: true)
+        if !verdicts[index].isBundled { description.port = port }
       }
       answer.media.append(description)
     }
@@ -240,9 +247,8 @@ extension NegotiatedSection {
       media: offered.media, port: 0, protocolName: offered.protocolName, formats: offered.formats,
       connection: ConnectionAddress.none, mid: offered.mid)
     answer.shared.direction = .inactive
-    guard verdict.isBundled else { return answer }
-    answer.rtcpMux = true
-    answer.rtcpReducedSize = offered.rtcpReducedSize
+    answer.rtcpMux = verdict.isBundled || offered.rtcpMux
+    if verdict.isBundled { answer.rtcpReducedSize = offered.rtcpReducedSize }
     guard case .accepted(let terms) = verdict else {
       answer.keepFirstFormat(of: offered)
       return answer
@@ -261,7 +267,8 @@ extension NegotiatedSection {
 }
 
 extension MediaDescription {
-  /// Something to agree on that nobody will send.
+  /// One of the offered formats, in which nothing will be sent: the grammar wants one, and clients look for one
+  /// that they know.
   fileprivate mutating func keepFirstFormat(of offered: MediaDescription) {
     guard let payloadType = offered.payloadTypes.first else { return }
     formats = ["\(payloadType)"]

@@ -92,7 +92,9 @@ extension Negotiator {
     var description = MediaDescription(
       media: section.media, port: 9, protocolName: "UDP/TLS/RTP/SAVPF", formats: [],
       mid: section.mid.isEmpty ? nil : section.mid)
-    local.describe(&description, credentials: credentials, setup: .actpass, isFirst: isFirst, trickles: false)
+    // The first of a bundle alone has candidates (RFC 8829 §5.2.1).
+    local.describe(
+      &description, credentials: credentials, setup: .actpass, trickles: false, listsCandidates: isFirst)
     description.shared.direction = MediaDirection(sends: sends, receives: receives)
     description.rtcpMux = true
     description.rtcpReducedSize = true

@@ -54,10 +54,10 @@ extension SessionDescription {
 }
 
 extension LocalTransport {
-  /// Describes our end in a section; candidates go into the first of a bundle.
+  /// Describes our end in a section.
   func describe(
-    _ section: inout MediaDescription, credentials: ICECredentials, setup: SetupAttribute, isFirst: Bool,
-    trickles: Bool
+    _ section: inout MediaDescription, credentials: ICECredentials, setup: SetupAttribute, trickles: Bool,
+    listsCandidates: Bool
   ) {
     // The default candidate (RFC 8839 §4.2.1.2): IPv4 is what most can reach.
     if let address = candidates.first(where: \.isIPv4) ?? candidates.first {
@@ -72,7 +72,7 @@ extension LocalTransport {
     section.shared.iceOptions = trickles ? ["trickle"] : []
     section.shared.fingerprints = [FingerprintAttribute(fingerprint)]
     section.shared.setup = setup
-    guard isFirst else { return }
+    guard listsCandidates else { return }
     section.candidates = candidates.enumerated().map { CandidateAttribute(host: $1, rank: $0) }
     section.shared.endOfCandidates = !candidates.isEmpty
   }

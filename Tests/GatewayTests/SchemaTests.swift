@@ -110,6 +110,29 @@ struct SchemaTests {
     #expect(output.contains("\(texts.count) messages"))
   }
 
+  /// The schema names what the server has and nothing else; scripts/make-types takes openapi.json's words from there.
+  @Test func `the schema's lists of words are the server's`() throws {
+    let file = try Data(contentsOf: Self.root.appending(path: "docs/signalling.schema.json"))
+    let schema = try #require(try JSONSerialization.jsonObject(with: file) as? [String: Any])
+    let definitions = try #require(schema["$defs"] as? [String: Any])
+    func words(_ name: String, _ property: String? = nil) throws -> Set<String> {
+      var found = try #require(definitions[name] as? [String: Any])
+      if let property {
+        let properties = try #require(found["properties"] as? [String: Any])
+        found = try #require(properties[property] as? [String: Any])
+      }
+      return Set(try #require(found["enum"] as? [String]))
+    }
+    #expect(try words("LeaveReason") == Set(LeaveReason.allCases.map(\.rawValue)))
+    #expect(try words("RoomEvent", "type") == Set(RoomEvent.Kind.allCases.map(\.rawValue)))
+    #expect(try words("Source") == Set(TrackSource.allCases.map(\.rawValue)))
+    #expect(try words("ErrorCode") == Set(SignallingErrorCode.allCases.map(\.rawValue)))
+    #expect(
+      try words("Stream", "reason")
+        == Set(
+          StreamState.PauseReason.allCases.map(\.rawValue) + StreamState.WaitReason.allCases.map(\.rawValue)))
+  }
+
   /// Each is understood, and is one of the schema's.
   @Test(arguments: [
     #"{"type":"auth","token":"t","id":"a"}"#, #"{"type":"resume","resumeToken":"t","after":0,"id":1}"#,

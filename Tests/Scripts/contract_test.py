@@ -54,6 +54,28 @@ class ContractTest(unittest.TestCase):
         self.named(SCHEMA["RoomEvent"]["properties"]["type"]["enum"], r"\bWORD\b")
         self.named(SCHEMA["LeaveReason"]["enum"], r"\bWORD\b")
 
+    def test_the_table_of_problems_is_whole(self):
+        """Every problem that the server has, with its status, stands in the table of rest.md, and no other."""
+        code = "\n".join(path.read_text() for folder in ("Gateway", "HTTPServer", "Rooms")
+                         for path in (ROOT / "Sources" / folder).rglob("*.swift"))
+        found = set(re.findall(r'\bresponse\(\s*(\d+),\s*"([\w-]+)"', code))
+        found |= set(re.findall(r'\bstatus: (\d+),\s*code: "([\w-]+)"', code))
+        found |= {(status, name) for name, status in re.findall(r'HTTPResponse\(problem: "([\w-]+)".*?status: (\d+)', code)}
+        refusals = (ROOT / "Sources/HTTPServer/Message/RequestRefusal.swift").read_text()
+        names = [part.split("private var", 1)[0] for part in refusals.split("private var type", 1)[1:]]
+        types = {case: name for cases, name in re.findall(r'case (.*?): "([\w-]+)"', names[0])
+                 for case in re.findall(r"\.(\w+)", cases)}
+        for cases, status in re.findall(r"case ((?:\.\w+,?\s*)+):\s*(\d+)", refusals):
+            found |= {(status, types[case]) for case in re.findall(r"\.(\w+)", cases)}
+        tokens = (ROOT / "Sources/Rooms/AccessToken/AccessTokenRefusal.swift").read_text()
+        found |= {("403" if name in ("token-not-for-this", "token-removed") else "401", name)
+                  for name in re.findall(r'"(token-[\w-]+)"', tokens)}
+        section = (ROOT / "docs/rest.md").read_text().split("\n## Errors\n", 1)[1].split("\n## ", 1)[0]
+        listed = {(status, name) for names, statuses in re.findall(r"^\| (`.*?`) \| ([\d, ]+) \|", section, re.MULTILINE)
+                  for name in re.findall(r"`([\w-]+)`", names) for status in statuses.split(", ")}
+        self.assertGreater(len(listed), 30)
+        self.assertEqual(found, listed)
+
     def test_every_problem_of_rest(self):
         self.named(table("rest.md", "Errors"), r'"WORD"')
 

@@ -18,7 +18,7 @@ class MakefileTest(unittest.TestCase):
     def test_make_test_runs_every_part(self):
         commands = self.commands("test")
         for part in ["scripts/install test", "scripts/check-format", "scripts/check-imports", "Tests/Scripts",
-                     "scripts/accept.d/simulation", "Tests/Server", "Tests/Browsers/run"]:
+                     "scripts/accept.d/simulation", "Tests/Server", "Tests/Clients", "Tests/Docs", "Tests/Browsers/run"]:
             self.assertIn(part, commands)
 
     def test_what_runs_apart_is_left_out_of_the_rest_and_runs(self):

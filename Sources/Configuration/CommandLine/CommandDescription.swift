@@ -50,7 +50,7 @@ extension CommandDescription {
     examples: [
       ("roost serve --dev", "try it on this machine: open http://localhost:7880"),
       ("roost serve --dev --lan", "try it with a friend on the same network"),
-      ("roost serve --config /etc/roost.json5", "run it with a configuration"),
+      ("roost serve --config /etc/roost/roost.json5", "run it with a configuration"),
       (
         "ROOST_KEYS=myKey:\"$SECRET\" roost serve --media.advertise.ipv4=203.0.113.7",
         "behind a NAT, with the key from the environment"
@@ -88,7 +88,7 @@ extension CommandDescription {
     examples: [
       ("roost token --dev --room demo --identity ada", "a token for a server that runs with --dev"),
       (
-        "roost token --config /etc/roost.json5 --room demo --identity bob --name Bob --no-publish --valid-for 30m",
+        "roost token --config /etc/roost/roost.json5 --room demo --identity bob --name Bob --no-publish --valid-for 30m",
         "watch for half an hour"
       ),
       (

@@ -92,7 +92,7 @@ public struct TokenRequest: Equatable, Sendable {
     guard let first = configuration.keys.first, configuration.keys.count == 1 else {
       throw UsageError(
         configuration.keys.isEmpty
-          ? "no key to sign with: give --key and --secret, --config FILE, or --dev"
+          ? "no key to sign with: set ROOST_KEYS, or give --key and --secret, --config FILE, or --dev"
           : "several keys are configured: choose one with --key", command: "token")
     }
     return (first.key, first.value)

@@ -1,0 +1,148 @@
+"""Every command that README.md and docs/ give is run, or listed with the reason."""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "Server")]
+
+import commands  # noqa: E402
+from blocks import ALL, ROOT, programs  # noqa: E402
+from doors import claims_of, join  # noqa: E402
+from room import SECRET, Room  # noqa: E402
+from roost import Roost, token  # noqa: E402
+
+
+class BlocksTest(unittest.TestCase):
+    def test_every_block_is_recognised(self):
+        unknown = [f"{block}: {block.text.splitlines()[0]}" for block in ALL if commands.kind_of(block) is None]
+        self.assertEqual(unknown, [], "add a rule to Tests/Docs/commands.py: run it, or list it with the reason")
+
+    def test_every_rule_is_needed(self):
+        found = {commands.rule_of(each) for block in ALL if commands.kind_of(block) == "commands"
+                 for each in commands.commands_of(block)}
+        self.assertEqual([rule.pattern for rule in commands.RULES if rule not in found], [])
+        figures = {(block.page, start) for block in ALL for page, start in commands.FIGURES
+                   if block.page == page and block.text.startswith(start)}
+        self.assertEqual(set(commands.FIGURES) - figures, set())
+        for pattern, _ in commands.SUBSTITUTIONS:
+            self.assertTrue(any(re.search(pattern, each) for block in ALL for each in commands.commands_of(block)), pattern)
+
+    def test_every_program_is_named(self):
+        named = [block for block in ALL if commands.kind_of(block) == "program"]
+        self.assertEqual(len(named), len(programs()))
+
+    def test_a_command_that_nobody_knows_is_seen(self):
+        for text in ["roost frobnicate", "make tea", "telnet localhost", "some: thing"]:
+            block = type(ALL[0])("rest.md", 1, "", text, "", "")
+            self.assertIsNone(commands.kind_of(block), text)
+        for command in ["make accept CHEQUE=browsers", "make test-browsers BROWSER_TEST=nothing", "swift test --filter NoSuchTests",
+                        "Tests/Browsers/run --loud", "scripts/fuzz --wide", "apt-get install no-such-package",
+                        "venv/bin/pip install aiortc==0.1", ".build/release/roost-simulate --salt 1"]:
+            self.assertTrue(list(commands.faults_of(command)), command)
+        for piece in ["roost serve --nothing", "scripts/nothing", "make nothing"]:
+            self.assertTrue(list(commands.inline_faults(piece)), piece)
+
+
+class CommandsTest(unittest.TestCase):
+    """The commands of each page, in its order."""
+
+    def run_page(self, page, public="127.0.0.1:9"):
+        with tempfile.TemporaryDirectory(prefix="roost-docs-") as folder:
+            room = Room(folder)
+            waiting, count = [], 0
+            for block in ALL:
+                if block.page != page or commands.kind_of(block) != "commands":
+                    continue
+                for command in commands.commands_of(block):
+                    rule = commands.rule_of(command)
+                    if rule.action == commands.LISTED:
+                        self.assertEqual(list(commands.faults_of(command)), [], f"{block}: {command}")
+                        continue
+                    count += 1
+                    line = commands.substituted(command, folder, public)
+                    if rule.action == commands.RUN:
+                        waiting.append(line)
+                    else:
+                        room.run(waiting)
+                        waiting = []
+                        room.serve(line)
+            output = room.run(waiting)
+            self.assertGreater(count, 0)
+            self.check(page, room, output)
+
+    def check(self, page, room, output):
+        """What must have come of it."""
+        if page == "operating.md":
+            self.assertTrue((room.folder / "usr/local/bin/roost").exists())
+            unit = (room.folder / "etc/systemd/system/roost.service").read_text()
+            start = re.search(r"^ExecStart=(.*)$", unit, re.MULTILINE)[1]
+            secrets = re.search(r"^EnvironmentFile=-(.*)$", unit, re.MULTILINE)[1]
+            line = commands.substituted(f"export $(cat {secrets}); exec {start}", room.folder, "")
+            room.serve(line)
+
+    def test_readme(self):
+        self.run_page("README.md")
+
+    def test_operating(self):
+        self.run_page("operating.md")
+
+    def test_rest(self):
+        with Roost() as roost:
+            self.run_page("rest.md", roost.public)
+            self.assertEqual(roost.get("/v1/rooms/demo", headers={
+                "Authorization": f"Bearer {token('a', roomList=True)}"}).json["maxParticipants"], 9)
+
+    def test_tokens(self):
+        with tempfile.TemporaryDirectory(prefix="roost-docs-") as folder:
+            room = Room(folder)
+            (room.folder / "roost.json5").write_text(f'{{ keys: {{ mykey: "{SECRET}" }} }}')
+            minted = []
+            for block in ALL:
+                if block.page == "tokens.md" and commands.kind_of(block) == "commands":
+                    minted += [room.run(["set +x", each]).split()[-1] for each in commands.commands_of(block)]
+        with Roost() as roost:
+            devkeys = [each for each in minted if claims_of(each)["iss"] == "devkey"]
+            self.assertEqual(len(devkeys), 4)
+            for each in devkeys:
+                self.assertEqual(join(roost, each)["type"], "joined", each)
+        self.assertEqual({claims_of(each)["iss"] for each in minted}, {"devkey", "mykey"})
+        self.assertEqual([claims_of(each).get("sub") for each in minted].count("ann"), 4)
+
+    def test_clients(self):
+        with Roost() as roost:
+            guest = subprocess.Popen(
+                [ROOT / ".build-python/bin/python", "-c", programs()["client.py"], f"ws://{roost.public}", "demo",
+                 token("guest"), "300", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                self.run_page("clients.md", roost.public)
+            finally:
+                guest.kill()
+                guest.wait()
+
+    def test_pages_of_long_runs(self):
+        for page in commands.pages():
+            if page in ("README.md", "operating.md", "rest.md", "tokens.md", "clients.md"):
+                continue
+            with self.subTest(page):
+                found = [each for block in ALL if block.page == page and commands.kind_of(block) == "commands"
+                         for each in commands.commands_of(block)]
+                for command in found:
+                    if commands.rule_of(command).action == commands.LISTED:
+                        self.assertEqual(list(commands.faults_of(command)), [], command)
+                if any(commands.rule_of(each).action != commands.LISTED for each in found):
+                    self.run_page(page)
+
+    def test_commands_in_running_text(self):
+        found = list(commands.inline_commands())
+        self.assertGreater(len(found), 20)
+        for page, piece in found:
+            self.assertEqual(list(commands.inline_faults(piece)), [], f"{page}: `{piece}`")
+
+
+if __name__ == "__main__":
+    unittest.main()

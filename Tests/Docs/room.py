@@ -1,0 +1,66 @@
+"""A folder in which the commands of a page are run."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+from blocks import ROOT, programs
+from roost import free_port
+
+# The environment of a command: the server's ports are free ones, however it is started.
+PORTS = {"ROOST_HTTP_PORT": "0", "ROOST_ADMIN_PORT": "0"}
+SECRET = "0123456789abcdef0123456789abcdef"
+
+
+class Room:
+    """A folder in which the commands of one page are run, one after the other."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        for name in (".build", "Config", "Tests", "docs", "scripts", "Makefile"):
+            (self.folder / name).symlink_to(ROOT / name)
+        (self.folder / "venv").symlink_to(ROOT / ".build-python")
+        for name in ("bin", "etc/systemd/system", "usr/local/bin"):
+            (self.folder / name).mkdir(parents=True)
+        (self.folder / "bin/roost").symlink_to(ROOT / ".build/release/roost")
+        for name, text in programs().items():
+            (self.folder / name).write_text(text)
+        # What README's remark says: a key of one's own, in place of none.
+        editor = self.folder / "bin/an-editor"
+        editor.write_text(f"#!/bin/sh\nsed -i 's/^  keys: {{}},$/  keys: {{ mykey: \"{SECRET}\" }},/' \"$1\"\n")
+        editor.chmod(0o755)
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("ROOST", "MAKE", "MFLAGS"))}
+        self.environment = kept | {
+            "PATH": f"{self.folder}/bin:{os.environ['PATH']}", "EDITOR": "an-editor", "GOFLAGS": "",
+            "GOCACHE": str(ROOT / ".build-go"), "HOME": os.environ.get("HOME", "/root"),
+        }
+
+    def run(self, lines, seconds=120):
+        """Runs lines in one shell, which ends with the first that fails. What was printed comes back."""
+        script = "\n".join(lines)
+        done = subprocess.run(["bash", "-euxo", "pipefail", "-c", script], cwd=self.folder, env=self.environment, text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds)
+        if done.returncode != 0:
+            raise AssertionError(f"exit status {done.returncode} of\n{script}\n{done.stdout[-4000:]}")
+        return done.stdout
+
+    def serve(self, line):
+        """Starts a server, waits until it is ready, and ends it by SIGTERM."""
+        environment = self.environment | PORTS | {"ROOST_MEDIA_PORT": str(free_port())}
+        with open(self.folder / "server.log", "w+", encoding="utf-8") as log:
+            child = subprocess.Popen(["bash", "-c", line], cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
+                                     stdout=log, stderr=log, start_new_session=True)
+            try:
+                deadline = time.monotonic() + 300  # `make run` builds
+                while "Roost is ready" not in (text := (self.folder / "server.log").read_text(encoding="utf-8")):
+                    if child.poll() is not None or time.monotonic() > deadline:
+                        raise AssertionError(f"{line} does not become ready:\n{text}")
+                    time.sleep(0.05)
+                os.killpg(child.pid, signal.SIGTERM)
+                child.wait(30)
+            finally:
+                if child.poll() is None:
+                    os.killpg(child.pid, signal.SIGKILL)
+                    child.wait()
