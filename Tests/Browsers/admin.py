@@ -29,7 +29,7 @@ async def _administer(report, options, server, browser, other):
         await person.sees_picture(name)
     admin = Person(await new_tab(browser), "admin")
     await admin.tab.resize(1280, 800)
-    await admin.tab.open(f"{server.ORIGIN}/admin#token={token(options.roost, '--list', '--admin')}")
+    await admin.tab.open(f"{server.ORIGIN}/admin#token={token(options.roost, '--list', '--admin', '--room', '*')}")
     await admin.until(f"{SIGNED_IN} && document.querySelectorAll('#people .tracks li').length === 4")
     there = await admin.tab.evaluate("""return [document.getElementById('room-title').textContent, location.href,
       localStorage.length + sessionStorage.length + document.cookie.length, document.querySelectorAll('#people img').length]""")
@@ -87,7 +87,7 @@ async def _refused(report, options, server, browser):
     await admin.tab.open(f"{server.ORIGIN}/admin")
     seen = []
     for given in ("Größe 1 – 2", "e30.e30.e30", token(options.roost, "--room", "demo", "--identity", "ada"),
-                  token(options.roost, "--list", "--admin")):
+                  token(options.roost, "--list", "--admin", "--room", "*")):
         await admin.until("document.activeElement.id === 'token'")
         await admin.tab.evaluate(f"document.getElementById('notice').hidden = true;"
                                  f"document.getElementById('token').value = '{given}';"
@@ -105,7 +105,7 @@ async def _accessible(report, options, server, chromium):
     """Whatever can be operated has a name that says whose it is."""
     ada = await Person.join(chromium, server, "admin-names", "Ada")
     admin = Person(await new_tab(chromium), "admin")
-    await admin.tab.open(f"{server.ORIGIN}/admin#token={token(options.roost, '--list', '--admin')}")
+    await admin.tab.open(f"{server.ORIGIN}/admin#token={token(options.roost, '--list', '--admin', '--room', '*')}")
     await admin.until("document.querySelectorAll('#people .tracks li').length === 2")
     names = [name for role, name in await admin.tab.accessible_names() if role == "button"]
     for person in (ada, admin):

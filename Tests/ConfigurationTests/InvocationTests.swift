@@ -104,6 +104,14 @@ struct InvocationTests {
     ("serve --config", "roost: --config needs a value"),
     ("serve --dev=1", "roost: --dev takes no value"),
     ("serve --dev --dev", "roost: --dev was given twice"),
+    (
+      "token --admin --list",
+      "roost: --admin needs the --room to administer; --room '*' is every room"
+    ),
+    (
+      "token --room * --identity ada",
+      "roost: --room '*' is for --admin; no room has that name to be joined"
+    ),
     ("token", "roost: nothing to allow: give --room and --identity, or --create, --list or --admin"),
     ("token --identity a", "roost: --identity requires --room"),
     (

@@ -78,7 +78,7 @@ extension CommandDescription {
       Flag(name: "hidden", value: nil, help: "Hide the participant from the others."),
       Flag(name: "create", value: nil, help: "Allow creating and deleting rooms."),
       Flag(name: "list", value: nil, help: "Allow listing rooms."),
-      Flag(name: "admin", value: nil, help: "Allow administering the room, or all without --room."),
+      Flag(name: "admin", value: nil, help: "Allow administering the --room, or every room with --room '*'."),
       Flag(name: "key", value: "KEY", help: "The API key to sign with."),
       Flag(
         name: "secret", value: "SECRET",
@@ -95,7 +95,7 @@ extension CommandDescription {
         "roost token --dev --room demo --identity eve --link http://localhost:7880",
         "a link to open in a browser"
       ),
-      ("roost token --dev --list --admin --create", "a token for administrators"),
+      ("roost token --dev --list --admin --create --room '*'", "a token for administrators of every room"),
     ])
 
   static let config = CommandDescription(

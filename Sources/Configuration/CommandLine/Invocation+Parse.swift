@@ -74,6 +74,12 @@ extension Invocation {
     if request.identity != nil, request.room == nil {
       throw UsageError("--identity requires --room", command: "token")
     }
+    if request.admin, request.room == nil {
+      throw UsageError("--admin needs the --room to administer; --room '*' is every room", command: "token")
+    }
+    if request.identity != nil, request.room == "*" {
+      throw UsageError("--room '*' is for --admin; no room has that name to be joined", command: "token")
+    }
     guard request.identity != nil || request.create || request.list || request.admin else {
       throw UsageError(
         "nothing to allow: give --room and --identity, or --create, --list or --admin", command: "token")

@@ -14,7 +14,7 @@ def token(binary, *flags):
 def _ask(server, binary, method, path, body=None, kind="application/json"):
     request = urllib.request.Request(
         f"{server.ORIGIN}/v1/rooms/{path}", method=method, data=body and json.dumps(body).encode(),
-        headers={"authorization": f"Bearer {token(binary, '--admin')}", "content-type": kind})
+        headers={"authorization": f"Bearer {token(binary, '--admin', '--room', '*')}", "content-type": kind})
     with urllib.request.urlopen(request, timeout=5) as answer:
         return json.load(answer)
 
