@@ -57,9 +57,11 @@ let package = Package(
         + [
           "index.html", "admin.html", "icon.svg", "base.css", "controls.css", "lobby.css", "call.css",
           "overlays.css", "admin.css", "admin.js", "banner.js", "call.js", "choices.js", "devices.js",
-          "elements.js", "generated.js", "keyboard.js", "layout.js", "list.js", "lobby.js", "menu.js",
-          "messages.js", "notices.js", "page.js", "people.js", "readings.js", "rest.js", "roost.js",
-          "screen.js", "sending.js", "signalling.js", "statistics.js", "switches.js", "tiles.js", "visit.js",
+          "elements.js", "generated.js", "hosts.js", "initials.js", "invitation.js", "keyboard.js",
+          "layout.js",
+          "list.js", "lobby.js", "menu.js", "messages.js", "notices.js", "page.js", "people.js",
+          "publication.js", "readings.js", "rest.js", "roost.js", "screen.js", "sending.js",
+          "signalling.js", "statistics.js", "switches.js", "talk.js", "tiles.js", "visit.js",
         ].map { .embedInCode("Pages/\($0)") },
       swiftSettings: strict),
     // Takes a thread's Swift jobs, so that actors run in a simulation as it has them.

@@ -21,8 +21,10 @@ export interface Track {
   kind: "audio" | "video";
   source: Source;
   name?: string;
-  /** Its publisher holds it: nobody gets it. */
+  /** Nobody gets it: its publisher or an administrator has muted it. */
   muted: boolean;
+  /** An administrator's mute stands, which the publisher can't lift. */
+  mutedByAdmin: boolean;
 }
 
 /** What a participant may do; may change while it is in. */
@@ -82,7 +84,7 @@ export interface RoomEvent {
 }
 
 /** Listed in signalling.md. */
-export type ErrorCode = "bad-message" | "auth-required" | "auth-repeated" | "token-malformed" | "token-absent" | "token-signature" | "token-algorithm" | "token-expired" | "token-not-yet-valid" | "token-unknown-key" | "token-not-for-this" | "token-removed" | "session-gone" | "offer-pending" | "offer-refused" | "not-allowed" | "unknown-track" | "unknown-slot" | "unsupported" | "too-large" | "limit" | "rate-limited" | "room-full" | "room-not-found" | "unavailable";
+export type ErrorCode = "bad-message" | "auth-required" | "auth-repeated" | "token-malformed" | "token-absent" | "token-too-long" | "token-signature" | "token-algorithm" | "token-expired" | "token-not-yet-valid" | "token-unknown-key" | "token-not-for-this" | "token-removed" | "session-gone" | "offer-pending" | "offer-refused" | "not-allowed" | "unknown-track" | "unknown-slot" | "unsupported" | "too-large" | "limit" | "rate-limited" | "room-full" | "room-not-found" | "unavailable";
 
 /** Joins, as the first message. */
 export interface Auth {
@@ -106,7 +108,7 @@ export interface OfferedTrack {
   mid: string;
   source?: Source;
   name?: string;
-  /** Held from the start. */
+  /** Muted from the start. */
   muted?: boolean;
 }
 
@@ -142,7 +144,7 @@ export interface Unsubscribe {
   track: string;
 }
 
-/** Holds a track of one's own, or lets it go. */
+/** Mutes or unmutes a track of one's own. */
 export interface Mute {
   type: "mute";
   id?: RequestID;

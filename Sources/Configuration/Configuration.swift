@@ -163,7 +163,7 @@ extension Configuration {
     let missing = http.certificate.isEmpty ? "http.certificate" : "http.privateKey"
     throw ConfigurationError(
       source: .defaults, option: missing, problem: .missing,
-      expected: "the paths of both PEM files, http.certificate and http.privateKey, or of neither")
+      expected: "both PEM files, http.certificate and http.privateKey, or neither")
   }
 
   /// Refuses TURN servers without the secret that they share with this one.
@@ -181,7 +181,7 @@ extension Configuration {
         source: .defaults, option: "keys", problem: .missing,
         expected:
           "at least one API key with its secret, as in keys: { myKey: \"…32 bytes or more…\" } in the "
-          + "configuration or ROOST_KEYS=myKey:… in the environment, or --dev to try it on this machine")
+          + "configuration or ROOST_KEYS=myKey:… in the environment, or --dev to try it out on this machine")
     }
     for (key, secret) in keys.sorted(by: { $0.key < $1.key })
     where secret.utf8.count < Self.minimumSecretBytes {

@@ -47,12 +47,12 @@ public struct ConfigurationError: Error, Equatable, Sendable, CustomStringConver
       switch problem {
       case .unknownOption(let value, let suggestion):
         "no such option, given \(value)" + (suggestion.map { "; did you mean \($0)?" } ?? "")
-      case .wrongValue(let value): "\(value) is not what it takes"
-      case .repeated(let line): "given before, in line \(line)"
+      case .wrongValue(let value): "invalid value \(value)"
+      case .repeated(let line): "already set in line \(line)"
       case .missing: "missing"
-      case .shortSecret(let bytes): "its secret has \(bytes) bytes"
-      case .unreadable(let reason): "cannot be read: \(reason)"
-      case .notJSON5(let reason): "no JSON5: \(reason)"
+      case .shortSecret(let bytes): "its secret has only \(bytes) bytes"
+      case .unreadable(let reason): "can't be read: \(reason)"
+      case .notJSON5(let reason): "not valid JSON5: \(reason)"
       }
     return place + name + problem + (expected.isEmpty ? "" : "; expected: \(expected)")
   }

@@ -4,149 +4,150 @@ public enum ConfigurationSchema {
   public static let options: [ConfigurationOption] = [
     .integer(
       "http.port", \.http.port, 0...65535,
-      "TCP port for HTTP and WebSocket; 0 lets the system choose."),
+      "TCP port for HTTP and WebSocket; 0 lets the system choose one."),
     .addresses(
       "http.addresses", \.http.addresses, .any, atLeast: 1,
-      "The addresses that HTTP listens on; with --dev they are 127.0.0.1 and ::1 whatever stands here."),
+      "Addresses that HTTP listens on; with --dev always 127.0.0.1 and ::1."),
     .integer(
       "http.connections", \.http.connections, 1...100_000,
-      "Open TCP connections over all addresses; one more is closed at once."),
+      "Open TCP connections in total; further ones are closed at once."),
     .integer(
       "http.connectionsPerAddress", \.http.connectionsPerAddress, 1...100_000,
-      "Of these, from one IPv4 address or IPv6 /64; those of trusted proxies don't count."),
+      "Open TCP connections from one IPv4 address or IPv6 /64; trusted proxies are exempt."),
     .prefixes(
       "http.trustedProxies", \.http.trustedProxies,
-      "Proxies that are believed when they say in X-Forwarded-For who asks; without them everybody behind a proxy "
-        + "shares the proxy's address."),
+      "Proxies whose X-Forwarded-For is trusted; behind any other proxy all clients share the proxy's address."
+    ),
     .integer(
       "http.headSeconds", \.http.headSeconds, 1...600,
-      "Seconds for the head of a request, from the opening of its connection on; later it is cut."),
+      "Seconds for the header of a request, from when the connection opens; then it is closed."),
     .integer(
       "http.bodySeconds", \.http.bodySeconds, 1...600,
-      "Seconds for the body of a request, from the end of its head on; later the connection is cut."),
+      "Seconds for the body of a request, from the end of its header; then the connection is closed."),
     .integer(
       "http.bodyBytes", \.http.bodyBytes, 1024...67_108_864,
-      "The largest request body; a larger one is answered by 413."),
+      "Largest request body; a larger one is answered with 413."),
     .integer(
       "http.messageBytes", \.http.messageBytes, 16_384...16_777_216,
-      "The largest WebSocket message; a larger one closes its connection with 1009."),
+      "Largest WebSocket message; a larger one closes the connection with 1009."),
     .origins(
       "http.origins", \.http.origins,
-      "Whose pages may use REST from a browser, beside Roost's own; requests are known by their token alone."),
+      "Origins whose pages may use REST from a browser, beside Roost's own; requests are authorized by their token alone."
+    ),
     .path(
       "http.certificate", \.http.certificate,
-      "The PEM file with the server's certificate and those between it and its authority: HTTP then speaks TLS "
-        + "alone."),
-    .path("http.privateKey", \.http.privateKey, "The PEM file with the key of that certificate."),
+      "PEM file with the server's certificate and the intermediate ones; HTTP then accepts TLS only."),
+    .path("http.privateKey", \.http.privateKey, "PEM file with the private key of that certificate."),
 
     .integer(
       "admin.port", \.admin.port, 0...65535,
-      "TCP port for the operator: metrics and health, without a token; 0 lets the system choose."),
+      "TCP port for metrics and health, without a token; 0 lets the system choose one."),
     .addresses(
       "admin.addresses", \.admin.addresses, .any, atLeast: 0,
-      "The addresses that it listens on; whoever reaches them reads the metrics. An empty list: none."),
+      "Addresses that it listens on; anyone who can reach them can read the metrics. An empty list turns it off."
+    ),
 
     .integer(
       "media.port", \.media.port, 1...65535,
       "UDP port for all media, the same on every address."),
     .integer(
       "media.workers", \.media.workers, 0...64,
-      "Threads that carry media; 0 makes one for each processor core."),
+      "Threads that carry media; 0 starts one per processor core."),
     .addresses(
       "media.advertise.ipv4", \.media.advertise.ipv4, .ipv4, atLeast: 0,
-      "The IPv4 addresses that clients are told, such as a NAT's outer one; an empty list tells those of the "
-        + "interfaces."),
+      "IPv4 addresses announced to clients, such as the public one of a NAT; an empty list announces those of the "
+        + "network interfaces."),
     .addresses(
       "media.advertise.ipv6", \.media.advertise.ipv6, .ipv6, atLeast: 0,
-      "The IPv6 addresses that clients are told; an empty list tells those of the interfaces."),
+      "IPv6 addresses announced to clients; an empty list announces those of the network interfaces."),
     .integer(
       "media.receiveBufferBytes", \.media.receiveBufferBytes, 65_536...1_073_741_824,
-      "What the kernel may hold of received media for each worker; net.core.rmem_max bounds it."),
+      "Socket receive buffer of each worker; limited by net.core.rmem_max."),
     .integer(
       "media.sendBufferBytes", \.media.sendBufferBytes, 65_536...1_073_741_824,
-      "What the kernel may hold of sent media for each worker; net.core.wmem_max bounds it."),
+      "Socket send buffer of each worker; limited by net.core.wmem_max."),
     .videoCodecs(
       "media.codecs", \.media.codecs,
-      "The video codecs that are taken from publishers and offered to subscribers, the preferred first; a publisher "
-        + "uses the first that it has."),
+      "Video codecs for publishers and subscribers, in order of preference; a publisher uses the first that it "
+        + "supports."),
     .integer(
       "media.publisherMaxBitrate", \.media.publisherMaxBitrate, 50_000...100_000_000,
-      "Bits per second that a publisher is told to keep to where it can be told by REMB alone."),
+      "Bits per second that publishers are limited to where REMB is the only feedback they offer."),
 
     .choice(
       "ice.verify", \.ice.verify,
-      "Whether each address must answer a check of our own before media goes to it, or only one that a running "
+      "Whether every address must answer a connectivity check before media is sent to it, or only those that a running "
         + "session changes to."),
 
     .urls(
       "stun.urls", \.stun.urls, ["stun", "stuns"],
-      "STUN servers that clients are told; a server on a public address needs none."),
+      "STUN servers announced to clients; not needed on a public address."),
 
     .urls(
       "turn.urls", \.turn.urls, ["turn", "turns"],
-      "TURN servers that clients are told, for those whose network lets no UDP through."),
+      "TURN servers announced to clients, for networks that block UDP."),
     .secret(
       "turn.secret", \.turn.secret,
-      "The secret that those servers share with this one, coturn's static-auth-secret; it signs a user name for "
-        + "each client."),
+      "Secret shared with the TURN servers (static-auth-secret in coturn), which signs a user name for each client."
+    ),
     .integer(
       "turn.lifetime", \.turn.lifetime, 60...2_592_000,
-      "Seconds for which such a user name may be used."),
+      "Seconds for which such a user name is valid."),
 
     .keys(
       "keys", \.keys,
-      "API keys with their secrets of at least 32 bytes, which sign access tokens; with --dev they are devkey and "
-        + "secret whatever stands here."),
+      "API keys and their secrets of at least 32 bytes, which sign access tokens; with --dev always devkey and secret."
+    ),
 
-    .choice("log.level", \.log.level, "The least severe message that is logged."),
+    .choice("log.level", \.log.level, "Least severe level that is logged."),
 
     .flag(
       "rooms.create", \.rooms.create,
-      "Whether a room is made for the first who comes; if not, only POST /v1/rooms makes one."),
+      "Whether joining creates a room; if not, only POST /v1/rooms does."),
     .integer(
       "rooms.emptyTimeout", \.rooms.emptyTimeout, 1...86_400,
-      "Seconds that a room which was made ahead waits for its first participant, unless it says otherwise."),
+      "Seconds that a room created by POST waits for its first participant, unless the room sets its own."),
     .integer(
       "rooms.departureTimeout", \.rooms.departureTimeout, 0...86_400,
-      "Seconds that a room stays once everybody has left, unless it says otherwise."),
+      "Seconds that a room stays after everyone has left, unless the room sets its own."),
     .integer(
       "rooms.removalMemory", \.rooms.removalMemory, 60...31_536_000,
-      "Seconds for which it is remembered who was removed from a room; make it longer than tokens are valid."),
+      "Seconds for which removals from a room are remembered; make it longer than tokens are valid."),
 
     .integer(
       "limits.peers", \.limits.peers, 1...65_535,
-      "Connected media transports; beyond, new ones are refused."),
+      "Media transports at once; further ones are refused."),
     .integer(
       "limits.rooms", \.limits.rooms, 1...1_000_000,
-      "Rooms; beyond, none is made, and who would need one is told so."),
+      "Rooms at once; creating another is refused."),
     .integer(
       "limits.participants", \.limits.participants, 1...1_000_000,
-      "Participants in all rooms together; beyond, joining is refused with room-full."),
+      "Participants in all rooms; joining beyond that is refused with room-full."),
     .integer(
       "limits.participantsPerRoom", \.limits.participantsPerRoom, 1...100_000,
-      "Participants of one room, which may have a lower bound of its own; beyond, joining is refused with "
+      "Participants in one room, which may set a lower limit of its own; joining beyond that is refused with "
         + "room-full."),
     .integer(
       "limits.tracksPerParticipant", \.limits.tracksPerParticipant, 1...128,
-      "Tracks that a participant publishes at once; further sections are declined with limit."),
+      "Tracks that a participant may publish at once; further sections are declined with limit."),
     .integer(
       "limits.sectionsPerTransport", \.limits.sectionsPerTransport, 1...128,
-      "Media sections of an offer, with those that are stopped; a larger offer is refused."),
+      "Media sections in an offer, including stopped ones; a larger offer is refused."),
     .integer(
       "limits.requestsPerAddress", \.limits.requestsPerAddress, 1...1_000_000,
-      "Requests a second, new WebSockets among them, from one IPv4 address or IPv6 /64; beyond, they are answered by "
-        + "429. Pages and health don't count."),
+      "Requests per second, including new WebSockets, from one IPv4 address or IPv6 /64; further ones are answered with "
+        + "429. Pages and health checks don't count."),
     .integer(
       "limits.requestsAtOncePerAddress", \.limits.requestsAtOncePerAddress, 1...1_000_000,
-      "The same, at once."),
+      "Requests from one address at once, before that rate applies."),
 
     .integer(
       "drain.seconds", \.drain.seconds, 0...86_400,
-      "After SIGTERM, the seconds that those who are in a room may stay while nobody new is let in."),
+      "Seconds after SIGTERM for which participants may stay, while no one new is let in."),
 
     .integer(
       "reconnect.seconds", \.reconnect.seconds, 1...600,
-      "How long somebody whose WebSocket has gone may come back to the same session."),
+      "Seconds for which a participant whose WebSocket broke can resume its session."),
   ]
 
   static func option(_ name: String) -> ConfigurationOption? { options.first { $0.name == name } }
@@ -182,7 +183,7 @@ extension Configuration {
         text += indent(open.count + 1) + "\(group): {\n"
         open.append(group)
       }
-      let change = option.change == .atStart ? "Read at start." : "Can change while running."
+      let change = option.change == .atStart ? "Takes effect at start." : "Takes effect while running."
       let lines = wrapped(
         "\(option.explanation) \(option.expectation.capitalizedFirst). \(change)", width: 96)
       for line in lines { text += indent(open.count + 1) + "// \(line)\n" }

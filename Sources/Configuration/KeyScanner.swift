@@ -48,7 +48,7 @@ struct KeyScanner {
         if open.count > Self.depthLimit { problem = (line, "more than \(Self.depthLimit) brackets deep") }
       case .symbol("}"), .symbol("]"):
         guard let frame = open.popLast(), frame.isObject == (token == .symbol("}")) else {
-          problem = (line, "a bracket is closed that is not open")
+          problem = (line, "unmatched closing bracket")
           continue
         }
         guard due == .end || due == (frame.isObject ? .key : .value) else {
@@ -74,9 +74,9 @@ struct KeyScanner {
     }
     guard problem == nil else { return }
     if let last = open.last {
-      problem = (last.line, "a bracket is opened and never closed")
+      problem = (last.line, "unclosed bracket")
     } else if due == .value {
-      problem = (line, "there is nothing in it")
+      problem = (line, "the file is empty")
     }
   }
 
@@ -120,7 +120,7 @@ struct KeyScanner {
       } else if rest.hasPrefix("/*") {
         let start = line
         while !rest.hasPrefix("*/") {
-          guard rest.first != nil else { return .broken("a comment is not closed", line: start) }
+          guard rest.first != nil else { return .broken("unclosed comment", line: start) }
           advance()
         }
         rest = rest.dropFirst(2)
@@ -147,13 +147,13 @@ struct KeyScanner {
     rest.removeFirst()
     while let character = rest.first, character != quote {
       guard character == "\\" else {
-        guard !character.isNewline else { return .broken("a string is not closed", line: start) }
+        guard !character.isNewline else { return .broken("unclosed string", line: start) }
         text.append(character)
         advance()
         continue
       }
       advance()
-      guard let kind = rest.first else { return .broken("a string is not closed", line: start) }
+      guard let kind = rest.first else { return .broken("unclosed string", line: start) }
       advance()
       if let digits = ["u": 4, "x": 2][kind] {
         let code = UInt32(rest.prefix(digits), radix: 16).flatMap(Unicode.Scalar.init)
@@ -164,7 +164,7 @@ struct KeyScanner {
         text.append(["n": "\n", "t": "\t", "r": "\r"][kind] ?? kind)
       }
     }
-    guard rest.first == quote else { return .broken("a string is not closed", line: start) }
+    guard rest.first == quote else { return .broken("unclosed string", line: start) }
     rest.removeFirst()
     return .word(text, line: start, isQuoted: true)
   }

@@ -83,7 +83,7 @@ public struct Gateway: HTTPHandler {
     }
     if let answer = await rest?.response(to: request) { return answer }
     if connectRoom(request) != nil {
-      var answer = Problem.response(426, "upgrade", "This is a WebSocket's address")
+      var answer = Problem.response(426, "upgrade", "This address accepts WebSockets only")
       answer.headers.add("upgrade", "websocket")
       return answer
     }
@@ -102,12 +102,12 @@ public struct Gateway: HTTPHandler {
       return .refuse(
         Problem.response(
           400, "room-name",
-          "A room's name has 1 to 128 bytes and no control characters, and is none of . .. *"))
+          "A room's name must have 1 to 128 bytes, no control characters, and not be . .. or *"))
     }
     guard request.offeredSubprotocols.contains(Self.subprotocol) else {
       return .refuse(
         Problem.response(
-          400, "subprotocol", "The sub-protocol is missing", detail: "offer \(Self.subprotocol)"))
+          400, "subprotocol", "The WebSocket sub-protocol is missing", detail: "offer \(Self.subprotocol)"))
     }
     var terms = SignallingTerms(room: room) {
       text throws(AccessTokenRefusal) in try authorize(text, joining: room)
@@ -128,7 +128,7 @@ public struct Gateway: HTTPHandler {
         return .refuse(Problem.response(error.status, error.code, error.message))
       }
     } else if request.headers["authorization"] != nil {
-      return .refuse(Problem.response(401, "token-malformed", "Authorization is no Bearer token"))
+      return .refuse(Problem.response(401, "token-malformed", "The Authorization header has no Bearer token"))
     }
     return .accept(subprotocol: Self.subprotocol, greets: authorized == nil) {
       [authorized, terms, tokens] socket in

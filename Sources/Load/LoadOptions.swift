@@ -55,43 +55,43 @@ public struct LoadUsageError: Error, CustomStringConvertible, Equatable {
 
 extension LoadOptions {
   public static let help = """
-    roost-load joins synthetic participants to the rooms of a Roost and counts what arrives. Each has a socket,
-    ICE, DTLS and SRTP (libsrtp) of its own, joins through the WebSocket as a browser does, and compares every
-    byte that it receives with what was sent.
+    roost-load puts synthetic participants into the rooms of a Roost server and counts what arrives. Each has a
+    socket, ICE, DTLS and SRTP (libsrtp) of its own, joins over a WebSocket as a browser does, and compares
+    every byte that it receives with what was sent.
 
     USAGE
       roost-load [--url ws://HOST:PORT] [--rooms N] [--publishers N] [--subscribers N] [--video RATE] [--audio]
 
     WHERE
       --url URL          ws:// or wss://, http:// or https:// (ws://127.0.0.1:7880)
-      --key K            API key and secret that tokens are made with; also by ROOST_LOAD_KEY and
-      --secret S         ROOST_LOAD_SECRET, which other users of the machine can't see (devkey, secret)
-      --insecure         takes any certificate, as that of a server with --lan
-      --media HOST:PORT  sends media there instead of to the server's own candidates (an IP address)
-      --room PREFIX      rooms are named PREFIX-1 and so on (load)
+      --key K            API key and secret that sign the tokens (devkey, secret); also by ROOST_LOAD_KEY and
+      --secret S         ROOST_LOAD_SECRET, which other users of the machine can't see
+      --insecure         accept any certificate, such as that of a server with --lan
+      --media HOST:PORT  send media to this IP address and port instead of the server's candidates
+      --room PREFIX      name rooms PREFIX-1 and so on (load)
 
     WHAT
       --rooms N          (1)
       --publishers N     in each room (1)
       --subscribers N    in each room (1)
-      --mesh             publishers receive each other, too
-      --video RATE       of each publisher, in bits a second: 1.5M, 300k (no video)
-      --audio            Opus packets, 50 a second
+      --mesh             publishers also receive each other
+      --video RATE       of each publisher, in bits per second: 1.5M, 300k (no video)
+      --audio            Opus packets, 50 per second
                          without --video and --audio: both, 1.5M
-      --nack off         lost packets are not asked for (on); of audio none ever are, as browsers don't either
+      --nack off         don't request lost packets (on); audio is never requested again, as in browsers
 
     HOW LONG
-      --duration S       seconds that are measured, once everybody is in (10)
-      --join-rate N      joins that are begun in a second (50)
-      --join-timeout S   a join that takes longer has failed (10)
+      --duration S       seconds to measure, once everyone has joined (10)
+      --join-rate N      joins started per second (50)
+      --join-timeout S   seconds after which a join has failed (10)
 
     OUTPUT
-      --json             the figures as one JSON object; progress goes to standard error
+      --json             print the results as one JSON object; progress goes to standard error
       --quiet            no progress
 
-    What is expected is counted at the publishers, times their subscribers, never from sequence numbers that
-    arrived. Exit status 0; 1 when somebody could not join, was thrown out or received what nobody sent;
-    2 for a command line that can't be followed.
+    Expected packets are counted at the publishers, times their subscribers, never from the sequence numbers
+    that arrived. The exit status is 1 if a participant couldn't join, was disconnected or received what was
+    never sent, and 2 if the command line is wrong.
 
     EXAMPLES
       roost-load --publishers 4 --subscribers 40 --video 1.5M --audio --duration 60
@@ -129,7 +129,7 @@ extension LoadOptions {
       throw LoadUsageError("unknown option \(word); see roost-load --help")
     }
     guard let value = words.popFirst() else {
-      throw LoadUsageError("\(word) wants a value; see roost-load --help")
+      throw LoadUsageError("\(word) needs a value; see roost-load --help")
     }
     switch word {
     case "--url": url = value
@@ -156,7 +156,9 @@ extension LoadOptions {
   ]
 
   private func check() throws(LoadUsageError) {
-    guard participantCount > 0 else { throw LoadUsageError("nobody to join: no publishers, no subscribers") }
+    guard participantCount > 0 else {
+      throw LoadUsageError("nothing to do: no publishers and no subscribers")
+    }
     guard participantCount <= Self.participantLimit else {
       throw LoadUsageError(
         "\(participantCount) participants; one process is good for \(Self.participantLimit), run several")
@@ -168,7 +170,7 @@ extension LoadOptions {
       )
     }
     guard !roomPrefix.isEmpty, roomPrefix.utf8.count <= 100 else {
-      throw LoadUsageError("--room has 1-100 bytes")
+      throw LoadUsageError("--room must have 1 to 100 bytes")
     }
   }
 

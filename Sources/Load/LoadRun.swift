@@ -45,7 +45,7 @@ public final class LoadRun {
     guard options.media == nil || options.mediaAddress != nil else {
       throw LoadError("--media is address:port, not \(options.media ?? "")")
     }
-    guard let base = WebSocketURL(options.url) else { throw LoadError("no URL of a Roost: \(options.url)") }
+    guard let base = WebSocketURL(options.url) else { throw LoadError("not a server's URL: \(options.url)") }
     let scheme = base.isSecure ? "wss" : "ws"
     url = "\(scheme)://\(base.host):\(base.port)"
     let now = Self.unixSeconds()

@@ -119,7 +119,7 @@ final class Participant {
     do {
       opened.send(ClientWord.offer(try peer.makeOffer()).text)
       opened.flush()
-    } catch { fail("no offer: \(error)") }
+    } catch { fail("can't make an offer: \(error)") }
     nextPing = now.advanced(byNanoseconds: pingInterval)
   }
 
@@ -155,7 +155,7 @@ final class Participant {
   func readMessages(now: Instant) {
     guard let webSocket else { return }
     for text in webSocket.read() {
-      guard let word = ServerWord(text) else { return fail("the server said what is no message") }
+      guard let word = ServerWord(text) else { return fail("the server sent an invalid message") }
       take(word, now: now)
     }
     if case .closed(let code, _) = webSocket.state { fail("WebSocket closed, code \(code)") }
@@ -166,11 +166,11 @@ final class Participant {
     case "joined":
       if let interval = word.pingInterval, interval >= 1 { pingInterval = Int64(interval * 1e9) }
     case "answer":
-      guard let sdp = word.sdp else { return fail("an answer without description") }
+      guard let sdp = word.sdp else { return fail("the answer has no SDP") }
       do {
         try peer?.accept(
           options.mediaAddress.map { AnswerRewriting.withCandidate($0, sdp) } ?? sdp, now: now)
-      } catch { fail("an answer that can't be taken: \(error)") }
+      } catch { fail("the answer can't be applied: \(error)") }
       deadline = peer?.deadline ?? .never
     case "error": fail("error \(word.code ?? "")")
     case "closed": fail("closed: \(word.reason ?? "")")

@@ -4,41 +4,33 @@ import Wire
 extension MediaDescription {
   /// Those of our codecs that the section lists, each format under the first payload type that fits. Video comes in
   /// our order, audio in the section's. Feedback and retransmission are as the section has them.
+  ///
+  /// Each line of the section is read once, whatever it repeats: a description costs its bytes. To be asked once for
+  /// each section.
   func forwardableCodecs(_ kind: MediaKind, _ policy: NegotiationPolicy) -> [NegotiatedCodec] {
+    let lines = FormatLines(of: self)
     var found: [NegotiatedCodec] = []
     for payloadType in payloadTypes {
-      guard let map = rtpMap(of: payloadType) ?? RTPMapAttribute(staticPayloadType: payloadType),
-        let codec = policy.codecs(kind).first(where: { $0.matches(map) })
+      guard let map = lines[payloadType].map ?? RTPMapAttribute(staticPayloadType: payloadType),
+        let codec = policy.codecs(kind).first(where: { $0.matches(map) }),
+        let parameters = FormatParameters(lines[payloadType].parameters ?? ""),
+        let format = codec.format(parameters), !found.contains(where: { $0.format == format })
       else { continue }
-      let parameters =
-        parameters(of: payloadType) ?? FormatAttribute(payloadType: payloadType, parameters: "")
-      guard let format = codec.format(parameters), !found.contains(where: { $0.format == format }) else {
-        continue
-      }
-      let feedback = feedback(of: payloadType)
-      let nack = feedback.contains("nack")
+      let feedback = lines.feedback(of: payloadType)
+      let nack = feedback.contains(.nack)
       found.append(
         NegotiatedCodec(
           format: format, payloadType: payloadType,
           // Nobody would ask for a retransmission without NACK.
-          rtxPayloadType: nack ? retransmission(of: payloadType, clockRate: map.clockRate) : nil,
-          nack: nack, pli: feedback.contains("nack pli"), fir: feedback.contains("ccm fir"),
-          transportCC: feedback.contains("transport-cc"), remb: feedback.contains("goog-remb"),
-          formatParameters: parameters.parameters))
+          rtxPayloadType: nack ? lines.retransmission(of: payloadType, clockRate: map.clockRate) : nil,
+          nack: nack, pli: feedback.contains(.pli), fir: feedback.contains(.fir),
+          transportCC: feedback.contains(.transportCC), remb: feedback.contains(.remb),
+          formatParameters: parameters.text))
     }
     // RED is of use only with codecs that we know in it.
     let numbers = found.filter { $0.format != .red }.map(\.payloadType)
     found.removeAll { $0.format == .red && !$0.redBlocks.allSatisfy(numbers.contains) }
     return kind == .audio ? found : policy.ordered(found)
-  }
-
-  /// RFC 4588 §8.1: a format `rtx` of the same clock whose `apt` names the payload type.
-  private func retransmission(of payloadType: UInt8, clockRate: UInt32) -> UInt8? {
-    payloadTypes.first { candidate in
-      guard let map = rtpMap(of: candidate) else { return false }
-      return map.encodingName.lowercased() == "rtx" && map.clockRate == clockRate
-        && parameters(of: candidate)?["apt"] == "\(payloadType)"
-    }
   }
 
   /// Describes codecs in a section of ours.

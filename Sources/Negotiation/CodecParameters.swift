@@ -11,7 +11,7 @@ extension Codec {
   var channels: UInt16? { self == .opus || self == .red ? 2 : nil }
 
   /// Which format the parameters of `a=fmtp` make of the codec; nil for one that isn't forwarded.
-  func format(_ parameters: FormatAttribute) -> CodecFormat? {
+  func format(_ parameters: FormatParameters) -> CodecFormat? {
     switch self {
     case .vp9: .vp9(profile: Self.number(parameters["profile-id"]))
     case .av1: .av1(profile: Self.number(parameters["profile"]))

@@ -79,8 +79,8 @@ extension Negotiator {
     var terms: SectionTerms
     do {
       terms = try SectionTerms(
-        of: section, attributes, direction: answered.reversed, policy: policy, ids: ids,
-        mayChooseEncoding: false)
+        of: section, attributes, direction: answered.reversed, codecs: SectionCodecs(of: section, policy),
+        policy: policy, ids: ids, mayChooseEncoding: false)
     } catch {
       throw .answerMismatch(section: index, .unusable(error))
     }

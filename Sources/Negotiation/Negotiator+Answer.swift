@@ -23,10 +23,12 @@ extension Negotiator {
     _ offer: SessionDescription, _ local: LocalTransport, _ forbidden: Set<Int>, _ random: inout RandomSource
   ) throws(NegotiationError) -> Answer {
     try checkContinuity(of: offer)
+    let codecs = offer.media.map { SectionCodecs(of: $0, policy) }
     let bundle = BundleChoice(
-      of: offer, acceptable: offer.media.map { !$0.isStopped && SectionTerms.refusal(of: $0, policy) == nil })
+      of: offer, acceptable: zip(offer.media, codecs).map { !$0.isStopped && $1.refusal == nil })
     var reading = OfferReading(
-      offer, members: Set(bundle.members), forbidden: forbidden, ids: ExtensionIDs(agreed: extensions))
+      offer, codecs: codecs, members: Set(bundle.members), forbidden: forbidden,
+      ids: ExtensionIDs(agreed: extensions))
     var verdicts = offer.media.indices.map { take($0, &reading, &random) }
     extensions = reading.ids.agreed
     if let first = bundle.members.first, bundle.isGroup, let reason = verdicts[first].carriedReason,
@@ -164,6 +166,8 @@ extension Negotiator {
 /// What is gathered while the sections of an offer are read one by one.
 private struct OfferReading {
   let offer: SessionDescription
+  /// For each section.
+  let codecs: [SectionCodecs]
   let members: Set<Int>
   let forbidden: Set<Int>
   /// All that the offer announces, for whatever direction.
@@ -171,8 +175,12 @@ private struct OfferReading {
   var ids: ExtensionIDs
   var claims = SourceClaims()
 
-  init(_ offer: SessionDescription, members: Set<Int>, forbidden: Set<Int>, ids: ExtensionIDs) {
+  init(
+    _ offer: SessionDescription, codecs: [SectionCodecs], members: Set<Int>, forbidden: Set<Int>,
+    ids: ExtensionIDs
+  ) {
     self.offer = offer
+    self.codecs = codecs
     self.members = members
     self.forbidden = forbidden
     self.ids = ids
@@ -181,13 +189,13 @@ private struct OfferReading {
 
   func terms(of index: Int, _ policy: NegotiationPolicy) throws(DeclineReason) -> SectionTerms {
     let section = offer.media[index]
-    if let reason = SectionTerms.refusal(of: section, policy) { throw reason }
+    if let reason = codecs[index].refusal { throw reason }
     guard members.contains(index) else { throw .notBundled }
     guard !forbidden.contains(index) else { throw .notAllowed }
     let attributes = offer.attributes(of: section)
     return try SectionTerms(
-      of: section, attributes, direction: (attributes.direction ?? .sendrecv).reversed, policy: policy,
-      ids: ids,
+      of: section, attributes, direction: (attributes.direction ?? .sendrecv).reversed,
+      codecs: codecs[index], policy: policy, ids: ids,
       mayChooseEncoding: true)
   }
 
@@ -265,7 +273,10 @@ extension MediaDescription {
     guard let payloadType = offered.payloadTypes.first else { return }
     formats = ["\(payloadType)"]
     rtpMaps = offered.rtpMap(of: payloadType).map { [$0] } ?? []
-    formatParameters = offered.parameters(of: payloadType).map { [$0] } ?? []
+    formatParameters =
+      offered.parameters(of: payloadType).flatMap {
+        $0.parameters.utf8.count <= FormatParameters.maximumBytes ? [$0] : nil
+      } ?? []
   }
 
   /// Announces a stream of ours (RFC 8829 §5.2.1).

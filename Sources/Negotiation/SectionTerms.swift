@@ -31,19 +31,19 @@ struct SectionTerms: Equatable {
   ///   - ids: those that earlier sections have fixed.
   init(
     of section: MediaDescription, _ attributes: SharedAttributes, direction: MediaDirection,
-    policy: NegotiationPolicy, ids: ExtensionIDs, mayChooseEncoding: Bool
+    codecs: SectionCodecs, policy: NegotiationPolicy, ids: ExtensionIDs, mayChooseEncoding: Bool
   ) throws(DeclineReason) {
-    if let reason = Self.refusal(of: section, policy) { throw reason }
-    guard let kind = MediaKind(media: section.media) else { throw .unsupported }
+    if let reason = codecs.refusal { throw reason }
+    let kind = codecs.kind
     self.kind = kind
     receives = direction.receives
     sends = direction.sends
-    codecs = section.forwardableCodecs(kind, policy)
+    self.codecs = codecs.found
     allowsMixedExtensions = attributes.allowsMixedExtensions
     guard ids.agree(with: attributes.extensions) else { throw .extensionConflict }
 
-    let offersFeedback = codecs.contains(where: \.transportCC)
-    let rid = mayChooseEncoding && receives ? Self.encoding(of: section, codecs) : nil
+    let offersFeedback = codecs.found.contains(where: \.transportCC)
+    let rid = mayChooseEncoding && receives ? Self.encoding(of: section, codecs.found) : nil
     for offered in attributes.extensions {
       guard let known = HeaderExtension(uri: offered.uri), let id = UInt8(exactly: offered.id),
         ids.takes(known, id), !extensions.contains(where: { $0.kind == known })
@@ -56,7 +56,7 @@ struct SectionTerms: Equatable {
         case .audioLevel: (kind == .audio, kind == .audio)
         case .transportSequence: (offersFeedback, offersFeedback && policy.usesTransportFeedback)
         case .rid: (rid != nil, false)
-        case .repairedRid: (rid != nil && codecs.contains { $0.rtxPayloadType != nil }, false)
+        case .repairedRid: (rid != nil && codecs.found.contains { $0.rtxPayloadType != nil }, false)
         // Only who asks for it looks at it.
         case .absoluteSendTime: (policy.offeredExtensions.contains(known), true)
         case .dependencyDescriptor, .colorSpace, .playoutDelay: (kind == .video, kind == .video)
@@ -76,26 +76,17 @@ struct SectionTerms: Equatable {
     self.rid = rid
   }
 
-  /// Why a section can't be taken, whatever stands in the others.
-  static func refusal(of section: MediaDescription, _ policy: NegotiationPolicy) -> DeclineReason? {
-    guard let kind = MediaKind(media: section.media) else { return .unsupported }
-    guard profiles.contains(section.protocolName) else { return .protocol }
-    guard section.rtcpMux else { return .rtcpMux }
-    guard !section.forwardableCodecs(kind, policy).isEmpty else { return .codec }
-    return nil
-  }
-
-  /// JSEP wants all of these read as DTLS-SRTP (RFC 8829 §5.1.2).
-  private static let profiles: Set = [
-    "UDP/TLS/RTP/SAVPF", "UDP/TLS/RTP/SAVP", "TCP/TLS/RTP/SAVPF", "TCP/TLS/RTP/SAVP", "RTP/SAVPF", "RTP/SAVP",
-    "RTP/AVPF", "RTP/AVP",
-  ]
+  /// Encodings of a simulcast that are looked at; browsers send three.
+  private static let maximumEncodings = 16
 
   /// The last encoding listed, which browsers make the best one; a paused one only where all are.
   private static func encoding(of section: MediaDescription, _ codecs: [NegotiatedCodec]) -> RIDAttribute? {
-    let listed = (section.simulcast?.send ?? []).reversed().flatMap { $0 }
+    let listed = (section.simulcast?.send ?? []).reversed().flatMap { $0 }.prefix(maximumEncodings)
+    let rids = Dictionary(
+      section.rids.lazy.filter { $0.direction == .send }.map { ($0.rid, $0) }
+    ) { first, _ in first }
     let usable = listed.compactMap { alternative -> (rid: RIDAttribute, isPaused: Bool)? in
-      guard let rid = section.rids.first(where: { $0.rid == alternative.rid && $0.direction == .send }),
+      guard let rid = rids[alternative.rid],
         rid.payloadTypes.map({ allowed in codecs.contains { allowed.contains($0.payloadType) } }) ?? true
       else { return nil }
       return (rid, alternative.isPaused)

@@ -44,9 +44,9 @@ public enum OfferError: Error, Sendable, CustomStringConvertible {
     case .malformed(let error): "the SDP can't be read: \(error)"
     case .refused(let error): error.description
     case .field(let what): what
-    case .overloaded: "the server has no place for another transport; try again later"
-    case .tooOften: "too many requests in too short a time"
-    case .gone: "the session is over; join anew"
+    case .overloaded: "the server is full; try again later"
+    case .tooOften: "too many requests; wait a moment"
+    case .gone: "the session is over; join again"
     }
   }
 }

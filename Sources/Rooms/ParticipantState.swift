@@ -6,8 +6,12 @@ public struct TrackInfo: Equatable, Sendable {
   public let kind: MediaKind
   public let source: TrackSource
   public let name: String?
-  /// The publisher holds it: nobody gets it.
-  public var muted = false
+  /// Who has muted it: its publisher, an administrator, or both. Each lifts its own mute alone.
+  public var mutedByPublisher = false
+  public var mutedByAdmin = false
+
+  /// Nobody gets it.
+  public var muted: Bool { mutedByPublisher || mutedByAdmin }
 }
 
 /// A participant as everybody in the room may see it.

@@ -6,6 +6,8 @@ public enum RequestError: Error, Equatable, Sendable, CustomStringConvertible {
   case unknownSlot
   /// The token doesn't allow it.
   case notAllowed(String)
+  /// An administrator's mute stands, which its publisher can't lift.
+  case mutedByAdmin
   case tooOften
   /// As many as there may be.
   case limit(Int)
@@ -15,13 +17,14 @@ public enum RequestError: Error, Equatable, Sendable, CustomStringConvertible {
 
   public var description: String {
     switch self {
-    case .unknownTrack: "there is no such track"
-    case .unknownSlot: "there is no such slot for that kind of track"
-    case .notAllowed(let what): "the token does not allow \(what)"
-    case .tooOften: "too many requests in too short a time"
-    case .limit(let limit): "there may be \(limit) and not more"
+    case .unknownTrack: "no such track"
+    case .unknownSlot: "no receive section with that mid takes this kind of track"
+    case .notAllowed(let what): "the token doesn't allow \(what)"
+    case .mutedByAdmin: "the track stays muted until an administrator lifts the mute"
+    case .tooOften: "too many requests; wait a moment"
+    case .limit(let limit): "at most \(limit) are allowed"
     case .tooLarge(let what): "\(what) is too large"
-    case .gone: "the session is over; join anew"
+    case .gone: "the session is over; join again"
     }
   }
 }

@@ -132,13 +132,10 @@ public struct RoomAdministration: Sendable {
     _ identity: String, _ patch: ParticipantPatch
   ) async throws(AdministrationError) -> ParticipantSnapshot { try await room.change(identity, patch) }
 
-  /// Holds a track; to let it go lifts only that.
-  /// - Returns: the track, and whether it is held from outside.
-  public func hold(
-    _ track: String, of identity: String, _ held: Bool
-  ) async throws(AdministrationError) -> (track: TrackInfo, isHeld: Bool) {
-    try await room.hold(track, of: identity, held)
-  }
+  /// Sets or lifts an administrator's mute; the publisher's own is another.
+  public func mute(
+    _ track: String, of identity: String, _ muted: Bool
+  ) async throws(AdministrationError) -> TrackInfo { try await room.mute(track, of: identity, muted) }
 
   /// A message from nobody in the room.
   /// - Parameters:

@@ -14,7 +14,7 @@ final class CurlConnection {
   ///   - checksCertificate: false takes a server's word for who it is.
   init(origin: String, milliseconds: Int, checksCertificate: Bool) throws(WebSocketClientError) {
     _ = Self.started
-    guard let handle = curl_easy_init() else { throw .connection("libcurl does not start") }
+    guard let handle = curl_easy_init() else { throw .connection("libcurl failed to start") }
     let message = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     defer { message.deallocate() }

@@ -13,7 +13,7 @@ struct UpgradeAnswer {
   /// - Throws: `handshake` for what is no HTTP.
   init(_ bytes: [UInt8], isWhole: Bool) throws(WebSocketClientError) {
     guard let end = Self.headEnd(bytes) else {
-      guard !isWhole else { throw .handshake("an answer without an end") }
+      guard !isWhole else { throw .handshake("the answer is incomplete") }
       (status, headers, rest, isComplete) = (0, [], [], false)
       return
     }
@@ -21,7 +21,7 @@ struct UpgradeAnswer {
       separator: "\r\n", omittingEmptySubsequences: false)
     let first = lines[0].split(separator: " ", maxSplits: 2)
     guard first.count >= 2, first[0].hasPrefix("HTTP/1."), let status = Int(first[1]) else {
-      throw .handshake("no HTTP: \(lines[0].prefix(80))")
+      throw .handshake("not HTTP: \(lines[0].prefix(80))")
     }
     self.status = status
     headers = lines.dropFirst().compactMap { line in
@@ -48,10 +48,10 @@ struct UpgradeAnswer {
     // §1.3 names the text that the key is joined with.
     let wanted = Base64.encode(SHA1.digest(Array((nonce + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
     guard header("upgrade")?.lowercased() == "websocket", header("sec-websocket-accept") == wanted else {
-      throw .handshake("status 101 without the upgrade's proof")
+      throw .handshake("status 101 with a wrong Sec-WebSocket-Accept")
     }
     guard header("sec-websocket-protocol") == name else {
-      throw .handshake("the server does not speak \(name)")
+      throw .handshake("the server doesn't speak \(name)")
     }
     return rest
   }

@@ -138,7 +138,7 @@ extension WebSocketClient {
         guard left > 0, connection.wait(forWriting: false, milliseconds: left) else { throw .timeout }
         continue
       }
-      guard answer.count <= answerLimit else { throw .handshake("an answer that does not end") }
+      guard answer.count <= answerLimit else { throw .handshake("the answer is too long") }
       let read = try UpgradeAnswer(answer, isWhole: false)
       if read.isComplete { return try read.check(nonce: nonce, protocol: name) }
     }

@@ -13,7 +13,7 @@ public enum WebSocketClientError: Error, Equatable, CustomStringConvertible {
     case .connection(let text): text
     case .refused(let status, let body): body.isEmpty ? "status \(status)" : "status \(status): \(body)"
     case .handshake(let text): text
-    case .timeout: "no answer in time"
+    case .timeout: "timed out"
     }
   }
 }

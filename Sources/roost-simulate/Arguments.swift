@@ -21,34 +21,34 @@ struct Arguments {
 
   static let help = """
     roost-simulate runs whole conferences on a virtual clock: the server's workers, rooms and native door,
-    synthetic peers with real ICE, DTLS and SRTP, and a network between them that loses, delays, doubles
-    and reorders, changes addresses and worse. People come and go, mute themselves, lose their WebSocket
-    and come back, are removed and replaced, in several rooms, until the server drains. What happens
-    follows from a seed; the same seed sends the same bytes every time.
+    synthetic peers with real ICE, DTLS and SRTP, and a network between them that loses, delays,
+    duplicates and reorders packets and changes addresses. Participants come and go, mute themselves, lose
+    their WebSocket and come back, are removed and replaced, in several rooms, until the server drains. A
+    seed decides what happens; the same seed sends the same bytes every time.
 
-    Everything that every peer receives is compared with what was sent, and what every client believes
-    with what the rooms say. What is wrong is printed with the seed that shows it; the exit status is 1
-    then. At the end stands how often each mechanism fired, and in how many of the seeds.
+    Everything that a peer receives is compared with what was sent, and what a client believes with what
+    the rooms say. Violations are printed with the seed that shows them, and the exit status is 1. At the
+    end it says how often each mechanism fired, and in how many of the seeds.
 
     USAGE
       roost-simulate [--seeds N] [--first S] [options]     N conferences, from seed S on
-      roost-simulate --new N [options]                     N that nobody has seen, from a seed of the clock
-      roost-simulate --seed S [options]                    one, with all that it saw
+      roost-simulate --new N [options]                     N new ones, from a seed taken from the clock
+      roost-simulate --seed S [options]                    one, with everything that happened
 
     OPTIONS
       --seeds N        conferences (20)
       --first S        the first seed (1)
       --seed S         this seed alone; prints every violation and how often each mechanism fired
-      --new N          N conferences from a first seed that is told, and is another one each time
+      --new N          N conferences from a first seed that is printed and differs each time
       --peers N        in each conference, 2-40 (8); each hears and sees all others in its room
       --rooms N        1-10 (one to three, by the seed)
       --seconds N      of virtual time (20)
       --workers N      of the server, 1-16 (two or four, by the seed)
       --heavy          video at 1.5 Mbit/s in each, from at most four (every tenth seed)
       --threads N      conferences at a time (2)
-      --calm           a network that only delays, and nobody does anything unusual
-      --trace          prints what happened to whom and when, before the violations
-      --digest         prints for each seed the digest of all that was sent and said, with times
+      --calm           a network that only delays, and participants that do nothing unusual
+      --trace          prints what happened, to which participant and when, before the violations
+      --digest         prints for each seed the digest of everything that was sent, with times
       --at-least N     fails if a mechanism fired in fewer than N of the seeds
       --until-found    ends with the first seed that shows something wrong
       --help
@@ -67,7 +67,7 @@ struct Arguments {
     var text: String {
       switch self {
       case .unknown(let option): "unknown option \(option); see roost-simulate --help"
-      case .missing(let option): "\(option) wants a value; see roost-simulate --help"
+      case .missing(let option): "\(option) needs a value; see roost-simulate --help"
       case .number(let option, let value): "\(option) can't be \(value); see roost-simulate --help"
       case .help: Arguments.help
       }

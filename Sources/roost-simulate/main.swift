@@ -15,7 +15,7 @@ do {
 }
 
 guard simulation_install_random() == 1 else {
-  print("OpenSSL takes no generator of ours: runs would not repeat")
+  print("OpenSSL rejects the simulation's random generator; runs would not repeat")
   exit(2)
 }
 

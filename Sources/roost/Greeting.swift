@@ -16,9 +16,9 @@ enum Greeting {
     if let fingerprint = secured.ownFingerprint {
       lines += [
         "",
-        "The browser will warn that the connection is not private, because this server made its certificate",
-        "itself and no authority vouches for it. Choose Advanced, then proceed. Whoever wants to be sure compares",
-        "the certificate's SHA-256 fingerprint first:",
+        "Your browser will warn that the connection is not private, because this server made its own",
+        "certificate. Choose Advanced, then proceed. To be sure that you reach this server, first compare the",
+        "certificate's SHA-256 fingerprint:",
         "  " + fingerprint,
       ]
     }

@@ -36,7 +36,7 @@ struct MediaServer {
     candidates = Self.candidates(configuration.media.advertise, engine, includesLoopback: development)
     guard !candidates.isEmpty else {
       throw StartProblem(
-        description: "no address to offer to clients: no interface has one; name it by media.advertise")
+        description: "no address to offer to clients: no network interface has one; set media.advertise")
     }
     let verification: ICEVerification =
       switch configuration.ice.verify {
@@ -67,7 +67,7 @@ struct MediaServer {
     let workers = await engine.reports(within: .seconds(1)).compactMap { $0?.niceness }
     guard let niceness = workers.max(), niceness >= ProcessUsage.niceness else { return }
     log.info(
-      "media workers may not go first, so a crowd that joins can delay media: see LimitNICE in docs/operating.md",
+      "media workers could not raise their priority, so many people joining at once can delay media; see LimitNICE in docs/operating.md",
       ["niceness": "\(niceness)"])
   }
 

@@ -44,9 +44,9 @@ struct Roost {
     } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
       throw FileProblem(description: "no such file")
     } catch let error as CocoaError where error.code == .fileReadInapplicableStringEncoding {
-      throw FileProblem(description: "it is no UTF-8")
+      throw FileProblem(description: "not valid UTF-8")
     } catch let error as CocoaError where error.code == .fileReadCorruptFile {
-      throw FileProblem(description: "it is no UTF-8")
+      throw FileProblem(description: "not valid UTF-8")
     } catch let error as CocoaError {
       let system = (error.underlying as? POSIXError).map { String(cString: strerror($0.code.rawValue)) }
       throw FileProblem(description: system ?? error.localizedDescription)

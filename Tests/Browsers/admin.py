@@ -38,12 +38,15 @@ async def _administer(report, options, server, browser, other):
 
     await admin.tab.evaluate(f"{_track(HOSTILE, 'Camera')}.querySelector('.mute').click()")
     await bob.sees(HOSTILE, "!tile.classList.contains('has-picture')")
-    await admin.until(f"{_track(HOSTILE, 'Camera')}.innerText.includes('muted here')")
+    await admin.until(f"{_track(HOSTILE, 'Camera')}.innerText.includes('Muted by a host')")
     await admin.tab.evaluate(f"{_track(HOSTILE, 'Camera')}.querySelector('.mute').click()")
+    # Allowed is not turned on: that is the participant's own to do.
+    await eve.until(f"{NOTICE} === 'You can turn on your camera now.'")
+    await eve.click("notice-action")
     await bob.sees_picture(HOSTILE)
     await bob.click("microphone")
-    await admin.until(f"{_track('Bob', 'Microphone')}.innerText.includes('muted by themselves')")
-    holds &= report.row(f"/admin, {browser.name}: a camera muted and let go", "others see nothing, then the picture", "so", True)
+    await admin.until(f"{_track('Bob', 'Microphone')}.querySelector('.about').textContent === 'Muted'")
+    holds &= report.row(f"/admin, {browser.name}: a camera muted, then allowed", "others see nothing, then the picture", "so", True)
 
     # To the button of the last in the list, in the way of those who use a keyboard, and back out of it.
     await admin.tab_to(lambda: f"document.activeElement === ({_row('Bob')}).querySelector('.remove')")
@@ -93,8 +96,8 @@ async def _refused(report, options, server, browser):
     await admin.click("sign-out")
     await admin.until(f"!({SIGNED_IN})")
     await admin.leave()
-    return report.row("/admin: no token, a bad one, one for something else, a good one", "told thrice, in; out again",
-                      " / ".join(seen), "no access token" in seen[0] and "does not accept" in seen[1] and "may not" in seen[2]
+    return report.row("/admin: no token, a bad one, one for something else, a good one", "said three times, in; out again",
+                      " / ".join(seen), "isn't an access token" in seen[0] and "didn't accept" in seen[1] and "isn't allowed" in seen[2]
                       and seen[3] == "signed in")
 
 
@@ -107,7 +110,7 @@ async def _accessible(report, options, server, chromium):
     names = [name for role, name in await admin.tab.accessible_names() if role == "button"]
     for person in (ada, admin):
         await person.leave()
-    wanted = {"Remove Ada", "Mute the camera of Ada", "Mute the microphone of Ada", "Sign out"}
+    wanted = {"Remove Ada", "Mute Ada’s camera", "Mute Ada’s microphone", "Sign out"}
     return report.row("/admin: accessible names", ", ".join(sorted(wanted)), ", ".join(names),
                       wanted <= set(names) and all(name.strip() for name in names))
 

@@ -123,7 +123,7 @@ async def _change(report, name, ada, bob):
     await _shows(bob, "Ada", "blue")
     more = await ada.tab.evaluate("return window.offers") - offers
     holds &= report.row(f"{line}its camera is pulled out", "told, off for others, another chosen and seen, no offer",
-                        f"“{said}”, {more} offers", is_off and "gone" in said and more == 0)
+                        f"“{said}”, {more} offers", is_off and "disconnected" in said and more == 0)
 
     # Nothing of the kind is left; then the microphone.
     await ada.tab.evaluate("window.unplug('low'); window.unplug('high')")
@@ -136,7 +136,7 @@ async def _change(report, name, ada, bob):
 
 async def _menu(report, name, ada):
     """The menu of devices by keyboard alone: from the red camera to the blue one."""
-    await ada.until("document.activeElement.id === 'microphone'")
+    await ada.until("document.activeElement.id === 'call'")
     await ada.tab_to("camera-more")
     await ada.tab.press("Enter")
     focused = "document.activeElement.innerText.trim()"
@@ -190,7 +190,7 @@ async def _refused(report, server, room, browser, bob):
     await eve.leave()
     return report.row(f"page, {browser.name}: camera and microphone refused", "told, then joins to watch and listen",
                       f"“{said}” “{hint}”, sends {sent}",
-                      "Allow it" in said and "watch and listen" in hint and sent == 0)
+                      "allow camera and microphone" in said and "watch and listen" in hint and sent == 0)
 
 
 async def _screen(report, names, ada, bob):

@@ -10,6 +10,11 @@ from harness.person import TABS, Person
 from harness.server import Server
 
 REASONS = ["removed", "duplicateIdentity", "movedElsewhere", "roomClosed", "tokenExpired", "serverShutdown", "connectionLost"]
+# Each tile says that what it shows may be past, to the eye and to the ear.
+TILES = """[...document.querySelectorAll('.tile')].map((tile) => [tile.querySelector('.tile-note').textContent,
+  tile.ariaLabel.includes('Reconnecting'), getComputedStyle(tile.querySelector('.avatar')).opacity < 0.5].join())"""
+DIM = "Reconnecting…,true,true"
+CLEAR = ",false,false"
 BANNER = "document.getElementById('banner-text').textContent"
 
 
@@ -39,7 +44,23 @@ async def _twice(report, server, browser):
     for person in (older, newer):
         await person.leave()
     return report.row(f"page, {browser.name}: joined again elsewhere", "said, and back by one click", f"“{said}” {offered}",
-                      "another window" in said and offered == "Join again")
+                      "another window" in said and offered == "Rejoin")
+
+
+async def _over_while_joining(report, server, browser):
+    """A call that ends while its first offer is being made: a closed connection answers nothing more, the page does."""
+    room = f"over-{browser.name}"
+    older = await Person.arrive(browser, server, room, "Ada", """
+      RTCPeerConnection.prototype.createOffer = () => { window.isOffering = true; return new Promise(() => {}); };""", identity="ada")
+    await older.click("join-button")
+    await older.until("window.isOffering")
+    newer = await Person.join(browser, server, room, "Ada", identity="ada")
+    said = await older.text("notice-text")
+    button = await older.until("!document.getElementById('join-button').disabled && document.getElementById('join-button').textContent")
+    for person in (older, newer):
+        await person.leave()
+    return report.row(f"page, {browser.name}: the call ends while it is being joined", "said, and it can be joined again",
+                      f"“{said}” {button}", "another window" in said and button == "Join")
 
 
 async def _cut(report, server, chromium):
@@ -49,15 +70,53 @@ async def _cut(report, server, chromium):
     server.process.signal(signal.SIGSTOP)
     try:
         said = await ada.until(BANNER, 20)
+        tiles = await ada.tab.evaluate(f"return {TILES}")
         role = await ada.tab.evaluate("return document.getElementById('banner').getAttribute('role')")
     finally:
         server.process.signal(signal.SIGCONT)
     await ada.until(f"!{BANNER}", 20)
     await ada.sees_picture("Bob")
+    after = await ada.tab.evaluate(f"return {TILES}")
+    # One of them alone, as the server says when nothing comes from there.
+    happens = """roostPage.room.dispatchEvent(new CustomEvent("event", { detail: {
+      type: "participant.%s", participant: [...roostPage.room.participants.values()][0] } }))"""
+    alone = []
+    for kind in ("reconnecting", "reconnected"):
+        await ada.tab.evaluate(happens % kind)
+        alone.append(sorted(await ada.tab.evaluate(f"return {TILES}")))
     for person in (ada, bob):
         await person.leave()
-    return report.row("page, chromium: the server stands still for a while", "said while it does, then all goes on",
-                      f"“{said}”", "Reconnecting" in said and role == "status")
+    holds = report.row("page, chromium: the server stands still for a while", "said while it does, on each tile too, then all goes on",
+                       f"“{said}” {tiles}", "Reconnecting" in said and role == "status" and tiles == [DIM, DIM] and after == [CLEAR, CLEAR])
+    return holds & report.row("page, chromium: another participant reconnects", "said on its tile", alone,
+                              alone == [[CLEAR, DIM], [CLEAR, CLEAR]])
+
+
+async def _lost_answer(report, options, browser, other):
+    """A mute that the server never answers: the session is another then, which was told of it. That is no error."""
+    async with Server(options.roost) as server:
+        ada, bob = await asyncio.gather(Person.join(browser, server, "lost", "Ada"), Person.join(other, server, "lost", "Bob"))
+        await ada.sees_picture("Bob")
+        await bob.sees_picture("Ada")
+        before = await ada.tab.evaluate("return roostPage.room.me.id")
+        await ada.tab.evaluate("""
+          window.noticed = [];
+          new MutationObserver(() => window.noticed.push(document.getElementById("notice-text").textContent))
+            .observe(document.getElementById("notice-text"), { childList: true });""")
+        server.process.signal(signal.SIGSTOP)
+        await ada.click("microphone")
+        server.process.signal(signal.SIGKILL)
+    async with Server(options.roost) as server:
+        await ada.until(f"roostPage.room.me?.id !== '{before}' && roostPage.room.publications.every(({{ id }}) => id)", 30)
+        await bob.sees("Ada", "!tile.querySelector('.microphone-mark').hidden && tile.classList.contains('has-picture')", 30)
+        noticed, is_sent = await ada.tab.evaluate(
+            "return [window.noticed, roostPage.room.publications.some(({ kind, track }) => kind === 'audio' && track.enabled)]")
+        await ada.click("microphone")
+        await bob.sees("Ada", "tile.querySelector('.microphone-mark').hidden")
+        for person in (ada, bob):
+            await person.leave()
+    return report.row(f"page, {browser.name}: muted as the server goes, which comes back without the session", "muted, no error, then unmuted",
+                      noticed or "no error", noticed == [] and not is_sent)
 
 
 async def _restart(report, options, chromium, firefox):
@@ -82,8 +141,12 @@ async def run(report, options):
         async with Server(options.roost) as server, kept_on_failure(report, options.evidence, TABS, (server.process,)):
             # Each by itself, and none in need of the whole machine.
             holds = all(await asyncio.gather(_texts(report, server, chromium), _twice(report, server, chromium),
-                                             _twice(report, server, firefox)))
+                                             _twice(report, server, firefox),
+                                             _over_while_joining(report, server, chromium),
+                                             _over_while_joining(report, server, firefox)))
             holds &= await _cut(report, server, chromium)
             server.process.require_running()
         async with kept_on_failure(report, options.evidence, TABS):
-            return holds & await _restart(report, options, chromium, firefox)
+            holds &= await _restart(report, options, chromium, firefox)
+            holds &= await _lost_answer(report, options, chromium, firefox)
+            return holds & await _lost_answer(report, options, firefox, chromium)

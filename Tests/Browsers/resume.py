@@ -78,8 +78,6 @@ ADMINISTRATION = ("joinedAt", "hidden", "quality", "bitrates", "subscriptions")
 def rest_state(everybody):
     """What REST says of those in the room, as far as everybody may see it."""
     for participant in everybody:
-        for track in participant["tracks"]:
-            track.pop("mutedByAdmin")
         participant["tracks"].sort(key=lambda track: track["id"])
     public = [{key: value for key, value in each.items() if key not in ADMINISTRATION} for each in everybody]
     return sorted(public, key=lambda participant: participant["id"])

@@ -93,42 +93,42 @@ struct ConfigurationTests {
     ),
     (
       "{ \"\\u006dedia\": {\n\"p\\x6frt\": 0 } }",
-      "roost.json5:2: media.port: 0 is not what it takes; expected: a whole number from 1 to 65535"
+      "roost.json5:2: media.port: invalid value 0; expected: a whole number from 1 to 65535"
     ),
     (
       "{ media: {\n port: 70000 } }",
-      "roost.json5:2: media.port: 70000 is not what it takes; expected: a whole number from 1 to 65535"
+      "roost.json5:2: media.port: invalid value 70000; expected: a whole number from 1 to 65535"
     ),
     (
       "{ media: { port: '7882' } }",
-      "roost.json5:1: media.port: \"7882\" is not what it takes; expected: a whole number from 1 to 65535"
+      "roost.json5:1: media.port: invalid value \"7882\"; expected: a whole number from 1 to 65535"
     ),
     (
       "{ media: { port: 7.5 } }",
-      "roost.json5:1: media.port: 7.5 is not what it takes; expected: a whole number from 1 to 65535"
+      "roost.json5:1: media.port: invalid value 7.5; expected: a whole number from 1 to 65535"
     ),
-    ("{ media: 5 }", "roost.json5:1: media: 5 is not what it takes; expected: an object: { … }"),
+    ("{ media: 5 }", "roost.json5:1: media: invalid value 5; expected: an object: { … }"),
     (
       "{ ice: { verify: 'Always' } }",
-      "roost.json5:1: ice.verify: \"Always\" is not what it takes; expected: one of \"always\", \"onChange\""
+      "roost.json5:1: ice.verify: invalid value \"Always\"; expected: one of \"always\", \"onChange\""
     ),
     (
       "{ media: { advertise: { ipv4: ['::1'] } } }",
-      "roost.json5:1: media.advertise.ipv4: [\"::1\"] is not what it takes; "
+      "roost.json5:1: media.advertise.ipv4: invalid value [\"::1\"]; "
         + "expected: a list of 0 to 16 IPv4 addresses that clients can reach"
     ),
     (
       "{ media: { advertise: { ipv6: ['::'] } } }",
-      "roost.json5:1: media.advertise.ipv6: [\"::\"] is not what it takes; "
+      "roost.json5:1: media.advertise.ipv6: invalid value [\"::\"]; "
         + "expected: a list of 0 to 16 IPv6 addresses that clients can reach"
     ),
     (
       "{ keys: { a: 5 } }",
-      "roost.json5:1: keys: (hidden) is not what it takes; "
+      "roost.json5:1: keys: invalid value (hidden); "
         + "expected: up to 64 pairs, { apiKey: \"secret\" } in a file, apiKey:secret,… elsewhere"
     ),
     (
-      "{ log: { level: 'info' },\n\n log: {} }", "roost.json5:3: log: given before, in line 1"
+      "{ log: { level: 'info' },\n\n log: {} }", "roost.json5:3: log: already set in line 1"
     ),
   ]
 
@@ -139,25 +139,25 @@ struct ConfigurationTests {
   }
 
   @Test(arguments: [
-    ("{ media: {\n port: 1 ", "roost.json5:1: no JSON5: a bracket is opened and never closed"),
-    ("{ a: 1 ]", "roost.json5:1: no JSON5: a bracket is closed that is not open"),
-    ("{\n a: 'x\n }", "roost.json5:2: no JSON5: a string is not closed"),
-    ("{}\n/* x", "roost.json5:2: no JSON5: a comment is not closed"),
-    ("// nothing\n\n", "roost.json5:3: no JSON5: there is nothing in it"),
+    ("{ media: {\n port: 1 ", "roost.json5:1: not valid JSON5: unclosed bracket"),
+    ("{ a: 1 ]", "roost.json5:1: not valid JSON5: unmatched closing bracket"),
+    ("{\n a: 'x\n }", "roost.json5:2: not valid JSON5: unclosed string"),
+    ("{}\n/* x", "roost.json5:2: not valid JSON5: unclosed comment"),
+    ("// nothing\n\n", "roost.json5:3: not valid JSON5: the file is empty"),
     (
       "{\n media: {\n port: 78 82 } }",
-      "roost.json5:3: no JSON5: \"82\" stands where a comma or a closing bracket is due"
+      "roost.json5:3: not valid JSON5: \"82\" stands where a comma or a closing bracket is due"
     ),
-    ("{\n media: {\n port: high } }", "roost.json5:3: no JSON5: \"high\" stands where a value is due"),
-    ("{\n media: {\n port 7882 } }", "roost.json5:3: no JSON5: \"7882\" stands where a colon is due"),
+    ("{\n media: {\n port: high } }", "roost.json5:3: not valid JSON5: \"high\" stands where a value is due"),
+    ("{\n media: {\n port 7882 } }", "roost.json5:3: not valid JSON5: \"7882\" stands where a colon is due"),
     (
       "{ log: {}\n media: {} }",
-      "roost.json5:2: no JSON5: \"media\" stands where a comma or a closing bracket is due"
+      "roost.json5:2: not valid JSON5: \"media\" stands where a comma or a closing bracket is due"
     ),
-    ("{\n log: {},,}", "roost.json5:2: no JSON5: \",\" stands where a key or a closing brace is due"),
-    ("{\n media: {\n port: 0x } }", "roost.json5:3: no JSON5: \"0x\" stands where a value is due"),
-    ("{}\n{}", "roost.json5:2: no JSON5: \"{\" stands where nothing more is due"),
-    (Self.brackets, "roost.json5:1: no JSON5: more than 64 brackets deep"),
+    ("{\n log: {},,}", "roost.json5:2: not valid JSON5: \",\" stands where a key or a closing brace is due"),
+    ("{\n media: {\n port: 0x } }", "roost.json5:3: not valid JSON5: \"0x\" stands where a value is due"),
+    ("{}\n{}", "roost.json5:2: not valid JSON5: \"{\" stands where nothing more is due"),
+    (Self.brackets, "roost.json5:1: not valid JSON5: more than 64 brackets deep"),
   ])
   func `text that is no JSON5 is told of with its line`(text: String, expected: String) {
     #expect(message { try load(text) } == expected)
@@ -171,11 +171,11 @@ struct ConfigurationTests {
   @Test func `the environment and the flags are named by their own names`() {
     #expect(
       message { try load(nil, ["ROOST_MEDIA_WORKERS": "two"]) }
-        == "environment variable ROOST_MEDIA_WORKERS: \"two\" is not what it takes; "
+        == "environment variable ROOST_MEDIA_WORKERS: invalid value \"two\"; "
         + "expected: a whole number from 0 to 64")
     #expect(
       message { try load(nil, [:], [("http.port", "-1")]) }
-        == "--http.port: \"-1\" is not what it takes; expected: a whole number from 0 to 65535")
+        == "--http.port: invalid value \"-1\"; expected: a whole number from 0 to 65535")
     #expect(
       message { try load(nil, [:], [("http.prt", "1")]) }
         == "--http.prt: http.prt: no such option, given \"1\"; did you mean http.port?; expected: one of "
@@ -262,9 +262,10 @@ struct ConfigurationTests {
     #expect(throws: Never.self) {
       let file = short(try load(text))
       #expect(
-        file.hasPrefix("roost.json5:4: keys.k: its secret has 3 bytes; expected: ") && !file.contains("abc"))
+        file.hasPrefix("roost.json5:4: keys.k: its secret has only 3 bytes; expected: ")
+          && !file.contains("abc"))
       let variable = short(try load(text, ["ROOST_KEYS": "j:abcd"]))
-      #expect(variable.hasPrefix("environment variable ROOST_KEYS: keys.j: its secret has 4 bytes"))
+      #expect(variable.hasPrefix("environment variable ROOST_KEYS: keys.j: its secret has only 4 bytes"))
     }
   }
 
@@ -281,7 +282,7 @@ struct ConfigurationTests {
       try configuration.requireProductionKeys()
     } throws: {
       let text = "\($0)"
-      return text.hasPrefix("keys.k: its secret has 31 bytes; expected: a secret of at least 32 bytes")
+      return text.hasPrefix("keys.k: its secret has only 31 bytes; expected: a secret of at least 32 bytes")
         && !text.contains("xxx")
     }
     configuration.keys = ["k": String(repeating: "x", count: 32)]

@@ -45,7 +45,7 @@ struct InvocationTests {
     #expect(configuration.keys == ["devkey": "random"])
     #expect(configuration.http.addresses == Configuration().http.addresses)
     #expect(configuration.http.certificate == "c.pem" && configuration.http.privateKey == "k.pem")
-    #expect(message("serve --lan") == "roost: --lan goes with --dev")
+    #expect(message("serve --lan") == "roost: --lan requires --dev")
     #expect(message("token --dev --lan --list").contains("no such flag: --lan"))
   }
 
@@ -71,7 +71,7 @@ struct InvocationTests {
     #expect {
       _ = try source.load(environment: [:], read: { _ in throw Missing() }, secret: { "" })
     } throws: {
-      "\($0)" == "none.json5: cannot be read: no such file"
+      "\($0)" == "none.json5: can't be read: no such file"
     }
   }
 
@@ -90,7 +90,7 @@ struct InvocationTests {
   }
 
   @Test(arguments: [
-    ("", "roost: a command is needed: serve, token or config"),
+    ("", "roost: missing command: serve, token or config"),
     ("sreve", "roost: no such command: sreve; did you mean serve?"),
     ("serve --confg x", "roost: no such flag: --confg; did you mean --config?"),
     (
@@ -100,12 +100,12 @@ struct InvocationTests {
     ("serve --zzzz-secret=a", "roost: no such flag: --zzzz-secret, given (hidden)"),
     ("token --room= --identity=a", "roost: --room \"\": expected at least one character"),
     ("serve --zzzzzzzz", "roost: no such flag: --zzzzzzzz"),
-    ("serve x", "roost: x: no flag; flags start with --"),
+    ("serve x", "roost: x: not a flag; flags start with --"),
     ("serve --config", "roost: --config needs a value"),
     ("serve --dev=1", "roost: --dev takes no value"),
-    ("serve --dev --dev", "roost: --dev is given twice"),
-    ("token", "roost: a token for what? Give --room and --identity, or --create, --list, --admin"),
-    ("token --identity a", "roost: --identity needs the --room to join"),
+    ("serve --dev --dev", "roost: --dev was given twice"),
+    ("token", "roost: nothing to allow: give --room and --identity, or --create, --list or --admin"),
+    ("token --identity a", "roost: --identity requires --room"),
     (
       "token --room a --identity b --valid-for 6",
       "roost: --valid-for 6: expected a time such as 90s, 30m, 6h or 7d"

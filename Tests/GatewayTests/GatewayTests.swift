@@ -56,7 +56,7 @@ struct GatewayTests {
       #expect(!text.contains("innerHTML") && !text.contains("eval(") && !text.contains("document.write"))
       asked += text.matches(of: /from "\.?(\/[a-z.]+)"/).map { String($0.output.1) }
     }
-    #expect(seen.count == 33)
+    #expect(seen.count == 38)
   }
 
   @Test(arguments: [

@@ -109,7 +109,9 @@ struct SignallingSessionTests {
       "participants": [
         [
           "id": "PA_0", "identity": "eve", "attributes": [String: String](),
-          "tracks": [["id": "TR_0", "kind": "audio", "source": "microphone", "muted": false]],
+          "tracks": [
+            ["id": "TR_0", "kind": "audio", "source": "microphone", "muted": false, "mutedByAdmin": false]
+          ],
         ]
       ],
     ]

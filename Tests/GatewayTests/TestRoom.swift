@@ -103,7 +103,7 @@ final class TestParticipant: RoomParticipant {
 
   private func ask(_ text: String, refusing track: String) throws(RoomRefusal) {
     asked.withLock { $0.append(text) }
-    if track == "TR_unknown" { throw RoomRefusal(.unknownTrack, "there is no such track") }
+    if track == "TR_unknown" { throw RoomRefusal(.unknownTrack, "no such track") }
   }
 
   func candidate(_ candidate: String, mid: String) async {

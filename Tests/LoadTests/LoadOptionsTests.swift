@@ -43,13 +43,14 @@ struct LoadOptionsTests {
   }
 
   @Test(arguments: [
-    ("--video", "--video wants a value"), ("--video 29k", "from 30k to 50M"),
+    ("--video", "--video needs a value"), ("--video 29k", "from 30k to 50M"),
     ("--video 1.5X", "from 30k to 50M"),
     ("--video nan", "from 30k to 50M"), ("--video infM", "from 30k to 50M"), ("--rooms 0", "from 1 to 1000"),
     ("--rooms 99999999999999999999", "from 1 to 1000"), ("--duration -1", "from 1 to 3600"),
     ("--nack maybe", "on or off"), ("--frobnicate", "unknown option --frobnicate"),
-    ("--publishers 0 --subscribers 0", "nobody to join"), ("--rooms 100 --subscribers 50", "run several"),
-    ("--publishers 33", "at most 32 slots"), ("--room \(String(repeating: "x", count: 101))", "1-100 bytes"),
+    ("--publishers 0 --subscribers 0", "nothing to do"), ("--rooms 100 --subscribers 50", "run several"),
+    ("--publishers 33", "at most 32 slots"),
+    ("--room \(String(repeating: "x", count: 101))", "1 to 100 bytes"),
   ])
   func `what can't be followed is said`(line: String, word: String) {
     let error = #expect(throws: LoadUsageError.self) { try options(line) }

@@ -207,14 +207,21 @@ struct RefusalTests {
     #expect(try negotiator.answer(offer).agreement.media.receive[0].codecs[0].nack)
   }
 
-  @Test func `a huge format parameter comes through and is not echoed`() throws {
+  @Test func `long format parameters come through up to a bound, and are not echoed`() throws {
     var offer = OfferText()
-    let huge = "x=" + String(repeating: "y", count: 8_000)
-    offer.sections[0].append("a=fmtp:111 \(huge);useinbandfec=1;stereo=z")
+    let long = "x=" + String(repeating: "y", count: 900)
+    offer.sections[0].append("a=fmtp:111 \(long);useinbandfec=1;stereo=z")
     var negotiator = Negotiator()
     let answer = try negotiator.answer(offer)
-    #expect(answer.agreement.media.receive[0].codecs[0].formatParameters.utf8.count > 8_000)
+    #expect(answer.agreement.media.receive[0].codecs[0].formatParameters.utf8.count > 900)
     #expect(answer.description.media[0].formatParameters.map(\.parameters) == ["useinbandfec=1"])
+
+    var huge = OfferText()
+    huge.sections[0].append("a=fmtp:111 \(long)\(long);useinbandfec=1")
+    negotiator = Negotiator()
+    let other = try negotiator.answer(huge)
+    #expect(other.agreement.sections[0].outcome == .declined(.codec))
+    #expect(other.sdp.utf8.count < 4_000)
   }
 
   @Test func `a MID longer than its extension holds is received and not sent`() throws {

@@ -110,14 +110,14 @@ struct OfferPermissionTests {
     let room = try #require(server.directory.administration(of: "r"))
     _ = try await ada.offer([.audio, .video])
     let microphone = try #require(try await tracks(server, "ada").first { $0.source == .microphone })
-    _ = try await room.hold(microphone.id.text, of: "ada", true)
+    _ = try await room.mute(microphone.id.text, of: "ada", true)
     // Stopped, and published again as if nothing had been.
     _ = try await ada.offer([.audio], dropping: 1)
     let again = try #require(try await tracks(server, "ada").first { $0.kind == .audio })
     #expect(again.id != microphone.id && again.muted)
     await #expect(throws: RequestError.self) { try await ada.session.mute(again.id.text, false) }
     // Once lifted it is over, also for the next one.
-    #expect(try await room.hold(again.id.text, of: "ada", false).track.muted == false)
+    #expect(try await room.mute(again.id.text, of: "ada", false).muted == false)
     _ = try await ada.offer([.audio], dropping: 2)
     #expect(try await tracks(server, "ada").first { $0.kind == .audio }?.muted == false)
   }
@@ -130,7 +130,7 @@ struct OfferPermissionTests {
     let room = try #require(server.directory.administration(of: "r"))
     _ = try await ada.offer([.audio])
     let microphone = try #require(try await tracks(server, "ada").first)
-    _ = try await room.hold(microphone.id.text, of: "ada", true)
+    _ = try await room.mute(microphone.id.text, of: "ada", true)
     try await permit(server, "ada", publish(false))
     try await permit(server, "ada", publish(true))
     _ = try await ada.offer()

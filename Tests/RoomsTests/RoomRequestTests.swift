@@ -22,6 +22,36 @@ struct RoomRequestTests {
     #expect(late.session.joined.participants.first?.tracks.map(\.muted) == [true])
   }
 
+  @Test func `its publisher learns of an administrator's mute and of its end, also while its own stands`()
+    async throws
+  {
+    let server = try TestServer()
+    let alice = try await server.join("alice")
+    let track = try #require(try await alice.offer([.audio]).tracks.first).track.text
+    let room = try #require(server.directory.administration(of: "r"))
+    _ = await alice.next(until: "3 track.published")
+
+    #expect(try await room.mute(track, of: "alice", true).mutedByAdmin)
+    // Twice is once.
+    _ = try await room.mute(track, of: "alice", true)
+    await #expect(throws: RequestError.mutedByAdmin) { try await alice.session.mute(track, false) }
+    // What nobody else sees of it: the publisher's own mute beneath.
+    try await alice.session.mute(track, true)
+    #expect(try await room.mute(track, of: "alice", false).muted)
+    #expect(await alice.nextMutes(2) == ["4 track.muted by admin", "5 track.muted"])
+
+    _ = try await room.mute(track, of: "alice", true)
+    await #expect(throws: RequestError.mutedByAdmin) { try await alice.session.mute(track, false) }
+    _ = try await room.mute(track, of: "alice", false)
+    #expect(await alice.nextMutes(2) == ["6 track.muted by admin", "7 track.muted"])
+    try await alice.session.mute(track, false)
+    _ = try await room.mute(track, of: "alice", true)
+    #expect(await alice.nextMutes(2) == ["8 track.unmuted", "9 track.muted by admin"])
+    #expect(try await !room.mute(track, of: "alice", false).muted)
+    try await alice.session.mute(track, true)
+    #expect(await alice.nextMutes(2) == ["10 track.unmuted", "11 track.muted"])
+  }
+
   @Test func `an update is told to all who may know, by whom the token allows`() async throws {
     let server = try TestServer()
     let alice = try await server.join("alice") { $0.canUpdateOwnMetadata = true }
@@ -150,7 +180,7 @@ struct RoomRequestTests {
     #expect(await server.peers() == 0)
   }
 
-  @Test func `a track may be held from the start`() async throws {
+  @Test func `a track may be muted from the start`() async throws {
     let server = try TestServer()
     let alice = try await server.join("alice")
     let bob = try await server.join("bob")

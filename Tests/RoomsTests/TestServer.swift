@@ -129,6 +129,17 @@ final class TestClient {
     }
   }
 
+  /// The next events, with whether an administrator's mute stands on their tracks.
+  func nextMutes(_ count: Int) async -> [String] {
+    var all: [String] = []
+    while all.count < count, let notice = await notices.next() {
+      guard case .event(let event) = notice else { continue }
+      all.append(
+        "\(event.id) \(event.kind.rawValue)" + (event.track?.mutedByAdmin == true ? " by admin" : ""))
+    }
+    return all
+  }
+
   /// The next notices up to and with one that begins so.
   func next(until prefix: String) async -> String {
     while true {

@@ -150,8 +150,8 @@ class LoadTest(unittest.TestCase):
 
     def test_a_command_line_that_cannot_be_followed_ends_with_2(self):
         for arguments, word in ((["--video", "7"], "30k"), (["--publishers", "x"], "0 to 1000"), (["--rate"], "--rate"),
-                                (["--video"], "wants a value"), (["--nack", "maybe"], "on or off"),
-                                (["--publishers", "33"], "32"), (["--publishers", "0", "--subscribers", "0"], "nobody")):
+                                (["--video"], "needs a value"), (["--nack", "maybe"], "on or off"),
+                                (["--publishers", "33"], "32"), (["--publishers", "0", "--subscribers", "0"], "nothing to do")):
             with self.subTest(arguments):
                 done = subprocess.run([LOAD, *arguments], capture_output=True, text=True, timeout=10)
                 self.assertEqual(done.returncode, 2)

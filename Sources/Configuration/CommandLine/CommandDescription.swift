@@ -16,7 +16,7 @@ struct CommandDescription: Sendable {
 
   var help: String {
     var text = "roost \(name): \(summary)\n\nFlags\n"
-    let all = flags + [Flag(name: "help", value: nil, help: "Print this.")]
+    let all = flags + [Flag(name: "help", value: nil, help: "Show this help.")]
     let names = all.map { "--\($0.name)" + ($0.value.map { " \($0)" } ?? "") }
     let width = (names.map(\.count).max() ?? 0) + 2
     for (flag, name) in zip(all, names) {
@@ -35,7 +35,9 @@ struct CommandDescription: Sendable {
 extension CommandDescription {
   private static let sourceFlags = [
     Flag(name: "config", value: "FILE", help: "Read the configuration from this JSON5 file."),
-    Flag(name: "dev", value: nil, help: "Use the key pair devkey / secret; HTTP on this machine only."),
+    Flag(
+      name: "dev", value: nil,
+      help: "Try Roost out: key devkey with secret 'secret', HTTP on this machine only."),
   ]
 
   static let serve = CommandDescription(
@@ -43,12 +45,12 @@ extension CommandDescription {
     flags: sourceFlags + [
       Flag(
         name: "lan", value: nil,
-        help: "With --dev: for friends on the network too, by https with a certificate of one's own.")
+        help: "With --dev: serve the local network too, over https with a self-signed certificate.")
     ],
     examples: [
       ("roost serve --dev", "try it on this machine: open http://localhost:7880"),
       ("roost serve --dev --lan", "try it with a friend on the same network"),
-      ("roost serve --config /etc/roost/roost.json5", "run it for others"),
+      ("roost serve --config /etc/roost/roost.json5", "run it with a configuration"),
       (
         "ROOST_KEYS=myKey:\"$SECRET\" roost serve --media.advertise.ipv4=203.0.113.7",
         "behind a NAT, with the key from the environment"
@@ -58,49 +60,52 @@ extension CommandDescription {
   static let token = CommandDescription(
     name: "token", summary: "sign an access token",
     flags: [
-      Flag(name: "room", value: "ROOM", help: "The room that it is for."),
-      Flag(name: "identity", value: "ID", help: "Who joins with it; without it nobody does."),
-      Flag(name: "name", value: "NAME", help: "The name to show."),
-      Flag(name: "metadata", value: "TEXT", help: "Goes with the participant."),
-      Flag(name: "valid-for", value: "TIME", help: "90s, 30m, 6h or 7d from now; 6h unless given."),
-      Flag(name: "no-publish", value: nil, help: "Refuse sending tracks (and data)."),
-      Flag(name: "no-subscribe", value: nil, help: "Refuse receiving tracks."),
-      Flag(name: "no-data", value: nil, help: "Refuse sending data."),
+      Flag(name: "room", value: "ROOM", help: "The room that the token is for."),
+      Flag(
+        name: "identity", value: "ID", help: "The participant's identity; without it the token can't join."),
+      Flag(name: "name", value: "NAME", help: "The participant's display name."),
+      Flag(name: "metadata", value: "TEXT", help: "The participant's metadata."),
+      Flag(
+        name: "valid-for", value: "TIME", help: "How long it is valid: 90s, 30m, 6h or 7d; 6h by default."),
+      Flag(name: "no-publish", value: nil, help: "Don't allow publishing tracks (or sending data)."),
+      Flag(name: "no-subscribe", value: nil, help: "Don't allow subscribing to tracks."),
+      Flag(name: "no-data", value: nil, help: "Don't allow sending data."),
       Flag(
         name: "sources", value: "LIST",
-        help: "Allow these tracks only: camera, microphone, screen_share, screen_share_audio."),
-      Flag(name: "update-metadata", value: nil, help: "Allow changing one's own name and metadata."),
-      Flag(name: "hidden", value: nil, help: "Be seen by nobody."),
+        help: "Allow these sources only: camera, microphone, screen_share, screen_share_audio."),
+      Flag(
+        name: "update-metadata", value: nil, help: "Allow changing one's own name, metadata and attributes."),
+      Flag(name: "hidden", value: nil, help: "Hide the participant from the others."),
       Flag(name: "create", value: nil, help: "Allow creating and deleting rooms."),
       Flag(name: "list", value: nil, help: "Allow listing rooms."),
       Flag(name: "admin", value: nil, help: "Allow administering the room, or all without --room."),
-      Flag(name: "key", value: "KEY", help: "The API key that signs."),
+      Flag(name: "key", value: "KEY", help: "The API key to sign with."),
       Flag(
         name: "secret", value: "SECRET",
-        help: "Its secret; better in ROOST_KEYS than here, where ps shows it."),
-      Flag(name: "link", value: "URL", help: "Print a link to the page at URL that joins with the token."),
+        help: "The key's secret; safer in ROOST_KEYS, because ps shows command lines."),
+      Flag(name: "link", value: "URL", help: "Print a link to the page at URL with the token in it."),
     ] + sourceFlags,
     examples: [
       ("roost token --dev --room demo --identity ada", "a token for a server that runs with --dev"),
       (
         "roost token --config /etc/roost/roost.json5 --room demo --identity bob --name Bob --no-publish --valid-for 30m",
-        "half an hour of watching"
+        "watch for half an hour"
       ),
       (
         "roost token --dev --room demo --identity eve --link http://localhost:7880",
         "a link to open in a browser"
       ),
-      ("roost token --dev --list --admin --create", "a token for administering"),
+      ("roost token --dev --list --admin --create", "a token for administrators"),
     ])
 
   static let config = CommandDescription(
-    name: "config", summary: "show the configuration that would hold, and check it",
+    name: "config", summary: "check the configuration and show the result",
     flags: [
-      Flag(name: "defaults", value: nil, help: "Show a file with every option at its default, to start from.")
+      Flag(name: "defaults", value: nil, help: "Show a configuration file with every option at its default.")
     ] + sourceFlags,
     examples: [
       ("roost config --defaults > roost.json5", "a file to start from"),
-      ("roost config --config roost.json5", "what holds with this file; exit code 1 if something is wrong"),
+      ("roost config --config roost.json5", "the resulting configuration; exit code 1 if something is wrong"),
     ])
 
   static let all = [serve, token, config]

@@ -2,7 +2,7 @@ extension Invocation {
   /// - Parameter arguments: without the program's name.
   public init(parsing arguments: [String]) throws(UsageError) {
     guard let first = arguments.first else {
-      throw UsageError("a command is needed: serve, token or config")
+      throw UsageError("missing command: serve, token or config")
     }
     switch first {
     case "--help", "-h", "help":
@@ -72,11 +72,11 @@ extension Invocation {
       throw UsageError("--\(name) \"\": expected at least one character", command: "token")
     }
     if request.identity != nil, request.room == nil {
-      throw UsageError("--identity needs the --room to join", command: "token")
+      throw UsageError("--identity requires --room", command: "token")
     }
     guard request.identity != nil || request.create || request.list || request.admin else {
       throw UsageError(
-        "a token for what? Give --room and --identity, or --create, --list, --admin", command: "token")
+        "nothing to allow: give --room and --identity, or --create, --list or --admin", command: "token")
     }
     return request
   }
@@ -107,7 +107,7 @@ private struct ParsedFlags {
     var rest = arguments[...]
     while let argument = rest.popFirst() {
       guard argument.hasPrefix("--"), argument.count > 2 else {
-        throw UsageError("\(argument): no flag; flags start with --", command: command.name)
+        throw UsageError("\(argument): not a flag; flags start with --", command: command.name)
       }
       let parts = argument.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let name = String(parts[0])
@@ -138,7 +138,7 @@ private struct ParsedFlags {
     source.development = has("dev")
     source.lan = has("lan")
     guard source.development || !source.lan else {
-      throw UsageError("--lan goes with --dev", command: command.name)
+      throw UsageError("--lan requires --dev", command: command.name)
     }
     source.file = self["config"]
   }
@@ -153,7 +153,7 @@ private struct ParsedFlags {
   private mutating func set(_ name: String, _ value: String, _ command: CommandDescription) throws(UsageError)
   {
     guard values.updateValue(value, forKey: name) == nil else {
-      throw UsageError("--\(name) is given twice", command: command.name)
+      throw UsageError("--\(name) was given twice", command: command.name)
     }
   }
 }

@@ -84,16 +84,16 @@ public struct TokenRequest: Equatable, Sendable {
     if let key {
       guard let secret = secret ?? configuration.keys[key] else {
         throw UsageError(
-          "--key \(key) has no secret: give --secret, or a configuration that has it", command: "token")
+          "no secret for --key \(key): give --secret or a configuration that has it", command: "token")
       }
       return (key, secret)
     }
-    guard secret == nil else { throw UsageError("--secret needs its --key", command: "token") }
+    guard secret == nil else { throw UsageError("--secret requires --key", command: "token") }
     guard let first = configuration.keys.first, configuration.keys.count == 1 else {
       throw UsageError(
         configuration.keys.isEmpty
           ? "no key to sign with: set ROOST_KEYS, or give --key and --secret, --config FILE, or --dev"
-          : "several keys are configured: say which by --key", command: "token")
+          : "several keys are configured: choose one with --key", command: "token")
     }
     return (first.key, first.value)
   }

@@ -75,9 +75,9 @@ public enum TLSIdentityError: Error, Equatable, Sendable, CustomStringConvertibl
 
   public var description: String {
     switch self {
-    case .noCertificate(let reason): "no certificate in PEM form: \(reason)"
-    case .noPrivateKey(let reason): "no private key in PEM form, or one behind a pass phrase: \(reason)"
-    case .keyOfAnother: "the private key belongs to another certificate"
+    case .noCertificate(let reason): "no PEM certificate: \(reason)"
+    case .noPrivateKey(let reason): "no PEM private key, or it has a passphrase: \(reason)"
+    case .keyOfAnother: "the private key doesn't match the certificate"
     }
   }
 }

@@ -65,9 +65,9 @@ public struct RoutingCounters: Sendable {
   public var relayed: UInt64 = 0
   public var relayReceived: UInt64 = 0
   public var relayDropped: UInt64 = 0
-  /// Retransmissions asked for that were no longer kept.
+  /// Requested retransmissions that were no longer kept.
   public var historyMissed: UInt64 = 0
-  /// Subscribers that began with a key frame from the history.
+  /// Subscribers that started with a key frame from the history.
   public var pictureReplays: UInt64 = 0
   public var pathTableFull: UInt64 = 0
   public var messagesDropped: UInt64 = 0

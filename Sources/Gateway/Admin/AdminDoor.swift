@@ -31,7 +31,7 @@ public struct AdminDoor: HTTPHandler {
 
   public func respond(to request: HTTPRequest) async -> HTTPResponse {
     if isLocalOnly, !DevelopmentDoor.isLocal(authority: request.headers["host"] ?? "") {
-      return Problem.response(421, "host", "Only this machine's own names are served here")
+      return Problem.response(421, "host", "This listener serves this machine's own names only")
     }
     switch request.path {
     case "/healthz", "/readyz": return await Health.response(to: request) { await rooms.isReady() }

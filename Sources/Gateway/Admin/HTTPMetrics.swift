@@ -6,7 +6,7 @@ enum HTTPMetrics {
   typealias Reason = (path: any KeyPath<HTTPCounters, UInt64> & Sendable, reason: String)
 
   static let counters: [Row] = [
-    (\.accepted, "roost_http_connections_accepted_total", "TCP connections taken."),
+    (\.accepted, "roost_http_connections_accepted_total", "TCP connections accepted."),
     (\.webSocketsOpened, "roost_http_websockets_opened_total", "WebSockets opened."),
     (\.messagesReceived, "roost_http_websocket_received_messages_total", "WebSocket messages from clients."),
     (\.messageBytesReceived, "roost_http_websocket_received_bytes_total", "Their bytes."),
@@ -39,17 +39,17 @@ enum HTTPMetrics {
       refusals.map { .init(counts[keyPath: $0.path], ("reason", $0.reason)) })
     exposition.family(
       "roost_http_timeouts_total", .counter,
-      "What took longer than is allowed, and was cut or answered by 503.",
+      "Connections and requests that exceeded a time limit and were closed or answered with 503.",
       late.map { .init(counts[keyPath: $0.path], ("what", $0.reason)) })
     exposition.family(
       "roost_http_responses_total", .counter, "Answers, by status.",
       counts.answers.sorted { $0.key < $1.key }.map { .init($0.value, ("code", String($0.key))) })
     exposition.family(
-      "roost_http_requests_refused_total", .counter, "Requests that could not be read or were too large.",
+      "roost_http_requests_refused_total", .counter, "Requests that were malformed or too large.",
       counts.refusedRequests.sorted { $0.key < $1.key }.map { .init($0.value, ("reason", $0.key)) })
     exposition.family(
       "roost_http_websockets_closed_total", .counter,
-      "WebSockets closed by the server, by the code that it gave.",
+      "WebSockets closed by the server, by close code.",
       counts.webSocketsClosed.sorted { $0.key < $1.key }.map { .init($0.value, ("code", String($0.key))) })
   }
 }

@@ -8,26 +8,26 @@ enum RoomMetrics {
     _ counts: RoomCounts, kept: (rooms: Int, events: Int, bytes: Int), isDraining: Bool,
     to exposition: inout Exposition
   ) {
-    exposition.family("roost_rooms", .gauge, "Rooms that there are.", [.init(counts.rooms)])
+    exposition.family("roost_rooms", .gauge, "Rooms.", [.init(counts.rooms)])
     exposition.family("roost_participants", .gauge, "Participants in rooms.", [.init(counts.participants)])
     exposition.family(
       "roost_kept_events", .gauge, "Events of rooms that can be read again.", [.init(kept.events)])
     exposition.family(
-      "roost_kept_event_bytes", .gauge, "Memory that those take, about.", [.init(kept.bytes)])
+      "roost_kept_event_bytes", .gauge, "Approximate memory of those events.", [.init(kept.bytes)])
     exposition.family(
-      "roost_draining", .gauge, "Whether the server lets nobody in any more because it is about to stop.",
+      "roost_draining", .gauge, "Whether the server is shutting down and lets no one new in.",
       [.init(isDraining ? 1 : 0)])
     exposition.family(
-      "roost_rooms_started_total", .counter, "Rooms made.", [.init(counts.roomsStarted)])
+      "roost_rooms_started_total", .counter, "Rooms created.", [.init(counts.roomsStarted)])
     exposition.family(
-      "roost_sessions_started_total", .counter, "Participants let in.", [.init(counts.sessionsStarted)])
+      "roost_sessions_started_total", .counter, "Participants that joined.", [.init(counts.sessionsStarted)])
     exposition.family(
-      "roost_sessions_ended_total", .counter, "Participants gone, by the reason that they were told.",
+      "roost_sessions_ended_total", .counter, "Participants that left, by reason.",
       LeaveReason.allCases.map {
         .init(counts.sessionsEnded[$0, default: 0], ("reason", $0.rawValue))
       })
     exposition.family(
-      "roost_joins_refused_total", .counter, "Participants with a good token who were not let in.",
+      "roost_joins_refused_total", .counter, "Participants with a valid token that were refused.",
       [
         .init(counts.refusedFull, ("reason", "full")),
         .init(counts.refusedDraining, ("reason", "draining")),
@@ -49,11 +49,11 @@ enum ProcessMetrics {
       "process_cpu_seconds_total", .counter, "Processor time, of the user and of the system.",
       [.init(usage.processorSeconds)])
     exposition.family(
-      "process_resident_memory_bytes", .gauge, "Memory that is resident.",
+      "process_resident_memory_bytes", .gauge, "Resident memory.",
       usage.residentBytes.map { [.init($0)] } ?? [])
     exposition.family(
       "process_open_fds", .gauge, "Open file descriptors.", usage.descriptors.map { [.init($0)] } ?? [])
     exposition.family(
-      "process_max_fds", .gauge, "How many file descriptors there may be.", [.init(usage.descriptorLimit)])
+      "process_max_fds", .gauge, "Limit on open file descriptors.", [.init(usage.descriptorLimit)])
   }
 }

@@ -26,23 +26,24 @@ enum WorkerMetrics {
     Row(\.bytesSent, "roost_sent_bytes_total", "Their bytes."),
     Row(
       \.retransmissionsSent, "roost_sent_retransmissions_total",
-      "Packets sent to subscribers once more because they asked."),
+      "Packets retransmitted to subscribers on request."),
     Row(
       \.retransmissionsReceived, "roost_received_retransmissions_total",
-      "Packets that publishers sent once more because the server asked."),
+      "Packets retransmitted by publishers on request."),
     Row(
-      \.keyFrameRequestsSent, "roost_sent_key_frame_requests_total", "Key frames asked of publishers (PLI)."),
+      \.keyFrameRequestsSent, "roost_sent_key_frame_requests_total",
+      "Key frames requested from publishers (PLI)."),
     Row(
       \.nackedPackets, "roost_received_nacked_packets_total",
-      "Packets that subscribers told to be missing (NACK)."),
+      "Packets that subscribers reported missing (NACK)."),
     Row(
       \.feedbackSent, "roost_sent_rtcp_packets_total", "RTCP packets for peers: reports, requests, feedback."),
     Row(
       \.keyFrameWishes, "roost_received_key_frame_requests_total",
-      "Key frames that subscribers asked for (PLI, FIR)."),
+      "Key frames requested by subscribers (PLI, FIR)."),
     Row(
       \.pathsAbandoned, "roost_abandoned_paths_total",
-      "Addresses given up because nobody there answered the server's check."),
+      "Addresses given up because they didn't answer the server's check."),
   ]
 
   static let routing: [Row<RoutingCounters>] = [
@@ -55,20 +56,21 @@ enum WorkerMetrics {
       "Peers adopted by the worker whose socket got their first valid check."),
     Row(
       \.moved, "roost_peers_moved_total",
-      "Peers that went later to the worker whose socket gets their datagrams."),
+      "Peers that moved later to the worker whose socket gets their datagrams."),
     Row(
       \.handedOver, "roost_handed_over_datagrams_total",
       "Datagrams passed on to the worker that has the peer."),
     Row(
       \.takenOver, "roost_taken_over_datagrams_total", "Datagrams that another worker passed on to this one."),
-    Row(\.relayed, "roost_relayed_packets_total", "Packets of tracks given to other workers."),
-    Row(\.relayReceived, "roost_relay_received_packets_total", "Packets of tracks got from other workers."),
+    Row(\.relayed, "roost_relayed_packets_total", "Packets of tracks passed to other workers."),
+    Row(
+      \.relayReceived, "roost_relay_received_packets_total", "Packets of tracks received from other workers."),
     Row(
       \.historyMissed, "roost_retransmissions_missed_total",
-      "Retransmissions asked for that were no longer kept."),
+      "Requested retransmissions that were no longer kept."),
     Row(
       \.pictureReplays, "roost_pictures_replayed_total",
-      "Subscribers that began with a key frame from the history."),
+      "Subscribers that started with a key frame from the history."),
     Row(\.iceRestarts, "roost_ice_restarts_total", "ICE restarts."),
   ]
 
@@ -83,13 +85,13 @@ enum WorkerMetrics {
 
   static let sending: [Row<SendStatistics>] = [
     Row(\.calls, "roost_send_calls_total", "System calls that sent datagrams."),
-    Row(\.datagrams, "roost_sent_datagrams_total", "Datagrams given to the kernel."),
+    Row(\.datagrams, "roost_sent_datagrams_total", "Datagrams passed to the kernel."),
     Row(
       \.segmented, "roost_sent_segmented_datagrams_total",
-      "Of these, those that left in a send of several (GSO)."),
+      "Of these, datagrams sent in batches (GSO)."),
     Row(
       \.segmentationRefused, "roost_segmentation_refused_total",
-      "Sends of several that the kernel refused and that were repeated one by one."),
+      "Batches that the kernel refused and that were sent again one by one."),
   ]
 
   /// Datagrams that the kernel did not take: one family.
@@ -106,7 +108,7 @@ enum WorkerMetrics {
     ),
     (\.paths, "roost_paths", "Addresses from which peers are known to send."),
     (\.timers, "roost_timers", "Peers with a timer."),
-    (\.homeRecords, "roost_home_records", "Peers of whom a worker is the home, wherever they are now."),
+    (\.homeRecords, "roost_home_records", "Peers whose home is a worker, wherever they are now."),
     (\.fragments, "roost_ice_fragments", "ICE user name fragments that a worker answers to."),
     (\.pendingChecks, "roost_pending_checks", "Connectivity checks whose home has not answered yet."),
     (\.pairs, "roost_ice_pairs", "Addresses that peers were heard from, proven or not."),
@@ -114,7 +116,7 @@ enum WorkerMetrics {
     (\.streams, "roost_received_streams", "SSRCs of publishers that are mapped to tracks."),
     (
       \.authenticatedStreams, "roost_authenticated_streams",
-      "SSRCs under which peers have sent something authentic of late, mapped or not."
+      "SSRCs of which peers sent authenticated packets recently, mapped or not."
     ),
     (\.movesUnderWay, "roost_peer_moves", "Peers that are on their way from one worker to another."),
   ]
@@ -123,7 +125,7 @@ enum WorkerMetrics {
   static func write(_ reports: [WorkerReport?], to exposition: inout Exposition) {
     let answered = reports.enumerated().compactMap { number, report in report.map { (String(number), $0) } }
     exposition.family(
-      "roost_worker_up", .gauge, "Whether a media worker answers within a second.",
+      "roost_worker_up", .gauge, "Whether a media worker answered within a second.",
       reports.enumerated().map { .init($1 == nil ? 0 : 1, ("worker", String($0))) })
     exposition.family(
       "roost_worker_niceness", .gauge, "The scheduler's niceness of a media worker's thread.",
@@ -156,26 +158,27 @@ enum WorkerMetrics {
 
   private static func writeDrops(_ workers: [(String, WorkerReport)], to exposition: inout Exposition) {
     exposition.family(
-      "roost_dropped_packets_total", .counter, "What peers sent or were to get and that went no further.",
+      "roost_dropped_packets_total", .counter, "Media packets dropped on their way in or out.",
       workers.flatMap { worker, report in
         PeerDrop.allCases.map {
           .init(report.counters[$0], ("worker", worker), ("reason", "\($0)"))
         }
       })
     exposition.family(
-      "roost_dropped_stun_total", .counter, "STUN messages to which nothing was said.",
+      "roost_dropped_stun_total", .counter, "STUN messages that were dropped.",
       workers.flatMap { worker, report in
         ICEDrop.allCases.map { .init(report.iceDrops[$0], ("worker", worker), ("reason", $0.name)) }
       })
     exposition.family(
-      "roost_dropped_datagrams_total", .counter, "What reached no peer, or got lost between workers.",
+      "roost_dropped_datagrams_total", .counter,
+      "Datagrams that reached no peer or were lost between workers.",
       workers.flatMap { worker, report in
         datagramDrops.map {
           .init(report.routing[keyPath: $0.path], ("worker", worker), ("reason", $0.reason))
         }
       })
     exposition.family(
-      "roost_failed_handshakes_total", .counter, "DTLS handshakes that came to nothing; each ended its peer.",
+      "roost_failed_handshakes_total", .counter, "Failed DTLS handshakes; each ended its peer.",
       workers.flatMap { worker, report in
         HandshakeFailure.allCases.map {
           .init(report.counters[$0], ("worker", worker), ("reason", "\($0)"))
@@ -189,7 +192,7 @@ enum WorkerMetrics {
         }
       })
     exposition.family(
-      "roost_unsent_datagrams_total", .counter, "Datagrams that the kernel did not take.",
+      "roost_unsent_datagrams_total", .counter, "Datagrams that the kernel refused.",
       workers.flatMap { worker, report in
         sendDrops.map { .init(report.sending[keyPath: $0.path], ("worker", worker), ("reason", $0.reason)) }
       })

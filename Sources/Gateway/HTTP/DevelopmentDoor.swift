@@ -10,10 +10,10 @@ struct DevelopmentDoor {
   func refusal(of request: HTTPRequest) -> HTTPResponse? {
     guard let host = request.headers["host"], isServed(authority: host) else {
       let who = audience == .thisMachine ? "this machine's own names are" : "this machine's addresses are"
-      return Problem.response(421, "host", "With --dev only \(who) served")
+      return Problem.response(421, "host", "With --dev, only \(who) served")
     }
     guard request.headers.all("origin").allSatisfy({ isServed(origin: $0, host: host) }) else {
-      return Problem.response(403, "origin", "With --dev only this machine's own pages are served")
+      return Problem.response(403, "origin", "With --dev, only pages from this machine are served")
     }
     return nil
   }

@@ -18,15 +18,15 @@ enum DevelopmentToken {
   static func response(to request: HTTPRequest, configuration: GatewayConfiguration) -> HTTPResponse {
     // A type that a foreign page cannot send without being asked first.
     guard request.headers["content-type"]?.lowercased().hasPrefix("application/json") == true else {
-      return Problem.response(415, "content-type", "The body is application/json")
+      return Problem.response(415, "content-type", "The body must be application/json")
     }
     guard let wanted = try? JSONDecoder().decode(Request.self, from: Data(request.body)),
       AccessToken.isName(wanted.room), AccessToken.isName(wanted.identity),
       wanted.name.map({ $0.utf8.count <= 256 }) ?? true
     else {
       return Problem.response(
-        400, "body", "The body is not what it should be",
-        detail: "room and identity are texts of 1 to 128 bytes, name is one of up to 256")
+        400, "body", "The request body is invalid",
+        detail: "room and identity must have 1 to 128 bytes, name at most 256")
     }
     guard let (key, secret) = configuration.keys.first else { return Problem.notFound() }
     let token = AccessToken(

@@ -1,6 +1,6 @@
 internal import HTTPServer
 
-/// The page that joins a room and the one that administers them, held in the program itself.
+/// The page that joins a room and the one that administers them, as part of the program.
 enum Pages {
   /// - Returns: nil for any other path.
   static func response(path: String) -> HTTPResponse? {
@@ -33,6 +33,9 @@ enum Pages {
     "devices.js": (script, PackageResources.devices_js),
     "elements.js": (script, PackageResources.elements_js),
     "generated.js": (script, PackageResources.generated_js),
+    "hosts.js": (script, PackageResources.hosts_js),
+    "initials.js": (script, PackageResources.initials_js),
+    "invitation.js": (script, PackageResources.invitation_js),
     "keyboard.js": (script, PackageResources.keyboard_js),
     "layout.js": (script, PackageResources.layout_js),
     "list.js": (script, PackageResources.list_js),
@@ -42,6 +45,7 @@ enum Pages {
     "notices.js": (script, PackageResources.notices_js),
     "page.js": (script, PackageResources.page_js),
     "people.js": (script, PackageResources.people_js),
+    "publication.js": (script, PackageResources.publication_js),
     "readings.js": (script, PackageResources.readings_js),
     "rest.js": (script, PackageResources.rest_js),
     "roost.js": (script, PackageResources.roost_js),
@@ -50,6 +54,7 @@ enum Pages {
     "signalling.js": (script, PackageResources.signalling_js),
     "statistics.js": (script, PackageResources.statistics_js),
     "switches.js": (script, PackageResources.switches_js),
+    "talk.js": (script, PackageResources.talk_js),
     "tiles.js": (script, PackageResources.tiles_js),
     "visit.js": (script, PackageResources.visit_js),
   ]

@@ -22,17 +22,17 @@ enum Problem {
     return response
   }
 
-  static func notFound() -> HTTPResponse { response(404, "not-found", "There is nothing here") }
+  static func notFound() -> HTTPResponse { response(404, "not-found", "Not found") }
 
   /// The server is about to stop. Another one, or this one started again, serves soon.
   static func draining() -> HTTPResponse {
-    var refusal = response(503, "draining", "The server is about to stop and lets nobody new in")
+    var refusal = response(503, "draining", "The server is shutting down and accepts no one new")
     refusal.headers.add("retry-after", "5")
     return refusal
   }
 
   static func method(allowed: String) -> HTTPResponse {
-    var refusal = response(405, "method", "That method does nothing here", detail: "allowed: \(allowed)")
+    var refusal = response(405, "method", "Method not allowed", detail: "allowed: \(allowed)")
     refusal.headers.add("allow", allowed)
     return refusal
   }

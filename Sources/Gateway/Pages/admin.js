@@ -1,10 +1,10 @@
-// Administration: rooms, who is in them, what they send; mute and remove. What people call themselves is set as text only.
+// Administration: rooms, participants and their tracks; mute and remove. Names are set as text only.
 
 import { element, isolated, nameOf } from "/elements.js";
 import { List } from "/list.js";
 import { hideNotice, notice, say } from "/notices.js";
 import { REST } from "/rest.js";
-import { token } from "/visit.js";
+import { tokenFromAddress } from "/visit.js";
 
 const period = 2000; // ms between two looks
 const step = 100; // rooms or people more at a time
@@ -17,7 +17,7 @@ let chosen = null; // the name of a room
 let shown = { rooms: step, people: step };
 let timer = null;
 let looks = 0; // the last look that was begun; what an earlier one brings is out of date
-let isAway = false; // whether it was said that the server doesn't answer
+let isAway = false; // whether it was said that the server doesn't respond
 
 const rooms = new List(element("rooms"), element("room-row"), {
   key: (room) => room.id,
@@ -25,7 +25,7 @@ const rooms = new List(element("rooms"), element("room-row"), {
   update: (row, room) => {
     row.querySelector(".name").textContent = room.name;
     row.querySelector(".about").textContent = `${count(room.participants, "person", "people")}, ${
-      count(room.tracks, "track")}, for ${age(room.age)}`;
+      count(room.tracks, "track")}, open for ${age(room.age)}`;
     row.querySelector("button").setAttribute("aria-current", String(room.name === chosen));
   },
 });
@@ -59,10 +59,12 @@ function showTrack(line, person, track) {
   Object.assign(line, { person, track });
   const source = sources[track.source] ?? track.source;
   line.querySelector(".kind").textContent = source;
-  line.querySelector(".about").textContent = track.mutedByAdmin ? "muted here" : track.muted ? "muted by themselves" : "";
+  line.querySelector(".about").textContent = track.mutedByAdmin ? "Muted by a host" : track.muted ? "Muted" : "";
   const button = line.querySelector(".mute");
-  button.textContent = track.mutedByAdmin ? "Unmute" : "Mute";
-  button.setAttribute("aria-label", `${button.textContent} the ${source.toLowerCase()} of ${nameOf(person)}`);
+  // The page of a participant that an administrator has muted stays muted until the participant unmutes.
+  button.textContent = track.mutedByAdmin ? "Allow unmute" : "Mute";
+  const whose = `${nameOf(person)}’s ${source.toLowerCase()}`;
+  button.setAttribute("aria-label", track.mutedByAdmin ? `Allow unmute of ${whose}` : `Mute ${whose}`);
 }
 
 // -- signing in
@@ -75,9 +77,9 @@ element("sign-out").addEventListener("click", () => signOut());
 
 async function signIn(given) {
   hideNotice();
-  // What can't stand in a header would look as if the server didn't answer.
+  // What no header can carry would look as if the server didn't respond.
   if (!/^[\x21-\x7e]+$/.test(given)) {
-    signOut("This is no access token. It is three words with dots between them.");
+    signOut("This isn't an access token. A token has three parts with dots between them.");
     return;
   }
   isAway = false;
@@ -114,10 +116,10 @@ async function lookAround() {
   try {
     const found = await REST.upTo(shown.rooms, (query) => asked.rooms(query));
     if (look !== looks) return;
-    // A first room is chosen for whoever has chosen none, rather one with somebody in it.
+    // Until one is chosen it is the first, and rather one that isn't empty.
     chosen ??= (found.items.find(({ participants }) => participants > 0) ?? found.items[0])?.name ?? null;
     const room = found.items.find(({ name }) => name === chosen);
-    const there = room ? await REST.upTo(shown.people, (query) => asked.participants(chosen, query)).catch(unseen) : nobody;
+    const there = room ? await REST.upTo(shown.people, (query) => asked.participants(chosen, query)).catch(unseen) : none;
     if (look !== looks) return;
     show({ isSignedIn: true });
     showRooms(found);
@@ -127,23 +129,23 @@ async function lookAround() {
   } catch (error) {
     if (look !== looks) return;
     if (error.status === 401 || error.status === 403) {
-      signOut(error.status === 401 ? `The server does not accept this token: ${error.message}.`
-        : "This token may not do that. It takes one that may list and administer rooms.");
+      signOut(error.status === 401 ? `The server didn't accept this token: ${error.message}.`
+        : "This token isn't allowed to do that. Use one that can list and administer rooms.");
       return;
     }
     if (!isAway) notice(error.message);
     isAway = true;
   }
-  // Nobody looks at a window in the background.
+  // A window in the background isn't looked at.
   if (!document.hidden) timer = setTimeout(lookAround, period);
 }
 
-const nobody = { items: [], hasMore: false };
+const none = { items: [], hasMore: false };
 
 /** A room may have ended between two requests, or be another administrator's. */
 function unseen(error) {
-  if (error.status === 404) return nobody;
-  if (error.status === 403) return { ...nobody, isRefused: true };
+  if (error.status === 404) return none;
+  if (error.status === 403) return { ...none, isRefused: true };
   throw error;
 }
 
@@ -153,7 +155,7 @@ document.addEventListener("visibilitychange", () => {
 
 function showRooms({ items, hasMore }) {
   rooms.show(items);
-  element("rooms-count").textContent = count(items.length, hasMore ? "room and more" : "room", hasMore ? "rooms and more" : "rooms");
+  element("rooms-count").textContent = hasMore ? `${items.length} rooms or more` : count(items.length, "room");
   element("no-rooms").hidden = items.length > 0;
   element("more-rooms").hidden = !hasMore;
 }
@@ -162,8 +164,8 @@ function showRoom(room, { items, hasMore, isRefused = false }) {
   element("room").hidden = chosen === null;
   element("room-title").textContent = chosen ?? "";
   element("room-about").textContent = !room ? "This room has ended."
-    : isRefused ? "Your token does not let you look into this room."
-      : `${count(room.participants, "person", "people")}, ${count(room.publishers, "sends", "send")} something`;
+    : isRefused ? "Your token isn't valid for this room."
+      : `${count(room.participants, "person", "people")}, ${room.publishers} sending`;
   people.show(items);
   element("no-people").hidden = !room || isRefused || items.length > 0;
   element("more-people").hidden = !hasMore;
@@ -189,7 +191,8 @@ async function choose(name) {
 async function mute(person, track) {
   const isMuted = !track.mutedByAdmin;
   await act(() => rest.mute(chosen, person.identity, track.id, isMuted),
-    `${isolated(nameOf(person))} is ${isMuted ? "muted" : "muted no more"}`);
+    isMuted ? `You muted ${isolated(nameOf(person))}’s ${(sources[track.source] ?? "track").toLowerCase()}`
+      : `${isolated(nameOf(person))} can unmute now`);
 }
 
 async function remove(person) {
@@ -203,7 +206,7 @@ async function remove(person) {
   });
   dialog.showModal();
   if (!await isSure || !rest) return;
-  await act(() => rest.remove(room, person.identity), `${isolated(nameOf(person))} is removed`);
+  await act(() => rest.remove(room, person.identity), `You removed ${isolated(nameOf(person))}`);
   // The button that had the focus has gone.
   if (rest && document.activeElement === document.body) element("room-title").focus();
 }
@@ -231,5 +234,5 @@ function age(seconds) {
   return seconds < 129600 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86400)} days`;
 }
 
-if (token) signIn(token);
+if (tokenFromAddress) signIn(tokenFromAddress);
 else element("token").focus();

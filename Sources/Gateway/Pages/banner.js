@@ -1,5 +1,4 @@
-// What holds for the call as a whole, above everybody's pictures: that the way to the server is being mended, that the
-// server is about to stop.
+// What concerns the call as a whole, above the tiles: the page is reconnecting, the server is about to stop.
 
 import { element } from "/elements.js";
 import { say } from "/notices.js";
@@ -11,8 +10,8 @@ const order = ["reconnecting", "draining"];
 export class Banner {
   #texts = new Map();
 
-  /** @param {import("/call.js").Call} call */
-  constructor(call) {
+  /** @param {import("/call.js").Call} call @param {import("/tiles.js").Stage} stage */
+  constructor(call, stage) {
     call.addEventListener("leave", () => this.#clear());
     call.on("draining", ({ deadline }) => this.#set("draining", restart(deadline)));
     // The messages' way and the media's way break and mend apart.
@@ -22,9 +21,13 @@ export class Banner {
       if (isBroken) broken.add(way);
       else broken.delete(way);
       this.#set("reconnecting", broken.size > 0 ? "Reconnecting…" : null);
-      if (before > 0 && broken.size === 0) say("Connected again");
+      stage.reconnecting = broken.size > 0;
+      if (before > 0 && broken.size === 0) say("You're back online");
     };
-    call.addEventListener("leave", () => broken.clear());
+    call.addEventListener("leave", () => {
+      broken.clear();
+      stage.reconnecting = false;
+    });
     call.on("state", (state) => follow("messages", state === "reconnecting"));
     call.on("connection", (state) => follow("media", state === "disconnected" || state === "failed"));
   }

@@ -1,8 +1,9 @@
-// The call that one is in, if any: joining, leaving, and who hears what the room says.
+// The call that one is in, if any: joining, leaving, and what listens to the room.
 
+import { invitation, keep } from "/invitation.js";
 import { tokenNeeded } from "/messages.js";
 import { Room } from "/roost.js";
-import { query, token } from "/visit.js";
+import { query } from "/visit.js";
 
 /**
  * | event | when |
@@ -22,31 +23,36 @@ export class Call extends EventTarget {
 
   #handlers = [];
 
-  /** Hears an event of whichever room one is in. */
+  /** Listens to an event of the room that one is in. */
   on(type, handle) {
     this.#handlers.push([type, handle]);
   }
 
-  /** @throws {RoostError} */
+  /** @throws {RoostError} with `end`, as in `closed`, where the call was over before it began */
   async join(roomName, name) {
-    const room = new Room({ url: location.origin, room: roomName, token: token ?? (await developmentToken(roomName, name)) });
+    const room = new Room({ url: location.origin, room: roomName, token: invitation() ?? (await developmentToken(roomName, name)) });
     for (const [type, handle] of this.#handlers) {
       room.addEventListener(type, ({ detail }) => {
         if (this.room === room) handle(detail);
       });
     }
+    room.addEventListener("token", ({ detail }) => {
+      if (invitation() !== null) keep(detail.token);
+    });
     room.addEventListener("closed", ({ detail }) => this.#end(room, detail));
     Object.assign(this, { room, roomName, name });
     // For the curious at the console, and for tests.
     window.roostPage = { get peerConnection() { return room.connection; }, room };
+    let end = null;
+    room.addEventListener("closed", ({ detail }) => (end = detail));
     try {
       await room.connect();
+      if (end) throw new Error("the call has ended");
     } catch (error) {
       this.#end(room, { reason: "left" });
       room.leave();
-      throw error;
+      throw Object.assign(error, { end });
     }
-    if (this.room !== room) throw new Error("the call has ended");
     this.hasEntered = true;
     this.dispatchEvent(new CustomEvent("enter"));
   }

@@ -2,8 +2,9 @@
 
 import { element } from "/elements.js";
 import { Menu } from "/menu.js";
+import { mayPublish } from "/invitation.js";
 import { say } from "/notices.js";
-import { mayPublish, query, remember, remembered } from "/visit.js";
+import { query, remember, remembered } from "/visit.js";
 
 const names = { camera: "Camera", microphone: "Microphone", speaker: "Speaker" };
 const kinds = Object.keys(names);
@@ -14,8 +15,10 @@ export class Choices {
   #switches;
   #stage;
   #menus;
-  /** What there is of each kind. @type {Object<string, {id: string, text: string, isChosen: boolean}[]>} */
+  /** What can be chosen of each kind. @type {Object<string, {id: string, text: string, isChosen: boolean}[]>} */
   #lists = { camera: [], microphone: [], speaker: [] };
+  /** Kinds of which there are devices that the browser doesn't name before the user has allowed it. */
+  #unnamed = new Set();
 
   /** @param {import("/devices.js").Devices} devices @param {import("/switches.js").Switches} switches
    * @param {import("/tiles.js").Stage} stage */
@@ -48,7 +51,10 @@ export class Choices {
 
   async #list(kind) {
     if (kind === "speaker" ? !canChooseSpeaker : !mayPublish(kind)) return [];
-    const found = await this.#devices.list(kind);
+    const all = await this.#devices.list(kind);
+    const found = all.filter(({ deviceId }) => deviceId !== "");
+    if (found.length === 0 && all.length > 0) this.#unnamed.add(kind);
+    else this.#unnamed.delete(kind);
     const chosen = kind === "speaker" ? this.#listen(found)
       : this.#devices[kind]?.getSettings().deviceId ?? remembered[kind];
     return found.map(({ deviceId: id, label }, index) =>
@@ -58,7 +64,7 @@ export class Choices {
   /** Plays by the speaker that was chosen if it is there, else by the browser's own. @returns which it is */
   #listen(found) {
     const isThere = found.some(({ deviceId }) => deviceId === remembered.speaker);
-    if (!isThere && this.#stage.speaker) say("The speaker has gone: sound comes from the default one");
+    if (!isThere && this.#stage.speaker) say("Your speaker was disconnected. Sound now plays on the default one.");
     this.#stage.speaker = isThere ? remembered.speaker : "";
     return isThere ? remembered.speaker : found[0]?.deviceId;
   }
@@ -69,10 +75,19 @@ export class Choices {
     if (kind === "speaker") element("speaker-field").hidden = list.length === 0;
     const options = list.map(({ id, text, isChosen }) => new Option(text, id, isChosen, isChosen));
     if (options.length === 0) {
-      options.push(new Option(query.get("source") === "noise" ? "Generated" : "None found", ""));
+      options.push(new Option(this.#absence(kind), ""));
     }
     select.disabled = list.length === 0;
     select.replaceChildren(...options);
+  }
+
+  /** What stands in a list with nothing in it. */
+  #absence(kind) {
+    if (query.get("source") === "noise") return "Generated";
+    if (kind !== "speaker" && !mayPublish(kind)) return "Not allowed";
+    if (this.#devices.isOpening(kind)) return "Waiting for permission…";
+    if (this.#unnamed.has(kind)) return "Turn it on to choose";
+    return "None found";
   }
 
   #groups(shown) {
@@ -84,7 +99,7 @@ export class Choices {
     if (groups.length > 0) return groups;
     const [kind] = shown;
     return [{ label: names[kind],
-      items: [{ text: "None found: look again", isChosen: false, choose: () => this.#choose(kind, "") }] }];
+      items: [{ text: this.#absence(kind), isChosen: false, choose: () => this.#choose(kind, "") }] }];
   }
 
   async #choose(kind, id) {

@@ -1,4 +1,4 @@
-// One's own camera and microphone: which they are, whether they are wanted, and what comes out of them.
+// One's own camera and microphone: which they are, whether they are wanted and allowed, and what comes out of them.
 
 import { generatedMicrophone, generatedCamera } from "/generated.js";
 
@@ -10,7 +10,7 @@ const kinds = { camera: "videoinput", microphone: "audioinput", speaker: "audioo
 /**
  * | event | when |
  * |---|---|
- * | `change` | a track has come or gone, or something is wanted or no longer |
+ * | `change` | a track has come or gone, or something is wanted or allowed or no longer |
  * | `lost`, `detail` its kind | a device was unplugged or taken back while it was in use |
  * | `list` | there are other devices than before |
  */
@@ -22,8 +22,13 @@ export class Devices extends EventTarget {
   /** What is to be sent; whether there is a device for it is another matter. */
   wants;
 
+  /** Why a kind can't be turned on: an administrator has muted it, or doesn't allow it.
+   * @type {{camera: "muted" | "forbidden" | null, microphone: "muted" | "forbidden" | null}} */
+  blocked = { camera: null, microphone: null };
+
   #generated;
-  #opening = new Set();
+  #opening;
+  #ear = null; // a copy of the microphone that hears while the microphone itself is muted
 
   /** @param {{generated: boolean, wants: {camera: boolean, microphone: boolean}}} options
    * `generated`: noise and a tone rather than devices. */
@@ -31,6 +36,8 @@ export class Devices extends EventTarget {
     super();
     this.#generated = generated;
     this.wants = wants;
+    // Until the user is asked, and has answered, nothing is known of what is wanted.
+    this.#opening = new Set(inputs.filter((kind) => wants[kind]));
     navigator.mediaDevices?.addEventListener("devicechange", () => this.#tell("list"));
   }
 
@@ -42,17 +49,41 @@ export class Devices extends EventTarget {
     return this.wants[kind] && this[kind] !== null;
   }
 
-  /** Whether the user is being asked for it. */
+  /** Whether the user is being asked for it, or will be at once. */
   isOpening(kind) {
     return this.#opening.has(kind);
+  }
+
+  /** Nothing more is opened until the user asks for it. */
+  settle() {
+    this.#opening.clear();
+    this.#changed();
+  }
+
+  /**
+   * What the microphone hears, also while it is muted: for the page alone, nothing of it is sent. The microphone's own
+   * track is silent then, as everything that it feeds; so this is a copy.
+   * @returns {MediaStreamTrack | null} ends with the microphone
+   */
+  get ear() {
+    this.#ear ??= this.microphone?.clone() ?? null;
+    if (this.#ear) this.#ear.enabled = true;
+    return this.#ear;
   }
 
   /** Says whether a kind is to be sent. A camera that isn't is let go, so that its light is off too; a microphone
    * only keeps silent. */
   want(kind, isWanted) {
-    this.wants[kind] = isWanted;
-    if (!isWanted && kind === "camera") this.#release(kind);
+    this.wants[kind] = isWanted && !this.blocked[kind];
+    if (!this.wants[kind] && kind === "camera") this.#release(kind);
     this.#changed();
+  }
+
+  /** Says that a kind can't be turned on, and turns it off; or that it can, and leaves it off. */
+  block(kind, reason) {
+    if (this.blocked[kind] === reason) return;
+    this.blocked[kind] = reason;
+    this.want(kind, this.wants[kind]);
   }
 
   /**
@@ -92,11 +123,11 @@ export class Devices extends EventTarget {
   }
 
   /** @param {"camera" | "microphone" | "speaker"} kind
-   * @returns {Promise<MediaDeviceInfo[]>} those that may be chosen */
+   * @returns {Promise<MediaDeviceInfo[]>} all that there are; without ids, and maybe fewer, before the user has allowed any */
   async list(kind) {
     if (this.#generated || !navigator.mediaDevices) return [];
     const all = await navigator.mediaDevices.enumerateDevices();
-    return all.filter((each) => each.kind === kinds[kind] && each.deviceId !== "");
+    return all.filter((each) => each.kind === kinds[kind]);
   }
 
   async #whileOpening(kinds, open) {
@@ -119,10 +150,14 @@ export class Devices extends EventTarget {
   #take(kind, track) {
     if (!track) return;
     this.#release(kind);
+    if (kind === "camera" && !this.wants.camera) {
+      track.stop(); // Turned off again while it was being opened.
+      return;
+    }
     this[kind] = track;
     track.addEventListener("ended", () => {
       if (this[kind] !== track) return;
-      this[kind] = null;
+      this.#release(kind);
       this.#changed();
       this.#tell("lost", kind);
     });
@@ -131,6 +166,9 @@ export class Devices extends EventTarget {
   #release(kind) {
     this[kind]?.stop();
     this[kind] = null;
+    if (kind === "camera") return;
+    this.#ear?.stop();
+    this.#ear = null;
   }
 
   #changed() {

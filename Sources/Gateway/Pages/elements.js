@@ -18,7 +18,7 @@ export function sign(name) {
   return svg;
 }
 
-/** What somebody is called in a sentence: their name keeps its direction to itself. */
+/** A name in a sentence: it keeps its direction to itself. */
 export const isolated = (name) => `\u2068${name}\u2069`;
 
-export const nameOf = (participant) => participant.name || participant.identity || "Somebody";
+export const nameOf = (participant) => participant.name || participant.identity || "Someone";

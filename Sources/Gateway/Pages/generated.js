@@ -27,7 +27,7 @@ export function generatedCamera() {
   return stopping(track, () => clearInterval(timer));
 }
 
-/** A soft tone that comes and goes, so that it can be told from a hum. @returns {Promise<MediaStreamTrack>} */
+/** A soft tone that comes and goes, so that it differs from a hum. @returns {Promise<MediaStreamTrack>} */
 export async function generatedMicrophone() {
   const context = new AudioContext();
   const oscillator = new OscillatorNode(context, { frequency: 330 });

@@ -1,4 +1,4 @@
-// Single keys, for who wants them, and the page of help that names them.
+// Shortcuts of a single key, which can be switched off, and the help that lists them.
 
 import { element } from "/elements.js";
 import { remember, remembered } from "/visit.js";

@@ -2,9 +2,10 @@
 
 import { meter } from "/devices.js";
 import { element } from "/elements.js";
-import { joinProblem } from "/messages.js";
+import { ending, joinProblem } from "/messages.js";
 import { hideNotice, notice } from "/notices.js";
-import { claims, query, remember, remembered } from "/visit.js";
+import { claims } from "/invitation.js";
+import { query, remember, remembered } from "/visit.js";
 
 const longest = 128; // bytes, as the server has it
 
@@ -46,7 +47,7 @@ export class Lobby {
       await this.#call.join(room, name);
       if (!claims) remember({ name, room });
     } catch (error) {
-      notice(joinProblem(error), "Join again", () => this.join());
+      notice((error.end && ending(error.end)?.text) || joinProblem(error), { label: "Try again", action: () => this.join() });
     } finally {
       button.disabled = false;
       button.textContent = "Join";
@@ -62,12 +63,12 @@ export class Lobby {
     }
     preview.hidden = !camera;
     const isWaiting = (kind) => this.#devices.isOpening(kind);
-    element("preview-text").textContent = camera ? "" : isWaiting("camera") ? "Waiting for the camera" : "Your camera is off";
+    element("preview-text").textContent = camera ? "" : isWaiting("camera") ? "Waiting for your camera…" : "Camera is off";
     const isSilent = !this.#devices.isOn("microphone") && !isWaiting("microphone");
     const isUnseen = !this.#devices.isOn("camera") && !isWaiting("camera");
     element("join-hint").textContent = !isSilent ? ""
-      : isUnseen ? "Camera and microphone are off: you will only watch and listen."
-        : "Your microphone is off: you will be seen, not heard.";
+      : isUnseen ? "Your camera and microphone are off. You can watch and listen."
+        : "Your microphone is muted. Others can see you but not hear you.";
     this.#measure();
   }
 
@@ -86,5 +87,5 @@ export class Lobby {
 
 function check(field) {
   const isLong = new TextEncoder().encode(field.value.trim()).length > longest;
-  field.setCustomValidity(isLong ? `At most ${longest} letters, fewer if they are not Latin.` : "");
+  field.setCustomValidity(isLong ? "This is too long. Use fewer characters." : "");
 }

@@ -1,104 +1,174 @@
-// What went wrong, in words that say what to do about it.
+// What the page says to people, in words that say what to do about it.
+
+// -- devices
 
 /** @param {Error} error of getUserMedia @param {string} device "camera", "microphone", both, or "screen" */
 export function deviceProblem(error, device) {
   switch (error.name) {
     case "NotAllowedError":
     case "SecurityError":
-      return `The browser may not use your ${device}. Allow it by the sign beside the address and try again, `
-        + "or join to watch and listen.";
+      return `Your browser is blocking your ${device}. Click the icon next to the address to allow ${device}, then try again. `
+        + "You can also join to watch and listen.";
     case "NotFoundError":
     case "OverconstrainedError":
-      return `No ${device} was found. Plug one in and try again, or choose another.`;
+      return `No ${device} found. Connect one or choose another, then try again.`;
     case "NotReadableError":
     case "AbortError":
-      return `Your ${device} does not answer: another program may be using it. Close that one and try again.`;
+      return `Your ${device} isn't responding. Another app may be using it: close that app and try again.`;
     default:
-      return `Your ${device} cannot be used: ${error.message || error.name}`;
+      return `Your ${device} can't be used: ${error.message || error.name}`;
   }
 }
 
 /** A device that was in use has gone. */
 export function deviceLost(device) {
-  const without = device === "camera" ? "seen" : "heard";
-  return `Your ${device} has gone: it was unplugged, or the browser has taken it back. You are not ${without}.`;
+  return `Your ${device} was disconnected. Others can't ${device === "camera" ? "see" : "hear"} you.`;
 }
+
+export const insecure = "Browsers allow camera and microphone only on pages opened with https or from localhost. "
+  + "Open this page with https to be seen and heard. You can still join to watch and listen.";
+
+export const playProblem = "This speaker can't be used. Sound stays where it was.";
+
+/** @param {"camera" | "microphone"} kind what has just been turned on or off */
+export function switched(kind, isOn) {
+  if (kind === "camera") return isOn ? "Camera on" : "Camera off";
+  return isOn ? "Microphone on" : "Microphone muted";
+}
+
+/** To a participant who talks while muted. @param {{byHost: boolean, byKeys: boolean}} how whether a host muted it, and
+ * whether keys may be pressed */
+export function mutedTalk({ byHost, byKeys }) {
+  if (byHost) return "You're muted by a host. Others can't hear you.";
+  const hasKeyboard = byKeys && matchMedia("(any-hover: hover)").matches;
+  return hasKeyboard ? "You're muted. Press M to unmute, or hold Space to talk." : "You're muted. Unmute to talk.";
+}
+
+// -- hosts
+
+/** @param {("camera" | "microphone")[]} kinds what an administrator has muted */
+export function hostMuted(kinds) {
+  if (kinds.length === 2) {
+    return "A host muted your microphone and turned off your camera. You can't turn them on until a host allows it.";
+  }
+  return kinds[0] === "camera" ? "A host turned off your camera. You can't turn it on until a host allows it."
+    : "A host muted your microphone. You can't unmute until a host allows it.";
+}
+
+const acts = { microphone: "speak", camera: "turn on your camera", screen_share: "share your screen" };
+
+/** @param {("camera" | "microphone" | "screen_share")[]} kinds what isn't allowed in this room */
+export function notPermitted(kinds) {
+  return `You don't have permission to ${kinds.map((kind) => acts[kind]).join(" or ")} in this room.`;
+}
+
+/** @returns {[string, string]} what can be done again, and a button's label for it */
+export function lifted(kinds) {
+  if (kinds.length === 2) return ["You can unmute and turn on your camera now.", "Turn on both"];
+  return kinds[0] === "camera" ? ["You can turn on your camera now.", "Turn on camera"] : ["You can unmute now.", "Unmute"];
+}
+
+/** To a participant who presses what is blocked. */
+export function whyBlocked(kind, reason) {
+  return reason === "muted" ? hostMuted([kind]) : notPermitted([kind]);
+}
+
+/** What one's own tile says. @param {{camera: string | null, microphone: string | null}} blocked */
+export function stoppedByHost({ camera, microphone }) {
+  return [microphone === "muted" && "Muted by a host", camera === "muted" && "Camera turned off by a host"].filter(Boolean).join(" · ");
+}
+
+export const screenStopped = "A host stopped your screen sharing.";
+
+// -- joining and leaving
 
 /** @param {string} deadline RFC 3339 */
 export function restart(deadline) {
   const time = new Date(deadline);
-  if (Number.isNaN(time.getTime())) return "The server restarts soon. You can join again a moment later.";
+  if (Number.isNaN(time.getTime())) return "The server restarts soon. You can rejoin shortly after.";
   return `The server restarts at ${time.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" })}. `
-    + "You can join again a moment later.";
+    + "You can rejoin shortly after.";
 }
 
-export const insecure = "Browsers give camera and microphone only to pages from https or localhost. "
-  + "Open this one by https to be seen and heard; you can join to watch.";
-
-export const tokenNeeded = "This server lets in those who have an invitation. Open the link that you were given, "
-  + "with everything behind the #.";
+export const tokenNeeded = "You need an invitation to join. Open the full link that you were sent, including everything after the #.";
 
 /** @param {{code?: string, message: string}} error of roost.js */
 export function joinProblem(error) {
   switch (error.code) {
     case "unreachable":
-      return "The server does not answer. See whether it runs and whether you are online, then join again.";
+      return "The server isn't responding. Check your internet connection, then try again.";
     case "token-expired":
-      return "Your invitation has expired: ask for a new one.";
+      return "Your invitation has expired. Ask for a new one.";
     case "token-not-yet-valid":
-      return "Your invitation does not hold yet: try again later.";
+      return "Your invitation isn't valid yet. Try again later.";
     case "token-not-for-this":
       return "Your invitation is for another room.";
+    case "token-removed":
+      return "A host removed you from this room. You need a new invitation to come back.";
     case "token-absent":
     case "token-malformed":
     case "token-signature":
     case "token-algorithm":
     case "token-unknown-key":
-      return "The server does not accept this invitation. See whether the link is whole, or ask for a new one.";
+    case "token-too-long":
+      return "Your invitation isn't valid. Check that you have the full link, or ask for a new one.";
     case "not-allowed":
-      return "Your invitation does not allow that.";
+      return "You don't have permission to do this.";
     case "room-full":
-      return "The room is full: try again when somebody has left.";
+      return "This room is full. Try again when someone has left.";
+    case "room-not-found":
+      return "This room isn't open. Try again later.";
     case "unavailable":
-      return "The server is busy or about to stop: try again in a while.";
+      return "The server is busy or about to restart. Try again in a moment.";
+    case "rate-limited":
+      return "That was too much at once. Wait a moment and try again.";
     case "declined":
-      return `Others cannot get this: ${error.message}.`;
+      return `Others can't receive this: ${error.message}.`;
     default:
-      return `That did not work: ${error.message}`;
+      return `Something went wrong: ${error.message}`;
   }
 }
 
 /**
  * @param {{reason: string}} end what `closed` says
- * @returns {{text: string, again: boolean} | null} `again`: whether to join again can help; null where nothing needs to be said
+ * @returns {{text: string, again: boolean} | null} `again`: whether joining again can help; null where nothing needs to be said
  */
 export function ending({ reason }) {
   switch (reason) {
     case "left":
       return null;
     case "removed":
-      return { text: "Somebody who runs this room has removed you. Ask them if you think that this is a mistake.", again: false };
+      return { text: "A host removed you from this room.", again: false };
     case "duplicateIdentity":
-      return { text: "You have joined in another window, so this one has left. Join again to go on here.", again: true };
+      return { text: "You joined this call in another window, so this one left. Rejoin to continue here.", again: true };
     case "movedElsewhere":
-      return { text: "You have gone on with this call elsewhere. Join again to have it here.", again: true };
+      return { text: "You moved this call to another device. Rejoin to continue here.", again: true };
     case "roomClosed":
-      return { text: "The room was closed for everybody. Join again to open it anew.", again: true };
+      return { text: "A host ended the call for everyone.", again: true };
     case "tokenExpired":
-      return { text: "Your invitation has expired: ask for a new one.", again: false };
+      return { text: "Your invitation has expired. Ask for a new one.", again: false };
     case "serverShutdown":
-      return { text: "The server was stopped. Try to join again in a moment.", again: true };
+      return { text: "The server has stopped. Try to rejoin in a moment.", again: true };
     case "session-gone":
-      return { text: "You were away for too long, so the others go on without you. Join again to be back.", again: true };
+      return { text: "You were disconnected for too long, so the others went on without you.", again: true };
     default:
-      return { text: "The connection to the server is lost. See whether you are online, then join again.", again: true };
+      return { text: "You lost the connection to the call. Check your internet connection, then rejoin.", again: true };
   }
 }
 
+// -- tiles
+
 /** @param {{state: string, reason?: string}} stream what a tile says while its track doesn't come */
 export function absence({ state, reason }) {
-  if (state === "waiting") return "The picture comes as soon as there is room";
-  if (state === "paused" && reason === "codec") return "Your browser cannot play this picture";
-  if (state === "paused" && reason === "no-media") return "No picture comes from there";
+  if (state === "waiting") return "Video appears when there is room for it";
+  if (state === "paused" && reason === "codec") return "Your browser can't play this video";
+  if (state === "paused" && reason === "no-media") return "No video is coming through";
   return "";
+}
+
+const qualities = { excellent: "Excellent connection", good: "Good connection", poor: "Poor connection", lost: "Connection lost" };
+
+/** @param {string} quality as `quality` says it */
+export function quality(quality) {
+  return qualities[quality] ?? `Connection: ${quality}`;
 }

@@ -1,8 +1,17 @@
-// What the page has to say: in passing, or until it is closed.
+// What the page has to say: to screen readers alone, in passing, or until it is closed.
 
 import { element, text } from "/elements.js";
 
 const most = 3;
+const shownFor = 5000; // ms
+
+/** By screen readers alone, where others see it at the control. */
+export function announce(words) {
+  const line = element("announcement");
+  // The same words again are a change only if they have gone in between.
+  line.textContent = "";
+  requestAnimationFrame(() => (line.textContent = words));
+}
 
 /** For a moment, and by screen readers when they have time for it. */
 export function say(words) {
@@ -10,11 +19,21 @@ export function say(words) {
   const status = element("status");
   status.append(line);
   while (status.children.length > most) status.firstElementChild.remove();
-  setTimeout(() => line.remove(), 5000);
+  setTimeout(() => line.remove(), shownFor);
 }
 
-/** Until it is closed, at the top of the page, and at once by screen readers. */
-export function notice(words, label = null, action = null) {
+/** Takes away what was said in passing. */
+export function hush() {
+  element("status").replaceChildren();
+}
+
+let shown = null; // the topic of the notice that is shown
+
+/**
+ * Until it is closed, at the top of the page, and at once by screen readers.
+ * @param {{label?: string, action?: () => void, topic?: string}} [options] a button, and what the notice is about
+ */
+export function notice(words, { label = null, action = null, topic = "" } = {}) {
   element("notice-text").textContent = words;
   const button = element("notice-action");
   button.hidden = !label;
@@ -24,10 +43,12 @@ export function notice(words, label = null, action = null) {
     action?.();
   };
   element("notice").hidden = false;
+  shown = topic;
 }
 
-export function hideNotice() {
-  element("notice").hidden = true;
+/** @param {string} [topic] only a notice about that */
+export function hideNotice(topic = shown) {
+  if (topic === shown) element("notice").hidden = true;
 }
 
-element("notice-close").addEventListener("click", hideNotice);
+element("notice-close").addEventListener("click", () => hideNotice());

@@ -1,8 +1,10 @@
-// The others: a tile for each, with what is known of them.
+// The others: a tile for each, with what is known of it.
 
 import { isolated, nameOf } from "/elements.js";
 import { absence } from "/messages.js";
 import { notice, say } from "/notices.js";
+
+const groups = ["camera", "screen"];
 
 export class People {
   #call;
@@ -15,8 +17,11 @@ export class People {
     call.addEventListener("leave", () => stage.clear());
     call.on("joined", ({ participants, gone }) => {
       if (!call.hasEntered) stage.clear(); // Of an attempt that failed after this.
-      // Joined anew, somebody may have gone unseen.
-      for (const { id } of gone) for (const group of ["camera", "screen"]) stage.remove(`${id} ${group}`);
+      // While the session was lost, participants may have left unseen.
+      for (const { id } of gone) for (const group of groups) stage.remove(`${id} ${group}`);
+      for (const key of ["own", ...participants.map(({ id }) => id)]) {
+        for (const group of groups) stage.setReconnecting(`${key} ${group}`, false);
+      }
       for (const each of participants) this.#show(each);
     });
     call.on("event", (event) => this.#happened(event));
@@ -34,19 +39,24 @@ export class People {
   }
 
   #happened({ type, participant, track }) {
-    if (!participant || participant.id === this.#call.room.me?.id) return;
+    if (!participant) return;
+    const isOwn = participant.id === this.#call.room.me?.id;
+    if (type === "participant.reconnecting" || type === "participant.reconnected") {
+      const isReconnecting = type === "participant.reconnecting";
+      for (const group of groups) this.#stage.setReconnecting(`${isOwn ? "own" : participant.id} ${group}`, isReconnecting);
+    }
+    if (isOwn) return;
     const name = isolated(nameOf(participant));
     switch (type) {
       case "participant.joined":
-        say(`${name} has joined`);
+        say(`${name} joined`);
         break;
       case "participant.left":
-        this.#stage.remove(`${participant.id} camera`);
-        this.#stage.remove(`${participant.id} screen`);
-        say(`${name} has left`);
+        for (const group of groups) this.#stage.remove(`${participant.id} ${group}`);
+        say(`${name} left`);
         return;
       case "track.published":
-        if (track.source === "screen_share") say(`${name} shares a screen`);
+        if (track.source === "screen_share") say(`${name} is sharing a screen`);
         break;
       default:
     }
@@ -56,13 +66,23 @@ export class People {
   #show(participant) {
     if (!participant) return;
     const tile = this.#stage.tile(`${participant.id} camera`, { own: false, group: "camera" });
-    tile.name = nameOf(participant);
+    tile.show(nameOf(participant), participant.identity);
     const microphone = participant.tracks.filter(({ source }) => source === "microphone");
     tile.muted = microphone.length === 0 || microphone.every(({ muted }) => muted);
     const camera = participant.tracks.find(({ source }) => source === "camera");
     if (!camera || camera.muted) tile.hasPicture = false;
     else if (tile.isPlaying) tile.hasPicture = true;
-    if (!camera) tile.note = "";
+    if (!camera) tile.note("absence", "");
+    this.#showScreen(participant);
+  }
+
+  /** A screen that is muted has nothing new to show. */
+  #showScreen(participant) {
+    const tile = this.#stage.find(`${participant.id} screen`);
+    const screen = participant.tracks.find(({ source }) => source === "screen_share");
+    if (!tile || !screen) return;
+    tile.hasPicture = !screen.muted;
+    tile.note("paused", screen.muted ? "Screen sharing is paused" : "");
   }
 
   async #play({ participant, group, stream, tracks }) {
@@ -72,12 +92,14 @@ export class People {
       return;
     }
     const tile = this.#stage.tile(key, { own: false, group });
-    tile.name = nameOf(participant);
+    tile.show(nameOf(participant), participant.identity);
     const picture = tracks.find(({ kind }) => kind === "video");
     tile.isPlaying = picture !== undefined;
-    if (picture) tile.note = "";
+    if (picture) tile.note("absence", "");
+    if (group === "screen") this.#showScreen(participant);
     if (await tile.play(stream, picture !== undefined && !picture.muted)) {
-      notice("The browser waits for a click before it plays sound.", "Turn the sound on", () => this.#stage.playAll());
+      notice("Your browser needs a click before it plays sound.",
+        { label: "Turn on sound", action: () => this.#stage.playAll() });
     }
   }
 
@@ -86,7 +108,7 @@ export class People {
       const found = participant.tracks.find(({ id }) => id === track);
       if (found?.kind !== "video") continue;
       const tile = this.#stage.find(`${participant.id} ${found.source === "screen_share" ? "screen" : "camera"}`);
-      if (tile) tile.note = absence({ state, reason });
+      tile?.note("absence", absence({ state, reason }));
     }
   }
 

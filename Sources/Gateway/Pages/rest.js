@@ -1,6 +1,6 @@
 // The REST interface, as far as administration needs it.
 
-/** What the server refused. `status` is HTTP's; 0: there was no answer. */
+/** What the server refused. `status`: as in HTTP; 0: there was no answer. */
 export class RESTError extends Error {
   constructor(status, message) {
     super(message);
@@ -55,11 +55,11 @@ export class REST {
     try {
       answer = await fetch(url, { method, headers, body: body && JSON.stringify(body) });
     } catch {
-      throw new RESTError(0, "The server does not answer. This goes on by itself when it does.");
+      throw new RESTError(0, "The server isn't responding. This page continues by itself when it does.");
     }
     if (answer.status === 204) return null;
     const said = await answer.json().catch(() => null);
-    if (!answer.ok) throw new RESTError(answer.status, said?.detail ?? said?.title ?? `The server says ${answer.status}`);
+    if (!answer.ok) throw new RESTError(answer.status, said?.detail ?? said?.title ?? `The server answered with status ${answer.status}`);
     return said;
   }
 }

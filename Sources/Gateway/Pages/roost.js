@@ -11,35 +11,24 @@
  * - Beside what it sends, the client offers receive-only sections ahead of need, as pairs of audio and video:
  *   the slots. The server puts tracks into them and takes them out by message, without renegotiation, and asks
  *   for more by `offerWanted`.
- * - The two sections of a slot carry one msid stream id for life, and somebody's microphone and camera go into
- *   one slot; so the browser keeps lips and voice together, whoever is in it.
+ * - The two sections of a slot carry one msid stream id for life, and a participant's microphone and camera go into
+ *   one slot; so the browser keeps lips and voice together, whichever participant is in it.
  *
  * - A WebSocket that breaks costs nothing: media flows on, and signalling.js has the session go on over another one. Only
- *   where the server has given the session up it is joined anew, with a new RTCPeerConnection and the same publications.
+ *   where the server has given the session up it is joined again, with a new RTCPeerConnection and the same publications.
  *
  * Nothing here touches the page. docs/roost-js.md has an example, docs/signalling.md the messages.
  * @module roost
  */
 
+import { Publication } from "./publication.js";
 import { RoostError, Signalling } from "./signalling.js";
-export { RoostError };
+export { Publication, RoostError };
 
 /**
- * @typedef {object} Track what somebody sends
- * @property {string} id
- * @property {"audio" | "video"} kind
- * @property {"camera" | "microphone" | "screen_share" | "screen_share_audio" | "unknown"} source
- * @property {string} [name]
- * @property {boolean} muted
- *
- * @typedef {object} Participant
- * @property {string} id of this session; somebody who joins again has another
- * @property {string} identity
- * @property {string} [name]
- * @property {string} [metadata]
- * @property {Object<string, string>} [attributes]
- * @property {Track[]} tracks
- *
+ * @typedef {import("./publication.js").Track} Track
+ * @typedef {import("./publication.js").Participant} Participant
+ * @typedef {import("./publication.js").Permissions} Permissions
  * @typedef {"camera" | "screen"} Group what is played together: camera and microphone, or a screen and its sound
  */
 
@@ -48,14 +37,15 @@ export { RoostError };
  *
  * | event | detail |
  * |---|---|
- * | `joined` | `{participant, room, participants, gone, …}`: the state on arrival, also when joined anew; `gone` were there before |
+ * | `joined` | `{participant, room, participants, gone, …}`: the state on arrival, also after a lost session; `gone` were there before |
  * | `state` | "connected" or "reconnecting": whether the server hears and tells; media flows meanwhile |
  * | `event` | `{id, time, type, participant?, track?, reason?}`: what happens in the room afterwards |
- * | `media` | `{participant, group, stream, tracks}`: what plays now of somebody; no `tracks` when nothing does |
+ * | `media` | `{participant, group, stream, tracks}`: what plays now of a participant; no `tracks` when nothing does |
  * | `speakers` | `[{participant, level}]`: who speaks, the loudest first |
  * | `quality` | `{participant, quality}`: "excellent", "good", "poor" or "lost" |
  * | `stream` | `{track, state, reason}`: why a track comes or doesn't |
  * | `data` | `{from, payload, topic}` |
+ * | `token` | `{token}`: the server has renewed the access token, for applications that keep it |
  * | `draining` | `{deadline}`: the server is about to stop; RFC 3339 |
  * | `connection` | RTCPeerConnection's `connectionState` |
  * | `error` | a RoostError that ends nothing |
@@ -70,23 +60,25 @@ export class Room extends EventTarget {
   #options;
   #signalling;
   #connection = null;
+  #abandoned = null; // rejects when the connection is closed
+  #abandon = () => {};
   #tracks = new Map(); // track id → {track, participant}
-  #told = new Map(); // mid → track id or null, as the server said last
+  #assigned = new Map(); // mid → track id or null, as the server said last
   #slots = new Map(); // mid → track id, as it plays
-  #settleAt = 0; // what was told names tracks up to this event
+  #settleAt = 0; // what is assigned names tracks up to this event
   #unknown = { audio: 0, video: 0 }; // sections that the server had not heard of when the session was resumed
   #playing = new Map(); // participant id and group → {participant, group, stream}
   #publications = new Set();
-  #wishes = new Map(); // track id → subscribe or unsubscribe
+  #preferences = new Map(); // track id → subscribe or unsubscribe
   #negotiation = Promise.resolve();
-  #anew = null; // everything is being offered once more, to a new session
+  #renewal = null; // everything is being offered once more, to a new session
 
   /**
    * @param {object} options
    * @param {string} options.url where the server is, as in "https://relay.example"
    * @param {string} options.room the room's name
    * @param {string | (() => string | Promise<string>)} options.token an access token for it, or who gives one whenever it is
-   *   joined: a string serves as long as it holds, and is renewed by the server while in the room
+   *   joined: a string serves as long as it is valid, and is renewed by the server while in the room
    * @param {number} [options.patience] seconds for which a server is looked for that has gone; 300 unless given
    * @param {number} [options.slots] pairs that are offered at first; 4 unless given
    * @param {RTCConfiguration} [options.configuration] joined with what the server says
@@ -100,7 +92,7 @@ export class Room extends EventTarget {
       message: (message) => this.#receive(message),
       state: (state) => this.#emit("state", state),
       ended: (end) => {
-        this.#connection?.close();
+        this.#close();
         this.#emit("closed", end);
       },
     });
@@ -162,11 +154,43 @@ export class Room extends EventTarget {
     await this.#negotiate();
   }
 
-  /** Holds a publication back or lets it go on; everybody sees that. */
+  /** What everyone sees of a publication, such as whether an administrator has muted it. @returns {Track | null} */
+  trackOf({ id }) {
+    return this.me?.tracks.find((track) => track.id === id) ?? null;
+  }
+
+  /**
+   * Mutes a publication or unmutes it; everyone sees that.
+   * @throws {RoostError} `not-allowed`: an administrator's mute stands, and the publication stays muted
+   */
   async mute(publication, muted) {
-    if (publication.track) publication.track.enabled = !muted;
     publication.muted = muted;
-    await this.#signalling.request({ type: "mute", track: publication.id, muted });
+    // Muted at once; unmuted when the server agrees, so that nothing seems to be sent that no one gets.
+    if (muted && publication.track) publication.track.enabled = false;
+    try {
+      await this.#sayMuted(publication, muted);
+    } catch (error) {
+      if (publication.muted === muted) publication.muted = true;
+      throw error;
+    }
+    if (publication.track && publication.muted === muted) publication.track.enabled = !muted;
+  }
+
+  /** To the session that is, however often another takes its place. */
+  async #sayMuted(publication, muted) {
+    for (;;) {
+      await this.#renewal?.catch(() => {}); // Has been reported.
+      if (!publication.id) await this.#negotiation;
+      if (!publication.id) return; // The next offer says it.
+      try {
+        await this.#signalling.request({ type: "mute", track: publication.id, muted });
+        return;
+      } catch (error) {
+        // A track that has just been taken from the room reaches no one.
+        if (error.code === "unknown-track" && muted) return;
+        if (error.code !== "session-gone") throw error;
+      }
+    }
   }
 
   /** Changes what others see of oneself. @param {{name?: string, metadata?: string, attributes?: object}} change */
@@ -185,16 +209,16 @@ export class Room extends EventTarget {
 
   /** Asks for a track, as for one that had to wait. @param {string} track its id */
   async subscribe(track, options = {}) {
-    await this.#wish({ type: "subscribe", track, ...options });
+    await this.#prefer({ type: "subscribe", track, ...options });
   }
 
   async unsubscribe(track) {
-    await this.#wish({ type: "unsubscribe", track });
+    await this.#prefer({ type: "unsubscribe", track });
   }
 
-  async #wish(wish) {
-    this.#wishes.set(wish.track, wish);
-    await this.#signalling.request(wish);
+  async #prefer(preference) {
+    this.#preferences.set(preference.track, preference);
+    await this.#signalling.request(preference);
   }
 
   /** Looks for another way to the server, as after a change of network. */
@@ -205,40 +229,50 @@ export class Room extends EventTarget {
   /** Says goodbye. `closed` follows. */
   leave() {
     this.#signalling.leave();
-    this.#connection?.close();
+    this.#close();
   }
 
   // -- coming, coming back, going
 
   /** The session begins, or another one in place of that which the server has given up. */
   #joined(message) {
-    const isAnew = this.#connection !== null;
+    const isRenewal = this.#connection !== null;
     const before = this.participants;
-    const wishes = new Map(this.#wishes);
+    const preferences = new Map(this.#preferences);
     this.#forget([...this.#tracks.keys()]);
-    this.#wishes = wishes;
+    this.#preferences = preferences;
     this.me = message.participant;
     this.participants = new Map();
     for (const participant of message.participants) this.#know(participant);
-    this.#told.clear();
+    this.#assigned.clear();
     this.#settleAt = 0;
+    const abandon = this.#abandon;
     this.#connection?.close();
     this.#connection = this.#makeConnection(message.iceServers);
+    abandon(new RoostError("session-gone", "the session was over before it was done", "now"));
     this.#addSlots(this.#options.slots, this.#options.slots);
     this.#emit("joined", { ...message, gone: [...before.values()].filter(({ id }) => !this.participants.has(id)) });
-    if (!isAnew) return;
+    if (!isRenewal) return;
     for (const publication of this.#publications) publication.moveTo(this.#connection);
-    this.#anew = this.#offerAnew();
-    this.#negotiation = Promise.allSettled([this.#negotiation, this.#anew]);
-    this.#anew.catch((error) => this.#report(error));
+    this.#renewal = this.#offerAgain();
+    this.#negotiation = Promise.allSettled([this.#negotiation, this.#renewal]);
+    this.#renewal.catch((error) => this.#report(error));
   }
 
-  async #offerAnew() {
+  async #offerAgain() {
     await this.#offer();
-    for (const [track, wish] of this.#wishes) if (this.#tracks.has(track)) await this.#signalling.request(wish);
+    for (const [track, preference] of this.#preferences) if (this.#tracks.has(track)) await this.#signalling.request(preference);
+  }
+
+  /** A connection that is closed leaves unanswered what it is being asked. */
+  #close() {
+    this.#connection?.close();
+    this.#abandon(new RoostError("closed", "the call has ended", "after"));
   }
 
   #makeConnection(iceServers) {
+    this.#abandoned = new Promise((_, reject) => (this.#abandon = reject));
+    this.#abandoned.catch(() => {});
     const connection = new RTCPeerConnection({ iceServers, bundlePolicy: "max-bundle", ...this.#options.configuration });
     connection.addEventListener("icecandidate", ({ candidate }) => {
       if (candidate?.candidate && connection === this.#connection) {
@@ -257,14 +291,14 @@ export class Room extends EventTarget {
   /** What was missed comes next; only what is named by the message itself is taken here. */
   #resumed({ lastEvent, slots, tracks }) {
     this.#settleAt = lastEvent;
-    this.#told.clear();
+    this.#assigned.clear();
     this.#unknown = { audio: 0, video: 0 };
     const known = new Set(slots.map(({ mid }) => mid));
     for (const { mid, direction, receiver } of this.#connection.getTransceivers()) {
       if (direction === "recvonly" && !known.has(mid)) this.#unknown[receiver.track.kind]++;
     }
     for (const publication of this.#publications) publication.answered(tracks);
-    this.#tell(slots);
+    this.#assign(slots);
   }
 
   // -- offers and answers
@@ -285,21 +319,23 @@ export class Room extends EventTarget {
 
   async #offer(options = {}) {
     const connection = this.#connection;
+    const abandoned = this.#abandoned;
+    const done = (step) => Promise.race([step, abandoned]);
     try {
-      await connection.setLocalDescription(await connection.createOffer(options));
+      await done(connection.setLocalDescription(await done(connection.createOffer(options))));
       const tracks = [...this.#publications]
-        .filter(({ mid }) => mid !== null) // Whoever came meanwhile has an offer of its own.
+        .filter(({ mid }) => mid !== null) // One that was added meanwhile has an offer of its own.
         .map(({ mid, source, name, muted }) => ({ mid, source, name, muted }));
       const answer = await this.#signalling.request({ type: "offer", sdp: connection.localDescription.sdp, tracks });
-      await connection.setRemoteDescription({ type: "answer", sdp: answer.sdp });
+      await done(connection.setRemoteDescription({ type: "answer", sdp: answer.sdp }));
       for (const publication of this.#publications) publication.answered(answer.tracks);
       this.#settle();
       for (const { mid, code } of answer.declined) this.#decline(mid, code);
     } catch (error) {
-      // The session has begun anew meanwhile, and this with it.
-      if (connection !== this.#connection) return this.#anew;
+      // Another session has begun meanwhile, and this is part of its offer.
+      if (connection !== this.#connection) return this.#renewal;
       if (connection.signalingState === "have-local-offer") {
-        await connection.setLocalDescription({ type: "rollback" });
+        await done(connection.setLocalDescription({ type: "rollback" }));
       }
       throw error;
     }
@@ -320,19 +356,19 @@ export class Room extends EventTarget {
   // -- slots
 
   /** Takes down what the server says of slots, in the order in which it does. */
-  #tell(slots) {
-    for (const { mid, track } of slots) this.#told.set(mid, track);
+  #assign(slots) {
+    for (const { mid, track } of slots) this.#assigned.set(mid, track);
     // After the answer that made the sections, should one be on its way into the connection.
     this.#negotiation = this.#negotiation.then(() => this.#settle()).catch(() => {});
   }
 
-  /** Brings what plays in line with what was told. */
+  /** Brings what plays in line with what the server assigned. */
   #settle() {
     // Names tracks that are still to be announced.
     if (this.#signalling.lastEvent < this.#settleAt) return;
     const changed = new Set();
-    for (const mid of new Set([...this.#slots.keys(), ...this.#told.keys()])) {
-      const [before, track] = [this.#slots.get(mid) ?? null, this.#told.get(mid) ?? null];
+    for (const mid of new Set([...this.#slots.keys(), ...this.#assigned.keys()])) {
+      const [before, track] = [this.#slots.get(mid) ?? null, this.#assigned.get(mid) ?? null];
       if (before === track) continue;
       if (track) this.#slots.set(mid, track);
       else this.#slots.delete(mid);
@@ -350,7 +386,7 @@ export class Room extends EventTarget {
     return known && `${known.participant} ${group(known.track)}`;
   }
 
-  /** Puts into somebody's stream what the slots have of it, and says so. */
+  /** Puts into a participant's stream what the slots have of it, and says so. */
   #play(key) {
     const [id, name] = key.split(" ");
     const entry = this.#playing.get(key) ?? { participant: id, group: name, stream: new MediaStream() };
@@ -381,10 +417,10 @@ export class Room extends EventTarget {
       case "answer":
         this.#unknown = { audio: 0, video: 0 };
         // What plays changes once the connection has taken it in.
-        for (const { mid, track } of message.slots) this.#told.set(mid, track);
+        for (const { mid, track } of message.slots) this.#assigned.set(mid, track);
         break;
       case "slots":
-        this.#tell(message.assignments);
+        this.#assign(message.assignments);
         break;
       case "offerWanted":
         this.#addWanted(message);
@@ -397,6 +433,7 @@ export class Room extends EventTarget {
         break;
       case "stream":
       case "data":
+      case "token":
       case "draining":
         this.#emit(message.type, message);
         break;
@@ -423,6 +460,7 @@ export class Room extends EventTarget {
     const { type, participant, track } = event;
     if (participant && participant.id === this.me?.id) {
       this.me = participant;
+      if (type === "track.unpublished") this.#withdrawn(track.id);
     } else if (type === "participant.left") {
       this.#forget([...this.#tracks].filter(([, known]) => known.participant === participant.id).map(([id]) => id));
       this.participants.delete(participant.id);
@@ -430,16 +468,21 @@ export class Room extends EventTarget {
       this.#know(participant);
       if (type === "track.unpublished") this.#forget([track.id]);
     }
-    if (event.id === this.#settleAt) this.#tell([]);
+    if (event.id === this.#settleAt) this.#assign([]);
     this.#emit("event", event);
   }
 
-  /** Tracks are over; the slots that they were in may be told to be empty later. */
+  /** The server has taken a track of one's own from the room, as when publishing is no longer allowed. */
+  #withdrawn(id) {
+    for (const publication of this.#publications) if (publication.id === id) publication.id = undefined;
+  }
+
+  /** Tracks are over; the server may say later that their slots are empty. */
   #forget(ids) {
     const keys = new Set(ids.map((id) => this.#key(id)));
     for (const [mid, track] of this.#slots) if (ids.includes(track)) this.#slots.delete(mid);
-    for (const [mid, track] of this.#told) if (ids.includes(track)) this.#told.set(mid, null);
-    for (const id of ids) this.#wishes.delete(id);
+    for (const [mid, track] of this.#assigned) if (ids.includes(track)) this.#assigned.set(mid, null);
+    for (const id of ids) this.#preferences.delete(id);
     for (const key of keys) if (this.#playing.has(key)) this.#play(key);
     for (const id of ids) this.#tracks.delete(id);
   }
@@ -450,47 +493,6 @@ export class Room extends EventTarget {
 
   #report(error) {
     this.#emit("error", error);
-  }
-}
-
-/** Something that is being sent. */
-export class Publication {
-  /** The track's id in the room; undefined until the server has answered. @type {string | undefined} */
-  id;
-  muted = false;
-  name;
-
-  constructor(connection, track, stream, source) {
-    this.stream = stream;
-    /** As in a Track. */
-    this.source = source;
-    this.kind = track.kind;
-    this.transceiver = connection.addTransceiver(track, { direction: "sendonly", streams: [stream] });
-  }
-
-  get mid() {
-    return this.transceiver.mid;
-  }
-
-  /** @type {MediaStreamTrack | null} */
-  get track() {
-    return this.transceiver.sender.track;
-  }
-
-  /** Sends another track of the same kind from now on, or none, with no new offer. */
-  async replace(track) {
-    await this.transceiver.sender.replaceTrack(track);
-  }
-
-  /** Sends the same over another connection, where it becomes another track. */
-  moveTo(connection) {
-    this.id = undefined;
-    this.transceiver = connection.addTransceiver(this.track ?? this.kind, { direction: "sendonly", streams: [this.stream] });
-  }
-
-  /** Looks up what the server calls it. @param {{mid: string, track: string}[]} tracks */
-  answered(tracks) {
-    this.id ??= tracks.find(({ mid }) => mid !== null && mid === this.mid)?.track;
   }
 }
 

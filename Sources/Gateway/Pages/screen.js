@@ -1,9 +1,10 @@
-// One's own screen, shown to the others.
+// One's own screen, shared with the others.
 
 import { element } from "/elements.js";
-import { deviceProblem, joinProblem } from "/messages.js";
+import { isPermitted } from "/hosts.js";
+import { mayPublish } from "/invitation.js";
+import { deviceProblem, joinProblem, notPermitted, screenStopped } from "/messages.js";
 import { notice, say } from "/notices.js";
-import { mayPublish } from "/visit.js";
 
 export class Screen {
   #call;
@@ -15,14 +16,44 @@ export class Screen {
   constructor(call, stage) {
     this.#call = call;
     this.#stage = stage;
-    // No phone's browser has it.
+    // No browser on a phone has it.
     element("screen").hidden = !navigator.mediaDevices?.getDisplayMedia;
-    element("screen").disabled = !mayPublish("screen_share");
     element("screen").addEventListener("click", () => (this.#stream ? this.#stop() : this.#share()));
+    call.addEventListener("enter", () => this.#showPermission());
     call.addEventListener("leave", () => this.#stop());
+    call.on("event", ({ type, participant, track }) => {
+      if (participant?.id !== call.room.me?.id) return;
+      this.#showPermission();
+      const isOver = type === "track.unpublished" || (type === "track.muted" && track.mutedByAdmin);
+      if (isOver && track.source === "screen_share" && this.#stream) this.#stop(screenStopped);
+      else if (track?.source === "screen_share_audio") this.#hearHost(track);
+    });
+  }
+
+  get #isPermitted() {
+    const permissions = this.#call.room?.me?.permissions;
+    return permissions ? isPermitted(permissions, "screen_share") : mayPublish("screen_share");
+  }
+
+  #showPermission() {
+    const button = element("screen");
+    if (this.#isPermitted) button.removeAttribute("aria-disabled");
+    else button.setAttribute("aria-disabled", "true");
+  }
+
+  /** The sound of a screen that an administrator has muted comes back with the administrator's word alone. */
+  #hearHost({ id, mutedByAdmin }) {
+    const publication = this.#publications.find((each) => each.id === id);
+    if (!publication?.track || publication.track.enabled === !mutedByAdmin) return;
+    publication.track.enabled = !mutedByAdmin;
+    say(mutedByAdmin ? "A host muted the sound of your screen" : "The sound of your screen can be heard again");
   }
 
   async #share() {
+    if (!this.#isPermitted) {
+      say(notPermitted(["screen_share"]));
+      return;
+    }
     const { room } = this.#call;
     let stream;
     try {
@@ -51,7 +82,7 @@ export class Screen {
         return;
       }
       this.#publications = publications;
-      say("You share your screen");
+      say("You're sharing your screen");
     } catch (error) {
       if (this.#stream !== stream) return;
       notice(joinProblem(error));
@@ -59,13 +90,15 @@ export class Screen {
     }
   }
 
-  #stop() {
+  /** @param {string} [why] where it isn't by one's own hand */
+  #stop(why = null) {
     if (!this.#stream) return;
     stop(this.#stream);
     this.#stream = null;
     if (this.#call.room) {
       this.#call.room.unpublish(this.#publications).catch(() => {});
-      say("You no longer share your screen");
+      if (why) notice(why, { topic: "hosts" });
+      else say("You stopped sharing your screen");
     }
     this.#publications = [];
     this.#show(false);
@@ -78,7 +111,7 @@ export class Screen {
       return;
     }
     const tile = this.#stage.tile("own screen", { own: true, group: "screen" });
-    tile.name = "Your screen";
+    tile.show(this.#call.name, this.#call.room.me.identity);
     tile.play(this.#stream, true);
   }
 }

@@ -1,6 +1,6 @@
-// One's own camera and microphone in the call: sent, held back, changed, and one's own tile.
+// One's own camera and microphone in the call: sent, muted, changed, and one's own tile.
 
-import { joinProblem } from "/messages.js";
+import { joinProblem, stoppedByHost } from "/messages.js";
 import { notice } from "/notices.js";
 
 export class Sending {
@@ -20,6 +20,9 @@ export class Sending {
     devices.addEventListener("change", () => this.#follow());
     call.addEventListener("enter", () => this.#follow());
     call.addEventListener("leave", () => (this.#publications = { camera: null, microphone: null }));
+    call.on("event", (event) => {
+      if (event.type === "track.unpublished" && event.participant.id === call.room.me?.id) this.#withdraw(event.track.source);
+    });
   }
 
   #follow() {
@@ -31,8 +34,9 @@ export class Sending {
   #showTile() {
     if (!this.#call.hasEntered) return;
     const tile = this.#stage.tile("own camera", { own: true, group: "camera" });
-    tile.name = `${this.#call.name} (you)`;
+    tile.show(this.#call.name, this.#call.room.me.identity);
     tile.muted = !this.#devices.isOn("microphone");
+    tile.note("host", stoppedByHost(this.#devices.blocked));
     const { camera } = this.#devices;
     const [current] = this.#own.getTracks();
     if (current !== camera) {
@@ -64,6 +68,22 @@ export class Sending {
     }
     // Another device goes into the section of the one before it: nothing is negotiated.
     if (publication.track !== track) await publication.replace(track);
-    if (publication.muted === isOn) await room.mute(publication, !isOn);
+    if (publication.muted !== isOn) return;
+    try {
+      await room.mute(publication, !isOn);
+    } catch (error) {
+      // A host was faster: the room's event says so.
+      if (error.code !== "not-allowed" || !isOn) throw error;
+      this.#devices.want(kind, false);
+    }
+  }
+
+  /** What the room no longer has, as when it is no longer allowed, is offered again once it is on. */
+  #withdraw(kind) {
+    const publication = this.#publications[kind];
+    if (!publication || publication.id) return; // Another one, which was given up here.
+    const { room } = this.#call;
+    this.#publications[kind] = null;
+    this.#last = this.#last.then(() => room === this.#call.room && room.unpublish([publication])).catch(() => {});
   }
 }

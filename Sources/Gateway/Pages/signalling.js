@@ -1,7 +1,7 @@
 /**
  * What roost.js says to the server, over one WebSocket after the other as if it were one.
  *
- * A socket that breaks is replaced: the session is resumed, or joined anew where the server no longer has it. Requests
+ * A socket that breaks is replaced: the session is resumed, or joined again where the server no longer has it. Requests
  * that are in flight then are sent again under the same id, so that each is done once; events that come twice are taken
  * once. docs/signalling.md has the messages.
  * @module signalling
@@ -78,7 +78,7 @@ export class Signalling {
   /** Says goodbye; the end follows, whether or not the server answers. */
   leave() {
     if (this.#lastHeard === 0) {
-      // Nobody has come: there is nothing to end.
+      // There is no session yet, so nothing to end.
       this.#isOver = true;
       if (this.#socket) this.#discard(this.#socket);
       return;
@@ -134,7 +134,7 @@ export class Signalling {
       this.#waiting.clear();
       this.#lastEvent = message.lastEvent;
       this.#listener.joined(message);
-      // What was asked of the session before was asked of somebody who is no longer there.
+      // What was asked of the session before was asked of a participant that no longer exists.
       const error = new RoostError("session-gone", "the session was over before it answered", "now");
       for (const { reject } of asked) reject(error);
     } else {
@@ -162,7 +162,7 @@ export class Signalling {
         break;
       case "token":
         this.#token = message.token;
-        return;
+        break;
       case "closed":
         this.#ending ??= { reason: message.reason };
         return;
@@ -208,7 +208,7 @@ export class Signalling {
       this.#end({ reason, code });
       return;
     }
-    // The server has given this session up; it lets its participant join anew.
+    // The server has given this session up; its participant may join again.
     if (reason) this.#resumeToken = null;
     this.#ending = null;
     this.#listener.state("reconnecting");
@@ -218,7 +218,7 @@ export class Signalling {
   async #reconnect() {
     const deadline = performance.now() + this.#options.patience * 1000;
     for (let attempt = 0; !this.#isOver; attempt++) {
-      // Not everybody at once, where the server itself was gone.
+      // Not all clients at once, where the server itself was gone.
       const longest = Math.min(pauses.longest, pauses.first * 2 ** attempt);
       await this.#pause(attempt === 0 ? longest * Math.random() : longest * (0.5 + 0.5 * Math.random()));
       if (this.#isOver) return;

@@ -69,10 +69,10 @@ function transport(stats) {
   const [local, remote] = [stats.get(chosen?.localCandidateId), stats.get(chosen?.remoteCandidateId)];
   const available = chosen?.availableOutgoingBitrate;
   return [
-    ["Way", local && remote && `${end(local)} to ${end(remote)}, ${local.protocol}`],
+    ["Path", local && remote && `${end(local)} to ${end(remote)}, ${local.protocol}`],
     ["Round trip", milliseconds(chosen?.currentRoundTripTime)],
     ["Encryption", [entry?.srtpCipher, entry?.tlsVersion && dtls(entry.tlsVersion)].filter(Boolean).join(", ")],
-    ["May send", available && rate(available)],
+    ["Available bandwidth", available && rate(available)],
   ].filter(([, value]) => value);
 }
 

@@ -1,11 +1,12 @@
 // Camera and microphone on and off, in the lobby and in the call.
 
 import { element } from "/elements.js";
-import { deviceLost, deviceProblem, insecure } from "/messages.js";
-import { notice } from "/notices.js";
-import { mayPublish, remember, remembered } from "/visit.js";
+import { deviceLost, deviceProblem, insecure, switched, whyBlocked } from "/messages.js";
+import { announce, notice, say } from "/notices.js";
+import { remember, remembered } from "/visit.js";
 
-const kinds = ["camera", "microphone"];
+const names = { camera: "Camera", microphone: "Microphone" };
+const kinds = Object.keys(names);
 
 export class Switches {
   /** Opens the menu of a kind, where there is one. @type {(kind: string) => void} */
@@ -17,18 +18,23 @@ export class Switches {
   constructor(devices) {
     this.#devices = devices;
     for (const kind of kinds) {
-      for (const id of [kind, `preview-${kind}`]) {
-        element(id).disabled = !mayPublish(kind);
-        element(id).addEventListener("click", () => this.toggle(kind));
-      }
+      for (const id of [kind, `preview-${kind}`]) element(id).addEventListener("click", () => this.toggle(kind));
     }
     devices.addEventListener("change", () => this.#show());
     devices.addEventListener("lost", ({ detail: kind }) =>
-      notice(deviceLost(kind), "Choose another", () => this.choose(kind)));
+      notice(deviceLost(kind), { label: "Choose another", action: () => this.choose(kind) }));
   }
 
   /** Opens what is wanted when the page comes, with one question if it can be. */
   async begin() {
+    try {
+      await this.#begin();
+    } finally {
+      this.#devices.settle();
+    }
+  }
+
+  async #begin() {
     this.#show();
     const wanted = kinds.filter((kind) => this.#devices.wants[kind]);
     if (wanted.length === 0) return;
@@ -52,10 +58,16 @@ export class Switches {
   }
 
   async toggle(kind) {
+    const why = this.#devices.blocked[kind];
+    if (why) {
+      say(whyBlocked(kind, why));
+      return;
+    }
     const isWanted = !this.#devices.isOn(kind);
     this.#devices.want(kind, isWanted);
     remember({ [kind === "camera" ? "wantsCamera" : "wantsMicrophone"]: isWanted });
-    if (isWanted && !this.#devices[kind]) await this.open(kind);
+    if (isWanted && !this.#devices[kind] && !(await this.open(kind))) return;
+    if (this.#devices.isOn(kind) === isWanted) announce(switched(kind, isWanted));
   }
 
   /** Opens a device, or tells why not. @param {string} [id] one that was chosen @returns whether it worked */
@@ -77,19 +89,30 @@ export class Switches {
 
   #refused(error, name, unwanted) {
     for (const kind of unwanted) this.#devices.want(kind, false);
-    notice(deviceProblem(error, name), "Try again", async () => {
-      for (const kind of unwanted) this.#devices.wants[kind] = true;
+    notice(deviceProblem(error, name), { label: "Try again", action: async () => {
+      for (const kind of unwanted) this.#devices.wants[kind] = !this.#devices.blocked[kind];
       if (unwanted.length === 2) await this.begin();
       else for (const kind of unwanted) await this.open(kind);
-    });
+    } });
   }
 
   #show() {
     for (const kind of kinds) {
       const isOn = this.#devices.isOn(kind);
+      const isPending = !isOn && this.#devices.isOpening(kind);
+      const why = this.#devices.blocked[kind];
       for (const id of [kind, `preview-${kind}`]) {
-        element(id).setAttribute("aria-pressed", String(isOn));
-        element(id).querySelector("use").setAttribute("href", `#icon-${kind}${isOn ? "" : "-off"}`);
+        const button = element(id);
+        button.setAttribute("aria-pressed", String(isOn));
+        // Neither on nor off while the user is being asked.
+        button.toggleAttribute("data-pending", isPending);
+        button.toggleAttribute("data-blocked", why !== null);
+        if (why) button.setAttribute("aria-disabled", "true");
+        else button.removeAttribute("aria-disabled");
+        button.setAttribute("aria-label", why === "muted" ? `${names[kind]}, ${kind === "camera" ? "turned off" : "muted"} by a host`
+          : why ? `${names[kind]}, not allowed` : isPending ? `${names[kind]}, waiting for permission` : names[kind]);
+        button.title = why ? whyBlocked(kind, why) : id === kind ? `${names[kind]} (${button.getAttribute("aria-keyshortcuts")})` : "";
+        button.querySelector("use").setAttribute("href", `#icon-${kind}${isOn || isPending ? "" : "-off"}`);
       }
     }
   }

@@ -1,12 +1,19 @@
 // The people as tiles.
 
+import { hue, initials } from "/initials.js";
 import { arrange } from "/layout.js";
+import { playProblem, quality as qualityOf } from "/messages.js";
 import { say } from "/notices.js";
 
-/** One tile: somebody's picture, or their screen. */
+// What a tile has to say, the most pressing first: one line at a time.
+const topics = ["reconnecting", "host", "paused", "absence"];
+
+/** One tile: a participant's picture, or its screen. */
 export class Tile {
   #video;
   #wantsPicture = false;
+  #name = "";
+  #notes = {};
 
   /** @param {DocumentFragment} content of the template @param {{own: boolean, group: "camera" | "screen"}} kind */
   constructor(content, { own, group }) {
@@ -28,14 +35,15 @@ export class Tile {
     });
   }
 
-  /** As text, whatever it contains. */
-  set name(name) {
-    const shown = this.group === "screen" && !this.own ? `${name}: screen` : name;
-    this.element.querySelector(".tile-name").textContent = shown;
-    this.element.querySelector(".expand").setAttribute("aria-label", `Full window: ${shown}`);
-    this.#video.setAttribute("aria-label", shown);
+  /** Whose it is: the name as text, whatever it contains. @param {string} identity by which all choose the same colour */
+  show(name, identity) {
+    this.#name = this.group === "camera" ? (this.own ? `${name} (you)` : name) : this.own ? "Your screen" : `${name}: screen`;
+    this.element.querySelector(".tile-name").textContent = this.#name;
+    this.element.querySelector(".expand").setAttribute("aria-label", `Full screen: ${this.#name}`);
+    this.#video.setAttribute("aria-label", this.#name);
     this.element.querySelector(".avatar").textContent = initials(name);
-    this.element.style.setProperty("--hue", String(hue(name)));
+    this.element.style.setProperty("--hue", String(hue(identity)));
+    this.#describe();
   }
 
   /**
@@ -63,6 +71,9 @@ export class Tile {
   /** The microphone. */
   set muted(muted) {
     this.element.querySelector(".microphone-mark").hidden = !muted;
+    // The last words of a microphone that is muted now would ring on for a moment.
+    this.element.toggleAttribute("data-muted", muted);
+    this.#describe();
   }
 
   set speaking(speaking) {
@@ -74,12 +85,34 @@ export class Tile {
     const mark = this.element.querySelector(".quality");
     mark.hidden = false;
     mark.dataset.quality = quality;
-    mark.setAttribute("aria-label", `connection: ${quality}`);
-    mark.title = `Connection: ${quality}`;
+    mark.setAttribute("aria-label", qualityOf(quality));
+    mark.title = qualityOf(quality);
+    this.#describe();
   }
 
-  set note(text) {
-    this.element.querySelector(".tile-note").textContent = text;
+  /** @param {"reconnecting" | "host" | "paused" | "absence"} topic @param {string} text "": nothing is to be said of it */
+  note(topic, text) {
+    if ((this.#notes[topic] ?? "") === text) return;
+    this.#notes[topic] = text;
+    this.element.querySelector(".tile-note").textContent = topics.map((each) => this.#notes[each]).find(Boolean) ?? "";
+    this.#describe();
+  }
+
+  /** What it shows may be long past. */
+  set reconnecting(isReconnecting) {
+    this.element.toggleAttribute("data-reconnecting", isReconnecting);
+    this.note("reconnecting", isReconnecting ? "Reconnecting…" : "");
+  }
+
+  /** For those who come to it by keyboard and hear it. */
+  #describe() {
+    const part = (selector) => {
+      const mark = this.element.querySelector(selector);
+      return mark.hidden ? "" : mark.getAttribute("aria-label");
+    };
+    this.element.setAttribute("aria-label",
+      [this.#name, part(".microphone-mark"), this.element.querySelector(".tile-note").textContent, part(".quality")]
+        .filter(Boolean).join(", "));
   }
 
   /** Plays the sound by that device, the browser's own if it is "". @param {string} id @throws where it can't */
@@ -109,6 +142,8 @@ export class Stage {
   #template;
   #tiles = new Map();
   #speaker = "";
+  #isReconnecting = false;
+  #gone = new Set(); // keys of those whose own way to the server has broken
 
   constructor(element, template) {
     this.#element = element;
@@ -121,15 +156,16 @@ export class Stage {
     let tile = this.#tiles.get(key);
     if (!tile) {
       tile = new Tile(this.#template.content.cloneNode(true), kind);
-      tile.playBy(this.#speaker).catch(() => {}); // Told when it was chosen.
+      tile.playBy(this.#speaker).catch(() => {}); // Said when it was chosen.
       this.#tiles.set(key, tile);
+      this.#showReconnecting(key);
       this.#element.append(tile.element);
       this.layout();
     }
     return tile;
   }
 
-  /** What plays everybody's sound, "" for the browser's choice. */
+  /** What plays the others' sound, "" for the browser's choice. */
   get speaker() {
     return this.#speaker;
   }
@@ -138,7 +174,24 @@ export class Stage {
     if (this.#speaker === id) return;
     this.#speaker = id;
     Promise.all([...this.#tiles.values()].map((tile) => tile.playBy(id)))
-      .catch(() => say("This speaker cannot be used: sound comes from where it came before"));
+      .catch(() => say(playProblem));
+  }
+
+  /** Whether the page's own way to the server has broken: nothing is certain then. */
+  set reconnecting(isReconnecting) {
+    this.#isReconnecting = isReconnecting;
+    for (const key of this.#tiles.keys()) this.#showReconnecting(key);
+  }
+
+  /** Whether the way of those of that key has broken. */
+  setReconnecting(key, isReconnecting) {
+    if (isReconnecting) this.#gone.add(key);
+    else this.#gone.delete(key);
+    if (this.#tiles.has(key)) this.#showReconnecting(key);
+  }
+
+  #showReconnecting(key) {
+    this.#tiles.get(key).reconnecting = this.#isReconnecting || this.#gone.has(key);
   }
 
   /** After a click, without which the browser wouldn't. */
@@ -152,6 +205,7 @@ export class Stage {
   }
 
   remove(key) {
+    this.#gone.delete(key);
     this.#tiles.get(key)?.end();
     if (this.#tiles.delete(key)) this.layout();
   }
@@ -163,21 +217,4 @@ export class Stage {
   layout() {
     arrange([...this.#tiles.values()], this.#element.clientWidth, this.#element.clientHeight);
   }
-}
-
-function initials(name) {
-  const words = name.trim().split(/\s+/u).filter(Boolean);
-  const letters = words.length > 1 ? [words[0], words[words.length - 1]] : words;
-  return letters.map(first).join("").toUpperCase();
-}
-
-/** What a reader takes for the first letter, as a flag or a family is one. */
-function first(word) {
-  return [...new Intl.Segmenter().segment(word)][0].segment;
-}
-
-function hue(name) {
-  let sum = 7;
-  for (const character of name) sum = (sum * 31 + character.codePointAt(0)) % 360;
-  return sum;
 }

@@ -2,18 +2,9 @@
 
 export const query = new URLSearchParams(location.search);
 
-/** A token from a link stays in memory only and leaves the address at once. @type {string | null} */
-export const token = new URLSearchParams(location.hash.slice(1)).get("token");
-if (token) history.replaceState(null, "", location.pathname + location.search);
-
-/** What the token says; the server alone judges it. */
-export const claims = token ? readClaims(token) : null;
-
-/** Whether the token lets one send that. @param {"camera" | "microphone" | "screen_share"} source */
-export function mayPublish(source) {
-  const { canPublish, canPublishSources } = claims?.video ?? {};
-  return canPublish !== false && (!canPublishSources?.length || canPublishSources.includes(source));
-}
+/** A token from a link leaves the address at once. @type {string | null} */
+export const tokenFromAddress = new URLSearchParams(location.hash.slice(1)).get("token");
+if (tokenFromAddress) history.replaceState(null, "", location.pathname + location.search);
 
 /** Never a token. */
 export const remembered = readMemory();
@@ -23,7 +14,7 @@ export function remember(change) {
   try {
     localStorage.setItem("roost", JSON.stringify(remembered));
   } catch {
-    // Without storage it holds until the page is closed.
+    // Without storage it lasts until the page is closed.
   }
 }
 
@@ -32,14 +23,5 @@ function readMemory() {
     return JSON.parse(localStorage.getItem("roost")) ?? {};
   } catch {
     return {};
-  }
-}
-
-function readClaims(text) {
-  try {
-    const part = text.split(".")[1].replaceAll("-", "+").replaceAll("_", "/");
-    return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(part), (character) => character.charCodeAt(0))));
-  } catch {
-    return null;
   }
 }

@@ -16,7 +16,7 @@ struct BodyReader {
     }
     guard let type, types.contains(type) else {
       var problem = RESTProblem(
-        status: 415, code: "content-type", title: "The body is of another type",
+        status: 415, code: "content-type", title: "Unsupported content type",
         detail: "expected: \(types.joined(separator: " or "))")
       if request.method == .patch { problem.headers = [("accept-patch", types[0])] }
       throw problem
@@ -24,7 +24,7 @@ struct BodyReader {
     // A body is bounded by its bytes.
     guard case .object(let members)? = StrictJSON.parse(request.body, maximumMembers: request.body.count)
     else {
-      throw .body("it is no JSON object, or has a member twice")
+      throw .body("expected a JSON object without duplicate members")
     }
     try self.init(members, prefix: "", knowing: names)
   }
@@ -35,12 +35,12 @@ struct BodyReader {
     self.members = members
     self.prefix = prefix
     if let unknown = members.keys.filter({ !names.contains($0) }).min() {
-      throw .body("\(prefix)\(unknown.prefix(64)) is not known here")
+      throw .body("\(prefix)\(unknown.prefix(64)) is not a known member")
     }
   }
 
   private func wrong(_ name: String, _ expected: String) -> RESTProblem {
-    .body("\(prefix)\(name) is \(expected)")
+    .body("\(prefix)\(name) must be \(expected)")
   }
 
   /// - Parameter value: nil: it is something else.
@@ -80,14 +80,14 @@ struct BodyReader {
 
   /// A name of anything.
   func name(_ name: String) throws(RESTProblem) -> Change<String> {
-    try text(name, "a text of 1 to 128 bytes without control characters", AccessToken.isText)
+    try text(name, "a string of 1 to 128 bytes without control characters", AccessToken.isText)
   }
 
   /// Its size is the room's to judge.
-  func metadata() throws(RESTProblem) -> Change<String> { try text("metadata", "a text") { _ in true } }
+  func metadata() throws(RESTProblem) -> Change<String> { try text("metadata", "a string") { _ in true } }
 
   func texts(_ name: String, most: Int) throws(RESTProblem) -> Change<[String]> {
-    try change(name, "a list of at most \(most) texts") {
+    try change(name, "a list of at most \(most) strings") {
       guard case .array(let items) = $0, items.count <= most else { return nil }
       var texts: [String] = []
       for item in items {
@@ -115,7 +115,7 @@ struct BodyReader {
 
   /// Texts by key, each of which may be null.
   func pairs(_ name: String) throws(RESTProblem) -> Change<[String: Change<String>]> {
-    try change(name, "an object of texts") {
+    try change(name, "an object of strings") {
       guard case .object(let members) = $0 else { return nil }
       var pairs: [String: Change<String>] = [:]
       for (key, value) in members {

@@ -6,7 +6,7 @@ extension RESTDoor {
   @Sendable func listRoomEvents(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
     var after: Int?
     if let text = call.request.queryItem("after") {
-      guard let number = Int(text), number >= 0 else { throw .query("after is an event's id") }
+      guard let number = Int(text), number >= 0 else { throw .query("after must be an event's id") }
       after = number
     }
     let limit = try RESTPage.limit(of: call.request)
@@ -66,10 +66,10 @@ extension RESTProblem {
   init(_ error: EventLogError, state: String) {
     switch error {
     case .unknownRoom: self.init(AdministrationError.unknownRoom)
-    case .notACursor: self = .query("after is the cursor of another page")
+    case .notACursor: self = .query("after must be a cursor from an earlier page")
     case .gone(let room, let oldest, let latest):
       self.init(
-        status: 410, code: "events-gone", title: "What follows that event is no longer kept",
+        status: 410, code: "events-gone", title: "The events after that one are no longer kept",
         detail:
           "events are numbered for each roomId; those of \(room.text) are kept from \(oldest) to \(latest)")
       members = [
@@ -77,7 +77,7 @@ extension RESTProblem {
         "state": .string(state),
       ]
     case .cursorGone(let oldest):
-      self.init(status: 410, code: "events-gone", title: "What follows that event is no longer kept")
+      self.init(status: 410, code: "events-gone", title: "The events after that one are no longer kept")
       members = ["oldest": .string(oldest), "state": .string(state)]
     }
   }

@@ -53,12 +53,12 @@ extension RESTDoor {
 
   @Sendable func muteTrack(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
     let body = try BodyReader(call.request, types: ["application/json"], knowing: ["muted"])
-    guard let muted = try body.flag("muted").value else { throw .body("muted is needed") }
+    guard let muted = try body.flag("muted").value else { throw .body("muted is required") }
     let room = try room(call)
-    let (track, isHeld) = try await ask { () async throws(AdministrationError) in
-      try await room.hold(call.parameters["track"] ?? "", of: call.identity, muted)
+    let track = try await ask { () async throws(AdministrationError) in
+      try await room.mute(call.parameters["track"] ?? "", of: call.identity, muted)
     }
-    return answer(TrackResource(body: TrackBody(track), mutedByAdmin: isHeld))
+    return answer(TrackBody(track))
   }
 
   @Sendable func sendData(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
@@ -70,7 +70,7 @@ extension RESTDoor {
         "payload", "base64 of at most 16 KiB",
         { $0.utf8.count <= most && $0.utf8.count % 4 == 0 && Data(base64Encoded: $0) != nil }
       ).value
-    else { throw .body("payload is needed") }
+    else { throw .body("payload is required") }
     let topic = try body.name("topic").value
     let reliable = try body.flag("reliable").value ?? true
     let destinations = try body.texts("destinations", most: ClientMessage.maximumDestinations).value
@@ -82,7 +82,6 @@ extension RESTDoor {
 /// A participant, as REST shows it: what everybody sees, and what only those see who run the room.
 struct ParticipantResource: Encodable {
   let body: ParticipantBody
-  let tracks: [TrackResource]
   /// RFC 3339.
   let joinedAt: String
   let hidden: Bool
@@ -99,9 +98,6 @@ struct ParticipantResource: Encodable {
 
   init(_ participant: ParticipantSnapshot) {
     body = ParticipantBody(participant.info)
-    tracks = participant.info.tracks.map {
-      TrackResource(body: TrackBody($0), mutedByAdmin: participant.heldTracks.contains($0.id))
-    }
     joinedAt = participant.joined.text
     hidden = participant.grants.hidden
     quality = participant.quality?.rawValue
@@ -113,29 +109,15 @@ struct ParticipantResource: Encodable {
     }
   }
 
-  private enum Key: CodingKey { case tracks, joinedAt, hidden, quality, bitrates, subscriptions }
+  private enum Key: CodingKey { case joinedAt, hidden, quality, bitrates, subscriptions }
 
   func encode(to encoder: any Encoder) throws {
     try body.encode(to: encoder)
     var fields = encoder.container(keyedBy: Key.self)
-    try fields.encode(tracks, forKey: .tracks)
     try fields.encode(joinedAt, forKey: .joinedAt)
     try fields.encode(hidden, forKey: .hidden)
     try fields.encodeIfPresent(quality, forKey: .quality)
     try fields.encode(bitrates, forKey: .bitrates)
     try fields.encode(subscriptions, forKey: .subscriptions)
-  }
-}
-
-struct TrackResource: Encodable {
-  let body: TrackBody
-  let mutedByAdmin: Bool
-
-  private enum Key: CodingKey { case mutedByAdmin }
-
-  func encode(to encoder: any Encoder) throws {
-    try body.encode(to: encoder)
-    var fields = encoder.container(keyedBy: Key.self)
-    try fields.encode(mutedByAdmin, forKey: .mutedByAdmin)
   }
 }

@@ -18,8 +18,8 @@ extension RESTDoor {
   @Sendable func createRoom(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
     let body = try BodyReader(
       call.request, types: ["application/json"], knowing: Self.settings.union(["name"]))
-    guard let name = try body.name("name").value else { throw .body("name is needed") }
-    guard AccessToken.isName(name) else { throw .body("name is none of . .. *") }
+    guard let name = try body.name("name").value else { throw .body("name is required") }
+    guard AccessToken.isName(name) else { throw .body("name must not be . .. or *") }
     var settings = rooms.defaults
     let patch = try patch(body)
     if let value = patch.emptyTimeout.value { settings.emptyTimeout = value }

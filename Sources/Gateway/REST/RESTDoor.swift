@@ -56,19 +56,19 @@ public struct RESTDoor: Sendable {
     if let room = call.parameters["room"], !AccessToken.isName(room) {
       throw RESTProblem(
         status: 400, code: "room-name",
-        title: "A room's name has 1 to 128 bytes and no control characters, and is none of . .. *")
+        title: "A room's name must have 1 to 128 bytes, no control characters, and not be . .. or *")
     }
     if let identity = call.parameters["identity"], !AccessToken.isName(identity) {
       throw RESTProblem(
         status: 400, code: "identity",
-        title: "An identity has 1 to 128 bytes and no control characters, and is none of . .. *")
+        title: "An identity must have 1 to 128 bytes, no control characters, and not be . .. or *")
     }
     return try await operation.perform(self)(call)
   }
 
   private func authorize(_ grant: RESTOperation.Grant, _ call: RESTCall) throws(AccessTokenRefusal) {
     if call.request.bearerToken == nil, call.request.headers["authorization"] != nil {
-      throw .malformed(reason: "Authorization is no Bearer token")
+      throw .malformed(reason: "The Authorization header has no Bearer token")
     }
     let token = try verify(call.request.bearerToken)
     switch grant {
@@ -129,7 +129,7 @@ struct RESTPage {
     if let text = request.queryItem("after") {
       guard let bytes = Base64URL.decode(text.utf8), let name = String(validating: bytes, as: UTF8.self)
       else {
-        throw .query("after is the next of another page")
+        throw .query("after must be the next of an earlier page")
       }
       after = name
     } else {
@@ -140,7 +140,7 @@ struct RESTPage {
   static func limit(of request: HTTPRequest) throws(RESTProblem) -> Int {
     guard let text = request.queryItem("limit") else { return defaultLimit }
     guard let limit = Int(text), (1...maximumLimit).contains(limit) else {
-      throw .query("limit is a whole number from 1 to \(maximumLimit)")
+      throw .query("limit must be a whole number from 1 to \(maximumLimit)")
     }
     return limit
   }

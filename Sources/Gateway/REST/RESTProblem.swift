@@ -20,11 +20,11 @@ struct RESTProblem: Error {
   }
 
   static func body(_ detail: String) -> RESTProblem {
-    RESTProblem(status: 400, code: "body", title: "The body is not what it should be", detail: detail)
+    RESTProblem(status: 400, code: "body", title: "The request body is invalid", detail: detail)
   }
 
   static func query(_ detail: String) -> RESTProblem {
-    RESTProblem(status: 400, code: "query", title: "The query is not what it should be", detail: detail)
+    RESTProblem(status: 400, code: "query", title: "The query is invalid", detail: detail)
   }
 
   init(status: Int, code: String, title: String, detail: String? = nil) {
@@ -48,17 +48,17 @@ struct RESTProblem: Error {
       self.init(status: 404, code: "track-not-found", title: "The participant has no such track")
     case .tooLarge(let what):
       self.init(
-        status: 413, code: "too-large", title: "Something is larger than it may be",
+        status: 413, code: "too-large", title: "Too large",
         detail: what == "metadata"
-          ? "metadata has at most 64 KiB" : "attributes are at most 256, of 64 KiB together")
+          ? "metadata can have at most 64 KiB" : "there can be at most 256 attributes, of 64 KiB in total")
     case .aboveLimit(let field, let limit):
-      self = .body("\(field) is a whole number from 1 to \(limit)")
+      self = .body("\(field) must be a whole number from 1 to \(limit)")
     case .full(let what):
-      self.init(status: 503, code: "full", title: "There are as many as there may be", detail: what)
+      self.init(status: 503, code: "full", title: "The server is full", detail: what)
       headers = [("retry-after", "10")]
     case .draining:
       self.init(
-        status: 503, code: "draining", title: "The server is about to stop and lets nobody new in")
+        status: 503, code: "draining", title: "The server is shutting down and accepts no one new")
       headers = [("retry-after", "5")]
     }
   }

@@ -22,10 +22,10 @@ public struct LiveRooms: RoomService {
       return LiveParticipant(session)
     } catch {
       switch error {
-      case .draining: throw RoomRefusal(.unavailable, "The server is about to stop")
+      case .draining: throw RoomRefusal(.unavailable, "The server is shutting down")
       case .noRoom: throw RoomRefusal(.roomNotFound, "There is no such room")
       case .removed: throw RoomRefusal(.tokenRemoved, AccessTokenRefusal.removed.message)
-      case .full(let limit): throw RoomRefusal(.roomFull, "There is room for \(limit), and all are taken")
+      case .full(let limit): throw RoomRefusal(.roomFull, "All \(limit) places are taken")
       }
     }
   }
@@ -115,7 +115,7 @@ extension RoomRefusal {
       switch error {
       case .unknownTrack: .unknownTrack
       case .unknownSlot: .unknownSlot
-      case .notAllowed: .notAllowed
+      case .notAllowed, .mutedByAdmin: .notAllowed
       case .tooOften: .rateLimited
       case .limit: .limit
       case .tooLarge: .tooLarge
@@ -169,7 +169,7 @@ extension TrackBody {
   init(_ info: TrackInfo) {
     self.init(
       id: info.id.text, kind: info.kind == .audio ? "audio" : "video", source: info.source, name: info.name,
-      muted: info.muted)
+      muted: info.muted, mutedByAdmin: info.mutedByAdmin)
   }
 }
 

@@ -48,7 +48,7 @@ package actor SignallingConnection<Socket: TextSocket> {
 
   private func enteringTimedOut() {
     guard served == nil, !isEntering, !isOver else { return }
-    fail(.authRequired, "neither auth nor resume within \(terms.authTime)", id: nil, close: .authTimeout)
+    fail(.authRequired, "no auth or resume within \(terms.authTime)", id: nil, close: .authTimeout)
   }
 
   private func receive(_ text: String) async {
@@ -57,9 +57,9 @@ package actor SignallingConnection<Socket: TextSocket> {
       message = try ClientMessage(json: text)
     } catch {
       switch error {
-      case .notJSON: fail(.badMessage, "no JSON object", id: nil, close: .badMessage)
+      case .notJSON: fail(.badMessage, "not a JSON object", id: nil, close: .badMessage)
       case .field(let name, let problem, let id):
-        // Before anybody is known one message is read, and no second one.
+        // Until it is known who is there one message is read, and no second one.
         fail(
           .badMessage, problem.description(of: name), id: id, close: served == nil ? .badMessage : nil)
       case .unsupported(let name, let id): fail(.unsupported, "\(name) is not supported", id: id)
@@ -73,7 +73,8 @@ package actor SignallingConnection<Socket: TextSocket> {
     switch message.content {
     case .auth(let token): await authenticate(token, id: message.id)
     case .resume(let token, let after): await resume(token, after: after, id: message.id)
-    default: fail(.authRequired, "the first message is auth or resume", id: message.id, close: .unauthorized)
+    default:
+      fail(.authRequired, "the first message must be auth or resume", id: message.id, close: .unauthorized)
     }
   }
 
@@ -146,5 +147,5 @@ package actor SignallingConnection<Socket: TextSocket> {
 }
 
 extension RoomRefusal {
-  static let sessionGone = RoomRefusal(.sessionGone, "there is no such session any more; join anew")
+  static let sessionGone = RoomRefusal(.sessionGone, "the session no longer exists; join again")
 }

@@ -9,6 +9,7 @@ public enum SignallingErrorCode: String, Codable, Sendable, CaseIterable {
   case authRepeated = "auth-repeated"
   case tokenMalformed = "token-malformed"
   case tokenAbsent = "token-absent"
+  case tokenTooLong = "token-too-long"
   case tokenSignature = "token-signature"
   case tokenAlgorithm = "token-algorithm"
   case tokenExpired = "token-expired"

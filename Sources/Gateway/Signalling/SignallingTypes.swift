@@ -89,14 +89,21 @@ public struct TrackBody: Equatable, Sendable, Encodable {
   public var kind: String
   public var source: TrackSource
   public var name: String?
+  /// Nobody gets it.
   public var muted: Bool
+  /// An administrator's mute stands, which the publisher can't lift.
+  public var mutedByAdmin: Bool
 
-  public init(id: String, kind: String, source: TrackSource, name: String? = nil, muted: Bool = false) {
+  public init(
+    id: String, kind: String, source: TrackSource, name: String? = nil, muted: Bool = false,
+    mutedByAdmin: Bool = false
+  ) {
     self.id = id
     self.kind = kind
     self.source = source
     self.name = name
     self.muted = muted
+    self.mutedByAdmin = mutedByAdmin
   }
 }
 

@@ -40,16 +40,16 @@ package enum RequestRefusal: Error, Equatable, Sendable {
 
   private var title: String {
     switch self {
-    case .malformedTarget: "The request's target cannot be read"
-    case .malformedField: "A header field cannot be read"
-    case .hostMissingOrRepeated: "A request has one Host"
-    case .unknownMethod: "That method is not known"
-    case .headTooLarge: "The request's head is too large"
-    case .ambiguousLength: "The body's length is not clear"
-    case .unknownTransferCoding: "That transfer coding is not known"
+    case .malformedTarget: "Malformed request target"
+    case .malformedField: "Malformed header field"
+    case .hostMissingOrRepeated: "A request must have exactly one Host field"
+    case .unknownMethod: "Unknown method"
+    case .headTooLarge: "The request header is too large"
+    case .ambiguousLength: "The body's length is ambiguous"
+    case .unknownTransferCoding: "Unknown transfer coding"
     case .bodyTooLarge: "The body is too large"
-    case .malformedUpgrade: "The WebSocket handshake is not complete"
-    case .unsupportedWebSocketVersion: "WebSockets are of version 13"
+    case .malformedUpgrade: "The WebSocket handshake is incomplete"
+    case .unsupportedWebSocketVersion: "WebSocket version 13 is required"
     }
   }
 

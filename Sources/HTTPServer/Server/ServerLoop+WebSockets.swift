@@ -49,7 +49,7 @@ extension ServerLoop {
     let socket = WebSocket(
       id: connection.id, remote: client, limits: limits, greets: greets, mailbox: mailbox)
     connection.socket = socket
-    if draining { connection.frames?.close(code: 1001, reason: "server stops", now: now) }
+    if draining { connection.frames?.close(code: 1001, reason: "server shutting down", now: now) }
     Task {
       await serve(socket)
       socket.close()

@@ -192,7 +192,7 @@ final class ServerLoop {
       cut(connection)
     case .answering:
       counters.lateAnswers &+= 1
-      var response = HTTPResponse(problem: "late", "There was no answer in time", status: 503)
+      var response = HTTPResponse(problem: "late", "The server took too long to answer", status: 503)
       response.headers.add("retry-after", "1")
       resume(connection, .response(response, closing: true))
     case .webSocket:
@@ -339,7 +339,7 @@ final class ServerLoop {
       case .head where connection.requestLine == nil: cutIdle(connection)
       case .webSocket:
         counters.webSocketsClosed[1001, default: 0] &+= 1
-        connection.frames?.close(code: 1001, reason: "server stops", now: now)
+        connection.frames?.close(code: 1001, reason: "server shutting down", now: now)
         settleWebSocket(connection, now: now)
       default: break
       }

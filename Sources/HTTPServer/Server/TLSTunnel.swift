@@ -227,7 +227,7 @@ final class TLSTunnel {
   private func refuseClearText(_ bytes: UnsafeRawBufferPointer) {
     fail()
     guard let first = bytes.first, (65...90).contains(first) else { return }
-    let text = "This address speaks HTTPS: write https:// in front of it.\n"
+    let text = "This server speaks HTTPS. Use https:// instead of http://.\n"
     let answer =
       "HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: \(text.utf8.count)\r\n"
       + "connection: close\r\n\r\n" + text

@@ -1,8 +1,9 @@
 internal import Crypto
 
 extension AccessToken {
-  /// Bytes of the longest token that is looked at.
-  public static let maximumBytes = 262_144
+  /// Bytes of the longest token that is looked at: with what is around it, it fits into a request's head and into the
+  /// first message of a WebSocket.
+  public static let maximumBytes = 12_288
   /// Seconds by which clocks may differ.
   public static let leeway = 60
 
@@ -14,7 +15,7 @@ extension AccessToken {
     verifying token: String?, keys: [String: String], now: Int
   ) throws(AccessTokenRefusal) {
     guard let token, !token.isEmpty else { throw .absent }
-    guard token.utf8.count <= Self.maximumBytes else { throw .malformed(reason: "too long") }
+    guard token.utf8.count <= Self.maximumBytes else { throw .tooLong }
     let parts = token.utf8.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
     guard parts.count == 3 else { throw .malformed(reason: "not three parts") }
     try Self.checkHeader(parts[0])

@@ -3,6 +3,8 @@ public enum AccessTokenRefusal: Error, Equatable, Sendable {
   case absent
   /// - Parameter reason: what about it, without any of its content.
   case malformed(reason: String)
+  /// More than `AccessToken.maximumBytes`.
+  case tooLong
   case wrongSignature
   /// Anything but HS256, `none` above all.
   case unsupportedAlgorithm
@@ -27,6 +29,7 @@ public enum AccessTokenRefusal: Error, Equatable, Sendable {
     switch self {
     case .absent: "token-absent"
     case .malformed: "token-malformed"
+    case .tooLong: "token-too-long"
     case .wrongSignature: "token-signature"
     case .unsupportedAlgorithm: "token-algorithm"
     case .expired: "token-expired"
@@ -40,15 +43,17 @@ public enum AccessTokenRefusal: Error, Equatable, Sendable {
   /// For people.
   public var message: String {
     switch self {
-    case .absent: "an access token is needed"
+    case .absent: "an access token is required"
     case .malformed(let reason): "the access token is malformed: \(reason)"
-    case .wrongSignature: "the access token's signature is wrong"
-    case .unsupportedAlgorithm: "access tokens are signed with HS256"
+    case .tooLong:
+      "the access token is longer than \(AccessToken.maximumBytes) bytes; set larger metadata by REST or update"
+    case .wrongSignature: "the access token's signature is invalid"
+    case .unsupportedAlgorithm: "access tokens must be signed with HS256"
     case .expired: "the access token has expired"
-    case .notYetValid: "the access token is not valid yet"
+    case .notYetValid: "the access token isn't valid yet"
     case .unknownKey: "the access token's API key is unknown"
-    case .notForThis(let missing): "the access token is not for this: \(missing) does not allow it"
-    case .removed: "the access token's identity was removed from the room after it was issued"
+    case .notForThis(let missing): "the access token doesn't allow this: \(missing)"
+    case .removed: "this identity was removed from the room after the access token was issued"
     }
   }
 }

@@ -25,8 +25,6 @@ public struct ParticipantSnapshot: Sendable {
   public let quality: ConnectionQuality?
   /// On all transports together.
   public let bitrates: Bitrates
-  /// Tracks that somebody who administers the room holds.
-  public let heldTracks: Set<TrackID>
   public let subscriptions: [SubscriptionSnapshot]
 }
 

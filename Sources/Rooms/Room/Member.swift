@@ -101,9 +101,6 @@ struct PublishedTrack {
   /// Of its packets; before the first, what the description makes likely.
   var codec: CodecFormat?
   var hasStarted = false
-  /// Who holds it: its publisher, or somebody who administers the room.
-  var isHeldByPublisher = false
-  var isHeld = false
 }
 
 extension TrackInfo {

@@ -35,7 +35,6 @@ extension Room {
     ParticipantSnapshot(
       info: member.info, joined: member.joined, grants: member.grants, quality: member.quality?.value,
       bitrates: member.bitrates,
-      heldTracks: Set(member.published.filter(\.isHeld).map(\.info.id)),
       subscriptions: member.transports.flatMap(subscriptions(on:)))
   }
 
@@ -102,39 +101,40 @@ extension Room {
     end(member, reason: .removed)
   }
 
-  /// Holds a track of somebody's, or lets it go unless its publisher holds it too.
-  func hold(_ track: String, of identity: String, _ held: Bool) throws(AdministrationError)
-    -> (track: TrackInfo, isHeld: Bool)
-  {
+  /// Sets or lifts an administrator's mute; the publisher's own is another.
+  func mute(_ track: String, of identity: String, _ muted: Bool) throws(AdministrationError) -> TrackInfo {
     let member = try named(identity)
-    guard setHeld(track, of: member, { $0.isHeld = held }),
-      let found = member.published.first(where: { $0.info.id.text == track })
-    else { throw .unknownTrack }
-    return (found.info, found.isHeld)
+    guard let changed = setMute(of: track, of: member, { $0.mutedByAdmin = muted }) else {
+      throw .unknownTrack
+    }
+    return changed
   }
 
-  /// Changes who holds a track, and says so if it makes a difference.
-  /// - Returns: false: the member has no such track.
-  func setHeld(_ track: String, of member: Member, _ change: (inout PublishedTrack) -> Void) -> Bool {
+  /// Changes who has muted a track. Everybody learns whether it is muted and whether an administrator's mute
+  /// stands: `track.muted` comes again where the second alone changes, so that its publisher learns when it may unmute.
+  /// - Returns: the track; nil: the member has no such track.
+  func setMute(
+    of track: String, of member: Member, _ change: (inout TrackInfo) -> Void
+  ) -> TrackInfo? {
     for transport in member.transports {
       guard let position = transport.published.firstIndex(where: { $0.info.id.text == track }) else {
         continue
       }
-      change(&transport.published[position])
-      let changed = transport.published[position]
-      let muted = changed.isHeld || changed.isHeldByPublisher
-      guard changed.info.muted != muted else { return true }
-      transport.published[position].info.muted = muted
-      for index in member.info.tracks.indices where member.info.tracks[index].id == changed.info.id {
-        member.info.tracks[index].muted = muted
+      let before = transport.published[position].info
+      change(&transport.published[position].info)
+      let changed = transport.published[position].info
+      for index in member.info.tracks.indices where member.info.tracks[index].id == changed.id {
+        member.info.tracks[index] = changed
       }
-      media.post(.mute(changed.key, muted))
-      record(
-        muted ? .trackMuted : .trackUnmuted, participant: member.info,
-        track: transport.published[position].info)
-      return true
+      if changed.muted != before.muted {
+        media.post(.mute(transport.published[position].key, changed.muted))
+      } else if changed.mutedByAdmin == before.mutedByAdmin {
+        return changed
+      }
+      record(changed.muted ? .trackMuted : .trackUnmuted, participant: member.info, track: changed)
+      return changed
     }
-    return false
+    return nil
   }
 
   /// A message of the server's own.

@@ -135,16 +135,14 @@ extension Room {
     _ key: TrackKey, _ section: ReceiveSection, _ source: TrackSource, _ entry: OfferedTrack?,
     _ member: Member, _ transport: Transport
   ) -> PublishedTrack {
-    let isHeld = member.standingMutes.take(section.kind, source)
-    let isMuted = isHeld || entry?.muted ?? false
-    var track = PublishedTrack(
+    let track = PublishedTrack(
       info: TrackInfo(
-        id: TrackID(&random), kind: section.kind, source: source, name: entry?.name, muted: isMuted),
+        id: TrackID(&random), kind: section.kind, source: source, name: entry?.name,
+        mutedByPublisher: entry?.muted ?? false,
+        mutedByAdmin: member.standingMutes.take(section.kind, source)),
       key: key, mid: section.mid, codec: section.codecs.first?.format)
-    track.isHeldByPublisher = entry?.muted ?? false
-    track.isHeld = isHeld
     let wasWithdrawn = transport.withdrawn.removeValue(forKey: key) != nil
-    if isMuted || wasWithdrawn { media.post(.mute(key, isMuted)) }
+    if track.info.muted || wasWithdrawn { media.post(.mute(key, track.info.muted)) }
     transport.published.append(track)
     member.info.tracks.append(track.info)
     record(.trackPublished, participant: member.info, track: track.info)
@@ -153,7 +151,7 @@ extension Room {
 
   func unpublish(_ track: PublishedTrack, of member: Member, _ transport: Transport) {
     transport.published.removeAll { $0.key == track.key }
-    if track.isHeld { member.standingMutes.keep(track.info) }
+    if track.info.mutedByAdmin { member.standingMutes.keep(track.info) }
     member.info.tracks.removeAll { $0.id == track.info.id }
     stalled.remove(track.info.id)
     for other in members where other !== member {

@@ -42,14 +42,12 @@ extension Room {
 
   // MARK: - Oneself
 
-  /// Nobody gets a track that is held, whatever its publisher sends.
+  /// Nobody gets a track that is muted, whatever its publisher sends.
   func mute(_ track: String, _ muted: Bool, by id: ParticipantID) throws(RequestError) {
     let member = try asking(id)
     guard let known = member.published.first(where: { $0.info.id.text == track }) else { throw .unknownTrack }
-    guard muted || !known.isHeld else {
-      throw .notAllowed("this: the track is held by the room's administration")
-    }
-    _ = setHeld(track, of: member) { $0.isHeldByPublisher = muted }
+    guard muted || !known.info.mutedByAdmin else { throw .mutedByAdmin }
+    _ = setMute(of: track, of: member) { $0.mutedByPublisher = muted }
   }
 
   func update(_ change: ParticipantChange, by id: ParticipantID) throws(RequestError) {

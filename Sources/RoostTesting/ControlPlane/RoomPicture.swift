@@ -1,11 +1,22 @@
 internal import Rooms
 
-/// What somebody in a room believes of it: who is there, what each publishes and holds, and what plays where.
+/// What a participant believes of its room: who is there, what each publishes and which of it is muted, and what plays
+/// where.
 struct RoomPicture: Equatable {
+  /// Whether a track is muted, and by whom.
+  enum Mute: Equatable {
+    case none
+    case publisher
+    /// The publisher may have muted it too.
+    case admin
+
+    init(_ isMuted: Bool, byAdmin: Bool) { self = byAdmin ? .admin : isMuted ? .publisher : .none }
+  }
+
   struct Person: Equatable {
     var identity: String
-    /// Whether each is muted, by id.
-    var tracks: [String: Bool]
+    /// By id.
+    var tracks: [String: Mute]
   }
 
   /// By id; oneself among them.
@@ -22,7 +33,8 @@ struct RoomPicture: Equatable {
       people[snapshot.info.id.text] = Person(
         identity: snapshot.info.identity,
         tracks: Dictionary(
-          snapshot.info.tracks.map { ($0.id.text, $0.muted) }, uniquingKeysWith: { first, _ in first }))
+          snapshot.info.tracks.map { ($0.id.text, Mute($0.muted, byAdmin: $0.mutedByAdmin)) },
+          uniquingKeysWith: { first, _ in first }))
       guard snapshot.info.id.text == id else { continue }
       for subscription in snapshot.subscriptions {
         if let mid = subscription.mid { slots[mid] = subscription.track.text }
@@ -37,7 +49,7 @@ struct RoomPicture: Equatable {
     people[id] = Person(
       identity: participant.identity ?? "",
       tracks: Dictionary(
-        (participant.tracks ?? []).map { ($0.id, $0.muted) }, uniquingKeysWith: { first, _ in first }))
+        (participant.tracks ?? []).map { ($0.id, Mute($0)) }, uniquingKeysWith: { first, _ in first }))
   }
 
   /// - Returns: what is wrong with the event.
@@ -54,10 +66,14 @@ struct RoomPicture: Equatable {
     case "track.published", "track.muted", "track.unmuted":
       guard let track = event.track else { return "no track in it" }
       let before = people[id]?.tracks[track.id]
-      people[id]?.tracks[track.id] = track.muted
+      let mute = Mute(track)
+      people[id]?.tracks[track.id] = mute
       if event.type == "track.published" { return before == nil ? nil : "the track is there already" }
-      return before == !track.muted && track.muted == (event.type == "track.muted")
-        ? nil : "the track was not so before"
+      // Each event changes something, and its type says which state it leads to.
+      guard let before, before != mute, track.muted == (mute != .none) else {
+        return "the track was not so before"
+      }
+      return track.muted == (event.type == "track.muted") ? nil : "the track was not so before"
     case "track.unpublished":
       guard let track = event.track else { return "no track in it" }
       return people[id]?.tracks.removeValue(forKey: track.id) == nil ? "the track was not there" : nil
@@ -83,7 +99,13 @@ struct RoomPicture: Equatable {
 
   private static func text(_ person: Person?) -> String {
     guard let person else { return "nobody" }
-    let tracks = person.tracks.sorted { $0.key < $1.key }.map { "\($0.key)\($0.value ? " muted" : "")" }
+    let tracks = person.tracks.sorted { $0.key < $1.key }.map {
+      "\($0.key)\($0.value == .none ? "" : " muted by \($0.value)")"
+    }
     return "\(person.identity) with \(tracks.isEmpty ? "nothing" : tracks.joined(separator: ", "))"
   }
+}
+
+extension RoomPicture.Mute {
+  fileprivate init(_ track: ServerWord.Track) { self.init(track.muted, byAdmin: track.mutedByAdmin ?? false) }
 }

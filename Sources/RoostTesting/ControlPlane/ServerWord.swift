@@ -12,6 +12,8 @@ struct ServerWord: Decodable {
   struct Track: Decodable {
     var id: String
     var muted: Bool
+    /// Absent: it doesn't.
+    var mutedByAdmin: Bool?
   }
 
   struct Slot: Decodable {

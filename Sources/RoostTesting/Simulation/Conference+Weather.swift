@@ -94,14 +94,14 @@ extension Conference {
     return participant.track(kind)
   }
 
-  /// Whoever administers the room holds one of its tracks for a while.
+  /// An administrator mutes one of its tracks for a while.
   private func hold(_ participant: Participant) {
     guard let track = pickTrack(participant) else { return }
     journal.count(.trackHeld)
     let (name, identity) = (Self.roomName(participant.room), participant.client.token.identity)
-    let set = { [unowned self] (held: Bool) in
+    let set = { [unowned self] (muted: Bool) in
       _ = control.perform { directory in
-        try? await directory.administration(of: name)?.hold(track, of: identity, held).isHeld
+        try? await directory.administration(of: name)?.mute(track, of: identity, muted)
       }
     }
     set(true)

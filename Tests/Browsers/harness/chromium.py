@@ -118,12 +118,23 @@ class Chromium(Browser):
         await self._command("Emulation.setEmulatedMedia", {"features": [
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
 
+    async def force_colors(self):
+        """As with a user's own few colours for everything."""
+        await self._command("Emulation.setEmulatedMedia", {"features": [{"name": "forced-colors", "value": "active"}]})
+
     async def press(self, key):
         """Strikes a key: one of `_KEYS`, or a character."""
+        await self.hold(key)
+        await self.release(key)
+
+    async def hold(self, key):
         code, text = _KEYS.get(key, (0, key))
-        event = {"key": key, "windowsVirtualKeyCode": code or ord(key.upper()), "text": text}
-        await self._command("Input.dispatchKeyEvent", {"type": "keyDown" if text else "rawKeyDown", **event})
-        await self._command("Input.dispatchKeyEvent", {"type": "keyUp", **event, "text": ""})
+        await self._command("Input.dispatchKeyEvent", {
+            "type": "keyDown" if text else "rawKeyDown", "key": key, "windowsVirtualKeyCode": code or ord(key.upper()), "text": text})
+
+    async def release(self, key):
+        code, _ = _KEYS.get(key, (0, key))
+        await self._command("Input.dispatchKeyEvent", {"type": "keyUp", "key": key, "windowsVirtualKeyCode": code or ord(key.upper())})
 
     async def accessible_names(self):
         """Role and name of everything in the accessibility tree."""

@@ -136,10 +136,18 @@ class Firefox(Browser):
 
     async def press(self, key):
         """Strikes a key: one of `_KEYS`, or a character."""
+        await self._strike(key, "keyDown", "keyUp")
+
+    async def hold(self, key):
+        await self._strike(key, "keyDown")
+
+    async def release(self, key):
+        await self._strike(key, "keyUp")
+
+    async def _strike(self, key, *actions):
         value = _KEYS.get(key, key)
         await self._remote.command("input.performActions", {"context": self._context, "actions": [{
-            "type": "key", "id": "keyboard",
-            "actions": [{"type": "keyDown", "value": value}, {"type": "keyUp", "value": value}]}]})
+            "type": "key", "id": "keyboard", "actions": [{"type": action, "value": value} for action in actions]}]})
 
     async def _detach(self):
         if self._remote is None:

@@ -11,9 +11,26 @@ def token(binary, *flags):
     return done.stdout.strip()
 
 
-def participants(server, binary, room):
-    """Everybody in a room, as it is shown to whoever administers it."""
-    request = urllib.request.Request(f"{server.ORIGIN}/v1/rooms/{room}/participants",
-                                     headers={"authorization": f"Bearer {token(binary, '--admin')}"})
+def _ask(server, binary, method, path, body=None, kind="application/json"):
+    request = urllib.request.Request(
+        f"{server.ORIGIN}/v1/rooms/{path}", method=method, data=body and json.dumps(body).encode(),
+        headers={"authorization": f"Bearer {token(binary, '--admin')}", "content-type": kind})
     with urllib.request.urlopen(request, timeout=5) as answer:
-        return json.load(answer)["items"]
+        return json.load(answer)
+
+
+def participants(server, binary, room):
+    """Everybody in a room, as it is shown to its administrators."""
+    return _ask(server, binary, "GET", f"{room}/participants")["items"]
+
+
+def mute(server, binary, room, identity, source, muted=True):
+    """An administrator's mute of a participant's track of that source, or its end. Answers with the track."""
+    person = _ask(server, binary, "GET", f"{room}/participants/{identity}")
+    track = next(track["id"] for track in person["tracks"] if track["source"] == source)
+    return _ask(server, binary, "POST", f"{room}/participants/{identity}/tracks/{track}/mute", {"muted": muted})
+
+
+def permit(server, binary, room, identity, **permissions):
+    """Changes what a participant may do."""
+    return _ask(server, binary, "PATCH", f"{room}/participants/{identity}", {"permissions": permissions})

@@ -19,14 +19,16 @@ def _answers(url):
 
 
 class Server:
-    """`roost serve --dev` with its HTTP port on loopback; `async with Server(path) as server:` always ends it."""
+    """`roost serve`, with --dev unless it has keys, with its HTTP port on loopback; `async with Server(path) as server:` always ends it."""
 
     ORIGIN = "http://127.0.0.1:7880"
     MEDIA_PORT = 7882
 
-    def __init__(self, binary, workers=2, lan=None, options=(), environment=None):
-        """`lan`: with --lan, reached by this address."""
-        command = [binary, "serve", "--dev", "--media.workers", str(workers), *options]
+    def __init__(self, binary, workers=2, lan=None, options=(), environment=None, keys=None):
+        """`lan`: with --lan, reached by this address. `keys`: without --dev, as in production, with these."""
+        command = [binary, "serve", *([] if keys else ["--dev"]), "--media.workers", str(workers), *options]
+        if keys:
+            environment = {"ROOST_KEYS": keys, **(environment or {})}
         if lan:
             self.ORIGIN = f"https://{lan}:7880"
             command.append("--lan")

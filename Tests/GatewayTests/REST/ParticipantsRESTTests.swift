@@ -84,28 +84,28 @@ struct ParticipantsRESTTests {
     for count in [257, 10_000] {
       let refused = await house.ask(.patch, "\(Self.path)/ada", attributes(count))
       #expect(refused.status == 413 && refused.problem == "too-large")
-      #expect(refused.detail == "attributes are at most 256, of 64 KiB together")
+      #expect(refused.detail == "there can be at most 256 attributes, of 64 KiB in total")
     }
     for body in [#"{"metadata":"\#(String(repeating: "x", count: 65_537))"}"#] {
       let refused = await house.ask(.patch, "\(Self.path)/ada", body)
-      #expect(refused.status == 413 && refused.detail == "metadata has at most 64 KiB")
+      #expect(refused.status == 413 && refused.detail == "metadata can have at most 64 KiB")
     }
     let shown = await house.ask(.get, "\(Self.path)/ada")
     #expect((shown["attributes"] as? [String: String])?.count == 256)
   }
 
   static let bodies: [(body: String, detail: String)] = [
-    (#"{"identity":"x"}"#, "identity is not known here"),
-    (#"{"permissions":{"hidden":true}}"#, "permissions.hidden is not known here"),
-    (#"{"permissions":null}"#, "permissions is an object"),
-    (#"{"permissions":{"canPublish":1}}"#, "permissions.canPublish is true or false"),
+    (#"{"identity":"x"}"#, "identity is not a known member"),
+    (#"{"permissions":{"hidden":true}}"#, "permissions.hidden is not a known member"),
+    (#"{"permissions":null}"#, "permissions must be an object"),
+    (#"{"permissions":{"canPublish":1}}"#, "permissions.canPublish must be true or false"),
     (
       #"{"permissions":{"canPublishSources":["hologram"]}}"#,
-      "permissions.canPublishSources is a list of camera, microphone, screen_share, screen_share_audio, unknown"
+      "permissions.canPublishSources must be a list of camera, microphone, screen_share, screen_share_audio, unknown"
     ),
-    (#"{"attributes":[]}"#, "attributes is an object of texts"),
-    (#"{"attributes":{"a":1}}"#, "attributes is an object of texts"),
-    (#"{"name":""}"#, "name is a text of 1 to 128 bytes without control characters"),
+    (#"{"attributes":[]}"#, "attributes must be an object of strings"),
+    (#"{"attributes":{"a":1}}"#, "attributes must be an object of strings"),
+    (#"{"name":""}"#, "name must be a string of 1 to 128 bytes without control characters"),
   ]
 
   @Test func `a change that isn't right changes nothing`() async throws {
@@ -175,7 +175,7 @@ struct ParticipantsRESTTests {
     #expect(house.directory.counts.refusedRemoved == 1)
   }
 
-  @Test func `an administrator's mute holds a track, and only that mute is lifted again`() async throws {
+  @Test func `an administrator's mute is known to all, and only that mute is lifted again`() async throws {
     let house = try House()
     let ada = try await house.enter("ada")
     let bob = try await house.enter("bob")
@@ -185,7 +185,13 @@ struct ParticipantsRESTTests {
     let held = await house.ask(.post, mute, #"{"muted":true}"#)
     #expect(
       held.status == 200 && held["muted"] == true as NSNumber && held["mutedByAdmin"] == true as NSNumber)
-    #expect((try await bob.event("track.muted")["track"] as? NSDictionary)?["muted"] as? Bool == true)
+    // All learn of it, its publisher too.
+    for person in [ada, bob] {
+      let told = try await person.event("track.muted")
+      let track = try #require(told["track"] as? NSDictionary)
+      #expect(track["muted"] as? Bool == true && track["mutedByAdmin"] as? Bool == true)
+      #expect((told["participant"] as? NSDictionary)?["tracks"] as? [NSDictionary] == [track])
+    }
     // She can't lift it.
     #expect(try await ada.verdict("mute", #""track":"\#(track)","muted":false"#) == "not-allowed")
     let freed = await house.ask(.post, mute, #"{"muted":false}"#)

@@ -156,20 +156,20 @@ struct RoomsRESTTests {
   }
 
   static let bodies: [(body: String, detail: String)] = [
-    ("", "it is no JSON object, or has a member twice"),
-    ("[]", "it is no JSON object, or has a member twice"),
-    (#"{"name":"a","name":"b"}"#, "it is no JSON object, or has a member twice"),
-    ("{}", "name is needed"), (#"{"name":null}"#, "name is needed"),
-    (#"{"name":""}"#, "name is a text of 1 to 128 bytes without control characters"),
-    (#"{"name":"a\u0000"}"#, "name is a text of 1 to 128 bytes without control characters"),
-    (#"{"name":7}"#, "name is a text of 1 to 128 bytes without control characters"),
-    (#"{"name":"a","colour":1}"#, "colour is not known here"),
-    (#"{"name":"a","emptyTimeout":0}"#, "emptyTimeout is a whole number from 1 to 86400"),
-    (#"{"name":"a","emptyTimeout":1.5}"#, "emptyTimeout is a whole number from 1 to 86400"),
-    (#"{"name":"a","emptyTimeout":1e300}"#, "emptyTimeout is a whole number from 1 to 86400"),
-    (#"{"name":"a","departureTimeout":-1}"#, "departureTimeout is a whole number from 0 to 86400"),
-    (#"{"name":"a","maxParticipants":"2"}"#, "maxParticipants is a whole number from 1 to 1000000"),
-    (#"{"name":"a","metadata":{}}"#, "metadata is a text"),
+    ("", "expected a JSON object without duplicate members"),
+    ("[]", "expected a JSON object without duplicate members"),
+    (#"{"name":"a","name":"b"}"#, "expected a JSON object without duplicate members"),
+    ("{}", "name is required"), (#"{"name":null}"#, "name is required"),
+    (#"{"name":""}"#, "name must be a string of 1 to 128 bytes without control characters"),
+    (#"{"name":"a\u0000"}"#, "name must be a string of 1 to 128 bytes without control characters"),
+    (#"{"name":7}"#, "name must be a string of 1 to 128 bytes without control characters"),
+    (#"{"name":"a","colour":1}"#, "colour is not a known member"),
+    (#"{"name":"a","emptyTimeout":0}"#, "emptyTimeout must be a whole number from 1 to 86400"),
+    (#"{"name":"a","emptyTimeout":1.5}"#, "emptyTimeout must be a whole number from 1 to 86400"),
+    (#"{"name":"a","emptyTimeout":1e300}"#, "emptyTimeout must be a whole number from 1 to 86400"),
+    (#"{"name":"a","departureTimeout":-1}"#, "departureTimeout must be a whole number from 0 to 86400"),
+    (#"{"name":"a","maxParticipants":"2"}"#, "maxParticipants must be a whole number from 1 to 1000000"),
+    (#"{"name":"a","metadata":{}}"#, "metadata must be a string"),
   ]
 
   @Test func `a body that isn't right is refused with what is wrong with it`() async throws {

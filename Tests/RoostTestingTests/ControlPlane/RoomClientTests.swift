@@ -26,10 +26,10 @@ struct RoomClientTests {
     return complaints
   }
 
-  private static func event(_ id: Int, _ type: String, muted: Bool = false) -> String {
+  private static func event(_ id: Int, _ type: String, muted: Bool = false, byAdmin: Bool = false) -> String {
     """
     {"event":{"id":\(id),"participant":{"attributes":{},"id":"PA_b","identity":"bob","tracks":[]},"room":"room",\
-    "roomId":"RM_1","time":"t","track":{"id":"TR_1","kind":"audio","muted":\(muted),"source":"microphone"},\
+    "roomId":"RM_1","time":"t","track":{"id":"TR_1","kind":"audio","muted":\(muted),"mutedByAdmin":\(byAdmin),"source":"microphone"},\
     "type":"\(type)"},"type":"event"}
     """
   }
@@ -43,13 +43,15 @@ struct RoomClientTests {
     #expect(client.connect(socket(1)).text == #"{"type":"auth","token":"ada/7","id":1}"#)
     #expect(hear(Self.joined) == [])
     #expect(client.isOpen && client.pending.isEmpty && client.lastEvent == 3)
-    #expect(client.picture.people["PA_b"]?.tracks == ["TR_1": false])
+    #expect(client.picture.people["PA_b"]?.tracks == ["TR_1": .none])
     #expect(hear(Self.event(4, "track.muted", muted: true)) == [])
-    #expect(client.picture.people["PA_b"]?.tracks == ["TR_1": true])
+    #expect(client.picture.people["PA_b"]?.tracks == ["TR_1": .publisher])
     #expect(
       hear(#"{"assignments":[{"mid":"2","track":"TR_1"},{"mid":"3","track":null}],"type":"slots"}"#) == [])
     #expect(client.picture.slots == ["2": "TR_1"])
-    #expect(hear(Self.event(5, "track.unpublished", muted: true), Self.event(6, "participant.left")) == [])
+    #expect(hear(Self.event(5, "track.muted", muted: true, byAdmin: true)) == [])
+    #expect(client.picture.people["PA_b"]?.tracks == ["TR_1": .admin])
+    #expect(hear(Self.event(6, "track.unpublished", muted: true), Self.event(7, "participant.left")) == [])
     #expect(client.picture.people.keys.sorted() == ["PA_a"])
   }
 
@@ -116,10 +118,10 @@ struct RoomClientTests {
     join()
     var other = client.picture
     #expect(client.picture.difference(from: other) == "")
-    other.people["PA_b"]?.tracks["TR_1"] = true
+    other.people["PA_b"]?.tracks["TR_1"] = .publisher
     other.slots["1"] = "TR_1"
     #expect(
       client.picture.difference(from: other)
-        == "PA_b: bob with TR_1 instead of bob with TR_1 muted; slot 1: nothing instead of TR_1")
+        == "PA_b: bob with TR_1 instead of bob with TR_1 muted by publisher; slot 1: nothing instead of TR_1")
   }
 }

@@ -1,0 +1,72 @@
+/**
+ * What participants publish, as everyone sees it, and as its sender handles it.
+ * @module publication
+ */
+
+/**
+ * @typedef {object} Track what a participant sends
+ * @property {string} id
+ * @property {"audio" | "video"} kind
+ * @property {"camera" | "microphone" | "screen_share" | "screen_share_audio" | "unknown"} source
+ * @property {string} [name]
+ * @property {boolean} muted no one gets it: its publisher or an administrator has muted it
+ * @property {boolean} mutedByAdmin an administrator's mute stands, which the publisher can't lift
+ *
+ * @typedef {object} Participant
+ * @property {string} id of this session; a participant that joins again has another
+ * @property {string} identity
+ * @property {string} [name]
+ * @property {string} [metadata]
+ * @property {Object<string, string>} [attributes]
+ * @property {Permissions} permissions
+ * @property {Track[]} tracks
+ *
+ * @typedef {object} Permissions what a participant may do, now
+ * @property {boolean} canPublish
+ * @property {string[]} [canPublishSources] every source unless given
+ * @property {boolean} canSubscribe
+ * @property {boolean} canPublishData
+ * @property {boolean} canUpdateOwnMetadata
+ */
+
+/** Something that a participant sends. Made by `publish` of roost.js. */
+export class Publication {
+  /** The track's id in the room; undefined while the server has none for it. @type {string | undefined} */
+  id;
+  /** Whether its sender has muted it; an administrator's mute is in `Room.trackOf`. */
+  muted = false;
+  name;
+
+  constructor(connection, track, stream, source) {
+    this.stream = stream;
+    /** As in a Track. */
+    this.source = source;
+    this.kind = track.kind;
+    this.transceiver = connection.addTransceiver(track, { direction: "sendonly", streams: [stream] });
+  }
+
+  get mid() {
+    return this.transceiver.mid;
+  }
+
+  /** @type {MediaStreamTrack | null} */
+  get track() {
+    return this.transceiver.sender.track;
+  }
+
+  /** Sends another track of the same kind from now on, or none, with no new offer. */
+  async replace(track) {
+    await this.transceiver.sender.replaceTrack(track);
+  }
+
+  /** Sends the same over another connection, where it becomes another track. */
+  moveTo(connection) {
+    this.id = undefined;
+    this.transceiver = connection.addTransceiver(this.track ?? this.kind, { direction: "sendonly", streams: [this.stream] });
+  }
+
+  /** Looks up what the server calls it. @param {{mid: string, track: string}[]} tracks */
+  answered(tracks) {
+    this.id ??= tracks.find(({ mid }) => mid !== null && mid === this.mid)?.track;
+  }
+}
