@@ -125,7 +125,7 @@ class WebSocketTest(unittest.IsolatedAsyncioTestCase):
         with Roost() as roost:
             async with roost.joined("witness") as witness:
                 await asyncio.gather(self.giant(roost), self.fragments(roost), self.silence(roost), self.drip(roost),
-                                     self.slow_head(roost))
+                                     self.slow_head(roost), self.greeting(roost))
                 self.assertEqual((await request(witness, type="ping"))["type"], "pong")
 
     async def giant(self, roost):
@@ -156,6 +156,21 @@ class WebSocketTest(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(ws.close_code, 4001)
             self.assertGreater(time.monotonic() - begin, 4)
 
+    async def greeting(self, roost):
+        """Before it is known who is there a message has at most 16 KiB, and there is one."""
+        async with roost.connect(max_size=None) as ws:
+            await ws.send(json.dumps({"type": "auth", "token": "x" * 16_384}))
+            await asyncio.wait_for(ws.wait_closed(), 5)
+            self.assertEqual(ws.close_code, 1009)
+        async with roost.connect() as ws:
+            await ws.send(json.dumps({"type": "zz", "tracks": [{}] * 1_000}))
+            self.assertEqual((await hear(ws, "error"))["code"], "auth-required")
+            await asyncio.wait_for(ws.wait_closed(), 5)
+            self.assertEqual(ws.close_code, 4002)
+        async with roost.connect() as ws:
+            await ws.send(json.dumps({"type": "auth", "token": "x" * 12_289}))
+            self.assertEqual((await hear(ws, "error"))["code"], "token-too-long")
+
     async def drip(self, roost):
         """A first message of which a byte comes now and then, for ever."""
         host, port = roost.public.split(":")
@@ -164,8 +179,8 @@ class WebSocketTest(unittest.IsolatedAsyncioTestCase):
                      b"Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
                      b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: roost.v1\r\n\r\n")
         self.assertIn(b" 101 ", await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 5))
-        # A text of 65,535 bytes, masked by zeros.
-        writer.write(b"\x81\xfe\xff\xff\0\0\0\0")
+        # A text of 16,000 bytes, masked by zeros.
+        writer.write(b"\x81\xfe\x3e\x80\0\0\0\0")
         begin = time.monotonic()
         answer = b""
         while time.monotonic() - begin < 12:
