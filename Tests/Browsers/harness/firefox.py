@@ -1,5 +1,6 @@
 """Debian's Firefox over WebDriver BiDi."""
 
+import asyncio
 import base64
 import json
 import os
@@ -70,6 +71,7 @@ class Firefox(Browser):
             "MOZ_DISABLE_AUTO_SAFE_MODE": "1",
         }))
         self._remote = None
+        self._making = asyncio.Lock()
         self._context = None
         profile = os.path.join(self.process.folder, "profile")
         os.mkdir(profile)
@@ -120,14 +122,16 @@ class Firefox(Browser):
 
     async def tab(self, watch=""):
         """A page with storage of its own; `watch` is JavaScript that runs in it before any other. Its `close` ends it."""
-        user = (await self._remote.command("browser.createUserContext"))["userContext"]
-        context = (await self._remote.command(
-            "browsingContext.create", {"type": "tab", "userContext": user}))["context"]
-        await self._remote.command("script.addPreloadScript", {
-            "functionDeclaration": f"() => {{ {watch} }}", "contexts": [context]})
-        # A tab in the background shows nothing.
-        await self._remote.command("browsingContext.activate", {"context": context})
-        return _Tab(self, context, user)
+        # Tabs that are made at the same time take the foreground from each other before they are whole.
+        async with self._making:
+            user = (await self._remote.command("browser.createUserContext"))["userContext"]
+            context = (await self._remote.command(
+                "browsingContext.create", {"type": "tab", "userContext": user}))["context"]
+            await self._remote.command("script.addPreloadScript", {
+                "functionDeclaration": f"() => {{ {watch} }}", "contexts": [context]})
+            # A tab in the background shows nothing.
+            await self._remote.command("browsingContext.activate", {"context": context})
+            return _Tab(self, context, user)
 
     async def resize(self, width, height, dark=False):
         """The scheme is light: Firefox has no command for it."""
@@ -165,6 +169,7 @@ class _Tab(Firefox):
 
     def __init__(self, browser, context, user):
         self.process = browser.process
+        self._making = browser._making
         self._remote = browser._remote
         self._context = context
         self._user = user
