@@ -2,9 +2,10 @@ extension Configuration {
   /// Puts a configuration together: the defaults, then the file, the environment, the command line.
   /// - Parameters:
   ///   - file: the text of the file with the name to call it by in errors.
-  ///   - environment: all of it; what doesn't start with `ROOST_` is left alone.
+  ///   - environment: all of it; what doesn't start with `ROOST_` is left alone, and what does and is no option's stands
+  ///     in `ignoredVariables`.
   ///   - arguments: options given as flags, by dotted name.
-  /// - Throws: the first thing that is wrong; a variable that starts with `ROOST_` and is no option's is.
+  /// - Throws: the first thing that is wrong; a variable that is nearly an option's is.
   public static func load(
     file: (name: String, text: String)?, environment: [String: String],
     arguments: [(name: String, value: String)]
@@ -12,10 +13,10 @@ extension Configuration {
     var configuration = Configuration()
     if let file { try configuration.apply(file: file.name, text: file.text) }
     for option in ConfigurationSchema.options {
-      guard let value = environment[option.environmentName] else { continue }
+      guard let value = environment[option.environmentName], !ServiceLink.isAddress(value) else { continue }
       try configuration.apply(option, text: value, source: .environment(option.environmentName))
     }
-    if let error = unknownVariable(in: environment) { throw error }
+    configuration.ignoredVariables = try ignoredVariables(in: environment)
     for (name, value) in arguments {
       let source = ConfigurationError.Source.commandLine("--\(name)")
       guard let option = ConfigurationSchema.option(name) else {
@@ -26,23 +27,39 @@ extension Configuration {
     return configuration
   }
 
-  /// The first variable that starts with `ROOST_` and is no option's. Those that container platforms set for a
-  /// service named roost (`ROOST_SERVICE_HOST`, `ROOST_PORT_7880_TCP`) are somebody else's.
-  private static func unknownVariable(in environment: [String: String]) -> ConfigurationError? {
-    let known = ConfigurationSchema.options.map(\.environmentName)
-    let unknown = environment.keys.sorted().first {
-      $0.hasPrefix("ROOST_") && !known.contains($0) && $0 != "ROOST_PORT" && !$0.hasPrefix("ROOST_PORT_")
-        && !$0.hasPrefix("ROOST_SERVICE_")
+  /// Variables that begin with `ROOST_` and set nothing, in order.
+  ///
+  /// Container platforms set such variables for every service: Kubernetes `ROOST_PORT` and `ROOST_SERVICE_HOST` for one
+  /// named roost, and `ROOST_MEDIA_PORT=udp://…` for one named roost-media, which is an option's name. None of them
+  /// keeps the server from starting; a name that differs from an option's by a slip of the hand does.
+  private static func ignoredVariables(
+    in environment: [String: String]
+  ) throws(ConfigurationError) -> [String] {
+    let known = Set(ConfigurationSchema.options.map(\.environmentName))
+    var ignored: [String] = []
+    for (name, value) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix("ROOST_") {
+      if clientVariables.contains(name) { continue }
+      guard !ServiceLink.isAddress(value), !ServiceLink.isName(name) else {
+        ignored.append(name)
+        continue
+      }
+      if known.contains(name) { continue }
+      guard let meant = known.sorted().first(where: { Suggestion.distance(name, $0) <= 2 }) else {
+        ignored.append(name)
+        continue
+      }
+      let mayBeSecret = ["KEY", "SECRET", "TOKEN"].contains { name.contains($0) }
+      throw ConfigurationError(
+        source: .environment(name), option: "",
+        problem: .unknownOption(
+          value: mayBeSecret ? "(hidden)" : JSONTree.quoted(value.prefix(80)), suggestion: meant),
+        expected: "one of " + ConfigurationSchema.options.map(\.environmentName).joined(separator: ", "))
     }
-    guard let unknown, let value = environment[unknown] else { return nil }
-    let mayBeSecret = ["KEY", "SECRET", "TOKEN"].contains { unknown.contains($0) }
-    return ConfigurationError(
-      source: .environment(unknown), option: "",
-      problem: .unknownOption(
-        value: mayBeSecret ? "(hidden)" : JSONTree.quoted(value.prefix(80)),
-        suggestion: Suggestion.nearest(to: unknown, among: known)),
-      expected: "one of " + known.joined(separator: ", "))
+    return ignored
   }
+
+  /// Where a client finds the server, and its token: not the server's to read.
+  private static let clientVariables: Set = ["ROOST_URL", "ROOST_TOKEN"]
 
   private mutating func apply(
     _ option: ConfigurationOption, text: String, source: ConfigurationError.Source

@@ -127,6 +127,8 @@ public struct Configuration: Equatable, Sendable {
   public var limits = Limits()
   public var drain = Drain()
   public var reconnect = Reconnect()
+  /// Variables of the environment that begin with `ROOST_` and set nothing, to be reported.
+  public internal(set) var ignoredVariables: [String] = []
 
   public init() {}
 }

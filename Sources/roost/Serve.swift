@@ -22,6 +22,9 @@ extension Roost {
   static func serve(_ configuration: Configuration, audience: Audience) async throws {
     let started = Date().timeIntervalSince1970
     let log = Log(level: LogLevel(name: configuration.log.level.rawValue) ?? .info)
+    for name in configuration.ignoredVariables {
+      log.warning("environment variable ignored: it is no option of this server", ["name": name])
+    }
     switch audience {
     case .owners: try configuration.requireProductionKeys()
     case .thisMachine:

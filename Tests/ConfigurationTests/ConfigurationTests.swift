@@ -233,18 +233,43 @@ struct ConfigurationTests {
     #expect(throws: ConfigurationError.self) { try load(nil, ["ROOST_HTTP_ADDRESSES": ""]) }
   }
 
-  @Test func `a variable that starts like ours and is no option stops the start`() throws {
+  @Test func `a variable that is nearly an option's stops the start, others are reported`() throws {
     let slip = message { try load(nil, ["ROOST_MEDIA_WORKER": "1"]) }
     #expect(
       slip.hasPrefix(
         "environment variable ROOST_MEDIA_WORKER: no such option, given \"1\"; did you mean ROOST_MEDIA_WORKERS?; expected: one of ROOST_HTTP_PORT, "
       ))
-    #expect(!message { try load(nil, ["ROOST_SECRET": "hunter2"]) }.contains("hunter2"))
-    // What container platforms set for a service of that name.
-    let platform = [
-      "ROOST_PORT": "tcp://10.0.0.1:7880", "ROOST_PORT_7880_TCP": "x", "ROOST_SERVICE_HOST": "y",
-    ]
-    #expect(try load(nil, platform) == Configuration())
+    #expect(!message { try load(nil, ["ROOST_KEY": "hunter2"]) }.contains("hunter2"))
+    #expect(message { try load(nil, ["ROOST_KEY": "hunter2"]) }.contains("did you mean ROOST_KEYS?"))
+    for (name, isIgnored) in [
+      ("ROOST_KEYSS", false), ("ROOST_KEYSSS", false), ("ROOST_LOG_LEVLE", false), ("ROOST_HOME", true),
+      ("ROOST_", true), ("ROOST_MEDIA", true), ("ROOSTER", true),
+    ] {
+      let given = ["": "", name: "a:b"]
+      #expect(((try? load(nil, given)) != nil) == isIgnored, "\(name)")
+    }
+    #expect(try load(nil, ["ROOST_HOME": "x", "ROOST_A": "y"]).ignoredVariables == ["ROOST_A", "ROOST_HOME"])
+    #expect(try load(nil, ["ROOST_URL": "http://a", "ROOST_TOKEN": "b", "PATH": "c"]).ignoredVariables == [])
+  }
+
+  /// As Kubernetes makes them for services named roost, roost-media and roost-http in the same namespace.
+  @Test func `what container platforms set for services of that name doesn't stop the start`() throws {
+    var platform: [String: String] = [:]
+    for service in ["ROOST", "ROOST_MEDIA", "ROOST_HTTP"] {
+      platform["\(service)_SERVICE_HOST"] = "10.0.0.1"
+      platform["\(service)_SERVICE_PORT"] = "7880"
+      platform["\(service)_SERVICE_PORT_RTP"] = "7882"
+      platform["\(service)_PORT"] = "udp://10.0.0.1:7882"
+      platform["\(service)_PORT_7882_UDP"] = "udp://10.0.0.1:7882"
+      platform["\(service)_PORT_7882_UDP_PROTO"] = "udp"
+      platform["\(service)_PORT_7882_UDP_PORT"] = "7882"
+      platform["\(service)_PORT_7880_TCP_ADDR"] = "10.0.0.1"
+    }
+    let loaded = try load(nil, platform)
+    #expect(loaded.media.port == 7882 && loaded.http.port == 7880)
+    #expect(loaded.ignoredVariables == platform.keys.sorted())
+    // A value that an option takes is still its.
+    #expect(try load(nil, ["ROOST_MEDIA_PORT": "9000"]).media.port == 9_000)
   }
 
   @Test func `a byte order mark is no part of the text`() throws {
