@@ -248,7 +248,8 @@ struct ConfigurationTests {
       let given = ["": "", name: "a:b"]
       #expect(((try? load(nil, given)) != nil) == isIgnored, "\(name)")
     }
-    #expect(try load(nil, ["ROOST_HOME": "x", "ROOST_A": "y"]).ignoredVariables == ["ROOST_A", "ROOST_HOME"])
+    #expect(
+      try load(nil, ["ROOST_HOME": "x", "ROOST_A": "y"]).ignoredVariables == ["ROOST_A", "ROOST_HOME"])
     #expect(try load(nil, ["ROOST_URL": "http://a", "ROOST_TOKEN": "b", "PATH": "c"]).ignoredVariables == [])
   }
 
