@@ -78,7 +78,7 @@ struct PathClaimsTests {
     #expect(claims.table.count == 2)
   }
 
-  /// Whatever is said: a path whose owner has proven nothing has no rival who has, and nothing stays that nobody claims.
+  /// Whatever is said: a path whose owner has proven nothing has no rival that has, and nothing stays without a claim.
   @Test func `through random claims a proven path is never an unproven one's`() {
     for seed in 1...20 as ClosedRange<UInt64> {
       let claims = Claims()

@@ -37,7 +37,7 @@ struct PathClaims: ~Copyable {
 
   func rivals(of path: NetworkPath) -> [Claim] { rivals.isEmpty ? [] : rivals[path] ?? [] }
 
-  /// A peer, or another worker for one of its own, claims the path, or says anew whether it is proven.
+  /// A peer, or another worker for one of its own, claims the path, or says again whether it is proven.
   /// - Returns: false when the table is full.
   mutating func enter(_ path: NetworkPath, _ claim: Claim) -> Bool {
     guard let owner = table.claim(path) else { return table.set(path, claim) }

@@ -74,7 +74,7 @@ extension WorkerCore {
 
   // MARK: - Answers
 
-  /// STUN that names nobody: an answer, which belongs to the peer that asked, be the path another's.
+  /// STUN without a user name: an answer, which belongs to the peer that asked, also on a path that another peer owns.
   mutating func receiveAnswer(
     _ datagram: UnsafeMutableRawBufferPointer, path: NetworkPath, arrival: Instant, now: Instant
   ) {

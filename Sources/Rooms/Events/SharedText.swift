@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What a notice is on the wire, made once for all who get it: by whoever asks first.
+/// A notice as it goes out on the wire, encoded once for all recipients.
 public final class SharedText: Sendable, Equatable {
   private let made = Mutex<String?>(nil)
 

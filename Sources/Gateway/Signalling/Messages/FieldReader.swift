@@ -105,7 +105,7 @@ struct FieldReader {
     case .items(let items):
       var texts: [String] = []
       for item in items {
-        // What is longer is no identity, and names nobody.
+        // What is longer is no identity.
         switch item.text(limit: 128) {
         case .text(let text): texts.append(text)
         case .tooLong: throw wrong(name, .expected("a list of identities of at most 128 bytes"))

@@ -1,7 +1,7 @@
 /// The members of one JSON object, found but not read: each is decoded when it is asked for, within the bound that is
 /// given with the question, so that what is not asked for costs nothing but its bytes.
 struct JSONFields {
-  /// Members of one object, those that nobody asks for among them.
+  /// Members of one object, including those that are never asked for.
   static let maximumMembers = 64
 
   /// The object's text; ranges are in it.
