@@ -11,9 +11,11 @@ public struct HTTPReport: Sendable {
 /// Plain counters of one server, owned by its thread.
 public struct HTTPCounters: Sendable {
   public var accepted: UInt64 = 0
-  /// Closed at once: beyond `HTTPLimits.connections`, `connectionsPerAddress`, or the process's descriptors.
+  /// Closed at once: beyond `HTTPLimits.connections`, `connectionsPerAddress`, `handshakesPerAddress`, or the process's
+  /// descriptors.
   public var refusedFull: UInt64 = 0
   public var refusedPerAddress: UInt64 = 0
+  public var refusedHandshakes: UInt64 = 0
   public var refusedWithoutDescriptor: UInt64 = 0
   /// Cut, or answered by 503, because something took longer than `HTTPLimits` allow.
   public var lateHeads: UInt64 = 0

@@ -7,6 +7,10 @@ public struct HTTPLimits: Equatable, Sendable {
   public var connections = 4096
   /// Of these, from one IP address.
   public var connectionsPerAddress = 1024
+  /// TLS handshakes with one IPv4 address or IPv6 /64, in a second and at once; beyond: the connection is closed before
+  /// anything is made for it, since the server's part of a handshake costs a hundred times the client's.
+  public var handshakesPerAddress = 50.0
+  public var handshakesAtOncePerAddress = 256.0
   /// Whose connections are not counted per address, because they carry other people's requests, and whose
   /// `X-Forwarded-For` says who asks.
   public var proxies: [AddressPrefix] = []

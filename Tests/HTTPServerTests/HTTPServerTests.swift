@@ -180,18 +180,55 @@ struct HTTPServerTests {
     }
   }
 
-  @Test func `a chunked body over the limit is refused at its end, and nothing of it kept`() async throws {
+  @Test func `a chunked body over the limit is refused at once, whatever still comes`() async throws {
     let handler = EchoHandler()
     try await withServer(handler) {
       $0.bodyBytes = 1000
     } _: { addresses in
-      let client = try TestClient(addresses[0])
-      client.send("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
-      for _ in 0..<20 { client.send("3E8\r\n" + String(repeating: "x", count: 1000) + "\r\n") }
-      client.send("0\r\n\r\n")
-      #expect(try client.answer().status == 413)
-      #expect(client.isClosed())
+      for isGoingOn in [true, false] {
+        let client = try TestClient(addresses[0])
+        client.send("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
+        client.send("3E8\r\n" + String(repeating: "x", count: 1000) + "\r\n")
+        usleep(50_000)
+        client.send("1\r\nx\r\n")
+        if isGoingOn {
+          for _ in 0..<20 { client.send("3E8\r\n" + String(repeating: "x", count: 1000) + "\r\n") }
+        }
+        let answer = try client.answer()
+        #expect(answer.status == 413)
+        #expect(answer.body.contains("body-too-large"))
+        #expect(client.isClosed())
+      }
       #expect(handler.started.value == 0)
+    }
+  }
+
+  @Test(arguments: [
+    "X: a\0b\r\n", "X: a\0\r\n", "X:\0b\r\n", "X: \0\r\n", "X\0Y: b\r\n", "\0X: b\r\n", "X: a\r\nY: \0b\r\n",
+    "Content-Length: 0\u{0}34\r\n", "Content-Length: 3\0\r\n", "X\0: a\r\n", "X: a\r\n\0: b\r\n",
+    "X: a\r\n b\r\n",
+  ])
+  func `a zero byte hides nothing of a field`(lines: String) async throws {
+    let handler = EchoHandler()
+    try await withServer(handler) { addresses in
+      for text in ["Host: h\r\n\(lines)", "\(lines)Host: h\r\n"] {
+        let client = try TestClient(addresses[0])
+        client.send("POST / HTTP/1.1\r\n\(text)\r\nGET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(try client.answer().status == 400, "\(text.debugDescription)")
+        #expect(client.isClosed())
+      }
+      #expect(handler.started.value == 0)
+    }
+  }
+
+  @Test(arguments: ["X:a\r\n", "X: a \r\n", "X:\t a\t\r\n", "X:\r\n", "X: \r\nY:\r\n", "X: a:b\r\n"])
+  func `spaces around a value, and none, are read`(lines: String) async throws {
+    try await withServer { addresses in
+      let client = try TestClient(addresses[0])
+      for text in ["Host: h\r\n\(lines)", "\(lines)Host: h\r\n"] {
+        client.send("GET /p HTTP/1.1\r\n\(text)\r\n")
+        #expect(try client.answer().status == 200, "\(text.debugDescription)")
+      }
     }
   }
 

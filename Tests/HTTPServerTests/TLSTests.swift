@@ -50,6 +50,37 @@ struct TLSTests {
     }
   }
 
+  @Test func `handshakes of one address are rationed before they cost anything`() async throws {
+    try await withSecureServer(limits: { limits in
+      limits.handshakesPerAddress = 0.1
+      limits.handshakesAtOncePerAddress = 3
+    }) { address in
+      for _ in 0..<3 {
+        let client = try TestClient(address, tls: true)
+        client.send(Self.get("/a"))
+        #expect(try client.answer().status == 200)
+      }
+      for _ in 0..<5 {
+        let client = try TestClient(address)
+        #expect(client.isClosed())
+      }
+    }
+  }
+
+  @Test func `handshakes that a trusted proxy passes on are not rationed`() async throws {
+    try await withSecureServer(limits: { limits in
+      limits.handshakesPerAddress = 0.1
+      limits.handshakesAtOncePerAddress = 1
+      limits.proxies = [AddressPrefix("127.0.0.1")!]
+    }) { address in
+      for _ in 0..<3 {
+        let client = try TestClient(address, tls: true)
+        client.send(Self.get("/a"))
+        #expect(try client.answer().status == 200)
+      }
+    }
+  }
+
   @Test func `a large answer and a slow one arrive whole`() async throws {
     let handler = EchoHandler()
     try await withSecureServer(handler) { address in

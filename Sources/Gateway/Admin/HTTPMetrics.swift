@@ -17,7 +17,7 @@ enum HTTPMetrics {
   /// Connections closed at once: one family.
   static let refusals: [Reason] = [
     (\.refusedFull, "full"), (\.refusedPerAddress, "perAddress"),
-    (\.refusedWithoutDescriptor, "noDescriptor"),
+    (\.refusedHandshakes, "handshakes"), (\.refusedWithoutDescriptor, "noDescriptor"),
   ]
 
   /// What took too long: one family.

@@ -47,8 +47,6 @@ final class Connection {
   var requestLine: RequestLine?
   var head: RequestHead?
   var body: [UInt8] = []
-  /// The body was more than `HTTPLimits.bodyBytes`; the rest of it is thrown away.
-  var bodyOverflowed = false
   var task: Task<Void, Never>?
   var outcome: Outcome?
 
@@ -88,7 +86,6 @@ final class Connection {
     requestLine = nil
     head = nil
     body = []
-    bodyOverflowed = false
     outcome = nil
     endTask()
   }

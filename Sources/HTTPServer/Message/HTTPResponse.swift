@@ -32,3 +32,14 @@ extension HTTPHeaders: ExpressibleByDictionaryLiteral {
     for (name, value) in elements { add(name, value) }
   }
 }
+
+extension HTTPResponse {
+  /// Everything that goes to the client, for an answer that ends its connection.
+  /// - Parameter reason: the phrase of its status (RFC 9110 §15).
+  func text(reason: String) -> [UInt8] {
+    var head = "HTTP/1.1 \(status) \(reason)\r\n"
+    for (name, value) in headers.fields { head += "\(name): \(value)\r\n" }
+    head += "content-length: \(body.count)\r\nconnection: close\r\n\r\n"
+    return Array(head.utf8) + body
+  }
+}

@@ -58,18 +58,14 @@ extension ServerLoop {
     switch connection.phase {
     case .head: return headCame(connection, handle, method: method, version: version)
     case .body where !upload.isEmpty:
-      if connection.body.count + upload.count <= limits.bodyBytes {
-        connection.body.append(contentsOf: upload)
-      } else {
-        // Of unannounced length. An answer can be given only at its end, for which `bodyTime` is left.
-        connection.body = []
-        connection.bodyOverflowed = true
+      guard connection.body.count + upload.count <= limits.bodyBytes else {
+        // Of unannounced length.
+        refuseBody(connection)
+        return false
       }
+      connection.body.append(contentsOf: upload)
       return true
-    case .body:
-      return connection.bodyOverflowed
-        ? refuse(connection, handle, .bodyTooLarge)
-        : putAside(connection, handle)
+    case .body: return putAside(connection, handle)
     case .answering: return takeUp(connection, handle)
     case .writing, .upgrading, .webSocket, .lingering, .gone: return false
     }
@@ -85,44 +81,17 @@ extension ServerLoop {
       guard let line = connection.requestLine, line.start == method + strlen(method) + 1,
         version == line.end + 1
       else { throw .malformedTarget }
+      let size = roost_mhd_head_size(handle)
+      let end = UnsafeRawPointer(method) + size
       connection.head = try RequestHead(
         method: String(cString: method), target: line.target,
-        headers: try Self.fields(of: handle),
-        isHTTP10: strcmp(version, "HTTP/1.0") == 0, size: roost_mhd_head_size(handle), limits: limits)
+        headers: try FieldReader.fields(of: handle, after: version, head: UnsafeRawPointer(method)..<end),
+        isHTTP10: strcmp(version, "HTTP/1.0") == 0, size: size, limits: limits)
       connection.phase = .body
       schedule(connection, Clocks.now() + limits.bodyTime)
       return true
     } catch {
       return refuse(connection, handle, error)
-    }
-  }
-
-  private static func fields(of handle: OpaquePointer) throws(RequestRefusal) -> HTTPHeaders {
-    var fields = Fields()
-    withUnsafeMutablePointer(to: &fields) { fields in
-      _ = MHD_get_connection_values_n(
-        handle, .HEADER_KIND,
-        { fields, _, name, nameSize, value, valueSize in
-          fields?.assumingMemoryBound(to: Fields.self).pointee.add(
-            name: UnsafeRawBufferPointer(start: name, count: nameSize),
-            value: UnsafeRawBufferPointer(start: value, count: valueSize))
-          return .YES
-        }, fields)
-    }
-    guard !fields.isMalformed else { throw .malformedField }
-    return fields.headers
-  }
-
-  private struct Fields {
-    var headers = HTTPHeaders()
-    /// A control character: a bare CR, which libmicrohttpd leaves in its line and others take for the end of it.
-    var isMalformed = false
-
-    mutating func add(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
-      let isPrintable = { (byte: UInt8) in byte >= 32 && byte != 127 || byte == 9 }
-      if !name.allSatisfy(isPrintable) || !value.allSatisfy(isPrintable) { isMalformed = true }
-      headers.add(
-        String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self).trimmingSpaces())
     }
   }
 
@@ -169,6 +138,17 @@ extension ServerLoop {
   ) -> Bool {
     counters.refusedRequests["\(refusal)", default: 0] &+= 1
     return answer(connection, handle, refusal.response, closing: true)
+  }
+
+  /// Answers before the body has ended, where libmicrohttpd takes no answer: nothing else is being written, so the answer
+  /// goes to the socket directly. The caller ends the connection, which then lingers as after any last answer.
+  private func refuseBody(_ connection: Connection) {
+    let refusal = RequestRefusal.bodyTooLarge
+    counters.refusedRequests["\(refusal)", default: 0] &+= 1
+    counters.answers[refusal.status, default: 0] &+= 1
+    let bytes = refusal.response.text(reason: "Content Too Large")
+    // A client that doesn't read has no answer, only the end.
+    _ = send(connection.descriptor, bytes, bytes.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
   }
 
   private func answer(

@@ -18,6 +18,7 @@ final class ServerLoop {
   private(set) var aborted = false
 
   private let tls: TLSContext?
+  private var handshakes: AttemptTable
   private var daemon: Daemon?
   /// When libmicrohttpd is to be run although nothing came; the distant past: at once.
   private var daemonDeadline = Instant.never
@@ -45,6 +46,8 @@ final class ServerLoop {
     self.handler = handler
     self.mailbox = mailbox
     self.tls = tls
+    handshakes = AttemptTable(
+      rate: limits.handshakesPerAddress, burst: limits.handshakesAtOncePerAddress, capacity: 10_000)
     spareDescriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
     let daemon = try Daemon(
       owner: Unmanaged.passUnretained(self).toOpaque(), callbacks: Self.callbacks,
@@ -121,6 +124,11 @@ final class ServerLoop {
         close(descriptor)
         continue
       }
+      guard mayShakeHands(remote) else {
+        counters.refusedHandshakes &+= 1
+        close(descriptor)
+        continue
+      }
       guard let descriptor = served(descriptor) else { continue }
       let connection = Connection(
         id: takeID(), listener: listener.index, remote: remote, descriptor: descriptor)
@@ -134,6 +142,11 @@ final class ServerLoop {
       }
       if connection.phase == .lingering { forget(connection) } else { connections.remove(connection) }
     }
+  }
+
+  private func mayShakeHands(_ remote: SocketAddress) -> Bool {
+    guard tls != nil, !limits.proxies.contains(where: { $0.contains(remote) }) else { return true }
+    return handshakes.take(AddressGroup(remote), now: Clocks.now()) == nil
   }
 
   /// - Returns: the descriptor on which the connection is plain HTTP; nil: there is none, and all is closed.
