@@ -54,6 +54,7 @@ final class Participant {
     self.number = number
     self.role = role
     self.options = options
+    if let milliseconds = options.pingMilliseconds { pingInterval = Int64(milliseconds) * 1_000_000 }
   }
 
   var mediaDescriptor: Int32? {
@@ -168,8 +169,9 @@ final class Participant {
   private func take(_ word: ServerWord, now: Instant) {
     switch word.type {
     case "joined":
-      if let interval = word.pingInterval, interval >= 1 { pingInterval = Int64(interval * 1e9) }
-      if let milliseconds = options.pingMilliseconds { pingInterval = Int64(milliseconds) * 1_000_000 }
+      if options.pingMilliseconds == nil, let interval = word.pingInterval, interval >= 1 {
+        pingInterval = Int64(interval * 1e9)
+      }
     case "pong" where pingSentAt != .never:
       pings.add(nanoseconds: now.nanoseconds - pingSentAt.nanoseconds)
       pingSentAt = .never
