@@ -3,26 +3,12 @@
 import argparse
 import asyncio
 import json
-import os
-import re
 import subprocess
 import sys
 
 from hostile_deeds import DEEDS, EVIDENCE, Deeds
-from roost import BINARY, Roost
-
-LOAD = os.path.join(os.path.dirname(BINARY), "roost-load")
-
-
-def row(line, wanted, seen, holds):
-    print(" | ".join([line, wanted, seen] + ([] if holds else ["short"])), flush=True)
-    return holds
-
-
-def counted(roost, name):
-    """A counter's sum over all workers."""
-    found = re.findall(rf"^{name}(?:{{[^}}]*}})? (\S+)$", roost.get_admin("/metrics").body, re.MULTILINE)
-    return sum(float(value) for value in found)
+from load_figures import LOAD, counted, row
+from roost import Roost
 
 
 async def measure(name, seconds):
@@ -56,14 +42,15 @@ async def measure(name, seconds):
 
 def judge(name, seconds):
     report, count, reached = asyncio.run(measure(name, seconds))
-    line = f"attack: {name.replace('_', ' ')}, {seconds} s by one beside twelve" if name else "twelve alone"
+    line = f"hostile participant: {name.replace('_', ' ')} for {seconds} s" if name else "twelve participants alone"
     ping = report["ping"]
     holds = (report["never"] == 0 and report["joined"] == 12 and not report["failures"] and report["corrupt"] == 0
-             and report["expected"] > 0 and reached and ping["p99"] < 100 and (count > 0 or not name)
+             and report["expected"] > 0 and reached and (count > 0 or not name)
              and (report["foreign"] > 0 or name != "rollover"))
-    return row(line, "no packet lost, pings' p99 under 100 ms",
-               f"{count} times; {report['never']} of {report['expected']} lost ({report['recovered']} sent again),"
-               f" pings p99 {ping['p99']:.1f} ms, max {ping['maximum']:.1f} ms", holds)
+    holds = row(line, "twelve others lose no packet",
+                f"{count} times; {report['never']} of {report['expected']} lost ({report['recovered']} sent again)", holds)
+    return row(f"{line}: pings of twelve others", "p99 under 100 ms",
+               f"p99 {ping['p99']:.1f} ms, max {ping['maximum']:.1f} ms", ping["p99"] < 100, is_time=True) and holds
 
 
 def main():
