@@ -53,9 +53,9 @@ struct SignallingSessionTests {
     let session: Task<Void, Never>
 
     init(
-      _ room: TestRoom = TestRoom(), authorized: AccessToken? = nil, authTime: Duration = .seconds(60),
-      tokens: ResumeTokens = ResumeTokens(), path: String = "demo",
-      now: @escaping @Sendable () -> Int = { 0 }
+      _ room: TestRoom = TestRoom(), authorized: AccessToken? = nil, tokens: ResumeTokens = ResumeTokens(),
+      path: String = "demo", now: @escaping @Sendable () -> Int = { 0 },
+      pause: (@Sendable (Duration) async throws -> Void)? = nil
     ) {
       self.room = room
       self.tokens = tokens
@@ -69,8 +69,12 @@ struct SignallingSessionTests {
         default: throw .wrongSignature
         }
       }
-      terms.authTime = authTime
       terms.now = now
+      if let pause {
+        terms.pause = pause
+      } else {
+        terms.authTime = .seconds(60)
+      }
       terms.renew = { token, grants in
         let fresh = token.renewed(at: now(), grants: grants)
         return ("fresh \(fresh.expires)", fresh)
@@ -151,7 +155,8 @@ struct SignallingSessionTests {
   }
 
   @Test func `who says nothing is shown out`() async throws {
-    var client = Client(authTime: .milliseconds(20))
+    // No time goes by but the one that is waited for.
+    var client = Client(pause: { #expect($0 == .seconds(5)) })
     #expect(try await client.next()["code"] as? String == "auth-required")
     await client.session.value
     #expect(client.socket.closeCode == 4001)
