@@ -74,6 +74,11 @@ accept: ## every promise at its full figures, as one table
 	@scripts/install accept
 	@scripts/accept $(if $(CHECK),build $(CHECK))
 
+.PHONY: mutants
+mutants: ## one planted mistake at a time, which the tests have to find; NAME="…" picks some
+	@scripts/install test
+	@scripts/mutants $(NAME)
+
 .PHONY: tsan
 tsan: ## the Swift tests under the thread sanitizer; FILTER="…" picks some
 	@scripts/install build
@@ -103,4 +108,4 @@ format: ## format the sources in place
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf .build .build-defects .build-python .build-go out
+	rm -rf .build .build-defects .build-mutants .build-python .build-go out
