@@ -48,13 +48,23 @@ public struct Configuration: Equatable, Sendable {
   }
 
   public struct Media: Equatable, Sendable {
+    /// What clients get to know of the server's addresses of one family.
+    public enum Advertised: Equatable, Sendable {
+      /// Those that the interfaces have, of them those that media is bound to.
+      case interfaces
+      case addresses([SocketAddress])
+      /// The family isn't used.
+      case none
+    }
+
     public struct Advertise: Equatable, Sendable {
-      /// Empty: those of the interfaces.
-      public var ipv4: [SocketAddress] = []
-      public var ipv6: [SocketAddress] = []
+      public var ipv4 = Advertised.interfaces
+      public var ipv6 = Advertised.interfaces
     }
 
     public var port = 7882
+    /// Empty: all that the host has.
+    public var addresses: [SocketAddress] = []
     /// 0: one for each processor core.
     public var workers = 0
     public var advertise = Advertise()

@@ -133,38 +133,6 @@ extension ConfigurationOption {
       render: { JSONTree.quoted($0[keyPath: path]) })
   }
 
-  enum Family { case any, ipv4, ipv6 }
-
-  static func addresses(
-    _ name: String, _ path: Path<[SocketAddress]>, _ family: Family, atLeast minimum: Int,
-    _ explanation: String, _ change: Change = .atStart
-  ) -> Self {
-    let set: @Sendable (inout Configuration, [String]) -> Bool = { configuration, texts in
-      guard (minimum...16).contains(texts.count) else { return false }
-      var addresses: [SocketAddress] = []
-      for text in texts {
-        // Nobody can be told of an address that is no one place: unspecified, multicast, broadcast.
-        guard let address = SocketAddress(host: text, port: 0), !addresses.contains(address),
-          family == .any || (family == .ipv4) == address.isIPv4 && address.isOnePlace
-        else { return false }
-        addresses.append(address)
-      }
-      configuration[keyPath: path] = addresses
-      return true
-    }
-    let kind = family == .any ? "IP" : family == .ipv4 ? "IPv4" : "IPv6"
-    return Self(
-      name: name, explanation: explanation,
-      expectation: "a list of \(minimum) to 16 \(kind) addresses"
-        + (family == .any ? "" : " that clients can reach"),
-      change: change, isSecret: false,
-      setTree: { configuration, tree in tree.strings.map { set(&configuration, $0) } ?? false },
-      setText: { set(&$0, $1.isEmpty ? [] : $1.split(separator: ",").map { String($0.trimmed) }) },
-      render: { configuration in
-        "[" + configuration[keyPath: path].map { JSONTree.quoted($0.host) }.joined(separator: ", ") + "]"
-      })
-  }
-
   static func videoCodecs(
     _ name: String, _ path: Path<[Codec]>, _ explanation: String, _ change: Change = .atStart
   ) -> Self {
@@ -223,10 +191,6 @@ extension ConfigurationOption {
         return "{ " + pairs.map { "\(JSONTree.quoted($0)): \"(hidden)\"" }.joined(separator: ", ") + " }"
       })
   }
-}
-
-extension SocketAddress {
-  fileprivate var isOnePlace: Bool { !isUnspecified && (isIPv4 ? ipv4 >> 28 < 14 : high >> 56 != 0xFF) }
 }
 
 extension StringProtocol {

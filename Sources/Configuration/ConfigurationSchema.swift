@@ -6,7 +6,7 @@ public enum ConfigurationSchema {
       "http.port", \.http.port, 0...65535,
       "TCP port for HTTP and WebSocket; 0 lets the system choose one."),
     .addresses(
-      "http.addresses", \.http.addresses, .any, atLeast: 1,
+      "http.addresses", \.http.addresses, atLeast: 1,
       "Addresses that HTTP listens on; with --dev always 127.0.0.1 and ::1."),
     .integer(
       "http.connections", \.http.connections, 1...100_000,
@@ -43,23 +43,28 @@ public enum ConfigurationSchema {
       "admin.port", \.admin.port, 0...65535,
       "TCP port for metrics and health, without a token; 0 lets the system choose one."),
     .addresses(
-      "admin.addresses", \.admin.addresses, .any, atLeast: 0,
+      "admin.addresses", \.admin.addresses, atLeast: 0,
       "Addresses that it listens on; anyone who can reach them can read the metrics. An empty list turns it off."
     ),
 
     .integer(
       "media.port", \.media.port, 1...65535,
       "UDP port for all media, the same on every address."),
+    .addresses(
+      "media.addresses", \.media.addresses, atLeast: 0,
+      "Addresses of this host that media is bound to; 0.0.0.0 and :: stand for all of their family, an empty list for "
+        + "all of both."),
     .integer(
       "media.workers", \.media.workers, 0...64,
       "Threads that carry media; 0 starts one per processor core."),
-    .addresses(
-      "media.advertise.ipv4", \.media.advertise.ipv4, .ipv4, atLeast: 0,
+    .advertised(
+      "media.advertise.ipv4", \.media.advertise.ipv4, isIPv4: true,
       "IPv4 addresses announced to clients, such as the public one of a NAT; an empty list announces those of the "
-        + "network interfaces."),
-    .addresses(
-      "media.advertise.ipv6", \.media.advertise.ipv6, .ipv6, atLeast: 0,
-      "IPv6 addresses announced to clients; an empty list announces those of the network interfaces."),
+        + "network interfaces, \"none\" keeps clients from using IPv4."),
+    .advertised(
+      "media.advertise.ipv6", \.media.advertise.ipv6, isIPv4: false,
+      "IPv6 addresses announced to clients; an empty list announces those of the network interfaces, \"none\" keeps "
+        + "clients from using IPv6."),
     .integer(
       "media.receiveBufferBytes", \.media.receiveBufferBytes, 65_536...1_073_741_824,
       "Socket receive buffer of each worker; limited by net.core.rmem_max."),

@@ -9,6 +9,8 @@ public final class MediaEngine: Sendable {
   public struct Configuration: Sendable {
     /// UDP port of all media; 0 lets the kernel choose.
     public var port: UInt16
+    /// To which it is bound, on that same port; none: to all addresses of the host.
+    public var addresses: [SocketAddress]
     /// 1–64.
     public var workers: Int
     /// Bytes of each worker's socket buffers.
@@ -22,10 +24,12 @@ public final class MediaEngine: Sendable {
     public var pinsThreads: Bool
 
     public init(
-      port: UInt16, workers: Int, receiveBuffer: Int = 4 * 1_024 * 1_024, sendBuffer: Int = 4 * 1_024 * 1_024,
+      port: UInt16, addresses: [SocketAddress] = [], workers: Int, receiveBuffer: Int = 4 * 1_024 * 1_024,
+      sendBuffer: Int = 4 * 1_024 * 1_024,
       peersPerWorker: Int = 4_096, publisherMaxBitrate: UInt64 = 3_000_000, pinsThreads: Bool = true
     ) {
       self.port = port
+      self.addresses = addresses
       self.workers = workers
       self.receiveBuffer = receiveBuffer
       self.sendBuffer = sendBuffer
@@ -51,22 +55,26 @@ public final class MediaEngine: Sendable {
 
   /// Binds the port for every worker; nothing runs before `start`.
   public init(_ configuration: Configuration, clock: Clock, dtls: DTLSContext) throws(SocketError) {
-    var sockets: [UDPSocketBox] = []
+    var sockets: [WorkerSockets] = []
     var wakeups: [Wakeup] = []
+    let addresses: [SocketAddress?] = configuration.addresses.isEmpty ? [nil] : configuration.addresses
     var shared = configuration.port
-    if shared != 0 {
-      try UDPSocket.requireFree(port: shared)
-    } else {
+    if shared == 0 {
       // Of one that shares its port the kernel would choose among those that others share as well.
-      shared = try UDPSocket(port: 0, receiveBuffer: 0, sendBuffer: 0).port
+      shared = try UDPSocket(port: 0, address: addresses[0], receiveBuffer: 0, sendBuffer: 0).port
     }
+    for address in addresses { try UDPSocket.requireFree(port: shared, address: address) }
     for _ in 0..<configuration.workers {
       // All members join before the first datagram: a later one would move everybody's hash.
-      let socket = UDPSocketBox(
-        try UDPSocket(
-          port: shared, receiveBuffer: configuration.receiveBuffer, sendBuffer: configuration.sendBuffer,
-          sharesPort: true))
-      sockets.append(socket)
+      var own: [UDPSocketBox] = []
+      for address in addresses {
+        own.append(
+          UDPSocketBox(
+            try UDPSocket(
+              port: shared, address: address, receiveBuffer: configuration.receiveBuffer,
+              sendBuffer: configuration.sendBuffer, sharesPort: true)))
+      }
+      sockets.append(WorkerSockets(own))
       wakeups.append(try Wakeup())
     }
     let signals = wakeups
@@ -80,8 +88,8 @@ public final class MediaEngine: Sendable {
     desk = ReportDesk(bridge)
     self.clock = clock
     certificate = dtls.certificate
-    port = sockets[0].value.port
-    hasIPv6 = sockets[0].value.family == AF_INET6
+    port = sockets[0].port
+    hasIPv6 = sockets[0].family == AF_INET6
     let processors = Self.processors()
     var threads: [WorkerThread] = []
     for index in 0..<configuration.workers {
@@ -91,7 +99,7 @@ public final class MediaEngine: Sendable {
         // More workers than processors: none is pinned, the scheduler shares them out.
         processor: configuration.pinsThreads && configuration.workers <= processors.count
           ? processors[index] : nil)
-      threads.append(try WorkerThread(start, socket: sockets[index], wakeup: wakeups[index]))
+      threads.append(try WorkerThread(start, sockets: sockets[index], wakeup: wakeups[index]))
     }
     self.threads = threads
   }

@@ -20,6 +20,10 @@ public struct LoadOptions: Equatable, Sendable {
   public var joinRate = 50.0
   /// Seconds after which a join has failed.
   public var joinTimeout = 10
+  /// Sections of each kind for tracks of people in the room who are not of the load; what they send is counted apart.
+  public var others = 0
+  /// Milliseconds from one ping of a participant to its next; nil: as the server asks for them.
+  public var pingMilliseconds: Int?
   /// Whether lost packets are asked for.
   public var asksForLost = true
   /// Where media goes, `address:port`; nil for the candidates of the server's answer.
@@ -78,6 +82,9 @@ extension LoadOptions {
       --video RATE       of each publisher, in bits per second: 1.5M, 300k (no video)
       --audio            Opus packets, 50 per second
                          without --video and --audio: both, 1.5M
+      --others N         also receive N audio and N video tracks of other people in the room; their
+                         packets are counted as foreign (0)
+      --ping MS          time the WebSocket by a ping every MS milliseconds (every 20 s, as the server asks)
       --nack off         don't request lost packets (on); audio is never requested again, as in browsers
 
     HOW LONG
@@ -143,6 +150,8 @@ extension LoadOptions {
     case "--duration": duration = try Self.number(word, value, 1...3_600)
     case "--join-timeout": joinTimeout = try Self.number(word, value, 1...120)
     case "--join-rate": joinRate = Double(try Self.number(word, value, 1...10_000))
+    case "--others": others = try Self.number(word, value, 0...32)
+    case "--ping": pingMilliseconds = try Self.number(word, value, 10...60_000)
     case "--video": videoBitrate = try Self.rate(word, value)
     default:
       guard value == "on" || value == "off" else { throw LoadUsageError("--nack is on or off, not \(value)") }
@@ -152,7 +161,7 @@ extension LoadOptions {
 
   private static let known: Set<String> = [
     "--url", "--key", "--secret", "--room", "--media", "--rooms", "--publishers", "--subscribers",
-    "--duration", "--join-timeout", "--join-rate", "--video", "--nack",
+    "--duration", "--join-timeout", "--join-rate", "--video", "--nack", "--others", "--ping",
   ]
 
   private func check() throws(LoadUsageError) {

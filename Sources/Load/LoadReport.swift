@@ -26,6 +26,10 @@ public struct LoadReport: Codable, Equatable, Sendable {
   public var firstViolations: [String] = []
   /// From the frame's making to the subscriber's socket, by way of the server.
   public var latency = Latency()
+  /// From a ping on a WebSocket to its answer, at any time.
+  public var ping = Latency()
+  /// Packets of people who are not of the load.
+  public var foreign = 0
   /// To a plain UDP echo in this process and back.
   public var reflector = Latency()
   /// From the first TCP packet to the end of the DTLS handshake, and to the first packet of media.
@@ -62,6 +66,12 @@ public struct LoadReport: Codable, Equatable, Sendable {
     reflector = Latency(probe)
   }
 
+  mutating func finishPings(_ parts: [LatencyHistogram]) {
+    var all = LatencyHistogram()
+    for part in parts { all.merge(part) }
+    ping = Latency(all)
+  }
+
   mutating func finishJoins(_ joins: LatencyHistogram, _ media: LatencyHistogram) {
     join = Latency(joins)
     firstMedia = Latency(media)
@@ -74,7 +84,7 @@ extension LoadReport {
   private enum CodingKeys: String, CodingKey {
     case seconds, participants, joined, failures, sent, expected, arrivedFirstTime, recovered, duplicates
     case reordered, corrupt, tracksNeverSeen, violations, firstViolations, latency, reflector, join,
-      joinSeconds, firstMedia
+      joinSeconds, firstMedia, ping, foreign
   }
 
   /// One object; latencies in milliseconds, `never` beside what is counted.
@@ -108,10 +118,12 @@ extension LoadReport {
       ("corrupt", "\(corrupt)"),
       ("one-way latency, ms", Self.text(latency)),
       ("UDP reflector, ms", Self.text(reflector)),
+      ("WebSocket ping, ms", Self.text(ping)),
       ("join, ms", Self.text(join)),
       ("first media, ms", Self.text(firstMedia)),
       ("all in after", "\(Self.decimals(joinSeconds, 2)) s"),
     ]
+    if foreign > 0 { rows.append(("of others", "\(foreign)")) }
     if tracksNeverSeen > 0 { rows.append(("tracks never seen", "\(tracksNeverSeen)")) }
     for (reason, count) in failures.sorted(by: { $0.key < $1.key }) {
       rows.append(("failed", "\(count): \(reason)"))

@@ -283,6 +283,11 @@ public final class LoadRun {
     }
     report.joined = participants.count { $0.connectedAt != .never }
     report.finishJoins(joins, media)
+    for participant in participants {
+      participant.notePendingPing(now: clock.now)
+      report.foreign += participant.peer?.foreignPackets ?? 0
+    }
+    report.finishPings(participants.map(\.pings))
     let lastJoin = participants.map(\.connectedAt).filter { $0 != .never }.max()
     report.joinSeconds = lastJoin.map { Double($0.nanoseconds - joinedFrom.nanoseconds) / 1e9 } ?? 0
     report.violations = journal.violationCount

@@ -40,6 +40,9 @@ final class Participant {
   private(set) var deadline = Instant.never
   private var nextPing = Instant.never
   private var pingInterval: Int64 = 20_000_000_000
+  /// When the ping was sent whose answer hasn't come.
+  private var pingSentAt = Instant.never
+  private(set) var pings = LatencyHistogram()
   private let options: LoadOptions
   /// Called with each packet of media.
   var onPacket: (SyntheticPeer.MediaArrival) -> Void = { _ in }
@@ -110,6 +113,7 @@ final class Participant {
       configuration, address: address, dtls: dtls, ice: ice, journal: journal,
       now: now, random: .seeded(state: Random.integer()))
     peer.isOnRealNetwork = true
+    peer.hearsOthers = options.others > 0
     peer.onPacket = { [unowned self] arrival in
       if firstMediaAt == .never { firstMediaAt = arrival.at }
       onPacket(arrival)
@@ -127,8 +131,8 @@ final class Participant {
     var configuration = SyntheticPeer.Configuration(number: number)
     configuration.publishesAudio = role.publishesAudio
     configuration.publishesVideo = role.publishesVideo
-    configuration.audioReceivers = options.hasAudio ? role.sources.count : 0
-    configuration.videoReceivers = options.videoBitrate > 0 ? role.sources.count : 0
+    configuration.audioReceivers = (options.hasAudio ? role.sources.count : 0) + options.others
+    configuration.videoReceivers = (options.videoBitrate > 0 ? role.sources.count : 0) + options.others
     configuration.dialect.asksForLost = options.asksForLost
     let shape = VideoShape(bitrate: max(options.videoBitrate, 30_000))
     configuration.videoInterval = 1_000_000_000 / Int64(LoadOptions.framesPerSecond)
@@ -165,6 +169,10 @@ final class Participant {
     switch word.type {
     case "joined":
       if let interval = word.pingInterval, interval >= 1 { pingInterval = Int64(interval * 1e9) }
+      if let milliseconds = options.pingMilliseconds { pingInterval = Int64(milliseconds) * 1_000_000 }
+    case "pong" where pingSentAt != .never:
+      pings.add(nanoseconds: now.nanoseconds - pingSentAt.nanoseconds)
+      pingSentAt = .never
     case "answer":
       guard let sdp = word.sdp else { return fail("the answer has no SDP") }
       do {
@@ -204,10 +212,23 @@ final class Participant {
     }
     if nextPing <= now, let webSocket {
       nextPing = now.advanced(byNanoseconds: pingInterval)
+      // One at a time: a late answer counts as late as it is.
+      guard pingSentAt == .never else { return schedule() }
+      pingSentAt = now
       webSocket.send(ClientWord.ping.text)
       webSocket.flush()
     }
-    deadline = min(peer.deadline, nextPing, phase == .joining ? joinDeadline : .never)
+    schedule()
+  }
+
+  private func schedule() {
+    deadline = min(peer?.deadline ?? .never, nextPing, phase == .joining ? joinDeadline : .never)
+  }
+
+  /// A ping that is not answered yet counts with the time that it waits already.
+  func notePendingPing(now: Instant) {
+    guard pingSentAt != .never else { return }
+    pings.add(nanoseconds: now.nanoseconds - pingSentAt.nanoseconds)
   }
 
   private var joinDeadline: Instant {

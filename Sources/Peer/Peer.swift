@@ -124,6 +124,7 @@ public struct Peer: ~Copyable {
       hasSlot[slot] && !agreed.send.contains { Int($0.index) == slot }
     }
     sayGoodbye(gone, isAll: false, &context)
+    for slot in gone { senders.pointer(slot).pointee.sealed = nil }
     media = agreed
     indexSections()
   }

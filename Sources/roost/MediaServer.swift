@@ -26,18 +26,14 @@ struct MediaServer {
       ? configuration.media.workers : min(max(ProcessInfo.processInfo.activeProcessorCount, 1), 64)
     engine = try MediaEngine(
       MediaEngine.Configuration(
-        port: UInt16(configuration.media.port), workers: workers,
+        port: UInt16(configuration.media.port), addresses: configuration.media.addresses, workers: workers,
         receiveBuffer: configuration.media.receiveBufferBytes,
         sendBuffer: configuration.media.sendBufferBytes,
         // Any worker may adopt any peer.
         peersPerWorker: configuration.limits.peers,
         publisherMaxBitrate: UInt64(configuration.media.publisherMaxBitrate)),
       clock: clock, dtls: dtls)
-    candidates = Self.candidates(configuration.media.advertise, engine, includesLoopback: development)
-    guard !candidates.isEmpty else {
-      throw StartProblem(
-        description: "no address to offer to clients: no network interface has one; set media.advertise")
-    }
+    candidates = try Self.candidates(configuration.media, engine, includesLoopback: development)
     let verification: ICEVerification =
       switch configuration.ice.verify {
       case .always: .always
@@ -84,14 +80,32 @@ struct MediaServer {
 
   /// Each family as configured, else as the interfaces have it.
   private static func candidates(
-    _ advertise: Configuration.Media.Advertise, _ engine: MediaEngine, includesLoopback: Bool
-  ) -> [SocketAddress] {
+    _ media: Configuration.Media, _ engine: MediaEngine, includesLoopback: Bool
+  ) throws -> [SocketAddress] {
     let found = HostAddresses.list(
-      port: engine.port, includesLoopback: includesLoopback, includesIPv6: engine.hasIPv6)
-    let port = { (address: SocketAddress) in address.port == 0 ? address.with(port: engine.port) : address }
-    let ipv4 = advertise.ipv4.isEmpty ? found.filter(\.isIPv4) : advertise.ipv4.map(port)
-    let ipv6 = advertise.ipv6.isEmpty ? found.filter { !$0.isIPv4 } : advertise.ipv6.map(port)
-    return ipv4 + ipv6
+      port: engine.port, boundTo: media.addresses, includesLoopback: includesLoopback,
+      includesIPv6: engine.hasIPv6)
+    var candidates: [SocketAddress] = []
+    for (advertised, isIPv4) in [(media.advertise.ipv4, true), (media.advertise.ipv6, false)] {
+      switch advertised {
+      case .none: break
+      case .interfaces: candidates += found.filter { $0.isIPv4 == isIPv4 }
+      case .addresses(let addresses):
+        guard media.addresses.isEmpty || media.addresses.contains(where: { $0.isIPv4 == isIPv4 }) else {
+          let family = isIPv4 ? "ipv4" : "ipv6"
+          throw StartProblem(
+            description:
+              "media.advertise.\(family) announces addresses, but media.addresses has none of that family")
+        }
+        candidates += addresses.map { $0.port == 0 ? $0.with(port: engine.port) : $0 }
+      }
+    }
+    guard !candidates.isEmpty else {
+      throw StartProblem(
+        description: "no address to offer to clients: no network interface has one that may be announced; "
+          + "see media.advertise and media.addresses")
+    }
+    return candidates
   }
 }
 

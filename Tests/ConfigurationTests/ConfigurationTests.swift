@@ -41,7 +41,7 @@ struct ConfigurationTests {
     changed.http.addresses.removeLast()
     changed.media.workers = 3
     changed.ice.verify = .onChange
-    changed.media.advertise.ipv6 = [try #require(.init(host: "2001:db8::1", port: 0))]
+    changed.media.advertise.ipv6 = .addresses([try #require(.init(host: "2001:db8::1", port: 0))])
     #expect(try load(changed.json5) == changed)
     changed.keys = ["k": "top secret"]
     #expect(!changed.json5.contains("top secret"))
@@ -75,7 +75,7 @@ struct ConfigurationTests {
     (
       "{\n media: {\n  prot: 1,\n },\n}",
       "roost.json5:3: media.prot: no such option, given 1; did you mean media.port?; expected: one of "
-        + "media.port, media.workers, media.advertise, media.receiveBufferBytes, media.sendBufferBytes, media.codecs, media.publisherMaxBitrate"
+        + "media.port, media.addresses, media.workers, media.advertise, media.receiveBufferBytes, media.sendBufferBytes, media.codecs, media.publisherMaxBitrate"
     ),
     (
       "{\n\n meda: { port: 1 } }",
@@ -85,7 +85,7 @@ struct ConfigurationTests {
     (
       "{ 'media.port': \n'x' }",
       "roost.json5:1: media.port: no such option, given \"x\"; did you mean media.port?; expected: one of "
-        + "media.port, media.workers, media.advertise, media.receiveBufferBytes, media.sendBufferBytes, media.codecs, media.publisherMaxBitrate"
+        + "media.port, media.addresses, media.workers, media.advertise, media.receiveBufferBytes, media.sendBufferBytes, media.codecs, media.publisherMaxBitrate"
     ),
     (
       "{ completelyElse: true }",
@@ -115,12 +115,12 @@ struct ConfigurationTests {
     (
       "{ media: { advertise: { ipv4: ['::1'] } } }",
       "roost.json5:1: media.advertise.ipv4: invalid value [\"::1\"]; "
-        + "expected: a list of 0 to 16 IPv4 addresses that clients can reach"
+        + "expected: a list of up to 16 IPv4 addresses that clients can reach, or \"none\""
     ),
     (
       "{ media: { advertise: { ipv6: ['::'] } } }",
       "roost.json5:1: media.advertise.ipv6: invalid value [\"::\"]; "
-        + "expected: a list of 0 to 16 IPv6 addresses that clients can reach"
+        + "expected: a list of up to 16 IPv6 addresses that clients can reach, or \"none\""
     ),
     (
       "{ keys: { a: 5 } }",
@@ -224,11 +224,39 @@ struct ConfigurationTests {
     }
   }
 
+  @Test func `a family is announced as the interfaces have it, by given addresses, or not at all`() throws {
+    #expect(try load("{}").media.advertise.ipv6 == .interfaces)
+    for loaded in [
+      try load("{ media: { advertise: { ipv6: 'none' } } }"),
+      try load(nil, ["ROOST_MEDIA_ADVERTISE_IPV6": "none"]),
+    ] {
+      #expect(loaded.media.advertise.ipv6 == .none && loaded.media.advertise.ipv4 == .interfaces)
+      #expect(loaded.json5.contains("ipv6: \"none\""))
+      #expect(try load(loaded.json5).media.advertise == loaded.media.advertise)
+    }
+    for wrong in ["None", "no", "none,::1", "0.0.0.0", "::"] {
+      #expect(throws: ConfigurationError.self) { try load(nil, ["ROOST_MEDIA_ADVERTISE_IPV6": wrong]) }
+    }
+    #expect(throws: ConfigurationError.self) { try load("{ media: { advertise: { ipv4: ['none'] } } }") }
+  }
+
+  @Test func `media is bound to addresses of both families, or to all of one`() throws {
+    let loaded = try load("{ media: { addresses: ['192.0.2.1', '::'] } }")
+    #expect(loaded.media.addresses.map(\.host) == ["192.0.2.1", "::"])
+    #expect(try load(loaded.json5).media.addresses == loaded.media.addresses)
+    #expect(try load("{ media: { addresses: [] } }").media.addresses.isEmpty)
+    for wrong in ["['192.0.2.1', '192.0.2.1']", "['eth0']", "['192.0.2.1:80']", "'none'"] {
+      #expect(throws: ConfigurationError.self) { try load("{ media: { addresses: \(wrong) } }") }
+    }
+  }
+
   @Test func `lists and keys come from text too`() throws {
     let loaded = try load(
       nil, ["ROOST_KEYS": "a:s:1,b:t", "ROOST_MEDIA_ADVERTISE_IPV4": "203.0.113.7, 198.51.100.1"])
     #expect(loaded.keys == ["a": "s:1", "b": "t"])
-    #expect(loaded.media.advertise.ipv4.map(\.host) == ["203.0.113.7", "198.51.100.1"])
+    #expect(
+      loaded.media.advertise.ipv4
+        == .addresses(["203.0.113.7", "198.51.100.1"].compactMap { SocketAddress(host: $0, port: 0) }))
     #expect(throws: ConfigurationError.self) { try load(nil, ["ROOST_KEYS": "a:1,a:2"]) }
     #expect(throws: ConfigurationError.self) { try load(nil, ["ROOST_HTTP_ADDRESSES": ""]) }
   }

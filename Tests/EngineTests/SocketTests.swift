@@ -62,15 +62,17 @@ final class FarSocket {
 struct SocketTests {
   /// A worker's socket with what reads from and writes to it.
   final class Near {
-    let socket: UDPSocket
+    let box: UDPSocketBox
+    var socket: UDPSocket { _read { yield box.value } }
     var batch = ReceiveBatch(capacity: 64)
     var sender: SendBatch
     var outbox = Outbox(datagrams: 1_024) { _ in Issue.record("full") }
     let clock = Clock()
 
     init(port: UInt16 = 0) throws {
-      socket = try UDPSocket(port: port, receiveBuffer: 1 << 20, sendBuffer: 1 << 20, sharesPort: true)
-      sender = SendBatch(datagrams: 1_024, family: socket.family)
+      box = UDPSocketBox(
+        try UDPSocket(port: port, receiveBuffer: 1 << 20, sendBuffer: 1 << 20, sharesPort: true))
+      sender = SendBatch(datagrams: 1_024, sockets: WorkerSockets([box]))
     }
 
     var port: UInt16 { socket.port }
@@ -80,7 +82,7 @@ struct SocketTests {
     func queue(_ bytes: [UInt8], _ path: NetworkPath) {
       bytes.withUnsafeBytes { _ = outbox.append($0, path: path) }
     }
-    func send() { sender.send(&outbox, on: socket.descriptor) }
+    func send() { sender.send(&outbox) }
 
     /// What comes within two seconds, `count` of it; nil stands for a datagram that is refused.
     func receive(_ count: Int) -> [(bytes: [UInt8], path: NetworkPath, arrival: Instant)?] {
@@ -167,6 +169,80 @@ struct SocketTests {
       #expect(reply.bytes.count == size && reply.from == Self.loopback6.with(port: near.port))
     }
     #expect(near.statistics.segmented == 3)
+  }
+
+  /// One worker's sockets, bound to addresses of their own.
+  private func bound(_ addresses: [SocketAddress]) throws -> WorkerSockets {
+    var port: UInt16 = 0
+    return WorkerSockets(
+      try addresses.map { address in
+        let socket = try UDPSocket(
+          port: port, address: address, receiveBuffer: 1 << 20, sendBuffer: 1 << 20, sharesPort: true)
+        port = socket.port
+        return UDPSocketBox(socket)
+      })
+  }
+
+  @Test func `sockets that are bound to addresses answer from them, and no other address is served`() throws {
+    let addresses = [Self.loopback(5), Self.loopback(6)] + (Self.hasIPv6 ? [Self.loopback6] : [])
+    let sockets = try bound(addresses)
+    var sender = SendBatch(datagrams: 64, sockets: sockets)
+    var outbox = Outbox(datagrams: 64) { _ in Issue.record("full") }
+    var batch = ReceiveBatch(capacity: 64)
+    let clock = Clock()
+    var far: [FarSocket] = []
+    for (socket, address) in zip(sockets.all, addresses) {
+      let one = try FarSocket(address.isIPv4 ? Self.loopback(1) : Self.loopback6)
+      far.append(one)
+      #expect(one.send([1], to: address.with(port: sockets.port)))
+      usleep(1_000)
+      let count = batch.receive(socket.value.descriptor)
+      try #require(count == 1)
+      let datagram = batch.datagram(0, port: sockets.port, clock: clock.sample())
+      let got = try #require(datagram)
+      #expect(got.path.local == address.with(port: sockets.port))
+      for size in [900, 900, 300] {
+        Array(repeating: UInt8(size / 10), count: size).withUnsafeBytes {
+          _ = outbox.append($0, path: got.path)
+        }
+      }
+    }
+    let elsewhere = NetworkPath(remote: far[0].address, local: Self.loopback(9, port: sockets.port))
+    [7 as UInt8].withUnsafeBytes { _ = outbox.append($0, path: elsewhere) }
+    sender.send(&outbox)
+    for (one, address) in zip(far, addresses) {
+      for size in [900, 900, 300] {
+        let reply = try #require(one.receive())
+        #expect(reply.bytes.count == size && reply.from == address.with(port: sockets.port))
+      }
+    }
+    #expect(sender.statistics.datagrams == UInt64(addresses.count * 3))
+    #expect(sender.statistics.droppedUnreachable == 1)
+    // The kernel refuses it, or it finds no socket.
+    _ = far[0].send([2], to: Self.loopback(7, port: sockets.port))
+    usleep(1_000)
+    for socket in sockets.all {
+      let count = batch.receive(socket.value.descriptor)
+      #expect(count == 0)
+    }
+  }
+
+  @Test(.enabled(if: hasIPv6, "the loopback has no IPv6 here"))
+  func `all addresses of one family leave the other's port free`() throws {
+    let ipv6 = try bound([SocketAddress(high: 0, low: 0, port: 0)])
+    let ipv4 = try UDPSocket(
+      port: ipv6.port, address: SocketAddress(ipv4: 0, 0, 0, 0, port: 0), receiveBuffer: 0, sendBuffer: 0)
+    #expect(ipv4.port == ipv6.port)
+    #expect(ipv4.carries(Self.loopback(1)) && !ipv4.carries(Self.loopback6))
+  }
+
+  @Test func `an address that this host lacks is named`() throws {
+    let error = #expect(throws: SocketError.self) {
+      _ = try UDPSocket(
+        port: 0, address: SocketAddress(ipv4: 203, 0, 113, 77, port: 0), receiveBuffer: 0, sendBuffer: 0)
+    }
+    #expect(error?.description.contains("203.0.113.77") == true)
+    #expect(error?.description.contains("media.addresses") == true)
   }
 
   @Test func `the kernel's stamp lies before now, and in the order of arrival`() throws {

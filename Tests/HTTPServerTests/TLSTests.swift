@@ -51,10 +51,10 @@ struct TLSTests {
   }
 
   @Test func `handshakes of one address are rationed before they cost anything`() async throws {
-    try await withSecureServer(limits: { limits in
-      limits.handshakesPerAddress = 0.1
-      limits.handshakesAtOncePerAddress = 3
-    }) { address in
+    try await withSecureServer {
+      $0.handshakesPerAddress = 0.1
+      $0.handshakesAtOncePerAddress = 3
+    } _: { address in
       for _ in 0..<3 {
         let client = try TestClient(address, tls: true)
         client.send(Self.get("/a"))
@@ -68,11 +68,11 @@ struct TLSTests {
   }
 
   @Test func `handshakes that a trusted proxy passes on are not rationed`() async throws {
-    try await withSecureServer(limits: { limits in
-      limits.handshakesPerAddress = 0.1
-      limits.handshakesAtOncePerAddress = 1
-      limits.proxies = [AddressPrefix("127.0.0.1")!]
-    }) { address in
+    try await withSecureServer {
+      $0.handshakesPerAddress = 0.1
+      $0.handshakesAtOncePerAddress = 1
+      $0.proxies = [AddressPrefix("127.0.0.1")].compactMap(\.self)
+    } _: { address in
       for _ in 0..<3 {
         let client = try TestClient(address, tls: true)
         client.send(Self.get("/a"))

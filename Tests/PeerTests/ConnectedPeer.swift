@@ -67,6 +67,7 @@ final class ConnectedPeer {
 
   func restarts(_ receiver: Int) -> UInt8 { peer.receivers.pointer(receiver).pointee.restarts }
   func trackKind(_ receiver: Int) -> MediaKind { peer.receivers.pointer(receiver).pointee.kind }
+  func keepsPackets(slot: Int) -> Bool { peer.senders.pointer(slot).pointee.sealed != nil }
   func slotKind(_ slot: Int) -> MediaKind { peer.senders.pointer(slot).pointee.forwarder.kind }
   func kind(ofReceiver index: Int) -> MediaKind? { peer.kind(ofReceiver: index) }
   func kind(ofSlot index: Int) -> MediaKind? { peer.kind(ofSlot: index) }

@@ -1,11 +1,17 @@
 """What the running server does with its media options: the addresses that it offers, and where its workers run."""
 
+import json
 import os
 import pathlib
 import re
+import socket
+import struct
+import subprocess
 import unittest
 
-from roost import Roost, hear, say
+from roost import BINARY, Roost, hear, say
+
+LOAD = os.path.join(os.path.dirname(BINARY), "roost-load")
 
 OFFER = (pathlib.Path(__file__).parent.parent / "Fixtures/sdp/chromium-156-audio-video-sendrecv-offer.sdp").read_text()
 
@@ -35,6 +41,52 @@ class AddressTest(unittest.IsolatedAsyncioTestCase):
         self.assertEqual({address for address, _, _ in found if "." in address}, {"203.0.113.7"})
         self.assertEqual({address for address, _, _ in found if ":" in address}, {one for one in own if ":" in one})
         self.assertIn("127.0.0.1", own)
+
+
+    async def test_a_family_that_is_switched_off_is_not_announced(self):
+        with Roost("--media.advertise.ipv6=none") as roost:
+            self.assertFalse([address for address, _, _ in await candidates(roost) if ":" in address])
+        with Roost("--media.advertise.ipv4=none", "--media.advertise.ipv6=2001:db8::7") as roost:
+            self.assertEqual(await candidates(roost), {("2001:db8::7", roost.media_port, "host")})
+
+    async def test_media_is_bound_to_the_given_addresses_and_those_are_announced(self):
+        with Roost("--media.addresses=127.0.0.3,127.0.0.4,::1") as roost:
+            self.assertEqual(bound(roost.media_port), {"127.0.0.3", "127.0.0.4", "::1"})
+            self.assertLessEqual({address for address, _, _ in await candidates(roost)}, {"127.0.0.3", "127.0.0.4", "::1"})
+            for address in ("127.0.0.3", "127.0.0.4"):
+                done = subprocess.run(
+                    [LOAD, "--url", f"ws://{roost.public}", "--json", "--publishers", "2", "--subscribers", "3",
+                     "--video", "500k", "--duration", "2", "--media", f"{address}:{roost.media_port}"],
+                    capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                report = json.loads(done.stdout)
+                self.assertEqual(report["never"], 0, report)
+                self.assertGreater(report["arrivedFirstTime"], 100, report)
+
+    def test_what_cannot_be_meant_stops_the_start_and_says_why(self):
+        for options, words in [
+                (["--media.addresses=203.0.113.77"], ["203.0.113.77", "media.addresses"]),
+                (["--media.addresses=127.0.0.1", "--media.advertise.ipv6=2001:db8::7"], ["media.advertise.ipv6"]),
+                (["--media.advertise.ipv4=none", "--media.advertise.ipv6=none"], ["media.advertise"])]:
+            done = subprocess.run([BINARY, "serve", "--dev", "--http.port=0", "--admin.port=0", "--media.port=17882", *options],
+                                  capture_output=True, text=True, timeout=20)
+            self.assertNotEqual(done.returncode, 0, options)
+            for word in words:
+                self.assertIn(word, done.stderr + done.stdout)
+
+
+def bound(port):
+    """The addresses to which UDP sockets with that port are bound, as the kernel lists them."""
+    found = set()
+    for family, name, words in ((socket.AF_INET, "udp", 1), (socket.AF_INET6, "udp6", 4)):
+        for line in pathlib.Path(f"/proc/net/{name}").read_text().splitlines()[1:]:
+            address, number = line.split()[1].split(":")
+            if int(number, 16) != port:
+                continue
+            packed = b"".join(struct.pack("=I", int(address[8 * word:8 * word + 8], 16)) for word in range(words))
+            text = socket.inet_ntop(family, packed)
+            found.add(text.removeprefix("::ffff:"))
+    return found
 
 
 class WorkerTest(unittest.TestCase):

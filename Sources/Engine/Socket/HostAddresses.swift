@@ -6,11 +6,14 @@ public import Model
 public enum HostAddresses {
   /// - Parameters:
   ///   - port: put into each address.
+  ///   - bound: of these alone, where there are any: single addresses, loopback ones too, and 0.0.0.0 or :: for all of a
+  ///     family.
   ///   - includesLoopback: adds 127.0.0.1 for browsers on the same host.
   /// - Returns: addresses of interfaces that are up, without link-local ones, IPv4 first, in the order of the
   ///   system.
-  public static func list(port: UInt16, includesLoopback: Bool, includesIPv6: Bool = true) -> [SocketAddress]
-  {
+  public static func list(
+    port: UInt16, boundTo bound: [SocketAddress] = [], includesLoopback: Bool, includesIPv6: Bool = true
+  ) -> [SocketAddress] {
     var head: UnsafeMutablePointer<ifaddrs>?
     guard getifaddrs(&head) == 0 else { return [] }
     defer { freeifaddrs(head) }
@@ -28,7 +31,11 @@ public enum HostAddresses {
       guard let address = SocketAddress(UnsafeRawPointer(storage), length: size)?.with(port: port),
         !address.isLinkLocal, !address.isUnspecified, address.isIPv4 || includesIPv6
       else { continue }
-      if address.isLoopback && !(includesLoopback && address.isIPv4) { continue }
+      let isNamed = bound.contains { $0.high == address.high && $0.low == address.low }
+      let isIncluded =
+        bound.isEmpty || isNamed || bound.contains { $0.isUnspecified && $0.isIPv4 == address.isIPv4 }
+      guard isIncluded else { continue }
+      if address.isLoopback && !isNamed && !(includesLoopback && address.isIPv4) { continue }
       if !found.contains(address) { found.append(address) }
     }
     return found.filter(\.isIPv4) + found.filter { !$0.isIPv4 }

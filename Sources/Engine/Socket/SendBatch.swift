@@ -15,6 +15,10 @@ struct SendBatch: ~Copyable {
   private static let controlSize = 128
 
   private let family: Int32
+  private let sockets: WorkerSockets
+  /// By their number, and how many there are.
+  private let descriptors: UnsafeMutablePointer<Int32>
+  private let socketCount: Int
   /// Per path of the batch: first and last entry of its chain. Found by open addressing.
   private let buckets: UnsafeMutablePointer<Chain>
   private let bucketMask: Int
@@ -34,13 +38,21 @@ struct SendBatch: ~Copyable {
       remote: SocketAddress(high: 0, low: 0, port: 0), local: SocketAddress(high: 0, low: 0, port: 0))
     var head: Int32 = -1
     var tail: Int32 = -1
+    /// The socket by which it leaves; -1: we don't have its local address.
+    var socket: Int32 = 0
   }
 
   /// - Parameters:
   ///   - datagrams: the most that an outbox holds.
-  ///   - family: of the socket.
-  init(datagrams: Int, family: Int32) {
-    self.family = family
+  ///   - sockets: by which they leave, each path by the one that has its local address.
+  init(datagrams: Int, sockets: WorkerSockets) {
+    self.sockets = sockets
+    family = sockets.family
+    socketCount = sockets.all.count
+    descriptors = .allocate(capacity: socketCount)
+    for (index, descriptor) in sockets.descriptors.enumerated() {
+      (descriptors + index).initialize(to: descriptor)
+    }
     var size = 16
     while size < datagrams * 2 { size *= 2 }
     bucketMask = size - 1
@@ -59,6 +71,7 @@ struct SendBatch: ~Copyable {
   }
 
   deinit {
+    descriptors.deallocate()
     buckets.deallocate()
     order.deallocate()
     next.deallocate()
@@ -71,12 +84,21 @@ struct SendBatch: ~Copyable {
 
   /// Sends everything and empties the outbox. What the socket's buffer does not take is dropped and counted:
   /// waiting would delay every other peer of the worker.
-  mutating func send(_ outbox: inout Outbox, on descriptor: Int32) {
+  mutating func send(_ outbox: inout Outbox) {
     let paths = gather(outbox)
+    for socket in 0..<socketCount { send(outbox, paths: paths, by: socket) }
+    for position in 0..<paths { buckets[Int(order[position])] = Chain() }
+    outbox.removeAll()
+  }
+
+  /// Sends what leaves by that socket.
+  private mutating func send(_ outbox: borrowing Outbox, paths: Int, by socket: Int) {
+    let descriptor = descriptors[socket]
     var messageCount = 0
     var vectorCount = 0
     for position in 0..<paths {
       let chain = buckets[Int(order[position])]
+      guard Int(chain.socket) == socket else { continue }
       var entry = chain.head
       while entry >= 0 {
         let first = entry
@@ -111,13 +133,11 @@ struct SendBatch: ~Copyable {
       }
     }
     submit(messageCount, descriptor)
-    for position in 0..<paths { buckets[Int(order[position])] = Chain() }
-    outbox.removeAll()
   }
 
   /// Chains the entries by path.
   /// - Returns: how many paths there are.
-  private func gather(_ outbox: borrowing Outbox) -> Int {
+  private mutating func gather(_ outbox: borrowing Outbox) -> Int {
     var paths = 0
     for index in 0..<outbox.count {
       let path = outbox[index].path
@@ -125,15 +145,22 @@ struct SendBatch: ~Copyable {
       while buckets[bucket].head >= 0 && buckets[bucket].path != path { bucket = (bucket &+ 1) & bucketMask }
       next[index] = -1
       if buckets[bucket].head < 0 {
-        buckets[bucket] = Chain(path: path, head: Int32(index), tail: Int32(index))
+        let socket = socketCount == 1 ? 0 : socket(for: path.local)
+        buckets[bucket] = Chain(path: path, head: Int32(index), tail: Int32(index), socket: socket)
         order[paths] = Int32(bucket)
         paths &+= 1
       } else {
         next[Int(buckets[bucket].tail)] = Int32(index)
         buckets[bucket].tail = Int32(index)
       }
+      if socketCount > 1, buckets[bucket].socket < 0 { statistics.droppedUnreachable &+= 1 }
     }
     return paths
+  }
+
+  /// - Returns: -1 for an address that none of them has.
+  private func socket(for local: SocketAddress) -> Int32 {
+    Int32(sockets.all.firstIndex { $0.value.carries(local) } ?? -1)
   }
 
   /// Paths in here were validated, so nobody chooses them to collide.

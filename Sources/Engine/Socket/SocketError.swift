@@ -16,6 +16,8 @@ public struct SocketError: Error, CustomStringConvertible, Sendable {
     switch code {
     case EADDRINUSE:
       return "\(call): \(reason); another program has this UDP port, choose another by media.port"
+    case EADDRNOTAVAIL:
+      return "\(call): \(reason); this host has no such address, see media.addresses"
     case EACCES: return "\(call): \(reason); ports below 1024 need CAP_NET_BIND_SERVICE"
     default: return "\(call): \(reason)"
     }

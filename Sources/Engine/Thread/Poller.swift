@@ -2,16 +2,16 @@ internal import CSystem
 internal import Glibc
 internal import Model
 
-/// What a worker's loop waits on: its socket, and an eventfd by which others wake it.
+/// What a worker's loop waits on: its sockets, and an eventfd by which others wake it.
 final class Poller: Sendable {
   private let poller: Int32
   private let wakeup: Wakeup
 
-  /// - Parameter socket: a descriptor; stays the caller's.
-  init(socket: Int32, wakeup: Wakeup) throws(SocketError) {
+  /// - Parameter sockets: descriptors; they stay the caller's.
+  init(sockets: [Int32], wakeup: Wakeup) throws(SocketError) {
     let poller = epoll_create1(Int32(EPOLL_CLOEXEC))
     guard poller >= 0 else { throw SocketError("epoll_create1") }
-    for descriptor in [socket, wakeup.descriptor] {
+    for descriptor in sockets + [wakeup.descriptor] {
       var event = epoll_event()
       event.events = EPOLLIN.rawValue
       event.data.fd = descriptor
@@ -28,7 +28,8 @@ final class Poller: Sendable {
   deinit { close(poller) }
 
   /// Waits until a datagram is there, somebody woke us, or `deadline` has come.
-  /// - Returns: whether each of the two has something.
+  /// - Returns: whether a socket has something, and whether we were woken; of more than two at once the others are
+  ///   reported next.
   func wait(until deadline: Instant, clock: Clock) -> (socket: Bool, woken: Bool) {
     var timeout: Int32 = -1
     if deadline != .never {

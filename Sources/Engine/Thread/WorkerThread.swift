@@ -5,7 +5,7 @@ internal import Model
 internal import Peer
 internal import Synchronization
 
-/// One worker's thread: pinned to a processor, it owns its socket and core and does nothing but turn the loop
+/// One worker's thread: pinned to a processor, it owns its sockets and core and does nothing but turn the loop
 /// receive → process → send.
 final class WorkerThread: Sendable {
   /// What the thread needs to begin.
@@ -27,17 +27,17 @@ final class WorkerThread: Sendable {
   private static let stepsAhead: Int32 = 10
 
   private let start: Start
-  private let socket: UDPSocketBox
+  private let sockets: WorkerSockets
   private let wakeup: Wakeup
   private let poller: Poller
   private let stopping = Atomic<Bool>(false)
   private let thread = Mutex<pthread_t?>(nil)
 
-  init(_ start: Start, socket: UDPSocketBox, wakeup: Wakeup) throws(SocketError) {
+  init(_ start: Start, sockets: WorkerSockets, wakeup: Wakeup) throws(SocketError) {
     self.start = start
-    self.socket = socket
+    self.sockets = sockets
     self.wakeup = wakeup
-    poller = try Poller(socket: socket.value.descriptor, wakeup: wakeup)
+    poller = try Poller(sockets: sockets.descriptors, wakeup: wakeup)
   }
 
   func run() throws(SocketError) {
@@ -63,14 +63,13 @@ final class WorkerThread: Sendable {
     rs_setname(pthread_self(), "roost-worker-\(start.index)")
     if let processor = start.processor { pin(to: processor) }
     let niceness = goFirst()
-    let descriptor = socket.value.descriptor
     let sender = UnsafeMutablePointer<SendBatch>.allocate(capacity: 1)
-    sender.initialize(to: SendBatch(datagrams: Self.outboxSize, family: socket.value.family))
+    sender.initialize(to: SendBatch(datagrams: Self.outboxSize, sockets: sockets))
     defer {
       sender.deinitialize(count: 1)
       sender.deallocate()
     }
-    let send: (inout Outbox) -> Void = { sender.pointee.send(&$0, on: descriptor) }
+    let send: (inout Outbox) -> Void = { sender.pointee.send(&$0) }
     var core = WorkerCore(
       index: start.index, bridge: start.bridge, limits: start.limits,
       context: PeerContext(
@@ -82,7 +81,9 @@ final class WorkerThread: Sendable {
     while !stopping.load(ordering: .relaxed) {
       let ready = poller.wait(until: core.deadline, clock: start.clock)
       if ready.woken { core.takeMessages(now: start.clock.now) }
-      if ready.socket { receive(&batch, into: &core, send) }
+      if ready.socket {
+        for socket in sockets.all { receive(&batch, from: socket, into: &core, send) }
+      }
       core.poll(now: start.clock.now)
       core.flush(send)
       core.sending = sender.pointee.statistics
@@ -92,7 +93,8 @@ final class WorkerThread: Sendable {
 
   /// Takes what waits, at most a few batches before timers and messages get their turn.
   private func receive(
-    _ batch: inout ReceiveBatch, into core: inout WorkerCore, _ send: (inout Outbox) -> Void
+    _ batch: inout ReceiveBatch, from socket: UDPSocketBox, into core: inout WorkerCore,
+    _ send: (inout Outbox) -> Void
   ) {
     for _ in 0..<4 {
       let count = batch.receive(socket.value.descriptor)
@@ -127,12 +129,6 @@ final class WorkerThread: Sendable {
     // Refused in a cpuset that lacks the processor: then the scheduler decides, as for any thread.
     _ = rs_setaffinity(pthread_self(), set.count, set)
   }
-}
-
-/// A socket that can be handed to its thread.
-final class UDPSocketBox: @unchecked Sendable {
-  let value: UDPSocket
-  init(_ value: consuming UDPSocket) { self.value = value }
 }
 
 /// Apart from any actor: C calls it on the new thread.

@@ -151,7 +151,7 @@ extension ServerLoop {
     counters.answers[refusal.status, default: 0] &+= 1
     let bytes = refusal.response.text(reason: "Content Too Large")
     // A client that doesn't read has no answer, only the end.
-    _ = send(connection.descriptor, bytes, bytes.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
+    _ = send(connection.descriptor, bytes, bytes.count, SocketFlags.dontWait | SocketFlags.noSignal)
   }
 
   private func answer(

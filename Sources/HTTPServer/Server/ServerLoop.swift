@@ -265,7 +265,7 @@ final class ServerLoop {
     connection.socket?.ended(heardClose: connection.frames?.heardClose ?? false)
     connection.frames = nil
     var byte: UInt8 = 0
-    let waits = recv(connection.descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+    let waits = recv(connection.descriptor, &byte, 1, SocketFlags.peek | SocketFlags.dontWait)
     let copy =
       connection.upgraded == nil && !aborted && (waits > 0 || waits < 0 && errno == EAGAIN)
       ? fcntl(connection.descriptor, F_DUPFD_CLOEXEC, 0) : -1
@@ -283,7 +283,7 @@ final class ServerLoop {
   private func discard(_ connection: Connection) {
     let ended = withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 16) { buffer in
       for _ in 0..<16 {
-        let count = recv(connection.descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+        let count = recv(connection.descriptor, buffer.baseAddress, buffer.count, SocketFlags.dontWait)
         if count <= 0 { return count == 0 || errno != EAGAIN && errno != EINTR }
       }
       return false

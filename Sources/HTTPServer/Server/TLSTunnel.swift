@@ -117,7 +117,7 @@ final class TLSTunnel {
   private func readClient() {
     guard !clientEnded else { return }
     withUnsafeTemporaryAllocation(byteCount: TLSSession.largestRecord, alignment: 16) { buffer in
-      let count = recv(client, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+      let count = recv(client, buffer.baseAddress, buffer.count, SocketFlags.dontWait)
       if count < 0, errno == EAGAIN || errno == EINTR { return }
       guard count > 0 else {
         if count < 0 { isOver = true }
@@ -159,7 +159,7 @@ final class TLSTunnel {
   @discardableResult
   private func readInner() -> Bool {
     withUnsafeTemporaryAllocation(byteCount: TLSSession.largestRecord, alignment: 16) { buffer in
-      let count = recv(inner, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+      let count = recv(inner, buffer.baseAddress, buffer.count, SocketFlags.dontWait)
       if count < 0, errno == EAGAIN || errno == EINTR { return false }
       guard count > 0 else {
         innerEnded = true
@@ -260,7 +260,7 @@ private struct ByteQueue {
       let count = bytes.withUnsafeBytes {
         Glibc.send(
           descriptor, $0.baseAddress?.advanced(by: start), $0.count - start,
-          Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
+          SocketFlags.dontWait | SocketFlags.noSignal)
       }
       if count < 0 { return errno == EAGAIN || errno == EINTR }
       start += count

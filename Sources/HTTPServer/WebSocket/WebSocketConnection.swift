@@ -224,7 +224,7 @@ package final class WebSocketConnection {
       wslay_event_set_error(context, Int32(WSLAY_ERR_WOULDBLOCK.rawValue))
       return -1
     }
-    let count = recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+    let count = recv(descriptor, buffer.baseAddress, buffer.count, SocketFlags.dontWait)
     guard count <= 0 else {
       progressed = true
       readBudget -= count
@@ -242,7 +242,7 @@ package final class WebSocketConnection {
   private func transmit(
     _ bytes: UnsafeRawBufferPointer, more: Bool, _ context: wslay_event_context_ptr?
   ) -> Int {
-    let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL) | (more ? Int32(MSG_MORE) : 0)
+    let flags = SocketFlags.dontWait | SocketFlags.noSignal | (more ? Int32(MSG_MORE) : 0)
     let count = Glibc.send(descriptor, bytes.baseAddress, bytes.count, flags)
     if count > 0 {
       progressed = true
@@ -316,7 +316,7 @@ package final class WebSocketConnection {
   private func discard() {
     withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 16) { buffer in
       for _ in 0..<16 {
-        let count = recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+        let count = recv(descriptor, buffer.baseAddress, buffer.count, SocketFlags.dontWait)
         guard count <= 0 else { continue }
         if count == 0 || errno != EAGAIN && errno != EINTR { phase = .gone }
         return

@@ -49,7 +49,8 @@ extension SyntheticPeer {
       }
       return receive(bytes, header, streams[index], sentAt: sentAt, now: now)
     }
-    if let problem { journal.violation(now, "peer \(number) received \(problem)") }
+    guard let problem else { return }
+    if hearsOthers { foreignPackets += 1 } else { journal.violation(now, "peer \(number) received \(problem)") }
   }
 
   /// - Returns: what is wrong with the packet.

@@ -119,6 +119,9 @@ public final class SyntheticPeer {
   /// On a real network datagrams that libsrtp refuses are counted and no violation, since anything may come; and
   /// nobody knows when a packet reached the server, so that its arrival feedback can't be checked.
   package var isOnRealNetwork = false
+  /// Others than synthetic peers send here as well: what can't be read is theirs.
+  package var hearsOthers = false
+  package internal(set) var foreignPackets = 0
   package internal(set) var refusals = Refusals()
 
   /// What libsrtp refused.

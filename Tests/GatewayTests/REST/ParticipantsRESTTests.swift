@@ -239,9 +239,13 @@ struct ParticipantsRESTTests {
     }
     let named = #"{"payload":"","reliable":false,"destinations":["bob","nobody"]}"#
     #expect(await house.ask(.post, data, named).status == 204)
-    #expect(await house.ask(.post, data, #"{"payload":"eA=="}"#).status == 204)
+    // As in LiveKit, an empty list names everybody.
+    #expect(await house.ask(.post, data, #"{"payload":"eA==","destinations":[]}"#).status == 204)
     #expect(try await bob.next("data")["reliable"] as? Bool == false)
     #expect(try await ada.next("data")["payload"] as? String == "eA==")
+    #expect(try await bob.next("data")["payload"] as? String == "eA==")
+    #expect(try await ada.verdict("data", #""payload":"eQ==","destinations":[]"#) == "ok")
+    #expect(try await bob.next("data")["payload"] as? String == "eQ==")
     let most = String(repeating: "A", count: 21_848)
     #expect(await house.ask(.post, data, #"{"payload":"\#(most)"}"#).status == 204)
     for body in [

@@ -151,6 +151,21 @@ struct RoomsRESTTests {
     #expect(house.directory.counts.refusedFull == 4)
   }
 
+  @Test func `a room may have no more than the server lets any room have`() async throws {
+    var limits = House.limits()
+    limits.participantsPerRoom = 5
+    let house = try House(limits: limits)
+    let tooMany = await house.ask(.post, "/v1/rooms", #"{"name":"a","maxParticipants":6}"#)
+    #expect(tooMany.status == 400 && tooMany.detail?.contains("5") == true)
+    #expect(await house.ask(.get, "/v1/rooms/a").status == 404)
+    #expect(await house.ask(.post, "/v1/rooms", #"{"name":"a","maxParticipants":5}"#).status == 201)
+    let raised = await house.ask(.patch, "/v1/rooms/a", #"{"maxParticipants":6,"metadata":"m"}"#)
+    #expect(raised.status == 400 && raised.problem == tooMany.problem)
+    // Nothing of a refused change is done.
+    let room = await house.ask(.get, "/v1/rooms/a")
+    #expect(room["maxParticipants"] == 5 as NSNumber && room["metadata"] == nil)
+  }
+
   @Test func `where rooms are made by their operator alone, nobody makes one by coming`() async throws {
     var limits = House.limits()
     limits.makesRooms = false
