@@ -81,6 +81,11 @@ accept: ## every promise at its full figures, as one table: what hasn't held at 
 	@scripts/install accept
 	@scripts/accept $(if $(AGAIN),--again) $(if $(CHECK),build $(CHECK))
 
+.PHONY: mutants
+mutants: ## one planted mistake at a time, which the tests have to find; NAME="…" picks some
+	@scripts/install test
+	@scripts/mutants $(NAME)
+
 .PHONY: tsan
 tsan: ## the Swift tests under the thread sanitizer; FILTER="…" picks some
 	@scripts/install build
@@ -110,4 +115,4 @@ format: ## format the sources in place
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf .build .build-defects .build-python .build-go out
+	rm -rf .build .build-defects .build-mutants .build-python .build-go out

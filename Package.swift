@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Mistakes for the simulation to find are compiled in only where this says so, which no server is.
+/// Mistakes for the tests and the simulation to find are compiled in only where this says so, which no server is.
 let defects: [SwiftSetting] =
   Context.environment["ROOST_DEFECTS"] == "1" ? [.define("PLANTED_DEFECTS")] : []
 
@@ -47,7 +47,7 @@ let package = Package(
     module("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media"]),
     module("Engine", ["Model", "Wire", "Crypto", "ICE", "Media", "Peer", "CSystem"]),
     module("HTTPServer", ["Model", "Crypto", "CSystem", "CMicroHTTPD", "CWslay"]),
-    module("WebSocketClient", ["Crypto", "CCurl", "CWslay"]),
+    module("WebSocketClient", ["Model", "Crypto", "CCurl", "CWslay"]),
     module("Configuration", ["Model"]),
     module("Rooms", ["Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine"]),
     .target(

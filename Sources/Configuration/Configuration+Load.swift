@@ -1,3 +1,7 @@
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 extension Configuration {
   /// Puts a configuration together: the defaults, then the file, the environment, the command line.
   /// - Parameters:
@@ -44,11 +48,21 @@ extension Configuration {
         continue
       }
       if known.contains(name) { continue }
-      guard let meant = known.sorted().first(where: { Suggestion.distance(name, $0) <= 2 }) else {
+      #if PLANTED_DEFECTS
+        let slip = PlantedDefect.isOn(.twoLetters) ? 1 : 2
+      #else
+        let slip = 2
+      #endif
+      guard let meant = known.sorted().first(where: { Suggestion.distance(name, $0) <= slip }) else {
         ignored.append(name)
         continue
       }
-      let mayBeSecret = ["KEY", "SECRET", "TOKEN"].contains { name.contains($0) }
+      #if PLANTED_DEFECTS
+        let mayBeSecret =
+          !PlantedDefect.isOn(.secretShown) && ["KEY", "SECRET", "TOKEN"].contains { name.contains($0) }
+      #else
+        let mayBeSecret = ["KEY", "SECRET", "TOKEN"].contains { name.contains($0) }
+      #endif
       throw ConfigurationError(
         source: .environment(name), option: "",
         problem: .unknownOption(

@@ -1,8 +1,17 @@
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// Variables by which container platforms name other services to a process (Docker's links, which Kubernetes sets for
 /// every service of the namespace).
 enum ServiceLink {
   /// As in `tcp://10.0.0.1:7880`, which no option of ours takes.
-  static func isAddress(_ value: String) -> Bool { value.hasPrefix("tcp://") || value.hasPrefix("udp://") }
+  static func isAddress(_ value: String) -> Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.serviceOverUdp) { return value.hasPrefix("tcp://") }
+    #endif
+    return value.hasPrefix("tcp://") || value.hasPrefix("udp://")
+  }
 
   /// As in `ROOST_SERVICE_HOST`, `ROOST_MEDIA_SERVICE_PORT_RTP` and `ROOST_PORT_7880_TCP_ADDR`.
   static func isName(_ name: String) -> Bool {

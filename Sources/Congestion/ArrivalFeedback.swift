@@ -94,6 +94,9 @@ public struct ArrivalFeedback: ~Copyable {
       !seen.containsAny(from: reportedTop &+ 1, upTo: base)
     {
       base = reportedTop &+ 1
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.lossBetween) { base = first.sequence }
+      #endif
     }
     let room = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(buffer.count, Self.maximumSize)])
     guard
@@ -122,6 +125,9 @@ public struct ArrivalFeedback: ~Copyable {
     // Numbers of before a sender's new beginning lie above the window; they don't count for what comes now.
     if next &- 1 > reportedTop, next &- 1 <= seen.top { reportedTop = next &- 1 }
     feedbackCount &+= 1
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.messageNumber) { feedbackCount = 0 }
+    #endif
     pendingCount -= taken
     pending.update(from: pending + taken, count: pendingCount)
     if pendingCount == 0 { deadline = .never }

@@ -1,3 +1,7 @@
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// Which of the last 4,096 extended sequence numbers occurred.
 struct SequenceWindow {
   static let size: Int64 = 4_096
@@ -26,6 +30,11 @@ struct SequenceWindow {
 
   /// False for numbers outside of the window.
   func contains(_ sequence: Int64) -> Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.windowEnd), top &- sequence == Self.size {
+        return bits[word(sequence)] & mask(sequence) != 0
+      }
+    #endif
     guard sequence <= top, top &- sequence < Self.size else { return false }
     return bits[word(sequence)] & mask(sequence) != 0
   }

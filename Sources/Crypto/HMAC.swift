@@ -1,5 +1,9 @@
 internal import COpenSSL
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// A keyed digest (RFC 2104), ready for any number of messages under one key.
 ///
 /// The key is scheduled once; each message is `begin`, any number of `update`, `finish`.
@@ -77,6 +81,11 @@ public struct HMAC: ~Copyable, @unchecked Sendable {
 
   /// Whether two codes are the same, in a time that depends on their length alone.
   public static func isEqual(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.codePrefix), let first = a.baseAddress, let second = b.baseAddress {
+        return CRYPTO_memcmp(first, second, min(a.count, b.count)) == 0
+      }
+    #endif
     guard a.count == b.count else { return false }
     guard let first = a.baseAddress, let second = b.baseAddress else { return true }
     return CRYPTO_memcmp(first, second, a.count) == 0

@@ -30,6 +30,9 @@ struct Consent: Sendable {
 
   /// An authenticated sign that the far end listens; once expired, consent doesn't come back.
   mutating func grant(at now: Instant) {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.consentRevived) { granted = max(granted, now) }
+    #endif
     if !isExpired(at: now) { granted = max(granted, now) }
   }
 

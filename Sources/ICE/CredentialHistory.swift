@@ -57,6 +57,9 @@ struct CredentialHistory: ~Copyable {
       return current.verifyRequest(message, datagram)
         ? .valid(generation: current.generation) : .invalid(.badIntegrity)
     }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.oldFragment) { return .invalid(.unknownUfrag) }
+    #endif
     guard var older = previous.take() else { return .invalid(.unknownUfrag) }
     var verdict = Verdict.invalid(.unknownUfrag)
     if older.isAddressed(by: message, in: datagram) {

@@ -1,3 +1,7 @@
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// Durations in buckets that are at most 1/32 of their value wide; fixed in size, however many there are.
 struct LatencyHistogram: Sendable {
   private static let steps = 32
@@ -22,7 +26,12 @@ struct LatencyHistogram: Sendable {
   /// Microseconds; the upper end of the bucket that holds the share, so never too good. Nil without samples.
   func percentile(_ share: Double) -> Double? {
     guard count > 0 else { return nil }
-    let wanted = max(1, UInt64((Double(count) * share).rounded(.up)))
+    #if PLANTED_DEFECTS
+      let wanted = max(
+        1, UInt64((Double(count) * share).rounded(PlantedDefect.isOn(.roundedDown) ? .down : .up)))
+    #else
+      let wanted = max(1, UInt64((Double(count) * share).rounded(.up)))
+    #endif
     var seen: UInt64 = 0
     for index in counts.indices {
       seen += counts[index]

@@ -32,6 +32,9 @@ struct TrackTally {
     // No publisher makes more in the longest run.
     guard word < Self.wordLimit else { return false }
     while arrived.count <= word { arrived.append(0) }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.repeatsCounted) { arrived[word] &= ~(1 << UInt64(bit)) }
+    #endif
     guard arrived[word] & 1 << UInt64(bit) == 0 else {
       duplicates += 1
       return false

@@ -45,6 +45,9 @@ public struct Log: Sendable {
 
   private func log(_ level: LogLevel, _ message: String, _ fields: KeyValuePairs<String, String>) {
     guard level <= self.level else { return }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.logLevel), level == self.level { return }
+    #endif
     var line = "\(Self.timestamp()) \(level.name) \(message)"
     for (key, value) in fields { line += " \(key)=\(Self.quote(value))" }
     write(line)
@@ -84,7 +87,12 @@ public struct Log: Sendable {
 
   /// What ends a line, turns the direction of writing, or hides.
   private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.logSeparator), scalar.properties.generalCategory == .lineSeparator {
+        return false
+      }
+    #endif
+    return switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse: true
     default: false
     }

@@ -25,7 +25,10 @@ public struct AddressPrefix: Hashable, Sendable {
 
   /// Whether the address, whatever its port, is one of them.
   public func contains(_ other: SocketAddress) -> Bool {
-    other.isIPv4 == address.isIPv4 && Self.masked(other, bits) == address
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.otherFamily) { return Self.masked(other, bits) == address }
+    #endif
+    return other.isIPv4 == address.isIPv4 && Self.masked(other, bits) == address
   }
 
   private static func masked(_ address: SocketAddress, _ bits: Int) -> SocketAddress {

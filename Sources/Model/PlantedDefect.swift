@@ -1,7 +1,262 @@
 #if PLANTED_DEFECTS
   /// Mistakes that are in no build but that of `ROOST_DEFECTS=1`, where one of them is switched on at a time: what finds
-  /// mistakes has to find these.
+  /// mistakes has to find these. Which tests are to find each says `scripts/mutants.list`.
   public enum PlantedDefect: String, CaseIterable, Sendable {
+    // MARK: - Model
+
+    /// A network of IPv4 addresses has IPv6 ones in it, where their bits agree.
+    case otherFamily = "other-family"
+    /// Milliseconds below a hundred are written without the zeros before them.
+    case wallMilliseconds = "wall-milliseconds"
+    // MARK: - Logging
+
+    /// What has just the level that is asked for isn't written.
+    case logLevel = "log-level"
+    /// A line separator in a value stays as it is.
+    case logSeparator = "log-separator"
+    // MARK: - Wire
+
+    /// The mask of a NACK is read one number too low.
+    case nackMask = "nack-mask"
+    /// A distance of 256 ticks goes into one byte.
+    case deltaByte = "delta-byte"
+    /// Attributes behind MESSAGE-INTEGRITY count, which nobody has signed.
+    case afterIntegrity = "after-integrity"
+    /// The zeros behind a name that ends on a word are taken for the next source.
+    case namePadding = "name-padding"
+    /// Of the sources that say goodbye the last is left out.
+    case goodbyeShort = "goodbye-short"
+    // MARK: - Crypto
+
+    /// A packet just as old as the window is long counts as one within.
+    case replayWindow = "replay-window"
+    /// A number half way round counts as one of the round before.
+    case halfWay = "half-way"
+    /// A code that is cut off counts as equal.
+    case codePrefix = "code-prefix"
+    /// Of several fingerprints the last alone decides.
+    case lastFingerprint = "last-fingerprint"
+    /// A greeting is known by its length alone.
+    case helloLength = "hello-length"
+    // MARK: - ICE
+
+    /// Consent that has ended comes back with a late answer.
+    case consentRevived = "consent-revived"
+    /// A nomination of the same value as the last counts once more.
+    case nominationAgain = "nomination-again"
+    /// An answer to a check of before the challenge settles it.
+    case oldAnswer = "old-answer"
+    /// After a restart checks with the credentials of before it are refused at once.
+    case oldFragment = "old-fragment"
+    // MARK: - Congestion
+
+    /// A number just outside of the window counts as seen.
+    case windowEnd = "window-end"
+    /// What is lost between two messages is in neither.
+    case lossBetween = "loss-between"
+    /// The messages are not numbered on.
+    case messageNumber = "message-number"
+    // MARK: - Media
+
+    /// A late packet counts as the highest that was sent.
+    case lateIsHighest = "late-is-highest"
+    /// An id of seven bits is kept as one of fifteen for the next source.
+    case pictureIdWidth = "picture-id-width"
+    /// A new source begins with the picture id that the last one ended with.
+    case pictureIdRepeated = "picture-id-repeated"
+    /// A packet of the source before is looked for in the present one's history.
+    case nackOtherSource = "nack-other-source"
+    /// A source may run ahead of its slots as far as it likes.
+    case runsAhead = "runs-ahead"
+    /// The source that is just as far ahead as it may be is joined again.
+    case runsAheadByOne = "runs-ahead-by-one"
+    /// The next source goes on from the last timestamp, though one before it was later.
+    case lastNotLatest = "last-not-latest"
+    /// Sender reports count the bytes of headers as well.
+    case octetsWithHeader = "octets-with-header"
+    /// Reports go on counting losses from where the source started over.
+    case reportAfterRestart = "report-after-restart"
+    /// After a restart the sender report of before it is still answered.
+    case reportOfBefore = "report-of-before"
+    /// A track that is let go again asks for no key frame.
+    case unmuteWithoutPicture = "unmute-without-picture"
+    /// A missing packet is asked for before it may have been overtaken.
+    case nackEarly = "nack-early"
+    /// A packet is sent again however often it is asked for within a round trip.
+    case askedAgainSoon = "asked-again-soon"
+    /// The time of the last request for a key frame is forgotten when the key frame comes.
+    case keyFrameFlood = "key-frame-flood"
+    // MARK: - Negotiation
+
+    /// A section whose source is forbidden is accepted.
+    case forbiddenSection = "forbidden-section"
+    /// Candidates stand in an answer's first section alone.
+    case candidatesFirst = "candidates-first"
+    /// Parameters of a format are parsed however long they are.
+    case formatUnbounded = "format-unbounded"
+    /// A retransmission format is taken whatever its clock.
+    case rtxClock = "rtx-clock"
+    /// An extension may change its id from one offer to the next.
+    case extensionMoved = "extension-moved"
+    // MARK: - Peer
+
+    /// The second compound of sender reports is sealed under the first one's source.
+    case secondCompound = "second-compound"
+    /// Reports of a retransmission stream move its publisher's clock.
+    case rtxReportClock = "rtx-report-clock"
+    /// A goodbye of a retransmission stream ends the media's as well.
+    case rtxGoodbye = "rtx-goodbye"
+    /// A report and its name are parted where a compound is full.
+    case compoundOverfull = "compound-overfull"
+    /// A slot that goes leaves without a goodbye.
+    case noGoodbye = "no-goodbye"
+    // MARK: - Engine
+
+    /// What comes while a peer moves on once more overtakes what waits.
+    case secondHandOver = "second-hand-over"
+    /// What has waited is done in the wrong order.
+    case heldBackwards = "held-backwards"
+    /// A path that was pushed beyond a gap at the table's end isn't found again.
+    case pathGap = "path-gap"
+    /// A path is taken by a check that has proven nothing.
+    case pathDisplaced = "path-displaced"
+    /// A path isn't given back when who took it goes.
+    case pathNotReturned = "path-not-returned"
+    /// A timer that moves down looks at one of two places alone.
+    case timerChild = "timer-child"
+    /// What the end of a ring leaves unused isn't counted as taken.
+    case ringOverrun = "ring-overrun"
+    /// A path leads after a peer that went from here however long ago.
+    case departedForEver = "departed-for-ever"
+    /// Checks that were answered still count against their fragment.
+    case pendingCount = "pending-count"
+    // MARK: - HTTPServer
+
+    /// A chunked body past its bound is read on, and thrown away.
+    case bodyReadOn = "body-read-on"
+    /// What a zero byte cuts off a field's value isn't missed.
+    case fieldCut = "field-cut"
+    /// An address may begin as many TLS handshakes as it likes.
+    case handshakesUnrationed = "handshakes-unrationed"
+    /// The address that a client makes up is taken for its own.
+    case leftmostAddress = "leftmost-address"
+    /// One address may have all connections.
+    case addressUnbounded = "address-unbounded"
+    /// Connections that have ended still count for their address.
+    case addressNotReleased = "address-not-released"
+    /// An address may ask once more at once than its burst.
+    case burstAndOne = "burst-and-one"
+    // MARK: - WebSocketClient
+
+    /// A secure address without a port is looked for at port 80.
+    case securePort = "secure-port"
+    // MARK: - Rooms
+
+    /// Who is hidden is named when its permissions change.
+    case hiddenPermissions = "hidden-permissions"
+    /// Who comes is told of those who are hidden.
+    case hiddenPresent = "hidden-present"
+    /// A message names who is hidden as its sender.
+    case hiddenSender = "hidden-sender"
+    /// The quality of who is hidden is told to all.
+    case hiddenQuality = "hidden-quality"
+    /// Everybody is told when who is hidden is away.
+    case hiddenAway = "hidden-away"
+    /// A list of unknown sources alone allows all of them.
+    case unknownSource = "unknown-source"
+    /// A token is good for twice the leeway after its end.
+    case tokenLeeway = "token-leeway"
+    /// A renewed token lives as long as the first one, without a bound.
+    case renewedForEver = "renewed-for-ever"
+    /// A room may be named by a dot, which addresses drop.
+    case nameOfDots = "name-of-dots"
+    /// Who administers no room named in the token administers every room.
+    case adminOfNothing = "admin-of-nothing"
+    /// A camera may be published in a section of sound.
+    case sourceOfAnyKind = "source-of-any-kind"
+    /// Who is let in while it is being removed stays.
+    case removalRaced = "removal-raced"
+    /// A token of the second of its removal is let in.
+    case removalSameSecond = "removal-same-second"
+    /// A removal is forgotten with an older one of the same identity.
+    case removalForgotten = "removal-forgotten"
+    /// Who is absent is removed without being remembered.
+    case removalOfAbsent = "removal-of-absent"
+    /// A room that is closed waits for somebody to come back.
+    case closedRoomWaits = "closed-room-waits"
+    /// A room's own limit may be above the server's.
+    case aboveTheServer = "above-the-server"
+    /// A track that was withdrawn comes back as a camera or microphone.
+    case withdrawnSource = "withdrawn-source"
+    /// A track that was withdrawn is published again by the next offer.
+    case withdrawnPublished = "withdrawn-published"
+    /// An administrator's mute ends with its track.
+    case muteShakenOff = "mute-shaken-off"
+    /// Where all sections are stopped the workers hear nothing of it.
+    case stoppedFlowsOn = "stopped-flows-on"
+    /// Each of a participant's screens comes before everybody's cameras.
+    case screensLead = "screens-lead"
+    /// A participant's second camera counts like everybody's first.
+    case allFirst = "all-first"
+    /// Events of a room's older life are asked for, and those of the present one come.
+    case eventsOfBefore = "events-of-before"
+    /// A message to an empty list of identities reaches nobody.
+    case nobodyInParticular = "nobody-in-particular"
+    /// A sample that comes late makes a participant one that was heard long ago.
+    case heardBackwards = "heard-backwards"
+    // MARK: - Configuration
+
+    /// A service's address over UDP is taken for an option's value.
+    case serviceOverUdp = "service-over-udp"
+    /// A variable that differs from an option's by two letters is passed over.
+    case twoLetters = "two-letters"
+    /// The value of a variable that may be a token is shown in the error.
+    case secretShown = "secret-shown"
+    /// A token that joins the room named * is made.
+    case everyRoomJoined = "every-room-joined"
+    /// Minutes on the command line count as hours.
+    case minutesAsHours = "minutes-as-hours"
+    // MARK: - Gateway
+
+    /// A page may read whose origin begins like an allowed one.
+    case originPrefix = "origin-prefix"
+    /// A page of another port of an allowed host may read.
+    case originPort = "origin-port"
+    /// While trying out a page is served whose origin begins like the server's own.
+    case developmentOrigin = "development-origin"
+    /// Before it is known who is there a second message is read.
+    case secondMessage = "second-message"
+    /// However many short messages there are, they cost their bytes alone.
+    case shortForNothing = "short-for-nothing"
+    /// The quotes of a request's id count for its length.
+    case idWithQuotes = "id-with-quotes"
+    /// A request of an unknown type has no answer.
+    case unknownUnanswered = "unknown-unanswered"
+    /// A resume token is good for a second socket.
+    case resumedTwice = "resumed-twice"
+    /// A resume token whose socket broke is lost with it.
+    case resumeLost = "resume-lost"
+    /// A request that comes again while it is being done is done twice.
+    case doneTwice = "done-twice"
+    /// The life of a room that a request names is passed over.
+    case lifeUnread = "life-unread"
+    /// The name for a relay ends in milliseconds.
+    case relayInMilliseconds = "relay-in-milliseconds"
+    // MARK: - Load
+
+    /// A percentile is that of the packet before.
+    case roundedDown = "rounded-down"
+    /// A packet that comes again counts as one that came.
+    case repeatsCounted = "repeats-counted"
+    // MARK: - roost
+
+    /// SIGTERM ends the server at once.
+    case noPatience = "no-patience"
+    /// A second SIGTERM is waited out like the first.
+    case secondSignal = "second-signal"
+
+    // MARK: - The simulation's to find
+
     /// A stream's numbers jump where another source takes over.
     case sequenceJump = "sequence-jump"
     /// Two packets go out under one index.
@@ -15,9 +270,14 @@
     /// A session ends without a word on its socket.
     case lostClosed = "lost-closed"
 
-    /// Set once, before anything runs.
-    public nonisolated(unsafe) static var active: PlantedDefect?
+    /// Set once, before anything runs; unless it is, what the environment says.
+    public nonisolated(unsafe) static var active: PlantedDefect? =
+      variable("ROOST_DEFECT").flatMap { PlantedDefect(rawValue: String(cString: $0)) }
 
     @inlinable public static func isOn(_ defect: PlantedDefect) -> Bool { active == defect }
   }
+
+  /// `getenv`, without the C library, which nothing else here needs.
+  @_silgen_name("getenv")
+  private func variable(_ name: UnsafePointer<CChar>) -> UnsafePointer<CChar>?
 #endif

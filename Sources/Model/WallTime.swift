@@ -25,6 +25,9 @@ public struct WallTime: Hashable, Comparable, Sendable {
     let (year, month, day) = Self.date(days)
     let pad = { (value: Int64, width: Int) in
       let digits = String(value)
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.wallMilliseconds), width == 3 { return digits }
+      #endif
       return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
     return "\(pad(year, 4))-\(pad(month, 2))-\(pad(day, 2))"

@@ -25,7 +25,12 @@ struct ExtensionIDs: Equatable {
   }
 
   /// This extension may have this id.
-  func takes(_ kind: HeaderExtension, _ id: UInt8) -> Bool { agreed[kind] == 0 || agreed[kind] == id }
+  func takes(_ kind: HeaderExtension, _ id: UInt8) -> Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.extensionMoved) { return true }
+    #endif
+    return agreed[kind] == 0 || agreed[kind] == id
+  }
 
   /// A section was accepted.
   mutating func adopt(_ terms: SectionTerms, listing extensions: [ExtensionAttribute]) {

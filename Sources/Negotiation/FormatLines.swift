@@ -1,5 +1,9 @@
 import Wire
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// What a section says of each payload type, found in one walk over its lines.
 struct FormatLines {
   struct Entry {
@@ -48,7 +52,10 @@ struct FormatLines {
 
   /// The first of the same clock.
   func retransmission(of payloadType: UInt8, clockRate: UInt32) -> UInt8? {
-    retransmissions[payloadType]?.first { self[$0].map?.clockRate == clockRate }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.rtxClock) { return retransmissions[payloadType]?.first }
+    #endif
+    return retransmissions[payloadType]?.first { self[$0].map?.clockRate == clockRate }
   }
 }
 
@@ -93,7 +100,12 @@ struct FormatParameters {
 
   /// - Returns: nil for more than anybody needs.
   init?(_ text: String) {
-    guard text.utf8.count <= Self.maximumBytes else { return nil }
+    #if PLANTED_DEFECTS
+      let isLong = !PlantedDefect.isOn(.formatUnbounded) && text.utf8.count > Self.maximumBytes
+    #else
+      let isLong = text.utf8.count > Self.maximumBytes
+    #endif
+    guard !isLong else { return nil }
     self.text = text
     pairs = FormatAttribute(payloadType: 0, parameters: text).pairs
   }

@@ -55,12 +55,17 @@ extension Negotiator {
       // both are ignored there (RFC 9143 §7.3.3, RFC 3264 §6), and some clients need them: aiortc takes
       // the candidates of the last section, and refuses an answer in which one section has no credentials, codecs
       // or `rtcp-mux`.
+      #if PLANTED_DEFECTS
+        let isListed = !PlantedDefect.isOn(.candidatesFirst) || index == 0
+      #else
+        let isListed = true
+      #endif
       if let transport {
         let port = description.port
         local.describe(
           &description, credentials: transport.localCredentials,
           setup: transport.remote.role == .server ? .passive : .active,
-          trickles: offer.attributes(of: section).iceOptions.contains("trickle"), listsCandidates: true)
+          trickles: offer.attributes(of: section).iceOptions.contains("trickle"), listsCandidates: isListed)
         if !verdicts[index].isBundled { description.port = port }
       }
       answer.media.append(description)
@@ -191,6 +196,9 @@ private struct OfferReading {
     let section = offer.media[index]
     if let reason = codecs[index].refusal { throw reason }
     guard members.contains(index) else { throw .notBundled }
+    #if PLANTED_DEFECTS
+      let forbidden = PlantedDefect.isOn(.forbiddenSection) ? [] : self.forbidden
+    #endif
     guard !forbidden.contains(index) else { throw .notAllowed }
     let attributes = offer.attributes(of: section)
     return try SectionTerms(

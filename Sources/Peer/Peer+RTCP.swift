@@ -57,7 +57,12 @@ extension Peer {
   /// A sender that doesn't send, or whose stream we don't have, may leave as it likes.
   private mutating func receiveGoodbye(_ ssrc: UInt32, _ context: inout PeerContext) {
     guard let stream = streams.find(ssrc) else { return context.counters.count(.rtcpForeignStream) }
-    guard !stream.isRTX else { return }
+    #if PLANTED_DEFECTS
+      let isMedia = PlantedDefect.isOn(.rtxGoodbye) || !stream.isRTX
+    #else
+      let isMedia = !stream.isRTX
+    #endif
+    guard isMedia else { return }
     receivers.pointer(Int(stream.receiver)).pointee.goodbye()
   }
 
@@ -66,7 +71,12 @@ extension Peer {
   ) {
     guard let stream = streams.find(report.ssrc) else { return context.counters.count(.rtcpForeignStream) }
     // The retransmissions' own clock says nothing new.
-    guard !stream.isRTX else { return }
+    #if PLANTED_DEFECTS
+      let isMedia = PlantedDefect.isOn(.rtxReportClock) || !stream.isRTX
+    #else
+      let isMedia = !stream.isRTX
+    #endif
+    guard isMedia else { return }
     let index = Int(stream.receiver)
     if !clocks[clockIndex[index]].report(report.ntp, arrival: now, epoch: context.epoch) {
       context.counters.count(.clockStepped)

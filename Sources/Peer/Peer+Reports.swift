@@ -53,11 +53,21 @@ extension Peer {
       else { continue }
       let cname = sender.pointee.section.cname
       // A report and its name stay together; when they don't fit any more the next compound begins.
-      if writer.size + 28 + 16 + cname.utf8.count > Self.compoundSize {
+      #if PLANTED_DEFECTS
+        let name = PlantedDefect.isOn(.compoundOverfull) ? 0 : 16 + cname.utf8.count
+      #else
+        let name = 16 + cname.utf8.count
+      #endif
+      if writer.size + 28 + name > Self.compoundSize {
         send(writer.size, source: source, &context)
         writer = RTCPWriter(into: compoundBuffer(&context))
       }
-      if writer.size == 0 { source = report.ssrc }
+      #if PLANTED_DEFECTS
+        let isFirst = writer.size == 0 && !(PlantedDefect.isOn(.secondCompound) && source != reportSSRC)
+      #else
+        let isFirst = writer.size == 0
+      #endif
+      if isFirst { source = report.ssrc }
       writer.append(report)
       writer.append(cname: cname, ssrc: report.ssrc)
     }
@@ -127,6 +137,9 @@ extension Peer {
 
   /// The slots' streams end, and so does the source of our reports, if they are all.
   mutating func sayGoodbye(_ slots: [Int], isAll: Bool, _ context: inout PeerContext) {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.noGoodbye), !isAll { return }
+    #endif
     guard takesMedia else { return }
     var ssrcs: InlineArray<31, UInt32> = InlineArray(repeating: 0)
     var count = 0

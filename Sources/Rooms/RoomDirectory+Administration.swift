@@ -27,7 +27,11 @@ extension RoomDirectory {
 
   /// A room's own limits stay below the server's.
   func check(_ settings: RoomSettings) throws(AdministrationError) {
-    let most = limits.participantsPerRoom
+    #if PLANTED_DEFECTS
+      let most = PlantedDefect.isOn(.aboveTheServer) ? .max : limits.participantsPerRoom
+    #else
+      let most = limits.participantsPerRoom
+    #endif
     if let wanted = settings.maxParticipants, wanted > most { throw .aboveLimit("maxParticipants", most) }
   }
 
@@ -53,7 +57,11 @@ extension RoomDirectory {
     let found = state.withLock { state -> (room: Room, isEmpty: Bool)? in
       guard let room = state.rooms[name] else { return nil }
       // Who is on the way in is ended on arrival; it goes with the last of them.
-      state.settings[name]?.departureTimeout = 0
+      #if PLANTED_DEFECTS
+        if !PlantedDefect.isOn(.closedRoomWaits) { state.settings[name]?.departureTimeout = 0 }
+      #else
+        state.settings[name]?.departureTimeout = 0
+      #endif
       let isEmpty = state.sessions[name] == nil
       if isEmpty { state.forget(name) }
       return (room, isEmpty)
@@ -78,6 +86,13 @@ extension RoomDirectory {
   public func remove(_ identity: String, from room: String) async throws(AdministrationError) {
     let now = seconds
     // First, so that none slips in between; the room asks again as it lets one in.
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.removalOfAbsent),
+        state.withLock({ $0.sessions[room]?.sessions(of: identity) ?? 0 }) == 0
+      {
+        return
+      }
+    #endif
     let (isRemembered, found) = state.withLock { state in
       (state.removals.insert(room: room, identity: identity, now: now), state.rooms[room])
     }

@@ -1,3 +1,7 @@
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// Where a WebSocket is: `ws://host[:port]/path` or `wss://…`; `http` and `https` are taken as the same.
 public struct WebSocketURL: Equatable, Sendable {
   public var isSecure: Bool
@@ -32,6 +36,9 @@ public struct WebSocketURL: Equatable, Sendable {
       host = String(authority[..<colon])
     } else {
       port = isSecure ? 443 : 80
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.securePort) { port = 80 }
+      #endif
       host = String(authority)
     }
     guard !host.isEmpty, authority.first == "[" || !host.contains(":") else { return nil }

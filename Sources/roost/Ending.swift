@@ -4,6 +4,10 @@ internal import HTTPServer
 internal import Logging
 internal import Rooms
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// How the process is told to end: SIGTERM lets those who are in a room stay for a while, SIGINT and a second
 /// signal end it now, a third one kills it.
 final class Ending {
@@ -33,6 +37,9 @@ final class Ending {
   /// Returns when the server is to stop: nobody is in it, or those who are have had their time.
   func wait(for rooms: RoomDirectory, patience: Duration, log: Log) async {
     for await first in occasions {
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.noPatience) { break }
+      #endif
       if case .signal(SIGTERM) = first { await drain(rooms, patience, log) }
       break
     }
@@ -54,6 +61,11 @@ final class Ending {
       await rooms.waitUntilEmpty()
       occasion.yield(.empty)
     }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.secondSignal) {
+        for await next in occasions { if case .signal = next { continue } else { break } }
+      }
+    #endif
     for await _ in occasions { break }
     timer.cancel()
   }

@@ -56,7 +56,6 @@ RULES = [
     Rule(r"Tests/Browsers/run .*", LISTED, "takes minutes"),
     Rule(r"ROOST=\.build/debug/roost /usr/bin/python3 Tests/Server/\w+\.py", LISTED, "a test run"),
     Rule(r"/usr/bin/python3 Tests/Server/storm_figures\.py", LISTED, "takes minutes"),
-    Rule(r"\.build-python/bin/python Tests/Server/hostile_figures\.py .*", LISTED, "make accept runs it"),
 ]
 
 # What stands for the reader's own machine, and by what a test replaces it. ROOM is a folder of the page's own, PUBLIC

@@ -11,7 +11,7 @@ struct WorkerCoreTests {
   /// Workers of one exchange, driven by hand.
   final class Workers {
     let bridge: Bridge
-    private let cores: UnsafeMutablePointer<WorkerCore>
+    let cores: UnsafeMutablePointer<WorkerCore>
     private let count: Int
     var now = Instant(nanoseconds: 1_000_000_000)
     private var serial: UInt64 = 0

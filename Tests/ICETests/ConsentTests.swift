@@ -1,7 +1,8 @@
-import ICE
 import Model
 import Testing
 import Wire
+
+@testable import ICE
 
 @Suite("Consent, RFC 7675", .timeLimit(.minutes(2)))
 struct ConsentTests {
@@ -27,6 +28,22 @@ struct ConsentTests {
     }
     #expect(spans.count > 190)
     #expect(Set(peer.checks(to: a).map { peer.parse($0)!.transaction }).count == 200)
+  }
+
+  @Test func `consent that has ended does not come back with a late answer`() {
+    let start = Instant(nanoseconds: 1_000_000_000)
+    let expiry = start + .seconds(30)
+    var random = RandomSource.seeded(state: 1)
+    for (at, isExpired) in [(expiry + .nanoseconds(-1), false), (expiry, true), (expiry + .seconds(1), true)]
+    {
+      var consent = Consent(grantedAt: start, nextCheck: start)
+      let transaction = random.transaction()
+      consent.sent(transaction, at: start + .seconds(5), interval: 5_000_000_000, random: &random)
+      _ = consent.answered(transaction, at: at)
+      #expect(consent.isExpired(at: expiry + .seconds(2)) == isExpired)
+      consent.grant(at: at)
+      #expect(consent.isExpired(at: expiry + .seconds(2)) == isExpired)
+    }
   }
 
   @Test func `while the last check is unanswered they come twice as often`() throws {

@@ -98,6 +98,13 @@ struct CountingTests {
     #expect(found >= Double(microseconds) && found <= Double(microseconds) * 33 / 32 + 1)
   }
 
+  @Test func `a percentile between two ranks is that of the higher`() throws {
+    var histogram = LatencyHistogram()
+    for milliseconds in [1, 2, 4] as [Int64] { histogram.add(nanoseconds: milliseconds * 1_000_000) }
+    let half = try #require(histogram.percentile(0.5))
+    #expect(half >= 2_000 && half < 2_200)
+  }
+
   @Test func `percentiles go by rank, and the highest is the maximum`() throws {
     var histogram = LatencyHistogram()
     for value in 1...1_000 { histogram.add(nanoseconds: Int64(value) * 1_000_000) }

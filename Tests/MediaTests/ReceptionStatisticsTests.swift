@@ -1,6 +1,7 @@
 import Media
 import Model
 import Testing
+import Wire
 
 @Suite("What a receiver counts, RFC 3550 A.1, A.3, A.8", .timeLimit(.minutes(5)))
 struct ReceptionStatisticsTests {
@@ -219,5 +220,51 @@ struct ReceptionStatisticsTests {
       #expect(a.jitter == b.jitter && a.packetsReceived == b.packetsReceived)
       a = b
     }
+  }
+}
+
+@Suite("Reports right after a source has started over", .timeLimit(.minutes(5)))
+struct RestartedReportTests {
+  /// A hundred packets and a report on them, then the same source from another number.
+  private func restarted() -> ReceptionStatistics {
+    var statistics = ReceptionStatistics()
+    for sequence in 0..<100 { _ = statistics.receive(UInt16(sequence)) }
+    _ = statistics.report()
+    _ = statistics.receive(40_000)
+    _ = statistics.receive(40_001)
+    return statistics
+  }
+
+  @Test func `nothing is lost by starting over`() {
+    var statistics = restarted()
+    let report = statistics.report()
+    #expect(report.fractionLost == 0 && report.cumulativeLost == 0)
+    #expect(report.highest & 0xFFFF == 40_001)
+    #expect(statistics.packetsExpected == 1 && statistics.packetsReceived == 1)
+  }
+
+  @Test func `what is lost since is counted, and what was before is not`() {
+    var statistics = restarted()
+    for sequence in [40_003, 40_005, 40_007] { _ = statistics.receive(UInt16(sequence)) }
+    let first = statistics.report()
+    #expect(first.cumulativeLost == 3 && first.fractionLost == UInt8(3 * 256 / 7))
+    _ = statistics.receive(40_008)
+    let second = statistics.report()
+    #expect(second.cumulativeLost == 3 && second.fractionLost == 0)
+  }
+
+  @Test func `no sender report of before is named`() throws {
+    var receiver = TrackReceiver(section(.video))
+    _ = receiver.take(RTPPacket(sequence: 1, payload: vp8(key: true)).bytes)
+    receiver.senderReport(ntp: epoch.ntp(at: milliseconds(5)), timestamp: 450, arrival: milliseconds(5))
+    let before = receiver.reportBlock(now: milliseconds(10))
+    #expect(try #require(before).lastSenderReport != 0)
+    for sequence in [30_000, 30_001] as [UInt16] {
+      _ = receiver.take(RTPPacket(sequence: sequence, payload: vp8(key: true)).bytes, at: milliseconds(20))
+    }
+    let after = receiver.reportBlock(now: milliseconds(30))
+    let block = try #require(after)
+    #expect(block.lastSenderReport == 0 && block.delaySinceLastSenderReport == 0)
+    #expect(block.fractionLost == 0 && block.cumulativeLost == 0)
   }
 }

@@ -104,6 +104,18 @@ struct OfferPermissionTests {
     #expect(try await tracks(server, "ada").isEmpty)
   }
 
+  @Test func `what was withdrawn does not come back as something else that is allowed`() async throws {
+    let server = try TestServer()
+    let ada = try await server.join("ada")
+    _ = try await ada.offer([.video], describing: [track("0", .screenShare)])
+    try await permit(server, "ada", only(.camera))
+    #expect(try await ada.offer().tracks.isEmpty)
+    #expect(try await tracks(server, "ada").isEmpty)
+    try await permit(server, "ada", only(.screenShare))
+    _ = try await ada.offer()
+    #expect(try await tracks(server, "ada").map(\.source) == [.screenShare])
+  }
+
   @Test func `an administrator's mute outlives its track`() async throws {
     let server = try TestServer()
     let ada = try await server.join("ada")

@@ -79,7 +79,8 @@ class Roost:
                            f"--media.port={self.media_port}", "--media.workers=2", *arguments]
 
     def __enter__(self):
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("ROOST")}
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith("ROOST") or name == "ROOST_DEFECT"}
         self._child = subprocess.Popen(self._arguments, stdin=subprocess.DEVNULL, stdout=self._log,
                                        stderr=self._log, env=environment)
         try:

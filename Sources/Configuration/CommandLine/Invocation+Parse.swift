@@ -1,3 +1,7 @@
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 extension Invocation {
   /// - Parameter arguments: without the program's name.
   public init(parsing arguments: [String]) throws(UsageError) {
@@ -77,6 +81,9 @@ extension Invocation {
     if request.admin, request.room == nil {
       throw UsageError("--admin needs the --room to administer; --room '*' is every room", command: "token")
     }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.everyRoomJoined) { return request }
+    #endif
     if request.identity != nil, request.room == "*" {
       throw UsageError("--room '*' is for --admin; no room has that name to be joined", command: "token")
     }
@@ -93,6 +100,9 @@ extension Invocation {
     guard let last = text.last, let unit = units[last], let count = Int(text.dropLast()),
       (1...315_360_000 / unit).contains(count)
     else { return nil }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.minutesAsHours), last == "m" { return count * 3600 }
+    #endif
     return count * unit
   }
 }

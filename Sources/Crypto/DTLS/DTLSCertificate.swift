@@ -62,6 +62,9 @@ public final class DTLSCertificate: @unchecked Sendable {
       guard let digest = digest(of: certificate, fingerprint.algorithm),
         digest.count == fingerprint.digest.count
       else { continue }
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.lastFingerprint) { found = false }
+      #endif
       if CRYPTO_memcmp(digest, fingerprint.digest, digest.count) == 0 { found = true }
     }
     return found

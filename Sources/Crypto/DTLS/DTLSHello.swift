@@ -1,3 +1,7 @@
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// A fragment of a ClientHello, told apart from those of another (RFC 6347 §4.2.2): by the message's length, and by its
 /// random bytes once a fragment with them came.
 public struct DTLSHello: Equatable, Sendable {
@@ -30,6 +34,9 @@ public struct DTLSHello: Equatable, Sendable {
   /// Whether another fragment may be of the same message; takes its random bytes over if they weren't known.
   public mutating func admits(_ other: DTLSHello) -> Bool {
     guard other.length == length else { return false }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.helloLength) { return true }
+    #endif
     guard let new = other.random else { return true }
     if let random { return random == new }
     random = new

@@ -25,6 +25,9 @@ public struct IndexWindow: Sendable {
 
   @inlinable public func check(_ index: UInt64) -> Verdict {
     guard used, index <= top else { return .fresh }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.replayWindow), top &- index == Self.size { return .fresh }
+    #endif
     guard top &- index < Self.size else { return .tooOld }
     return ring[Self.word(index)] & Self.bit(index) == 0 ? .fresh : .duplicate
   }

@@ -1,3 +1,7 @@
+#if PLANTED_DEFECTS
+  public import Model
+#endif
+
 /// The 48-bit packet index of SRTP: rollover counter and sequence number (RFC 3711 §3.3.1).
 public enum RTPIndex {
   /// Indices are below this.
@@ -10,6 +14,9 @@ public enum RTPIndex {
     // where the RFC takes the same rollover counter.
     let here = UInt16(truncatingIfNeeded: highest)
     let distance = Int64(Int16(bitPattern: sequence &- here))
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.halfWay), distance == -0x8000 { return highest &- 0x8000 }
+    #endif
     if distance == -0x8000 { return highest & ~0xFFFF | UInt64(sequence) }
     let estimate = Int64(bitPattern: highest) &+ distance
     // Before the first rollover there is no earlier counter: the sequence number is the index.

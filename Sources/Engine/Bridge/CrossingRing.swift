@@ -57,7 +57,12 @@ struct CrossingRing: @unchecked Sendable {
     let free = size &- (position &- read.pointee.load(ordering: .acquiring))
     let tail = size &- position & (size &- 1)
     let skipped = tail < needed ? tail : 0
-    guard needed &+ skipped <= free else { return false }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.ringOverrun), skipped > 0, needed > free { return false }
+      guard PlantedDefect.isOn(.ringOverrun) || needed &+ skipped <= free else { return false }
+    #else
+      guard needed &+ skipped <= free else { return false }
+    #endif
     if skipped > 0 {
       memory.storeBytes(of: Self.skip, toByteOffset: position & (size &- 1), as: UInt64.self)
       position &+= skipped

@@ -31,6 +31,9 @@ struct DepartedPaths {
   }
 
   func find(_ path: NetworkPath, now: Instant) -> PeerKey? {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.departedForEver) { return entries[path]?.key }
+    #endif
     guard !entries.isEmpty, let entry = entries[path], now < entry.until else { return nil }
     return entry.key
   }

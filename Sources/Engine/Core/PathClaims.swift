@@ -47,6 +47,12 @@ struct PathClaims: ~Copyable {
       if !claim.isProven, let next = rivals(of: path).last(where: \.isProven) { swap(path, claim, for: next) }
       return true
     }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.pathDisplaced), owner.isProven, !claim.isProven {
+        swap(path, owner, for: claim)
+        return true
+      }
+    #endif
     if claim.isProven && !isProvenRival(claim, path) || !owner.isProven {
       swap(path, owner, for: claim)
     } else {
@@ -61,6 +67,9 @@ struct PathClaims: ~Copyable {
       remove(destination, from: path)
       return
     }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.pathNotReturned) { return table.remove(path) }
+    #endif
     let others = rivals(of: path)
     guard let next = others.last(where: \.isProven) ?? others.last else { return table.remove(path) }
     remove(next.destination, from: path)

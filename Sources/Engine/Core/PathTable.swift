@@ -95,7 +95,13 @@ struct PathTable: ~Copyable {
     var probe = (index &+ 1) & mask
     while entries[probe].destination >= 0 {
       let wanted = home(entries[probe].path)
-      if (probe &- wanted) & mask >= (probe &- gap) & mask {
+      #if PLANTED_DEFECTS
+        let isBehind =
+          PlantedDefect.isOn(.pathGap) ? wanted <= gap : (probe &- wanted) & mask >= (probe &- gap) & mask
+      #else
+        let isBehind = (probe &- wanted) & mask >= (probe &- gap) & mask
+      #endif
+      if isBehind {
         entries[gap] = entries[probe]
         gap = probe
       }

@@ -56,6 +56,9 @@ struct PendingChecks {
 
   private mutating func remove(_ question: Question) {
     since[question] = nil
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.pendingCount) { return }
+    #endif
     let left = counts[question.ufrag, default: 1] - 1
     counts[question.ufrag] = left > 0 ? left : nil
   }

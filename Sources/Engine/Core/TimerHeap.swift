@@ -77,7 +77,12 @@ struct TimerHeap: ~Copyable {
     while true {
       var smallest = position
       var child = 2 &* position &+ 1
-      while child < min(count, 2 &* position &+ 3) {
+      #if PLANTED_DEFECTS
+        let end = 2 &* position &+ (PlantedDefect.isOn(.timerChild) ? 2 : 3)
+      #else
+        let end = 2 &* position &+ 3
+      #endif
+      while child < min(count, end) {
         if deadlines[Int(heap[child])] < deadlines[Int(heap[smallest])] { smallest = child }
         child &+= 1
       }

@@ -86,6 +86,9 @@ extension WorkerCore {
     guard homes[moved.key] != nil else { return post(.unexpected(moved.key), to: worker) }
     homes[moved.key]!.worker = worker
     homes[moved.key]!.held = []
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.secondHandOver) { homes[moved.key]!.held = nil }
+    #endif
     if worker == index { takeMoved(moved, now: now) } else { post(.moved(moved), to: worker) }
   }
 
@@ -93,7 +96,12 @@ extension WorkerCore {
   mutating func takeLastWord(_ key: PeerKey, now: Instant) {
     guard let held = homes[key]?.held else { return }
     homes[key]!.held = nil
-    for message in held { take(message, now: now) }
+    #if PLANTED_DEFECTS
+      let inOrder = PlantedDefect.isOn(.heldBackwards) ? held.reversed() : held
+    #else
+      let inOrder = held
+    #endif
+    for message in inOrder { take(message, now: now) }
   }
 
   /// Whether a message has to wait, or go back to the peer's home; if so, that is done.

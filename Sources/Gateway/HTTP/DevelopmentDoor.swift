@@ -19,9 +19,13 @@ struct DevelopmentDoor {
   }
 
   private func isServed(origin: String, host: String) -> Bool {
+    let origin = origin.lowercased()
     for scheme in ["http://", "https://"] where origin.hasPrefix(scheme) {
       let authority = String(origin.dropFirst(scheme.count))
-      return Self.isLocal(authority: authority) || authority.lowercased() == host.lowercased()
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.developmentOrigin), authority.hasPrefix(host.lowercased()) { return true }
+      #endif
+      return Self.isLocal(authority: authority) || authority == host.lowercased()
     }
     return false
   }

@@ -1,5 +1,9 @@
 internal import HTTPServer
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// Which pages of other origins may read what is answered (the Fetch standard's CORS protocol). No credentials:
 /// a request is known by the token that the page itself puts into it.
 public struct CrossOrigin: Equatable, Sendable {
@@ -10,11 +14,26 @@ public struct CrossOrigin: Equatable, Sendable {
 
   func allow(_ request: HTTPRequest, on response: inout HTTPResponse) {
     if !origins.contains("*") { response.headers.add("vary", "origin") }
-    guard let origin = request.headers["origin"], origins.contains("*") || origins.contains(origin) else {
-      return
-    }
+    guard let origin = request.headers["origin"], isAllowed(origin) else { return }
     response.headers.add("access-control-allow-origin", origins.contains("*") ? "*" : origin)
     response.headers.add("access-control-expose-headers", "location, retry-after, allow")
+  }
+
+  /// Compared whole: scheme, host and port, of which case alone doesn't matter (RFC 6454 §5).
+  private func isAllowed(_ origin: String) -> Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.originPort), let end = origin.lastIndex(of: ":"),
+        origins.contains(String(origin[..<end]))
+      {
+        return true
+      }
+    #endif
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.originPrefix) {
+        return origins.contains { $0 == "*" || origin.lowercased().hasPrefix($0) }
+      }
+    #endif
+    return origins.contains { $0 == "*" || $0.lowercased() == origin.lowercased() }
   }
 
   /// The answer to OPTIONS.

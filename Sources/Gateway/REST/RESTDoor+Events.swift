@@ -1,6 +1,10 @@
 internal import HTTPServer
 internal import Rooms
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// The event log, page by page.
 extension RESTDoor {
   @Sendable func listRoomEvents(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
@@ -11,7 +15,11 @@ extension RESTDoor {
     }
     let limit = try RESTPage.limit(of: call.request)
     do throws(EventLogError) {
-      let life = call.request.queryItem("roomId")
+      #if PLANTED_DEFECTS
+        let life = PlantedDefect.isOn(.lifeUnread) ? nil : call.request.queryItem("roomId")
+      #else
+        let life = call.request.queryItem("roomId")
+      #endif
       let page = try rooms.events.events(of: call.room, life: life, after: after, limit: limit)
       let last = page.events.last?.id ?? after ?? page.lastEvent
       return answer(

@@ -1,3 +1,7 @@
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// Remembers the answers to requests that had an id, so that one which comes again, after a doubt whether it
 /// arrived, gets its first answer instead of being done twice.
 struct AnsweredRequests: Sendable {
@@ -16,6 +20,9 @@ struct AnsweredRequests: Sendable {
 
   /// Looks a request up and enters it if it is new.
   mutating func enter(_ id: RequestID) -> Standing {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.doneTwice), answers[id] == .some(nil) { return .new }
+    #endif
     if let known = answers[id] { return known.map { .answered($0) } ?? .pending }
     if order.count == Self.capacity { answers[order.removeFirst()] = nil }
     order.append(id)

@@ -1,6 +1,10 @@
 internal import Crypto
 internal import FoundationEssentials
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// The STUN and TURN servers that clients are told. For TURN each gets a user name of its own that expires, signed
 /// with a secret that the TURN server shares (coturn's `use-auth-secret`, draft-uberti-behave-turn-rest-00).
 public struct ICEServers: Sendable {
@@ -27,7 +31,12 @@ public struct ICEServers: Sendable {
     var servers: [ICEServerBody] = []
     if !stunURLs.isEmpty { servers.append(ICEServerBody(urls: stunURLs)) }
     if !turnURLs.isEmpty {
-      let name = "\(now + turnLifetime):\(user)"
+      #if PLANTED_DEFECTS
+        let name =
+          "\(PlantedDefect.isOn(.relayInMilliseconds) ? (now + turnLifetime) * 1_000 : now + turnLifetime):\(user)"
+      #else
+        let name = "\(now + turnLifetime):\(user)"
+      #endif
       let code = HMAC.code(.sha1, key: Array(turnSecret.utf8), message: Array(name.utf8))
       servers.append(
         ICEServerBody(urls: turnURLs, username: name, credential: Data(code).base64EncodedString()))

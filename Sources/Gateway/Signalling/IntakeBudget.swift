@@ -23,6 +23,9 @@ struct IntakeBudget: Sendable {
     }
     at = now
     left -= Self.message + Double(bytes)
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.shortForNothing) { left += Self.message }
+    #endif
     return left >= 0 ? .zero : .nanoseconds(Int64(-left / Self.rate * 1e9))
   }
 }

@@ -2,6 +2,10 @@ internal import Crypto
 internal import FoundationEssentials
 internal import Synchronization
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// The sessions that may be resumed, by their tokens: 192 random bits each, of which only a keyed code is kept, so that
 /// neither a look into memory nor the time of a comparison gives one away.
 ///
@@ -39,6 +43,9 @@ package final class ResumeTokens: Sendable {
   func redeem(_ token: String) -> (session: SignallingSession, code: Code)? {
     let code = code(of: token)
     return state.withLock { state in
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.resumedTwice), let session = state.good[code] { return (session, code) }
+      #endif
       guard let session = state.good.removeValue(forKey: code) else { return nil }
       state.spent.insert(code)
       return (session, code)
@@ -53,6 +60,9 @@ package final class ResumeTokens: Sendable {
 
   /// The answer to it did not arrive: it is good once more.
   func restore(_ code: Code, for session: SignallingSession) {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.resumeLost) { return }
+    #endif
     state.withLock {
       $0.spent.remove(code)
       $0.good[code] = session

@@ -1,5 +1,9 @@
 package import Rooms
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// One WebSocket at the native door: begins a session by `auth`, or takes one over by `resume`, and is its ear until
 /// the socket ends.
 ///
@@ -60,8 +64,12 @@ package actor SignallingConnection<Socket: TextSocket> {
       case .notJSON: fail(.badMessage, "not a JSON object", id: nil, close: .badMessage)
       case .field(let name, let problem, let id):
         // Until it is known who is there one message is read, and no second one.
-        fail(
-          .badMessage, problem.description(of: name), id: id, close: served == nil ? .badMessage : nil)
+        #if PLANTED_DEFECTS
+          let goesOn = served != nil || PlantedDefect.isOn(.secondMessage)
+        #else
+          let goesOn = served != nil
+        #endif
+        fail(.badMessage, problem.description(of: name), id: id, close: goesOn ? nil : .badMessage)
       case .unsupported(let name, let id): fail(.unsupported, "\(name) is not supported", id: id)
       }
       return

@@ -217,6 +217,9 @@ actor SignallingSession {
       line?.socket.close(.left)
     case .auth, .resume: send(.error(.authRepeated, message: "already joined"), id: id)
     case .unknown(let type):
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.unknownUnanswered) { return }
+      #endif
       if id != nil { send(.error(.unsupported, message: "this server knows no \(type)"), id: id) }
     }
   }

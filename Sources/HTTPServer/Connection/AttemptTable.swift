@@ -14,7 +14,11 @@ package struct AttemptTable {
 
   package init(rate: Double, burst: Double, capacity: Int) {
     interval = Int64(1e9 / rate)
-    tolerance = Int64(1e9 / rate * (burst - 1))
+    #if PLANTED_DEFECTS
+      tolerance = Int64(1e9 / rate * (PlantedDefect.isOn(.burstAndOne) ? burst : burst - 1))
+    #else
+      tolerance = Int64(1e9 / rate * (burst - 1))
+    #endif
     self.capacity = capacity
   }
 

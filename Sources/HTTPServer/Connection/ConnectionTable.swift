@@ -15,7 +15,10 @@ struct ConnectionTable {
   func isFull(_ limits: HTTPLimits) -> Bool { byID.count >= limits.connections }
 
   func hasRoom(for remote: SocketAddress, _ limits: HTTPLimits) -> Bool {
-    byID.count < limits.connections
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.addressUnbounded) { return byID.count < limits.connections }
+    #endif
+    return byID.count < limits.connections
       && (perAddress[AddressGroup(remote), default: 0] < limits.connectionsPerAddress
         || limits.proxies.contains { $0.contains(remote) })
   }
@@ -28,6 +31,9 @@ struct ConnectionTable {
   mutating func remove(_ connection: Connection) {
     guard byID.removeValue(forKey: connection.id) != nil else { return }
     unbind(connection)
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.addressNotReleased) { return }
+    #endif
     let group = AddressGroup(connection.remote)
     let count = perAddress[group, default: 1]
     perAddress[group] = count > 1 ? count - 1 : nil

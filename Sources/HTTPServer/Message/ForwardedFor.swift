@@ -19,6 +19,11 @@ package enum ForwardedFor {
     of remote: SocketAddress, _ headers: HTTPHeaders, trusting proxies: [AddressPrefix]
   ) -> SocketAddress {
     guard !proxies.isEmpty else { return remote }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.leftmostAddress), let told = headers.list("x-forwarded-for").first {
+        return address(told) ?? remote
+      }
+    #endif
     var client = remote
     for text in headers.list("x-forwarded-for").filter({ !$0.isEmpty }).suffix(limit).reversed() {
       guard proxies.contains(where: { $0.contains(client) }), let told = address(text) else { break }

@@ -1,6 +1,10 @@
 internal import CMicroHTTPD
 internal import Glibc
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// Reads a request's fields where libmicrohttpd keeps them: in the bytes that came, with zero bytes in place of colons and
 /// line ends.
 ///
@@ -45,9 +49,15 @@ struct FieldReader {
   }
 
   private mutating func take(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+    #if PLANTED_DEFECTS
+      let before =
+        PlantedDefect.isOn(.fieldCut) ? name.baseAddress.map { $0 - 1 } ?? previousEnd : previousEnd
+    #else
+      let before = previousEnd
+    #endif
     guard let nameStart = name.baseAddress, let valueStart = value.baseAddress,
       head.contains(nameStart), valueStart >= nameStart, valueStart + value.count <= head.upperBound,
-      (1...2).contains(nameStart - previousEnd), isFilled(from: nameStart + name.count, to: valueStart)
+      (1...2).contains(nameStart - before), isFilled(from: nameStart + name.count, to: valueStart)
     else {
       isMalformed = true
       return

@@ -59,6 +59,9 @@ extension ServerLoop {
     case .head: return headCame(connection, handle, method: method, version: version)
     case .body where !upload.isEmpty:
       guard connection.body.count + upload.count <= limits.bodyBytes else {
+        #if PLANTED_DEFECTS
+          if PlantedDefect.isOn(.bodyReadOn) { return true }
+        #endif
         // Of unannounced length.
         refuseBody(connection)
         return false

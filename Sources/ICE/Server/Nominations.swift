@@ -30,6 +30,12 @@ struct Nominations: Sendable {
     let value = message.nomination ?? 0
     guard message.useCandidate || value > 0, remember(message.transaction) else { return nil }
     let top = isNewest ? highest : highestBefore
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.nominationAgain), value > 0, value == top {
+        serial &+= 1
+        return (serial, value)
+      }
+    #endif
     if value > 0 {
       guard value > top || (value == top && !isHeld(value)) else { return nil }
       if isNewest { highest = value } else { highestBefore = value }

@@ -28,7 +28,12 @@ public struct KeyFrameRequester: Sendable {
   public mutating func lost() { if wanted { lastAsked = Self.never } }
 
   /// The first packet of a key frame came.
-  public mutating func arrived() { wanted = false }
+  public mutating func arrived() {
+    wanted = false
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.keyFrameFlood) { lastAsked = Self.never }
+    #endif
+  }
 
   /// - Returns: true when a request is to be sent now.
   public mutating func poll(now: Instant) -> Bool {

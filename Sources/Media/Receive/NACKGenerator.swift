@@ -44,7 +44,11 @@ public struct NACKGenerator: Sendable {
     guard gap > 0 else { return false }
     // What was missing before is still asked for; of the gap itself nothing is.
     guard gap <= Int64(Self.capacity &- count) else { return true }
-    let due = now + Self.reorderingWait
+    #if PLANTED_DEFECTS
+      let due = PlantedDefect.isOn(.nackEarly) ? now : now + Self.reorderingWait
+    #else
+      let due = now + Self.reorderingWait
+    #endif
     for step in 1...gap {
       missing[count] = Missing(sequence: highest &+ step, since: now, due: due)
       count &+= 1

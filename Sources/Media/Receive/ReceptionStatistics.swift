@@ -178,6 +178,10 @@ public struct ReceptionStatistics: Sendable {
     highest = (highest | 0xFFFF) &+ 1 &+ 0x1_0000 &+ Int64(sequence)
     base = highest
     received = 1
+    #if PLANTED_DEFECTS
+      let kept = (expectedAtReport, receivedAtReport)
+      defer { if PlantedDefect.isOn(.reportAfterRestart) { (expectedAtReport, receivedAtReport) = kept } }
+    #endif
     expectedAtReport = 0
     receivedAtReport = 0
     hasTransit = false

@@ -184,6 +184,10 @@ public struct TrackReceiver: Sendable {
       nack.reset()
       firstArrival = arrival
       firstTimestamp = header.timestamp
+      #if PLANTED_DEFECTS
+        let kept = reportArrival
+        defer { if PlantedDefect.isOn(.reportOfBefore) { reportArrival = kept } }
+      #endif
       reportArrival = .never
       line.reset()
       pace.reset()
@@ -261,6 +265,9 @@ public struct TrackReceiver: Sendable {
     restarts &+= 1
     // What was missed meanwhile would be of the time before.
     nack.reset()
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.unmuteWithoutPicture) { return }
+    #endif
     wishKeyFrame()
   }
 }

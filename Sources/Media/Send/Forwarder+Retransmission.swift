@@ -58,6 +58,9 @@ extension Forwarder {
   /// The anchor under which a packet went out, if it came from the present source.
   private func anchor(ofOutgoing sequence: Int64) -> Anchor? {
     for index in 0..<anchorCount where anchors[index].outgoing <= sequence {
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.nackOtherSource) { return anchors[index] }
+      #endif
       return anchors[index].generation == generation ? anchors[index] : nil
     }
     return nil

@@ -38,7 +38,14 @@ extension Forwarder {
       counters.late &+= 1
       return nil
     }
-    if anchors[0].outgoing &+ (info.extendedSequence &- anchors[0].source) &- highest > Self.runAhead {
+    #if PLANTED_DEFECTS
+      let runAhead =
+        PlantedDefect.isOn(.runsAhead)
+        ? .max : PlantedDefect.isOn(.runsAheadByOne) ? Self.runAhead - 1 : Self.runAhead
+    #else
+      let runAhead = Self.runAhead
+    #endif
+    if anchors[0].outgoing &+ (info.extendedSequence &- anchors[0].source) &- highest > runAhead {
       guard rejoin(info, epoch: epoch) else {
         counters.waiting &+= 1
         return nil
@@ -61,6 +68,9 @@ extension Forwarder {
       hasUnwritable = true
       return nil
     }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.lateIsHighest) { highest = sequence - 1 }
+    #endif
     if sequence > highest || !hasSent {
       highest = sequence
       // The latest, not the last: where a source's timestamps step back, the next source's still go on from the
@@ -70,10 +80,16 @@ extension Forwarder {
         lastTimestamp = timestamp
         lastArrival = info.arrival
       }
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.lastNotLatest) { (lastTimestamp, lastArrival) = (timestamp, info.arrival) }
+      #endif
       if info.pictureIDOffset != 0 {
         // As the subscriber saw it, so that a source with ids of the other width goes on from there.
         let mask: UInt16 = info.flags.contains(.longPictureID) ? 0x7FFF : 0x7F
         lastPictureID = (info.pictureID &+ anchor.pictureID) & mask
+        #if PLANTED_DEFECTS
+          if PlantedDefect.isOn(.pictureIdWidth) { lastPictureID = info.pictureID &+ anchor.pictureID }
+        #endif
       }
       if info.tl0PictureIndexOffset != 0 {
         lastTL0PictureIndex = info.tl0PictureIndex &+ anchor.tl0PictureIndex
@@ -82,7 +98,12 @@ extension Forwarder {
       hasSent = true
     }
     counters.packets &+= 1
-    reports.sent(octets: written.size &- written.headerSize)
+    #if PLANTED_DEFECTS
+      reports.sent(
+        octets: PlantedDefect.isOn(.octetsWithHeader) ? written.size : written.size &- written.headerSize)
+    #else
+      reports.sent(octets: written.size &- written.headerSize)
+    #endif
     return written
   }
 
@@ -154,6 +175,9 @@ extension Forwarder {
       new.pictureID = lastPictureID &+ 1 &- info.pictureID
       new.tl0PictureIndex = lastTL0PictureIndex &+ 1 &- info.tl0PictureIndex
       new.frameNumber = lastFrameNumber &+ 1 &- info.frameNumber
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.pictureIdRepeated) { new.pictureID = lastPictureID &- info.pictureID }
+      #endif
     }
     for index in (1..<4).reversed() { anchors[index] = anchors[index &- 1] }
     anchors[0] = new

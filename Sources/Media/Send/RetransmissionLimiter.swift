@@ -22,7 +22,12 @@ public struct RetransmissionLimiter: Sendable {
   public mutating func allow(_ sequence: Int64, now: Instant, roundTrip: Duration) -> Bool {
     let slot = Int(truncatingIfNeeded: sequence) & 127
     let wait = max(roundTrip * 3 / 4, .milliseconds(10))
-    if recent[slot].sequence == sequence && now - recent[slot].at < wait { return false }
+    #if PLANTED_DEFECTS
+      let isRecent = !PlantedDefect.isOn(.askedAgainSoon) && now - recent[slot].at < wait
+    #else
+      let isRecent = now - recent[slot].at < wait
+    #endif
+    if recent[slot].sequence == sequence && isRecent { return false }
     let next = max(emptyAt, now).advanced(byNanoseconds: Self.nanosecondsPerPacket)
     guard next.nanoseconds &- now.nanoseconds <= 1_000_000_000 else { return false }
     emptyAt = next

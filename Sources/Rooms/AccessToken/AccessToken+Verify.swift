@@ -1,5 +1,9 @@
 internal import Crypto
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 extension AccessToken {
   /// Bytes of the longest token that is looked at: with what is around it, it fits into a request's head and into the
   /// first message of a WebSocket.
@@ -28,6 +32,9 @@ extension AccessToken {
       throw .wrongSignature
     }
     try self.init(apiKey: apiKey, claims: claims)
+    #if PLANTED_DEFECTS
+      let expires = PlantedDefect.isOn(.tokenLeeway) ? self.expires.addingClamped(Self.leeway) : self.expires
+    #endif
     guard now < expires.addingClamped(Self.leeway) else { throw .expired }
     if let notBefore, now < notBefore.addingClamped(-Self.leeway) { throw .notYetValid }
   }
@@ -149,6 +156,9 @@ private struct ClaimReader {
         guard case .string(let text) = item else { throw .malformed(reason: "canPublishSources") }
         if let source = TrackSource(rawValue: text.lowercased()) { sources.insert(source) }
       }
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.unknownSource), sources.isEmpty { return nil }
+      #endif
       return sources
     default: throw .malformed(reason: "canPublishSources")
     }

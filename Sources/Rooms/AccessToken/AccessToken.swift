@@ -47,6 +47,9 @@ public struct AccessToken: Equatable, Sendable {
   public var renewalLifetime: Int {
     guard let issuedAt else { return Self.renewedLifetime }
     let (span, overflow) = expires.subtractingReportingOverflow(issuedAt)
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.renewedForEver), !overflow { return span }
+    #endif
     return overflow ? Self.renewedLifetime : min(max(span, 1), Self.renewedLifetime)
   }
 
@@ -76,13 +79,19 @@ public struct AccessToken: Equatable, Sendable {
   ///   names `*`, and for none where it names none.
   public func requireAdmin(room: String) throws(AccessTokenRefusal) {
     guard grants.roomAdmin else { throw .notForThis(missing: "roomAdmin") }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.adminOfNothing), grants.room == nil { return }
+    #endif
     guard grants.room == room || grants.room == Grants.everyRoom else { throw .notForThis(missing: "room") }
   }
 
   /// Whether a room's name or an identity is one: 1–128 bytes without control characters, and none of `.` and `..`,
   /// which URLs collapse (RFC 3986 §5.2.4), and `*`, which stands for every room.
   public static func isName(_ text: String) -> Bool {
-    isText(text) && !reserved.contains(text)
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.nameOfDots), text == "." { return true }
+    #endif
+    return isText(text) && !reserved.contains(text)
   }
 
   /// 1–128 bytes without control characters.
@@ -170,7 +179,10 @@ public enum TrackSource: String, Sendable, CaseIterable, Codable {
 
   /// Whether a section of that kind can carry the source.
   public func fits(_ kind: MediaKind) -> Bool {
-    switch self {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.sourceOfAnyKind) { return true }
+    #endif
+    return switch self {
     case .camera, .screenShare: kind == .video
     case .microphone, .screenShareAudio: kind == .audio
     case .unknown: true

@@ -1,3 +1,7 @@
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// Identities that were removed from a room, and when: their tokens of before let nobody in.
 ///
 /// Each room has a share of its own, so that an administrator of one makes no other forget; where all rooms together
@@ -20,6 +24,9 @@ struct Removals {
     mutating func dropFirst() {
       let oldest = order[first]
       first += 1
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.removalForgotten) { moments[oldest.identity] = nil }
+      #endif
       if moments[oldest.identity] == oldest.at { moments[oldest.identity] = nil }
       // Now and then, so that what was forgotten takes no memory.
       guard first > 64, first > order.count / 2 else { return }
@@ -81,6 +88,9 @@ struct Removals {
   /// - Parameter issued: when it was issued; nil: it doesn't say, so that it may be older than any removal.
   func forbids(room: String, identity: String, issued: Int?, now: Int) -> Bool {
     guard let removed = rooms[room]?.moments[identity], now < removed + memory else { return false }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.removalSameSecond), issued == removed { return false }
+    #endif
     // Tokens have whole seconds: one of the same second may be older.
     return issued.map { $0 <= removed } ?? true
   }

@@ -52,7 +52,12 @@ struct Presence {
   }
 
   /// - Parameter moment: of the last valid STUN message.
-  mutating func heard(at moment: Instant) { heard = max(heard ?? moment, moment) }
+  mutating func heard(at moment: Instant) {
+    heard = max(heard ?? moment, moment)
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.heardBackwards) { heard = moment }
+    #endif
+  }
 
   /// The participant has no transport any more, by its own offer: nothing is expected on it.
   mutating func mediaEnded() {

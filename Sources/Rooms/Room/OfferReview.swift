@@ -42,7 +42,13 @@ struct OfferReview {
         continue
       }
       let withdrawn = known.flatMap { transport.withdrawn[$0] }
-      let source = entries[index]?.source ?? withdrawn ?? .usual(of: kind)
+      #if PLANTED_DEFECTS
+        let source =
+          entries[index]?.source ?? (PlantedDefect.isOn(.withdrawnSource) ? nil : withdrawn)
+          ?? .usual(of: kind)
+      #else
+        let source = entries[index]?.source ?? withdrawn ?? .usual(of: kind)
+      #endif
       sources[index] = source
       if member.grants.mayPublish(source, as: kind) {
         changes += 1

@@ -61,6 +61,9 @@ extension Room {
     transport.negotiator = negotiator
     guard let agreed = answer.agreement.transport else {
       // No section is left, or none was accepted: there is nothing to be connected for.
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.stoppedFlowsOn), known != nil { return answer }
+      #endif
       if known == nil { media.release(key) } else { endMedia(of: member, transport) }
       return answer
     }
@@ -114,7 +117,13 @@ extension Room {
       let trackKey = TrackKey(peer: key, index: index)
       guard !transport.published.contains(where: { $0.key == trackKey }) else { continue }
       let source = review.sources[place] ?? .usual(of: section.kind)
-      guard member.grants.mayPublish(source, as: section.kind) else {
+      #if PLANTED_DEFECTS
+        let isAllowed =
+          PlantedDefect.isOn(.withdrawnPublished) || member.grants.mayPublish(source, as: section.kind)
+      #else
+        let isAllowed = member.grants.mayPublish(source, as: section.kind)
+      #endif
+      guard isAllowed else {
         withdraw(trackKey, source, transport)
         continue
       }
@@ -151,7 +160,12 @@ extension Room {
 
   func unpublish(_ track: PublishedTrack, of member: Member, _ transport: Transport) {
     transport.published.removeAll { $0.key == track.key }
-    if track.info.mutedByAdmin { member.standingMutes.keep(track.info) }
+    #if PLANTED_DEFECTS
+      let isKept = track.info.mutedByAdmin && !PlantedDefect.isOn(.muteShakenOff)
+    #else
+      let isKept = track.info.mutedByAdmin
+    #endif
+    if isKept { member.standingMutes.keep(track.info) }
     member.info.tracks.removeAll { $0.id == track.info.id }
     stalled.remove(track.info.id)
     for other in members where other !== member {

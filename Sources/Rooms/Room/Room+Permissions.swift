@@ -10,6 +10,11 @@ extension Room {
     let old = member.grants
     member.grants = grants
     member.info.permissions = grants.permissions
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.hiddenPermissions), grants.hidden {
+        record(.participantUpdated, participant: member.info)
+      }
+    #endif
     if !grants.hidden { record(.participantUpdated, participant: member.info) }
     for transport in member.transports {
       for track in transport.published where !grants.mayPublish(track.info.source, as: track.info.kind) {

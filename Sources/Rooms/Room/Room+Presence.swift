@@ -88,6 +88,9 @@ extension Room {
   }
 
   private func tell(_ kind: RoomEvent.Kind, of member: Member) {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.hiddenAway), member.grants.hidden { record(kind, participant: member.info) }
+    #endif
     if !member.grants.hidden { record(kind, participant: member.info) }
     log.info(
       kind.rawValue, ["room": info.name, "identity": member.info.identity, "id": member.id.text])

@@ -74,10 +74,21 @@ extension Room {
     guard member.messages.take(now: now), member.volume.take(Double(payload.utf8.count), now: now) else {
       throw .tooOften
     }
+    #if PLANTED_DEFECTS
+      let isHidden = member.grants.hidden && !PlantedDefect.isOn(.hiddenSender)
+    #else
+      let isHidden = member.grants.hidden
+    #endif
     let message = DataMessage(
-      from: member.grants.hidden ? nil : member.id, payload: payload, topic: topic, reliable: reliable)
+      from: isHidden ? nil : member.id, payload: payload, topic: topic, reliable: reliable)
     // An empty list is what SDKs send for "everybody".
-    let wanted = destinations.flatMap { $0.isEmpty ? nil : Set($0) }
+    #if PLANTED_DEFECTS
+      let wanted = destinations.flatMap {
+        $0.isEmpty && !PlantedDefect.isOn(.nobodyInParticular) ? nil : Set($0)
+      }
+    #else
+      let wanted = destinations.flatMap { $0.isEmpty ? nil : Set($0) }
+    #endif
     for other in members where other !== member {
       guard wanted?.contains(other.info.identity) ?? true, reliable || !other.session.isSlow else { continue }
       other.session.notify(.data(message))

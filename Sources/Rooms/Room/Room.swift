@@ -53,7 +53,12 @@ actor Room {
   /// - Throws: `removed`: an administrator was faster.
   func join(_ newcomer: Newcomer) throws(JoinError) -> ParticipantSession {
     // Asked here as well as at the door: a removal may have come between the two.
-    guard !directory.forbids(newcomer.identity, in: info.name, issued: newcomer.issued) else {
+    #if PLANTED_DEFECTS
+      let asksAgain = !PlantedDefect.isOn(.removalRaced)
+    #else
+      let asksAgain = true
+    #endif
+    guard !asksAgain || !directory.forbids(newcomer.identity, in: info.name, issued: newcomer.issued) else {
       throw .removed
     }
     if let old = members.first(where: { $0.info.identity == newcomer.identity }) {
@@ -64,7 +69,11 @@ actor Room {
       id: ParticipantID(&random), identity: newcomer.identity, name: newcomer.name,
       metadata: newcomer.metadata, attributes: newcomer.attributes, permissions: newcomer.grants.permissions,
       tracks: [])
-    let others = members.filter { !$0.grants.hidden }
+    #if PLANTED_DEFECTS
+      let others = members.filter { PlantedDefect.isOn(.hiddenPresent) || !$0.grants.hidden }
+    #else
+      let others = members.filter { !$0.grants.hidden }
+    #endif
     if !newcomer.grants.hidden { record(.participantJoined, participant: participant) }
     let session = ParticipantSession(
       id: participant.id, room: self,

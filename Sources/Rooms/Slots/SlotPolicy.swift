@@ -240,7 +240,16 @@ struct SlotPolicy {
       let order = first + inOrder.map(\.id).filter { !first.contains($0) }
       for (index, id) in order.enumerated() {
         tracks[id]?.ordinal = index + 1
+        #if PLANTED_DEFECTS
+          if PlantedDefect.isOn(.allFirst) { tracks[id]?.ordinal = 1 }
+        #endif
         tracks[id]?.isLeading = id == screen?.id
+        #if PLANTED_DEFECTS
+          if PlantedDefect.isOn(.screensLead) {
+            let isScreen = tracks[id]?.isScreen == true
+            tracks[id]?.isLeading = isScreen
+          }
+        #endif
       }
     }
   }

@@ -1,3 +1,7 @@
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// The two sources that every feedback message names (RFC 4585 §6.1).
 public struct FeedbackSources: Equatable, Sendable {
   static let size = 8
@@ -43,6 +47,9 @@ public struct NACKReader {
       base = bytes.loadBigEndian(at: offset, as: UInt16.self)
       bits = UInt32(bytes.loadBigEndian(at: offset + 2, as: UInt16.self)) << 1 | 1
       offset += 4
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.nackMask) { bits = bits >> 1 | 1 }
+      #endif
     }
     let index = bits.trailingZeroBitCount
     bits &= bits &- 1

@@ -1,3 +1,7 @@
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// Finds the canonical names in a source description (RFC 3550 §6.5, §6.5.1); other items are skipped.
 public struct CNAMEReader {
   /// A source's canonical name. Points into the compound and must not outlive it.
@@ -39,7 +43,11 @@ public struct CNAMEReader {
       let type = bytes.byte(at: offset)
       if type == 0 {
         // One to four zero bytes lead to the next word.
-        offset = (offset & ~3) + 4
+        #if PLANTED_DEFECTS
+          offset = PlantedDefect.isOn(.namePadding) ? (offset + 3) & ~3 : (offset & ~3) + 4
+        #else
+          offset = (offset & ~3) + 4
+        #endif
         guard offset <= body.count else { throw end(at: offset - 4) }
         return name
       }
@@ -74,6 +82,9 @@ public struct Goodbye {
   /// The source of that number; nil if there is none. The reason behind the sources is left alone.
   public subscript(index: Int) -> UInt32? {
     guard index >= 0, index < count else { return nil }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.goodbyeShort), index == count - 1 { return nil }
+    #endif
     return bytes.loadBigEndian(at: 4 * index, as: UInt32.self)
   }
 }

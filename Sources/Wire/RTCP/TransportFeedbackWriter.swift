@@ -1,3 +1,7 @@
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// Writes transport-wide feedback (draft-holmer-rmcat-transport-wide-cc-extensions-01 §3.1), packet by packet in
 /// the order of transport sequence numbers.
 ///
@@ -62,6 +66,9 @@ public struct TransportFeedbackWriter: ~Copyable {
   /// - Returns: false, with nothing added, if the message is full or `delta` is beyond 16 bits.
   public mutating func appendReceived(delta: Int32) -> Bool {
     guard let delta = Int16(exactly: delta) else { return false }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.deltaByte), delta == 256 { return append(symbol: 1, delta: delta) }
+    #endif
     return append(symbol: delta >= 0 && delta <= 255 ? 1 : 2, delta: delta)
   }
 

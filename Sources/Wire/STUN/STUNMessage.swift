@@ -45,6 +45,9 @@ public struct STUNMessage: Sendable {
     var attributes = STUNAttributes()
     while let attribute = try attributes.next(in: datagram) {
       guard fingerprintOffset == nil else { throw .attributeAfterFingerprint(offset: attribute.offset) }
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.afterIntegrity), integrityOffset != nil { try take(attribute, of: datagram) }
+      #endif
       if integrityOffset == nil || attribute.type == .fingerprint { try take(attribute, of: datagram) }
     }
   }

@@ -20,19 +20,22 @@ final class House: Sendable {
   let gateway: Gateway
   private let events: Task<Void, Never>
 
+  /// - Parameter clock: what the rooms take for the time; nil: the real one.
   init(
     limits: RoomDirectory.Limits = House.limits(), policy: NegotiationPolicy = .server,
-    _ adjust: (inout GatewayConfiguration) -> Void = { _ in }
+    clock: StandingClock? = nil, _ adjust: (inout GatewayConfiguration) -> Void = { _ in }
   ) throws {
     engine = try MediaEngine(
       MediaEngine.Configuration(port: 0, workers: 1, peersPerWorker: 8, pinsThreads: false),
       clock: Clock(),
       dtls: try DTLSContext(certificate: try DTLSCertificate(notBefore: 0, notAfter: 4_000_000_000)))
     try engine.start()
+    var time: (@Sendable () -> Instant)?
+    if let clock { time = { clock.now } }
     let directory = RoomDirectory(
       media: MediaPlane(
         engine: engine, candidates: [SocketAddress(ipv4: 127, 0, 0, 1, port: engine.port)],
-        verification: .always, peerLimit: 8, policy: policy),
+        verification: .always, peerLimit: 8, policy: policy, clock: time),
       limits: limits, log: Log(level: .error) { _ in })
     self.directory = directory
     var configuration = GatewayConfiguration(keys: ["APIkey": Self.secret], development: nil) { House.now }
@@ -144,6 +147,7 @@ final class House: Sendable {
     let token = House.token(identity) { [grants] in $0 = grants }
     let guest = connect(token, room: room)
     let joined = try await guest.next("joined")
+    guest.joined = "\(joined)"
     guest.id = try #require((joined["participant"] as? NSDictionary)?["id"] as? String)
     return guest
   }
@@ -155,6 +159,8 @@ final class Guest {
   private let session: Task<Void, Never>
   private var answers: AsyncStream<String>.Iterator
   fileprivate(set) var id = ""
+  /// What it was told as it came.
+  fileprivate(set) var joined = ""
   private var requests = 0
   private var negotiator = Negotiator(policy: .client)
   private var random = RandomSource.system
@@ -197,6 +203,16 @@ final class Guest {
       guard let event = message["event"] as? NSDictionary else { return message }
       if event["type"] as? String == kind { return event }
     }
+  }
+
+  /// All that comes up to and with an event of that kind, as it was sent.
+  func heard(until kind: String) async -> [String] {
+    var all: [String] = []
+    while let text = await answers.next() {
+      all.append(text)
+      if text.contains(#""type":"\#(kind)""#) { break }
+    }
+    return all
   }
 
   /// A request's answer: `ok`, the answer itself, or the code of its error.

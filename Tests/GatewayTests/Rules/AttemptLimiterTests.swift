@@ -2,7 +2,6 @@ import Foundation
 import HTTPServer
 import Model
 import Rooms
-import Synchronization
 import Testing
 
 @testable import Gateway
@@ -67,9 +66,9 @@ struct AttemptLimiterTests {
   }
 
   @Test func `beyond it the doors answer 429 with the time to wait, and pages go on`() async throws {
-    let shared = Shared()
+    let clock = StandingClock()
     let house = try House {
-      $0.attempts = AttemptLimiter(rate: 0.5, burst: 2) { shared.now }
+      $0.attempts = AttemptLimiter(rate: 0.5, burst: 2) { clock.now }
     }
     let token = House.token("ada") { $0 = .join("demo") }
     #expect(await house.ask(.get, "/v1/rooms").status == 200)
@@ -80,13 +79,7 @@ struct AttemptLimiterTests {
     #expect(refused.headers["access-control-allow-origin"] == "*")
     #expect(await house.upgrade(token).status == 429)
     for path in ["/", "/healthz"] { #expect(await house.ask(.get, path).status == 200) }
-    shared.advance(to: Self.at(2_000))
+    clock.advance(by: .seconds(2))
     #expect(await house.ask(.get, "/v1/rooms").status == 200)
-  }
-
-  private final class Shared: Sendable {
-    private let time = Mutex(AttemptLimiterTests.at(0))
-    var now: Instant { time.withLock { $0 } }
-    func advance(to moment: Instant) { time.withLock { $0 = moment } }
   }
 }

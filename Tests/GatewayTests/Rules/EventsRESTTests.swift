@@ -40,6 +40,23 @@ struct EventsRESTTests {
     #expect(await house.ask(.get, "/v1/rooms/none/events").problem == "room-not-found")
   }
 
+  @Test func `a life of a room is read by its id, and no other under the same numbers`() async throws {
+    let house = try House()
+    _ = try await house.enter("ada")
+    let before = try #require(await house.ask(.get, "/v1/rooms/demo")["id"] as? String)
+    #expect(await house.ask(.delete, "/v1/rooms/demo").status == 204)
+    _ = try await house.enter("bob")
+    let present = try #require(await house.ask(.get, "/v1/rooms/demo")["id"] as? String)
+    #expect(before != present)
+    for (life, identity) in [(before, "ada"), (present, "bob")] {
+      let page = await house.ask(.get, "/v1/rooms/demo/events?roomId=\(life)&after=1&limit=1")
+      let participant = page.items.first?["participant"] as? NSDictionary
+      #expect(page["roomId"] as? String == life && participant?["identity"] as? String == identity)
+    }
+    let never = await house.ask(.get, "/v1/rooms/demo/events?roomId=RM_never&after=1")
+    #expect(never.status == 410 && never["roomId"] as? String == present)
+  }
+
   @Test func `what happened in all rooms is read from cursor to cursor`() async throws {
     let house = try House()
     _ = try await house.enter("ada", room: "one")

@@ -45,6 +45,14 @@ struct PresenceTests {
     }
   }
 
+  @Test func `a sample that comes late makes nobody silent`() {
+    var run = Run()
+    run.presence.heard(at: Run.instant(9))
+    run.presence.heard(at: Run.instant(1))
+    #expect(run.go(to: 18.9) == [])
+    #expect(run.go(to: 19) == ["19.0 reconnecting"])
+  }
+
   @Test func `a socket that stays away longer than the grace ends it`() {
     var run = Run()
     run.loseSocket()

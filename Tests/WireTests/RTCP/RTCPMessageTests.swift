@@ -146,6 +146,20 @@ struct RTCPMessageTests {
     }
   }
 
+  @Test(arguments: 0...9) func `what follows a CNAME is found behind its zero bytes`(length: Int) throws {
+    let name = String(repeating: "n", count: length)
+    let chunk: [UInt8] = [0, 0, 0, 7, 1, UInt8(length)] + Array(name.utf8)
+    let padded = chunk + Array(repeating: 0, count: 4 - chunk.count % 4)
+    let second: [UInt8] = [0, 0, 0, 8, 1, 1, 65, 0]
+    let words = UInt8((padded.count + second.count) / 4)
+    try first([0x82, 202, 0, words] + padded + second) { packet throws(RTCPError) in
+      var reader = try CNAMEReader(packet)
+      var found: [String] = []
+      while let next = try reader.next() { found.append("\(next.ssrc) \(next.text ?? "?")") }
+      #expect(found == ["7 \(name)", "8 A"])
+    }
+  }
+
   @Test func `CNAMEs are found between other items and chunks without one`() throws {
     let bytes: [UInt8] = [
       0x83, 202, 0, 9,

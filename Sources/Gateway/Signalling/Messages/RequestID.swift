@@ -1,3 +1,7 @@
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// What names a request, so that its answer can name it too: a JSON number or string, as its bytes. It is compared and
 /// echoed byte for byte: `1` and `1.0` name two requests.
 package struct RequestID: Hashable, Sendable {
@@ -10,7 +14,12 @@ package struct RequestID: Hashable, Sendable {
   /// - Parameter json: one sound JSON value.
   /// - Returns: nil for what is neither number nor string, empty or too long.
   init?(_ value: JSONValue) {
-    let size = value.isString ? value.bytes.count - 2 : value.bytes.count
+    #if PLANTED_DEFECTS
+      let size =
+        value.isString && !PlantedDefect.isOn(.idWithQuotes) ? value.bytes.count - 2 : value.bytes.count
+    #else
+      let size = value.isString ? value.bytes.count - 2 : value.bytes.count
+    #endif
     guard value.isNumber || value.isString, (1...Self.maximumBytes).contains(size) else { return nil }
     json = String(decoding: value.bytes, as: UTF8.self)
   }

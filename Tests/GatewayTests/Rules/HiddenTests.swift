@@ -1,0 +1,180 @@
+import Foundation
+import HTTPServer
+import Model
+import Rooms
+import Testing
+
+@testable import Gateway
+
+/// Each operation by, on, or beside somebody hidden, against all that another participant is sent and all that REST gives
+/// to who doesn't administer the room: nothing of it names who is hidden.
+@Suite("Who is hidden", .timeLimit(.minutes(2)))
+struct HiddenTests {
+  /// In every text of the hidden participant's own.
+  static let mark = "gh0st"
+  static let path = "/v1/rooms/demo/participants/\(mark)"
+
+  /// Somebody who is there, and somebody hidden.
+  struct Scene {
+    let house: House
+    let witness: Guest
+    let ghost: Guest
+    let track: String
+
+    init() async throws {
+      house = try House()
+      witness = try await house.enter("witness")
+      track = try await witness.publish(.video, as: "camera")
+      ghost = try await house.enter(HiddenTests.mark) {
+        $0.hidden = true
+        $0.canUpdateOwnMetadata = true
+      }
+    }
+
+    func patch(_ body: String) async throws {
+      #expect(await house.ask(.patch, HiddenTests.path, body).status == 200, "\(body)")
+    }
+
+    func offerCamera() async throws {
+      #expect(try await ghost.publish(.video, as: "camera") == "not-allowed")
+    }
+
+    func tell() async throws {
+      let body = #"{"payload":"eA==","destinations":["gh0st"]}"#
+      #expect(await house.ask(.post, "/v1/rooms/demo/data", body).status == 204)
+      #expect(try await ghost.next("data")["payload"] as? String == "eA==")
+    }
+
+    func remove() async throws {
+      #expect(await house.ask(.delete, HiddenTests.path).status == 204)
+    }
+
+    func request(_ type: String, _ fields: String = "", _ expected: String = "ok") async throws {
+      #expect(try await ghost.verdict(type, fields) == expected, "\(type) \(fields)")
+    }
+  }
+
+  typealias Operation = @Sendable (Scene) async throws -> Void
+  static let operations: [(name: String, perform: Operation)] = [
+    ("is in", { _ in }),
+    ("offers a camera", { try await $0.offerCamera() }),
+    ("offers receivers", { _ = try await $0.ghost.offer(receivers: 2) }),
+    (
+      "subscribes and unsubscribes",
+      { scene in
+        _ = try await scene.ghost.offer(receivers: 1)
+        try await scene.request("unsubscribe", #""track":"\#(scene.track)""#)
+        try await scene.request("subscribe", #""track":"\#(scene.track)""#)
+      }
+    ),
+    (
+      "mutes another's track",
+      { try await $0.request("mute", #""track":"\#($0.track)","muted":true"#, "unknown-track") }
+    ),
+    ("changes its name", { try await $0.request("update", #""name":"gh0st by name""#) }),
+    ("changes its metadata", { try await $0.request("update", #""metadata":"gh0st""#) }),
+    ("changes its attributes", { try await $0.request("update", #""attributes":{"gh0st":"gh0st"}"#) }),
+    ("says something to all", { try await $0.request("data", #""payload":"eA==","topic":"t""#) }),
+    (
+      "says something to one",
+      { try await $0.request("data", #""payload":"eA==","destinations":["witness"],"reliable":false"#) }
+    ),
+    ("is named by an administrator", { try await $0.patch(#"{"name":"gh0st by name"}"#) }),
+    ("gets metadata", { try await $0.patch(#"{"metadata":"gh0st"}"#) }),
+    ("gets attributes", { try await $0.patch(#"{"attributes":{"gh0st":"gh0st"}}"#) }),
+    ("may publish no more, and again", permissions("canPublish")),
+    ("may subscribe no more, and again", permissions("canSubscribe")),
+    ("may say nothing more, and again", permissions("canPublishData")),
+    ("may change itself no more, and again", permissions("canUpdateOwnMetadata")),
+    (
+      "is restricted to a source",
+      { try await $0.patch(#"{"permissions":{"canPublishSources":["microphone"]}}"#) }
+    ),
+    (
+      "gets a message from REST", { try await $0.tell() }
+    ),
+    ("leaves", { try await $0.request("leave", "", "closed") }),
+    (
+      "breaks off",
+      { scene in
+        scene.ghost.socket.hangUp()
+        await scene.ghost.ended()
+      }
+    ),
+    (
+      "comes again in its own place",
+      { _ = try await $0.house.enter(HiddenTests.mark) { $0.hidden = true } }
+    ),
+    (
+      "is removed", { try await $0.remove() }
+    ),
+  ]
+
+  private static func permissions(_ name: String) -> Operation {
+    { scene in
+      for value in [false, true] { try await scene.patch(#"{"permissions":{"\#(name)":\#(value)}}"#) }
+    }
+  }
+
+  private func names(_ ghost: Guest, _ texts: [String]) -> [String] {
+    texts.filter { $0.contains(Self.mark) || $0.contains(ghost.id) }
+  }
+
+  @Test(arguments: Self.operations.indices)
+  func `nobody hears of who is hidden, whatever it does and whatever is done to it`(index: Int) async throws {
+    let (name, perform) = Self.operations[index]
+    let scene = try await Scene()
+    try await perform(scene)
+    // Somebody who comes now, and then a last word to all.
+    let late = try await scene.house.enter("late")
+    #expect(late.joined.contains("witness") && names(scene.ghost, [late.joined]) == [], "\(name)")
+    #expect(
+      await scene.house.ask(.patch, "/v1/rooms/demo", #"{"metadata":"the last word"}"#).status == 200)
+    for other in [scene.witness, late] {
+      let heard = await other.heard(until: "room.updated")
+      #expect(heard.last?.contains("the last word") == true, "\(name)")
+      #expect(names(scene.ghost, heard) == [], "\(name)")
+    }
+    // Events are the room's, for who administers it as well.
+    for path in ["/v1/rooms/demo/events", "/v1/events"] {
+      let events = await scene.house.ask(.get, path)
+      #expect(events.status == 200 && names(scene.ghost, [events.text]) == [], "\(name)")
+    }
+    let list = House.token("lister") { $0.roomList = true }
+    for path in ["/v1/rooms", "/v1/rooms/demo", "/v1/events"] {
+      let answer = await scene.house.ask(.get, path, token: list)
+      #expect(answer.status == 200 && names(scene.ghost, [answer.text]) == [], "\(name)")
+    }
+    for path in ["/v1/rooms/demo/participants", Self.path] {
+      let answer = await scene.house.ask(.get, path, token: list)
+      #expect(answer.status == 403 && !answer.text.contains(scene.ghost.id), "\(name)")
+    }
+  }
+
+  @Test func `an administrator sees who is hidden`() async throws {
+    let scene = try await Scene()
+    let one = await scene.house.ask(.get, Self.path)
+    #expect(one.status == 200 && one["hidden"] as? Bool == true && one["id"] as? String == scene.ghost.id)
+    let all = await scene.house.ask(.get, "/v1/rooms/demo/participants")
+    #expect(all.items.map { $0["identity"] as? String } == [Self.mark, "witness"])
+    let here = House.token("keeper") { ($0.roomAdmin, $0.room) = (true, "demo") }
+    #expect(await scene.house.ask(.get, Self.path, token: here)["hidden"] as? Bool == true)
+  }
+
+  @Test func `what somebody hidden says comes from nobody`() async throws {
+    let scene = try await Scene()
+    try await scene.request("data", #""payload":"eA==""#)
+    let heard = try await scene.witness.next("data")
+    #expect(heard["from"] is NSNull && heard["payload"] as? String == "eA==")
+  }
+
+  @Test func `who was hidden and comes again for all to see is announced as somebody new`() async throws {
+    let scene = try await Scene()
+    let seen = try await scene.house.enter(Self.mark)
+    let joined = try await scene.witness.event("participant.joined")["participant"] as? NSDictionary
+    #expect(joined?["id"] as? String == seen.id && seen.id != scene.ghost.id)
+    _ = try await scene.house.enter(Self.mark) { $0.hidden = true }
+    let left = try await scene.witness.event("participant.left")["participant"] as? NSDictionary
+    #expect(left?["id"] as? String == seen.id)
+  }
+}

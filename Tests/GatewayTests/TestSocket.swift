@@ -1,0 +1,40 @@
+import Model
+import Synchronization
+
+@testable import Gateway
+
+/// The far end of a session, in memory.
+final class TestSocket: TextSocket {
+  let remote = SocketAddress(ipv4: 192, 0, 2, 1, port: 5)
+  let messages: AsyncStream<String>
+  private let incoming: AsyncStream<String>.Continuation
+  private let outgoing = AsyncStream<String>.makeStream()
+  private let closing = Mutex<UInt16?>(nil)
+  private let farewell = Mutex(false)
+  var heardClose: Bool { farewell.withLock { $0 } }
+
+  init() { (messages, incoming) = AsyncStream<String>.makeStream() }
+
+  func admit() {}
+
+  func send(_ text: String) -> Bool {
+    guard closing.withLock({ $0 }) == nil else { return false }
+    outgoing.continuation.yield(text)
+    return true
+  }
+
+  func close(code: UInt16, reason: String) {
+    closing.withLock { if $0 == nil { $0 = code } }
+    outgoing.continuation.finish()
+    incoming.finish()
+  }
+
+  // The client's side.
+  var closeCode: UInt16? { closing.withLock { $0 } }
+  var sent: AsyncStream<String> { outgoing.stream }
+  func say(_ text: String) { incoming.yield(text) }
+  func hangUp(inGoodOrder: Bool = false) {
+    farewell.withLock { $0 = inGoodOrder }
+    incoming.finish()
+  }
+}

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+/** A socket whose far end is the test. */
+class FakeSocket {
+  static OPEN = 1;
+  static all = [];
+  readyState = 1;
+  sent = [];
+  constructor(url) {
+    this.url = url;
+    FakeSocket.all.push(this);
+    queueMicrotask(() => this.onopen?.());
+  }
+  send(text) {
+    this.sent.push(JSON.parse(text));
+  }
+  close() {
+    this.readyState = 3;
+  }
+  say(message) {
+    this.onmessage?.({ data: JSON.stringify(message) });
+  }
+}
+globalThis.WebSocket = FakeSocket;
+const { RoostError, Signalling } = await import(`${process.env.PAGES}/signalling.js`);
+
+async function until(holds) {
+  for (let turn = 0; turn < 500; turn++) {
+    if (holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  assert.fail("it does not come");
+}
+
+async function joined(context) {
+  FakeSocket.all = [];
+  const heard = [];
+  const note = (kind) => (what) => heard.push([kind, what]);
+  const listener = Object.fromEntries(["joined", "resumed", "message", "state", "ended"].map((kind) => [kind, note(kind)]));
+  const signalling = new Signalling({ url: "http://h", room: "a/b", token: "t", patience: 5 }, listener);
+  const joining = signalling.join();
+  await until(() => FakeSocket.all[0]?.sent.length === 1);
+  const [socket] = FakeSocket.all;
+  socket.say({ type: "joined", resumeToken: "r1", lastEvent: 4, pingInterval: 20 });
+  await joining;
+  context.after(() => {
+    signalling.leave();
+    socket.onclose?.({ code: 4000 });
+    FakeSocket.all.at(-1).onclose?.({ code: 4000 });
+  });
+  return { signalling, socket, heard };
+}
+
+/** The socket breaks; answers the next one once it has said its first word. */
+async function broken(socket) {
+  socket.onclose({ code: 1006 });
+  await until(() => FakeSocket.all.at(-1) !== socket && FakeSocket.all.at(-1).sent.length === 1);
+  return FakeSocket.all.at(-1);
+}
+
+test("it joins by the room's address, with the token", async (context) => {
+  const { socket } = await joined(context);
+  assert.equal(String(socket.url), "ws://h/v1/rooms/a%2Fb/connect");
+  assert.deepEqual({ ...socket.sent[0], id: 0 }, { type: "auth", token: "t", id: 0 });
+});
+
+test("a request is answered by its id, whatever comes between", async (context) => {
+  const { signalling, socket } = await joined(context);
+  const first = signalling.request({ type: "mute" });
+  const second = signalling.request({ type: "data" });
+  const [a, b] = socket.sent.slice(1);
+  assert.notEqual(a.id, b.id);
+  socket.say({ type: "error", id: b.id, code: "not-allowed", message: "no", retry: "never" });
+  socket.say({ type: "ok", id: a.id });
+  assert.equal((await first).type, "ok");
+  await assert.rejects(second, (error) => error instanceof RoostError && error.code === "not-allowed");
+});
+
+test("an event that comes twice is taken once", async (context) => {
+  const { socket, heard } = await joined(context);
+  for (const id of [4, 5, 5, 6, 5]) socket.say({ type: "event", event: { id } });
+  assert.deepEqual(heard.filter(([kind]) => kind === "message").map(([, { event }]) => event.id), [5, 6]);
+});
+
+test("what is in flight when a socket breaks is sent again under its id, after the last event", async (context) => {
+  const { signalling, socket } = await joined(context);
+  socket.say({ type: "event", event: { id: 5 } });
+  const asked = signalling.request({ type: "mute" });
+  const { id } = socket.sent.at(-1);
+  const next = await broken(socket);
+  assert.deepEqual({ ...next.sent[0], id: 0 }, { type: "resume", resumeToken: "r1", after: 5, id: 0 });
+  next.say({ type: "resumed", resumeToken: "r2" });
+  assert.deepEqual(next.sent[1], { type: "mute", id });
+  next.say({ type: "ok", id });
+  assert.equal((await asked).type, "ok");
+  const third = await broken(next);
+  assert.equal(third.sent[0].resumeToken, "r2");
+});
+
+test("a session that is gone is joined again, with the token as it was renewed", async (context) => {
+  const { signalling, socket } = await joined(context);
+  socket.say({ type: "token", token: "renewed" });
+  const asked = signalling.request({ type: "mute" });
+  asked.catch(() => {});
+  const next = await broken(socket);
+  next.say({ type: "error", code: "session-gone", message: "", retry: "now" });
+  await until(() => FakeSocket.all.at(-1) !== next && FakeSocket.all.at(-1).sent.length === 1);
+  const third = FakeSocket.all.at(-1);
+  assert.deepEqual({ ...third.sent[0], id: 0 }, { type: "auth", token: "renewed", id: 0 });
+  third.say({ type: "joined", resumeToken: "r3", lastEvent: 1 });
+  await assert.rejects(asked, (error) => error.code === "session-gone");
+});
+
+test("an end that the server has said is not tried again", async (context) => {
+  const { socket, heard } = await joined(context);
+  socket.say({ type: "closed", reason: "removed" });
+  socket.onclose({ code: 4010 });
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  assert.equal(FakeSocket.all.length, 1);
+  assert.equal(heard.at(-1)[1].reason, "removed");
+});

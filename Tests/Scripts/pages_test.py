@@ -1,0 +1,35 @@
+"""Parts of the page that need no browser, under Node: Tests/Pages."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+class PagesTest(unittest.TestCase):
+    def run_node(self, name):
+        # As modules, which the page's own address makes of them.
+        with tempfile.TemporaryDirectory() as folder:
+            for path in (ROOT / "Sources/Gateway/Pages").glob("*.js"):
+                shutil.copy(path, folder)
+            pathlib.Path(folder, "package.json").write_text('{"type": "module"}')
+            done = subprocess.run(["node", "--test", str(ROOT / "Tests/Pages" / name)], capture_output=True, text=True,
+                                  timeout=60, env={**os.environ, "PAGES": folder})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_initials_and_hues(self):
+        self.run_node("initials.mjs")
+
+    def test_layout(self):
+        self.run_node("layout.mjs")
+
+    def test_signalling(self):
+        self.run_node("signalling.mjs")
+
+
+if __name__ == "__main__":
+    unittest.main()
