@@ -10,8 +10,8 @@ internal import Synchronization
 /// The server's control plane as it is in a process, rooms and native door, over simulated workers and on a virtual
 /// clock.
 ///
-/// Its actors run on the thread that drives it, when `run` is called, so that all that they do follows from what came
-/// in. Belongs to one thread from `begin` to `end`.
+/// Its actors run on the thread that drives it, when `run` is called, in an order that a seed draws, so that all that they
+/// do follows from what came in and from the seed. Belongs to one thread from `begin` to `end`.
 final class ControlPlane {
   /// How long a session lives on without a socket.
   static let grace = Duration.seconds(4)
@@ -25,7 +25,7 @@ final class ControlPlane {
   let outbox = SocketOutbox()
   private let doors: LiveRooms
   private let pauses = VirtualPauses()
-  private let jobs = JobQueue()
+  private let jobs: JobQueue
   private let serial = Serial()
   private var events: Task<Void, Never>?
   private var sockets = 0
@@ -35,10 +35,14 @@ final class ControlPlane {
     func take() -> UInt64 { next.wrappingAdd(1, ordering: .relaxed).oldValue }
   }
 
-  /// - Parameter server: nobody else may take its events.
+  /// - Parameters:
+  ///   - server: nobody else may take its events.
+  ///   - order: draws which of the jobs that are ready runs next.
   init(
-    _ server: SimulatedServer, certificate: DTLSCertificate, epoch: Epoch, peers: Int, random: RandomSource
+    _ server: SimulatedServer, certificate: DTLSCertificate, epoch: Epoch, peers: Int, random: RandomSource,
+    order: RandomSource
   ) {
+    jobs = JobQueue(random: order)
     let (tap, pauses, serial) = (self.tap, self.pauses, self.serial)
     var port = MediaPort(
       workers: server.workers, fingerprint: certificate.fingerprint(.sha256), epoch: epoch,
@@ -84,6 +88,8 @@ final class ControlPlane {
   var deadline: Instant { pauses.deadline }
   func advance(to now: Instant) { pauses.advance(to: now) }
   var isBusy: Bool { !jobs.isEmpty }
+  /// How often more than one job was ready.
+  var reorderings: Int { jobs.reordered }
 
   /// Lets all tasks run until each waits for something.
   /// - Returns: false if there is no end to it.

@@ -88,7 +88,7 @@ public final class Conference {
       dtls: try DTLSContext(certificate: certificate), seed: random.next())
     control = ControlPlane(
       server, certificate: certificate, epoch: clock.epoch, peers: 1_000,
-      random: .seeded(state: random.next()))
+      random: .seeded(state: random.next()), order: .seeded(state: ~seed))
   }
 
   var now: Instant { clock.now }
@@ -111,6 +111,7 @@ public final class Conference {
     counts[.packetLost] += network.counters.lost
     counts[.packetDuplicated] += network.counters.duplicated
     counts[.packetReordered] += network.counters.reordered
+    counts[.jobReordered] += UInt64(control.reorderings)
     return Outcome(
       seed: seed, violations: journal.violations, violationCount: journal.violationCount,
       trace: journal.trace, mechanisms: counts, digest: digest.finish(), datagrams: network.counters.sent,

@@ -22,7 +22,8 @@ struct ControlPlaneTests {
         workers: 1, address: SocketAddress(ipv4: 203, 0, 113, 1, port: 7_882), epoch: epoch,
         dtls: try DTLSContext(certificate: certificate), seed: 1)
       control = ControlPlane(
-        server, certificate: certificate, epoch: epoch, peers: 10, random: .seeded(state: 1))
+        server, certificate: certificate, epoch: epoch, peers: 10, random: .seeded(state: 1),
+        order: .seeded(state: 1))
       control.begin(now: now)
     }
 
