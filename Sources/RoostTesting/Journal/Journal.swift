@@ -53,6 +53,17 @@ public final class Journal {
     return number
   }
 
+  /// Tracks that were held before their first packet, and since when.
+  var heldEarly: [TrackName: Instant] = [:]
+
+  /// A publisher begins a track.
+  func begin(_ track: PublishedTrack, now: Instant) {
+    tracks.append(track)
+    if let since = heldEarly.removeValue(forKey: TrackName(track.publisher, track.index)) {
+      track.noteHold(now: since)
+    }
+  }
+
   func count(_ mechanism: Mechanism, _ times: Int = 1) { mechanisms[mechanism] += UInt64(times) }
 
   /// Takes what the network lost.

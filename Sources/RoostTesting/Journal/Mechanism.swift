@@ -103,6 +103,8 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case drainDeadline
   /// Somebody was told that its session was over.
   case farewell
+  /// A participant had no section left.
+  case mediaEnded
   /// Of several jobs of the control plane that were ready the seed chose one.
   case jobReordered
 }

@@ -52,8 +52,8 @@ extension Conference {
       }
       participants.append(participant)
       living.append(participant.number)
-      peer.mayReceive = { [unowned self, unowned participant] slot, publisher, moment in
-        mayReceive(participant, UInt16(slot), publisher, moment)
+      peer.judge = { [unowned self, unowned participant] slot, stamp, moment in
+        judge(stamp, to: participant, UInt16(slot), moment)
       }
       peer.onSenderReport = { [unowned self, unowned participant] stream, report in
         checkLipSync(participant, stream, report)
@@ -72,19 +72,23 @@ extension Conference {
     }
   }
 
-  /// Whether a packet of somebody's may come in a slot: the room put it there, it is of the same room, and the
-  /// subscriber hasn't given it up.
-  private func mayReceive(_ subscriber: Participant, _ slot: UInt16, _ publisher: Int, _ moment: Instant)
-    -> Bool
+  /// A packet may come in a slot if the room put its track there, it is of the same room, the subscriber hasn't given
+  /// it up, and it is allowed.
+  /// - Parameter moment: when the server sent it.
+  private func judge(_ stamp: PayloadStamp, to subscriber: Participant, _ slot: UInt16, _ moment: Instant)
+    -> String?
   {
-    guard participants[publisher].room == subscriber.room else { return false }
-    guard subscriber.isFed(slot, by: publisher, at: moment) else { return false }
-    guard !subscriber.client.unsubscribed.isEmpty,
-      let kind = subscriber.media.send.first(where: { $0.index == slot })?.kind,
-      let track = participants[publisher].track(kind),
-      let since = subscriber.client.unsubscribed[track]
-    else { return true }
-    return moment <= since
+    let name = TrackName(Int(stamp.publisher), Int(stamp.track))
+    let publisher = participants[name.publisher]
+    guard publisher.room == subscriber.room, subscriber.isFed(slot, by: name, at: moment) else {
+      return "a packet of \(name.publisher), to whom it is not subscribed, in slot \(slot)"
+    }
+    if !subscriber.client.unsubscribed.isEmpty, let track = publisher.track(index: name.index),
+      let since = subscriber.client.unsubscribed[track], moment > since
+    {
+      return "a packet of \(name.publisher), whose track it gave up, in slot \(slot)"
+    }
+    return nil
   }
 
   // MARK: - Addresses

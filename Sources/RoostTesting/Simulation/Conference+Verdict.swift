@@ -50,7 +50,10 @@ extension Conference {
     let longest = Self.longestSilence[stream.section.kind] ?? 0
     let feeds = subscriber.feeds[slot] ?? []
     for (index, feed) in feeds.enumerated() {
-      guard let number = feed.publisher else { continue }
+      guard let name = feed.track,
+        let track = journal.tracks.first(where: { $0.trackName == name }), !track.isHostile
+      else { continue }
+      let number = name.publisher
       let publisher = participants[number]
       guard publisher.peer.connectedAt != .never, subscriber.peer.connectedAt != .never,
         subscriber.nominatedAt != .never
@@ -58,56 +61,44 @@ extension Conference {
       // The keys may be there seconds before the nomination is, whose checks can be lost one after another.
       var last = max(
         feed.from, publisher.peer.connectedAt, subscriber.peer.connectedAt, subscriber.nominatedAt,
-        stream.knownSince)
+        stream.knownSince, track.runs.first?.startedAt ?? feed.from)
       let end = min(
         index + 1 < feeds.count ? feeds[index + 1].from : .never, publisher.leftAt, subscriber.leftAt,
-        stoppedAt)
-      let moments = stream.entries.lazy.filter { Int($0.publisher) == number }.map(\.sentAt).sorted()
+        track.endedAt, stoppedAt)
+      let moments = stream.entries.lazy.filter { $0.trackName == name }.map(\.sentAt).sorted()
       for moment in moments.filter({ $0 > last && $0 < end }) + [end] {
         defer { last = max(last, moment) }
         guard moment.nanoseconds - last.nanoseconds > longest,
           !subscriber.isDisturbed(from: last, until: moment),
           !publisher.isDisturbed(from: last, until: moment),
-          !isKeptBack(number, stream, subscriber, from: last, until: moment)
+          !isKeptBack(track, stream, subscriber, from: last, until: moment)
         else { continue }
         journal.violation(
           now,
-          "slot \(stream.section.index) of \(subscriber.number) (\(stream.section.kind) of \(number)) got nothing from \(last.milliseconds) to \(moment.milliseconds) ms"
+          "slot \(stream.section.index) of \(subscriber.number) (\(track.name)) got nothing from \(last.milliseconds) to \(moment.milliseconds) ms"
         )
       }
     }
   }
 
-  /// Whether the publisher's track was held in a span, or came in a codec that the subscriber lacks.
+  /// Whether the track was held in a span, or came in a codec that the subscriber lacks.
   private func isKeptBack(
-    _ publisher: Int, _ stream: ReceivedStream, _ subscriber: Participant, from: Instant, until: Instant
+    _ track: PublishedTrack, _ stream: ReceivedStream, _ subscriber: Participant, from: Instant,
+    until: Instant
   ) -> Bool {
     let content = ContentAudit(
       section: stream.section, dialect: subscriber.peer.configuration.dialect)
-    return journal.tracks.contains { track in
-      guard track.publisher == publisher, track.kind == stream.section.kind else { return false }
-      if track.isHeld(from: from, until: until) { return true }
-      let isLacked = track.packets.contains {
-        $0.sentAt >= from && $0.sentAt <= until && content.lacks($0.codec)
-      }
-      return isLacked
-    }
-  }
-
-  private struct TrackName: Hashable {
-    var publisher: Int
-    var index: Int
-    init(_ publisher: Int, _ index: Int) {
-      self.publisher = publisher
-      self.index = index
+    if track.isHeld(from: from, until: until) { return true }
+    return track.packets.contains {
+      $0.sentAt >= from && $0.sentAt <= until && content.lacks($0.codec)
     }
   }
 
   /// The server asks for every packet of a repaired track whose successors it got.
   private func auditTracks() {
-    for track in journal.tracks where track.isRepaired {
+    for track in journal.tracks where track.isRepaired && !track.isHostile {
       let publisher = participants[track.publisher]
-      let ended = publisher.isPresent ? now : publisher.leftAt
+      let ended = min(publisher.isPresent ? now : publisher.leftAt, track.endedAt)
       guard let last = track.packets.lastIndex(where: { $0.arrivedAt != .never }) else { continue }
       var gap = 0..<0
       for number in 0..<last {
@@ -209,11 +200,10 @@ extension Conference {
     let told = told.nanoseconds(since: NTPTime(unixNanoseconds: VirtualClock.wallTimeAtZero))
     guard let stream = subscriber.peer.streams.first(where: { $0.section.index == slot }),
       let entry = stream[stream.highest],
-      let feed = subscriber.feeds[slot]?.last, feed.publisher == Int(entry.publisher),
+      let feed = subscriber.feeds[slot]?.last, feed.track == entry.trackName,
       told > feed.from.nanoseconds, entry.sentAt >= feed.from,
-      let track = journal.tracks.first(where: {
-        $0.publisher == Int(entry.publisher) && $0.index == Int(entry.track)
-      }), let run = track.runs.last,
+      let track = journal.tracks.first(where: { $0.trackName == entry.trackName }), !track.isHostile,
+      let run = track.runs.last,
       run.isClockChange || now.nanoseconds - run.startedAt.nanoseconds > 2_000_000_000,
       // Whoever vanished before its first sender report said nothing of its clock.
       !participants[track.publisher].peer.isClosed

@@ -205,6 +205,7 @@ public final class Conference {
       let sender = participants[track.publisher]
       let isDue =
         sender.connectedAt < now && sender.closedAt == .never && tap.isValidated(delivery.path.remote)
+      track.noteReached(mark.number, now: now)
       track.noteArrival(mark.number, now: now, isDue: isDue)
       sender.peer.noteArrival(delivery.bytes, now: now)
       noteWorker(of: sender, delivery.path)

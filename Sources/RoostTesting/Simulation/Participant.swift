@@ -7,7 +7,8 @@ final class Participant {
   /// Who feeds a slot from some moment on.
   struct Feed {
     var from: Instant
-    var publisher: Int?
+    var track: TrackName?
+    var publisher: Int? { track?.publisher }
   }
 
   /// An audio and a video slot that are played in step.
@@ -93,6 +94,11 @@ final class Participant {
     media.receive.first { $0.kind == kind }.flatMap { client.tracks[$0.mid] }
   }
 
+  /// One of its tracks, as the room names it.
+  func track(index: Int) -> String? {
+    media.receive.first { $0.index == index }.flatMap { client.tracks[$0.mid] }
+  }
+
   /// The slot that is played in step with another.
   func pair(of slot: UInt16) -> Pair {
     guard let stream = media.send.first(where: { $0.index == slot })?.streamID else { return Pair() }
@@ -101,14 +107,14 @@ final class Participant {
       audio: both.first { $0.kind == .audio }?.index, video: both.first { $0.kind == .video }?.index)
   }
 
-  func noteFeed(_ slot: UInt16, _ publisher: Int?, now: Instant) {
-    feeds[slot, default: []].append(Feed(from: now, publisher: publisher))
+  func noteFeed(_ slot: UInt16, _ track: TrackName?, now: Instant) {
+    feeds[slot, default: []].append(Feed(from: now, track: track))
   }
 
-  /// Whether the publisher fed the slot at a moment; at the moment of a change both do.
-  func isFed(_ slot: UInt16, by publisher: Int, at moment: Instant) -> Bool {
+  /// Whether the track fed the slot at a moment; at the moment of a change both do.
+  func isFed(_ slot: UInt16, by track: TrackName, at moment: Instant) -> Bool {
     guard let history = feeds[slot] else { return false }
-    for (index, feed) in history.enumerated() where feed.publisher == publisher {
+    for (index, feed) in history.enumerated() where feed.track == track {
       let end = index + 1 < history.count ? history[index + 1].from : Instant.never
       if feed.from <= moment && moment <= end { return true }
     }
@@ -124,9 +130,9 @@ final class Participant {
   }
 
   /// Until when the feed that was there at a moment lasted.
-  func endOfFeed(_ slot: UInt16, by publisher: Int, at moment: Instant) -> Instant {
+  func endOfFeed(_ slot: UInt16, by track: TrackName, at moment: Instant) -> Instant {
     guard let history = feeds[slot] else { return moment }
-    for (index, feed) in history.enumerated() where feed.publisher == publisher {
+    for (index, feed) in history.enumerated() where feed.track == track {
       let end = index + 1 < history.count ? history[index + 1].from : Instant.never
       if feed.from <= moment && moment <= end { return end }
     }

@@ -155,7 +155,7 @@ struct StreamAudit {
 
   /// Whether the slot was assigned between two packets of one publisher.
   private func isFedAnew(from last: ReceivedStream.Entry, to next: ReceivedStream.Entry) -> Bool {
-    subscriber.endOfFeed(stream.section.index, by: Int(last.publisher), at: last.sentAt) <= next.sentAt
+    subscriber.endOfFeed(stream.section.index, by: last.trackName, at: last.sentAt) <= next.sentAt
   }
 
   private func auditConstants(_ current: Segment, _ next: Segment, _ extended: Int64) {
@@ -242,8 +242,8 @@ struct StreamAudit {
   /// Of all that anybody sent who fed the slot at some moment of a span.
   private func clockRates(from: Instant, until: Instant) -> Set<UInt32> {
     let feeding = Set(
-      subscriber.feeds[stream.section.index, default: []].filter { $0.from <= until }.map(\.publisher))
-    let tracks = journal.tracks.filter { $0.kind == stream.section.kind && feeding.contains($0.publisher) }
+      subscriber.feeds[stream.section.index, default: []].filter { $0.from <= until }.compactMap(\.track))
+    let tracks = journal.tracks.filter { feeding.contains($0.trackName) }
     return Set(
       tracks.flatMap { track in
         track.packets.lazy.filter { from <= $0.sentAt && $0.sentAt <= until }.map { $0.codec.clockRate }
@@ -278,7 +278,7 @@ struct StreamAudit {
     else { return false }
     let before = left((after, last))
     let feeds = subscriber.feeds[stream.section.index, default: []]
-    let fedSince = feeds.last { $0.publisher == old.track.publisher && $0.from <= moment }?.from
+    let fedSince = feeds.last { $0.track == old.track.trackName && $0.from <= moment }?.from
     return old.track.packets.indices.contains { packet in
       guard old.track.packets[packet].arrivedAt == moment, old.track.packets[packet].run == old.run else {
         return false
@@ -306,10 +306,10 @@ struct StreamAudit {
     }
     let newRunSince = new.track.runs[new.run].startedAt
     return subscriber.feeds[stream.section.index]?.contains { feed in
-      guard let publisher = feed.publisher, feed.from >= first, feed.from <= last,
-        publisher != old.track.publisher
+      guard let track = feed.track, feed.from >= first, feed.from <= last,
+        track != old.track.trackName
       else { return false }
-      return publisher != new.track.publisher || (new.run > 0 && newRunSince > feed.from)
+      return track != new.track.trackName || (new.run > 0 && newRunSince > feed.from)
     } == true
   }
 
@@ -379,7 +379,7 @@ struct StreamAudit {
     }
     if isLacking { return true }
     let lasted = subscriber.endOfFeed(
-      stream.section.index, by: segment.track.publisher, at: segment.startedAt)
+      stream.section.index, by: segment.track.trackName, at: segment.startedAt)
     if packet.arrivedAt >= lasted { return true }
     // Too far behind what came before it to be told from a duplicate.
     if segment.track.packets[number...].dropFirst(1_000).contains(where: { $0.arrivedAt <= packet.arrivedAt })
