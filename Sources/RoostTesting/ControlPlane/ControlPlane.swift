@@ -123,6 +123,11 @@ final class ControlPlane {
       if doors.forbids(access, in: room) { throw .removed }
       return access
     }
+    terms.renew = { token, grants in
+      guard !doors.forbids(token, in: room) else { return nil }
+      let fresh = token.renewed(at: SimulatedToken.seconds(pauses.now), grants: grants)
+      return (SimulatedToken(renewed: fresh).text, fresh)
+    }
     terms.now = { SimulatedToken.seconds(pauses.now) }
     terms.instant = { pauses.now }
     terms.pause = { try await pauses.pause($0) }
@@ -131,35 +136,5 @@ final class ControlPlane {
         .run(authorized: nil)
     }
     return socket
-  }
-}
-
-/// A token that says who somebody is and when it was issued, signed by nobody.
-struct SimulatedToken {
-  var identity: String
-  /// Seconds since 1970.
-  var issued: Int
-
-  init(identity: String, issued: Int) {
-    self.identity = identity
-    self.issued = issued
-  }
-
-  init?(_ text: String) {
-    let parts = text.split(separator: "/")
-    guard parts.count == 2, let issued = Int(parts[1]) else { return nil }
-    self.init(identity: String(parts[0]), issued: issued)
-  }
-
-  var text: String { "\(identity)/\(issued)" }
-
-  func access(room: String) -> AccessToken {
-    AccessToken(
-      apiKey: "simulation", identity: identity, expires: issued + 86_400, issuedAt: issued,
-      grants: .join(room))
-  }
-
-  static func seconds(_ now: Instant) -> Int {
-    Int((VirtualClock.wallTimeAtZero + now.nanoseconds) / 1_000_000_000)
   }
 }

@@ -22,7 +22,8 @@ final class RoomClient {
       case enter, offer
       case subscribe(String)
       case unsubscribe(String)
-      case mute, leave
+      case mute(String, Bool)
+      case leave
     }
 
     var id: Int

@@ -15,7 +15,8 @@ extension SyntheticPeer {
       videoReceivers = receivers
     }
     let plan = OfferPlan(
-      tracks: publications.map(\.announcement), audioReceivers: audioReceivers, videoReceivers: videoReceivers)
+      tracks: publications.map(\.announcement), audioReceivers: audioReceivers, videoReceivers: videoReceivers
+    )
     var fresh = credentials
     if restartsICE {
       fresh = ICECredentials(ufrag: random.alphanumeric(8), password: random.alphanumeric(24))

@@ -35,7 +35,8 @@ extension SyntheticPeer {
       Publication(
         announcement: TrackAnnouncement(
           kind: kind, ssrc: ssrc, rtxSSRC: kind == .video ? rtxSSRC : nil, cname: cname,
-          streamID: "s\(number)", trackID: "t\(number)-\(ssrc)"), source: source, isMuted: isMuted))
+          streamID: "s\(number)", trackID: "t\(number)-\(ssrc)"), source: source,
+        isMuted: isMuted && source != nil))
   }
 
   /// Stops one from the next offer on.

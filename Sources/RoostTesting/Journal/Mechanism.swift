@@ -105,6 +105,26 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case farewell
   /// A participant had no section left.
   case mediaEnded
+  /// By an administrator.
+  case permissionsChanged
+  /// Others came by its token in the very moment of a removal.
+  case removalRaced
+  /// Somebody began with less than all rights; hidden.
+  case restrictedToken
+  case hiddenParticipant
+  /// A token was renewed.
+  case tokenRenewed
+  /// A section was declined because its owner may not publish what it says.
+  case publicationDeclined
+  case trackStopped
+  case trackAdded
+  /// A track went on being sent after its section had been stopped.
+  case stopIgnored
+  /// Held against who may do what.
+  case packetAllowed
+  case messageAllowed
+  /// Somebody had fewer slots than there were tracks, and who got them was held against the rule.
+  case fairnessJudged
   /// Of several jobs of the control plane that were ready the seed chose one.
   case jobReordered
 }

@@ -26,6 +26,8 @@ extension Conference {
         })
       else { return journal.violation(now, "a peer is made for nobody's offer") }
       owner.key = setup.key
+      owner.closedAt = .never
+      owner.rtcpIndices = []
       byKey[setup.key] = owner.number
       agree(owner, setup.media)
       journal.trace(now, "\(owner.number) has a peer, home \(setup.key.home)")
@@ -74,7 +76,7 @@ extension Conference {
   private func hold(_ key: TrackKey, _ muted: Bool) {
     guard let number = byKey[key.peer] else { return }
     let name = TrackName(number, Int(key.index))
-    guard let track = journal.tracks.first(where: { $0.trackName == name }) else {
+    guard let track = journal.track(name) else {
       journal.heldEarly[name] = muted ? now : nil
       return
     }
@@ -110,7 +112,6 @@ extension Conference {
     participant.nominatedAt = .never
     participant.nominated = []
     participant.profile = nil
-    participant.rtcpIndices = []
   }
 
   // MARK: - Events

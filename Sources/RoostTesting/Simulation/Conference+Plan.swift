@@ -33,6 +33,11 @@ extension Conference {
     var moment: Int64 = 2_000_000_000
     while moment < span - 1_000_000_000 {
       after(moment) { [unowned self] in somethingHappens() }
+      if plan.isUnruly {
+        after(moment + Int64.random(in: 0...400_000_000, using: &random)) { [unowned self] in
+          somethingUnrulyHappens()
+        }
+      }
       moment += Int64.random(in: 50_000_000...900_000_000, using: &random)
     }
   }
@@ -82,7 +87,9 @@ extension Conference {
       configuration.keyFramePackets = 15...25
     }
     let participant = join(
-      configuration, room: room, identity: identity, up: conditions(), down: conditions())
+      configuration, room: room, identity: identity, allowance: tokenAllowance(), up: conditions(),
+      down: conditions())
+    participant?.peer.reusesMids = plan.isUnruly
     participant?.keepsFewSlots = keepsFewSlots
   }
 

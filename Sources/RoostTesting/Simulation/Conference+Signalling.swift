@@ -12,10 +12,12 @@ extension Conference {
   // MARK: - Coming
 
   /// A new participant comes to the door, and offers once it is in.
-  /// - Parameter identity: nil: one of its own.
+  /// - Parameters:
+  ///   - identity: nil: one of its own.
+  ///   - allowance: what its token grants.
   func join(
-    _ configuration: SyntheticPeer.Configuration, room: Int, identity: String? = nil, up: LinkConditions,
-    down: LinkConditions
+    _ configuration: SyntheticPeer.Configuration, room: Int, identity: String? = nil,
+    allowance: Allowance = Allowance(), up: LinkConditions, down: LinkConditions
   ) -> Participant? {
     let inside = newInsideAddress()
     let outside = newOutsideAddress(owner: configuration.number)
@@ -37,7 +39,8 @@ extension Conference {
         dtls: try DTLSContext(certificate: certificate, profiles: profiles), ice: ice, journal: journal,
         now: now, random: .seeded(state: random.next()))
       let token = SimulatedToken(
-        identity: identity ?? "person-\(configuration.number)", issued: SimulatedToken.seconds(now))
+        identity: identity ?? "person-\(configuration.number)", issued: SimulatedToken.seconds(now),
+        allowance: allowance)
       let participant = Participant(
         peer: peer, client: RoomClient(room: Self.roomName(room), token: token), room: room, link: link,
         inside: inside, now: now)
@@ -88,7 +91,7 @@ extension Conference {
     {
       return "a packet of \(name.publisher), whose track it gave up, in slot \(slot)"
     }
-    return nil
+    return problem(with: stamp, to: subscriber, departed: moment)
   }
 
   // MARK: - Addresses
@@ -157,18 +160,24 @@ extension Conference {
       messagesInFlight -= 1
       guard !record.hasHungUp, !record.isBroken || !record.losesWhatWasSent else { return }
       record.hasEntered = true
+      if let participant = record.participant { noteHeard(request, by: participant) }
       record.socket.receive(request.text)
     }
   }
 
   /// What the server has said on all sockets goes on its way.
   func takeMessages() {
-    for entry in control.outbox.take() {
+    let entries = control.outbox.take()
+    // All of a moment's words first, since what is said to one may be about what another is told.
+    for entry in entries {
+      if case .text(let text) = entry.content, let record = sockets[entry.socket] { noteSaid(text, record) }
+    }
+    for entry in entries {
       guard let record = sockets[entry.socket] else { continue }
       switch entry.content {
       case .text(let text):
         digest.add(text, socket: entry.socket, now: now)
-        noteSaid(text, record)
+        judge(text, to: record)
         if ServerWord.isSample(text) { continue }
       case .close(let code): record.closeCode = code
       }
@@ -197,6 +206,22 @@ extension Conference {
         journal.violation(now, "\(participant.number) comes back \(now - since) after its socket had gone")
       }
       participant.awaySince = nil
+      if text.contains(#""answer":{"#), let answer = (try? ServerWord(text))?.answer, let id = answer.id {
+        noteAnswer(id, tracks: answer.tracks, declined: answer.declined ?? [], to: participant)
+      }
+      return
+    }
+    let isTold = [#""type":"joined"}"#, #""type":"answer"}"#, #""type":"ok"}"#, #""type":"error"}"#]
+      .contains { text.hasSuffix($0) }
+    guard isTold, let word = try? ServerWord(text) else { return }
+    switch word.type {
+    case "joined": if let id = word.participant?.id { names[id] = participant.number }
+    case "answer":
+      if let id = word.id {
+        noteAnswer(id, tracks: word.tracks ?? [], declined: word.declined ?? [], to: participant)
+      }
+    case "ok": if let id = word.id { noteGranted(id, to: participant) }
+    default: if let id = word.id { participant.ledger.noteRefusal(id) }
     }
   }
 
@@ -206,6 +231,12 @@ extension Conference {
     for action in actions {
       if let participant = record.participant {
         act(action, participant, record)
+      } else if record.races {
+        if case .ended(let reason) = action,
+          !["token-removed", "removed", "duplicateIdentity"].contains(reason)
+        {
+          journal.violation(now, "\(who), which came while it was being removed, is told \(reason)")
+        }
       } else if case .ended(let reason) = action {
         if reason != record.refusal {
           journal.violation(now, "\(who) is told \(reason) instead of \(record.refusal ?? "-")")
@@ -272,17 +303,36 @@ extension Conference {
 
   private func hearRefusal(_ participant: Participant, _ request: RoomClient.Request, _ code: String) {
     journal.trace(now, "\(participant.number) is refused by \(code)")
-    if request.kind == .offer { participant.isNegotiating = false }
+    if request.kind == .offer {
+      participant.isNegotiating = false
+      participant.peer.withdrawOffer()
+    }
     // The session, or the track, may have ended meanwhile; and what somebody else holds can't be let go.
     if code == "unavailable" || code == "unknown-track" { return }
-    if code == "not-allowed", request.kind == .mute { return }
+    if plan.isUnruly, code == "unknown-slot" || code == "rate-limited" {
+      if request.kind == .offer { after(2_000_000_000) { [unowned self] in negotiate(participant) } }
+      return
+    }
+    switch request.kind {
+    case .mute(_, false) where code == "not-allowed": return
+    case .subscribe, .unsubscribe:
+      // An administrator has taken that from it.
+      if code == "not-allowed",
+        participant.ledger.mayEverLack(since: now.advanced(byNanoseconds: -1_000_000_000))
+      {
+        return
+      }
+    default: break
+    }
     journal.violation(now, "\(participant.number) is refused by \(code): \(request.text.prefix(60))")
   }
 
   private func hearEnd(_ participant: Participant, _ reason: String) {
     journal.trace(now, "\(participant.number) hears that it is over: \(reason)")
     if !participant.client.hasJoined,
-      reason != "token-removed" || !removedIdentities.contains(participant.client.token.identity)
+      reason != "token-removed"
+        || removals[
+          RemovedIdentity(room: participant.client.room, identity: participant.client.token.identity)] == nil
     {
       journal.violation(now, "\(participant.number) is not let in: \(reason)")
     }
@@ -312,7 +362,11 @@ extension Conference {
     do {
       let offer = try participant.peer.makeOffer(
         restartsICE: restartsICE, receivers: participant.receivers)
-      ask(participant, .offer) { ClientWord.offer(offer, id: $0) }
+      let sections = participant.peer.offered
+      ask(participant, .offer) { id in
+        participant.offers[id] = sections
+        return ClientWord.offer(offer, sections: sections, id: id)
+      }
     } catch {
       journal.violation(now, "peer \(participant.number) can't offer: \(error)")
     }

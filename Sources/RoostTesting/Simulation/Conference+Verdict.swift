@@ -22,13 +22,12 @@ extension Conference {
   // MARK: Streams
 
   private func auditStreams() {
-    var tracks: [TrackName: PublishedTrack] = [:]
-    for track in journal.tracks { tracks[TrackName(track.publisher, track.index)] = track }
     for participant in participants {
       for stream in participant.peer.streams {
         let audit = StreamAudit(
           journal: journal, subscriber: participant, stream: stream,
-          departures: journal.departures[stream.log], track: { tracks[TrackName($0, $1)] },
+          departures: journal.departures[stream.log],
+          track: { [journal] in journal.track(TrackName($0, $1)) },
           isExcused: { participant.isDisturbed(from: $0, until: $1) },
           isCutOff: {
             self.participants[$0].leftAt <= $2 || self.participants[$0].isDisturbed(from: $1, until: $2)
@@ -51,7 +50,7 @@ extension Conference {
     let feeds = subscriber.feeds[slot] ?? []
     for (index, feed) in feeds.enumerated() {
       guard let name = feed.track,
-        let track = journal.tracks.first(where: { $0.trackName == name }), !track.isHostile
+        let track = journal.track(name), !track.isHostile
       else { continue }
       let number = name.publisher
       let publisher = participants[number]
@@ -202,7 +201,7 @@ extension Conference {
       let entry = stream[stream.highest],
       let feed = subscriber.feeds[slot]?.last, feed.track == entry.trackName,
       told > feed.from.nanoseconds, entry.sentAt >= feed.from,
-      let track = journal.tracks.first(where: { $0.trackName == entry.trackName }), !track.isHostile,
+      let track = journal.track(entry.trackName), !track.isHostile,
       let run = track.runs.last,
       run.isClockChange || now.nanoseconds - run.startedAt.nanoseconds > 2_000_000_000,
       // Whoever vanished before its first sender report said nothing of its clock.

@@ -64,8 +64,12 @@ public final class Conference {
   var sockets: [Int: SocketRecord] = [:]
   /// Messages of the control plane on their way.
   var messagesInFlight = 0
-  /// Whose tokens of before are no good any more.
-  var removedIdentities: Set<String> = []
+  /// Whose tokens of before are no good any more, and since when: by the clock, and by the second that tokens name.
+  var removals: [RemovedIdentity: (at: Instant, second: Int)] = [:]
+  /// Participants and tracks, by their ids, with the numbers of whose they are; and tracks in the order in which they
+  /// began.
+  var names: [String: Int] = [:]
+  var trackOrder: [String: Int] = [:]
   /// Sessions end because the conference does.
   var isEnding = false
   /// When the publishers fell silent.
@@ -263,6 +267,7 @@ public final class Conference {
       journal.violation(now, "a stream leaves for \(subscriber.number) that was not announced to it")
       return 0
     }
+    if let problem = problem(withStream: header.ssrc, to: subscriber) { journal.violation(now, problem) }
     let log = journal.departureLog(subscriber: subscriber.number, ssrc: header.ssrc)
     journal.count(.packetForwarded)
     let (number, verdict) = journal.departures[log].note(

@@ -19,6 +19,11 @@ final class Participant {
 
   let peer: SyntheticPeer
   let client: RoomClient
+  /// What it may do, and what it does.
+  let ledger: PermissionLedger
+  /// By request: the sections of each offer; and all requests that came to the server.
+  var offers: [Int: [OfferedSection]] = [:]
+  var heard: [Int: RoomClient.Request.Kind] = [:]
   /// Which of the conference's rooms.
   let room: Int
   /// Once the server has made a peer of the media plane for it.
@@ -79,6 +84,7 @@ final class Participant {
   ) {
     self.peer = peer
     self.client = client
+    ledger = PermissionLedger(client.token.allowance, now: now)
     self.room = room
     receivers = peer.audioReceivers
     self.link = link
