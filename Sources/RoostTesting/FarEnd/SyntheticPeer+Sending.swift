@@ -174,7 +174,9 @@ extension SyntheticPeer {
   /// To be told by whoever carries datagrams: a media datagram of ours is handed to the server now. Arrival
   /// feedback is held against it.
   public func noteArrival(_ bytes: [UInt8], now: Instant) {
-    let id = media.send.map { $0.extensions[.transportSequence] }.first { $0 != 0 } ?? UInt8(0)
+    // What it has stopped may still be under way.
+    let sections = media.send + sources.map(\.section)
+    let id = sections.map { $0.extensions[.transportSequence] }.first { $0 != 0 } ?? UInt8(0)
     transportLog.noteArrival(bytes, extensionID: id, now: now)
   }
 }

@@ -34,7 +34,10 @@ extension Conference {
         if me?.subscriptions.contains(where: { $0.state == .paused(.codec) }) == true {
           journal.count(.codecMissing)
         }
-        guard participant.client.picture != truth else { continue }
+        guard participant.client.picture != truth else {
+          auditFairness(of: participant)
+          continue
+        }
         journal.violation(
           now,
           "\(participant.number) sees its room wrongly: \(participant.client.picture.difference(from: truth))"

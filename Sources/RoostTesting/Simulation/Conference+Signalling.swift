@@ -211,8 +211,10 @@ extension Conference {
       }
       return
     }
-    let isTold = [#""type":"joined"}"#, #""type":"answer"}"#, #""type":"ok"}"#, #""type":"error"}"#]
-      .contains { text.hasSuffix($0) }
+    let isTold = [
+      #""type":"joined"}"#, #""type":"answer"}"#, #""type":"ok"}"#, #""type":"error"}"#, #""type":"token"}"#,
+    ]
+    .contains { text.hasSuffix($0) }
     guard isTold, let word = try? ServerWord(text) else { return }
     switch word.type {
     case "joined": if let id = word.participant?.id { names[id] = participant.number }
@@ -221,6 +223,12 @@ extension Conference {
         noteAnswer(id, tracks: word.tracks ?? [], declined: word.declined ?? [], to: participant)
       }
     case "ok": if let id = word.id { noteGranted(id, to: participant) }
+    case "token":
+      journal.count(.tokenRenewed)
+      if SimulatedToken(word.token ?? "")?.allowance != participant.ledger.allowance {
+        journal.violation(
+          now, "\(participant.number) is given a token that allows \(word.token ?? "nothing")")
+      }
     default: if let id = word.id { participant.ledger.noteRefusal(id) }
     }
   }

@@ -174,14 +174,34 @@ extension Conference {
     let tracks = participant.client.tracks.values.sorted()
     guard !tracks.isEmpty else { return }
     journal.count(.trackHeld)
-    setAdminMute(of: tracks[Int(random.next() % UInt64(tracks.count))], participant, true)
-    if one(in: 2) {
+    let held = tracks[Int(random.next() % UInt64(tracks.count))]
+    setAdminMute(of: held, participant, true)
+    if one(in: 3) {
+      publishUnnamed(participant, insteadOf: held)
+    } else if one(in: 2) {
       after(Int64.random(in: 100_000_000...600_000_000, using: &random)) { [unowned self] in
         if participant.isPresent { stopAndPublishAgain(participant) }
       }
     }
     after(Int64.random(in: 1_000_000_000...4_000_000_000, using: &random)) { [unowned self] in
       for track in participant.ledger.mutedByAdmin { setAdminMute(of: track, participant, false) }
+    }
+  }
+
+  /// A track that is muted is stopped, begins again as something else, and then as what it was.
+  private func publishUnnamed(_ participant: Participant, insteadOf track: String) {
+    guard mayNegotiate(participant), let ssrc = participant.ledger.ssrc(of: track),
+      let index = participant.peer.publications.firstIndex(where: { $0.ssrc == ssrc })
+    else { return }
+    let old = participant.peer.publications[index]
+    participant.peer.unpublish(index)
+    negotiate(participant)
+    for (moment, source) in [(300_000_000, "unknown"), (900_000_000, old.source)] {
+      after(Int64(moment)) { [unowned self] in
+        guard participant.isPresent else { return }
+        add(old.kind, source, participant)
+        negotiate(participant)
+      }
     }
   }
 

@@ -165,7 +165,7 @@ final class PermissionLedger {
     if answered.insert(id).inserted { wishes[track] = isWanted }
   }
 
-  private func ssrc(of track: String) -> UInt32? {
+  func ssrc(of track: String) -> UInt32? {
     order.first { publications[$0]?.track == track }
   }
 }
