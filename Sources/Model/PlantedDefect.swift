@@ -15,6 +15,27 @@
     /// A session ends without a word on its socket.
     case lostClosed = "lost-closed"
 
+    /// A source that has run far ahead of what was sent is not joined to the stream again.
+    case noRejoin = "no-rejoin"
+    /// Where no section is left, the media plane isn't told.
+    case mediaWithoutSections = "media-without-sections"
+    /// Who may no longer publish does so in a new section.
+    case publishesAgain = "publishes-again"
+    /// A track that was muted by an administrator is unmuted by being published again.
+    case standingMuteForgotten = "standing-mute-forgotten"
+    /// All screens of a participant come before everybody's cameras.
+    case screensOutrank = "screens-outrank"
+    /// The room lets in whoever the door let in, though it was removed in between.
+    case removalRaced = "removal-raced"
+    /// Any source may be said of a section of any kind, and one without a name is allowed to everybody.
+    case sourceUnchecked = "source-unchecked"
+    /// What came for a peer while it was on its way to another worker is not sent.
+    case lostAtHandover = "lost-at-handover"
+    /// A track that is muted flows again when its publisher has moved.
+    case mutedFlowsAfterMove = "muted-flows-after-move"
+    /// Nobody asks for a key frame when a track is unmuted.
+    case unmuteWithoutKeyFrame = "unmute-without-key-frame"
+
     /// Set once, before anything runs.
     public nonisolated(unsafe) static var active: PlantedDefect?
 

@@ -160,6 +160,9 @@ extension WorkerCore {
 
   /// Sends in each slot what came here of its track while the peer was on its way, or before it came there.
   mutating func catchUp(_ slot: Int, since moment: Instant) {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.lostAtHandover) { return }
+    #endif
     for sender in 0..<peers[record: slot].sources.count {
       let fanout = Int(peers[record: slot].sources[sender])
       guard fanout >= 0 else { continue }

@@ -261,6 +261,9 @@ public struct TrackReceiver: Sendable {
     restarts &+= 1
     // What was missed meanwhile would be of the time before.
     nack.reset()
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.unmuteWithoutKeyFrame) { return }
+    #endif
     wishKeyFrame()
   }
 }
@@ -444,5 +447,8 @@ extension TrackReceiver {
     }
     templates = hasTemplates ? known : nil
     isMuted = try reader.bool()
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.mutedFlowsAfterMove) { isMuted = false }
+    #endif
   }
 }

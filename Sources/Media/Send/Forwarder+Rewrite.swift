@@ -38,7 +38,14 @@ extension Forwarder {
       counters.late &+= 1
       return nil
     }
-    if anchors[0].outgoing &+ (info.extendedSequence &- anchors[0].source) &- highest > Self.runAhead {
+    #if PLANTED_DEFECTS
+      let mayRejoin = !PlantedDefect.isOn(.noRejoin)
+    #else
+      let mayRejoin = true
+    #endif
+    if mayRejoin,
+      anchors[0].outgoing &+ (info.extendedSequence &- anchors[0].source) &- highest > Self.runAhead
+    {
       guard rejoin(info, epoch: epoch) else {
         counters.waiting &+= 1
         return nil

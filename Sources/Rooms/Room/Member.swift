@@ -37,6 +37,19 @@ final class Member {
   var id: ParticipantID { session.id }
   var native: Transport { transports[0] }
   var published: [PublishedTrack] { transports.flatMap(\.published) }
+
+  /// Whether it may publish a track of that source.
+  func mayPublish(_ source: TrackSource, as kind: MediaKind, inNewSection isNew: Bool) -> Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.publishesAgain), isNew {
+        var grants = grants
+        grants.canPublish = true
+        return grants.mayPublish(source, as: kind)
+      }
+    #endif
+    return grants.mayPublish(source, as: kind)
+  }
+
   var bitrates: Bitrates { transports.map(\.bitrates).reduce(Bitrates(), +) }
 
   /// Tracks of one group are played in step.
@@ -81,6 +94,9 @@ struct StandingMutes {
 
   /// - Returns: whether a new track begins muted by an administrator.
   mutating func take(_ kind: MediaKind, _ source: TrackSource) -> Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.standingMuteForgotten) { return false }
+    #endif
     let own = Key(kind: kind, source: source)
     if let count = counts[own] {
       counts[own] = count > 1 ? count - 1 : nil

@@ -44,7 +44,7 @@ struct OfferReview {
       let withdrawn = known.flatMap { transport.withdrawn[$0] }
       let source = entries[index]?.source ?? withdrawn ?? .usual(of: kind)
       sources[index] = source
-      if member.grants.mayPublish(source, as: kind) {
+      if member.mayPublish(source, as: kind, inNewSection: known == nil) {
         changes += 1
       } else if withdrawn == nil {
         // What was withdrawn stays agreed on, and nothing of it is published: a client need not take back what was

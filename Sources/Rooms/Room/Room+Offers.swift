@@ -59,6 +59,11 @@ extension Room {
       throw .refused(error)
     }
     transport.negotiator = negotiator
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.mediaWithoutSections), known != nil, answer.agreement.transport == nil {
+        return answer
+      }
+    #endif
     guard let agreed = answer.agreement.transport else {
       // No section is left, or none was accepted: there is nothing to be connected for.
       if known == nil { media.release(key) } else { endMedia(of: member, transport) }
@@ -114,7 +119,12 @@ extension Room {
       let trackKey = TrackKey(peer: key, index: index)
       guard !transport.published.contains(where: { $0.key == trackKey }) else { continue }
       let source = review.sources[place] ?? .usual(of: section.kind)
-      guard member.grants.mayPublish(source, as: section.kind) else {
+      #if PLANTED_DEFECTS
+        let isWithdrawn = transport.withdrawn[trackKey] != nil
+      #else
+        let isWithdrawn = true
+      #endif
+      guard member.mayPublish(source, as: section.kind, inNewSection: !isWithdrawn) else {
         withdraw(trackKey, source, transport)
         continue
       }

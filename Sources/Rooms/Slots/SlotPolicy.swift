@@ -241,6 +241,11 @@ struct SlotPolicy {
       for (index, id) in order.enumerated() {
         tracks[id]?.ordinal = index + 1
         tracks[id]?.isLeading = id == screen?.id
+        #if PLANTED_DEFECTS
+          if PlantedDefect.isOn(.screensOutrank), let track = tracks[id] {
+            tracks[id]?.isLeading = track.isScreen
+          }
+        #endif
       }
     }
   }

@@ -16,7 +16,11 @@ extension SyntheticPeer {
     } catch {
       return refused(error, bytes, isRTCP: isRTCP, isRepeat: isRepeat, now: now)
     }
-    if isRTCP { receiveRTCP(packet, now: now) } else { receiveRTP(packet, sentAt: sentAt, now: now) }
+    if isRTCP {
+      receiveRTCP(packet, now: now)
+    } else {
+      receiveRTP(packet, sentAt: sentAt, now: now)
+    }
   }
 
   /// libsrtp refuses a second copy, and nothing else.

@@ -18,6 +18,7 @@ extension SyntheticPeer {
       journal.tracks[log].noteSent(number)
       let mark = DatagramMark(isDeparture: false, log: log, number: number)
       outgoing.append(Outgoing(bytes: sealed, path: path, tag: mark.tag))
+      keep(sealed, tag: mark.tag)
     } catch {
       journal.violation(now, "libsrtp of peer \(self.number) does not seal: status \(error.status)")
     }

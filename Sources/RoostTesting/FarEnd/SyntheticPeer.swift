@@ -107,6 +107,11 @@ public final class SyntheticPeer {
   var ownMids: [String] = []
   /// Sections that take the place of stopped ones are called as those were, every other time.
   var reusesMids = false
+  /// Sealed media datagrams, the last ones, to be sent again by who is hostile.
+  var keptDatagrams: [(bytes: [UInt8], tag: UInt64)] = []
+  var isHostile = false
+  /// Payloads that nobody can read.
+  var malformedSent = 0
   /// Goes on sending what it has stopped in its offers.
   var ignoresStops = false
   var audioReceivers: Int

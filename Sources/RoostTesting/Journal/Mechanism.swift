@@ -125,6 +125,13 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case messageAllowed
   /// Somebody had fewer slots than there were tracks, and who got them was held against the rule.
   case fairnessJudged
+  /// Somebody with good keys sent what it liked; and how often.
+  case hostileSource
+  case hostileAct
+  /// The stream of a slot went on from one that was hostile to one that is not.
+  case hostileTakenOver
+  /// A track was unmuted, and a key frame asked for at once.
+  case unmuteAsked
   /// Of several jobs of the control plane that were ready the seed chose one.
   case jobReordered
 }

@@ -90,6 +90,8 @@ final class PublishedTrack {
   var endedAt = Instant.never
   /// Sent by somebody who does as it likes: numbers, timestamps and contents follow no rule.
   var isHostile = false
+  /// When requests for key frames left the server, whether they came or not.
+  var keyFrameRequests: [Instant] = []
   /// When the codec changed.
   private(set) var codecChanges: [Instant] = []
 

@@ -28,6 +28,7 @@ extension Conference {
       owner.key = setup.key
       owner.closedAt = .never
       owner.rtcpIndices = []
+      owner.ear = nil
       byKey[setup.key] = owner.number
       agree(owner, setup.media)
       journal.trace(now, "\(owner.number) has a peer, home \(setup.key.home)")

@@ -30,6 +30,9 @@ extension Conference {
       guard one(in: 2), let participant = pick() else { return }
       if one(in: 2) { remove(participant) } else { replaceIdentity(participant) }
     }
+    if plan.isHostile {
+      for part in [3, 5, 7] { after(span * Int64(part) / 10) { [unowned self] in turnHostile() } }
+    }
     var moment: Int64 = 2_000_000_000
     while moment < span - 1_000_000_000 {
       after(moment) { [unowned self] in somethingHappens() }

@@ -11,6 +11,7 @@ extension Conference {
     for number in living { flush(participants[number]) }
     run(until: now + .seconds(2))
     auditTracks()
+    auditUnmutes()
     auditStreams()
     settle()
     end()
@@ -151,126 +152,34 @@ extension Conference {
     return next - (before ?? track.runs[run].firstPacket) - 1
   }
 
-  // MARK: Lip sync
-
-  /// Audio and video of one instant must carry one server time, by the sender reports that a subscriber gets.
-  func checkLipSync(_ subscriber: Participant, _ index: Int, _ report: SenderReport) {
-    let stream = subscriber.peer.streams[index]
-    let slot = stream.section.index
-    subscriber.reports[slot] = (report.ntp, report.rtpTimestamp, now)
-    let pair = subscriber.pair(of: slot)
-    guard let audio = pair.audio, let video = pair.video,
-      let sound = subscriber.reports[audio], let picture = subscriber.reports[video],
-      sound.ntp == picture.ntp,
-      let soundError = captureError(subscriber, audio, sound.timestamp, told: sound.ntp),
-      let pictureError = captureError(subscriber, video, picture.timestamp, told: picture.ntp),
-      soundError.publisher == pictureError.publisher
-    else { return }
-    journal.count(.lipSyncChecked)
-    let clock = participants[soundError.publisher].peer.clock
-    if clock.drift.magnitude >= 50 { journal.count(.lipSyncDrifting) }
-    if clock.soundDrift != 0 { journal.count(.lipSyncSlowSound) }
-    if let feeds = subscriber.feeds[video], feeds.count > 1, let last = feeds.last,
-      now.nanoseconds - last.from.nanoseconds < 2_000_000_000
-    {
-      journal.count(.lipSyncAfterSwitch)
-    }
-    if soundError.isClockChange { journal.count(.lipSyncAfterClockChange) }
-    let difference = soundError.nanoseconds - pictureError.nanoseconds
-    // Until the clock has been told, the network's jitter is in it; while it is young, what is left of that once the
-    // least delay has been seen.
-    let tolerance: UInt64 =
-      soundError.isGuessed ? 150_000_000 : soundError.isYoung ? 20_000_000 : 5_000_000
-    if difference.magnitude > tolerance {
-      journal.violation(
-        now,
-        "sender reports to \(subscriber.number) put sound and picture of \(soundError.publisher) \(difference / 1_000) us apart"
-      )
-    }
-  }
-
-  /// How far the publisher's own time that a timestamp stands for is from its time when it was told.
-  /// - Parameter told: when the report was made.
-  /// - Returns: nil for a report from before the slot got its source, and while a source that started over may not
-  ///   have told its clock anew.
-  private func captureError(
-    _ subscriber: Participant, _ slot: UInt16, _ timestamp: UInt32, told: NTPTime
-  ) -> (publisher: Int, nanoseconds: Int64, isGuessed: Bool, isYoung: Bool, isClockChange: Bool)? {
-    let told = told.nanoseconds(since: NTPTime(unixNanoseconds: VirtualClock.wallTimeAtZero))
-    guard let stream = subscriber.peer.streams.first(where: { $0.section.index == slot }),
-      let entry = stream[stream.highest],
-      let feed = subscriber.feeds[slot]?.last, feed.track == entry.trackName,
-      told > feed.from.nanoseconds, entry.sentAt >= feed.from,
-      let track = journal.track(entry.trackName), !track.isHostile,
-      let run = track.runs.last,
-      run.isClockChange || now.nanoseconds - run.startedAt.nanoseconds > 2_000_000_000,
-      // Whoever vanished before its first sender report said nothing of its clock.
-      !participants[track.publisher].peer.isClosed
-    else { return nil }
-    // Who vanished before the first sender report came has a clock that is only guessed, some time later.
-    guard participants[track.publisher].isPresent else { return nil }
-    let packet = track.packets[Int(entry.packet)]
-    guard packet.run == track.runs.count - 1,
-      // The stream may have been anchored anew since, also since the report was made.
-      packet.sentAt >= max(track.holds.last ?? packet.sentAt, track.codecChanges.last ?? packet.sentAt),
-      told > (track.holds.last?.nanoseconds ?? 0) + 200_000_000
-    else { return nil }
-    let rate = run.rate
-    let clock = participants[track.publisher].peer.clock
-    let isYoung = now.nanoseconds - run.startedAt.nanoseconds < 8_000_000_000
-    let isDisturbed = participants[track.publisher].isDisturbed(from: run.startedAt, until: now)
-    // A slow sound needs two reports, which may have been lost.
-    let isGuessed =
-      run.isClockChange && (isYoung || isDisturbed) || clock.soundDrift != 0 && isYoung && isDisturbed
-    let expected =
-      run.base &+ DriftingClock.units(clock.media(Instant(nanoseconds: told), track.kind), rate: rate)
-    let source = timestamp &- (entry.timestamp &- packet.timestamp)
-    let steps = Int64(Int32(bitPattern: source &- expected))
-    let second = DriftingClock.units(clock.media(Instant(nanoseconds: 1_000_000_000), track.kind), rate: rate)
-    return (
-      track.publisher, steps * 1_000_000_000 / Int64(second), isGuessed, isYoung,
-      run.isClockChange && isGuessed
-    )
-  }
-
-  // MARK: Tables
-
-  /// Nothing is left of anybody.
-  private func auditTables() {
-    for participant in participants where participant.key != nil && participant.closedAt == .never {
-      journal.violation(now, "the server never said that peer \(participant.number) is gone")
-    }
-    for report in server.reports(now: now) {
-      let left = [
-        ("peers", report.peers), ("tracks", report.tracks), ("paths", report.paths),
-        ("timers", report.timers), ("home records", report.homeRecords), ("fragments", report.fragments),
-        ("pending checks", report.pendingChecks),
-      ]
-      for (name, count) in left where count != 0 {
-        journal.violation(now, "worker \(report.worker) has \(count) \(name) left")
+  /// Whoever gets a track that is unmuted can show nothing before a key frame, so one is asked for at once, unless one
+  /// was asked for within the last second.
+  private func auditUnmutes() {
+    for track in journal.tracks where track.kind == .video {
+      let publisher = participants[track.publisher]
+      guard let first = track.packets.first(where: { $0.reachedAt != .never })?.reachedAt else { continue }
+      for index in stride(from: 1, to: track.holds.count, by: 2) {
+        let (held, unmuted) = (track.holds[index - 1], track.holds[index])
+        let before = unmuted.advanced(byNanoseconds: -1_100_000_000)
+        let after = unmuted.advanced(byNanoseconds: 100_000_000)
+        let next = index + 1 < track.holds.count ? track.holds[index + 1] : .never
+        guard first < held, publisher.connectedAt < before,
+          after < min(publisher.leftAt, stoppedAt, next, track.endedAt),
+          // Without a path there is nobody to ask; a source under another SSRC isn't known before its first packet.
+          !publisher.isDisturbed(from: before, until: after),
+          !track.runs.contains(where: { before < $0.startedAt && $0.startedAt < after && $0.firstPacket > 0 }
+          ),
+          !track.keyFrameRequests.contains(where: { before < $0 && $0 < unmuted })
+        else { continue }
+        let soon = unmuted.advanced(byNanoseconds: 5_000_000)
+        if track.keyFrameRequests.contains(where: { unmuted <= $0 && $0 <= soon }) {
+          journal.count(.unmuteAsked)
+        } else {
+          journal.violation(
+            now,
+            "\(track.name) was unmuted at \(unmuted.milliseconds) ms, and no key frame was asked for")
+        }
       }
-      let counters = report.counters
-      for reason in [
-        PeerDrop.sealRefused, .sealFailed, .srtpAuthentication, .srtpMalformed, .srtpOther, .rtpMalformed,
-        .rtcpMalformed, .payloadMalformed, .unknownPayloadType, .streamTableFull, .unknownProtocol,
-        .dtlsMalformed,
-      ] where counters[reason] != 0 {
-        journal.violation(now, "worker \(report.worker) dropped \(counters[reason]) for \(reason)")
-      }
-      let routing = report.routing
-      let losses = [
-        ("handovers", routing.handoverDropped), ("relayed packets", routing.relayDropped),
-        ("messages", routing.messagesDropped), ("paths for want of room", routing.pathTableFull),
-        ("datagrams of no protocol", routing.noProtocol),
-      ]
-      for (name, count) in losses where count != 0 {
-        journal.violation(now, "worker \(report.worker) lost \(count) \(name)")
-      }
-      journal.count(.adoption, Int(routing.adopted))
-      journal.count(.move, Int(routing.moved))
-      journal.count(.handover, Int(routing.handedOver))
-      journal.count(.relay, Int(routing.relayed))
-      journal.count(.pictureReplay, Int(routing.pictureReplays))
     }
   }
 }

@@ -286,15 +286,4 @@ public final class Conference {
     }
     return DatagramMark(isDeparture: true, log: log, number: number).tag
   }
-
-  /// SRTCP's index stands in the clear, before the tag without AEAD, else last.
-  private func noteRTCP(_ bytes: [UInt8], _ subscriber: Participant) {
-    let tail = subscriber.profile == .aes128CMSHA1_80 ? 14 : 4
-    guard bytes.count > tail + 8 else { return }
-    let start = bytes.count - tail
-    let word = bytes[start..<start + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-    if !subscriber.rtcpIndices.insert(word).inserted {
-      journal.violation(now, "SRTCP index \(word & 0x7FFF_FFFF) is used twice for \(subscriber.number)")
-    }
-  }
 }

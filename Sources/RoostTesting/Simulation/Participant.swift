@@ -72,6 +72,8 @@ final class Participant {
   var reports: [UInt16: (ntp: NTPTime, timestamp: UInt32, at: Instant)] = [:]
   /// When something happened to its network that excuses losses, and until when.
   var disturbances: [ClosedRange<Instant>] = []
+  /// Opens what leaves the server for it.
+  var ear: SRTPSession?
   /// When it was replaced by one rebuilt from its bytes.
   var replacedAt: [Instant] = []
   /// When its far end had the keys.

@@ -15,6 +15,8 @@ struct Plan {
   let isHeavy: Bool
   let peers: Int
   let ending: Ending
+  /// A publisher does as it likes.
+  let isHostile: Bool
   /// Participants change what they publish, and an administrator what they may.
   let isUnruly: Bool
 
@@ -23,6 +25,7 @@ struct Plan {
     rooms = options.rooms ?? Int(seed % 3) + 1
     isHeavy = options.weather && options.isHeavy ?? (seed % 10 == 0)
     peers = isHeavy ? min(options.peers, 4) : options.peers
+    isHostile = options.weather && seed % 5 < 2
     isUnruly = options.weather && seed % 2 == 1
     ending = Ending.allCases[Int(seed / 2 % 3)]
   }
