@@ -29,7 +29,7 @@
     case removalRaced = "removal-raced"
     /// Any source may be said of a section of any kind, and one without a name is allowed to everybody.
     case sourceUnchecked = "source-unchecked"
-    /// What came for a peer while it was on its way to another worker is not sent.
+    /// What comes in where a peer was until a moment ago is not sent after it.
     case lostAtHandover = "lost-at-handover"
     /// A track that is muted flows again when its publisher has moved.
     case mutedFlowsAfterMove = "muted-flows-after-move"

@@ -105,6 +105,9 @@ extension WorkerCore {
     guard let key = departed.find(path, now: now) else { return false }
     let worker = key.home == index ? homes[key]?.worker : key.home
     guard let worker, worker != index else { return false }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.lostAtHandover) { return true }
+    #endif
     post(.strayed(key, datagram: Array(datagram), path: path, arrival: arrival, via: via), to: worker)
     return true
   }
@@ -160,9 +163,6 @@ extension WorkerCore {
 
   /// Sends in each slot what came here of its track while the peer was on its way, or before it came there.
   mutating func catchUp(_ slot: Int, since moment: Instant) {
-    #if PLANTED_DEFECTS
-      if PlantedDefect.isOn(.lostAtHandover) { return }
-    #endif
     for sender in 0..<peers[record: slot].sources.count {
       let fanout = Int(peers[record: slot].sources[sender])
       guard fanout >= 0 else { continue }

@@ -98,12 +98,15 @@ extension SyntheticPeer {
       let track = PublishedTrack(publisher: number, index: Int(section.index), kind: section.kind)
       journal.begin(track, now: now)
       let isVideo = section.kind == .video
+      // Further tracks send less, and always something.
       let isFirst = !sources.contains { $0.kind == section.kind }
+      var habits = configuration
+      if !isFirst { habits.pausesInSilence = false }
       let wanted = isVideo ? configuration.videoCodec : configuration.audioCodec
       sources.append(
         TrackSource(
           section: section, codec: section.codecs.first { $0.codec == wanted } ?? section.codecs[0],
-          habits: configuration, log: track, logNumber: journal.tracks.count - 1, clock: clock,
+          habits: habits, log: track, logNumber: journal.tracks.count - 1, clock: clock,
           sequence: isVideo ? configuration.videoSequence : configuration.audioSequence,
           frameInterval: (isVideo ? configuration.videoInterval : 20_000_000) * (isFirst ? 1 : 3),
           packetSize: isVideo ? configuration.videoPacketSize : 40...120,

@@ -30,6 +30,9 @@ extension Conference {
       guard one(in: 2), let participant = pick() else { return }
       if one(in: 2) { remove(participant) } else { replaceIdentity(participant) }
     }
+    if plan.isUnruly {
+      after(span * 6 / 10) { [unowned self] in if let participant = pick() { removeRacing(participant) } }
+    }
     if plan.isHostile {
       for part in [3, 5, 7] { after(span * Int64(part) / 10) { [unowned self] in turnHostile() } }
     }

@@ -16,6 +16,23 @@ extension Conference {
     noteKeyFrameRequests(bytes, subscriber)
   }
 
+  /// The server asks for nothing that has come to it.
+  private func judge(_ request: consuming NACKReader, to publisher: Participant) {
+    let wanted = request.sources.media
+    guard let source = publisher.peer.sources.last(where: { $0.ssrc == wanted }), !source.log.isHostile else {
+      return
+    }
+    while let sequence = request.next() {
+      guard let number = source.number(of: sequence), source.log.packets[number].arrivedAt < now else {
+        continue
+      }
+      journal.violation(
+        now,
+        "packet \(number) of \(source.log.name) is asked for, which came at \(source.log.packets[number].arrivedAt.milliseconds) ms"
+      )
+    }
+  }
+
   /// Opens them with the far end's keys, so that what the network loses is seen as well.
   private func noteKeyFrameRequests(_ bytes: [UInt8], _ publisher: Participant) {
     if publisher.ear == nil, let keys = publisher.peer.association { publisher.ear = try? SRTPSession(keys) }
@@ -24,6 +41,7 @@ extension Conference {
     bytes.withUnsafeBytes { compound in
       var reader = RTCPReader(compound)
       while let packet = try? reader.next() {
+        if packet.kind == .nack, let request = try? NACKReader(packet) { judge(request, to: publisher) }
         guard packet.kind == .pictureLoss, let wanted = try? PictureLossIndication(packet).sources.media,
           let source = publisher.peer.sources.last(where: { $0.ssrc == wanted })
         else { continue }

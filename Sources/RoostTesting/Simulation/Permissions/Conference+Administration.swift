@@ -41,7 +41,7 @@ extension Conference {
     journal.trace(now, "\(participant.number) is removed, while others come by its token")
     participant.mayEnd.formUnion(["removed", "duplicateIdentity"])
     let (token, name) = (participant.client.token, Self.roomName(participant.room))
-    for _ in 0..<3 {
+    for _ in 0..<6 {
       let client = RoomClient(room: name, token: token)
       let record = SocketRecord(control.open(room: name), client: client, participant: nil)
       record.races = true
@@ -49,8 +49,11 @@ extension Conference {
       sockets[record.socket.number] = record
       record.socket.receive(client.connect(record.socket).text)
     }
+    // At any step of theirs.
+    let steps = random.next() % 12
     let isDone = control.perform { directory in
-      (try? await directory.remove(token.identity, from: name)) != nil
+      for _ in 0..<steps { await Task {}.value }
+      return (try? await directory.remove(token.identity, from: name)) != nil
     }
     guard isDone == true else { return }
     noteRemoval(of: token.identity, from: name)

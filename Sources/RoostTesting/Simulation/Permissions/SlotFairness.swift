@@ -33,14 +33,13 @@ struct SlotFairness {
     guard !waiting.isEmpty, !slots.isEmpty else { return nil }
     if slots.contains(nil) { return "\(waiting[0].id) waits, and a slot is empty" }
     let places = self.places(wanted)
-    guard
-      let first = waiting.min(by: { (places[$0.id]!, $0.id) < (places[$1.id]!, $1.id) }),
-      let last = wanted.filter({ shown.contains($0.id) })
-        .max(by: { (places[$0.id]!, $0.id) < (places[$1.id]!, $1.id) }),
-      let (before, after) = places[first.id].flatMap({ a in places[last.id].map { (a, $0) } }), before < after
+    let ranked = wanted.compactMap { track in places[track.id].map { (track: track, place: $0) } }
+      .sorted { ($0.place, $0.track.id) < ($1.place, $1.track.id) }
+    guard let first = ranked.first(where: { !shown.contains($0.track.id) }),
+      let last = ranked.last(where: { shown.contains($0.track.id) }), first.place < last.place
     else { return "" }
     return
-      "\(last.source) of \(last.owner), its track \(after.ordinal), is shown, and \(first.source) of \(first.owner), its track \(before.ordinal), waits"
+      "\(last.track.source) of \(last.track.owner), its track \(last.place.ordinal), is shown, and \(first.track.source) of \(first.track.owner), its track \(first.place.ordinal), waits"
   }
 
   private static func places(_ tracks: [Track]) -> [String: Place] {
