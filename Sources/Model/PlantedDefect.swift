@@ -25,7 +25,7 @@
     case standingMuteForgotten = "standing-mute-forgotten"
     /// All screens of a participant come before everybody's cameras.
     case screensOutrank = "screens-outrank"
-    /// The room lets in whoever the door let in, though it was removed in between.
+    /// The door alone asks whether an identity was removed, and not the room as it lets one in.
     case removalRaced = "removal-raced"
     /// Any source may be said of a section of any kind, and one without a name is allowed to everybody.
     case sourceUnchecked = "source-unchecked"

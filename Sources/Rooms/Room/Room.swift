@@ -53,12 +53,9 @@ actor Room {
   /// - Throws: `removed`: an administrator was faster.
   func join(_ newcomer: Newcomer) throws(JoinError) -> ParticipantSession {
     // Asked here as well as at the door: a removal may have come between the two.
-    #if PLANTED_DEFECTS
-      let asks = !PlantedDefect.isOn(.removalRaced)
-    #else
-      let asks = true
-    #endif
-    if asks, directory.forbids(newcomer.identity, in: info.name, issued: newcomer.issued) { throw .removed }
+    guard !directory.isForbidden(newcomer.identity, in: info.name, issued: newcomer.issued) else {
+      throw .removed
+    }
     if let old = members.first(where: { $0.info.identity == newcomer.identity }) {
       end(old, reason: .duplicateIdentity)
     }

@@ -112,7 +112,8 @@ final class ControlPlane {
   // MARK: - The native door
 
   /// A WebSocket has come in for a room; what it says is `SimulatedSocket.receive`.
-  func open(room: String) -> SimulatedSocket {
+  /// - Parameter token: what came in its request and was found good before the upgrade; nil: it comes in `auth`.
+  func open(room: String, authorized token: SimulatedToken? = nil) -> SimulatedSocket {
     sockets += 1
     let socket = SimulatedSocket(
       number: sockets, remote: SocketAddress(ipv4: 192, 0, 2, 1, port: 443), outbox: outbox)
@@ -131,9 +132,10 @@ final class ControlPlane {
     terms.now = { SimulatedToken.seconds(pauses.now) }
     terms.instant = { pauses.now }
     terms.pause = { try await pauses.pause($0) }
+    let authorized = token?.access(room: room)
     Task { [terms] in
       await SignallingConnection(socket: socket, terms: terms, rooms: doors, tokens: tokens)
-        .run(authorized: nil)
+        .run(authorized: authorized)
     }
     return socket
   }

@@ -1,5 +1,4 @@
 internal import Model
-internal import Rooms
 
 /// Participants that change what they publish at random, and an administrator that changes what they may.
 extension Conference {

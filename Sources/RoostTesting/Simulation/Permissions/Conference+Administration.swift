@@ -41,13 +41,17 @@ extension Conference {
     journal.trace(now, "\(participant.number) is removed, while others come by its token")
     participant.mayEnd.formUnion(["removed", "duplicateIdentity"])
     let (token, name) = (participant.client.token, Self.roomName(participant.room))
-    for _ in 0..<6 {
+    for number in 0..<6 {
+      // Every other token comes in the request, and was good when that came.
+      let isEarly = number % 2 == 0
       let client = RoomClient(room: name, token: token)
-      let record = SocketRecord(control.open(room: name), client: client, participant: nil)
+      let record = SocketRecord(
+        control.open(room: name, authorized: isEarly ? token : nil), client: client, participant: nil)
       record.races = true
       record.hasEntered = true
       sockets[record.socket.number] = record
-      record.socket.receive(client.connect(record.socket).text)
+      let request = client.connect(record.socket)
+      if !isEarly { record.socket.receive(request.text) }
     }
     // At any step of theirs.
     let steps = random.next() % 12
