@@ -135,7 +135,8 @@ struct OfferPermissionTests {
     try await permit(server, "ada", publish(true))
     _ = try await ada.offer()
     #expect(try await tracks(server, "ada").map(\.muted) == [true])
-    _ = try await ada.offer([.audio], dropping: 1, describing: [track("0", .unknown)])
+    _ = try await ada.offer([.audio], dropping: 1, describing: [track("1", .unknown)])
+    #expect(try await tracks(server, "ada").map(\.source) == [.unknown])
     #expect(try await tracks(server, "ada").map(\.muted) == [true])
     // The mute waits on for a microphone: a track without a name beside it frees none.
     _ = try await ada.offer([.audio])
