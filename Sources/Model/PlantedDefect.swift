@@ -66,8 +66,6 @@
     case pictureIdRepeated = "picture-id-repeated"
     /// A packet of the source before is looked for in the present one's history.
     case nackOtherSource = "nack-other-source"
-    /// A source may run ahead of its slots as far as it likes.
-    case runsAhead = "runs-ahead"
     /// The source that is just as far ahead as it may be is joined again.
     case runsAheadByOne = "runs-ahead-by-one"
     /// The next source goes on from the last timestamp, though one before it was later.
@@ -78,8 +76,6 @@
     case reportAfterRestart = "report-after-restart"
     /// After a restart the sender report of before it is still answered.
     case reportOfBefore = "report-of-before"
-    /// A track that is let go again asks for no key frame.
-    case unmuteWithoutPicture = "unmute-without-picture"
     /// A missing packet is asked for before it may have been overtaken.
     case nackEarly = "nack-early"
     /// A packet is sent again however often it is asked for within a round trip.
@@ -174,8 +170,6 @@
     case adminOfNothing = "admin-of-nothing"
     /// A camera may be published in a section of sound.
     case sourceOfAnyKind = "source-of-any-kind"
-    /// Who is let in while it is being removed stays.
-    case removalRaced = "removal-raced"
     /// A token of the second of its removal is let in.
     case removalSameSecond = "removal-same-second"
     /// A removal is forgotten with an older one of the same identity.
@@ -188,14 +182,8 @@
     case aboveTheServer = "above-the-server"
     /// A track that was withdrawn comes back as a camera or microphone.
     case withdrawnSource = "withdrawn-source"
-    /// A track that was withdrawn is published again by the next offer.
-    case withdrawnPublished = "withdrawn-published"
     /// An administrator's mute ends with its track.
     case muteShakenOff = "mute-shaken-off"
-    /// Where all sections are stopped the workers hear nothing of it.
-    case stoppedFlowsOn = "stopped-flows-on"
-    /// Each of a participant's screens comes before everybody's cameras.
-    case screensLead = "screens-lead"
     /// A participant's second camera counts like everybody's first.
     case allFirst = "all-first"
     /// Events of a room's older life are asked for, and those of the present one come.
@@ -269,6 +257,27 @@
     case staleRollover = "stale-rollover"
     /// A session ends without a word on its socket.
     case lostClosed = "lost-closed"
+
+    /// A source that has run far ahead of what was sent is not joined to the stream again.
+    case noRejoin = "no-rejoin"
+    /// Where no section is left, the media plane isn't told.
+    case mediaWithoutSections = "media-without-sections"
+    /// Who may no longer publish does so in a new section.
+    case publishesAgain = "publishes-again"
+    /// A track that was muted by an administrator is unmuted by being published again.
+    case standingMuteForgotten = "standing-mute-forgotten"
+    /// All screens of a participant come before everybody's cameras.
+    case screensOutrank = "screens-outrank"
+    /// The door alone asks whether an identity was removed, and not the room as it lets one in.
+    case removalRaced = "removal-raced"
+    /// Any source may be said of a section of any kind, and one without a name is allowed to everybody.
+    case sourceUnchecked = "source-unchecked"
+    /// What comes in where a peer was until a moment ago is not sent after it.
+    case lostAtHandover = "lost-at-handover"
+    /// A track that is muted flows again when its publisher has moved.
+    case mutedFlowsAfterMove = "muted-flows-after-move"
+    /// Nobody asks for a key frame when a track is unmuted.
+    case unmuteWithoutKeyFrame = "unmute-without-key-frame"
 
     /// Set once, before anything runs; unless it is, what the environment says.
     public nonisolated(unsafe) static var active: PlantedDefect? =

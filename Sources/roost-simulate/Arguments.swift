@@ -63,6 +63,8 @@ struct Arguments {
     case missing(String)
     case number(String, String)
     case help
+    /// To list what can be planted.
+    case defects
 
     var text: String {
       switch self {
@@ -70,8 +72,18 @@ struct Arguments {
       case .missing(let option): "\(option) needs a value; see roost-simulate --help"
       case .number(let option, let value): "\(option) can't be \(value); see roost-simulate --help"
       case .help: Arguments.help
+      case .defects: Arguments.defectNames
       }
     }
+  }
+
+  /// A line each; nothing in a build that has none.
+  static var defectNames: String {
+    #if PLANTED_DEFECTS
+      PlantedDefect.allCases.map(\.rawValue).joined(separator: "\n")
+    #else
+      ""
+    #endif
   }
 
   init(_ words: [String]) throws(Failure) {
@@ -100,6 +112,7 @@ struct Arguments {
           guard let name = words.popFirst() else { throw .missing(word) }
           guard let known = PlantedDefect(rawValue: name) else { throw .number(word, name) }
           defect = known
+        case "--defects": throw .defects
       #endif
       case "--workers": options.workers = try Self.number(word, &words, 1...16)
       case "--threads": threads = try Self.number(word, &words, 1...256)

@@ -9,6 +9,9 @@ do {
 } catch .help {
   print(Arguments.help)
   exit(0)
+} catch .defects {
+  print(Arguments.defectNames)
+  exit(0)
 } catch {
   print(error.text)
   exit(2)

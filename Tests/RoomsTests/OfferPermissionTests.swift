@@ -147,11 +147,15 @@ struct OfferPermissionTests {
     try await permit(server, "ada", publish(true))
     _ = try await ada.offer()
     #expect(try await tracks(server, "ada").map(\.muted) == [true])
-    _ = try await ada.offer([.audio], dropping: 1, describing: [track("0", .unknown)])
+    _ = try await ada.offer([.audio], dropping: 1, describing: [track("1", .unknown)])
+    #expect(try await tracks(server, "ada").map(\.source) == [.unknown])
     #expect(try await tracks(server, "ada").map(\.muted) == [true])
-    // A second microphone beside it is not muted by it.
+    // The mute waits on for a microphone: a track without a name beside it frees none.
     _ = try await ada.offer([.audio])
-    #expect(try await tracks(server, "ada").map(\.muted) == [true, false])
+    #expect(try await tracks(server, "ada").map(\.muted) == [true, true])
+    // It was one mute, so a second microphone has none.
+    _ = try await ada.offer([.audio])
+    #expect(try await tracks(server, "ada").map(\.muted) == [true, true, false])
   }
 
   @Test func `with every section stopped the transport is over, and another one may follow`() async throws {

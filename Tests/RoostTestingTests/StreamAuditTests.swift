@@ -32,7 +32,7 @@ struct StreamAuditTests {
         peer: peer,
         client: RoomClient(room: "room", token: SimulatedToken(identity: "person", issued: 0)), room: 0,
         link: 0, inside: address, now: Self.at(0))
-      subscriber.noteFeed(0, 1, now: Self.at(0))
+      subscriber.noteFeed(0, TrackName(1, 0), now: Self.at(0))
       track.startRun(base: 0, ssrc: 5, now: Self.at(0))
     }
 
@@ -138,7 +138,7 @@ struct StreamAuditTests {
     for number in 0..<50 {
       if number == 25 {
         story.subscriber.noteFeed(0, nil, now: Story.at(25))
-        story.subscriber.noteFeed(0, 1, now: Story.at(25))
+        story.subscriber.noteFeed(0, TrackName(1, 0), now: Story.at(25))
       }
       story.pass(number, as: (number < 25 ? 100 : start) + UInt16(number))
     }

@@ -105,6 +105,9 @@ extension WorkerCore {
     guard let key = departed.find(path, now: now) else { return false }
     let worker = key.home == index ? homes[key]?.worker : key.home
     guard let worker, worker != index else { return false }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.lostAtHandover) { return true }
+    #endif
     post(.strayed(key, datagram: Array(datagram), path: path, arrival: arrival, via: via), to: worker)
     return true
   }

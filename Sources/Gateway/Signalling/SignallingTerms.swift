@@ -8,7 +8,7 @@ package struct SignallingTerms: Sendable {
   var authorize: @Sendable (String) throws(AccessTokenRefusal) -> AccessToken
   /// Makes a token that begins now, for the same participant with what it may do by now; nil: this door can't, or the
   /// participant has been removed.
-  var renew: @Sendable (AccessToken, Grants) -> (text: String, token: AccessToken)? = { _, _ in nil }
+  package var renew: @Sendable (AccessToken, Grants) -> (text: String, token: AccessToken)? = { _, _ in nil }
   /// Seconds since 1970.
   package var now: @Sendable () -> Int = { 0 }
   /// Waits; throws when the task is cancelled.

@@ -266,7 +266,7 @@ public struct TrackReceiver: Sendable {
     // What was missed meanwhile would be of the time before.
     nack.reset()
     #if PLANTED_DEFECTS
-      if PlantedDefect.isOn(.unmuteWithoutPicture) { return }
+      if PlantedDefect.isOn(.unmuteWithoutKeyFrame) { return }
     #endif
     wishKeyFrame()
   }
@@ -451,5 +451,8 @@ extension TrackReceiver {
     }
     templates = hasTemplates ? known : nil
     isMuted = try reader.bool()
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.mutedFlowsAfterMove) { isMuted = false }
+    #endif
   }
 }

@@ -40,7 +40,7 @@ extension Forwarder {
     }
     #if PLANTED_DEFECTS
       let runAhead =
-        PlantedDefect.isOn(.runsAhead)
+        PlantedDefect.isOn(.noRejoin)
         ? .max : PlantedDefect.isOn(.runsAheadByOne) ? Self.runAhead - 1 : Self.runAhead
     #else
       let runAhead = Self.runAhead

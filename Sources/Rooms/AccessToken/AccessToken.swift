@@ -141,7 +141,12 @@ public struct Grants: Equatable, Sendable {
   ///
   /// A hidden participant publishes nothing, because its tracks would have to be named to all who get them.
   public func mayPublish(_ source: TrackSource, as kind: MediaKind) -> Bool {
-    canPublish && !hidden && source.fits(kind) && canPublishSources?.contains(source) ?? true
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.sourceUnchecked) {
+        return canPublish && !hidden && (source == .unknown || canPublishSources?.contains(source) ?? true)
+      }
+    #endif
+    return canPublish && !hidden && source.fits(kind) && canPublishSources?.contains(source) ?? true
   }
 }
 

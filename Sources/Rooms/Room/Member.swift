@@ -37,6 +37,19 @@ final class Member {
   var id: ParticipantID { session.id }
   var native: Transport { transports[0] }
   var published: [PublishedTrack] { transports.flatMap(\.published) }
+
+  /// Whether it may publish a track of that source.
+  func mayPublish(_ source: TrackSource, as kind: MediaKind, inNewSection isNew: Bool) -> Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.publishesAgain), isNew {
+        var grants = grants
+        grants.canPublish = true
+        return grants.mayPublish(source, as: kind)
+      }
+    #endif
+    return grants.mayPublish(source, as: kind)
+  }
+
   var bitrates: Bitrates { transports.map(\.bitrates).reduce(Bitrates(), +) }
 
   /// Tracks of one group are played in step.
@@ -63,7 +76,9 @@ final class Transport {
 }
 
 /// Mutes of an administrator whose tracks are over: the next track of that source takes one over, so that publishing
-/// a track again does not lift its mute. `unknown` stands for every source of its kind.
+/// a track again does not lift its mute. `unknown` may be any source of its kind: such a track begins muted while a mute
+/// of the kind waits, and so does any while one of an `unknown` track does; but the mute waits on for its own source,
+/// since otherwise a track that nobody needs would free the one that was muted.
 struct StandingMutes {
   private var counts: [Key: Int] = [:]
 
@@ -79,17 +94,15 @@ struct StandingMutes {
 
   /// - Returns: whether a new track begins muted by an administrator.
   mutating func take(_ kind: MediaKind, _ source: TrackSource) -> Bool {
-    let fitting = counts.keys.filter {
-      $0.kind == kind && ($0.source == source || $0.source == .unknown || source == .unknown)
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.standingMuteForgotten) { return false }
+    #endif
+    let own = Key(kind: kind, source: source)
+    if let count = counts[own] {
+      counts[own] = count > 1 ? count - 1 : nil
+      return true
     }
-    // Its own source's first; of the others in a fixed order.
-    guard
-      let key = fitting.min(by: {
-        ($0.source == source ? 0 : 1, $0.source.rawValue) < ($1.source == source ? 0 : 1, $1.source.rawValue)
-      }), let count = counts[key]
-    else { return false }
-    counts[key] = count > 1 ? count - 1 : nil
-    return true
+    return counts.keys.contains { $0.kind == kind && ($0.source == .unknown || source == .unknown) }
   }
 }
 

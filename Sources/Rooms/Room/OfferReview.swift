@@ -50,7 +50,7 @@ struct OfferReview {
         let source = entries[index]?.source ?? withdrawn ?? .usual(of: kind)
       #endif
       sources[index] = source
-      if member.grants.mayPublish(source, as: kind) {
+      if member.mayPublish(source, as: kind, inNewSection: known == nil) {
         changes += 1
       } else if withdrawn == nil {
         // What was withdrawn stays agreed on, and nothing of it is published: a client need not take back what was

@@ -59,11 +59,13 @@ extension Room {
       throw .refused(error)
     }
     transport.negotiator = negotiator
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.mediaWithoutSections), known != nil, answer.agreement.transport == nil {
+        return answer
+      }
+    #endif
     guard let agreed = answer.agreement.transport else {
       // No section is left, or none was accepted: there is nothing to be connected for.
-      #if PLANTED_DEFECTS
-        if PlantedDefect.isOn(.stoppedFlowsOn), known != nil { return answer }
-      #endif
       if known == nil { media.release(key) } else { endMedia(of: member, transport) }
       return answer
     }
@@ -118,12 +120,11 @@ extension Room {
       guard !transport.published.contains(where: { $0.key == trackKey }) else { continue }
       let source = review.sources[place] ?? .usual(of: section.kind)
       #if PLANTED_DEFECTS
-        let isAllowed =
-          PlantedDefect.isOn(.withdrawnPublished) || member.grants.mayPublish(source, as: section.kind)
+        let isWithdrawn = transport.withdrawn[trackKey] != nil
       #else
-        let isAllowed = member.grants.mayPublish(source, as: section.kind)
+        let isWithdrawn = true
       #endif
-      guard isAllowed else {
+      guard member.mayPublish(source, as: section.kind, inNewSection: !isWithdrawn) else {
         withdraw(trackKey, source, transport)
         continue
       }

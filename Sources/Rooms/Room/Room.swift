@@ -53,12 +53,7 @@ actor Room {
   /// - Throws: `removed`: an administrator was faster.
   func join(_ newcomer: Newcomer) throws(JoinError) -> ParticipantSession {
     // Asked here as well as at the door: a removal may have come between the two.
-    #if PLANTED_DEFECTS
-      let asksAgain = !PlantedDefect.isOn(.removalRaced)
-    #else
-      let asksAgain = true
-    #endif
-    guard !asksAgain || !directory.forbids(newcomer.identity, in: info.name, issued: newcomer.issued) else {
+    guard !directory.isForbidden(newcomer.identity, in: info.name, issued: newcomer.issued) else {
       throw .removed
     }
     if let old = members.first(where: { $0.info.identity == newcomer.identity }) {

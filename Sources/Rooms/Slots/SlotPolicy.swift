@@ -245,9 +245,8 @@ struct SlotPolicy {
         #endif
         tracks[id]?.isLeading = id == screen?.id
         #if PLANTED_DEFECTS
-          if PlantedDefect.isOn(.screensLead) {
-            let isScreen = tracks[id]?.isScreen == true
-            tracks[id]?.isLeading = isScreen
+          if PlantedDefect.isOn(.screensOutrank), let track = tracks[id] {
+            tracks[id]?.isLeading = track.isScreen
           }
         #endif
       }

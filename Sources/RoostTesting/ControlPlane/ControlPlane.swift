@@ -10,8 +10,8 @@ internal import Synchronization
 /// The server's control plane as it is in a process, rooms and native door, over simulated workers and on a virtual
 /// clock.
 ///
-/// Its actors run on the thread that drives it, when `run` is called, so that all that they do follows from what came
-/// in. Belongs to one thread from `begin` to `end`.
+/// Its actors run on the thread that drives it, when `run` is called, in an order that a seed draws, so that all that they
+/// do follows from what came in and from the seed. Belongs to one thread from `begin` to `end`.
 final class ControlPlane {
   /// How long a session lives on without a socket.
   static let grace = Duration.seconds(4)
@@ -25,7 +25,7 @@ final class ControlPlane {
   let outbox = SocketOutbox()
   private let doors: LiveRooms
   private let pauses = VirtualPauses()
-  private let jobs = JobQueue()
+  private let jobs: JobQueue
   private let serial = Serial()
   private var events: Task<Void, Never>?
   private var sockets = 0
@@ -35,10 +35,14 @@ final class ControlPlane {
     func take() -> UInt64 { next.wrappingAdd(1, ordering: .relaxed).oldValue }
   }
 
-  /// - Parameter server: nobody else may take its events.
+  /// - Parameters:
+  ///   - server: nobody else may take its events.
+  ///   - order: draws which of the jobs that are ready runs next.
   init(
-    _ server: SimulatedServer, certificate: DTLSCertificate, epoch: Epoch, peers: Int, random: RandomSource
+    _ server: SimulatedServer, certificate: DTLSCertificate, epoch: Epoch, peers: Int, random: RandomSource,
+    order: RandomSource
   ) {
+    jobs = JobQueue(random: order)
     let (tap, pauses, serial) = (self.tap, self.pauses, self.serial)
     var port = MediaPort(
       workers: server.workers, fingerprint: certificate.fingerprint(.sha256), epoch: epoch,
@@ -84,6 +88,8 @@ final class ControlPlane {
   var deadline: Instant { pauses.deadline }
   func advance(to now: Instant) { pauses.advance(to: now) }
   var isBusy: Bool { !jobs.isEmpty }
+  /// How often more than one job was ready.
+  var reorderings: Int { jobs.reordered }
 
   /// Lets all tasks run until each waits for something.
   /// - Returns: false if there is no end to it.
@@ -106,7 +112,8 @@ final class ControlPlane {
   // MARK: - The native door
 
   /// A WebSocket has come in for a room; what it says is `SimulatedSocket.receive`.
-  func open(room: String) -> SimulatedSocket {
+  /// - Parameter token: what came in its request and was found good before the upgrade; nil: it comes in `auth`.
+  func open(room: String, authorized token: SimulatedToken? = nil) -> SimulatedSocket {
     sockets += 1
     let socket = SimulatedSocket(
       number: sockets, remote: SocketAddress(ipv4: 192, 0, 2, 1, port: 443), outbox: outbox)
@@ -117,43 +124,19 @@ final class ControlPlane {
       if doors.forbids(access, in: room) { throw .removed }
       return access
     }
+    terms.renew = { token, grants in
+      guard !doors.forbids(token, in: room) else { return nil }
+      let fresh = token.renewed(at: SimulatedToken.seconds(pauses.now), grants: grants)
+      return (SimulatedToken(renewed: fresh).text, fresh)
+    }
     terms.now = { SimulatedToken.seconds(pauses.now) }
     terms.instant = { pauses.now }
     terms.pause = { try await pauses.pause($0) }
+    let authorized = token?.access(room: room)
     Task { [terms] in
       await SignallingConnection(socket: socket, terms: terms, rooms: doors, tokens: tokens)
-        .run(authorized: nil)
+        .run(authorized: authorized)
     }
     return socket
-  }
-}
-
-/// A token that says who somebody is and when it was issued, signed by nobody.
-struct SimulatedToken {
-  var identity: String
-  /// Seconds since 1970.
-  var issued: Int
-
-  init(identity: String, issued: Int) {
-    self.identity = identity
-    self.issued = issued
-  }
-
-  init?(_ text: String) {
-    let parts = text.split(separator: "/")
-    guard parts.count == 2, let issued = Int(parts[1]) else { return nil }
-    self.init(identity: String(parts[0]), issued: issued)
-  }
-
-  var text: String { "\(identity)/\(issued)" }
-
-  func access(room: String) -> AccessToken {
-    AccessToken(
-      apiKey: "simulation", identity: identity, expires: issued + 86_400, issuedAt: issued,
-      grants: .join(room))
-  }
-
-  static func seconds(_ now: Instant) -> Int {
-    Int((VirtualClock.wallTimeAtZero + now.nanoseconds) / 1_000_000_000)
   }
 }

@@ -1,7 +1,11 @@
 internal import CJobs
+internal import Model
 
-/// Runs the tasks and actors of one thread one job after the other, in the order in which they became ready, when it is
-/// told to: what ordinary Swift concurrency does then follows from what it is told alone.
+/// Runs the tasks and actors of one thread one job after the other, when it is told to: what ordinary Swift concurrency
+/// does then follows from what it is told alone.
+///
+/// Of the jobs that are ready it runs any, as a pool of threads would, and a seed says which: who relies on an order that
+/// Swift doesn't promise is found out, by a seed that shows it again.
 ///
 /// Belongs to the thread that began it. `Task.yield` and `Task.sleep` go past it, to the pool of threads: who is to run
 /// here waits by `VirtualPauses`.
@@ -9,8 +13,14 @@ final class JobQueue {
   /// Jobs at one moment; more means that they keep each other busy.
   static let limit = 1_000_000
 
+  /// Ready, in no order.
   private var jobs: [UnsafeMutableRawPointer] = []
-  private var next = 0
+  private var random: RandomSource
+
+  init(random: RandomSource) { self.random = random }
+
+  /// How often there was a choice.
+  private(set) var reordered = 0
 
   /// Takes the thread's jobs from here on.
   func begin() {
@@ -24,21 +34,21 @@ final class JobQueue {
   /// The thread's jobs go where others' go.
   func end() { jobs_end() }
 
-  var isEmpty: Bool { next == jobs.count }
+  var isEmpty: Bool { jobs.isEmpty }
 
   /// Runs all that is ready, and what becomes ready by that.
   /// - Returns: false if there is no end to it.
   func run() -> Bool {
     var count = 0
-    while next < jobs.count {
-      let job = jobs[next]
-      next += 1
-      jobs_run(job)
+    while !jobs.isEmpty {
+      if jobs.count > 1 {
+        jobs.swapAt(Int(random.next() % UInt64(jobs.count)), jobs.count - 1)
+        reordered += 1
+      }
+      jobs_run(jobs.removeLast())
       count += 1
       if count > Self.limit { return false }
     }
-    jobs.removeAll(keepingCapacity: true)
-    next = 0
     return true
   }
 }

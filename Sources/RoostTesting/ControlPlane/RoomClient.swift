@@ -22,7 +22,8 @@ final class RoomClient {
       case enter, offer
       case subscribe(String)
       case unsubscribe(String)
-      case mute, leave
+      case mute(String, Bool)
+      case leave
     }
 
     var id: Int
@@ -190,7 +191,9 @@ final class RoomClient {
   }
 
   private func refuse(_ word: ServerWord, _ complain: (String) -> Void) -> [Action] {
-    guard let code = word.code, let id = word.id, let request = complete(id) else {
+    // A token that came in the request has no id to be refused by.
+    let entering = hasJoined ? nil : pending.first { $0.kind == .enter }
+    guard let code = word.code, let request = word.id.map({ complete($0) }) ?? entering else {
       complain("is told of an error of no request: \(word.code ?? "-"), \(word.message ?? "-")")
       return []
     }

@@ -1,3 +1,4 @@
+internal import Model
 internal import Rooms
 
 /// What a participant believes of its room: who is there, what each publishes and which of it is muted, and what plays
@@ -13,10 +14,16 @@ struct RoomPicture: Equatable {
     init(_ isMuted: Bool, byAdmin: Bool) { self = byAdmin ? .admin : isMuted ? .publisher : .none }
   }
 
+  struct Track: Equatable {
+    var kind: String
+    var source: String
+    var mute: Mute
+  }
+
   struct Person: Equatable {
     var identity: String
     /// By id.
-    var tracks: [String: Mute]
+    var tracks: [String: Track]
   }
 
   /// By id; oneself among them.
@@ -29,11 +36,19 @@ struct RoomPicture: Equatable {
   /// As the server has it.
   /// - Parameter id: of whose slots.
   init(_ all: [ParticipantSnapshot], as id: String) {
-    for snapshot in all {
+    // Hidden participants are shown to nobody but themselves.
+    for snapshot in all where !snapshot.grants.hidden || snapshot.info.id.text == id {
       people[snapshot.info.id.text] = Person(
         identity: snapshot.info.identity,
         tracks: Dictionary(
-          snapshot.info.tracks.map { ($0.id.text, Mute($0.muted, byAdmin: $0.mutedByAdmin)) },
+          snapshot.info.tracks.map {
+            (
+              $0.id.text,
+              Track(
+                kind: $0.kind == .audio ? "audio" : "video", source: $0.source.rawValue,
+                mute: Mute($0.muted, byAdmin: $0.mutedByAdmin))
+            )
+          },
           uniquingKeysWith: { first, _ in first }))
       guard snapshot.info.id.text == id else { continue }
       for subscription in snapshot.subscriptions {
@@ -49,7 +64,7 @@ struct RoomPicture: Equatable {
     people[id] = Person(
       identity: participant.identity ?? "",
       tracks: Dictionary(
-        (participant.tracks ?? []).map { ($0.id, Mute($0)) }, uniquingKeysWith: { first, _ in first }))
+        (participant.tracks ?? []).map { ($0.id, Track($0)) }, uniquingKeysWith: { first, _ in first }))
   }
 
   /// - Returns: what is wrong with the event.
@@ -66,11 +81,11 @@ struct RoomPicture: Equatable {
     case "track.published", "track.muted", "track.unmuted":
       guard let track = event.track else { return "no track in it" }
       let before = people[id]?.tracks[track.id]
-      let mute = Mute(track)
-      people[id]?.tracks[track.id] = mute
+      let after = Track(track)
+      people[id]?.tracks[track.id] = after
       if event.type == "track.published" { return before == nil ? nil : "the track is there already" }
       // Each event changes something, and its type says which state it leads to.
-      guard let before, before != mute, track.muted == (mute != .none) else {
+      guard let before, before != after, track.muted == (after.mute != .none) else {
         return "the track was not so before"
       }
       return track.muted == (event.type == "track.muted") ? nil : "the track was not so before"
@@ -100,12 +115,16 @@ struct RoomPicture: Equatable {
   private static func text(_ person: Person?) -> String {
     guard let person else { return "nobody" }
     let tracks = person.tracks.sorted { $0.key < $1.key }.map {
-      "\($0.key)\($0.value == .none ? "" : " muted by \($0.value)")"
+      "\($0.key) (\($0.value.source))\($0.value.mute == .none ? "" : " muted by \($0.value.mute)")"
     }
     return "\(person.identity) with \(tracks.isEmpty ? "nothing" : tracks.joined(separator: ", "))"
   }
 }
 
-extension RoomPicture.Mute {
-  fileprivate init(_ track: ServerWord.Track) { self.init(track.muted, byAdmin: track.mutedByAdmin ?? false) }
+extension RoomPicture.Track {
+  fileprivate init(_ track: ServerWord.Track) {
+    self.init(
+      kind: track.kind, source: track.source,
+      mute: RoomPicture.Mute(track.muted, byAdmin: track.mutedByAdmin ?? false))
+  }
 }

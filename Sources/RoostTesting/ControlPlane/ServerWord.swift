@@ -11,6 +11,8 @@ struct ServerWord: Decodable {
 
   struct Track: Decodable {
     var id: String
+    var kind: String
+    var source: String
     var muted: Bool
     /// Absent: it doesn't.
     var mutedByAdmin: Bool?
@@ -34,11 +36,17 @@ struct ServerWord: Decodable {
     var reason: String?
   }
 
+  struct Declined: Decodable {
+    var mid: String
+    var code: String
+  }
+
   struct Answer: Decodable {
     var id: Int?
     var sdp: String
     var tracks: [OwnTrack]
     var slots: [Slot]
+    var declined: [Declined]?
   }
 
   var type: String
@@ -53,12 +61,14 @@ struct ServerWord: Decodable {
   var tracks: [OwnTrack]?
   var slots: [Slot]?
   var answer: Answer?
+  var declined: [Declined]?
   // slots
   var assignments: [Slot]?
   // offerWanted
   var audio: Int?
   var video: Int?
   var event: Event?
+  var token: String?
   // error, closed, offerWanted
   var code: String?
   var message: String?
@@ -81,8 +91,14 @@ enum ClientWord {
   static func resume(_ token: String, after: Int, id: Int) -> String {
     #"{"type":"resume","resumeToken":\#(quoted(token)),"after":\#(after),"id":\#(id)}"#
   }
-  static func offer(_ sdp: String, id: Int) -> String {
-    #"{"type":"offer","sdp":\#(quoted(sdp)),"tracks":[],"id":\#(id)}"#
+  static func offer(_ sdp: String, sections: [OfferedSection], id: Int) -> String {
+    let tracks = sections.compactMap { section -> String? in
+      guard let publication = section.publication, let source = publication.source else { return nil }
+      return
+        #"{"mid":\#(quoted(section.mid)),"source":\#(quoted(source)),"muted":\#(publication.isMuted)}"#
+    }
+    return
+      #"{"type":"offer","sdp":\#(quoted(sdp)),"tracks":[\#(tracks.joined(separator: ","))],"id":\#(id)}"#
   }
   static func subscribe(_ track: String, mid: String?, id: Int) -> String {
     let place = mid.map { #","mid":\#(quoted($0))"# } ?? ""
@@ -94,6 +110,7 @@ enum ClientWord {
   static func mute(_ track: String, _ muted: Bool, id: Int) -> String {
     #"{"type":"mute","track":\#(quoted(track)),"muted":\#(muted),"id":\#(id)}"#
   }
+  static let ping = #"{"type":"ping"}"#
   static func leave(id: Int) -> String { #"{"type":"leave","id":\#(id)}"# }
 
   /// A JSON string (RFC 8259 §7).

@@ -24,6 +24,8 @@ final class ReceivedStream {
     var timestamp: UInt32 = 0
     /// When the server sent the copy that came first.
     var sentAt = Instant.never
+
+    var trackName: TrackName { TrackName(Int(publisher), Int(track)) }
   }
 
   private struct Missing {
@@ -55,6 +57,14 @@ final class ReceivedStream {
   /// What came first; nothing before it is asked for.
   private(set) var first: Int64 = .min
   private(set) var received: UInt32 = 0
+  /// Its section was stopped: nothing is asked for or reported any more.
+  var isOver = false {
+    didSet {
+      guard isOver else { return }
+      missing = []
+      nextRequest = .never
+    }
+  }
   private var missing: [Missing] = []
   private(set) var nextRequest = Instant.never
   /// Sequence numbers that were never asked for, as too many were missing at once.
@@ -128,7 +138,7 @@ final class ReceivedStream {
 
   private func noteGap(to extended: Int64, now: Instant) {
     let gap = extended - highest - 1
-    guard gap > 0 else { return }
+    guard gap > 0, !isOver else { return }
     guard gap <= Self.gapLimit, codec.nack else {
       for sequence in (highest + 1)..<extended { notAskedFor.insert(sequence) }
       if section.kind == .video { wantsKeyFrame = true }
@@ -165,7 +175,7 @@ final class ReceivedStream {
   func noteReport(_ report: SenderReport, now: Instant) { lastReport = (report.ntp.middle, now) }
 
   func reportBlock(now: Instant) -> ReportBlock? {
-    guard highest != .min else { return nil }
+    guard highest != .min, !isOver else { return nil }
     let delay = lastReport.map { (now.nanoseconds - $0.at.nanoseconds) / 1_000 * 65_536 / 1_000_000 } ?? 0
     // RFC 3550 A.3.
     let expected = UInt32(truncatingIfNeeded: highest - first + 1)

@@ -15,7 +15,8 @@ extension SyntheticPeer {
       videoReceivers = receivers
     }
     let plan = OfferPlan(
-      tracks: announcements, audioReceivers: audioReceivers, videoReceivers: videoReceivers)
+      tracks: publications.map(\.announcement), audioReceivers: audioReceivers, videoReceivers: videoReceivers
+    )
     var fresh = credentials
     if restartsICE {
       fresh = ICECredentials(ufrag: random.alphanumeric(8), password: random.alphanumeric(24))
@@ -26,6 +27,12 @@ extension SyntheticPeer {
     var offer = try negotiator.offer(plan, local: local, restartICE: restartsICE, random: &random)
     pendingCredentials = fresh
     awaitsAnswer = true
+    nameSections(&offer)
+    offered = offer.media.map { section in
+      let track = publications.first { section.ssrcs.map(\.ssrc).contains($0.announcement.ssrc) }
+      return OfferedSection(
+        mid: section.mid ?? "", isStopped: section.isStopped, publication: section.isStopped ? nil : track)
+    }
     for index in offer.media.indices {
       if configuration.waitsForHandshake, offer.media[index].shared.setup != nil {
         offer.media[index].shared.setup = .passive
@@ -43,10 +50,21 @@ extension SyntheticPeer {
   public func accept(_ text: String, now: Instant) throws {
     var answer = try SessionDescription(parsing: text)
     configuration.dialect.understand(&answer)
+    recallNames(&answer)
     let agreement = try negotiator.accept(answer)
-    media = configuration.dialect.translate(agreement.media)
+    media = named(configuration.dialect.translate(agreement.media))
     awaitsAnswer = false
-    guard let transport = agreement.transport else { return }
+    for stream in streams where !media.receive.contains(where: { $0.ssrc == stream.ssrc }) {
+      stream.isOver = true
+    }
+    for index in sources.indices
+    where !ignoresStops && !media.send.contains(where: { $0.index == sources[index].section.index }) {
+      sources[index].stop()
+    }
+    guard let transport = agreement.transport else {
+      if remoteTransport != nil { endTransport(now: now) }
+      return
+    }
     credentials = pendingCredentials
     if remoteTransport == nil {
       agent.setRemote(transport.remote.credentials)
@@ -77,16 +95,20 @@ extension SyntheticPeer {
   /// Starts what we publish, once.
   func openTracks(now: Instant) {
     for section in media.send where !sources.contains(where: { $0.section.index == section.index }) {
-      let track = PublishedTrack(publisher: number, index: sources.count, kind: section.kind)
-      journal.tracks.append(track)
+      let track = PublishedTrack(publisher: number, index: Int(section.index), kind: section.kind)
+      journal.begin(track, now: now)
       let isVideo = section.kind == .video
+      // Further tracks send less, and always something.
+      let isFirst = !sources.contains { $0.kind == section.kind }
+      var habits = configuration
+      if !isFirst { habits.pausesInSilence = false }
       let wanted = isVideo ? configuration.videoCodec : configuration.audioCodec
       sources.append(
         TrackSource(
           section: section, codec: section.codecs.first { $0.codec == wanted } ?? section.codecs[0],
-          habits: configuration, log: track, logNumber: journal.tracks.count - 1, clock: clock,
+          habits: habits, log: track, logNumber: journal.tracks.count - 1, clock: clock,
           sequence: isVideo ? configuration.videoSequence : configuration.audioSequence,
-          frameInterval: isVideo ? configuration.videoInterval : 20_000_000,
+          frameInterval: (isVideo ? configuration.videoInterval : 20_000_000) * (isFirst ? 1 : 3),
           packetSize: isVideo ? configuration.videoPacketSize : 40...120,
           framePackets: configuration.videoPackets, keyFramePackets: configuration.keyFramePackets, now: now,
           random: .seeded(state: random.next())))

@@ -16,7 +16,11 @@ extension SyntheticPeer {
     } catch {
       return refused(error, bytes, isRTCP: isRTCP, isRepeat: isRepeat, now: now)
     }
-    if isRTCP { receiveRTCP(packet, now: now) } else { receiveRTP(packet, sentAt: sentAt, now: now) }
+    if isRTCP {
+      receiveRTCP(packet, now: now)
+    } else {
+      receiveRTP(packet, sentAt: sentAt, now: now)
+    }
   }
 
   /// libsrtp refuses a second copy, and nothing else.
@@ -96,9 +100,7 @@ extension SyntheticPeer {
     if stream.section.kind == .video {
       guard header.marker == stamp.isFrameEnd else { return "a marker in the wrong place" }
     }
-    guard mayReceive(Int(stream.section.index), Int(stamp.publisher), sentAt) else {
-      return "a packet of \(stamp.publisher), to whom it is not subscribed, in slot \(stream.section.index)"
-    }
+    if let problem = judge(Int(stream.section.index), stamp, sentAt) { return problem }
     let arrival = stream.receive(sequence, entry, now: now)
     var isRepeat = true
     if case .fresh = arrival { isRepeat = false }

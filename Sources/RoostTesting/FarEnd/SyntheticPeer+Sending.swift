@@ -18,7 +18,10 @@ extension SyntheticPeer {
       journal.tracks[log].noteSent(number)
       let mark = DatagramMark(isDeparture: false, log: log, number: number)
       outgoing.append(Outgoing(bytes: sealed, path: path, tag: mark.tag))
+      keep(sealed, tag: mark.tag)
     } catch {
+      // Whose numbers have leapt as it liked.
+      if journal.tracks[log].isHostile { return }
       journal.violation(now, "libsrtp of peer \(self.number) does not seal: status \(error.status)")
     }
   }
@@ -174,7 +177,9 @@ extension SyntheticPeer {
   /// To be told by whoever carries datagrams: a media datagram of ours is handed to the server now. Arrival
   /// feedback is held against it.
   public func noteArrival(_ bytes: [UInt8], now: Instant) {
-    let id = media.send.map { $0.extensions[.transportSequence] }.first { $0 != 0 } ?? UInt8(0)
+    // What it has stopped may still be under way.
+    let sections = media.send + sources.map(\.section)
+    let id = sections.map { $0.extensions[.transportSequence] }.first { $0 != 0 } ?? UInt8(0)
     transportLog.noteArrival(bytes, extensionID: id, now: now)
   }
 }

@@ -80,6 +80,7 @@ public final class SyntheticPeer {
   var lastHeard = Instant.never
   /// Whether silence, or another address by a NAT, leads to a new nomination.
   let nominatesAnew: Bool
+  let ice: ControllingAgent.Configuration
   public internal(set) var isClosed = false
   /// When it had the keys.
   public internal(set) var connectedAt = Instant.never
@@ -96,7 +97,23 @@ public final class SyntheticPeer {
   var media = AgreedMedia()
   /// Of its own reports.
   let cname: String
-  let announcements: [TrackAnnouncement]
+  /// What it publishes or wants to, in the order in which it began.
+  var publications: [Publication] = []
+  /// The sections of the offer that was made last.
+  var offered: [OfferedSection] = []
+  /// How sections are called on the wire, by the negotiator's name of them; see `makeOffer`.
+  var midNames: [String: String] = [:]
+  /// The negotiator's names of the sections of `offered`.
+  var ownMids: [String] = []
+  /// Sections that take the place of stopped ones are called as those were, every other time.
+  var reusesMids = false
+  /// Sealed media datagrams, the last ones, to be sent again by who is hostile.
+  var keptDatagrams: [(bytes: [UInt8], tag: UInt64)] = []
+  var isHostile = false
+  /// Payloads that nobody can read.
+  var malformedSent = 0
+  /// Goes on sending what it has stopped in its offers.
+  var ignoresStops = false
   var audioReceivers: Int
   var videoReceivers: Int
 
@@ -110,8 +127,8 @@ public final class SyntheticPeer {
   var reportSSRC: UInt32
   /// What each transport sequence number was, for the check of arrival feedback.
   var transportLog = TransportLog()
-  /// Which publisher may be heard in a slot of ours, and when; asked for each packet.
-  var mayReceive: (_ slot: Int, _ publisher: Int, _ sentAt: Instant) -> Bool = { _, _, _ in true }
+  /// Asked for each packet: what is wrong with its coming in that slot.
+  var judge: (_ slot: Int, PayloadStamp, _ sentAt: Instant) -> String? = { _, _, _ in nil }
   /// Called with each sender report that comes.
   var onSenderReport: (_ stream: Int, SenderReport) -> Void = { _, _ in }
   /// Called with each media packet that was opened and found to be as it was sent.
@@ -167,6 +184,7 @@ public final class SyntheticPeer {
           .audioLevel, .transportSequence, .mid, .absoluteSendTime, .dependencyDescriptor,
         ]))
     nominatesAnew = ice.nominatesAnew
+    self.ice = ice
     var random = random
     clock = DriftingClock(
       offset: configuration.clockOffset, drift: configuration.clockDrift, soundDrift: configuration.soundDrift
@@ -180,17 +198,16 @@ public final class SyntheticPeer {
     transportSequence = UInt16(truncatingIfNeeded: random.next())
     reportSSRC = UInt32(truncatingIfNeeded: random.next()) | 1
     cname = random.alphanumeric(12)
-    var announcements: [TrackAnnouncement] = []
     for (kind, isWanted) in [
       (MediaKind.audio, configuration.publishesAudio), (.video, configuration.publishesVideo),
     ] where isWanted {
-      announcements.append(
-        TrackAnnouncement(
-          kind: kind, ssrc: UInt32(truncatingIfNeeded: random.next()) | 1,
-          rtxSSRC: kind == .video ? UInt32(truncatingIfNeeded: random.next()) | 1 : nil, cname: cname,
-          streamID: "s\(configuration.number)", trackID: "t\(configuration.number)-\(kind)"))
+      publications.append(
+        Publication(
+          announcement: TrackAnnouncement(
+            kind: kind, ssrc: UInt32(truncatingIfNeeded: random.next()) | 1,
+            rtxSSRC: kind == .video ? UInt32(truncatingIfNeeded: random.next()) | 1 : nil, cname: cname,
+            streamID: "s\(configuration.number)", trackID: "t\(configuration.number)-\(kind)")))
     }
-    self.announcements = announcements
     self.random = random
   }
 

@@ -140,6 +140,36 @@ struct TrackSource {
     }
   }
 
+  /// Whether a payload can be wrong: what is in plain Opus or PCM nobody reads on the way.
+  var hasForm: Bool { kind == .video || codec.codec == .red }
+
+  /// Uses up a number for a packet that is sealed as it should be, and whose payload breaks its codec's form.
+  mutating func makeMalformed() -> [UInt8] {
+    var mark = FrameMark()
+    mark.startsFrame = false
+    record(timestamp: 0, mark, descriptor: [], sentAt: .never)
+    defer { advanceSequence() }
+    // Without a header extension: nothing about it is to be reported but that it came.
+    var bytes: [UInt8] = [0x80, codec.payloadType]
+    bytes.append(bigEndian: sequence)
+    bytes.append(bigEndian: base)
+    bytes.append(bigEndian: ssrc)
+    // It announces more than there is (RFC 7741 §4.2, RFC 9628 §4.2, RFC 6184 §5.7.1, RFC 2198 §3).
+    return bytes + [codec.codec == .h264 ? 0x18 : 0xFF, 0xFF]
+  }
+
+  /// From here on timestamps are so much ahead, under the same numbers.
+  mutating func jump(by units: UInt32) { base &+= units }
+  /// As are picture ids and the numbers of base frames.
+  mutating func jumpPictures(by count: UInt16) {
+    pictureID &+= count
+    tl0PictureIndex &+= UInt8(truncatingIfNeeded: count)
+  }
+  /// The next number is far ahead, within what SRTP can follow.
+  mutating func leap(_ random: inout RandomSource) {
+    sequence &+= UInt16.random(in: 15_000...30_000, using: &random)
+  }
+
   /// The encoder starts over with other numbers, under the same SSRC: forward, as SRTP allows no way back.
   mutating func restart(now: Instant) {
     sequence &+= UInt16(Int.random(in: 4_000...30_000, using: &random))

@@ -12,7 +12,8 @@ public final class Journal {
   public private(set) var trace: [String] = []
   private let traces: Bool
   /// Tracks that synthetic peers publish, by `DatagramMark.log`.
-  var tracks: [PublishedTrack] = []
+  private(set) var tracks: [PublishedTrack] = []
+  private var trackNumbers: [TrackName: Int] = [:]
   /// Streams as they left the server, likewise.
   var departures: [DepartureLog] = []
   private var departureNumbers: [Stream: Int] = [:]
@@ -52,6 +53,20 @@ public final class Journal {
     departureNumbers[stream] = number
     return number
   }
+
+  /// Tracks that were held before their first packet, and since when.
+  var heldEarly: [TrackName: Instant] = [:]
+
+  /// A publisher begins a track.
+  func begin(_ track: PublishedTrack, now: Instant) {
+    trackNumbers[track.trackName] = tracks.count
+    tracks.append(track)
+    if let since = heldEarly.removeValue(forKey: TrackName(track.publisher, track.index)) {
+      track.noteHold(now: since)
+    }
+  }
+
+  func track(_ name: TrackName) -> PublishedTrack? { trackNumbers[name].map { tracks[$0] } }
 
   func count(_ mechanism: Mechanism, _ times: Int = 1) { mechanisms[mechanism] += UInt64(times) }
 

@@ -103,6 +103,37 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case drainDeadline
   /// Somebody was told that its session was over.
   case farewell
+  /// A participant had no section left.
+  case mediaEnded
+  /// By an administrator.
+  case permissionsChanged
+  /// Others came by its token in the very moment of a removal.
+  case removalRaced
+  /// Somebody began with less than all rights; hidden.
+  case restrictedToken
+  case hiddenParticipant
+  /// A token was renewed.
+  case tokenRenewed
+  /// A section was declined because its owner may not publish what it says.
+  case publicationDeclined
+  case trackStopped
+  case trackAdded
+  /// A track went on being sent after its section had been stopped.
+  case stopIgnored
+  /// Held against who may do what.
+  case packetAllowed
+  case messageAllowed
+  /// Somebody had fewer slots than there were tracks, and who got them was held against the rule.
+  case fairnessJudged
+  /// Somebody with good keys sent what it liked; and how often.
+  case hostileSource
+  case hostileAct
+  /// The stream of a slot went on from one that was hostile to one that is not.
+  case hostileTakenOver
+  /// A track was unmuted, and a key frame asked for at once.
+  case unmuteAsked
+  /// Of several jobs of the control plane that were ready the seed chose one.
+  case jobReordered
 }
 
 /// How often each mechanism fired.

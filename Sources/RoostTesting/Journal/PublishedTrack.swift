@@ -1,5 +1,18 @@
 internal import Model
 
+/// One track of all.
+struct TrackName: Hashable {
+  /// A participant's number.
+  var publisher: Int
+  /// Of the server's `ReceiveSection`.
+  var index: Int
+
+  init(_ publisher: Int, _ index: Int) {
+    self.publisher = publisher
+    self.index = index
+  }
+}
+
 /// Everything that was ever sent in one track, and what of it arrived.
 final class PublishedTrack {
   struct Packet {
@@ -19,6 +32,9 @@ final class PublishedTrack {
     var sentAt: Instant
     /// When it first reached the server so that the server had to take it.
     var arrivedAt = Instant.never
+    /// When copies of it came to the server's door, the first and the last.
+    var reachedAt = Instant.never
+    var reachedLast = Instant.never
     /// The server has seen it, and a second copy is a duplicate.
     var cameWhileHeld = false
     var requests = 0
@@ -52,10 +68,11 @@ final class PublishedTrack {
     self.publisher = publisher
     self.index = index
     self.kind = kind
-    name = "\(kind) of \(publisher)"
+    name = index < 2 ? "\(kind) of \(publisher)" : "\(kind) \(index) of \(publisher)"
   }
 
   var nextPacket: Int { packets.count }
+  var trackName: TrackName { TrackName(publisher, index) }
 
   func startRun(
     base: UInt32, ssrc: UInt32, now: Instant, rate: UInt32 = 48_000, isClockChange: Bool = false
@@ -69,6 +86,12 @@ final class PublishedTrack {
   /// When the server was told to hold the track and to let it flow again, in turns.
   private(set) var holds: [Instant] = []
   var isHeld: Bool { holds.count % 2 == 1 }
+  /// When its section was stopped.
+  var endedAt = Instant.never
+  /// Sent by somebody who does as it likes: numbers, timestamps and contents follow no rule.
+  var isHostile = false
+  /// When requests for key frames left the server, whether they came or not.
+  var keyFrameRequests: [Instant] = []
   /// When the codec changed.
   private(set) var codecChanges: [Instant] = []
 
@@ -87,6 +110,11 @@ final class PublishedTrack {
   func noteSent(_ number: Int) { packets[number].copies += 1 }
   func noteLost(_ number: Int) { packets[number].lost += 1 }
   func noteRequest(_ number: Int) { packets[number].requests += 1 }
+
+  func noteReached(_ number: Int, now: Instant) {
+    if packets[number].reachedAt == .never { packets[number].reachedAt = now }
+    packets[number].reachedLast = now
+  }
 
   /// - Parameter isDue: the path was validated and the keys were there: nothing excuses the server.
   func noteArrival(_ number: Int, now: Instant, isDue: Bool) {

@@ -26,6 +26,9 @@ extension Conference {
         })
       else { return journal.violation(now, "a peer is made for nobody's offer") }
       owner.key = setup.key
+      owner.closedAt = .never
+      owner.rtcpIndices = []
+      owner.ear = nil
       byKey[setup.key] = owner.number
       agree(owner, setup.media)
       journal.trace(now, "\(owner.number) has a peer, home \(setup.key.home)")
@@ -40,6 +43,16 @@ extension Conference {
 
   private func agree(_ participant: Participant, _ media: AgreedMedia) {
     participant.media = media
+    for (slot, feeds) in participant.feeds
+    where feeds.last?.track != nil && !media.send.contains(where: { $0.index == slot }) {
+      participant.noteFeed(slot, nil, now: now)
+    }
+    for track in journal.tracks
+    where track.publisher == participant.number && track.endedAt == .never
+      && !media.receive.contains(where: { $0.index == track.index })
+    {
+      track.endedAt = now
+    }
     for section in media.send {
       participant.announced.formUnion([section.ssrc] + (section.rtxSSRC.map { [$0] } ?? []))
     }
@@ -55,22 +68,27 @@ extension Conference {
     {
       journal.count(.speakerSwitch)
     }
-    subscriber.noteFeed(slot, publisher, now: now)
+    let name = track.flatMap { track in publisher.map { TrackName($0, Int(track.index)) } }
+    subscriber.noteFeed(slot, name, now: now)
     journal.trace(
       now, "slot \(slot) of \(subscriber.number) gets \(publisher.map { "one of \($0)" } ?? "nothing")")
   }
 
   private func hold(_ key: TrackKey, _ muted: Bool) {
-    guard let number = byKey[key.peer],
-      let track = journal.tracks.first(where: { $0.publisher == number && $0.index == Int(key.index) }),
-      track.isHeld != muted
-    else { return }
+    guard let number = byKey[key.peer] else { return }
+    let name = TrackName(number, Int(key.index))
+    guard let track = journal.track(name) else {
+      journal.heldEarly[name] = muted ? now : nil
+      return
+    }
+    guard track.isHeld != muted else { return }
     journal.trace(now, "\(track.name) \(muted ? "is held" : "flows again")")
     track.noteHold(now: now)
   }
 
   /// The room has ended somebody's session.
   private func close(_ participant: Participant) {
+    guard !isInRoom(participant) else { return endMedia(of: participant) }
     journal.trace(now, "the room ends \(participant.number)")
     participant.hasEnded = true
     if participant.isPresent { participant.leftAt = now }
@@ -85,10 +103,22 @@ extension Conference {
     }
   }
 
+  /// Its session goes on, without a section and so without a transport.
+  private func endMedia(of participant: Participant) {
+    journal.count(.mediaEnded)
+    journal.trace(now, "\(participant.number) has no section left")
+    agree(participant, AgreedMedia())
+    participant.key = nil
+    participant.connectedAt = .never
+    participant.nominatedAt = .never
+    participant.nominated = []
+    participant.profile = nil
+  }
+
   // MARK: - Events
 
   private func note(_ event: PeerEvents) {
-    guard let participant = participant(event.peer) else { return }
+    guard let participant = participant(event.peer), participant.key == event.peer else { return }
     let number = participant.number
     if let profile = event.connected {
       participant.connectedAt = now

@@ -30,9 +30,20 @@ extension Conference {
       guard one(in: 2), let participant = pick() else { return }
       if one(in: 2) { remove(participant) } else { replaceIdentity(participant) }
     }
+    if plan.isUnruly {
+      after(span * 6 / 10) { [unowned self] in if let participant = pick() { removeRacing(participant) } }
+    }
+    if plan.isHostile {
+      for part in [3, 5, 7] { after(span * Int64(part) / 10) { [unowned self] in turnHostile() } }
+    }
     var moment: Int64 = 2_000_000_000
     while moment < span - 1_000_000_000 {
       after(moment) { [unowned self] in somethingHappens() }
+      if plan.isUnruly {
+        after(moment + Int64.random(in: 0...400_000_000, using: &random)) { [unowned self] in
+          somethingUnrulyHappens()
+        }
+      }
       moment += Int64.random(in: 50_000_000...900_000_000, using: &random)
     }
   }
@@ -82,7 +93,9 @@ extension Conference {
       configuration.keyFramePackets = 15...25
     }
     let participant = join(
-      configuration, room: room, identity: identity, up: conditions(), down: conditions())
+      configuration, room: room, identity: identity, allowance: tokenAllowance(), up: conditions(),
+      down: conditions())
+    participant?.peer.reusesMids = plan.isUnruly
     participant?.keepsFewSlots = keepsFewSlots
   }
 

@@ -34,7 +34,10 @@ extension Conference {
         if me?.subscriptions.contains(where: { $0.state == .paused(.codec) }) == true {
           journal.count(.codecMissing)
         }
-        guard participant.client.picture != truth else { continue }
+        guard participant.client.picture != truth else {
+          auditFairness(of: participant)
+          continue
+        }
         journal.violation(
           now,
           "\(participant.number) sees its room wrongly: \(participant.client.picture.difference(from: truth))"
@@ -60,6 +63,9 @@ extension Conference {
 
   /// `closed` was said once on the socket that served at the end, if there was one.
   private func auditFarewells() {
+    for record in sockets.values where record.races && record.client.end == nil && !record.isBroken {
+      journal.violation(now, "\(record.client.token.identity) is in after it was removed")
+    }
     for participant in participants where participant.client.hasJoined {
       let records = sockets.values.filter { $0.participant === participant }
         .sorted { $0.socket.number < $1.socket.number }
@@ -103,7 +109,7 @@ extension Conference {
       cursor = page.cursor
       if page.isLast { break }
     }
-    for participant in participants {
+    for participant in participants where !participant.ledger.allowance.isHidden {
       guard let id = participant.client.participantID else { continue }
       let ends = ends[id] ?? []
       guard joined[id] == 1, ends.count == 1, participant.mayEnd.contains(ends[0]) else {

@@ -117,11 +117,16 @@ extension Conference {
       (try? await directory.remove(token.identity, from: name)) != nil
     }
     guard isDone == true else { return }
-    removedIdentities.insert(token.identity)
+    noteRemoval(of: token.identity, from: name)
     after(signallingDelay() + 500_000_000) { [unowned self] in
       knock(room: room, token: token, refusal: "token-removed")
     }
     arrive(room: room)
+  }
+
+  /// It has been answered: no token of until now opens that room.
+  func noteRemoval(of identity: String, from room: String) {
+    removals[RemovedIdentity(room: room, identity: identity)] = (now, SimulatedToken.seconds(now))
   }
 
   /// Others may take the places of those who go, not without end.

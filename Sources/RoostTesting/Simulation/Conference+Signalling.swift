@@ -12,10 +12,12 @@ extension Conference {
   // MARK: - Coming
 
   /// A new participant comes to the door, and offers once it is in.
-  /// - Parameter identity: nil: one of its own.
+  /// - Parameters:
+  ///   - identity: nil: one of its own.
+  ///   - allowance: what its token grants.
   func join(
-    _ configuration: SyntheticPeer.Configuration, room: Int, identity: String? = nil, up: LinkConditions,
-    down: LinkConditions
+    _ configuration: SyntheticPeer.Configuration, room: Int, identity: String? = nil,
+    allowance: Allowance = Allowance(), up: LinkConditions, down: LinkConditions
   ) -> Participant? {
     let inside = newInsideAddress()
     let outside = newOutsideAddress(owner: configuration.number)
@@ -37,7 +39,8 @@ extension Conference {
         dtls: try DTLSContext(certificate: certificate, profiles: profiles), ice: ice, journal: journal,
         now: now, random: .seeded(state: random.next()))
       let token = SimulatedToken(
-        identity: identity ?? "person-\(configuration.number)", issued: SimulatedToken.seconds(now))
+        identity: identity ?? "person-\(configuration.number)", issued: SimulatedToken.seconds(now),
+        allowance: allowance)
       let participant = Participant(
         peer: peer, client: RoomClient(room: Self.roomName(room), token: token), room: room, link: link,
         inside: inside, now: now)
@@ -52,8 +55,8 @@ extension Conference {
       }
       participants.append(participant)
       living.append(participant.number)
-      peer.mayReceive = { [unowned self, unowned participant] slot, publisher, moment in
-        mayReceive(participant, UInt16(slot), publisher, moment)
+      peer.judge = { [unowned self, unowned participant] slot, stamp, moment in
+        judge(stamp, to: participant, UInt16(slot), moment)
       }
       peer.onSenderReport = { [unowned self, unowned participant] stream, report in
         checkLipSync(participant, stream, report)
@@ -72,19 +75,23 @@ extension Conference {
     }
   }
 
-  /// Whether a packet of somebody's may come in a slot: the room put it there, it is of the same room, and the
-  /// subscriber hasn't given it up.
-  private func mayReceive(_ subscriber: Participant, _ slot: UInt16, _ publisher: Int, _ moment: Instant)
-    -> Bool
+  /// A packet may come in a slot if the room put its track there, it is of the same room, the subscriber hasn't given
+  /// it up, and it is allowed.
+  /// - Parameter moment: when the server sent it.
+  private func judge(_ stamp: PayloadStamp, to subscriber: Participant, _ slot: UInt16, _ moment: Instant)
+    -> String?
   {
-    guard participants[publisher].room == subscriber.room else { return false }
-    guard subscriber.isFed(slot, by: publisher, at: moment) else { return false }
-    guard !subscriber.client.unsubscribed.isEmpty,
-      let kind = subscriber.media.send.first(where: { $0.index == slot })?.kind,
-      let track = participants[publisher].track(kind),
-      let since = subscriber.client.unsubscribed[track]
-    else { return true }
-    return moment <= since
+    let name = TrackName(Int(stamp.publisher), Int(stamp.track))
+    let publisher = participants[name.publisher]
+    guard publisher.room == subscriber.room, subscriber.isFed(slot, by: name, at: moment) else {
+      return "a packet of \(name.publisher), to whom it is not subscribed, in slot \(slot)"
+    }
+    if !subscriber.client.unsubscribed.isEmpty, let track = publisher.track(index: name.index),
+      let since = subscriber.client.unsubscribed[track], moment > since
+    {
+      return "a packet of \(name.publisher), whose track it gave up, in slot \(slot)"
+    }
+    return problem(with: stamp, to: subscriber, departed: moment)
   }
 
   // MARK: - Addresses
@@ -153,18 +160,24 @@ extension Conference {
       messagesInFlight -= 1
       guard !record.hasHungUp, !record.isBroken || !record.losesWhatWasSent else { return }
       record.hasEntered = true
+      if let participant = record.participant { noteHeard(request, by: participant) }
       record.socket.receive(request.text)
     }
   }
 
   /// What the server has said on all sockets goes on its way.
   func takeMessages() {
-    for entry in control.outbox.take() {
+    let entries = control.outbox.take()
+    // All of a moment's words first, since what is said to one may be about what another is told.
+    for entry in entries {
+      if case .text(let text) = entry.content, let record = sockets[entry.socket] { noteSaid(text, record) }
+    }
+    for entry in entries {
       guard let record = sockets[entry.socket] else { continue }
       switch entry.content {
       case .text(let text):
         digest.add(text, socket: entry.socket, now: now)
-        noteSaid(text, record)
+        judge(text, to: record)
         if ServerWord.isSample(text) { continue }
       case .close(let code): record.closeCode = code
       }
@@ -193,6 +206,30 @@ extension Conference {
         journal.violation(now, "\(participant.number) comes back \(now - since) after its socket had gone")
       }
       participant.awaySince = nil
+      if text.contains(#""answer":{"#), let answer = (try? ServerWord(text))?.answer, let id = answer.id {
+        noteAnswer(id, tracks: answer.tracks, declined: answer.declined ?? [], to: participant)
+      }
+      return
+    }
+    let isTold = [
+      #""type":"joined"}"#, #""type":"answer"}"#, #""type":"ok"}"#, #""type":"error"}"#, #""type":"token"}"#,
+    ]
+    .contains { text.hasSuffix($0) }
+    guard isTold, let word = try? ServerWord(text) else { return }
+    switch word.type {
+    case "joined": if let id = word.participant?.id { names[id] = participant.number }
+    case "answer":
+      if let id = word.id {
+        noteAnswer(id, tracks: word.tracks ?? [], declined: word.declined ?? [], to: participant)
+      }
+    case "ok": if let id = word.id { noteGranted(id, to: participant) }
+    case "token":
+      journal.count(.tokenRenewed)
+      if SimulatedToken(word.token ?? "")?.allowance != participant.ledger.allowance {
+        journal.violation(
+          now, "\(participant.number) is given a token that allows \(word.token ?? "nothing")")
+      }
+    default: if let id = word.id { participant.ledger.noteRefusal(id) }
     }
   }
 
@@ -202,6 +239,12 @@ extension Conference {
     for action in actions {
       if let participant = record.participant {
         act(action, participant, record)
+      } else if record.races {
+        if case .ended(let reason) = action,
+          !["token-removed", "removed", "duplicateIdentity"].contains(reason)
+        {
+          journal.violation(now, "\(who), which came while it was being removed, is told \(reason)")
+        }
       } else if case .ended(let reason) = action {
         if reason != record.refusal {
           journal.violation(now, "\(who) is told \(reason) instead of \(record.refusal ?? "-")")
@@ -238,91 +281,5 @@ extension Conference {
       $0.participant === participant && $0.hasEntered && $0.socket.number > record.socket.number
     }
     if !hasNewer { participant.awaySince = now }
-  }
-
-  // MARK: - What a client does
-
-  private func act(_ action: RoomClient.Action, _ participant: Participant, _ record: SocketRecord) {
-    switch action {
-    case .joined: negotiate(participant)
-    case .resumed:
-      journal.count(.signallingResumed)
-      journal.trace(now, "\(participant.number) has resumed")
-      participant.isAway = false
-      for request in participant.client.pending {
-        journal.count(.requestRepeated)
-        say(request, on: record)
-      }
-    case .answered(let sdp): accept(participant, sdp)
-    case .offerWanted(let audio, let video, let restartsICE):
-      if restartsICE {
-        negotiate(participant, restartsICE: true)
-      } else if !participant.keepsFewSlots {
-        participant.lackingReceivers += max(audio, video)
-        if !participant.isNegotiating { negotiate(participant) }
-      }
-    case .refused(let request, let code): hearRefusal(participant, request, code)
-    case .ended(let reason): hearEnd(participant, reason)
-    }
-  }
-
-  private func hearRefusal(_ participant: Participant, _ request: RoomClient.Request, _ code: String) {
-    journal.trace(now, "\(participant.number) is refused by \(code)")
-    if request.kind == .offer { participant.isNegotiating = false }
-    // The session, or the track, may have ended meanwhile; and what somebody else holds can't be let go.
-    if code == "unavailable" || code == "unknown-track" { return }
-    if code == "not-allowed", request.kind == .mute { return }
-    journal.violation(now, "\(participant.number) is refused by \(code): \(request.text.prefix(60))")
-  }
-
-  private func hearEnd(_ participant: Participant, _ reason: String) {
-    journal.trace(now, "\(participant.number) hears that it is over: \(reason)")
-    if !participant.client.hasJoined,
-      reason != "token-removed" || !removedIdentities.contains(participant.client.token.identity)
-    {
-      journal.violation(now, "\(participant.number) is not let in: \(reason)")
-    }
-    if reason == "session-gone" { journal.count(.sessionGone) }
-    if reason == "session-gone", isInRoom(participant) {
-      journal.violation(now, "\(participant.number) can't resume a session that lives")
-    }
-    participant.awaySince = nil
-    if participant.isPresent { participant.leftAt = now }
-    retire(participant)
-    // As people do.
-    if reason == "session-gone", mayCome {
-      arrive(room: participant.room, identity: participant.client.token.identity)
-    }
-  }
-
-  // MARK: - Descriptions
-
-  /// Offers, and is answered by and by.
-  func negotiate(_ participant: Participant, restartsICE: Bool = false) {
-    guard !participant.isNegotiating, participant.client.hasJoined, participant.client.end == nil,
-      participant.isPresent
-    else { return }
-    participant.isNegotiating = true
-    participant.receivers = min(participant.receivers + participant.lackingReceivers, 16)
-    participant.lackingReceivers = 0
-    do {
-      let offer = try participant.peer.makeOffer(
-        restartsICE: restartsICE, receivers: participant.receivers)
-      ask(participant, .offer) { ClientWord.offer(offer, id: $0) }
-    } catch {
-      journal.violation(now, "peer \(participant.number) can't offer: \(error)")
-    }
-  }
-
-  private func accept(_ participant: Participant, _ text: String) {
-    participant.isNegotiating = false
-    guard participant.isPresent, living.contains(participant.number) else { return }
-    do {
-      try participant.peer.accept(text, now: now)
-    } catch {
-      journal.violation(now, "peer \(participant.number) can't take the answer: \(error)")
-    }
-    flush(participant)
-    if participant.lackingReceivers > 0 { negotiate(participant) }
   }
 }

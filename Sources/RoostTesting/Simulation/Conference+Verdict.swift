@@ -11,6 +11,7 @@ extension Conference {
     for number in living { flush(participants[number]) }
     run(until: now + .seconds(2))
     auditTracks()
+    auditUnmutes()
     auditStreams()
     settle()
     end()
@@ -22,13 +23,12 @@ extension Conference {
   // MARK: Streams
 
   private func auditStreams() {
-    var tracks: [TrackName: PublishedTrack] = [:]
-    for track in journal.tracks { tracks[TrackName(track.publisher, track.index)] = track }
     for participant in participants {
       for stream in participant.peer.streams {
         let audit = StreamAudit(
           journal: journal, subscriber: participant, stream: stream,
-          departures: journal.departures[stream.log], track: { tracks[TrackName($0, $1)] },
+          departures: journal.departures[stream.log],
+          track: { [journal] in journal.track(TrackName($0, $1)) },
           isExcused: { participant.isDisturbed(from: $0, until: $1) },
           isCutOff: {
             self.participants[$0].leftAt <= $2 || self.participants[$0].isDisturbed(from: $1, until: $2)
@@ -50,7 +50,10 @@ extension Conference {
     let longest = Self.longestSilence[stream.section.kind] ?? 0
     let feeds = subscriber.feeds[slot] ?? []
     for (index, feed) in feeds.enumerated() {
-      guard let number = feed.publisher else { continue }
+      guard let name = feed.track,
+        let track = journal.track(name), !track.isHostile
+      else { continue }
+      let number = name.publisher
       let publisher = participants[number]
       guard publisher.peer.connectedAt != .never, subscriber.peer.connectedAt != .never,
         subscriber.nominatedAt != .never
@@ -58,56 +61,44 @@ extension Conference {
       // The keys may be there seconds before the nomination is, whose checks can be lost one after another.
       var last = max(
         feed.from, publisher.peer.connectedAt, subscriber.peer.connectedAt, subscriber.nominatedAt,
-        stream.knownSince)
+        stream.knownSince, track.runs.first?.startedAt ?? feed.from)
       let end = min(
         index + 1 < feeds.count ? feeds[index + 1].from : .never, publisher.leftAt, subscriber.leftAt,
-        stoppedAt)
-      let moments = stream.entries.lazy.filter { Int($0.publisher) == number }.map(\.sentAt).sorted()
+        track.endedAt, stoppedAt)
+      let moments = stream.entries.lazy.filter { $0.trackName == name }.map(\.sentAt).sorted()
       for moment in moments.filter({ $0 > last && $0 < end }) + [end] {
         defer { last = max(last, moment) }
         guard moment.nanoseconds - last.nanoseconds > longest,
           !subscriber.isDisturbed(from: last, until: moment),
           !publisher.isDisturbed(from: last, until: moment),
-          !isKeptBack(number, stream, subscriber, from: last, until: moment)
+          !isKeptBack(track, stream, subscriber, from: last, until: moment)
         else { continue }
         journal.violation(
           now,
-          "slot \(stream.section.index) of \(subscriber.number) (\(stream.section.kind) of \(number)) got nothing from \(last.milliseconds) to \(moment.milliseconds) ms"
+          "slot \(stream.section.index) of \(subscriber.number) (\(track.name)) got nothing from \(last.milliseconds) to \(moment.milliseconds) ms"
         )
       }
     }
   }
 
-  /// Whether the publisher's track was held in a span, or came in a codec that the subscriber lacks.
+  /// Whether the track was held in a span, or came in a codec that the subscriber lacks.
   private func isKeptBack(
-    _ publisher: Int, _ stream: ReceivedStream, _ subscriber: Participant, from: Instant, until: Instant
+    _ track: PublishedTrack, _ stream: ReceivedStream, _ subscriber: Participant, from: Instant,
+    until: Instant
   ) -> Bool {
     let content = ContentAudit(
       section: stream.section, dialect: subscriber.peer.configuration.dialect)
-    return journal.tracks.contains { track in
-      guard track.publisher == publisher, track.kind == stream.section.kind else { return false }
-      if track.isHeld(from: from, until: until) { return true }
-      let isLacked = track.packets.contains {
-        $0.sentAt >= from && $0.sentAt <= until && content.lacks($0.codec)
-      }
-      return isLacked
-    }
-  }
-
-  private struct TrackName: Hashable {
-    var publisher: Int
-    var index: Int
-    init(_ publisher: Int, _ index: Int) {
-      self.publisher = publisher
-      self.index = index
+    if track.isHeld(from: from, until: until) { return true }
+    return track.packets.contains {
+      $0.sentAt >= from && $0.sentAt <= until && content.lacks($0.codec)
     }
   }
 
   /// The server asks for every packet of a repaired track whose successors it got.
   private func auditTracks() {
-    for track in journal.tracks where track.isRepaired {
+    for track in journal.tracks where track.isRepaired && !track.isHostile {
       let publisher = participants[track.publisher]
-      let ended = publisher.isPresent ? now : publisher.leftAt
+      let ended = min(publisher.isPresent ? now : publisher.leftAt, track.endedAt)
       guard let last = track.packets.lastIndex(where: { $0.arrivedAt != .never }) else { continue }
       var gap = 0..<0
       for number in 0..<last {
@@ -161,127 +152,34 @@ extension Conference {
     return next - (before ?? track.runs[run].firstPacket) - 1
   }
 
-  // MARK: Lip sync
-
-  /// Audio and video of one instant must carry one server time, by the sender reports that a subscriber gets.
-  func checkLipSync(_ subscriber: Participant, _ index: Int, _ report: SenderReport) {
-    let stream = subscriber.peer.streams[index]
-    let slot = stream.section.index
-    subscriber.reports[slot] = (report.ntp, report.rtpTimestamp, now)
-    let pair = subscriber.pair(of: slot)
-    guard let audio = pair.audio, let video = pair.video,
-      let sound = subscriber.reports[audio], let picture = subscriber.reports[video],
-      sound.ntp == picture.ntp,
-      let soundError = captureError(subscriber, audio, sound.timestamp, told: sound.ntp),
-      let pictureError = captureError(subscriber, video, picture.timestamp, told: picture.ntp),
-      soundError.publisher == pictureError.publisher
-    else { return }
-    journal.count(.lipSyncChecked)
-    let clock = participants[soundError.publisher].peer.clock
-    if clock.drift.magnitude >= 50 { journal.count(.lipSyncDrifting) }
-    if clock.soundDrift != 0 { journal.count(.lipSyncSlowSound) }
-    if let feeds = subscriber.feeds[video], feeds.count > 1, let last = feeds.last,
-      now.nanoseconds - last.from.nanoseconds < 2_000_000_000
-    {
-      journal.count(.lipSyncAfterSwitch)
-    }
-    if soundError.isClockChange { journal.count(.lipSyncAfterClockChange) }
-    let difference = soundError.nanoseconds - pictureError.nanoseconds
-    // Until the clock has been told, the network's jitter is in it; while it is young, what is left of that once the
-    // least delay has been seen.
-    let tolerance: UInt64 =
-      soundError.isGuessed ? 150_000_000 : soundError.isYoung ? 20_000_000 : 5_000_000
-    if difference.magnitude > tolerance {
-      journal.violation(
-        now,
-        "sender reports to \(subscriber.number) put sound and picture of \(soundError.publisher) \(difference / 1_000) us apart"
-      )
-    }
-  }
-
-  /// How far the publisher's own time that a timestamp stands for is from its time when it was told.
-  /// - Parameter told: when the report was made.
-  /// - Returns: nil for a report from before the slot got its source, and while a source that started over may not
-  ///   have told its clock anew.
-  private func captureError(
-    _ subscriber: Participant, _ slot: UInt16, _ timestamp: UInt32, told: NTPTime
-  ) -> (publisher: Int, nanoseconds: Int64, isGuessed: Bool, isYoung: Bool, isClockChange: Bool)? {
-    let told = told.nanoseconds(since: NTPTime(unixNanoseconds: VirtualClock.wallTimeAtZero))
-    guard let stream = subscriber.peer.streams.first(where: { $0.section.index == slot }),
-      let entry = stream[stream.highest],
-      let feed = subscriber.feeds[slot]?.last, feed.publisher == Int(entry.publisher),
-      told > feed.from.nanoseconds, entry.sentAt >= feed.from,
-      let track = journal.tracks.first(where: {
-        $0.publisher == Int(entry.publisher) && $0.index == Int(entry.track)
-      }), let run = track.runs.last,
-      run.isClockChange || now.nanoseconds - run.startedAt.nanoseconds > 2_000_000_000,
-      // Whoever vanished before its first sender report said nothing of its clock.
-      !participants[track.publisher].peer.isClosed
-    else { return nil }
-    // Who vanished before the first sender report came has a clock that is only guessed, some time later.
-    guard participants[track.publisher].isPresent else { return nil }
-    let packet = track.packets[Int(entry.packet)]
-    guard packet.run == track.runs.count - 1,
-      // The stream may have been anchored anew since, also since the report was made.
-      packet.sentAt >= max(track.holds.last ?? packet.sentAt, track.codecChanges.last ?? packet.sentAt),
-      told > (track.holds.last?.nanoseconds ?? 0) + 200_000_000
-    else { return nil }
-    let rate = run.rate
-    let clock = participants[track.publisher].peer.clock
-    let isYoung = now.nanoseconds - run.startedAt.nanoseconds < 8_000_000_000
-    let isDisturbed = participants[track.publisher].isDisturbed(from: run.startedAt, until: now)
-    // A slow sound needs two reports, which may have been lost.
-    let isGuessed =
-      run.isClockChange && (isYoung || isDisturbed) || clock.soundDrift != 0 && isYoung && isDisturbed
-    let expected =
-      run.base &+ DriftingClock.units(clock.media(Instant(nanoseconds: told), track.kind), rate: rate)
-    let source = timestamp &- (entry.timestamp &- packet.timestamp)
-    let steps = Int64(Int32(bitPattern: source &- expected))
-    let second = DriftingClock.units(clock.media(Instant(nanoseconds: 1_000_000_000), track.kind), rate: rate)
-    return (
-      track.publisher, steps * 1_000_000_000 / Int64(second), isGuessed, isYoung,
-      run.isClockChange && isGuessed
-    )
-  }
-
-  // MARK: Tables
-
-  /// Nothing is left of anybody.
-  private func auditTables() {
-    for participant in participants where participant.key != nil && participant.closedAt == .never {
-      journal.violation(now, "the server never said that peer \(participant.number) is gone")
-    }
-    for report in server.reports(now: now) {
-      let left = [
-        ("peers", report.peers), ("tracks", report.tracks), ("paths", report.paths),
-        ("timers", report.timers), ("home records", report.homeRecords), ("fragments", report.fragments),
-        ("pending checks", report.pendingChecks),
-      ]
-      for (name, count) in left where count != 0 {
-        journal.violation(now, "worker \(report.worker) has \(count) \(name) left")
+  /// Whoever gets a track that is unmuted can show nothing before a key frame, so one is asked for at once, unless one
+  /// was asked for within the last second.
+  private func auditUnmutes() {
+    for track in journal.tracks where track.kind == .video {
+      let publisher = participants[track.publisher]
+      guard let first = track.packets.first(where: { $0.reachedAt != .never })?.reachedAt else { continue }
+      for index in stride(from: 1, to: track.holds.count, by: 2) {
+        let (held, unmuted) = (track.holds[index - 1], track.holds[index])
+        let before = unmuted.advanced(byNanoseconds: -1_100_000_000)
+        let after = unmuted.advanced(byNanoseconds: 100_000_000)
+        let next = index + 1 < track.holds.count ? track.holds[index + 1] : .never
+        guard first < held, publisher.connectedAt < before,
+          after < min(publisher.leftAt, stoppedAt, next, track.endedAt),
+          // Without a path there is nobody to ask; a source under another SSRC isn't known before its first packet.
+          !publisher.isDisturbed(from: before, until: after),
+          !track.runs.contains(where: { before < $0.startedAt && $0.startedAt < after && $0.firstPacket > 0 }
+          ),
+          !track.keyFrameRequests.contains(where: { before < $0 && $0 < unmuted })
+        else { continue }
+        let soon = unmuted.advanced(byNanoseconds: 5_000_000)
+        if track.keyFrameRequests.contains(where: { unmuted <= $0 && $0 <= soon }) {
+          journal.count(.unmuteAsked)
+        } else {
+          journal.violation(
+            now,
+            "\(track.name) was unmuted at \(unmuted.milliseconds) ms, and no key frame was asked for")
+        }
       }
-      let counters = report.counters
-      for reason in [
-        PeerDrop.sealRefused, .sealFailed, .srtpAuthentication, .srtpMalformed, .srtpOther, .rtpMalformed,
-        .rtcpMalformed, .payloadMalformed, .unknownPayloadType, .streamTableFull, .unknownProtocol,
-        .dtlsMalformed,
-      ] where counters[reason] != 0 {
-        journal.violation(now, "worker \(report.worker) dropped \(counters[reason]) for \(reason)")
-      }
-      let routing = report.routing
-      let losses = [
-        ("handovers", routing.handoverDropped), ("relayed packets", routing.relayDropped),
-        ("messages", routing.messagesDropped), ("paths for want of room", routing.pathTableFull),
-        ("datagrams of no protocol", routing.noProtocol),
-      ]
-      for (name, count) in losses where count != 0 {
-        journal.violation(now, "worker \(report.worker) lost \(count) \(name)")
-      }
-      journal.count(.adoption, Int(routing.adopted))
-      journal.count(.move, Int(routing.moved))
-      journal.count(.handover, Int(routing.handedOver))
-      journal.count(.relay, Int(routing.relayed))
-      journal.count(.pictureReplay, Int(routing.pictureReplays))
     }
   }
 }

@@ -98,24 +98,20 @@ extension Conference {
   private func hold(_ participant: Participant) {
     guard let track = pickTrack(participant) else { return }
     journal.count(.trackHeld)
-    let (name, identity) = (Self.roomName(participant.room), participant.client.token.identity)
-    let set = { [unowned self] (muted: Bool) in
-      _ = control.perform { directory in
-        try? await directory.administration(of: name)?.mute(track, of: identity, muted)
-      }
+    setAdminMute(of: track, participant, true)
+    after(Int64.random(in: 0...1_500_000_000, using: &random)) { [unowned self] in
+      setAdminMute(of: track, participant, false)
     }
-    set(true)
-    after(Int64.random(in: 0...1_500_000_000, using: &random)) { set(false) }
   }
 
   /// It holds one of its own tracks for a while.
   private func mute(_ participant: Participant) {
     guard participant.client.isOpen, let track = pickTrack(participant) else { return }
     journal.count(.muted)
-    ask(participant, .mute) { ClientWord.mute(track, true, id: $0) }
+    ask(participant, .mute(track, true)) { ClientWord.mute(track, true, id: $0) }
     after(Int64.random(in: 0...1_500_000_000, using: &random)) { [unowned self] in
       guard participant.client.end == nil, participant.isPresent else { return }
-      ask(participant, .mute) { ClientWord.mute(track, false, id: $0) }
+      ask(participant, .mute(track, false)) { ClientWord.mute(track, false, id: $0) }
     }
   }
 

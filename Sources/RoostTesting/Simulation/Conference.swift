@@ -64,8 +64,12 @@ public final class Conference {
   var sockets: [Int: SocketRecord] = [:]
   /// Messages of the control plane on their way.
   var messagesInFlight = 0
-  /// Whose tokens of before are no good any more.
-  var removedIdentities: Set<String> = []
+  /// Whose tokens of before are no good any more, and since when: by the clock, and by the second that tokens name.
+  var removals: [RemovedIdentity: (at: Instant, second: Int)] = [:]
+  /// Participants and tracks, by their ids, with the numbers of whose they are; and tracks in the order in which they
+  /// began.
+  var names: [String: Int] = [:]
+  var trackOrder: [String: Int] = [:]
   /// Sessions end because the conference does.
   var isEnding = false
   /// When the publishers fell silent.
@@ -88,7 +92,7 @@ public final class Conference {
       dtls: try DTLSContext(certificate: certificate), seed: random.next())
     control = ControlPlane(
       server, certificate: certificate, epoch: clock.epoch, peers: 1_000,
-      random: .seeded(state: random.next()))
+      random: .seeded(state: random.next()), order: .seeded(state: ~seed))
   }
 
   var now: Instant { clock.now }
@@ -111,6 +115,7 @@ public final class Conference {
     counts[.packetLost] += network.counters.lost
     counts[.packetDuplicated] += network.counters.duplicated
     counts[.packetReordered] += network.counters.reordered
+    counts[.jobReordered] += UInt64(control.reorderings)
     return Outcome(
       seed: seed, violations: journal.violations, violationCount: journal.violationCount,
       trace: journal.trace, mechanisms: counts, digest: digest.finish(), datagrams: network.counters.sent,
@@ -204,6 +209,7 @@ public final class Conference {
       let sender = participants[track.publisher]
       let isDue =
         sender.connectedAt < now && sender.closedAt == .never && tap.isValidated(delivery.path.remote)
+      track.noteReached(mark.number, now: now)
       track.noteArrival(mark.number, now: now, isDue: isDue)
       sender.peer.noteArrival(delivery.bytes, now: now)
       noteWorker(of: sender, delivery.path)
@@ -261,6 +267,7 @@ public final class Conference {
       journal.violation(now, "a stream leaves for \(subscriber.number) that was not announced to it")
       return 0
     }
+    if let problem = problem(withStream: header.ssrc, to: subscriber) { journal.violation(now, problem) }
     let log = journal.departureLog(subscriber: subscriber.number, ssrc: header.ssrc)
     journal.count(.packetForwarded)
     let (number, verdict) = journal.departures[log].note(
@@ -278,16 +285,5 @@ public final class Conference {
         now, "index \(header.sequence) of stream \(header.ssrc) is sealed twice for \(subscriber.number)")
     }
     return DatagramMark(isDeparture: true, log: log, number: number).tag
-  }
-
-  /// SRTCP's index stands in the clear, before the tag without AEAD, else last.
-  private func noteRTCP(_ bytes: [UInt8], _ subscriber: Participant) {
-    let tail = subscriber.profile == .aes128CMSHA1_80 ? 14 : 4
-    guard bytes.count > tail + 8 else { return }
-    let start = bytes.count - tail
-    let word = bytes[start..<start + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-    if !subscriber.rtcpIndices.insert(word).inserted {
-      journal.violation(now, "SRTCP index \(word & 0x7FFF_FFFF) is used twice for \(subscriber.number)")
-    }
   }
 }

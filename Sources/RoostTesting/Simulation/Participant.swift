@@ -7,7 +7,8 @@ final class Participant {
   /// Who feeds a slot from some moment on.
   struct Feed {
     var from: Instant
-    var publisher: Int?
+    var track: TrackName?
+    var publisher: Int? { track?.publisher }
   }
 
   /// An audio and a video slot that are played in step.
@@ -18,6 +19,11 @@ final class Participant {
 
   let peer: SyntheticPeer
   let client: RoomClient
+  /// What it may do, and what it does.
+  let ledger: PermissionLedger
+  /// By request: the sections of each offer; and all requests that came to the server.
+  var offers: [Int: [OfferedSection]] = [:]
+  var heard: [Int: RoomClient.Request.Kind] = [:]
   /// Which of the conference's rooms.
   let room: Int
   /// Once the server has made a peer of the media plane for it.
@@ -66,6 +72,8 @@ final class Participant {
   var reports: [UInt16: (ntp: NTPTime, timestamp: UInt32, at: Instant)] = [:]
   /// When something happened to its network that excuses losses, and until when.
   var disturbances: [ClosedRange<Instant>] = []
+  /// Opens what leaves the server for it.
+  var ear: SRTPSession?
   /// When it was replaced by one rebuilt from its bytes.
   var replacedAt: [Instant] = []
   /// When its far end had the keys.
@@ -78,6 +86,7 @@ final class Participant {
   ) {
     self.peer = peer
     self.client = client
+    ledger = PermissionLedger(client.token.allowance, now: now)
     self.room = room
     receivers = peer.audioReceivers
     self.link = link
@@ -93,6 +102,11 @@ final class Participant {
     media.receive.first { $0.kind == kind }.flatMap { client.tracks[$0.mid] }
   }
 
+  /// One of its tracks, as the room names it.
+  func track(index: Int) -> String? {
+    media.receive.first { $0.index == index }.flatMap { client.tracks[$0.mid] }
+  }
+
   /// The slot that is played in step with another.
   func pair(of slot: UInt16) -> Pair {
     guard let stream = media.send.first(where: { $0.index == slot })?.streamID else { return Pair() }
@@ -101,14 +115,14 @@ final class Participant {
       audio: both.first { $0.kind == .audio }?.index, video: both.first { $0.kind == .video }?.index)
   }
 
-  func noteFeed(_ slot: UInt16, _ publisher: Int?, now: Instant) {
-    feeds[slot, default: []].append(Feed(from: now, publisher: publisher))
+  func noteFeed(_ slot: UInt16, _ track: TrackName?, now: Instant) {
+    feeds[slot, default: []].append(Feed(from: now, track: track))
   }
 
-  /// Whether the publisher fed the slot at a moment; at the moment of a change both do.
-  func isFed(_ slot: UInt16, by publisher: Int, at moment: Instant) -> Bool {
+  /// Whether the track fed the slot at a moment; at the moment of a change both do.
+  func isFed(_ slot: UInt16, by track: TrackName, at moment: Instant) -> Bool {
     guard let history = feeds[slot] else { return false }
-    for (index, feed) in history.enumerated() where feed.publisher == publisher {
+    for (index, feed) in history.enumerated() where feed.track == track {
       let end = index + 1 < history.count ? history[index + 1].from : Instant.never
       if feed.from <= moment && moment <= end { return true }
     }
@@ -124,9 +138,9 @@ final class Participant {
   }
 
   /// Until when the feed that was there at a moment lasted.
-  func endOfFeed(_ slot: UInt16, by publisher: Int, at moment: Instant) -> Instant {
+  func endOfFeed(_ slot: UInt16, by track: TrackName, at moment: Instant) -> Instant {
     guard let history = feeds[slot] else { return moment }
-    for (index, feed) in history.enumerated() where feed.publisher == publisher {
+    for (index, feed) in history.enumerated() where feed.track == track {
       let end = index + 1 < history.count ? history[index + 1].from : Instant.never
       if feed.from <= moment && moment <= end { return end }
     }

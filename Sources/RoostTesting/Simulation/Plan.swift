@@ -15,12 +15,18 @@ struct Plan {
   let isHeavy: Bool
   let peers: Int
   let ending: Ending
+  /// A publisher does as it likes.
+  let isHostile: Bool
+  /// Participants change what they publish, and an administrator what they may.
+  let isUnruly: Bool
 
   init(seed: UInt64, options: Conference.Options) {
     workers = options.workers ?? (seed % 2 == 0 ? 4 : 2)
     rooms = options.rooms ?? Int(seed % 3) + 1
     isHeavy = options.weather && options.isHeavy ?? (seed % 10 == 0)
     peers = isHeavy ? min(options.peers, 4) : options.peers
+    isHostile = options.weather && seed % 5 < 2
+    isUnruly = options.weather && seed % 2 == 1
     ending = Ending.allCases[Int(seed / 2 % 3)]
   }
 

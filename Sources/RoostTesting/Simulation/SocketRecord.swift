@@ -8,6 +8,8 @@ final class SocketRecord {
   let participant: Participant?
   /// Who only knocks is to be refused by this code.
   let refusal: String?
+  /// It came while its identity was being removed: it may be let in, and not stay.
+  var races = false
   /// When what was sent last arrives, each way: nothing overtakes.
   var upUntil = Instant(nanoseconds: 0)
   var downUntil = Instant(nanoseconds: 0)

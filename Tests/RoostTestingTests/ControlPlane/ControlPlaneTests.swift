@@ -22,11 +22,17 @@ struct ControlPlaneTests {
         workers: 1, address: SocketAddress(ipv4: 203, 0, 113, 1, port: 7_882), epoch: epoch,
         dtls: try DTLSContext(certificate: certificate), seed: 1)
       control = ControlPlane(
-        server, certificate: certificate, epoch: epoch, peers: 10, random: .seeded(state: 1))
+        server, certificate: certificate, epoch: epoch, peers: 10, random: .seeded(state: 1),
+        order: .seeded(state: 1))
       control.begin(now: now)
     }
 
     func close() { control.end() }
+
+    /// One that is issued now.
+    func token(_ identity: String) -> String {
+      SimulatedToken(identity: identity, issued: SimulatedToken.seconds(now)).text
+    }
 
     func pass(_ span: Duration) {
       let end = now + span
@@ -55,8 +61,7 @@ struct ControlPlaneTests {
     func join(_ identity: String) throws -> (SimulatedSocket, token: String) {
       let socket = control.open(room: "room")
       socket.receive(
-        ClientWord.auth(
-          SimulatedToken(identity: identity, issued: SimulatedToken.seconds(now)).text, id: 1))
+        ClientWord.auth(token(identity), id: 1))
       let texts = heard(socket)
       let word = try ServerWord(try #require(texts.first))
       #expect(texts.count == 1 && word.type == "joined")
@@ -107,7 +112,7 @@ struct ControlPlaneTests {
     #expect(
       texts.count == 2 && texts[0].contains(#""reason":"removed","type":"closed""#) && texts[1] == "4010")
     let again = house.control.open(room: "room")
-    again.receive(ClientWord.auth("ada/\(SimulatedToken.seconds(house.now))", id: 1))
+    again.receive(ClientWord.auth(house.token("ada"), id: 1))
     #expect(house.heard(again).first?.contains("token-removed") == true)
     house.pass(.seconds(2))
     _ = try house.join("ada")
@@ -120,7 +125,7 @@ struct ControlPlaneTests {
     _ = house.control.perform { directory in await directory.drain(for: .seconds(1)) }
     #expect(house.heard(ada).first?.contains("draining") == true)
     let late = house.control.open(room: "room")
-    late.receive(ClientWord.auth("bob/\(SimulatedToken.seconds(house.now))", id: 1))
+    late.receive(ClientWord.auth(house.token("bob"), id: 1))
     #expect(house.heard(late).first?.contains("unavailable") == true)
     let emptied = house.control.perform { directory in
       await directory.close()

@@ -34,23 +34,27 @@ struct RoomClientTests {
     """
   }
 
+  private static func sound(_ mute: RoomPicture.Mute) -> [String: RoomPicture.Track] {
+    ["TR_1": RoomPicture.Track(kind: "audio", source: "microphone", mute: mute)]
+  }
+
   private func join() {
     _ = client.connect(socket(1))
     #expect(hear(Self.joined) == [])
   }
 
   @Test func `it knows who is there and what becomes of them`() {
-    #expect(client.connect(socket(1)).text == #"{"type":"auth","token":"ada/7","id":1}"#)
+    #expect(client.connect(socket(1)).text == #"{"type":"auth","token":"ada/7/psa/","id":1}"#)
     #expect(hear(Self.joined) == [])
     #expect(client.isOpen && client.pending.isEmpty && client.lastEvent == 3)
-    #expect(client.picture.people["PA_b"]?.tracks == ["TR_1": .none])
+    #expect(client.picture.people["PA_b"]?.tracks == Self.sound(.none))
     #expect(hear(Self.event(4, "track.muted", muted: true)) == [])
-    #expect(client.picture.people["PA_b"]?.tracks == ["TR_1": .publisher])
+    #expect(client.picture.people["PA_b"]?.tracks == Self.sound(.publisher))
     #expect(
       hear(#"{"assignments":[{"mid":"2","track":"TR_1"},{"mid":"3","track":null}],"type":"slots"}"#) == [])
     #expect(client.picture.slots == ["2": "TR_1"])
     #expect(hear(Self.event(5, "track.muted", muted: true, byAdmin: true)) == [])
-    #expect(client.picture.people["PA_b"]?.tracks == ["TR_1": .admin])
+    #expect(client.picture.people["PA_b"]?.tracks == Self.sound(.admin))
     #expect(hear(Self.event(6, "track.unpublished", muted: true), Self.event(7, "participant.left")) == [])
     #expect(client.picture.people.keys.sorted() == ["PA_a"])
   }
@@ -72,9 +76,9 @@ struct RoomClientTests {
 
   @Test func `it asks again for what it got no answer to, by the same id`() {
     join()
-    let offer = client.ask(.offer) { ClientWord.offer("v=0\r\n\"", id: $0) }
+    let offer = client.ask(.offer) { ClientWord.offer("v=0\r\n\"", sections: [], id: $0) }
     #expect(offer.text == #"{"type":"offer","sdp":"v=0\r\n\"","tracks":[],"id":2}"#)
-    _ = client.ask(.mute) { ClientWord.mute("TR_2", true, id: $0) }
+    _ = client.ask(.mute("TR_2", true)) { ClientWord.mute("TR_2", true, id: $0) }
     client.disconnect()
     #expect(
       client.connect(socket(2)).text == #"{"type":"resume","resumeToken":"token","after":3,"id":4}"#)
@@ -118,10 +122,11 @@ struct RoomClientTests {
     join()
     var other = client.picture
     #expect(client.picture.difference(from: other) == "")
-    other.people["PA_b"]?.tracks["TR_1"] = .publisher
+    other.people["PA_b"]?.tracks["TR_1"]?.mute = .publisher
     other.slots["1"] = "TR_1"
     #expect(
       client.picture.difference(from: other)
-        == "PA_b: bob with TR_1 instead of bob with TR_1 muted by publisher; slot 1: nothing instead of TR_1")
+        == "PA_b: bob with TR_1 (microphone) instead of bob with TR_1 (microphone) muted by publisher; slot 1: nothing instead of TR_1"
+    )
   }
 }
