@@ -39,10 +39,19 @@ struct Removals {
       while first < order.count, order[first].at <= moment { dropFirst() }
     }
 
-    mutating func insert(_ identity: String, now: Int) {
+    /// - Parameter isFull: a newcomer takes the place of the oldest.
+    /// - Returns: by how many there are more.
+    mutating func insert(_ identity: String, now: Int, memory: Int, isFull: Bool) -> Int {
+      let before = moments.count
+      expire(before: now - memory)
+      if isFull, moments[identity] == nil, !moments.isEmpty {
+        let kept = moments.count
+        while moments.count == kept { dropFirst() }
+      }
       moments[identity] = now
       order.append((identity, now))
       while moments.count > Removals.perRoom || order.count - first > 2 * Removals.perRoom { dropFirst() }
+      return moments.count - before
     }
   }
 
@@ -61,18 +70,10 @@ struct Removals {
       swept = now
       sweep(now: now)
     }
-    var record = rooms[room] ?? Record()
-    let before = record.moments.count
-    record.expire(before: now - memory)
-    if count >= Self.capacity, record.moments[identity] == nil {
-      guard !record.moments.isEmpty else { return false }
-      // Its own oldest gives way, and no other room's.
-      let kept = record.moments.count
-      while record.moments.count == kept { record.dropFirst() }
-    }
-    record.insert(identity, now: now)
-    count += record.moments.count - before
-    rooms[room] = record
+    let isFull = count >= Self.capacity
+    // In place: a copy of a room's record costs as much as all that is in it.
+    guard isFull ? rooms[room]?.moments.isEmpty == false : true else { return false }
+    count += rooms[room, default: Record()].insert(identity, now: now, memory: memory, isFull: isFull)
     return true
   }
 
