@@ -38,6 +38,35 @@ extension Roost {
     await media.notePriority(log)
     let events = Task { await media.rooms.run() }
 
+    let gateway = Gateway(
+      configuration: doors(configuration, audience, names: names, media), rooms: LiveRooms(media.rooms),
+      administered: media.rooms)
+    let port = UInt16(configuration.http.port)
+    let server = try HTTPServer(
+      configuration: HTTPServerConfiguration(
+        listeners: configuration.http.addresses.map { .init($0.with(port: port)) },
+        limits: limits(configuration.http),
+        tls: secured.context),
+      handler: gateway)
+    let admin = try adminServer(configuration.admin, of: server, media, started: started)
+    let ending = Ending()
+    for address in admin?.addresses ?? [] { log.info("admin listener ready", ["address": "\(address)"]) }
+    print(Greeting.text(addresses: server.addresses, secured: secured, isNetwork: audience == .network))
+    // Whoever reads it may be a program behind a pipe.
+    fflush(nil)
+
+    await ending.wait(for: media.rooms, patience: .seconds(configuration.drain.seconds), log: log)
+    await Ending.sayFarewell(media.rooms, through: server)
+    await server.shutdown()
+    await admin?.shutdown(grace: .seconds(1))
+    media.engine.stop()
+    await events.value
+  }
+
+  /// What the doors ask of those who come.
+  private static func doors(
+    _ configuration: Configuration, _ audience: Audience, names: [String], _ media: MediaServer
+  ) -> GatewayConfiguration {
     let development: GatewayConfiguration.Development? =
       switch audience {
       case .owners: nil
@@ -55,34 +84,19 @@ extension Roost {
       rate: Double(configuration.limits.requestsPerAddress),
       burst: Double(configuration.limits.requestsAtOncePerAddress)
     ) { [clock = media.engine.clock] in clock.now }
-    let gateway = Gateway(configuration: doors, rooms: LiveRooms(media.rooms), administered: media.rooms)
-    var limits = HTTPLimits()
-    limits.connections = configuration.http.connections
-    limits.connectionsPerAddress = configuration.http.connectionsPerAddress
-    limits.proxies = configuration.http.trustedProxies
-    limits.headTime = .seconds(configuration.http.headSeconds)
-    limits.bodyTime = .seconds(configuration.http.bodySeconds)
-    limits.bodyBytes = configuration.http.bodyBytes
-    limits.messageBytes = configuration.http.messageBytes
-    let port = UInt16(configuration.http.port)
-    let server = try HTTPServer(
-      configuration: HTTPServerConfiguration(
-        listeners: configuration.http.addresses.map { .init($0.with(port: port)) }, limits: limits,
-        tls: secured.context),
-      handler: gateway)
-    let admin = try adminServer(configuration.admin, of: server, media, started: started)
-    let ending = Ending()
-    for address in admin?.addresses ?? [] { log.info("admin listener ready", ["address": "\(address)"]) }
-    print(Greeting.text(addresses: server.addresses, secured: secured, isNetwork: audience == .network))
-    // Whoever reads it may be a program behind a pipe.
-    fflush(nil)
+    return doors
+  }
 
-    await ending.wait(for: media.rooms, patience: .seconds(configuration.drain.seconds), log: log)
-    await Ending.sayFarewell(media.rooms, through: server)
-    await server.shutdown()
-    await admin?.shutdown(grace: .seconds(1))
-    media.engine.stop()
-    await events.value
+  private static func limits(_ http: Configuration.HTTP) -> HTTPLimits {
+    var limits = HTTPLimits()
+    limits.connections = http.connections
+    limits.connectionsPerAddress = http.connectionsPerAddress
+    limits.proxies = http.trustedProxies
+    limits.headTime = .seconds(http.headSeconds)
+    limits.bodyTime = .seconds(http.bodySeconds)
+    limits.bodyBytes = http.bodyBytes
+    limits.messageBytes = http.messageBytes
+    return limits
   }
 
   /// Metrics and health on a thread of their own, answered also while the public listener has all that it can take.
