@@ -86,8 +86,10 @@ extension Conference {
     guard publisher.room == subscriber.room, subscriber.isFed(slot, by: name, at: moment) else {
       return "a packet of \(name.publisher), to whom it is not subscribed, in slot \(slot)"
     }
-    if !subscriber.client.unsubscribed.isEmpty, let track = publisher.track(index: name.index),
-      let since = subscriber.client.unsubscribed[track], moment > since
+    if !subscriber.client.unsubscribed.isEmpty, let ssrc = journal.track(name)?.runs.first?.ssrc,
+      let track = publisher.ledger.publications[ssrc]?.track,
+      let since = subscriber.client.unsubscribed[track], moment > since,
+      subscriber.ledger.wishes[track] == false
     {
       return "a packet of \(name.publisher), whose track it gave up, in slot \(slot)"
     }

@@ -66,7 +66,11 @@ extension Conference {
     let count = participant.peer.publications.count
     guard mayNegotiate(participant), count > 0 else { return }
     participant.peer.ignoresStops = one(in: 3)
-    if participant.peer.ignoresStops { journal.count(.stopIgnored) }
+    if participant.peer.ignoresStops {
+      journal.count(.stopIgnored)
+      // Under the name of another section it would be that one's track.
+      participant.peer.reusesMids = false
+    }
     journal.count(.trackStopped)
     journal.trace(now, "\(participant.number) stops a track")
     participant.peer.unpublish(Int(random.next() % UInt64(count)))

@@ -157,7 +157,8 @@ extension Conference {
   private func auditUnmutes() {
     for track in journal.tracks where track.kind == .video {
       let publisher = participants[track.publisher]
-      guard let first = track.packets.first(where: { $0.reachedAt != .never })?.reachedAt else { continue }
+      // It has been asked before: the server has its packets, and the publisher a way to be asked.
+      guard let first = track.keyFrameRequests.first else { continue }
       for index in stride(from: 1, to: track.holds.count, by: 2) {
         let (held, unmuted) = (track.holds[index - 1], track.holds[index])
         let before = unmuted.advanced(byNanoseconds: -1_100_000_000)
@@ -171,6 +172,13 @@ extension Conference {
           ),
           !track.keyFrameRequests.contains(where: { before < $0 && $0 < unmuted })
         else { continue }
+        // It flows: what nobody sends nobody is asked for.
+        let flows = [(-500_000_000, 0), (0, 500_000_000)].allSatisfy { from, until in
+          let span =
+            unmuted.advanced(byNanoseconds: Int64(from))...unmuted.advanced(byNanoseconds: Int64(until))
+          return track.packets.contains { span.contains($0.reachedAt) }
+        }
+        guard flows else { continue }
         let soon = unmuted.advanced(byNanoseconds: 5_000_000)
         if track.keyFrameRequests.contains(where: { unmuted <= $0 && $0 <= soon }) {
           journal.count(.unmuteAsked)

@@ -102,11 +102,6 @@ final class Participant {
     media.receive.first { $0.kind == kind }.flatMap { client.tracks[$0.mid] }
   }
 
-  /// One of its tracks, as the room names it.
-  func track(index: Int) -> String? {
-    media.receive.first { $0.index == index }.flatMap { client.tracks[$0.mid] }
-  }
-
   /// The slot that is played in step with another.
   func pair(of slot: UInt16) -> Pair {
     guard let stream = media.send.first(where: { $0.index == slot })?.streamID else { return Pair() }

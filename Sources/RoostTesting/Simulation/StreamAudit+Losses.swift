@@ -136,12 +136,30 @@ extension StreamAudit {
     {
       return true
     }
+    // Overtaken by a jump behind which the stream was joined to the source again.
+    if isOvertakenByJump(packet, number, segment.track) { return true }
     // Its source started over meanwhile: what comes from before is late.
     let runs = segment.track.runs
     if packet.run + 1 < runs.count {
       let first = runs[packet.run + 1].firstPacket
       let begun = segment.track.packets[first...].lazy.map(\.arrivedAt).prefix(50).min() ?? .never
       if packet.arrivedAt >= begun { return true }
+    }
+    return false
+  }
+
+  private func isOvertakenByJump(
+    _ packet: PublishedTrack.Packet, _ number: Int, _ track: PublishedTrack
+  ) -> Bool {
+    var gap = 0
+    for next in track.packets[(number + 1)...].prefix(5_000) {
+      if next.arrivedAt > packet.arrivedAt {
+        gap += 1
+      } else if gap > Self.runAhead - 20 {
+        return true
+      } else {
+        gap = 0
+      }
     }
     return false
   }
