@@ -45,6 +45,22 @@ struct MuteTests {
     #expect(isDue == .pictureLoss)
   }
 
+  @Test func `a late packet behind an unmute makes nothing missing that has come`() throws {
+    let far = try Far(AgreedMedia(receive: [Far.section(0, ssrc: 1)]))
+    for sequence in [100, 102, 103, 104] as [UInt16] {
+      far.send(ssrc: 1, payloadType: 96, sequence: sequence)
+    }
+    far.peer.setMuted(receiver: 0, true)
+    far.peer.setMuted(receiver: 0, false)
+    far.send(ssrc: 1, payloadType: 96, sequence: 101)
+    far.send(ssrc: 1, payloadType: 96, sequence: 105)
+    var asked: [UInt16] = []
+    far.peer.receivers.pointer(0).pointee.missing(now: far.now + .seconds(1), roundTrip: .zero) {
+      asked.append($0)
+    }
+    #expect(asked.isEmpty)
+  }
+
   @Test func `the codec of a track is that of its last packet`() throws {
     let far = try Far(AgreedMedia(receive: [Far.section(0, ssrc: 1)]))
     #expect(far.peer.format(ofReceiver: 0) == nil && far.peer.format(ofReceiver: 3) == nil)

@@ -263,8 +263,9 @@ public struct TrackReceiver: Sendable {
     isMuted = muted
     guard !muted, isStarted else { return }
     restarts &+= 1
-    // What was missed meanwhile would be of the time before.
-    nack.reset()
+    // What was missed meanwhile would be of the time before. The highest number stays: a late packet is no beginning, behind
+    // which all that has come would seem to be missing.
+    nack.giveUp()
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.unmuteWithoutKeyFrame) { return }
     #endif
