@@ -16,6 +16,7 @@ struct PathClaimsTests {
       table.enter(path, .init(destination: .peer(slot: slot), isProven: proven))
     }
     func leave(_ slot: Int) { table.leave(PathClaimsTests.path, .peer(slot: slot)) }
+    func holds(_ slot: Int) -> Bool { table.holds(PathClaimsTests.path, .peer(slot: slot)) }
     var owner: Int? {
       guard case .peer(let slot) = table.find(PathClaimsTests.path) else { return nil }
       return slot
@@ -40,6 +41,20 @@ struct PathClaimsTests {
     #expect(claims.owner == 1 && claims.table.contestedCount == 0)
     claims.leave(1)
     #expect(claims.owner == nil && claims.table.count == 0)
+  }
+
+  @Test
+  func
+    `who is pushed out by many unproven claims is known to be, and takes the path by claiming it once more`()
+  {
+    let claims = Claims()
+    claims.enter(1)
+    for slot in 2...9 { claims.enter(slot) }
+    #expect(claims.holds(1))
+    claims.enter(10)
+    #expect(!claims.holds(1) && claims.owner == 10)
+    claims.enter(1)
+    #expect(claims.holds(1) && claims.owner == 1)
   }
 
   @Test func `proof takes a path, and it is given back when the one that took it goes`() {

@@ -182,6 +182,20 @@ struct ClientMessageTests {
     #expect(requests.enter(RequestID(-1)) == .new)
   }
 
+  @Test func `long answers are remembered by their bytes`() {
+    var requests = AnsweredRequests()
+    let half = String(repeating: "x", count: AnsweredRequests.byteCapacity / 2)
+    for number in 0..<10 {
+      #expect(requests.enter(RequestID(number)) == .new)
+      requests.answer(RequestID(number), half)
+    }
+    #expect(requests.enter(RequestID(9)) == .answered(half) && requests.enter(RequestID(8)) == .answered(half))
+    #expect(requests.enter(RequestID(7)) == .new)
+    requests.answer(RequestID(7), half + half + "x")
+    #expect(requests.enter(RequestID(7)) == .new, "too long to be remembered")
+    #expect(requests.enter(RequestID(9)) == .new, "and all before it had to go")
+  }
+
   @Test func `every token refusal has its error code, and close codes keep to their range`() {
     let refusals: [AccessTokenRefusal] = [
       .absent, .malformed(reason: ""), .wrongSignature, .unsupportedAlgorithm, .expired, .notYetValid,

@@ -209,6 +209,16 @@ struct SignallingSessionTests {
     #expect(participant.offers.withLock { $0.count } == 2)
   }
 
+  @Test func `ids are compared by their bytes, not by their looks`() async throws {
+    var client = Client()
+    _ = try await client.join()
+    let composed = try await client.ask("{\"type\":\"ping\",\"id\":\"\u{E9}\"}")
+    let decomposed = try await client.ask(
+      "{\"type\":\"candidate\",\"candidate\":\"\",\"id\":\"e\u{301}\"}")
+    #expect(composed["type"] as? String == "pong" && decomposed["type"] as? String == "ok")
+    #expect((decomposed["id"] as? String)?.unicodeScalars.count == 2)
+  }
+
   @Test func `every request with an id is answered, also what isn't known`() async throws {
     var client = Client()
     _ = try await client.join()
@@ -226,6 +236,7 @@ struct SignallingSessionTests {
   @Test func `before auth one message is read, and nothing else than auth and resume`() async throws {
     for text in [
       #"{"type":"zz"}"#, #"{"type":"ping"}"#, #"{"type":"auth"}"#, #"{"type":"auth","token":7}"#, "{}",
+      #"{"type":"subscribe","track":"TR_1","quality":"low"}"#,
     ] {
       var client = Client()
       client.socket.say(text)

@@ -221,6 +221,20 @@ struct HTTPServerTests {
     }
   }
 
+  @Test(arguments: ["Content-Length: 1\u{0}3\n", "X: a\u{0}b\n", "X: \u{0}\u{0}b\n"])
+  func `a zero byte hides nothing of the last field, also where lines end by LF alone`(line: String)
+    async throws
+  {
+    let handler = EchoHandler()
+    try await withServer(handler) { addresses in
+      let client = try TestClient(addresses[0])
+      client.send("POST / HTTP/1.1\nHost: h\n\(line)\n{GET /smuggled HTTP/1.1\nHost: h\n\n")
+      #expect(try client.answer().status == 400)
+      #expect(client.isClosed())
+      #expect(handler.started.value == 0)
+    }
+  }
+
   @Test(arguments: ["X:a\r\n", "X: a \r\n", "X:\t a\t\r\n", "X:\r\n", "X: \r\nY:\r\n", "X: a:b\r\n"])
   func `spaces around a value, and none, are read`(lines: String) async throws {
     try await withServer { addresses in

@@ -139,6 +139,26 @@ struct RoomRequestTests {
     #expect(await bob.next().hasPrefix("data 0"))
   }
 
+  @Test func `events with a large state are bounded by its bytes as well`() async throws {
+    let server = try TestServer(clock: StandingClock())
+    let alice = try await server.join("alice") { $0.canUpdateOwnMetadata = true }
+    let track = try #require(try await alice.offer([.audio]).tracks.first).track.text
+    // 64 KiB, of six bytes each in JSON.
+    let metadata = String(repeating: "\u{1}", count: ParticipantChange.metadataLimit)
+    try await alice.session.update(ParticipantChange(metadata: metadata))
+    var mutes = 0
+    do throws(RequestError) {
+      while mutes < 100 {
+        try await alice.session.mute(track, mutes % 2 == 0)
+        mutes += 1
+      }
+    } catch {
+      #expect(error == .tooOften)
+    }
+    // The offer took two requests and the update one; each mute costs 49.
+    #expect(mutes == 1)
+  }
+
   @Test func `large messages are bounded by their bytes as well`() async throws {
     let server = try TestServer(clock: StandingClock())
     let alice = try await server.join("alice")

@@ -37,6 +37,11 @@ struct PathClaims: ~Copyable {
 
   func rivals(of path: NetworkPath) -> [Claim] { rivals.isEmpty ? [] : rivals[path] ?? [] }
 
+  /// Whether that claim still stands: too many others may have pushed it out, and then it has to be made again.
+  func holds(_ path: NetworkPath, _ destination: PathTable.Destination) -> Bool {
+    find(path) == destination || rivals(of: path).contains { $0.destination == destination }
+  }
+
   /// A peer, or another worker for one of its own, claims the path, or says again whether it is proven.
   /// - Returns: false when the table is full.
   mutating func enter(_ path: NetworkPath, _ claim: Claim) -> Bool {

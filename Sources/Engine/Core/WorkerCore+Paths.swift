@@ -10,7 +10,7 @@ extension WorkerCore {
     let isProven = peers.pointer(slot).pointee.hasProven(path)
     peers[record: slot].isAdopted = true
     if let known = peers[record: slot].paths.first(where: { $0.path == path && $0.via == via }),
-      known.isProven == isProven
+      known.isProven == isProven, paths.holds(path, .peer(slot: slot))
     {
       return
     }

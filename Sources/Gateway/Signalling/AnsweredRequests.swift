@@ -14,9 +14,12 @@ struct AnsweredRequests: Sendable {
 
   /// Answers of the most recent requests; older ones are forgotten.
   static let capacity = 64
+  /// Of their answers together; one that is longer is not remembered at all.
+  static let byteCapacity = 262_144
 
   private var answers: [RequestID: String?] = [:]
   private var order: [RequestID] = []
+  private var bytes = 0
 
   /// Looks a request up and enters it if it is new.
   mutating func enter(_ id: RequestID) -> Standing {
@@ -24,14 +27,21 @@ struct AnsweredRequests: Sendable {
       if PlantedDefect.isOn(.doneTwice), answers[id] == .some(nil) { return .new }
     #endif
     if let known = answers[id] { return known.map { .answered($0) } ?? .pending }
-    if order.count == Self.capacity { answers[order.removeFirst()] = nil }
+    if order.count == Self.capacity { forgetOldest() }
     order.append(id)
     answers.updateValue(nil, forKey: id)
     return .new
   }
 
   mutating func answer(_ id: RequestID, _ text: String) {
-    guard answers[id] != nil else { return }
+    guard case .some(nil) = answers[id] else { return }
     answers.updateValue(text, forKey: id)
+    bytes += text.utf8.count
+    // Those before it, and itself where it is too long.
+    while bytes > Self.byteCapacity, !order.isEmpty { forgetOldest() }
+  }
+
+  private mutating func forgetOldest() {
+    if case .some(let text?) = answers.removeValue(forKey: order.removeFirst()) { bytes -= text.utf8.count }
   }
 }

@@ -36,16 +36,20 @@ struct FieldReader {
           return .YES
         }, reader)
     }
-    // Two line ends follow the last one, each of one byte or two.
-    guard !reader.isMalformed, (2...4).contains(head.upperBound - reader.previousEnd) else {
-      throw .malformedField
-    }
+    guard !reader.isMalformed, reader.isAtEnd else { throw .malformedField }
     return reader.headers
   }
 
   private init(previousEnd: UnsafeRawPointer, head: Range<UnsafeRawPointer>) {
     self.previousEnd = previousEnd
     self.head = head
+  }
+
+  /// Two line ends follow the last field, each of one byte or two, and nothing else.
+  private var isAtEnd: Bool {
+    guard head.contains(previousEnd) else { return false }
+    let rest = UnsafeRawBufferPointer(start: previousEnd, count: head.upperBound - previousEnd)
+    return (2...4).contains(rest.count) && rest.allSatisfy { $0 == 0 || $0 == 10 || $0 == 13 }
   }
 
   private mutating func take(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {

@@ -35,7 +35,9 @@ extension ServerLoop {
 
   static func of(_ owner: UnsafeMutableRawPointer?) -> ServerLoop {
     guard let owner else { preconditionFailure("libmicrohttpd lost its owner") }
-    return Unmanaged<ServerLoop>.fromOpaque(owner).takeUnretainedValue()
+    let loop = Unmanaged<ServerLoop>.fromOpaque(owner).takeUnretainedValue()
+    loop.callbacks &+= 1
+    return loop
   }
 
   // MARK: from the client

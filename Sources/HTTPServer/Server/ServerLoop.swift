@@ -20,6 +20,8 @@ final class ServerLoop {
   private let tls: TLSContext?
   private var handshakes: AttemptTable
   private var daemon: Daemon?
+  /// How often libmicrohttpd has called.
+  var callbacks: UInt64 = 0
   /// When libmicrohttpd is to be run although nothing came; the distant past: at once.
   private var daemonDeadline = Instant.never
   /// No connection's deadline is earlier.
@@ -33,6 +35,8 @@ final class ServerLoop {
 
   private static let mailboxID: UInt64 = 0
   private static let daemonID = UInt64.max
+  /// Between two turns of libmicrohttpd in which nothing came of the first.
+  private static let idleTurn = Duration.milliseconds(2)
   /// A sweep looks at every connection, so that many deadlines are met in one.
   private static let sweepInterval = Duration.milliseconds(20)
 
@@ -97,9 +101,13 @@ final class ServerLoop {
   func wakeDaemon() { daemonDeadline = Instant(nanoseconds: .min) }
 
   private func runDaemon(now: Instant) {
-    // Callbacks may wake it anew.
+    // Callbacks may wake it again.
     daemonDeadline = .never
-    let next = daemon?.run(now: now) ?? .never
+    let before = callbacks
+    var next = daemon?.run(now: now) ?? .never
+    // It asks to be run at once as long as a connection has bytes that it can't take: of a line of a chunked body that is
+    // longer than its buffer nothing comes any more, until the body's time is over.
+    if callbacks == before { next = max(next, now + Self.idleTurn) }
     daemonDeadline = min(daemonDeadline, next)
   }
 

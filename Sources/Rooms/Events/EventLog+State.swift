@@ -123,14 +123,14 @@ extension EventLog.Record {
 extension RoomEvent {
   /// What it costs to keep, about: texts that events share are counted with each.
   var estimatedBytes: Int {
-    var bytes = 400 + room.name.utf8.count + (room.metadata?.utf8.count ?? 0)
+    var bytes = 400 + room.name.utf8.count + (room.metadata?.jsonBytes ?? 0)
     if let participant {
-      bytes += participant.identity.utf8.count + (participant.name?.utf8.count ?? 0)
-      bytes += participant.metadata?.utf8.count ?? 0
-      bytes += participant.attributes.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 64 }
-      bytes += participant.tracks.reduce(0) { $0 + 96 + ($1.name?.utf8.count ?? 0) }
+      bytes += participant.identity.utf8.count + (participant.name?.jsonBytes ?? 0)
+      bytes += participant.metadata?.jsonBytes ?? 0
+      bytes += participant.attributes.reduce(0) { $0 + $1.key.jsonBytes + $1.value.jsonBytes + 64 }
+      bytes += participant.tracks.reduce(0) { $0 + 96 + ($1.name?.jsonBytes ?? 0) }
     }
-    if let track { bytes += track.name?.utf8.count ?? 0 }
+    if let track { bytes += track.name?.jsonBytes ?? 0 }
     return bytes
   }
 }

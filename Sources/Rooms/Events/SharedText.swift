@@ -19,3 +19,10 @@ public final class SharedText: Sendable, Equatable {
   /// It says nothing of its own.
   public static func == (a: SharedText, b: SharedText) -> Bool { true }
 }
+
+extension String {
+  /// Bytes that it has in JSON, where a control character has six, and quotes and backslashes have two.
+  var jsonBytes: Int {
+    utf8.reduce(0) { $0 + ($1 < 0x20 ? 6 : $1 == 0x22 || $1 == 0x5C ? 2 : 1) }
+  }
+}

@@ -50,6 +50,14 @@ final class Member {
     return grants.mayPublish(source, as: kind)
   }
 
+  /// What an event costs that carries the member's state to everybody: one request for each 8 KiB of it.
+  var eventCost: Double {
+    let texts = info.attributes.reduce((info.metadata ?? "").jsonBytes) {
+      $0 + $1.key.jsonBytes + $1.value.jsonBytes
+    }
+    return 1 + (Double(texts) / 8_192).rounded(.down)
+  }
+
   var bitrates: Bitrates { transports.map(\.bitrates).reduce(Bitrates(), +) }
 
   /// Tracks of one group are played in step.

@@ -24,7 +24,8 @@ extension Room {
     let transport = member.native
     let review = try OfferReview(description, tracks, of: member, on: transport)
     // What others notice of it.
-    guard member.requests.take(upTo: Double(1 + review.changes), now: now) else { throw .tooOften }
+    let cost = 1 + Double(review.changes) * member.eventCost
+    guard member.requests.take(upTo: cost, now: now) else { throw .tooOften }
 
     let answer = try negotiate(description, review, member, transport)
     let published = publish(answer.agreement, review, member, transport)

@@ -34,9 +34,10 @@ extension Room {
     return (member, known)
   }
 
-  private func asking(_ id: ParticipantID) throws(RequestError) -> Member {
+  /// - Parameter saysWho: everybody gets an event with the member's state.
+  private func asking(_ id: ParticipantID, saysWho: Bool = false) throws(RequestError) -> Member {
     guard let member = member(id) else { throw .gone }
-    guard member.requests.take(now: now) else { throw .tooOften }
+    guard member.requests.take(upTo: saysWho ? member.eventCost : 1, now: now) else { throw .tooOften }
     return member
   }
 
@@ -44,14 +45,14 @@ extension Room {
 
   /// Nobody gets a track that is muted, whatever its publisher sends.
   func mute(_ track: String, _ muted: Bool, by id: ParticipantID) throws(RequestError) {
-    let member = try asking(id)
+    let member = try asking(id, saysWho: true)
     guard let known = member.published.first(where: { $0.info.id.text == track }) else { throw .unknownTrack }
     guard muted || !known.info.mutedByAdmin else { throw .mutedByAdmin }
     _ = setMute(of: track, of: member) { $0.mutedByPublisher = muted }
   }
 
   func update(_ change: ParticipantChange, by id: ParticipantID) throws(RequestError) {
-    let member = try asking(id)
+    let member = try asking(id, saysWho: true)
     guard member.grants.canUpdateOwnMetadata else { throw .notAllowed("this (canUpdateOwnMetadata)") }
     var info = member.info
     if let name = change.name { info.name = name }

@@ -144,6 +144,14 @@ struct EventLogTests {
     #expect(throws: EventLogError.unknownRoom) { try log.events(of: "nowhere", after: 0) }
   }
 
+  @Test func `what JSON makes longer is counted as long as it is sent`() {
+    let log = log(EventLog.Limits(bytes: 1_000_000))
+    let writer = Writer(log, "room")
+    for _ in 0..<10 { writer.write(metadata: String(repeating: "\u{1}", count: 60_000)) }
+    // Each is kept as text of 360,000 bytes.
+    #expect(log.size.events == 2)
+  }
+
   @Test func `all rooms together stay below a bound, and whoever has the most gives`() throws {
     let bound = 1_000_000
     let log = log(EventLog.Limits(bytes: bound))

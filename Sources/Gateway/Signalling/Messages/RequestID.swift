@@ -25,4 +25,11 @@ package struct RequestID: Hashable, Sendable {
   }
 
   package init(_ number: Int) { json = String(number) }
+
+  // Strings are the same in Swift where they look the same, whatever their bytes.
+  package static func == (one: RequestID, other: RequestID) -> Bool {
+    one.json.utf8.elementsEqual(other.json.utf8)
+  }
+
+  package func hash(into hasher: inout Hasher) { for byte in json.utf8 { hasher.combine(byte) } }
 }
