@@ -5,15 +5,17 @@ internal import CJobs
 ///
 /// Belongs to the thread that began it. `Task.yield` and `Task.sleep` go past it, to the pool of threads: who is to run
 /// here waits by `VirtualPauses`.
-final class JobQueue {
+package final class JobQueue {
   /// Jobs at one moment; more means that they keep each other busy.
   static let limit = 1_000_000
 
   private var jobs: [UnsafeMutableRawPointer] = []
   private var next = 0
 
+  package init() {}
+
   /// Takes the thread's jobs from here on.
-  func begin() {
+  package func begin() {
     jobs_begin(
       { context, job in
         guard let context, let job else { return }
@@ -22,13 +24,13 @@ final class JobQueue {
   }
 
   /// The thread's jobs go where others' go.
-  func end() { jobs_end() }
+  package func end() { jobs_end() }
 
-  var isEmpty: Bool { next == jobs.count }
+  package var isEmpty: Bool { next == jobs.count }
 
   /// Runs all that is ready, and what becomes ready by that.
   /// - Returns: false if there is no end to it.
-  func run() -> Bool {
+  package func run() -> Bool {
     var count = 0
     while next < jobs.count {
       let job = jobs[next]
