@@ -119,13 +119,38 @@ final class RequestCosts {
       reading = CostReading(
         charged: Self.smallest + size, answered: response.body.count,
         told: room.others.reduce(0) { $0 + $1.bytes } - heard)
-      isChanged = response.status < 300 && ![.get, .head, .options].contains(request.method)
+      isChanged = response.status < 300 && restores(after: request)
     }
     if isChanged {
       room = CostRoom(others: others, slots: 2)
       findTracks()
     }
     return reading
+  }
+
+  /// Undoes what can be undone. Only `inside`.
+  /// - Returns: whether the room is another than it was.
+  private func restores(after request: HTTPRequest) -> Bool {
+    var undo: HTTPRequest
+    switch (request.method, request.path) {
+    case (.post, "/v1/rooms"):
+      _ = room.perform { [directory = room.directory] in
+        for room in await directory.rooms(after: nil, limit: 100) where room.info.name != CostRoom.name {
+          try? await directory.close(room: room.info.name)
+        }
+      }
+      return false
+    case (.post, let path) where path.hasSuffix("/mute"):
+      undo = request
+      undo.body = Array(#"{"muted":false}"#.utf8)
+    case (.patch, "/v1/rooms/r"):
+      undo = request
+      undo.body = Array(
+        #"{"metadata":null,"emptyTimeout":null,"departureTimeout":null,"maxParticipants":null}"#.utf8)
+    case (.post, _), (.get, _), (.head, _), (.options, _): return false
+    default: return true
+    }
+    return room.perform { [gateway = room.gateway, undo] in await gateway.respond(to: undo).status } != 200
   }
 
   private func filled(_ given: HTTPRequest) -> HTTPRequest {
