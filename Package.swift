@@ -161,7 +161,8 @@ if Context.environment["ROOST_FUZZ"] == "1" {
       name: "roost-fuzz", dependencies: ["FuzzTargets"], path: "Fuzz/roost-fuzz", swiftSettings: strict),
     .target(name: "CCostCounters", path: "Fuzz/CCostCounters", cSettings: [.treatAllWarnings(as: .error)]),
     .executableTarget(
-      name: "roost-cost-search", dependencies: ["FuzzTargets", "CCostCounters"], path: "Fuzz/roost-cost-search",
+      name: "roost-cost-search", dependencies: ["FuzzTargets", "CCostCounters"],
+      path: "Fuzz/roost-cost-search",
       swiftSettings: strict),
   ]
 }

@@ -53,7 +53,9 @@ public func costSearchMain(
   }
   if getenv("ROOST_COST_RANK") != nil {
     for index in 1..<max(1, Int(argumentCount)) {
-      guard let path = arguments?[index].map({ String(cString: $0) }), let input = contents(path) else { continue }
+      guard let path = arguments?[index].map({ String(cString: $0) }), let input = contents(path) else {
+        continue
+      }
       // The first time some of it is made for good.
       if index == 1 { _ = found.cost(input) }
       print(found.cost(input) ?? 0, path)

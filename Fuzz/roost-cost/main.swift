@@ -20,18 +20,22 @@ func contents(_ path: String) -> [UInt8]? {
 let arguments = CommandLine.arguments.dropFirst()
 if arguments.isEmpty {
   for group in CostGroup.allCases {
-    for kind in group.kinds { print(group.rawValue, group.crowds.map(String.init).joined(separator: ","), kind) }
+    for kind in group.kinds {
+      print(group.rawValue, group.crowds.map(String.init).joined(separator: ","), kind)
+    }
   }
   exit(0)
 }
-guard arguments.count >= 3, let group = CostGroup(rawValue: arguments[1]), let others = Int(arguments[3]) else {
+guard arguments.count >= 3, let group = CostGroup(rawValue: arguments[1]), let others = Int(arguments[3])
+else {
   print("roost-cost GROUP KIND OTHERS FILE ...")
   exit(2)
 }
 let kind = arguments[2]
 let bench = CostBench()
 for path in arguments.dropFirst(3) {
-  guard let input = contents(path), bench.run(group, kind: kind, others: others, input, CostMeter()) != nil else {
+  guard let input = contents(path), bench.run(group, kind: kind, others: others, input, CostMeter()) != nil
+  else {
     print("0 0 0 \(path)")
     continue
   }

@@ -8,7 +8,8 @@ import Rooms
 final class MessageCosts {
   /// `offer again` is the second time of what was accepted; `malformed` is no message at all.
   static let kinds = [
-    "auth", "resume", "offer", "offer again", "candidate", "subscribe", "unsubscribe", "mute", "update", "data",
+    "auth", "resume", "offer", "offer again", "candidate", "subscribe", "unsubscribe", "mute", "update",
+    "data",
     "ping", "leave", "unknown", "malformed",
   ]
   /// What leaves the session as another than it was.

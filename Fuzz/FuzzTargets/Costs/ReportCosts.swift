@@ -12,7 +12,8 @@ import Wire
 /// numbers count back from the last that its slot has sent.
 final class ReportCosts {
   static let kinds = [
-    "SR", "RR", "SDES", "BYE", "NACK", "PLI", "FIR", "REMB", "transport-wide feedback", "XR", "unknown", "compound",
+    "SR", "RR", "SDES", "BYE", "NACK", "PLI", "FIR", "REMB", "transport-wide feedback", "XR", "unknown",
+    "compound",
   ]
   static let slots: UInt32 = 0x0101_0101
   private static let live = 64
@@ -20,7 +21,8 @@ final class ReportCosts {
   /// Of IP and UDP.
   private static let headers = 28
   private static let path = NetworkPath(
-    remote: SocketAddress(ipv4: 192, 0, 2, 0, port: 1_000), local: SocketAddress(ipv4: 10, 0, 0, 0, port: 3_478))
+    remote: SocketAddress(ipv4: 192, 0, 2, 0, port: 1_000),
+    local: SocketAddress(ipv4: 10, 0, 0, 0, port: 3_478))
 
   private var peer: Peer
   private var context: PeerContext
@@ -103,7 +105,8 @@ final class ReportCosts {
         media: Self.agreed(0), verification: .always, reportSSRC: 9, createdAt: now), context: &made)
     context = made
     let association = DTLSAssociation(
-      role: .server, localKeys: farEnd.near, remoteKeys: farEnd.far, lastFlight: [PeerFarEnd.changeCipherSpec])
+      role: .server, localKeys: farEnd.near, remoteKeys: farEnd.far, lastFlight: [PeerFarEnd.changeCipherSpec]
+    )
     peer.connect(association, now: now, context: &context)
     settle()
     provePath()
@@ -128,7 +131,8 @@ final class ReportCosts {
       }, allowsReducedSizeRTCP: true)
   }
 
-  private static func received(_ index: UInt16, _ kind: MediaKind, _ codec: NegotiatedCodec) -> ReceiveSection {
+  private static func received(_ index: UInt16, _ kind: MediaKind, _ codec: NegotiatedCodec) -> ReceiveSection
+  {
     ReceiveSection(
       index: index, mid: "\(index)", kind: kind, codecs: [codec], extensions: HeaderExtensionMap(),
       ssrc: UInt32(index) + 1, cname: "c")
@@ -182,7 +186,9 @@ final class ReportCosts {
     now = now + .milliseconds(1)
     for (ssrc, type, payload) in [
       (UInt8(1), UInt8(111), [UInt8](repeating: 5, count: 40)),
-      (2, 0x80 | 96, [0x10, 0x50, 1, 0, 0x9D, 1, 0x2A, 0x40, 1, 0xF0, 0] + [UInt8](repeating: 5, count: 900)),
+      (
+        2, 0x80 | 96, [0x10, 0x50, 1, 0, 0x9D, 1, 0x2A, 0x40, 1, 0xF0, 0] + [UInt8](repeating: 5, count: 900)
+      ),
     ] {
       let timestamp = UInt32(sequence) &* 3_000
       let packet =
@@ -268,7 +274,9 @@ final class ReportCosts {
     }
     for track in 0..<2 where effects.clocks[0] >> UInt64(track) & 1 != 0 {
       guard let clock = peer.clock(receiver: track, epoch: context.epoch) else { continue }
-      for slot in Self.past..<Self.past + Self.live where slot & 1 == track { peer.setClock(slot: slot, clock) }
+      for slot in Self.past..<Self.past + Self.live where slot & 1 == track {
+        peer.setClock(slot: slot, clock)
+      }
     }
     sent.take(&context.outbox)
   }

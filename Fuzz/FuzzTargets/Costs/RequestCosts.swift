@@ -155,9 +155,13 @@ final class RequestCosts {
 
   private func filled(_ given: HTTPRequest) -> HTTPRequest {
     var request = given
-    for (index, track) in tracks.enumerated() { request.path = request.path.replacing("$\(index)", with: track) }
+    for (index, track) in tracks.enumerated() {
+      request.path = request.path.replacing("$\(index)", with: track)
+    }
     var headers = HTTPHeaders()
-    for (name, value) in given.headers.fields { headers.add(name, value == "Bearer $" ? "Bearer \(admin)" : value) }
+    for (name, value) in given.headers.fields {
+      headers.add(name, value == "Bearer $" ? "Bearer \(admin)" : value)
+    }
     request.headers = headers
     return request
   }

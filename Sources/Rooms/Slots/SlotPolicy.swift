@@ -104,14 +104,17 @@ struct SlotPolicy {
   }
 
   /// A track is over.
-  mutating func remove(_ id: TrackID, now: Instant) {
-    guard let track = tracks.removeValue(forKey: id) else { return }
-    let group = track.group
-    if !tracks.values.contains(where: { $0.group == group }) {
+  mutating func remove(_ id: TrackID, now: Instant) { remove([id], now: now) }
+
+  /// Tracks are over, all at once: places are given out again when the last of them is gone.
+  mutating func remove(_ ids: [TrackID], now: Instant) {
+    let over = ids.compactMap { tracks.removeValue(forKey: $0) }
+    guard !over.isEmpty else { return }
+    for group in Set(over.map(\.group)) where !tracks.values.contains(where: { $0.group == group }) {
       lastSpoke[group] = nil
       speaking.remove(group)
     }
-    number(track.owner)
+    for owner in Set(over.map(\.owner)) { number(owner) }
     settle(now: now)
   }
 

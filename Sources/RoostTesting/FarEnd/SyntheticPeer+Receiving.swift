@@ -50,7 +50,11 @@ extension SyntheticPeer {
       return receive(bytes, header, streams[index], sentAt: sentAt, now: now)
     }
     guard let problem else { return }
-    if hearsOthers { foreignPackets += 1 } else { journal.violation(now, "peer \(number) received \(problem)") }
+    if hearsOthers {
+      foreignPackets += 1
+    } else {
+      journal.violation(now, "peer \(number) received \(problem)")
+    }
   }
 
   /// - Returns: what is wrong with the packet.
