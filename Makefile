@@ -103,4 +103,4 @@ format: ## format the sources in place
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf .build .build-defects .build-python .build-go out
+	rm -rf .build .build-defects .build-costs .build-python .build-go out
