@@ -118,4 +118,4 @@ format: ## format the sources in place
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf .build .build-defects .build-mutants .build-python .build-go out
+	rm -rf .build .build-defects .build-mutants .build-costs .build-python .build-go out

@@ -81,9 +81,14 @@ let package = Package(
       name: "FuzzTargets",
       dependencies: [
         "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Engine",
-        "HTTPServer", "Rooms", "Gateway",
+        "HTTPServer", "Rooms", "Gateway", "RoostTesting",
       ],
       path: "Fuzz/FuzzTargets",
+      swiftSettings: strict),
+    // What messages, requests and reports cost, counted by callgrind.
+    .target(name: "CCallgrind", path: "Fuzz/CCallgrind", cSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "roost-cost", dependencies: ["FuzzTargets", "CCallgrind"], path: "Fuzz/roost-cost",
       swiftSettings: strict),
 
     .executableTarget(
@@ -149,9 +154,15 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// Links only under libFuzzer, with the flags that `scripts/fuzz` gives to every target.
+// Link only under libFuzzer, with the flags that `scripts/fuzz` and `scripts/costs` give to every target.
 if Context.environment["ROOST_FUZZ"] == "1" {
-  package.targets.append(
+  package.targets += [
     .executableTarget(
-      name: "roost-fuzz", dependencies: ["FuzzTargets"], path: "Fuzz/roost-fuzz", swiftSettings: strict))
+      name: "roost-fuzz", dependencies: ["FuzzTargets"], path: "Fuzz/roost-fuzz", swiftSettings: strict),
+    .target(name: "CCostCounters", path: "Fuzz/CCostCounters", cSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "roost-cost-search", dependencies: ["FuzzTargets", "CCostCounters"],
+      path: "Fuzz/roost-cost-search",
+      swiftSettings: strict),
+  ]
 }

@@ -36,6 +36,7 @@ private final class RequestHouse: Sendable {
       dtls: try DTLSContext(certificate: try DTLSCertificate(notBefore: 0, notAfter: 4_000_000_000)))
     var grants = Grants()
     (grants.roomCreate, grants.roomList, grants.roomAdmin) = (true, true, true)
+    grants.room = "*"
     admin = AccessToken(
       apiKey: "key", identity: nil, expires: Self.now + 600, issuedAt: Self.now, grants: grants
     )

@@ -42,10 +42,16 @@ public struct HTTPRequest: Sendable {
 
   /// The first value of that name in the query, decoded as a form is.
   public func queryItem(_ name: String) -> String? {
-    for item in query.split(separator: "&") {
-      let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard parts[0].percentDecoded(plusIsSpace: true) == name else { continue }
-      return parts.count == 2 ? parts[1].percentDecoded(plusIsSpace: true) : ""
+    let wanted = name.utf8
+    for item in query.utf8.split(separator: UInt8(ascii: "&")) {
+      let end = item.firstIndex(of: UInt8(ascii: "=")) ?? item.endIndex
+      let given = item[..<end]
+      // Nothing is decoded but what may be that name: an escape has three bytes for one.
+      guard (wanted.count...3 * wanted.count).contains(given.count),
+        given.elementsEqual(wanted) || Substring(given).percentDecoded(plusIsSpace: true) == name
+      else { continue }
+      return end == item.endIndex
+        ? "" : Substring(item[item.index(after: end)...]).percentDecoded(plusIsSpace: true)
     }
     return nil
   }

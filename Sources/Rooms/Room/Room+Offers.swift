@@ -88,7 +88,7 @@ extension Room {
   /// What it offers next begins another one.
   private func endMedia(of member: Member, _ transport: Transport) {
     guard let peer = transport.peer else { return }
-    for track in transport.published { unpublish(track, of: member, transport) }
+    unpublish(transport.published, of: member, transport)
     // Its place is given back when the media plane says that it is gone.
     media.post(.close(peer))
     transport.peer = nil
@@ -106,9 +106,9 @@ extension Room {
   ) -> [(mid: String, track: TrackID)] {
     guard let key = transport.peer else { return [] }
     let sections = agreement.media.receive
-    for track in transport.published where !sections.contains(where: { $0.index == track.key.index }) {
-      unpublish(track, of: member, transport)
-    }
+    unpublish(
+      transport.published.filter { track in !sections.contains { $0.index == track.key.index } }, of: member,
+      transport)
     transport.withdrawn = transport.withdrawn.filter { key, _ in
       sections.contains { $0.index == key.index }
     }
@@ -160,21 +160,27 @@ extension Room {
     return track
   }
 
-  func unpublish(_ track: PublishedTrack, of member: Member, _ transport: Transport) {
-    transport.published.removeAll { $0.key == track.key }
-    #if PLANTED_DEFECTS
-      let isKept = track.info.mutedByAdmin && !PlantedDefect.isOn(.muteShakenOff)
-    #else
-      let isKept = track.info.mutedByAdmin
-    #endif
-    if isKept { member.standingMutes.keep(track.info) }
-    member.info.tracks.removeAll { $0.id == track.info.id }
-    stalled.remove(track.info.id)
-    for other in members where other !== member {
-      for transport in other.transports {
-        change(other, transport) { $0.remove(track.info.id, now: now) }
-      }
+  /// Tracks are over, all at once: what each of the others does about it, it does once.
+  func unpublish(_ tracks: [PublishedTrack], of member: Member, _ transport: Transport) {
+    guard !tracks.isEmpty else { return }
+    for track in tracks {
+      transport.published.removeAll { $0.key == track.key }
+      #if PLANTED_DEFECTS
+        let isKept = track.info.mutedByAdmin && !PlantedDefect.isOn(.muteShakenOff)
+      #else
+        let isKept = track.info.mutedByAdmin
+      #endif
+      if isKept { member.standingMutes.keep(track.info) }
+      stalled.remove(track.info.id)
     }
-    record(.trackUnpublished, participant: member.info, track: track.info)
+    let ids = tracks.map(\.info.id)
+    // In a room that closes nobody needs another picture.
+    for other in members where other !== member && closed == nil {
+      for transport in other.transports { change(other, transport) { $0.remove(ids, now: now) } }
+    }
+    for track in tracks {
+      member.info.tracks.removeAll { $0.id == track.info.id }
+      record(.trackUnpublished, participant: member.info, track: track.info)
+    }
   }
 }

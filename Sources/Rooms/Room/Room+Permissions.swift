@@ -17,10 +17,9 @@ extension Room {
     #endif
     if !grants.hidden { record(.participantUpdated, participant: member.info) }
     for transport in member.transports {
-      for track in transport.published where !grants.mayPublish(track.info.source, as: track.info.kind) {
-        withdraw(track.key, track.info.source, transport)
-        unpublish(track, of: member, transport)
-      }
+      let forbidden = transport.published.filter { !grants.mayPublish($0.info.source, as: $0.info.kind) }
+      for track in forbidden { withdraw(track.key, track.info.source, transport) }
+      unpublish(forbidden, of: member, transport)
     }
     guard grants.canSubscribe != old.canSubscribe else { return }
     let tracks = members.filter { $0 !== member && !$0.grants.hidden }
@@ -30,7 +29,7 @@ extension Room {
         if grants.canSubscribe {
           slots.add(tracks, now: now)
         } else {
-          for track in tracks { slots.remove(track.id, now: now) }
+          slots.remove(tracks.map(\.id), now: now)
         }
       }
     }

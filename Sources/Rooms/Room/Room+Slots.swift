@@ -39,17 +39,18 @@ extension Room {
     // Before the first answer there is no section to speak of.
     guard transport.peer != nil else { return }
     var states: [TrackID: StreamState] = [:]
-    for (id, standing) in transport.slots.standings {
+    let standings = transport.slots.standings
+    for (id, standing) in standings {
       switch standing {
       case .waiting: states[id] = .waiting(.noSlot)
       case .codecMissing: states[id] = .paused(.codec)
       case .shown: if stalled.contains(id) { states[id] = .paused(.noMedia) }
       }
     }
-    let standings = transport.slots.standings
     let over = transport.told.keys.filter { states[$0] == nil && standings[$0] != nil }
     for id in over.sorted(by: { $0.text < $1.text }) { member.session.notify(.stream(id, .active)) }
-    for (id, state) in states.sorted(by: { $0.key.text < $1.key.text }) where transport.told[id] != state {
+    let new = states.filter { transport.told[$0.key] != $0.value }
+    for (id, state) in new.sorted(by: { $0.key.text < $1.key.text }) {
       member.session.notify(.stream(id, state))
     }
     transport.told = states

@@ -25,7 +25,8 @@ actor Room {
   /// Tracks whose packets have ceased to come.
   var stalled: Set<TrackID> = []
   private var lastEvent = 0
-  private var closed: LeaveReason?
+  /// Why every session ends, once that is so.
+  private(set) var closed: LeaveReason?
   /// Until when those who are in may stay.
   private(set) var deadline: WallTime?
 
@@ -103,7 +104,7 @@ actor Room {
   func end(_ member: Member, reason: LeaveReason) {
     guard members.contains(where: { $0 === member }) else { return }
     for transport in member.transports {
-      for track in transport.published { unpublish(track, of: member, transport) }
+      unpublish(transport.published, of: member, transport)
       // Its place is given back when the media plane says that it is gone.
       if let peer = transport.peer { media.post(.close(peer)) }
     }

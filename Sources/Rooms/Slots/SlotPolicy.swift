@@ -99,29 +99,33 @@ struct SlotPolicy {
       track.arrival = arrivals
       tracks[track.id] = track
     }
-    number()
+    for owner in Set(new.map(\.owner)) { number(owner) }
     settle(now: now)
   }
 
   /// A track is over.
-  mutating func remove(_ id: TrackID, now: Instant) {
-    guard let group = tracks.removeValue(forKey: id)?.group else { return }
-    if !tracks.values.contains(where: { $0.group == group }) {
+  mutating func remove(_ id: TrackID, now: Instant) { remove([id], now: now) }
+
+  /// Tracks are over, all at once: places are given out again when the last of them is gone.
+  mutating func remove(_ ids: [TrackID], now: Instant) {
+    let over = ids.compactMap { tracks.removeValue(forKey: $0) }
+    guard !over.isEmpty else { return }
+    for group in Set(over.map(\.group)) where !tracks.values.contains(where: { $0.group == group }) {
       lastSpoke[group] = nil
       speaking.remove(group)
     }
-    number()
+    for owner in Set(over.map(\.owner)) { number(owner) }
     settle(now: now)
   }
 
   /// The last word about a slot holds: who was to go into it before goes where there is room.
   mutating func setWish(_ wish: Wish, for id: TrackID, now: Instant) {
-    guard tracks[id] != nil else { return }
+    guard let owner = tracks[id]?.owner else { return }
     if let mid = wish.mid {
       for other in tracks.values where other.wish.mid == mid { tracks[other.id]?.wish = .explicit(mid: nil) }
     }
     tracks[id]?.wish = wish
-    number()
+    number(owner)
     settle(now: now)
   }
 
@@ -175,20 +179,25 @@ struct SlotPolicy {
 
   /// Tracks that wait for a slot, in the order in which they are served.
   var waiting: [Track] {
-    let shown = Set(slots.compactMap(\.track))
-    return tracks.values
-      .filter { $0.wish != .none && !shown.contains($0.id) }
-      .sorted { a, b in
-        let (left, right) = (rank(a), rank(b))
-        return left == right ? a.arrival < b.arrival : left > right
-      }
+    let tracks = unplaced
+    let ranks = tracks.map(rank)
+    // Ranks and places are sorted, not tracks, which are dear to move.
+    return tracks.indices.sorted { a, b in
+      ranks[a] == ranks[b] ? tracks[a].arrival < tracks[b].arrival : ranks[a] > ranks[b]
+    }.map { tracks[$0] }
   }
 
-  var waitsForSpeaker: Bool { waiting.contains { speaking.contains($0.group) } }
+  /// The same in no order.
+  private var unplaced: [Track] {
+    let shown = Set(slots.compactMap(\.track))
+    return tracks.values.filter { $0.wish != .none && !shown.contains($0.id) }
+  }
+
+  var waitsForSpeaker: Bool { unplaced.contains { speaking.contains($0.group) } }
 
   /// How many more slots of each kind would be filled.
   var shortage: (audio: Int, video: Int) {
-    let lacking = waiting.filter { !lacksCodec($0) }
+    let lacking = unplaced.filter { !lacksCodec($0) }
     let more = { (kind: MediaKind) in
       max(0, min(lacking.count { $0.kind == kind }, Self.slotLimit - slots.count { $0.kind == kind }))
     }
@@ -205,7 +214,7 @@ struct SlotPolicy {
       }
       if track.wish == .none || !slots[position].carries(track) { put(nil, in: position, now) }
     }
-    for track in tracks.values.sorted(by: { $0.arrival < $1.arrival }) {
+    for track in tracks.values.filter({ $0.wish.mid != nil }).sorted(by: { $0.arrival < $1.arrival }) {
       guard let mid = track.wish.mid, let position = slots.firstIndex(where: { $0.mid == mid }),
         slots[position].track != track.id, slots[position].carries(track)
       else { continue }
@@ -217,12 +226,17 @@ struct SlotPolicy {
     var hasDisplaced = true
     while hasDisplaced {
       hasDisplaced = false
-      for track in waiting {
+      // Who finds no place leaves none to those behind it that need the same: they come after it, and each that is
+      // placed meanwhile makes places fewer. So a round costs the tracks that are placed, not all that wait.
+      var full: Set<Need> = []
+      for track in waiting where !full.contains(Need(track)) {
         if let position = freePlace(for: track) {
           put(track.id, in: position, now)
         } else if let position = takenPlace(for: track, now: now) {
           put(track.id, in: position, now)
           hasDisplaced = true
+        } else {
+          full.insert(Need(track))
         }
       }
     }
@@ -230,11 +244,19 @@ struct SlotPolicy {
     joinPairs(.video, now)
   }
 
-  /// Gives each participant's tracks their places among its own.
-  private mutating func number() {
-    let wanted = tracks.values.filter { $0.wish != .none }
-    for all in Dictionary(grouping: wanted, by: { "\($0.kind == .audio ? "a" : "v")\($0.owner)" }).values {
-      let inOrder = all.sorted { $0.arrival < $1.arrival }
+  /// What a track needs of a slot.
+  private struct Need: Hashable {
+    let kind: MediaKind
+    let codec: CodecFormat?
+
+    init(_ track: Track) { (kind, codec) = (track.kind, track.codec) }
+  }
+
+  /// Gives a participant's tracks their places among its own.
+  private mutating func number(_ owner: String) {
+    let wanted = tracks.values.filter { $0.owner == owner && $0.wish != .none }
+    for kind in [MediaKind.audio, .video] {
+      let inOrder = wanted.filter { $0.kind == kind }.sorted { $0.arrival < $1.arrival }
       let screen = inOrder.first { $0.isScreen }
       let first = [inOrder.first { !$0.isScreen }, screen].compactMap { $0?.id }
       let order = first + inOrder.map(\.id).filter { !first.contains($0) }
@@ -312,12 +334,12 @@ struct SlotPolicy {
   /// Moves tracks of one kind beside those of their group, where a pair was full when they came. Each step makes
   /// one pair more whole and none less, so it comes to an end.
   private mutating func joinPairs(_ kind: MediaKind, _ now: Instant) {
+    // Those of the other kind stay where they are.
+    let groups = slots.map { $0.kind == kind ? nil : $0.track.flatMap { tracks[$0]?.group } }
     for position in slots.indices where slots[position].kind == kind {
       guard let track = track(in: position), track.wish.mid == nil,
         !partners(position).contains(where: { $0.group == track.group }),
-        let mate = slots.first(where: {
-          $0.kind != kind && $0.track.flatMap { tracks[$0] }?.group == track.group
-        }),
+        let mate = groups.firstIndex(of: track.group).map({ slots[$0] }),
         let target = slots.firstIndex(where: {
           $0.kind == kind && $0.streamID == mate.streamID && $0.carries(track)
         }), target != position

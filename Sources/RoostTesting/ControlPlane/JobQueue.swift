@@ -1,5 +1,5 @@
 internal import CJobs
-internal import Model
+package import Model
 
 /// Runs the tasks and actors of one thread one job after the other, when it is told to: what ordinary Swift concurrency
 /// does then follows from what it is told alone.
@@ -9,7 +9,7 @@ internal import Model
 ///
 /// Belongs to the thread that began it. `Task.yield` and `Task.sleep` go past it, to the pool of threads: who is to run
 /// here waits by `VirtualPauses`.
-final class JobQueue {
+package final class JobQueue {
   /// Jobs at one moment; more means that they keep each other busy.
   static let limit = 1_000_000
 
@@ -17,13 +17,13 @@ final class JobQueue {
   private var jobs: [UnsafeMutableRawPointer] = []
   private var random: RandomSource
 
-  init(random: RandomSource) { self.random = random }
+  package init(random: RandomSource) { self.random = random }
 
   /// How often there was a choice.
   private(set) var reordered = 0
 
   /// Takes the thread's jobs from here on.
-  func begin() {
+  package func begin() {
     jobs_begin(
       { context, job in
         guard let context, let job else { return }
@@ -32,13 +32,13 @@ final class JobQueue {
   }
 
   /// The thread's jobs go where others' go.
-  func end() { jobs_end() }
+  package func end() { jobs_end() }
 
-  var isEmpty: Bool { jobs.isEmpty }
+  package var isEmpty: Bool { jobs.isEmpty }
 
   /// Runs all that is ready, and what becomes ready by that.
   /// - Returns: false if there is no end to it.
-  func run() -> Bool {
+  package func run() -> Bool {
     var count = 0
     while !jobs.isEmpty {
       if jobs.count > 1 {

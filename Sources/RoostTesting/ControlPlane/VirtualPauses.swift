@@ -1,8 +1,8 @@
-internal import Model
+package import Model
 internal import Synchronization
 
 /// The control plane's clock, and those who wait by it.
-final class VirtualPauses: Sendable {
+package final class VirtualPauses: Sendable {
   private struct Sleeper {
     let number: UInt64
     let until: Instant
@@ -20,11 +20,13 @@ final class VirtualPauses: Sendable {
 
   private let state = Mutex(State())
 
-  var now: Instant { state.withLock { $0.now } }
+  package init() {}
+
+  package var now: Instant { state.withLock { $0.now } }
   var deadline: Instant { state.withLock { $0.sleepers.first?.until ?? .never } }
 
   /// Moves the clock, and wakes those whose time has come.
-  func advance(to now: Instant) {
+  package func advance(to now: Instant) {
     let over = state.withLock { state -> [Sleeper] in
       state.now = now
       let count = state.sleepers.firstIndex { $0.until > now } ?? state.sleepers.count
@@ -35,7 +37,7 @@ final class VirtualPauses: Sendable {
   }
 
   /// - Throws: `CancellationError`.
-  func pause(_ span: Duration) async throws {
+  package func pause(_ span: Duration) async throws {
     let number = state.withLock { state in
       state.lastNumber += 1
       return state.lastNumber
