@@ -189,7 +189,8 @@ struct ClientMessageTests {
       #expect(requests.enter(RequestID(number)) == .new)
       requests.answer(RequestID(number), half)
     }
-    #expect(requests.enter(RequestID(9)) == .answered(half) && requests.enter(RequestID(8)) == .answered(half))
+    #expect(
+      requests.enter(RequestID(9)) == .answered(half) && requests.enter(RequestID(8)) == .answered(half))
     #expect(requests.enter(RequestID(7)) == .new)
     requests.answer(RequestID(7), half + half + "x")
     #expect(requests.enter(RequestID(7)) == .new, "too long to be remembered")

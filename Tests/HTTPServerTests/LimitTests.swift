@@ -29,6 +29,31 @@ struct LimitTests {
     }
   }
 
+  @Test func `a chunk's line that is longer than any buffer ends its connection, and costs no processor`()
+    async throws
+  {
+    try await withServer(EchoHandler()) { addresses in
+      for staysOpen in [true, false] {
+        var client: TestClient? = try TestClient(addresses[0])
+        client?.send("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1;")
+        client?.send(String(repeating: "a", count: 100_000))
+        if staysOpen {
+          #expect(client?.isClosed(within: .seconds(2)) == true)
+        } else {
+          client = nil
+        }
+        usleep(300_000)
+        var before = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before)
+        usleep(200_000)
+        var after = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after)
+        let used = (after.tv_sec - before.tv_sec) * 1_000_000_000 + after.tv_nsec - before.tv_nsec
+        #expect(used < 60_000_000, "\(used) ns of 200 ms")
+      }
+    }
+  }
+
   @Test func `a kept connection that says nothing ends`() async throws {
     try await withServer(EchoHandler()) {
       $0.keepAlive = .milliseconds(200)

@@ -47,6 +47,9 @@ final class Connection {
   var requestLine: RequestLine?
   var head: RequestHead?
   var body: [UInt8] = []
+  /// How often something of a body came, and that with the bytes that waited at the last look.
+  var uploads: UInt64 = 0
+  var bodyMark: (uploads: UInt64, unread: Int32)?
   var task: Task<Void, Never>?
   var outcome: Outcome?
 
@@ -86,6 +89,7 @@ final class Connection {
     requestLine = nil
     head = nil
     body = []
+    bodyMark = nil
     outcome = nil
     endTask()
   }

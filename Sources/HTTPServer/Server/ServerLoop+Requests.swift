@@ -60,6 +60,7 @@ extension ServerLoop {
     switch connection.phase {
     case .head: return headCame(connection, handle, method: method, version: version)
     case .body where !upload.isEmpty:
+      connection.uploads &+= 1
       guard connection.body.count + upload.count <= limits.bodyBytes else {
         #if PLANTED_DEFECTS
           if PlantedDefect.isOn(.bodyReadOn) { return true }
