@@ -20,7 +20,7 @@
     case nackMask = "nack-mask"
     /// A distance of 256 ticks goes into one byte.
     case deltaByte = "delta-byte"
-    /// Attributes behind MESSAGE-INTEGRITY count, which nobody has signed.
+    /// Attributes after MESSAGE-INTEGRITY count, although it doesn't cover them.
     case afterIntegrity = "after-integrity"
     /// The zeros behind a name that ends on a word are taken for the next source.
     case namePadding = "name-padding"
@@ -176,7 +176,7 @@
     case removalForgotten = "removal-forgotten"
     /// Who is absent is removed without being remembered.
     case removalOfAbsent = "removal-of-absent"
-    /// A room that is closed waits for somebody to come back.
+    /// A closed room stays for its departure timeout.
     case closedRoomWaits = "closed-room-waits"
     /// A room's own limit may be above the server's.
     case aboveTheServer = "above-the-server"
@@ -188,7 +188,7 @@
     case allFirst = "all-first"
     /// Events of a room's older life are asked for, and those of the present one come.
     case eventsOfBefore = "events-of-before"
-    /// A message to an empty list of identities reaches nobody.
+    /// A message to an empty list of identities reaches no participant.
     case nobodyInParticular = "nobody-in-particular"
     /// A sample that comes late makes a participant one that was heard long ago.
     case heardBackwards = "heard-backwards"
@@ -276,7 +276,7 @@
     case lostAtHandover = "lost-at-handover"
     /// A track that is muted flows again when its publisher has moved.
     case mutedFlowsAfterMove = "muted-flows-after-move"
-    /// Nobody asks for a key frame when a track is unmuted.
+    /// An unmute sends no key-frame request.
     case unmuteWithoutKeyFrame = "unmute-without-key-frame"
 
     /// Set once, before anything runs; unless it is, what the environment says.

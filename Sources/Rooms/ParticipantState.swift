@@ -10,7 +10,7 @@ public struct TrackInfo: Equatable, Sendable {
   public var mutedByPublisher = false
   public var mutedByAdmin = false
 
-  /// Nobody gets it.
+  /// It reaches no subscriber.
   public var muted: Bool { mutedByPublisher || mutedByAdmin }
 }
 

@@ -123,7 +123,7 @@ final class CostRoom {
     return socket
   }
 
-  /// One on which somebody has joined. Only `inside`.
+  /// A connection whose participant has joined. Call it only while `inside`.
   func open(identity: String) -> CostSocket {
     let socket = open()
     socket.receive(#"{"type":"auth","token":"\#(Self.token(identity))"}"#)

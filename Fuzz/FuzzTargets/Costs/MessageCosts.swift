@@ -95,7 +95,7 @@ final class MessageCosts {
     let others = room.perform { [room = room.directory] in await Self.tracks(room, of: "p0") } ?? []
     words = [own, others].flatMap { tracks in (0..<4).map { $0 < tracks.count ? tracks[$0] : "" } }
     guard kind == "resume" else { return socket }
-    // As many events as are read again for whoever comes back: those of others' updates.
+    // As many events as a resumed session gets again: the updates of others.
     resumeToken = socket.first.flatMap(Self.resumeToken) ?? ""
     socket.hangUp()
     room.turn()

@@ -89,7 +89,7 @@ public struct TrackBody: Equatable, Sendable, Encodable {
   public var kind: String
   public var source: TrackSource
   public var name: String?
-  /// Nobody gets it.
+  /// It reaches no subscriber.
   public var muted: Bool
   /// An administrator's mute stands, which the publisher can't lift.
   public var mutedByAdmin: Bool

@@ -8,7 +8,7 @@ package struct AttemptTable {
   private let tolerance: Int64
   private let capacity: Int
   private var full: [AddressGroup: Instant] = [:]
-  /// Of all for whom there was no place.
+  /// The bucket that addresses share when the table is full.
   private var others = Instant(nanoseconds: 0)
   private var swept = Instant(nanoseconds: 0)
 

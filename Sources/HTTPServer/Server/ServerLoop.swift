@@ -20,7 +20,8 @@ final class ServerLoop {
   private let tls: TLSContext?
   private var handshakes: AttemptTable
   private var daemon: Daemon?
-  private var nextLookAtBodies = Instant(nanoseconds: .min)
+  /// When bodies are next looked at for whether anything still comes of them; not before.
+  var nextLookAtBodies = Instant(nanoseconds: .min)
   /// How often libmicrohttpd has called.
   var callbacks: UInt64 = 0
   /// When libmicrohttpd is to be run although nothing came; the distant past: at once.
@@ -38,7 +39,6 @@ final class ServerLoop {
   private static let daemonID = UInt64.max
   /// Between two turns of libmicrohttpd in which nothing came of the first.
   private static let idleTurn = Duration.milliseconds(2)
-  private static let bodyLook = Duration.milliseconds(100)
   /// A sweep looks at every connection, so that many deadlines are met in one.
   private static let sweepInterval = Duration.milliseconds(20)
 
@@ -114,22 +114,6 @@ final class ServerLoop {
       if now >= nextLookAtBodies { lookAtBodies(now: now) }
     }
     daemonDeadline = min(daemonDeadline, next)
-  }
-
-  /// Ends bodies of which nothing comes although their bytes are there, or their client has gone.
-  private func lookAtBodies(now: Instant) {
-    nextLookAtBodies = now + Self.bodyLook
-    for connection in Array(connections.all) where connection.phase == .body {
-      var unread: Int32 = 0
-      _ = ioctl(connection.descriptor, UInt(FIONREAD), &unread)
-      let mark = (uploads: connection.uploads, unread: unread)
-      let isStuck = connection.bodyMark.map { $0 == mark } ?? false
-      connection.bodyMark = mark
-      if isStuck, unread > 0 || connection.farEndGone {
-        counters.refusedRequests["stuckBody", default: 0] &+= 1
-        cut(connection)
-      }
-    }
   }
 
   private func takeID() -> UInt64 {
