@@ -143,7 +143,17 @@ struct ClientMessageTests {
     let resumed = ServerMessage.resumed(
       ResumedBody(line: 1, lastEvent: 1), resumeToken: "t", answer: answer
     ).json(id: message.id)
-    #expect(resumed.hasPrefix(#"{"id":\#(json),"#) && resumed.contains(#""id":\#(json),"sdp""#))
+    #expect(resumed.hasPrefix(#"{"id":\#(json),"#) && resumed.contains(#""answer":{"id":\#(json),"#))
+  }
+
+  @Test func `nothing in an answer is taken for its request's id`() throws {
+    let declined = SessionAnswer.Declined(mid: "\u{1}id", code: "limit")
+    let message = try ClientMessage(json: #"{"id":7,"type":"ping"}"#)
+    let resumed = ServerMessage.resumed(
+      ResumedBody(line: 1, lastEvent: 1), resumeToken: "t",
+      answer: ResumedAnswer(id: message.id, answer: SessionAnswer(sdp: "v=0", declined: [declined])))
+    #expect(resumed.json().contains(#""mid":"\u0001id""#))
+    #expect(resumed.json().hasPrefix(#"{"answer":{"id":7,"#))
   }
 
   @Test func `ids are compared by their bytes`() throws {

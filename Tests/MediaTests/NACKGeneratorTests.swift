@@ -43,6 +43,17 @@ struct NACKGeneratorTests {
     #expect(asking.due(milliseconds(100)) == [])
   }
 
+  @Test func `what would come too late to be taken is not asked for`() {
+    var asking = Asking()
+    asking.receive(10, 13, 1_010)
+    #expect(asking.nack.count == 2, "the jump is too long to be asked for, what was missing before is not")
+    asking.receive(1_011)
+    #expect(asking.due(milliseconds(8)) == [12])
+    asking.receive(1_012)
+    #expect(asking.nack.count == 0 && asking.nack.deadline == .never)
+    #expect(asking.due(milliseconds(500)) == [])
+  }
+
   @Test func `it is asked for again a round trip later, not sooner`() {
     var asking = Asking()
     asking.receive(1, 3)

@@ -24,17 +24,25 @@ enum ServerMessage: Equatable, Sendable {
 
   /// - Parameter id: of the request that this answers; its bytes come back as they were.
   func json(id: RequestID? = nil) -> String {
+    var text = Self.encode(Envelope(message: self))
+    if case .resumed(_, _, let answer?) = self {
+      text = #"{"answer":\#(Self.mark(Self.encode(answer.answer), with: answer.id)),"# + text.dropFirst()
+    }
+    return Self.mark(text, with: id)
+  }
+
+  private static func encode(_ value: some Encodable) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(Envelope(message: self)) else {
+    guard let data = try? encoder.encode(value) else {
       preconditionFailure("a message of strings and whole numbers is always JSON")
     }
-    var text = String(decoding: data, as: UTF8.self)
-    if case .resumed(_, _, let answer?) = self, let named = answer.id {
-      // What stands for it holds a control character, which nothing else in this message does.
-      text.replace(ResumedAnswer.placeholder, with: named.json, maxReplacements: 1)
-    }
-    return id.map { #"{"id":\#($0.json),"# + text.dropFirst() } ?? text
+    return String(decoding: data, as: UTF8.self)
+  }
+
+  /// Puts a request's id, byte for byte, in front of an object's other members.
+  private static func mark(_ object: String, with id: RequestID?) -> String {
+    id.map { #"{"id":\#($0.json),"# + object.dropFirst() } ?? object
   }
 }
 
@@ -44,7 +52,7 @@ private struct Envelope: Encodable {
   enum Key: String, CodingKey {
     case type, participant, room, participants, iceServers, pingInterval, lastEvent, resumeToken
     case sdp, tracks, slots, declined, assignments, audio, video, reason, event, code, message, retry
-    case speakers, track, state, from, payload, topic, reliable, deadline, answer, token
+    case speakers, track, state, from, payload, topic, reliable, deadline, token
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -59,13 +67,12 @@ private struct Envelope: Encodable {
       try fields.encode(pingInterval, forKey: .pingInterval)
       try fields.encode(state.lastEvent, forKey: .lastEvent)
       try fields.encode(resumeToken, forKey: .resumeToken)
-    case .resumed(let state, let resumeToken, let answer):
+    case .resumed(let state, let resumeToken, _):
       try fields.encode("resumed", forKey: .type)
       try fields.encode(state.lastEvent, forKey: .lastEvent)
       try fields.encode(state.slots, forKey: .slots)
       try fields.encode(state.tracks, forKey: .tracks)
       try fields.encode(resumeToken, forKey: .resumeToken)
-      try fields.encodeIfPresent(answer, forKey: .answer)
     case .token(let token):
       try fields.encode("token", forKey: .type)
       try fields.encode(token, forKey: .token)

@@ -205,25 +205,13 @@ public struct ResumedBody: Equatable, Sendable {
   }
 }
 
-/// An answer that came while nobody was there.
-struct ResumedAnswer: Equatable, Sendable, Encodable {
+/// An answer that came while the session had no socket.
+struct ResumedAnswer: Equatable, Sendable {
   /// Of the offer.
   var id: RequestID?
   var answer: SessionAnswer
   /// It was given to a socket that may have broken before it.
   var isSent = false
-
-  /// Stands for the id as JSON has it, until the message puts it in: it goes out as it came in.
-  static let placeholder = #""\u0001id""#
-
-  private enum Key: CodingKey { case id }
-
-  func encode(to encoder: any Encoder) throws {
-    try answer.encode(to: encoder)
-    guard id != nil else { return }
-    var container = encoder.container(keyedBy: Key.self)
-    try container.encode("\u{1}id", forKey: .id)
-  }
 }
 
 /// An entry of a room's event log, such as `participant.joined` or `track.published`.

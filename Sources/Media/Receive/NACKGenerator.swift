@@ -41,6 +41,7 @@ public struct NACKGenerator: Sendable {
     }
     let gap = sequence &- highest &- 1
     defer { highest = sequence }
+    dropOverdue(before: sequence)
     guard gap > 0 else { return false }
     // What was missing before is still asked for; of the gap itself nothing is.
     guard gap <= Int64(Self.capacity &- count) else { return true }
@@ -92,6 +93,17 @@ public struct NACKGenerator: Sendable {
       kept &+= 1
     }
     count = kept
+  }
+
+  /// What would be too late to be taken, were it to come, is asked for no more (RFC 3550 A.1, MAX_MISORDER).
+  private mutating func dropOverdue(before sequence: Int64) {
+    let oldest = sequence &- ReceptionStatistics.maxMisorder
+    guard count > 0, missing[0].sequence <= oldest else { return }
+    var first = 1
+    while first < count, missing[first].sequence <= oldest { first &+= 1 }
+    for index in first..<count { missing[index &- first] = missing[index] }
+    count &-= first
+    if count == 0 { deadline = .never }
   }
 
   private mutating func remove(_ sequence: Int64) {

@@ -16,10 +16,12 @@ struct Removals {
 
   /// Of one room.
   private struct Record {
-    var moments: [String: Int] = [:]
+    /// The last removal of each identity: when, and its number among the room's removals.
+    var moments: [String: (at: Int, number: Int)] = [:]
     /// In the order of the removals; an identity that was removed again stands here once more.
-    var order: [(identity: String, at: Int)] = []
+    var order: [(identity: String, at: Int, number: Int)] = []
     var first = 0
+    var number = 0
 
     mutating func dropFirst() {
       let oldest = order[first]
@@ -27,7 +29,7 @@ struct Removals {
       #if PLANTED_DEFECTS
         if PlantedDefect.isOn(.removalForgotten) { moments[oldest.identity] = nil }
       #endif
-      if moments[oldest.identity] == oldest.at { moments[oldest.identity] = nil }
+      if moments[oldest.identity]?.number == oldest.number { moments[oldest.identity] = nil }
       // Now and then, so that what was forgotten takes no memory.
       guard first > 64, first > order.count / 2 else { return }
       order.removeFirst(first)
@@ -48,8 +50,9 @@ struct Removals {
         let kept = moments.count
         while moments.count == kept { dropFirst() }
       }
-      moments[identity] = now
-      order.append((identity, now))
+      number += 1
+      moments[identity] = (now, number)
+      order.append((identity, now, number))
       while moments.count > Removals.perRoom || order.count - first > 2 * Removals.perRoom { dropFirst() }
       return moments.count - before
     }
@@ -88,7 +91,7 @@ struct Removals {
   /// Whether a token may not be used.
   /// - Parameter issued: when it was issued; nil: it doesn't say, so that it may be older than any removal.
   func forbids(room: String, identity: String, issued: Int?, now: Int) -> Bool {
-    guard let removed = rooms[room]?.moments[identity], now < removed + memory else { return false }
+    guard let removed = rooms[room]?.moments[identity]?.at, now < removed + memory else { return false }
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.removalSameSecond), issued == removed { return false }
     #endif

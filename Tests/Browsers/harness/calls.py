@@ -53,10 +53,11 @@ class Call:
 class Participant(Call):
     """Somebody in a room."""
 
-    async def join(self, server, room, publish=True, pairs=4, relay=None, stream="window.stream"):
+    async def join(self, server, room, publish=True, pairs=4, relay=None, stream="window.stream",
+                   bundle="max-bundle"):
         """Joins as `self.name`; what happened when is in the page's `call.times`."""
         options = {"url": server.ORIGIN, "room": room, "token": token(server, room, self.name), "pairs": pairs,
-                   "relay": relay}
+                   "relay": relay, "bundlePolicy": bundle}
         await self.browser.evaluate(
             f"{self.js} = new Participant(); await {self.js}.join("
             f"{{ ...{json.dumps(options)}, stream: {stream if publish else 'null'} }})")

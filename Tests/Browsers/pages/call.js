@@ -69,9 +69,10 @@ class Participant extends Call {
 
   /**
    * Joins and offers once: what is sent, and `pairs` of sections to receive in.
+   * `bundlePolicy`: Chromium with `max-bundle` makes no offer in which every section is stopped.
    * `relay`: {address, port} that stands in the answer's candidates in the server's place.
    */
-  async join({ url, room, token, stream = null, pairs = 4, relay = null }) {
+  async join({ url, room, token, stream = null, pairs = 4, relay = null, bundlePolicy = "max-bundle" }) {
     this.times.click = clock();
     const address = `${url.replace("http", "ws")}/v1/rooms/${encodeURIComponent(room)}/connect`;
     this.#socket = new WebSocket(address, "roost.v1");
@@ -84,17 +85,37 @@ class Participant extends Call {
     this.times.joined = clock();
     for (const participant of joined.participants) this.#know(participant);
 
-    this.open({ iceServers: joined.iceServers });
+    this.open({ iceServers: joined.iceServers, bundlePolicy });
     if (stream) await this.send(stream);
     this.receive(pairs);
+    await this.negotiate(relay);
+  }
+
+  /** Offers every section as it is now, and takes the answer. */
+  async negotiate(relay = null) {
     await this.connection.setLocalDescription();
     const tracks = this.connection.getTransceivers()
-      .filter(({ sender }) => sender.track)
+      .filter(({ sender, currentDirection }) => sender.track && currentDirection !== "stopped")
       .map(({ mid, sender }) => ({ mid, source: sender.track.kind === "video" ? "camera" : "microphone" }));
     const answer = await this.#request({ type: "offer", sdp: this.connection.localDescription.sdp, tracks });
     this.times.answered = clock();
     await this.connection.setRemoteDescription({ type: "answer", sdp: relay ? moved(answer.sdp, relay) : answer.sdp });
     this.#assign(answer.slots);
+  }
+
+  /** Stops every section; the connection stays, with nothing in it. */
+  async stopAll() {
+    for (const transceiver of this.connection.getTransceivers()) transceiver.stop();
+    this.watches = {};
+    this.assigned = {};
+    await this.negotiate();
+  }
+
+  /** Sends and receives again over the connection whose sections were all stopped. */
+  async startAgain({ stream, pairs }) {
+    await this.send(stream);
+    this.receive(pairs);
+    await this.negotiate();
   }
 
   /** Whose track each section plays, by mid. */

@@ -40,6 +40,17 @@ struct RemovalsTests {
     #expect(removals.forbids(room: "r", identity: "ada", issued: 1_040, now: 1_120) && removals.count == 2)
   }
 
+  @Test func `removed again within a second, an identity is as new as that`() {
+    let removals = Table(memory: 100)
+    removals.insert(room: "r", identity: "ada", now: 1_000)
+    for number in 1..<Removals.perRoom { removals.insert(room: "r", identity: "\(number)", now: 1_000) }
+    removals.insert(room: "r", identity: "ada", now: 1_000)
+    removals.insert(room: "r", identity: "eve", now: 1_000)
+    #expect(removals.forbids(room: "r", identity: "ada", issued: nil, now: 1_000))
+    #expect(!removals.forbids(room: "r", identity: "1", issued: nil, now: 1_000))
+    #expect(removals.count == Removals.perRoom)
+  }
+
   @Test func `a room's full table forgets its own oldest and nothing of another room's`() {
     let removals = Table(memory: 100)
     #expect(removals.insert(room: "r", identity: "ada", now: 1_000))
