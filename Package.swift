@@ -42,6 +42,7 @@ let package = Package(
     module("Crypto", ["Model", "COpenSSL", "CSRTP"]),
     module("ICE", ["Model", "Wire", "Crypto"]),
     module("Congestion", ["Model", "Wire"]),
+    module("AccessTokens", ["Model", "Crypto"]),
     module("Media", ["Model", "Wire", "Congestion"]),
     module("Negotiation", ["Model", "Wire"]),
     module("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media"]),
@@ -49,10 +50,13 @@ let package = Package(
     module("HTTPServer", ["Model", "Crypto", "CSystem", "CMicroHTTPD", "CWslay"]),
     module("WebSocketClient", ["Model", "Crypto", "CCurl", "CWslay"]),
     module("Configuration", ["Model"]),
-    module("Rooms", ["Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine"]),
+    module(
+      "Rooms", ["Model", "Logging", "Wire", "Crypto", "ICE", "AccessTokens", "Negotiation", "Peer", "Engine"]),
     .target(
       name: "Gateway",
-      dependencies: ["Model", "Logging", "Crypto", "ICE", "Peer", "Engine", "HTTPServer", "Rooms"],
+      dependencies: [
+        "Model", "Logging", "Crypto", "ICE", "Peer", "Engine", "HTTPServer", "AccessTokens", "Rooms",
+      ],
       resources: [.embedInCode("REST/openapi.json")]
         + [
           "index.html", "admin.html", "icon.svg", "base.css", "controls.css", "lobby.css", "call.css",
@@ -70,18 +74,21 @@ let package = Package(
       "RoostTesting",
       [
         "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Engine",
-        "Rooms", "Gateway", "CSRTP", "CJobs",
+        "AccessTokens", "Rooms", "Gateway", "CSRTP", "CJobs",
       ]),
     module(
       "Load",
-      ["Model", "Wire", "Crypto", "ICE", "Engine", "WebSocketClient", "Rooms", "RoostTesting", "CSystem"]),
+      [
+        "Model", "Wire", "Crypto", "ICE", "Engine", "WebSocketClient", "AccessTokens", "Rooms",
+        "RoostTesting", "CSystem",
+      ]),
 
     // Every parser as a function that fuzzing and FuzzTests call; may name any module above.
     .target(
       name: "FuzzTargets",
       dependencies: [
         "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Engine",
-        "HTTPServer", "Rooms", "Gateway", "RoostTesting",
+        "HTTPServer", "AccessTokens", "Rooms", "Gateway", "RoostTesting",
       ],
       path: "Fuzz/FuzzTargets",
       swiftSettings: strict),
@@ -94,7 +101,8 @@ let package = Package(
     .executableTarget(
       name: "roost",
       dependencies: [
-        "Model", "Logging", "Crypto", "ICE", "Negotiation", "Configuration", "Engine", "Rooms", "HTTPServer",
+        "Model", "Logging", "Crypto", "ICE", "Negotiation", "Configuration", "Engine", "AccessTokens",
+        "Rooms", "HTTPServer",
         "Gateway",
       ],
       swiftSettings: strict),
@@ -122,6 +130,7 @@ let package = Package(
     tests("Crypto", ["Model", "Crypto", "COpenSSL", "CSRTP"]),
     tests("ICE", ["Model", "Wire", "Crypto", "ICE"]),
     tests("Congestion", ["Model", "Wire", "Congestion"]),
+    tests("AccessTokens", ["Model", "Crypto", "AccessTokens"]),
     tests("Media", ["Model", "Wire", "Congestion", "Media"]),
     tests("Negotiation", ["Model", "Wire", "Negotiation"]),
     tests("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Peer"]),
@@ -134,17 +143,21 @@ let package = Package(
     tests("HTTPServer", ["Model", "Crypto", "HTTPServer", "COpenSSL"]),
     tests("WebSocketClient", ["Model", "Crypto", "HTTPServer", "WebSocketClient"]),
     tests("Configuration", ["Model", "Configuration"]),
-    tests("Rooms", ["Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine", "Rooms"]),
+    tests(
+      "Rooms",
+      ["Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine", "AccessTokens", "Rooms"]),
     tests(
       "Gateway",
       [
-        "Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine", "HTTPServer", "Rooms",
+        "Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine", "HTTPServer",
+        "AccessTokens", "Rooms",
         "Gateway", "RoostTesting",
       ]),
     tests(
       "RoostTesting",
       [
-        "Model", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Peer", "Engine", "Rooms", "Gateway",
+        "Model", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Peer", "Engine", "AccessTokens", "Rooms",
+        "Gateway",
         "RoostTesting",
       ]),
     tests("Load", ["Model", "RoostTesting", "Load"]),

@@ -1,3 +1,4 @@
+import AccessTokens
 import Model
 import Rooms
 import Wire

@@ -1,3 +1,4 @@
+internal import AccessTokens
 public import HTTPServer
 public import Model
 public import Rooms

@@ -1,3 +1,4 @@
+public import AccessTokens
 public import Negotiation
 public import Wire
 

@@ -1,3 +1,4 @@
+public import AccessTokens
 internal import Synchronization
 
 /// One participant's session in a room, as a front door holds it.

@@ -1,3 +1,4 @@
+public import AccessTokens
 public import Model
 
 /// A track as everybody in the room may see it.

@@ -1,3 +1,4 @@
+public import AccessTokens
 internal import Engine
 public import Logging
 internal import Model

@@ -1,3 +1,4 @@
+internal import AccessTokens
 internal import Configuration
 internal import Crypto
 internal import Foundation

@@ -1,3 +1,4 @@
+import AccessTokens
 import Gateway
 import Model
 import Rooms

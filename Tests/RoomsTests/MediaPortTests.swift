@@ -1,3 +1,4 @@
+import AccessTokens
 import Engine
 import ICE
 import Logging

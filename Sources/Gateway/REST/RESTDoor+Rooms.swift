@@ -1,3 +1,4 @@
+internal import AccessTokens
 internal import FoundationEssentials
 internal import HTTPServer
 internal import Model

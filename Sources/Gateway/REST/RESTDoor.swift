@@ -1,3 +1,4 @@
+public import AccessTokens
 internal import FoundationEssentials
 public import HTTPServer
 public import Rooms

@@ -1,3 +1,4 @@
+public import AccessTokens
 internal import Model
 public import Rooms
 

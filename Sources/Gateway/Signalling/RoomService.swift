@@ -1,3 +1,4 @@
+public import AccessTokens
 public import Model
 public import Rooms
 

@@ -1,4 +1,5 @@
-package import Rooms
+package import AccessTokens
+internal import Rooms
 
 #if PLANTED_DEFECTS
   internal import Model

@@ -1,3 +1,4 @@
+internal import AccessTokens
 public import Rooms
 
 /// The codes of `error` messages. Each has one answer to whether trying again can help.

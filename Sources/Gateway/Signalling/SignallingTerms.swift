@@ -1,5 +1,6 @@
+package import AccessTokens
 package import Model
-package import Rooms
+internal import Rooms
 
 /// What the native door goes by.
 package struct SignallingTerms: Sendable {

@@ -1,3 +1,4 @@
+public import AccessTokens
 public import Rooms
 
 /// A client's description with what it says about the tracks that it sends.

@@ -1,3 +1,5 @@
+public import AccessTokens
+
 /// What is said of a room beside who is in it.
 public struct RoomSettings: Equatable, Sendable {
   /// Seconds that a room which was made ahead waits for its first participant.

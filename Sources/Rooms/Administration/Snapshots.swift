@@ -1,3 +1,4 @@
+public import AccessTokens
 public import Model
 
 /// A room as those who run it see it.

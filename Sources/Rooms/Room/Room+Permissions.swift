@@ -1,3 +1,4 @@
+internal import AccessTokens
 internal import Engine
 internal import Model
 

@@ -1,3 +1,4 @@
+internal import AccessTokens
 internal import Gateway
 internal import Model
 internal import Rooms
@@ -51,7 +52,7 @@ struct SimulatedToken: Equatable {
     grants.canPublish = allowance.canPublish
     grants.canSubscribe = allowance.canSubscribe
     grants.hidden = allowance.isHidden
-    grants.canPublishSources = allowance.sources.map { Set($0.compactMap(Rooms.TrackSource.init)) }
+    grants.canPublishSources = allowance.sources.map { Set($0.compactMap(AccessTokens.TrackSource.init)) }
     return AccessToken(
       apiKey: "simulation", identity: identity, expires: issued + Self.lifetime, issuedAt: issued,
       grants: grants)

@@ -1,3 +1,4 @@
+import AccessTokens
 import Crypto
 import Engine
 import Foundation

@@ -1,3 +1,4 @@
+import AccessTokens
 import Engine
 import Model
 import Peer

@@ -1,3 +1,4 @@
+internal import AccessTokens
 package import Rooms
 
 /// A message from a client of the native door.

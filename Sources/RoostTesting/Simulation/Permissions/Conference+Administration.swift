@@ -1,3 +1,4 @@
+internal import AccessTokens
 internal import Model
 internal import Rooms
 
@@ -21,7 +22,7 @@ extension Conference {
     patch.permissions.canPublish = .set(wanted.canPublish)
     patch.permissions.canSubscribe = .set(wanted.canSubscribe)
     patch.permissions.canPublishSources =
-      wanted.sources.map { .set(Set($0.compactMap(Rooms.TrackSource.init))) } ?? .remove
+      wanted.sources.map { .set(Set($0.compactMap(AccessTokens.TrackSource.init))) } ?? .remove
     let id = control.perform { [patch] directory in
       (try? await directory.administration(of: name)?.change(identity, patch))?.info.id.text
     }

@@ -1,4 +1,6 @@
-public import Model
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
 
 /// What an API key's owner says about one participant or administrator, as a JWT carries it (RFC 7519). The
 /// layout of the claims is that of LiveKit's server SDKs, so that any of them can issue tokens.
@@ -101,99 +103,4 @@ public struct AccessToken: Equatable, Sendable {
   }
 
   private static let reserved: Set = [".", "..", Grants.everyRoom]
-}
-
-/// What a token allows (the claim `video`).
-public struct Grants: Equatable, Sendable {
-  /// In `room`: every room, for those who administer.
-  public static let everyRoom = "*"
-
-  public var room: String?
-  public var roomJoin = false
-  /// Allowed unless refused, once `roomJoin` is given; false without it.
-  public var canPublish = false
-  public var canSubscribe = false
-  /// Follows `canPublish` unless given.
-  public var canPublishData = false
-  /// Nil allows every source.
-  public var canPublishSources: Set<TrackSource>?
-  public var canUpdateOwnMetadata = false
-  public var hidden = false
-  public var recorder = false
-  public var roomCreate = false
-  public var roomList = false
-  public var roomAdmin = false
-
-  public init() {}
-
-  /// Joining with everything that is allowed unless refused.
-  public static func join(_ room: String) -> Grants {
-    var grants = Grants()
-    grants.room = room
-    grants.roomJoin = true
-    grants.canPublish = true
-    grants.canSubscribe = true
-    grants.canPublishData = true
-    return grants
-  }
-
-  /// Whether a track of that source may be published: the one place where that is decided.
-  ///
-  /// A hidden participant publishes nothing, because its tracks would have to be named to all who get them.
-  public func mayPublish(_ source: TrackSource, as kind: MediaKind) -> Bool {
-    #if PLANTED_DEFECTS
-      if PlantedDefect.isOn(.sourceUnchecked) {
-        return canPublish && !hidden && (source == .unknown || canPublishSources?.contains(source) ?? true)
-      }
-    #endif
-    return canPublish && !hidden && source.fits(kind) && canPublishSources?.contains(source) ?? true
-  }
-}
-
-/// What a participant may do, as everybody in the room may see it.
-public struct Permissions: Equatable, Sendable {
-  public var canPublish = false
-  /// nil allows every source.
-  public var canPublishSources: Set<TrackSource>?
-  public var canSubscribe = false
-  public var canPublishData = false
-  public var canUpdateOwnMetadata = false
-
-  public init() {}
-}
-
-extension Grants {
-  var permissions: Permissions {
-    var permissions = Permissions()
-    permissions.canPublish = canPublish
-    permissions.canPublishSources = canPublishSources
-    permissions.canSubscribe = canSubscribe
-    permissions.canPublishData = canPublishData
-    permissions.canUpdateOwnMetadata = canUpdateOwnMetadata
-    return permissions
-  }
-}
-
-/// What a track shows or lets hear, by its publisher's word.
-public enum TrackSource: String, Sendable, CaseIterable, Codable {
-  case camera
-  case microphone
-  case screenShare = "screen_share"
-  case screenShareAudio = "screen_share_audio"
-  case unknown
-
-  /// Whether a section of that kind can carry the source.
-  public func fits(_ kind: MediaKind) -> Bool {
-    #if PLANTED_DEFECTS
-      if PlantedDefect.isOn(.sourceOfAnyKind) { return true }
-    #endif
-    return switch self {
-    case .camera, .screenShare: kind == .video
-    case .microphone, .screenShareAudio: kind == .audio
-    case .unknown: true
-    }
-  }
-
-  /// What a section is taken for that says nothing of its source.
-  static func usual(of kind: MediaKind) -> TrackSource { kind == .audio ? .microphone : .camera }
 }

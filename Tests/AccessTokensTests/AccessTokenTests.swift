@@ -2,7 +2,7 @@ import Crypto
 import Model
 import Testing
 
-@testable import Rooms
+@testable import AccessTokens
 
 @Suite("Access tokens, RFC 7519 and RFC 7515", .timeLimit(.minutes(2)))
 struct AccessTokenTests {
