@@ -67,7 +67,7 @@ class ContractTest(unittest.TestCase):
                  for case in re.findall(r"\.(\w+)", cases)}
         for cases, status in re.findall(r"case ((?:\.\w+,?\s*)+):\s*(\d+)", refusals):
             found |= {(status, types[case]) for case in re.findall(r"\.(\w+)", cases)}
-        tokens = (ROOT / "Sources/Rooms/AccessToken/AccessTokenRefusal.swift").read_text()
+        tokens = (ROOT / "Sources/AccessTokens/AccessTokenRefusal.swift").read_text()
         found |= {("403" if name in ("token-not-for-this", "token-removed") else "401", name)
                   for name in re.findall(r'"(token-[\w-]+)"', tokens)}
         section = (ROOT / "docs/rest.md").read_text().split("\n## Errors\n", 1)[1].split("\n## ", 1)[0]
