@@ -57,16 +57,8 @@ let package = Package(
       dependencies: [
         "Model", "Logging", "Crypto", "ICE", "Peer", "Engine", "HTTPServer", "AccessTokens", "Rooms",
       ],
-      resources: [.embedInCode("REST/openapi.json")]
-        + [
-          "index.html", "admin.html", "icon.svg", "base.css", "controls.css", "lobby.css", "call.css",
-          "overlays.css", "admin.css", "admin.js", "banner.js", "call.js", "choices.js", "devices.js",
-          "elements.js", "generated.js", "hosts.js", "initials.js", "invitation.js", "keyboard.js",
-          "layout.js",
-          "list.js", "lobby.js", "menu.js", "messages.js", "notices.js", "page.js", "people.js",
-          "publication.js", "readings.js", "rest.js", "roost.js", "screen.js", "sending.js",
-          "signalling.js", "statistics.js", "switches.js", "talk.js", "tiles.js", "visit.js",
-        ].map { .embedInCode("Pages/\($0)") },
+      // Every file of the folder.
+      resources: [.embedInCode("REST/openapi.json"), .embedInCode("Pages")],
       swiftSettings: strict),
     // Takes a thread's Swift jobs, so that actors run in a simulation as it has them.
     .target(name: "CJobs"),
