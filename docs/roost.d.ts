@@ -21,7 +21,7 @@ export interface Track {
   kind: "audio" | "video";
   source: Source;
   name?: string;
-  /** Nobody gets it: its publisher or an administrator has muted it. */
+  /** It reaches no subscriber: its publisher or an administrator has muted it. */
   muted: boolean;
   /** An administrator's mute stands, which the publisher can't lift. */
   mutedByAdmin: boolean;
@@ -51,7 +51,7 @@ export interface Participant {
   tracks: Track[];
 }
 
-/** A room; made anew it has another id. */
+/** A room; one of the same name made later has another id. */
 export interface Room {
   id: string;
   name: string;
@@ -128,7 +128,7 @@ export interface Candidate {
   mid?: string | null;
 }
 
-/** Has a track play before all that nobody asked for. */
+/** Has a track play before all that were not asked for. */
 export interface Subscribe {
   type: "subscribe";
   id?: RequestID;
@@ -226,7 +226,7 @@ export interface Declined {
   code: string;
 }
 
-/** The answer to an offer, which came while nobody was there. */
+/** The answer to an offer, which came while the session had no socket. */
 export interface ResumedAnswer {
   id?: RequestID;
   sdp: string;
@@ -349,7 +349,7 @@ export interface ErrorMessage {
   retry: "never" | "now" | "after";
 }
 
-/** The server is about to stop and lets nobody new in; who is in may stay until then. */
+/** The server is about to stop and admits no new participant; those who are in may stay until then. */
 export interface Draining {
   type: "draining";
   /** RFC 3339, UTC, milliseconds. */
