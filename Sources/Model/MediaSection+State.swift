@@ -2,7 +2,7 @@
 private let textLimit = 8 * 1_024
 
 extension NegotiatedCodec {
-  func encode(into writer: inout StateWriter) {
+  public func encode(into writer: inout StateWriter) {
     writer.write(format.rawValue)
     writer.write(payloadType)
     writer.write(rtxPayloadType ?? 255)
@@ -14,7 +14,7 @@ extension NegotiatedCodec {
     writer.write(formatParameters)
   }
 
-  init(from reader: inout StateReader) throws(StateError) {
+  public init(from reader: inout StateReader) throws(StateError) {
     guard let format = CodecFormat(rawValue: try reader.integer()) else {
       throw .invalid(field: "codec format", offset: reader.offset)
     }
