@@ -25,6 +25,7 @@ public struct LiveRooms: RoomService {
       case .draining: throw RoomRefusal(.unavailable, "The server is shutting down")
       case .noRoom: throw RoomRefusal(.roomNotFound, "There is no such room")
       case .removed: throw RoomRefusal(.tokenRemoved, AccessTokenRefusal.removed.message)
+      case .tooLarge(let excess): throw RoomRefusal(.tooLarge, excess.description)
       case .full(let limit): throw RoomRefusal(.roomFull, "All \(limit) places are taken")
       }
     }
@@ -118,7 +119,7 @@ extension RoomRefusal {
       case .notAllowed, .mutedByAdmin: .notAllowed
       case .tooOften: .rateLimited
       case .limit: .limit
-      case .tooLarge: .tooLarge
+      case .tooLarge, .stateTooLarge: .tooLarge
       case .gone: .unavailable
       }
     self.init(code, error.description)
@@ -215,7 +216,7 @@ extension EventBody {
   init(_ event: RoomEvent) {
     self.init(
       id: event.id, time: event.time.text, room: event.room.name, roomId: event.room.id.text,
-      type: event.kind.rawValue, participant: event.participant.map { ParticipantBody($0) },
+      type: event.kind.rawValue, participant: event.participant.map { EventParticipantBody($0) },
       track: event.track.map { TrackBody($0) }, reason: event.reason,
       metadata: event.kind == .roomUpdated ? event.room.metadata : nil)
   }

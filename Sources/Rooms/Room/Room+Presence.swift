@@ -26,7 +26,7 @@ extension Room {
       throw .gone
     }
     guard missed.events.last?.id ?? after == missed.lastEvent,
-      missed.events.reduce(0, { $0 + $1.estimatedBytes }) <= ResumedState.byteLimit
+      missed.events.reduce(0, { $0 + $1.messageBytes }) <= ResumedState.byteLimit
     else { throw .gone }
     member.presence.socketOpened(socket)
     member.session.notify(
