@@ -51,6 +51,15 @@ export interface Participant {
   tracks: Track[];
 }
 
+/** Whose track it is. */
+export interface Publisher {
+  id: ParticipantID;
+  /** Whom the token names. */
+  identity: string;
+  /** To be shown, as text. */
+  name?: string;
+}
+
 /** A room; one of the same name made later has another id. */
 export interface Room {
   id: string;
@@ -76,7 +85,8 @@ export interface RoomEvent {
   room: string;
   roomId: string;
   type: "room.started" | "room.finished" | "room.updated" | "participant.joined" | "participant.left" | "participant.updated" | "participant.reconnecting" | "participant.reconnected" | "track.published" | "track.unpublished" | "track.muted" | "track.unmuted";
-  participant?: Participant;
+  /** Its publisher, in the events of a track. */
+  participant?: Participant | Publisher;
   track?: Track;
   reason?: LeaveReason;
   /** The room's, in `room.updated`; absent: it has none. */

@@ -37,8 +37,11 @@ public struct HTTPLimits: Equatable, Sendable {
   public var greetingBytes = 16_384
   /// What waits for a slow WebSocket client (sent, not yet taken by TCP) or for a slow handler (received, not
   /// yet read); beyond: the waiting messages are dropped and the connection closes with 1013.
-  public var queuedMessages = 1024
   public var queuedBytes = 4_194_304
+  /// Bytes that each waiting message counts beside its own: what it takes in memory to wait.
+  public var queuedOverhead = 64
+  /// Messages that wait for a slow handler.
+  public var queuedMessages = 1024
   /// Silence after which a WebSocket is pinged, and further silence after which it counts as gone.
   public var pingInterval: Duration = .seconds(25)
   public var pongTime: Duration = .seconds(15)

@@ -15,9 +15,9 @@ public enum ParticipantNotice: Sendable {
   case speakers([Speaker])
   /// Only participants whose quality changed.
   case quality([ParticipantQuality])
-  /// What became of a track that this participant is to get; one that is put into a slot is active until told
-  /// otherwise.
-  case stream(TrackID, StreamState)
+  /// What became of tracks that this participant is to get; one that is put into a slot is active until this says
+  /// otherwise. One notice for all that change at once, however many there are.
+  case streams([(track: TrackID, state: StreamState)])
   case data(DataMessage)
   /// The server is about to stop, at the latest then.
   case draining(deadline: WallTime)

@@ -45,6 +45,37 @@ public struct JoinedState: Sendable {
   public let lastEvent: Int
 }
 
+/// Who somebody is, in few bytes.
+public struct ParticipantName: Equatable, Sendable {
+  public let id: ParticipantID
+  public let identity: String
+  public let name: String?
+
+  init(_ info: ParticipantInfo) { (id, identity, name) = (info.id, info.identity, info.name) }
+}
+
+/// Whom an event is about.
+public enum EventParticipant: Equatable, Sendable {
+  /// As everybody in the room may see it.
+  case whole(ParticipantInfo)
+  /// The publisher of a track.
+  case named(ParticipantName)
+
+  public var id: ParticipantID {
+    switch self {
+    case .whole(let info): info.id
+    case .named(let name): name.id
+    }
+  }
+
+  public var identity: String {
+    switch self {
+    case .whole(let info): info.identity
+    case .named(let name): name.identity
+    }
+  }
+}
+
 /// An entry of a room's log of events.
 public struct RoomEvent: Sendable {
   public enum Kind: String, Sendable, CaseIterable {
@@ -68,7 +99,7 @@ public struct RoomEvent: Sendable {
   public let time: WallTime
   public let room: RoomInfo
   public let kind: Kind
-  public var participant: ParticipantInfo?
+  public var participant: EventParticipant?
   public var track: TrackInfo?
   public var reason: LeaveReason?
   /// For the front doors.
@@ -101,4 +132,6 @@ public enum JoinError: Error, Equatable, Sendable {
   case noRoom
   /// The identity was removed from the room, and the token is not known to be of after that.
   case removed
+  /// The token's metadata and attributes are more than the room has place for.
+  case tooLarge(StateExcess)
 }

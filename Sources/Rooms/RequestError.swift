@@ -12,6 +12,8 @@ public enum RequestError: Error, Equatable, Sendable, CustomStringConvertible {
   /// As many as there may be.
   case limit(Int)
   case tooLarge(String)
+  /// More metadata and attributes than the participant may have in the room now.
+  case stateTooLarge(StateExcess)
   /// The session ended meanwhile.
   case gone
 
@@ -24,7 +26,17 @@ public enum RequestError: Error, Equatable, Sendable, CustomStringConvertible {
     case .tooOften: "too many requests; wait a moment"
     case .limit(let limit): "at most \(limit) are allowed"
     case .tooLarge(let what): "\(what) is too large"
+    case .stateTooLarge(let excess): excess.description
     case .gone: "the session is over; join again"
+    }
+  }
+}
+
+extension RequestError {
+  init(_ excess: StateExcess) {
+    switch excess {
+    case .part(let part): self = .tooLarge(part)
+    case .whole: self = .stateTooLarge(excess)
     }
   }
 }

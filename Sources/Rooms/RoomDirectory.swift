@@ -65,6 +65,7 @@ public final class RoomDirectory: Sendable {
   /// How long a session lives on without a socket.
   let reconnectGrace: Duration
   let limits: Limits
+  let stateBudget: StateBudget
   private let log: Log
 
   public init(
@@ -75,6 +76,7 @@ public final class RoomDirectory: Sendable {
     self.media = media
     self.events = EventLog(limits: events) { media.now }
     self.limits = limits
+    stateBudget = StateBudget(participants: limits.participantsPerRoom)
     state = Mutex(State(removals: Removals(memory: limits.removalMemory)))
     self.log = log
   }
@@ -175,7 +177,8 @@ public final class RoomDirectory: Sendable {
           identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants,
           issued: issued))
     } catch {
-      if sessionEnded(of: identity, in: name, reason: .removed) { await room.finish() }
+      let reason: LeaveReason = error == .removed ? .removed : .left
+      if sessionEnded(of: identity, in: name, reason: reason) { await room.finish() }
       throw state.withLock { $0.counts.refuse(error) }
     }
   }

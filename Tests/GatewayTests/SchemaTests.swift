@@ -59,8 +59,14 @@ struct SchemaTests {
     + LeaveReason.allCases.map {
       .event(
         EventBody(
-          id: 1, time: "t", room: "r", roomId: "RM_1", type: "participant.left", participant: participant,
-          track: track, reason: $0, metadata: "m"))
+          id: 1, time: "t", room: "r", roomId: "RM_1", type: "participant.left",
+          participant: .whole(participant), reason: $0, metadata: "m"))
+    }
+    + ["Ada", nil].map {
+      .event(
+        EventBody(
+          id: 1, time: "t", room: "r", roomId: "RM_1", type: "track.muted",
+          participant: .named(PublisherBody(id: "PA_1", identity: "i", name: $0)), track: track))
     }
     + [StreamBody(track: "TR_1", state: "active")].map { .stream($0) }
     + StreamState.PauseReason.allCases.map {

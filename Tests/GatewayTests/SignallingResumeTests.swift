@@ -79,7 +79,7 @@ struct SignallingResumeTests {
         missed: [8, 9].map {
           EventBody(id: $0, time: "t", room: "demo", roomId: "RM_1", type: "track.muted")
         },
-        notices: [.speakers([]), .stream(StreamBody(track: "TR_0", state: "active"))])
+        notices: [.speakers([]), .streams([StreamBody(track: "TR_0", state: "active")])])
     }
     var back = joined.other()
     let resumed = try await back.ask(Self.resume(joined.token))
@@ -98,6 +98,29 @@ struct SignallingResumeTests {
     joined.participant.say.yield(.speakers([]))
     #expect(try await back.next()["type"] as? String == "speakers")
     #expect(joined.tokens.count == 1)
+  }
+
+  @Test func `what a session begins or goes on with doesn't count among what waits for a slow client`()
+    async throws
+  {
+    let joined = try await Joined()
+    #expect(joined.client.socket.opening.withLock { $0 } == 1)
+    await joined.breakSocket()
+    joined.participant.say.yield(.data(DataBody(from: nil, payload: "eA==")))
+    joined.participant.state.withLock {
+      $0 = ResumedBody(
+        line: 0, lastEvent: 8,
+        missed: [EventBody(id: 8, time: "t", room: "demo", roomId: "RM_1", type: "track.muted")],
+        notices: [.speakers([]), .streams([StreamBody(track: "TR_0", state: "active")])])
+    }
+    var back = joined.other()
+    #expect(try await back.ask(Self.resume(joined.token))["type"] as? String == "resumed")
+    for type in ["event", "speakers", "stream", "data"] {
+      #expect(try await back.next()["type"] as? String == type)
+    }
+    #expect(back.socket.opening.withLock { $0 } == 5)
+    #expect(try await back.ask(#"{"type":"ping"}"#) == ["type": "pong"])
+    #expect(back.socket.opening.withLock { $0 } == 5)
   }
 
   @Test func `a new socket closes the old one`() async throws {

@@ -315,7 +315,7 @@ struct SignallingSessionTests {
     let participant = try await client.join()
     participant.say.yield(.speakers([SpeakerBody(participant: "PA_0", level: 0.5)]))
     participant.say.yield(.quality([QualityBody(participant: "PA_0", quality: "poor")]))
-    participant.say.yield(.stream(StreamBody(track: "TR_0", state: "paused", reason: "codec")))
+    participant.say.yield(.streams([StreamBody(track: "TR_0", state: "paused", reason: "codec")]))
     participant.say.yield(.data(DataBody(from: nil, payload: "aGk=")))
     let speakers: NSDictionary = ["type": "speakers", "speakers": [["participant": "PA_0", "level": 0.5]]]
     #expect(try await client.next() == speakers)

@@ -10,6 +10,8 @@ final class TestSocket: TextSocket {
   private let incoming: AsyncStream<String>.Continuation
   private let outgoing = AsyncStream<String>.makeStream()
   private let closing = Mutex<UInt16?>(nil)
+  /// Messages that don't count among what waits.
+  let opening = Mutex(0)
   private let farewell = Mutex(false)
   var heardClose: Bool { farewell.withLock { $0 } }
 
@@ -21,6 +23,11 @@ final class TestSocket: TextSocket {
     guard closing.withLock({ $0 }) == nil else { return false }
     outgoing.continuation.yield(text)
     return true
+  }
+
+  func sendOpening(_ text: String) -> Bool {
+    opening.withLock { $0 += 1 }
+    return send(text)
   }
 
   func close(code: UInt16, reason: String) {

@@ -55,12 +55,17 @@ final class EchoHandler: HTTPHandler {
     }
   }
 
-  /// `/flood` says more than anybody reads, `/many` a thousand messages and returns, `/deaf` reads nothing.
+  /// `/flood` says more than anybody reads, `/opening` first what doesn't count and then, once asked, a flood, `/many` a thousand messages and returns, `/deaf` reads nothing.
   private func serve(_ socket: WebSocket, path: String) async {
     switch path {
     case "/flood":
       let text = String(repeating: "x", count: 10_000)
       while socket.send(text) { await Task.yield() }
+    case "/opening":
+      let text = String(repeating: "x", count: 400_000)
+      for _ in 0..<40 { socket.sendOpening(text) }
+      socket.send("and on")
+      for await _ in socket.messages { while socket.send(text) { await Task.yield() } }
     case "/many":
       for number in 0..<1000 { socket.send("\(number)") }
     case "/deaf":

@@ -196,6 +196,25 @@ struct WebSocketTests {
     }
   }
 
+  @Test func `what a session begins with doesn't count among what waits, and all that comes after it does`()
+    async throws
+  {
+    try await withServer {
+      $0.queuedBytes = 200_000
+    } _: { addresses in
+      let client = try TestClient(addresses[0], receiveBuffer: 4096)
+      _ = try client.open("/opening")
+      usleep(300_000)
+      for number in 0..<40 {
+        #expect(try client.text().utf8.count == 400_000, "\(number)")
+      }
+      #expect(try client.text() == "and on")
+      client.send(clientFrame(1, Array("flood".utf8)))
+      usleep(300_000)
+      #expect(try client.closeCode() == 1013)
+    }
+  }
+
   @Test func `a client that never reads is cut`() async throws {
     let handler = EchoHandler()
     try await withServer(handler) {

@@ -144,20 +144,22 @@ struct RoomRequestTests {
     let server = try TestServer(clock: StandingClock())
     let alice = try await server.join("alice") { $0.canUpdateOwnMetadata = true }
     let track = try #require(try await alice.offer([.audio]).tracks.first).track.text
-    // 64 KiB, of six bytes each in JSON.
-    let metadata = String(repeating: "\u{1}", count: ParticipantChange.metadataLimit)
-    try await alice.session.update(ParticipantChange(metadata: metadata))
-    var mutes = 0
+    // Six bytes each in JSON.
+    let metadata = String(repeating: "\u{1}", count: 40_000)
+    var updates = 0
     do throws(RequestError) {
-      while mutes < 100 {
-        try await alice.session.mute(track, mutes % 2 == 0)
-        mutes += 1
+      while updates < 100 {
+        try await alice.session.update(ParticipantChange(metadata: metadata + "\(updates)"))
+        updates += 1
       }
     } catch {
       #expect(error == .tooOften)
     }
-    // The offer took two requests and the update one; each mute costs 49.
-    #expect(mutes == 1)
+    // The offer took two requests, and each update 30.
+    #expect(updates == 3)
+    // Events that don't carry it cost one: seven are left, since the update that was refused took one.
+    for turn in 0..<7 { try await alice.session.mute(track, turn % 2 == 0) }
+    await #expect(throws: RequestError.tooOften) { try await alice.session.mute(track, false) }
   }
 
   @Test func `large messages are bounded by their bytes as well`() async throws {

@@ -51,6 +51,25 @@ extension Room {
 
 @Suite("Slots of a room", .timeLimit(.minutes(2)))
 struct RoomSlotTests {
+  @Test func `who subscribes in a room of more tracks than notices wait for a session stays in it`()
+    async throws
+  {
+    let server = try TestServer()
+    for number in 0..<36 {
+      let publisher = try await server.join("publisher \(number)", subscribes: false)
+      _ = try await publisher.offer(Array(repeating: .video, count: 32))
+    }
+    let subscriber = try await server.join("subscriber")
+    #expect(subscriber.known.count == 36 * 32 && subscriber.known.count > ParticipantSession.noticeLimit)
+    // Nothing is read before all is said.
+    _ = try await subscriber.offer(receivers: 1)
+    #expect(await subscriber.next(until: "answer").hasPrefix("answer"))
+    #expect(
+      await subscriber.next(36 * 32 - 1) == Array(repeating: "stream waiting no-slot", count: 36 * 32 - 1))
+    #expect(await subscriber.session.grants() != nil, "the session goes on")
+    #expect(subscriber.strangers.isEmpty)
+  }
+
   @Test func `nine people on two pairs each see who was announced, and who speaks`() async throws {
     let server = try TestServer()
     var clients: [TestClient] = []

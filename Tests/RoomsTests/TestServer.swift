@@ -71,6 +71,8 @@ final class TestClient {
   private(set) var resumed: ResumedState?
   /// What plays in which section, as told.
   private(set) var shown: [String: TrackID] = [:]
+  /// Of a notice that says several things, what `next` has still to say.
+  private var unread: [String] = []
   /// Tracks that were announced, and are not over.
   private(set) var known: Set<TrackID>
   /// Tracks that were named before they were announced.
@@ -88,6 +90,7 @@ final class TestClient {
 
   /// The session's next notice, in words; the session must have one.
   func next() async -> String {
+    if !unread.isEmpty { return unread.removeFirst() }
     guard let notice = await notices.next() else { return "end" }
     follow(notice)
     switch notice {
@@ -100,9 +103,9 @@ final class TestClient {
     case .speakers(let speakers): return "speakers \(speakers.count)"
     case .quality(let changed):
       return "quality " + changed.map(\.quality.rawValue).joined(separator: ",")
-    case .stream(_, .active): return "stream active"
-    case .stream(_, .paused(let reason)): return "stream paused \(reason.rawValue)"
-    case .stream(_, .waiting(let reason)): return "stream waiting \(reason.rawValue)"
+    case .streams(let changes):
+      unread = changes.map { "stream \(text(of: $0.state))" }
+      return unread.isEmpty ? "no streams" : unread.removeFirst()
     case .data(let data): return "data \(data.payload) \(data.topic ?? "-") \(data.from != nil)"
     case .draining: return "draining"
     case .restartWanted: return "restartWanted"
@@ -110,6 +113,14 @@ final class TestClient {
       resumed = state
       return "resumed \(state.lastEvent)"
     case .closed(let reason): return "closed \(reason.rawValue)"
+    }
+  }
+
+  private func text(of state: StreamState) -> String {
+    switch state {
+    case .active: "active"
+    case .paused(let reason): "paused \(reason.rawValue)"
+    case .waiting(let reason): "waiting \(reason.rawValue)"
     }
   }
 
@@ -121,7 +132,8 @@ final class TestClient {
       if event.kind == .trackUnpublished { known.remove(track.id) } else { known.insert(track.id) }
     case .slots(let slots): named = slots
     case .answer(let answer): named = answer.slots
-    case .stream(let track, _): if !known.contains(track) { strangers.insert(track) }
+    case .streams(let changes):
+      for (track, _) in changes where !known.contains(track) { strangers.insert(track) }
     default: break
     }
     for slot in named {

@@ -27,6 +27,9 @@ class PagesTest(unittest.TestCase):
     def test_layout(self):
         self.run_node("layout.mjs")
 
+    def test_room(self):
+        self.run_node("room.mjs")
+
     def test_signalling(self):
         self.run_node("signalling.mjs")
 

@@ -161,6 +161,9 @@ final class CostSocket: TextSocket {
     }
   }
 
+  @discardableResult
+  func sendOpening(_ text: String) -> Bool { send(text) }
+
   func close(code: UInt16, reason: String) { state.withLock { $0.isClosed = true } }
 
   /// All that was said.

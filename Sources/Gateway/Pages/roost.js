@@ -456,8 +456,20 @@ export class Room extends EventTarget {
     for (const track of participant.tracks) this.#tracks.set(track.id, { track, participant: participant.id });
   }
 
+  /** Whom an event is about, as it is from there on; the events of a track name its publisher alone. */
+  #after({ type, participant, track }) {
+    if (!participant || !track) return participant;
+    const known = participant.id === this.me?.id ? this.me : this.participants.get(participant.id);
+    if (!known) return undefined;
+    const isOver = type === "track.unpublished";
+    const tracks = known.tracks.flatMap((each) => (each.id !== track.id ? each : isOver ? [] : track));
+    if (!isOver && !tracks.includes(track)) tracks.push(track);
+    return { ...known, tracks };
+  }
+
   #follow(event) {
-    const { type, participant, track } = event;
+    const { type, track } = event;
+    const participant = this.#after(event);
     if (participant && participant.id === this.me?.id) {
       this.me = participant;
       if (type === "track.unpublished") this.#withdrawn(track.id);

@@ -52,6 +52,8 @@ struct RESTProblem: Error {
         status: 413, code: "too-large", title: "Too large",
         detail: what == "metadata"
           ? "metadata can have at most 64 KiB" : "there can be at most 256 attributes, of 64 KiB in total")
+    case .stateTooLarge(let excess):
+      self.init(status: 413, code: "too-large", title: "Too large", detail: excess.description)
     case .aboveLimit(let field, let limit):
       self = .body("\(field) must be a whole number from 1 to \(limit)")
     case .full(let what):

@@ -26,6 +26,7 @@ public struct LiveRooms: RoomService {
       case .draining: throw RoomRefusal(.unavailable, "The server is shutting down")
       case .noRoom: throw RoomRefusal(.roomNotFound, "There is no such room")
       case .removed: throw RoomRefusal(.tokenRemoved, AccessTokenRefusal.removed.message)
+      case .tooLarge(let excess): throw RoomRefusal(.tooLarge, excess.description)
       case .full(let limit): throw RoomRefusal(.roomFull, "All \(limit) places are taken")
       }
     }
@@ -119,7 +120,7 @@ extension RoomRefusal {
       case .notAllowed, .mutedByAdmin: .notAllowed
       case .tooOften: .rateLimited
       case .limit: .limit
-      case .tooLarge: .tooLarge
+      case .tooLarge, .stateTooLarge: .tooLarge
       case .gone: .unavailable
       }
     self.init(code, error.description)
@@ -189,7 +190,7 @@ extension RoomMessage {
         .speakers(speakers.map { SpeakerBody(participant: $0.participant.text, level: $0.level) })
       case .quality(let changed):
         .quality(changed.map { QualityBody(participant: $0.participant.text, quality: $0.quality.rawValue) })
-      case .stream(let track, let state): .stream(StreamBody(track, state))
+      case .streams(let changes): .streams(changes.map { StreamBody($0.track, $0.state) })
       case .data(let data):
         .data(
           DataBody(
@@ -216,7 +217,7 @@ extension EventBody {
   init(_ event: RoomEvent) {
     self.init(
       id: event.id, time: event.time.text, room: event.room.name, roomId: event.room.id.text,
-      type: event.kind.rawValue, participant: event.participant.map { ParticipantBody($0) },
+      type: event.kind.rawValue, participant: event.participant.map { EventParticipantBody($0) },
       track: event.track.map { TrackBody($0) }, reason: event.reason,
       metadata: event.kind == .roomUpdated ? event.room.metadata : nil)
   }

@@ -100,7 +100,8 @@ public indirect enum RoomMessage: Equatable, Sendable {
   case speakers([SpeakerBody])
   /// Only those that changed.
   case quality([QualityBody])
-  case stream(StreamBody)
+  /// Each becomes a message of its own.
+  case streams([StreamBody])
   case data(DataBody)
   /// The server stops at that time (RFC 3339) at the latest.
   case draining(deadline: String)

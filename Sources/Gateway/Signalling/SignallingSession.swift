@@ -21,6 +21,8 @@ actor SignallingSession {
     var isOpen = false
     /// The token that was redeemed for it, until something is heard: who hasn't got the next one comes with this.
     var opener: ResumeTokens.Code?
+    /// What is sent now is what the client begins or goes on with.
+    var isOpening = false
     /// Of the request `resume`, and who waits for its end.
     var id: RequestID?
     var opened: CheckedContinuation<Bool, Never>?
@@ -60,7 +62,7 @@ actor SignallingSession {
   /// - Returns: the socket's number.
   func begin(on socket: any TextSocket, id: RequestID?) -> Int {
     lastLine = 1
-    line = Line(number: lastLine, socket: socket, isOpen: true)
+    line = Line(number: lastLine, socket: socket, isOpen: true, isOpening: true)
     if let id { _ = requests.enter(id) }
     let iceServers = terms.iceServers(participant.joined.participant.id)
     send(
@@ -68,6 +70,7 @@ actor SignallingSession {
         participant.joined, resumeToken: issueToken(), iceServers: iceServers,
         pingInterval: terms.pingInterval),
       id: id)
+    line?.isOpening = false
     Task { for await message in participant.messages { forward(message) } }
     return lastLine
   }
@@ -300,7 +303,7 @@ actor SignallingSession {
       line?.socket.close(SignallingCloseCode(reason))
     case .speakers(let speakers): send(.speakers(speakers))
     case .quality(let changed): send(.quality(changed))
-    case .stream(let stream): send(.stream(stream))
+    case .streams(let changes): for change in changes { send(.stream(change)) }
     case .draining(let deadline): send(.draining(deadline: deadline))
     case .slots(let slots): send(.slots(slots))
     case .offerWanted(let audio, let video, let reason):
@@ -314,10 +317,13 @@ actor SignallingSession {
     guard line?.number == state.line, line?.isOpen == false else { return }
     let id = line?.id
     line?.isOpen = true
+    // All of it has bounds: tracks and participants, the events of a `ResumedState`, the bag.
+    line?.isOpening = true
     send(.resumed(state, resumeToken: issueToken(), answer: missedAnswer), id: id)
     for event in state.missed { send(.event(event)) }
     for notice in state.notices { forward(notice) }
     for message in bag.messages { send(text: message.wire.text { ServerMessage.data(message).json() }) }
+    line?.isOpening = false
     bag.noteSent()
     missedAnswer?.isSent = true
     Task { await renewToken() }
@@ -325,12 +331,15 @@ actor SignallingSession {
     line?.opened = nil
   }
 
-  private func send(text: String) { if let line, line.isOpen { line.socket.send(text) } }
+  private func send(text: String) {
+    guard let line, line.isOpen else { return }
+    if line.isOpening { line.socket.sendOpening(text) } else { line.socket.send(text) }
+  }
 
   /// What nobody is there for is told by `resumed`, or is asked for again by its id.
   private func send(_ message: ServerMessage, id: RequestID? = nil) {
     let text = message.json(id: id)
     if let id { requests.answer(id, text) }
-    if let line, line.isOpen { line.socket.send(text) }
+    send(text: text)
   }
 }

@@ -215,37 +215,6 @@ struct ResumedAnswer: Equatable, Sendable {
   var isSent = false
 }
 
-/// An entry of a room's event log, such as `participant.joined` or `track.published`.
-public struct EventBody: Equatable, Sendable, Encodable {
-  /// From 1, without gaps, for each room id.
-  public var id: Int
-  /// RFC 3339, UTC, milliseconds.
-  public var time: String
-  public var room: String
-  public var roomId: String
-  public var type: String
-  public var participant: ParticipantBody?
-  public var track: TrackBody?
-  public var reason: LeaveReason?
-  /// The room's, in `room.updated`.
-  public var metadata: String?
-
-  public init(
-    id: Int, time: String, room: String, roomId: String, type: String, participant: ParticipantBody? = nil,
-    track: TrackBody? = nil, reason: LeaveReason? = nil, metadata: String? = nil
-  ) {
-    self.id = id
-    self.time = time
-    self.room = room
-    self.roomId = roomId
-    self.type = type
-    self.participant = participant
-    self.track = track
-    self.reason = reason
-    self.metadata = metadata
-  }
-}
-
 /// Somebody who speaks.
 public struct SpeakerBody: Equatable, Sendable, Encodable {
   public var participant: String

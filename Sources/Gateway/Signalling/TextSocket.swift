@@ -10,6 +10,9 @@ package protocol TextSocket: Sendable {
   var heardClose: Bool { get }
   /// - Returns: false once it is closing.
   @discardableResult func send(_ text: String) -> Bool
+  /// As `send`, with what a session begins or goes on with: it has bounds of its own, and doesn't count among what waits
+  /// for a slow client.
+  @discardableResult func sendOpening(_ text: String) -> Bool
   func close(code: UInt16, reason: String)
   /// It is known who is there: from now on its messages may be as long as the server takes them.
   func admit()

@@ -31,21 +31,40 @@ public final class WebSocket: Sendable {
 
   /// Queues a message; never waits.
   /// - Returns: false when it will not be sent: the connection is closing, or this message would be more than
-  ///   `HTTPLimits.queuedMessages` or `queuedBytes` allow to wait. The latter closes with 1013.
+  ///   `HTTPLimits.queuedBytes` allows to wait. The latter closes with 1013.
   @discardableResult
   public func send(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     let size = bytes.count
     let verdict = traffic.state.withLock { state -> Verdict in
       guard state.open else { return .closed }
-      guard state.outgoing < limits.queuedMessages, state.outgoingBytes + size <= limits.queuedBytes else {
+      guard
+        state.outgoing.bytes + size + (state.outgoing.messages + 1) * limits.queuedOverhead
+          <= limits.queuedBytes
+      else {
         state.open = false
         return .overflow
       }
-      state.outgoing += 1
-      state.outgoingBytes += size
+      state.outgoing.add(size)
       return .queued
     }
+    return post(bytes, verdict)
+  }
+
+  /// As `send`, before anything else is said: what its caller bounds by itself. It doesn't count as waiting, so that a
+  /// client which has had no time to read yet is not taken for a slow one, however much it has to be given at first.
+  @discardableResult
+  public func sendOpening(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    let verdict = traffic.state.withLock { state -> Verdict in
+      guard state.open else { return .closed }
+      state.opening.add(bytes.count)
+      return .queued
+    }
+    return post(bytes, verdict)
+  }
+
+  private func post(_ bytes: [UInt8], _ verdict: Verdict) -> Bool {
     switch verdict {
     case .queued: mailbox.post(.send(id, text: bytes))
     case .overflow: mailbox.post(.close(id, code: 1013, reason: "too slow", dropping: true))
@@ -109,12 +128,31 @@ extension WebSocket {
       /// Nothing is known of the client yet.
       var greets: Bool
       var heardClose = false
+      /// Given to `sendOpening`, not yet taken by TCP. It leaves before all that is in `outgoing`.
+      var opening = Queued()
       /// Given to `send`, not yet taken by TCP.
-      var outgoing = 0
-      var outgoingBytes = 0
+      var outgoing = Queued()
       /// Received, not yet read by the handler.
       var incoming = 0
       var incomingBytes = 0
+    }
+
+    struct Queued {
+      var messages = 0
+      var bytes = 0
+
+      mutating func add(_ size: Int) {
+        messages += 1
+        bytes += size
+      }
+
+      /// - Returns: what is left to be taken from elsewhere.
+      mutating func take(_ other: Queued) -> Queued {
+        let taken = Queued(messages: min(messages, other.messages), bytes: min(bytes, other.bytes))
+        messages -= taken.messages
+        bytes -= taken.bytes
+        return Queued(messages: other.messages - taken.messages, bytes: other.bytes - taken.bytes)
+      }
     }
 
     let state: Mutex<State>
@@ -144,9 +182,9 @@ extension WebSocket {
   }
 
   func didWrite(messages: Int, bytes: Int) {
-    traffic.state.withLock {
-      $0.outgoing -= messages
-      $0.outgoingBytes -= bytes
+    traffic.state.withLock { state in
+      let rest = state.opening.take(Traffic.Queued(messages: messages, bytes: bytes))
+      _ = state.outgoing.take(rest)
     }
   }
 

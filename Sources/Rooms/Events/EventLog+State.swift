@@ -122,13 +122,18 @@ extension EventLog.Record {
 
 extension RoomEvent {
   /// What it costs to keep, about: texts that events share are counted with each.
-  var estimatedBytes: Int {
-    var bytes = 400 + room.name.utf8.count + (room.metadata?.jsonBytes ?? 0)
-    if let participant {
-      bytes += participant.identity.utf8.count + (participant.name?.jsonBytes ?? 0)
-      bytes += participant.metadata?.jsonBytes ?? 0
-      bytes += participant.attributes.reduce(0) { $0 + $1.key.jsonBytes + $1.value.jsonBytes + 64 }
-      bytes += participant.tracks.reduce(0) { $0 + 96 + ($1.name?.jsonBytes ?? 0) }
+  var estimatedBytes: Int { messageBytes + (kind == .roomUpdated ? 0 : room.metadata?.jsonBytes ?? 0) }
+
+  /// What it has as a message, about.
+  var messageBytes: Int {
+    var bytes = 400 + room.name.utf8.count + (kind == .roomUpdated ? room.metadata?.jsonBytes ?? 0 : 0)
+    switch participant {
+    case .whole(let info):
+      bytes += info.identity.utf8.count + (info.name?.jsonBytes ?? 0) + (info.metadata?.jsonBytes ?? 0)
+      bytes += info.attributes.reduce(0) { $0 + $1.key.jsonBytes + $1.value.jsonBytes + 64 }
+      bytes += info.tracks.reduce(0) { $0 + 128 + ($1.name?.jsonBytes ?? 0) }
+    case .named(let name): bytes += name.identity.utf8.count + (name.name?.jsonBytes ?? 0)
+    case nil: break
     }
     if let track { bytes += track.name?.jsonBytes ?? 0 }
     return bytes

@@ -6,6 +6,8 @@ internal import Negotiation
 final class Member {
   let session: ParticipantSession
   var info: ParticipantInfo
+  /// Of its metadata and attributes in JSON, as `Room.review` has counted them.
+  private(set) var stateBytes: Int
   /// Changed only by `Room.permit`.
   var grants: Grants
   let joined: WallTime
@@ -26,11 +28,13 @@ final class Member {
 
   /// - Parameter grace: how long the session lives on without a socket.
   init(
-    session: ParticipantSession, info: ParticipantInfo, grants: Grants, joined: WallTime, grace: Duration
+    session: ParticipantSession, info: ParticipantInfo, stateBytes: Int, grants: Grants, joined: WallTime,
+    grace: Duration
   ) {
     presence = Presence(grace: grace)
     self.session = session
     self.info = info
+    self.stateBytes = stateBytes
     self.grants = grants
     self.joined = joined
   }
@@ -51,12 +55,10 @@ final class Member {
     return grants.mayPublish(source, as: kind)
   }
 
-  /// What an event costs that carries the member's state to everybody: one request for each 8 KiB of it.
-  var eventCost: Double {
-    let texts = info.attributes.reduce((info.metadata ?? "").jsonBytes) {
-      $0 + $1.key.jsonBytes + $1.value.jsonBytes
-    }
-    return 1 + (Double(texts) / 8_192).rounded(.down)
+  /// - Parameter bytes: of its metadata and attributes, from `Room.review`.
+  func describe(_ info: ParticipantInfo, _ bytes: Int) {
+    self.info = info
+    stateBytes = bytes
   }
 
   var bitrates: Bitrates { transports.map(\.bitrates).reduce(Bitrates(), +) }

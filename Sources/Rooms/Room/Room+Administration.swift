@@ -81,12 +81,13 @@ extension Room {
         if info.attributes[key]?.isEmpty == true { info.attributes[key] = nil }
       }
     }
-    if let part = ParticipantChange.excess(of: info) { throw .tooLarge(part) }
+    let bytes: Int
+    do throws(StateExcess) { bytes = try review(info, of: member) } catch { throw AdministrationError(error) }
     var grants = member.grants
     patch.permissions.apply(to: &grants)
 
     let isChanged = info != member.info
-    member.info = info
+    member.describe(info, bytes)
     if grants != member.grants {
       permit(grants, to: member)
     } else if isChanged, !grants.hidden {

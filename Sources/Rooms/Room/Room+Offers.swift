@@ -25,7 +25,7 @@ extension Room {
     let transport = member.native
     let review = try OfferReview(description, tracks, of: member, on: transport)
     // What others notice of it.
-    let cost = 1 + Double(review.changes) * member.eventCost
+    let cost = 1 + Double(review.changes)
     guard member.requests.take(upTo: cost, now: now) else { throw .tooOften }
 
     let answer = try negotiate(description, review, member, transport)

@@ -27,7 +27,7 @@ extension Room {
       throw .gone
     }
     guard missed.events.last?.id ?? after == missed.lastEvent,
-      missed.events.reduce(0, { $0 + $1.estimatedBytes }) <= ResumedState.byteLimit
+      missed.events.reduce(0, { $0 + $1.messageBytes }) <= ResumedState.byteLimit
     else { throw .gone }
     member.presence.socketOpened(socket)
     member.session.notify(
@@ -60,9 +60,8 @@ extension Room {
     if !qualities.isEmpty { notices.append(.quality(qualities)) }
     let transport = member.native
     if transport.peer != nil {
-      for id in transport.slots.standings.keys.sorted(by: { $0.text < $1.text }) {
-        notices.append(.stream(id, transport.told[id] ?? .active))
-      }
+      let tracks = transport.slots.standings.keys.sorted { $0.text < $1.text }
+      if !tracks.isEmpty { notices.append(.streams(tracks.map { ($0, transport.told[$0] ?? .active) })) }
       let asked = transport.asked
       if asked.audio + asked.video > 0 {
         notices.append(.offerWanted(audio: asked.audio, video: asked.video))

@@ -35,10 +35,9 @@ extension Room {
     return (member, known)
   }
 
-  /// - Parameter saysWho: everybody gets an event with the member's state.
-  private func asking(_ id: ParticipantID, saysWho: Bool = false) throws(RequestError) -> Member {
+  private func asking(_ id: ParticipantID) throws(RequestError) -> Member {
     guard let member = member(id) else { throw .gone }
-    guard member.requests.take(upTo: saysWho ? member.eventCost : 1, now: now) else { throw .tooOften }
+    guard member.requests.take(now: now) else { throw .tooOften }
     return member
   }
 
@@ -46,22 +45,25 @@ extension Room {
 
   /// Nobody gets a track that is muted, whatever its publisher sends.
   func mute(_ track: String, _ muted: Bool, by id: ParticipantID) throws(RequestError) {
-    let member = try asking(id, saysWho: true)
+    let member = try asking(id)
     guard let known = member.published.first(where: { $0.info.id.text == track }) else { throw .unknownTrack }
     guard muted || !known.info.mutedByAdmin else { throw .mutedByAdmin }
     _ = setMute(of: track, of: member) { $0.mutedByPublisher = muted }
   }
 
   func update(_ change: ParticipantChange, by id: ParticipantID) throws(RequestError) {
-    let member = try asking(id, saysWho: true)
+    let member = try asking(id)
     guard member.grants.canUpdateOwnMetadata else { throw .notAllowed("this (canUpdateOwnMetadata)") }
     var info = member.info
     if let name = change.name { info.name = name }
     if let metadata = change.metadata { info.metadata = metadata }
     for (key, value) in change.attributes ?? [:] { info.attributes[key] = value.isEmpty ? nil : value }
-    if let part = ParticipantChange.excess(of: info) { throw .tooLarge(part) }
+    let bytes: Int
+    do throws(StateExcess) { bytes = try review(info, of: member) } catch { throw RequestError(error) }
     guard info != member.info else { return }
-    member.info = info
+    // What everybody is about to be sent costs one request for each 8 KiB more.
+    guard member.requests.take(upTo: Double(bytes / 8_192), now: now) else { throw .tooOften }
+    member.describe(info, bytes)
     if !member.grants.hidden { record(.participantUpdated, participant: info) }
   }
 

@@ -49,11 +49,11 @@ extension Room {
       }
     }
     let over = transport.told.keys.filter { states[$0] == nil && standings[$0] != nil }
-    for id in over.sorted(by: { $0.text < $1.text }) { member.session.notify(.stream(id, .active)) }
     let new = states.filter { transport.told[$0.key] != $0.value }
-    for (id, state) in new.sorted(by: { $0.key.text < $1.key.text }) {
-      member.session.notify(.stream(id, state))
-    }
+    let changes =
+      over.sorted { $0.text < $1.text }.map { (track: $0, state: StreamState.active) }
+      + new.sorted { $0.key.text < $1.key.text }.map { (track: $0.key, state: $0.value) }
+    if !changes.isEmpty { member.session.notify(.streams(changes)) }
     transport.told = states
 
     let shortage = transport.slots.shortage

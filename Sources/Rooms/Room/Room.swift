@@ -52,20 +52,21 @@ actor Room {
   // MARK: - Coming and going
 
   /// - Returns: the session, whose state is that of its `lastEvent`; what comes after is told by its notices.
-  /// - Throws: `removed`: an administrator was faster.
+  /// - Throws: `removed`: an administrator was faster; `tooLarge`.
   func join(_ newcomer: Newcomer) throws(JoinError) -> ParticipantSession {
     // Asked here as well as at the door: a removal may have come between the two.
     guard !directory.isForbidden(newcomer.identity, in: info.name, issued: newcomer.issued) else {
       throw .removed
     }
-    if let old = members.first(where: { $0.info.identity == newcomer.identity }) {
-      end(old, reason: .duplicateIdentity)
-    }
-    start()
     let participant = ParticipantInfo(
       id: ParticipantID(&random), identity: newcomer.identity, name: newcomer.name,
       metadata: newcomer.metadata, attributes: newcomer.attributes, permissions: newcomer.grants.permissions,
       tracks: [])
+    let old = members.first { $0.info.identity == newcomer.identity }
+    let bytes: Int
+    do throws(StateExcess) { bytes = try review(participant, of: old) } catch { throw .tooLarge(error) }
+    if let old { end(old, reason: .duplicateIdentity) }
+    start()
     #if PLANTED_DEFECTS
       let others = members.filter { PlantedDefect.isOn(.hiddenPresent) || !$0.grants.hidden }
     #else
@@ -77,8 +78,8 @@ actor Room {
       joined: JoinedState(
         room: info, participant: participant, participants: others.map(\.info), lastEvent: lastEvent))
     let member = Member(
-      session: session, info: participant, grants: newcomer.grants, joined: media.wallTime,
-      grace: directory.reconnectGrace)
+      session: session, info: participant, stateBytes: bytes, grants: newcomer.grants,
+      joined: media.wallTime, grace: directory.reconnectGrace)
     if newcomer.grants.canSubscribe {
       let tracks = others.flatMap { other in other.published.map { slotTrack($0, of: other) } }
       member.native.slots.add(tracks, now: now)
@@ -145,8 +146,10 @@ actor Room {
     reason: LeaveReason? = nil
   ) {
     lastEvent += 1
+    // Everybody has heard of a track's publisher: its event says no more than which one it is.
+    let subject = participant.map { track == nil ? EventParticipant.whole($0) : .named(ParticipantName($0)) }
     let event = RoomEvent(
-      id: lastEvent, time: media.wallTime, room: info, kind: kind, participant: participant, track: track,
+      id: lastEvent, time: media.wallTime, room: info, kind: kind, participant: subject, track: track,
       reason: reason)
     directory.events.append(event)
     for member in members { member.session.notify(.event(event)) }

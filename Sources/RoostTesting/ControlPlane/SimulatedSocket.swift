@@ -34,6 +34,9 @@ final class SimulatedSocket: TextSocket {
     return true
   }
 
+  @discardableResult
+  func sendOpening(_ text: String) -> Bool { send(text) }
+
   func close(code: UInt16, reason: String) {
     let isFirst = state.withLock { state in
       defer { state.isClosed = true }

@@ -47,7 +47,7 @@ struct EventLogTests {
         RoomEvent(
           id: last, time: WallTime(milliseconds: 0), room: info, kind: kind,
           participant: metadata.map {
-            ParticipantInfo(id: ParticipantID(&random), identity: "i", metadata: $0, tracks: [])
+            .whole(ParticipantInfo(id: ParticipantID(&random), identity: "i", metadata: $0, tracks: []))
           }))
     }
 

@@ -54,8 +54,11 @@ struct RoomResumeTests {
     var told: [String] = []
     for notice in state.notices {
       switch notice {
-      case .stream(let track, .active): told.append("active \(tracks.firstIndex(of: track) ?? -1)")
-      case .stream(let track, .waiting): told.append("waiting \(tracks.firstIndex(of: track) ?? -1)")
+      case .streams(let changes):
+        for (track, state) in changes {
+          let isWaiting = if case .waiting = state { true } else { false }
+          told.append("\(isWaiting ? "waiting" : "\(state)") \(tracks.firstIndex(of: track) ?? -1)")
+        }
       case .offerWanted(let audio, let video): told.append("offerWanted \(audio) \(video)")
       case .speakers(let speakers): told.append("speakers \(speakers.count)")
       default: told.append("\(notice)")

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+/** A socket whose far end is the test. */
+class FakeSocket {
+  static OPEN = 1;
+  static last;
+  readyState = 1;
+  constructor() {
+    FakeSocket.last = this;
+    queueMicrotask(() => this.onopen?.());
+  }
+  send() {}
+  close() {
+    this.readyState = 3;
+  }
+  say(message) {
+    this.onmessage?.({ data: JSON.stringify(message) });
+  }
+}
+globalThis.WebSocket = FakeSocket;
+globalThis.RTCPeerConnection = class extends EventTarget {
+  addTransceiver() {}
+  getTransceivers() {
+    return [];
+  }
+  close() {}
+};
+const { Room } = await import(`${process.env.PAGES}/roost.js`);
+
+const track = (id, more) => ({ id, kind: "audio", source: "microphone", muted: false, mutedByAdmin: false, ...more });
+const ids = (participant) => participant.tracks.map(({ id }) => id);
+
+test("the events of a track change the tracks of their publisher, and nothing else of it", async (context) => {
+  const room = new Room({ url: "http://h", room: "r", token: "t", patience: 5 });
+  room.connect().catch(() => {});
+  const eve = { id: "PA_1", identity: "eve", metadata: "m", attributes: { a: "b" }, tracks: [track("TR_1"), track("TR_2")] };
+  const me = { id: "PA_0", identity: "me", metadata: "n", attributes: {}, tracks: [] };
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const { last: socket } = FakeSocket;
+  context.after(() => {
+    room.leave();
+    socket.onclose?.({ code: 4000 });
+  });
+  socket.say({ type: "joined", participant: me, participants: [eve], iceServers: [], resumeToken: "r", lastEvent: 1, pingInterval: 20 });
+  let id = 1;
+  const happens = (type, of, track) =>
+    socket.say({ type: "event", event: { id: ++id, type, participant: { id: of, identity: "who" }, track } });
+
+  const muted = track("TR_1", { muted: true });
+  happens("track.muted", "PA_1", muted);
+  assert.deepEqual(room.participants.get("PA_1"), { ...eve, tracks: [muted, track("TR_2")] });
+  happens("track.published", "PA_1", track("TR_3"));
+  assert.deepEqual(ids(room.participants.get("PA_1")), ["TR_1", "TR_2", "TR_3"]);
+  happens("track.unpublished", "PA_1", muted);
+  assert.deepEqual(room.participants.get("PA_1"), { ...eve, tracks: [track("TR_2"), track("TR_3")] });
+  happens("track.published", "PA_0", track("TR_4"));
+  assert.deepEqual(room.me, { ...me, tracks: [track("TR_4")] });
+  happens("track.unpublished", "PA_0", track("TR_4"));
+  assert.deepEqual(room.me, me);
+  assert.equal(room.participants.size, 1);
+});
