@@ -1,11 +1,10 @@
 internal import AccessTokens
 internal import Model
 internal import Negotiation
-internal import Peer
 internal import Wire
 
-/// What an offer wants to send, section by section, held against what its owner may publish.
-struct OfferReview {
+/// What an offer is to send, section by section, compared with what its owner may publish.
+struct OfferReview: Sendable {
   /// What is said of each section that sends, by its place in the description.
   private(set) var sources: [Int: TrackSource] = [:]
   private(set) var entries: [Int: OfferedTrack] = [:]
@@ -13,6 +12,9 @@ struct OfferReview {
   private(set) var forbidden: Set<Int> = []
   /// Tracks that begin or end by the offer: each is an event for everybody in the room.
   private(set) var changes = 0
+
+  /// Of an offer of our own, which asks for nothing.
+  init() {}
 
   /// - Throws: an entry of `tracks` names no section of the offer.
   init(
@@ -51,7 +53,7 @@ struct OfferReview {
         let source = entries[index]?.source ?? withdrawn ?? .usual(of: kind)
       #endif
       sources[index] = source
-      if member.mayPublish(source, as: kind, inNewSection: known == nil) {
+      if transport.role.publishes, member.mayPublish(source, as: kind, inNewSection: known == nil) {
         changes += 1
       } else if withdrawn == nil {
         // What was withdrawn stays agreed on, and nothing of it is published: a client need not take back what was
@@ -70,15 +72,5 @@ extension MediaDescription {
     case "video": .video
     default: nil
     }
-  }
-}
-
-extension Transport {
-  /// The track that comes in that section of the description, as agreed on last.
-  fileprivate func key(ofSection index: Int) -> TrackKey? {
-    guard let peer, let sections = negotiator?.sections, sections.indices.contains(index),
-      let receive = sections[index].receive
-    else { return nil }
-    return TrackKey(peer: peer, index: receive.index)
   }
 }

@@ -1,0 +1,96 @@
+internal import AccessTokens
+internal import Model
+
+/// One participant session, as its room's state has it.
+struct Member: Sendable {
+  let id: ParticipantID
+  let identity: String
+  let joined: WallTime
+  /// The last event that its `JoinedState` contains.
+  let firstEvent: Int
+  private(set) var name: String?
+  private(set) var metadata: String?
+  private(set) var attributes: [String: String]
+  /// Of its metadata and attributes in JSON, as `RoomState.review` has counted them.
+  private(set) var stateBytes: Int
+  /// Changed by `RoomState.permit` alone.
+  var grants: Grants
+  /// In the order in which they were opened; the first is the front door's own, where it has one.
+  var transports: [Transport] = []
+  /// How many were ever opened: a transport's number is not used again.
+  private(set) var transportsOpened: UInt32 = 0
+  /// What was last said of it, and when, so that it doesn't flap.
+  var quality: Quality?
+  var presence: Presence
+  /// Mutes of administrators that outlived their tracks.
+  var standingMutes = StandingMutes()
+
+  struct Quality: Equatable, Sendable {
+    var value: ConnectionQuality
+    var since: Instant
+  }
+
+  /// - Parameters:
+  ///   - info: its tracks and permissions are not read: they are those of its transports and of its grants.
+  ///   - stateBytes: of its metadata and attributes, from `RoomState.review`.
+  init(
+    _ info: ParticipantInfo, stateBytes: Int, grants: Grants, joined: WallTime, firstEvent: Int,
+    presence: Presence
+  ) {
+    (id, identity, name) = (info.id, info.identity, info.name)
+    (metadata, attributes) = (info.metadata, info.attributes)
+    self.stateBytes = stateBytes
+    self.grants = grants
+    self.joined = joined
+    self.firstEvent = firstEvent
+    self.presence = presence
+  }
+
+  /// As everybody in the room may see it.
+  var info: ParticipantInfo {
+    ParticipantInfo(
+      id: id, identity: identity, name: name, metadata: metadata, attributes: attributes,
+      permissions: grants.permissions, tracks: transports.flatMap { $0.published.map(\.info) })
+  }
+
+  /// Takes name, metadata and attributes.
+  mutating func describe(_ info: ParticipantInfo, stateBytes bytes: Int) {
+    (name, metadata, attributes) = (info.name, info.metadata, info.attributes)
+    stateBytes = bytes
+  }
+
+  mutating func add(_ transport: Transport) {
+    transportsOpened = transport.id.number
+    transports.append(transport)
+  }
+
+  /// What an event costs that carries this to everybody: one request, and one for each 8 KiB of it.
+  var eventCost: Double { 1 + Double(stateBytes / 8_192) }
+
+  var trackCount: Int { transports.reduce(0) { $0 + $1.published.count } }
+
+  var bitrates: Bitrates { transports.map(\.bitrates).reduce(Bitrates(), +) }
+
+  /// Whether it may publish a track of that source.
+  func mayPublish(_ source: TrackSource, as kind: MediaKind, inNewSection isNew: Bool) -> Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.publishesAgain), isNew {
+        var grants = grants
+        grants.canPublish = true
+        return grants.mayPublish(source, as: kind)
+      }
+    #endif
+    return grants.mayPublish(source, as: kind)
+  }
+
+  /// Tracks of one group are played in step.
+  func group(of track: TrackInfo) -> String { id.text + (track.isScreen ? "/screen" : "/camera") }
+}
+
+extension ParticipantName {
+  init(_ member: Member) { self.init(id: member.id, identity: member.identity, name: member.name) }
+}
+
+extension TrackInfo {
+  var isScreen: Bool { source == .screenShare || source == .screenShareAudio }
+}

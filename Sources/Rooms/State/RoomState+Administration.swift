@@ -1,0 +1,140 @@
+internal import AccessTokens
+internal import Model
+
+/// What is asked from outside the room by those who run it.
+extension RoomState {
+  mutating func handle(_ request: AdministrationRequest) {
+    do throws(AdministrationError) {
+      switch request {
+      case .change(let patch): try change(patch)
+      case .changeParticipant(let identity, let patch): try change(identity, patch)
+      case .remove(let identity): remove(identity)
+      case .mute(let track, let identity, let muted): try mute(track, of: identity, muted)
+      case .send(let message, let destinations): send(message, to: destinations)
+      }
+    } catch { reply(.administrationRefused(error)) }
+  }
+
+  private func named(_ identity: String) throws(AdministrationError) -> Int {
+    guard let member = member(of: identity) else { throw .unknownParticipant }
+    return member
+  }
+
+  private mutating func change(_ patch: RoomPatch) throws(AdministrationError) {
+    var changed = settings
+    patch.apply(to: &changed, defaults: terms.defaults)
+    guard (changed.metadata?.utf8.count ?? 0) <= ParticipantChange.metadataLimit else {
+      throw .tooLarge("metadata")
+    }
+    try terms.check(changed)
+    if changed != settings {
+      settings = changed
+      emit(.keepSettings(changed))
+      record(.roomUpdated)
+    }
+    reply(.room(snapshot(now: now)))
+  }
+
+  private mutating func change(
+    _ identity: String, _ patch: ParticipantPatch
+  ) throws(AdministrationError) {
+    let member = try named(identity)
+    let before = members[member].info
+    var info = before
+    patch.name.apply(to: &info.name)
+    patch.metadata.apply(to: &info.metadata)
+    switch patch.attributes {
+    case .keep: break
+    case .remove: info.attributes = [:]
+    case .set(let changes):
+      for (key, change) in changes {
+        change.apply(to: &info.attributes[key])
+        // As everywhere an empty value is none.
+        if info.attributes[key]?.isEmpty == true { info.attributes[key] = nil }
+      }
+    }
+    let bytes: Int
+    do throws(StateExcess) { bytes = try review(info, of: member) } catch { throw AdministrationError(error) }
+    var grants = members[member].grants
+    patch.permissions.apply(to: &grants)
+
+    members[member].describe(info, stateBytes: bytes)
+    if grants != members[member].grants {
+      permit(grants, to: member)
+    } else if info != before, !grants.hidden {
+      record(.participantUpdated, of: member)
+    }
+    reply(.participant(snapshot(of: member)))
+  }
+
+  /// Ends an identity's session, if there is one; the journal remembers the removal.
+  private mutating func remove(_ identity: String) {
+    guard let member = member(of: identity) else { return }
+    log("participant removed", of: member, ["id": members[member].id.text])
+    end(member, reason: .removed)
+  }
+
+  /// Sets or lifts an administrator's mute; the publisher's own is another.
+  private mutating func mute(
+    _ track: String, of identity: String, _ muted: Bool
+  ) throws(AdministrationError) {
+    let member = try named(identity)
+    guard let changed = setMute(of: track, of: member, { $0.mutedByAdmin = muted }) else {
+      throw .unknownTrack
+    }
+    reply(.track(changed))
+  }
+
+  /// A message of the server's own.
+  private mutating func send(_ message: DataMessage, to destinations: [String]?) {
+    let wanted = destinations.flatMap { $0.isEmpty ? nil : Set($0) }
+    for member in members.indices where wanted?.contains(members[member].identity) ?? true {
+      notify(member, .data(message))
+    }
+  }
+
+  // MARK: - Reading
+
+  func snapshot(now: Instant) -> RoomSnapshot {
+    let wallTime = WallTime(terms.epoch.ntp(at: now))
+    return RoomSnapshot(
+      info: info, created: created, settings: settings, participants: members.count,
+      publishers: members.count { $0.trackCount > 0 },
+      tracks: members.reduce(0) { $0 + $1.trackCount },
+      age: max(0, Double(wallTime.milliseconds - created.milliseconds) / 1_000),
+      bitrates: members.map(\.bitrates).reduce(Bitrates(), +))
+  }
+
+  /// - Parameter after: only identities behind this one, in the order of their bytes.
+  func participants(after: String?, limit: Int) -> [ParticipantSnapshot] {
+    members.indices.filter { member in after.map { $0.isBefore(members[member].identity) } ?? true }
+      .sorted { members[$0].identity.isBefore(members[$1].identity) }
+      .prefix(limit).map(snapshot(of:))
+  }
+
+  func participant(_ identity: String) throws(AdministrationError) -> ParticipantSnapshot {
+    snapshot(of: try named(identity))
+  }
+
+  private func snapshot(of index: Int) -> ParticipantSnapshot {
+    let member = members[index]
+    return ParticipantSnapshot(
+      info: member.info, joined: member.joined, grants: member.grants, quality: member.quality?.value,
+      bitrates: member.bitrates, subscriptions: member.transports.flatMap(\.subscriptions))
+  }
+}
+
+extension Transport {
+  fileprivate var subscriptions: [SubscriptionSnapshot] {
+    slots.standings.keys.sorted { $0.text < $1.text }.map { track in
+      SubscriptionSnapshot(
+        track: track, mid: slots.slots.first { $0.track == track }?.mid,
+        state: announced[track] ?? (peer == nil ? .waiting(.noSlot) : .active))
+    }
+  }
+}
+
+extension String {
+  /// In the order of bytes, which is the same everywhere.
+  func isBefore(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+}

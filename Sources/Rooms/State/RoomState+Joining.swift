@@ -1,0 +1,102 @@
+internal import AccessTokens
+internal import Engine
+internal import Model
+
+/// Coming and going.
+extension RoomState {
+  /// The first event, once.
+  mutating func start() {
+    if lastEvent == 0 { record(.roomStarted) }
+  }
+
+  mutating func join(_ newcomer: Newcomer, isForbidden: Bool) {
+    do throws(JoinError) {
+      try admit(newcomer, isForbidden: isForbidden)
+    } catch {
+      emit(.sessionEnded(identity: newcomer.identity, nil, patience: patience))
+      reply(.joinRefused(error))
+    }
+  }
+
+  private mutating func admit(_ newcomer: Newcomer, isForbidden: Bool) throws(JoinError) {
+    guard !isForbidden else { throw .removed }
+    let old = member(of: newcomer.identity)
+    let limit = min(settings.maxParticipants ?? .max, terms.participantLimit)
+    guard members.count - (old == nil ? 0 : 1) < limit else { throw .full(limit: limit) }
+    let participant = ParticipantInfo(
+      id: ParticipantID(&random), identity: newcomer.identity, name: newcomer.name,
+      metadata: newcomer.metadata, attributes: newcomer.attributes, permissions: newcomer.grants.permissions,
+      tracks: [])
+    let bytes: Int
+    do throws(StateExcess) { bytes = try review(participant, of: old) } catch { throw .tooLarge(error) }
+    let isPaid = allowances.use(newcomer.identity, now: now) {
+      $0.requests.take(upTo: 1 + Double(bytes / 8_192), now: now)
+    }
+    guard isPaid else { throw .tooOften }
+    if let old { end(old, reason: .duplicateIdentity) }
+    start()
+    #if PLANTED_DEFECTS
+      let others = members.filter { PlantedDefect.isOn(.hiddenPresent) || !$0.grants.hidden }
+    #else
+      let others = members.filter { !$0.grants.hidden }
+    #endif
+    if !newcomer.grants.hidden { record(joined: participant) }
+    var member = Member(
+      participant, stateBytes: bytes, grants: newcomer.grants, joined: wallTime, firstEvent: lastEvent,
+      presence: Presence(grace: terms.reconnectGrace))
+    if let role = newcomer.opens { member.add(makeTransport(role, for: member)) }
+    emit(
+      .admit(
+        JoinedState(
+          room: info, participant: participant, participants: others.map(\.info), lastEvent: lastEvent),
+        member.transports.first?.id, newcomer.opens))
+    members.append(member)
+    greet(members.count - 1)
+  }
+
+  /// What is otherwise said by change only.
+  private mutating func greet(_ member: Int) {
+    if !speaking.isEmpty { notify(member, .speakers(speaking)) }
+    let qualities = knownQualities
+    if !qualities.isEmpty { notify(member, .quality(qualities)) }
+    log("participant joined", of: member, ["id": members[member].id.text])
+    // Who was on the way in when the others heard of it hears of it now.
+    if let deadline { notify(member, .draining(deadline: deadline)) }
+    if let closed { end(member, reason: closed) }
+    reply(.done)
+  }
+
+  mutating func leave(_ id: ParticipantID, reason: LeaveReason) {
+    if let member = member(id) { end(member, reason: reason) }
+  }
+
+  mutating func end(_ index: Int, reason: LeaveReason) {
+    // That it goes, and each track that ends with it.
+    let cost = members[index].eventCost + Double(members[index].trackCount)
+    spend(index) { $0.requests.charge(upTo: cost, now: now) }
+    for transport in members[index].transports.indices {
+      unpublish(TransportPlace(index, transport)) { _ in true }
+      // Its place is given back when the media plane says that it is gone.
+      endPeer(of: TransportPlace(index, transport))
+    }
+    let member = members.remove(at: index)
+    if !member.grants.hidden { record(left: member, reason) }
+    emit(.dismiss(member.id, reason))
+    emit(.sessionEnded(identity: member.identity, reason, patience: patience))
+    emit(
+      .log("participant left", ["room": name, "identity": member.identity, "reason": reason.rawValue]))
+  }
+
+  /// Seconds for which the room stays without anybody.
+  private var patience: Int {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.closedRoomWaits) { return settings.departureTimeout }
+    #endif
+    return closed == .roomClosed ? 0 : settings.departureTimeout
+  }
+
+  mutating func close(_ reason: LeaveReason) {
+    closed = reason
+    while !members.isEmpty { end(0, reason: reason) }
+  }
+}

@@ -1,0 +1,155 @@
+internal import AccessTokens
+internal import Engine
+internal import Model
+internal import Peer
+
+/// Events of the media plane.
+extension RoomState {
+  mutating func take(_ events: PeerEvents) {
+    guard let place = owner(of: events.peer) else { return }
+    if let profile = events.connected { log("media connected", of: place.member, ["profile": profile.name]) }
+    for (index, codec) in events.startedTracks.sorted(by: { $0.key < $1.key }) {
+      trackStarted(index, codec, at: place)
+    }
+    if let reason = events.closed {
+      log("media closed", of: place.member, ["reason": reason.rawValue])
+      mediaLost(at: place)
+    }
+  }
+
+  private mutating func trackStarted(_ index: UInt16, _ codec: CodecFormat, at place: TransportPlace) {
+    guard let position = self[place].published.firstIndex(where: { $0.key.index == index }) else { return }
+    let known = self[place].published[position]
+    self[place].published[position].codec = codec
+    self[place].published[position].hasStarted = true
+    if !known.hasStarted {
+      log("track started", of: place.member, ["track": known.info.id.text, "codec": "\(codec)"])
+    }
+    guard known.codec != codec else { return }
+    for other in places(except: place.member) {
+      change(other) { slots, now in slots.setCodec(codec, of: known.info.id, now: now) }
+    }
+  }
+
+  /// The last way on which media came takes the session with it; another goes alone.
+  private mutating func mediaLost(at place: TransportPlace) {
+    let hasOther = members[place.member].transports.contains { $0.peer != nil && $0.id != self[place].id }
+    guard hasOther else { return end(place.member, reason: .connectionLost) }
+    self[place].peer = nil
+    notify(place.member, .transportClosed(self[place].id))
+    close(place)
+  }
+}
+
+/// Samples of the media plane.
+extension RoomState {
+  /// Without packets for so long a track counts as stalled.
+  static let stall = Duration.seconds(3)
+  /// A quality stays at least so long, unless all is lost.
+  static let qualityDwell = Duration.seconds(2)
+
+  mutating func take(_ samples: [PeerSample]) {
+    var levels: [TrackKey: TrackLevel] = [:]
+    var qualities: [PeerKey: PeerQuality] = [:]
+    for sample in samples {
+      qualities[sample.peer] = sample.quality
+      for (track, level) in sample.levels { levels[track] = level }
+    }
+    takeLevels(levels)
+    takeStalls(levels)
+    takeQualities(qualities)
+    for member in members.indices {
+      for place in places(of: member) {
+        let quality = self[place].peer.flatMap { qualities[$0] }
+        self[place].bitrates = quality?.bitrates ?? Bitrates()
+        // On whichever way it was heard last.
+        if let quality { members[member].presence.heard(at: quality.lastHeard) }
+      }
+    }
+    lookAfter()
+  }
+
+  private mutating func takeLevels(_ levels: [TrackKey: TrackLevel]) {
+    var voices: [ParticipantID: UInt8?] = [:]
+    for member in members {
+      for track in member.transports.lazy.flatMap(\.published)
+      where track.info.source == .microphone && track.info.kind == .audio {
+        let level = levels[track.key]
+        let isFresh = level.map { now - $0.lastPacket < SpeakerDetector.stale } ?? false
+        let heard = isFresh && !track.info.muted ? level?.attenuation : nil
+        voices[member.id] = [voices[member.id] ?? nil, heard].compactMap(\.self).min()
+      }
+    }
+    let found = speakers.take(voices, now: now)
+    let isNew = found.map(\.participant) != speaking.map(\.participant)
+    speaking = found
+    let groups = Set(found.map { $0.participant.text + "/camera" })
+    for member in members.indices {
+      if isNew { notify(member, .speakers(found)) }
+      for place in places(of: member) where isNew || self[place].slots.waitsForSpeaker {
+        change(place) { slots, now in slots.setSpeaking(groups, now: now) }
+      }
+    }
+  }
+
+  private mutating func takeStalls(_ levels: [TrackKey: TrackLevel]) {
+    var found: Set<TrackID> = []
+    for track in members.lazy.flatMap({ $0.transports.lazy.flatMap(\.published) })
+    where track.hasStarted && !track.info.muted {
+      if let level = levels[track.key], now - level.lastPacket >= Self.stall { found.insert(track.info.id) }
+    }
+    guard found != stalled else { return }
+    stalled = found
+    for member in members.indices {
+      for place in places(of: member) { announceStates(place) }
+    }
+  }
+
+  private mutating func takeQualities(_ qualities: [PeerKey: PeerQuality]) {
+    var changed: [ParticipantQuality] = []
+    for member in members.indices {
+      #if PLANTED_DEFECTS
+        let isNamed = PlantedDefect.isOn(.hiddenQuality) || !members[member].grants.hidden
+      #else
+        let isNamed = !members[member].grants.hidden
+      #endif
+      guard isNamed else { continue }
+      // Of several transports the worst.
+      let found = members[member].transports.compactMap { transport in
+        transport.peer.flatMap { qualities[$0] }.map { ConnectionQuality($0, now: now) }
+      }
+      let old = members[member].quality
+      guard let value = ConnectionQuality.allCases.last(where: found.contains), value != old?.value else {
+        continue
+      }
+      if let old, value != .lost, now - old.since < Self.qualityDwell { continue }
+      members[member].quality = Member.Quality(value: value, since: now)
+      changed.append(ParticipantQuality(participant: members[member].id, quality: value))
+    }
+    if !changed.isEmpty { emit(.notifyAll(.quality(changed))) }
+  }
+
+  /// What was last said of everybody who is not hidden.
+  var knownQualities: [ParticipantQuality] {
+    members.filter { !$0.grants.hidden }.compactMap { member in
+      member.quality.map { ParticipantQuality(participant: member.id, quality: $0.value) }
+    }
+  }
+}
+
+extension ConnectionQuality {
+  /// From the bounds that stand beside the cases.
+  init(_ measured: PeerQuality, now: Instant) {
+    let percent = Double(measured.loss) * 100 / 65_536
+    self =
+      if percent >= 50 || now - measured.lastHeard >= .seconds(8) {
+        .lost
+      } else if percent < 2 && measured.roundTrip < .milliseconds(150) {
+        .excellent
+      } else if percent < 5 && measured.roundTrip < .milliseconds(300) {
+        .good
+      } else {
+        .poor
+      }
+  }
+}

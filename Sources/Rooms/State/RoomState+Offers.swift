@@ -1,0 +1,198 @@
+internal import AccessTokens
+internal import Engine
+internal import Model
+internal import Negotiation
+internal import Wire
+
+/// Offers and answers, whichever side makes them.
+extension RoomState {
+  /// Bytes that even the shortest description is charged.
+  static let smallestOffer = 4_096
+
+  /// Takes an offer: publishes, unpublishes, adds receive sections, restarts ICE.
+  mutating func offer(
+    _ sdp: String, _ tracks: [OfferedTrack], on transport: TransportID, of id: ParticipantID
+  ) throws(OfferError) {
+    let place = try place(of: transport, of: id)
+    let description = try read(sdp, of: place.member)
+    let review = try OfferReview(description, tracks, of: members[place.member], on: self[place])
+    // What others notice of it.
+    let cost = 1 + Double(review.changes)
+    guard spend(place.member, { $0.requests.take(upTo: cost, now: now) }) else { throw .tooOften }
+    prepare(.answer(description, review), at: place)
+  }
+
+  /// Makes an offer of so many slots in all.
+  mutating func makeOffer(
+    _ count: SlotCount, on transport: TransportID, of id: ParticipantID
+  ) throws(OfferError) {
+    let place = try place(of: transport, of: id)
+    let range = 0...SlotPolicy.slotLimit
+    guard self[place].role.subscribes, range.contains(count.audio), range.contains(count.video) else {
+      throw .field("slots: at most \(SlotPolicy.slotLimit) of each kind, on a transport that subscribes")
+    }
+    guard spend(place.member, { $0.requests.take(now: now) }) else { throw .tooOften }
+    prepare(.offer(count), at: place)
+  }
+
+  private func place(
+    of transport: TransportID, of id: ParticipantID
+  ) throws(OfferError) -> TransportPlace {
+    guard let member = member(id), let place = place(of: transport, of: member) else { throw .gone }
+    return place
+  }
+
+  private mutating func read(_ sdp: String, of member: Int) throws(OfferError) -> SessionDescription {
+    // What it costs to read and to match, before it is done.
+    let size = Double(max(sdp.utf8.count, Self.smallestOffer))
+    guard spend(member, { $0.offers.take(size, now: now) }) else { throw .tooOften }
+    do throws(SDPError) { return try SessionDescription(parsing: sdp) } catch { throw .malformed(error) }
+  }
+
+  private mutating func prepare(_ content: Proposal.Content, at place: TransportPlace) {
+    emit(
+      .prepare(
+        Proposal(
+          participant: members[place.member].id, transport: self[place].id,
+          peer: self[place].peer ?? self[place].reserved, content: content)))
+  }
+
+  /// - Parameters:
+  ///   - key: the peer's, whether it was there or not.
+  ///   - local: with fresh credentials, taken for a new transport and where the offer restarts ICE.
+  mutating func go(on proposal: Proposal, _ key: PeerKey, _ local: LocalTransport) {
+    do throws(OfferError) {
+      let place = try place(of: proposal.transport, of: proposal.participant)
+      switch proposal.content {
+      case .answer(let description, let review):
+        try answer(description, review, key, local, at: place)
+      case .offer(let count): try offer(count, key, local, at: place)
+      }
+    } catch {
+      if proposal.peer == nil { emit(.release(key)) }
+      reply(.offerRefused(error))
+    }
+  }
+
+  // MARK: - The client offers
+
+  private mutating func answer(
+    _ description: SessionDescription, _ review: OfferReview, _ key: PeerKey, _ local: LocalTransport,
+    at place: TransportPlace
+  ) throws(OfferError) {
+    var negotiator = self[place].negotiator ?? Negotiator(policy: terms.policy)
+    let answer: Answer
+    do throws(NegotiationError) {
+      answer = try negotiator.answer(
+        to: description, local: local, forbidden: review.forbidden, random: &random)
+    } catch { throw .refused(error) }
+    self[place].negotiator = negotiator
+    adopt(answer.agreement, key, at: place)
+    conclude(answer.agreement, review, sdp: answer.sdp, at: place)
+  }
+
+  // MARK: - The server offers
+
+  private mutating func offer(
+    _ count: SlotCount, _ key: PeerKey, _ local: LocalTransport, at place: TransportPlace
+  ) throws(OfferError) {
+    var negotiator = self[place].negotiator ?? Negotiator(policy: terms.policy)
+    var plan = self[place].plan
+    plan.setSlots(count, negotiator: &negotiator, random: &random)
+    let offer: SessionDescription
+    do throws(NegotiationError) {
+      offer = try negotiator.offer(plan, local: local, random: &random)
+    } catch { throw .refused(error) }
+    self[place].negotiator = negotiator
+    self[place].plan = plan
+    if self[place].peer == nil { self[place].reserved = key }
+    reply(.offered(offer.text))
+  }
+
+  /// Takes the answer to an offer of ours; where it doesn't fit, the offer stays on its way.
+  mutating func accept(
+    _ sdp: String, on transport: TransportID, of id: ParticipantID
+  ) throws(OfferError) {
+    let place = try place(of: transport, of: id)
+    let description = try read(sdp, of: place.member)
+    guard var negotiator = self[place].negotiator, let key = self[place].peer ?? self[place].reserved else {
+      throw .refused(.noOfferPending)
+    }
+    let agreement: Agreement
+    do throws(NegotiationError) { agreement = try negotiator.accept(description) } catch {
+      throw .refused(error)
+    }
+    self[place].negotiator = negotiator
+    // An SSRC whose section was refused is not for another: its packets' indices would come twice under one key.
+    let slots = agreement.media.send
+    self[place].plan.tracks.removeAll { track in !slots.contains { $0.ssrc == track.ssrc } }
+    adopt(agreement, key, at: place)
+    conclude(agreement, OfferReview(), sdp: sdp, at: place)
+  }
+
+  // MARK: - Both
+
+  /// Says to the media plane what was agreed on.
+  private mutating func adopt(_ agreement: Agreement, _ key: PeerKey, at place: TransportPlace) {
+    let isKnown = self[place].peer != nil
+    self[place].reserved = nil
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.mediaWithoutSections), isKnown, agreement.transport == nil { return }
+    #endif
+    guard let agreed = agreement.transport else {
+      // No section is left, or none was accepted: there is nothing to be connected for.
+      if isKnown { endMedia(of: place) } else { emit(.release(key)) }
+      return
+    }
+    // Before the media plane knows of it: its first event may come at once.
+    emit(.expect(key))
+    if isKnown {
+      if agreed.restartsICE {
+        emit(.post(.restartICE(key, local: agreed.localCredentials, remote: agreed.remote.credentials)))
+      }
+      emit(.post(.apply(key, agreement.media)))
+    } else {
+      emit(.add(key, agreed, agreement.media))
+    }
+    self[place].peer = key
+  }
+
+  /// Tracks and slots follow what was agreed on.
+  private mutating func conclude(
+    _ agreement: Agreement, _ review: OfferReview, sdp: String, at place: TransportPlace
+  ) {
+    let published = publish(agreement, review, at: place)
+    self[place].slots.apply(agreement.media.send, now: now)
+    assign(place, announces: false)
+    let answer = OfferAnswer(
+      sdp: sdp, tracks: published,
+      slots: self[place].slots.slots.map { SlotAssignment(mid: $0.mid, track: $0.track) },
+      declined: agreement.sections.compactMap {
+        if case .declined(let reason) = $0.outcome { ($0.mid, reason.rawValue) } else { nil }
+      })
+    notify(place, .answer(answer))
+    announceStates(place)
+    reply(.answered(answer))
+  }
+}
+
+extension OfferPlan {
+  /// Has so many slots of each kind; those from the end go, and new ones have SSRCs that were never used. The first
+  /// of each kind are a pair, and so are the second.
+  fileprivate mutating func setSlots(
+    _ count: SlotCount, negotiator: inout Negotiator, random: inout RandomSource
+  ) {
+    var byKind: [MediaKind: [TrackAnnouncement]] = [:]
+    for track in tracks { byKind[track.kind, default: []].append(track) }
+    for (kind, most) in [(MediaKind.audio, count.audio), (.video, count.video)] {
+      var own = Array(byKind[kind, default: []].prefix(most))
+      let others = byKind[kind == .audio ? .video : .audio, default: []]
+      while own.count < most {
+        let other = own.count < others.count ? others[own.count] : nil
+        own.append(negotiator.announcement(of: kind, beside: other, random: &random))
+      }
+      byKind[kind] = own
+    }
+    tracks = byKind[.audio, default: []] + byKind[.video, default: []]
+  }
+}

@@ -1,0 +1,167 @@
+internal import AccessTokens
+internal import Model
+
+/// What participants ask.
+extension RoomState {
+  /// Preferences about tracks that one transport may have.
+  static let subscriptionLimit = 512
+  /// Characters of a message's payload: 16 KiB in base64.
+  static let payloadLimit = 21_848
+
+  mutating func handle(_ request: ParticipantRequest, of id: ParticipantID) {
+    switch request {
+    case .openTransport(let role): openTransport(role, of: id)
+    case .closeTransport(let transport): closeTransport(transport, of: id)
+    case .leave(let reason): leave(id, reason: reason)
+    case .grants: reply(member(id).map { .grants(members[$0].grants) } ?? .refused(.gone))
+    case .tellSlots:
+      guard let member = member(id) else { return }
+      for place in places(of: member) { notify(place, .slots(self[place].assignments)) }
+    case .absent: absent(id)
+    case .present(let after): present(id, after: after)
+    case .offer(let sdp, let tracks, let transport):
+      negotiate { state throws(OfferError) in try state.offer(sdp, tracks, on: transport, of: id) }
+    case .makeOffer(let count, let transport):
+      negotiate { state throws(OfferError) in try state.makeOffer(count, on: transport, of: id) }
+    case .accept(let sdp, let transport):
+      negotiate { state throws(OfferError) in try state.accept(sdp, on: transport, of: id) }
+    case .subscribe(let track, let mid, let transport):
+      perform { state throws(RequestError) in try state.subscribe(track, mid: mid, on: transport, by: id) }
+    case .unsubscribe(let track, let transport):
+      perform { state throws(RequestError) in try state.unsubscribe(track, on: transport, by: id) }
+    case .mute(let track, let muted):
+      perform { state throws(RequestError) in try state.mute(track, muted, by: id) }
+    case .update(let change):
+      perform { state throws(RequestError) in try state.update(change, by: id) }
+    case .send(let message):
+      perform { state throws(RequestError) in try state.send(message, from: id) }
+    }
+  }
+
+  /// Its answer comes with the effects, where it isn't refused.
+  private mutating func negotiate(_ body: (inout RoomState) throws(OfferError) -> Void) {
+    do throws(OfferError) { try body(&self) } catch { reply(.offerRefused(error)) }
+  }
+
+  private mutating func perform(_ body: (inout RoomState) throws(RequestError) -> Void) {
+    do throws(RequestError) {
+      try body(&self)
+      reply(.done)
+    } catch { reply(.refused(error)) }
+  }
+
+  private mutating func asking(_ id: ParticipantID) throws(RequestError) -> Int {
+    guard let member = member(id) else { throw .gone }
+    guard spend(member, { $0.requests.take(now: now) }) else { throw .tooOften }
+    return member
+  }
+
+  // MARK: - Subscriptions
+
+  private mutating func subscribe(
+    _ track: String, mid: String?, on transport: TransportID, by id: ParticipantID
+  ) throws(RequestError) {
+    let (place, track) = try wanted(track, on: transport, by: id)
+    if let mid {
+      let kind = self[place].slots.kind(of: track)
+      guard self[place].slots.slots.contains(where: { $0.mid == mid && $0.kind == kind }) else {
+        throw .unknownSlot
+      }
+    }
+    change(place) { slots, now in slots.setPreference(.explicit(mid: mid), for: track, now: now) }
+  }
+
+  private mutating func unsubscribe(
+    _ track: String, on transport: TransportID, by id: ParticipantID
+  ) throws(RequestError) {
+    let (place, track) = try wanted(track, on: transport, by: id)
+    change(place) { slots, now in slots.setPreference(.none, for: track, now: now) }
+  }
+
+  /// A track that the member may have.
+  private mutating func wanted(
+    _ track: String, on transport: TransportID, by id: ParticipantID
+  ) throws(RequestError) -> (TransportPlace, TrackID) {
+    let member = try asking(id)
+    guard members[member].grants.canSubscribe else { throw .notAllowed("subscribing (canSubscribe)") }
+    guard let place = place(of: transport, of: member) else { throw .gone }
+    guard let known = self[place].slots.find(track) else { throw .unknownTrack }
+    guard self[place].slots.preferenceCount < Self.subscriptionLimit else {
+      throw .limit(Self.subscriptionLimit)
+    }
+    return (place, known)
+  }
+
+  // MARK: - Oneself
+
+  /// A track that is muted reaches no subscriber, whatever its publisher sends.
+  private mutating func mute(_ track: String, _ muted: Bool, by id: ParticipantID) throws(RequestError) {
+    let member = try asking(id)
+    let own = members[member].transports.lazy.flatMap(\.published)
+    guard let known = own.first(where: { $0.info.id.text == track }) else { throw .unknownTrack }
+    guard muted || !known.info.mutedByAdmin else { throw .mutedByAdmin }
+    _ = setMute(of: track, of: member) { $0.mutedByPublisher = muted }
+  }
+
+  private mutating func update(_ change: ParticipantChange, by id: ParticipantID) throws(RequestError) {
+    let member = try asking(id)
+    guard members[member].grants.canUpdateOwnMetadata else {
+      throw .notAllowed("this (canUpdateOwnMetadata)")
+    }
+    let before = members[member].info
+    var info = before
+    if let name = change.name { info.name = name }
+    if let metadata = change.metadata { info.metadata = metadata }
+    for (key, value) in change.attributes ?? [:] { info.attributes[key] = value.isEmpty ? nil : value }
+    let bytes: Int
+    do throws(StateExcess) { bytes = try review(info, of: member) } catch { throw RequestError(error) }
+    guard info != before else { return }
+    // What everybody is about to be sent costs one request for each 8 KiB more.
+    guard spend(member, { $0.requests.take(upTo: Double(bytes / 8_192), now: now) }) else { throw .tooOften }
+    members[member].describe(info, stateBytes: bytes)
+    if !members[member].grants.hidden { record(.participantUpdated, of: member) }
+  }
+
+  /// Whether a participant may have that metadata and these attributes. It is asked here as it joins, as it changes them
+  /// itself, and as they are changed by REST.
+  /// - Parameter member: who has them then, or whom the participant replaces.
+  /// - Returns: how many bytes they have.
+  func review(_ info: ParticipantInfo, of member: Int?) throws(StateExcess) -> Int {
+    if let part = ParticipantChange.excess(of: info) { throw .part(part) }
+    let bytes = info.stateBytes
+    let others = members.indices.lazy.filter { $0 != member }.map { members[$0].stateBytes }
+    let limit = terms.stateBudget.limit(beside: others)
+    guard bytes <= limit else { throw .whole(bytes: bytes, limit: limit) }
+    return bytes
+  }
+
+  // MARK: - Messages
+
+  private mutating func send(_ request: DataRequest, from id: ParticipantID) throws(RequestError) {
+    guard let member = member(id) else { throw .gone }
+    let grants = members[member].grants
+    guard grants.canPublishData else { throw .notAllowed("messages (canPublishData)") }
+    let size = request.payload.utf8.count
+    guard size <= Self.payloadLimit else { throw .tooLarge("payload") }
+    let isPaid = spend(member) { $0.messages.take(now: now) && $0.volume.take(Double(size), now: now) }
+    guard isPaid else { throw .tooOften }
+    #if PLANTED_DEFECTS
+      let isHidden = grants.hidden && !PlantedDefect.isOn(.hiddenSender)
+    #else
+      let isHidden = grants.hidden
+    #endif
+    let message = DataMessage(
+      from: isHidden ? nil : id, payload: request.payload, topic: request.topic, reliable: request.reliable)
+    // An empty list is what SDKs send for "everybody".
+    #if PLANTED_DEFECTS
+      let wanted = request.destinations.flatMap {
+        $0.isEmpty && !PlantedDefect.isOn(.nobodyInParticular) ? nil : Set($0)
+      }
+    #else
+      let wanted = request.destinations.flatMap { $0.isEmpty ? nil : Set($0) }
+    #endif
+    for other in members.indices where other != member {
+      if wanted?.contains(members[other].identity) ?? true { notify(other, .data(message)) }
+    }
+  }
+}

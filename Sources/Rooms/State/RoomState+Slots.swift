@@ -1,0 +1,85 @@
+internal import AccessTokens
+internal import Engine
+internal import Model
+
+/// What plays where.
+extension RoomState {
+  /// All that others than this participant publish.
+  func tracks(for id: ParticipantID) -> [SlotPolicy.Track] {
+    members.filter { $0.id != id && !$0.grants.hidden }.flatMap { owner in
+      owner.transports.flatMap { $0.published.map(owner.slotTrack) }
+    }
+  }
+
+  mutating func offerToOthers(_ tracks: [SlotPolicy.Track], of owner: Int) {
+    for place in places(except: owner)
+    where members[place.member].grants.canSubscribe && self[place].role.subscribes {
+      change(place) { slots, now in slots.add(tracks, now: now) }
+    }
+  }
+
+  /// Says something to a transport's policy, and what comes of it to all whom it concerns.
+  mutating func change(_ place: TransportPlace, _ body: (inout SlotPolicy, Instant) -> Void) {
+    body(&self[place].slots, now)
+    assign(place, announces: true)
+    announceStates(place)
+  }
+
+  /// Passes changed slots to the media plane, and to their owner unless an answer has them all.
+  mutating func assign(_ place: TransportPlace, announces: Bool) {
+    guard let key = self[place].peer else { return }
+    let changed = self[place].slots.takeChanges()
+    guard !changed.isEmpty else { return }
+    for slot in changed {
+      let source = slot.track.flatMap { self[place].slots.key(of: $0) }
+      emit(.post(.assign(key, slot: slot.index, source)))
+    }
+    guard announces else { return }
+    notify(place, .slots(changed.map { SlotAssignment(mid: $0.mid, track: $0.track) }))
+  }
+
+  /// Says which tracks reach a subscriber and which don't, as far as that changed, and asks for what lacks.
+  mutating func announceStates(_ place: TransportPlace) {
+    // Before the first answer there is no section to speak of.
+    guard self[place].peer != nil else { return }
+    var states: [TrackID: StreamState] = [:]
+    let standings = self[place].slots.standings
+    for (id, standing) in standings {
+      switch standing {
+      case .waiting: states[id] = .waiting(.noSlot)
+      case .codecMissing: states[id] = .paused(.codec)
+      case .shown: if stalled.contains(id) { states[id] = .paused(.noMedia) }
+      }
+    }
+    let before = self[place].announced
+    let over = before.keys.filter { states[$0] == nil && standings[$0] != nil }
+    let new = states.filter { before[$0.key] != $0.value }
+    let changes =
+      over.sorted { $0.text < $1.text }.map { (track: $0, state: StreamState.active) }
+      + new.sorted { $0.key.text < $1.key.text }.map { (track: $0.key, state: $0.value) }
+    if !changes.isEmpty { notify(place, .streams(changes)) }
+    self[place].announced = states
+
+    let shortage = self[place].slots.shortage
+    let requested = self[place].requested
+    let more = SlotCount(
+      audio: max(0, shortage.audio - requested.audio), video: max(0, shortage.video - requested.video))
+    self[place].requested = shortage
+    if !more.isZero { notify(place, .offerWanted(audio: more.audio, video: more.video)) }
+  }
+
+  /// What concerns the first transport needs no name of it.
+  mutating func notify(_ place: TransportPlace, _ notice: ParticipantNotice) {
+    let transport = self[place].id
+    notify(place.member, transport == .first ? notice : .on(transport, notice))
+  }
+}
+
+extension Member {
+  /// What the policy needs to know of a track.
+  func slotTrack(_ track: PublishedTrack) -> SlotPolicy.Track {
+    SlotPolicy.Track(
+      id: track.info.id, key: track.key, kind: track.info.kind, owner: id.text,
+      group: group(of: track.info), isScreen: track.info.isScreen, codec: track.codec)
+  }
+}

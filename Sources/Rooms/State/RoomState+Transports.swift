@@ -1,0 +1,111 @@
+internal import Engine
+internal import Model
+internal import Negotiation
+
+/// Where a transport is, until a member or a transport goes.
+struct TransportPlace: Equatable {
+  let member: Int
+  let transport: Int
+
+  init(_ member: Int, _ transport: Int) {
+    self.member = member
+    self.transport = transport
+  }
+}
+
+/// The ways on which participants' media comes and goes.
+extension RoomState {
+  subscript(place: TransportPlace) -> Transport {
+    get { members[place.member].transports[place.transport] }
+    // In place: what its slots know is large.
+    _modify { yield &members[place.member].transports[place.transport] }
+  }
+
+  /// All transports of everybody but one.
+  func places(except member: Int) -> [TransportPlace] {
+    members.indices.filter { $0 != member }.flatMap(places(of:))
+  }
+
+  func places(of member: Int) -> [TransportPlace] {
+    members[member].transports.indices.map { TransportPlace(member, $0) }
+  }
+
+  func place(of transport: TransportID, of member: Int) -> TransportPlace? {
+    members[member].transports.firstIndex { $0.id == transport }.map { TransportPlace(member, $0) }
+  }
+
+  /// Where a peer's events and samples belong.
+  func owner(of peer: PeerKey) -> TransportPlace? {
+    for member in members.indices {
+      for transport in members[member].transports.indices
+      where members[member].transports[transport].peer == peer {
+        return TransportPlace(member, transport)
+      }
+    }
+    return nil
+  }
+
+  // MARK: - Opening
+
+  mutating func openTransport(_ role: TransportRole, of id: ParticipantID) {
+    guard let index = member(id) else { return reply(.refused(.gone)) }
+    guard members[index].transports.count < Transport.limit else {
+      return reply(.refused(.limit(Transport.limit)))
+    }
+    guard spend(index, { $0.requests.take(now: now) }) else { return reply(.refused(.tooOften)) }
+    let transport = makeTransport(role, for: members[index])
+    members[index].add(transport)
+    reply(.opened(transport.id))
+  }
+
+  /// A transport that knows what there is to be shown.
+  func makeTransport(_ role: TransportRole, for member: Member) -> Transport {
+    var transport = Transport(id: TransportID(number: member.transportsOpened + 1), role: role)
+    if role.subscribes, member.grants.canSubscribe {
+      transport.slots.add(tracks(for: member.id), now: now)
+    }
+    return transport
+  }
+
+  // MARK: - Ending
+
+  /// It goes with all that it publishes, and nothing more comes on it.
+  mutating func closeTransport(_ transport: TransportID, of id: ParticipantID) {
+    if let member = member(id), let place = place(of: transport, of: member) { close(place) }
+    reply(.done)
+  }
+
+  mutating func close(_ place: TransportPlace) {
+    unpublish(place) { _ in true }
+    endPeer(of: place)
+    members[place.member].transports.remove(at: place.transport)
+    if !members[place.member].transports.contains(where: { $0.peer != nil }) {
+      members[place.member].presence.mediaEnded()
+    }
+    lookAfter()
+  }
+
+  mutating func endPeer(of place: TransportPlace) {
+    if let peer = self[place].peer { emit(.post(.close(peer))) }
+    if let reserved = self[place].reserved { emit(.release(reserved)) }
+    self[place].peer = nil
+    self[place].reserved = nil
+  }
+
+  /// Every section has been stopped: the far end has no transport any more (RFC 9143 §7.5.3), and neither have we.
+  /// What it offers next begins another one.
+  mutating func endMedia(of place: TransportPlace) {
+    guard self[place].peer != nil else { return }
+    unpublish(place) { _ in true }
+    // Its place is given back when the media plane says that it is gone.
+    endPeer(of: place)
+    self[place].negotiator?.endTransport()
+    self[place].withdrawn = [:]
+    self[place].announced = [:]
+    self[place].requested = SlotCount()
+    if !members[place.member].transports.contains(where: { $0.peer != nil }) {
+      members[place.member].presence.mediaEnded()
+    }
+    lookAfter()
+  }
+}

@@ -1,0 +1,158 @@
+internal import AccessTokens
+internal import Model
+internal import Negotiation
+
+/// All that a room knows: who is in it, what they publish, and which slot of whom shows which track.
+///
+/// A value: it hears what happens by `handle` and answers by what is to be done. Whoever owns it performs that, in order,
+/// and answers its questions before the next effect.
+struct RoomState: Sendable {
+  let id: RoomID
+  let name: String
+  let created: WallTime
+  let terms: RoomTerms
+  var settings: RoomSettings
+  /// In the order in which they came.
+  var members: [Member] = []
+  /// What each identity has spent.
+  var allowances = AllowanceTable<String, Allowance>(capacity: 4_096)
+  var random: RandomSource
+  var speakers = SpeakerDetector()
+  /// As last said.
+  var speaking: [Speaker] = []
+  /// Tracks whose packets have ceased to come.
+  var stalled: Set<TrackID> = []
+  var lastEvent = 0
+  /// Why every session ends, once that is so.
+  var closed: LeaveReason?
+  /// Until when those who are in may stay.
+  var deadline: WallTime?
+
+  /// The moment of the input that is being handled.
+  private(set) var now: Instant
+  private var effects: [RoomEffect] = []
+
+  /// - Parameter random: draws ids and what descriptions need.
+  init(
+    id: RoomID, name: String, settings: RoomSettings, terms: RoomTerms, random: RandomSource, created: WallTime,
+    now: Instant
+  ) {
+    self.id = id
+    self.name = name
+    self.created = created
+    self.settings = settings
+    self.terms = terms
+    self.random = random
+    self.now = now
+  }
+
+  var info: RoomInfo { RoomInfo(id: id, name: name, metadata: settings.metadata) }
+  var wallTime: WallTime { WallTime(terms.epoch.ntp(at: now)) }
+
+  /// - Returns: what is to be done, in that order.
+  mutating func handle(_ input: RoomInput, now: Instant) -> [RoomEffect] {
+    self.now = now
+    switch input {
+    case .start: start()
+    case .finish: if lastEvent > 0 { record(.roomFinished) }
+    case .join(let newcomer, let isForbidden): join(newcomer, isForbidden: isForbidden)
+    case .request(let id, let request): handle(request, of: id)
+    case .administration(let request): handle(request)
+    case .drain(let deadline):
+      self.deadline = deadline
+      emit(.notifyAll(.draining(deadline: deadline)))
+    case .close(let reason): close(reason)
+    case .media(let events): take(events)
+    case .samples(let samples): take(samples)
+    case .alarm: lookAfter()
+    case .prepared(let proposal, let key, let local): go(on: proposal, key, local)
+    case .overloaded: reply(.offerRefused(.overloaded))
+    case .missed(let id, let after, let page): resume(id, after: after, page)
+    }
+    defer { effects = [] }
+    return effects
+  }
+
+  // MARK: - What is to be done
+
+  mutating func emit(_ effect: RoomEffect) { effects.append(effect) }
+  mutating func reply(_ reply: RoomReply) { effects.append(.reply(reply)) }
+
+  mutating func notify(_ member: Int, _ notice: ParticipantNotice) {
+    effects.append(.notify(members[member].id, notice))
+  }
+
+  mutating func log(_ message: String, of member: Int, _ fields: [String: String] = [:]) {
+    let own = ["room": name, "identity": members[member].identity]
+    effects.append(.log(message, own.merging(fields) { first, _ in first }))
+  }
+
+  /// Numbers an event, for the journal and for everybody who is in.
+  private mutating func record(
+    _ kind: RoomEvent.Kind, _ participant: EventParticipant?, _ track: TrackInfo?, _ reason: LeaveReason?
+  ) {
+    lastEvent += 1
+    effects.append(
+      .record(
+        RoomEvent(
+          id: lastEvent, time: wallTime, room: info, kind: kind, participant: participant, track: track,
+          reason: reason)))
+  }
+
+  mutating func record(_ kind: RoomEvent.Kind) { record(kind, nil, nil, nil) }
+
+  /// An event about a participant, who is not hidden.
+  mutating func record(_ kind: RoomEvent.Kind, of member: Int) {
+    record(kind, .whole(members[member].info), nil, nil)
+  }
+
+  /// Everybody has heard of a track's publisher: its event says no more than which one it is.
+  mutating func record(_ kind: RoomEvent.Kind, of member: Int, track: TrackInfo) {
+    record(kind, .named(ParticipantName(members[member])), track, nil)
+  }
+
+  mutating func record(joined participant: ParticipantInfo) {
+    record(.participantJoined, .whole(participant), nil, nil)
+  }
+
+  mutating func record(left member: Member, _ reason: LeaveReason) {
+    record(.participantLeft, .whole(member.info), nil, reason)
+  }
+
+  // MARK: - Finding
+
+  func member(_ id: ParticipantID) -> Int? { members.firstIndex { $0.id == id } }
+  func member(of identity: String) -> Int? { members.firstIndex { $0.identity == identity } }
+
+  /// What a member's identity may spend, whichever session it spends it in.
+  @discardableResult
+  mutating func spend<Result>(_ member: Int, _ body: (inout Allowance) -> Result) -> Result {
+    allowances.use(members[member].identity, now: now, body)
+  }
+}
+
+/// What a room goes by that is no part of its state: of this process and its configuration.
+struct RoomTerms: Sendable {
+  /// Of settings of which nothing is said.
+  var defaults = RoomSettings()
+  /// Participants that any room takes at most.
+  var participantLimit: Int
+  /// How long a session lives on without a socket.
+  var reconnectGrace: Duration
+  /// What is negotiated with everybody.
+  var policy: NegotiationPolicy
+  /// The server's time line.
+  var epoch: Epoch
+
+  var stateBudget: StateBudget { StateBudget(participants: participantLimit) }
+
+  /// A room's own limits stay below the server's.
+  func check(_ settings: RoomSettings) throws(AdministrationError) {
+    #if PLANTED_DEFECTS
+      let most = PlantedDefect.isOn(.aboveTheServer) ? .max : participantLimit
+    #else
+      let most = participantLimit
+    #endif
+    if let requested = settings.maxParticipants, requested > most { throw .aboveLimit("maxParticipants", most) }
+  }
+}

@@ -1,0 +1,68 @@
+internal import AccessTokens
+internal import Model
+internal import Negotiation
+
+/// One way on which a participant's media comes and goes: a peer of the media plane, once something was agreed
+/// on, with what it publishes and what it is to get.
+struct Transport: Sendable {
+  /// Of one participant at once; each has tables of its own in a worker.
+  static let limit = 4
+
+  let id: TransportID
+  let role: TransportRole
+  /// What was agreed on so far; nil before the first description.
+  var negotiator: Negotiator?
+  /// The peer of the media plane; nil while no section is agreed on.
+  var peer: PeerKey?
+  /// The place of a peer that an offer of ours is about, until it is answered.
+  var reserved: PeerKey?
+  /// The slots that our own offers bring.
+  var plan = OfferPlan()
+  /// As sampled last.
+  var bitrates = Bitrates()
+  var published: [PublishedTrack] = []
+  var slots = SlotPolicy()
+  /// What was last said of tracks that aren't active; of the others nothing was said.
+  var announced: [TrackID: StreamState] = [:]
+  /// Tracks that are no longer allowed, whose sections are still agreed on.
+  var withdrawn: [TrackKey: TrackSource] = [:]
+  /// Sections that were requested and haven't come.
+  var requested = SlotCount()
+
+  init(id: TransportID, role: TransportRole) {
+    self.id = id
+    self.role = role
+  }
+
+  /// The track that comes in that section of the description, as agreed on last.
+  func key(ofSection index: Int) -> TrackKey? {
+    guard let peer, let sections = negotiator?.sections, sections.indices.contains(index),
+      let receive = sections[index].receive
+    else { return nil }
+    return TrackKey(peer: peer, index: receive.index)
+  }
+
+  /// Every slot with what it shows; none before anything is agreed on.
+  var assignments: [SlotAssignment] {
+    peer == nil ? [] : slots.slots.map { SlotAssignment(mid: $0.mid, track: $0.track) }
+  }
+}
+
+/// Slots of each kind.
+struct SlotCount: Equatable, Sendable {
+  var audio = 0
+  var video = 0
+
+  var isZero: Bool { audio == 0 && video == 0 }
+}
+
+/// A participant's track, as the media plane knows it.
+struct PublishedTrack: Sendable {
+  /// Who has muted it, too: it stands here alone.
+  var info: TrackInfo
+  let key: TrackKey
+  let mid: String
+  /// Of its packets; before the first, what the description makes likely.
+  var codec: CodecFormat?
+  var hasStarted = false
+}
