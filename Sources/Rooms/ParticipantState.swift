@@ -100,4 +100,6 @@ public enum JoinError: Error, Equatable, Sendable {
   case noRoom
   /// The identity was removed from the room, and the token is not known to be of after that.
   case removed
+  /// The identity has come and gone, or asked, too often in this room.
+  case tooOften
 }

@@ -14,6 +14,8 @@ public struct RoomCounts: Sendable {
   public var refusedNoRoom: UInt64 = 0
   /// Refused because the identity was removed after its token was issued.
   public var refusedRemoved: UInt64 = 0
+  /// Refused because the identity has spent too much in the room to come again.
+  public var refusedTooOften: UInt64 = 0
 
   public init() {}
 
@@ -24,6 +26,7 @@ public struct RoomCounts: Sendable {
     case .full: refusedFull &+= 1
     case .noRoom: refusedNoRoom &+= 1
     case .removed: refusedRemoved &+= 1
+    case .tooOften: refusedTooOften &+= 1
     }
     return error
   }

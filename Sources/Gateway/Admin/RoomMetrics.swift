@@ -33,6 +33,7 @@ enum RoomMetrics {
         .init(counts.refusedDraining, ("reason", "draining")),
         .init(counts.refusedNoRoom, ("reason", "noRoom")),
         .init(counts.refusedRemoved, ("reason", "removed")),
+        .init(counts.refusedTooOften, ("reason", "tooOften")),
       ])
   }
 }

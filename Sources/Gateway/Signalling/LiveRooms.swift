@@ -25,6 +25,7 @@ public struct LiveRooms: RoomService {
       case .draining: throw RoomRefusal(.unavailable, "The server is shutting down")
       case .noRoom: throw RoomRefusal(.roomNotFound, "There is no such room")
       case .removed: throw RoomRefusal(.tokenRemoved, AccessTokenRefusal.removed.message)
+      case .tooOften: throw RoomRefusal(.rateLimited, RequestError.tooOften.description)
       case .full(let limit): throw RoomRefusal(.roomFull, "All \(limit) places are taken")
       }
     }

@@ -1,6 +1,10 @@
 internal import CMicroHTTPD
 internal import Glibc
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// Requests that are not served: each has one answer, after which the connection closes.
 extension ServerLoop {
   func refuse(_ connection: Connection, _ handle: OpaquePointer, _ refusal: RequestRefusal) -> Bool {
@@ -25,6 +29,9 @@ extension ServerLoop {
   ///
   /// Whose request it is isn't said: it is the one whose head has been read to its end and wasn't handed out.
   func saidSomething() {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.refusedTwice) { return }
+    #endif
     let refused = reading.values.first { $0.handle.map(roost_mhd_has_head) ?? false }
     guard let refused, let handle = refused.handle else { return }
     reading[refused.id] = nil

@@ -10,13 +10,6 @@ final class Member {
   let joined: WallTime
   /// The native door's is the first; others come and go.
   var transports = [Transport()]
-  /// What others pay for: offers, subscriptions, mutes, updates.
-  var requests = Budget(rate: 20, burst: 100)
-  /// Bytes of offers, which are read and matched before anything is known of them.
-  var offers = Budget(rate: 65_536, burst: 524_288)
-  var messages = Budget(rate: 100, burst: 200)
-  /// Bytes of messages.
-  var volume = Budget(rate: 262_144, burst: 1_048_576)
   /// As told last; and when, so that it doesn't flap.
   var quality: (value: ConnectionQuality, since: Instant)?
   var presence: Presence
@@ -48,14 +41,6 @@ final class Member {
       }
     #endif
     return grants.mayPublish(source, as: kind)
-  }
-
-  /// What an event costs that carries the member's state to everybody: one request for each 8 KiB of it.
-  var eventCost: Double {
-    let texts = info.attributes.reduce((info.metadata ?? "").jsonBytes) {
-      $0 + $1.key.jsonBytes + $1.value.jsonBytes
-    }
-    return 1 + (Double(texts) / 8_192).rounded(.down)
   }
 
   var bitrates: Bitrates { transports.map(\.bitrates).reduce(Bitrates(), +) }
@@ -122,6 +107,16 @@ struct PublishedTrack {
   /// Of its packets; before the first, what the description makes likely.
   var codec: CodecFormat?
   var hasStarted = false
+}
+
+extension ParticipantInfo {
+  /// What an event costs that carries this to everybody: one request, and one for each 8 KiB of it.
+  var eventCost: Double {
+    let texts = attributes.reduce((metadata ?? "").jsonBytes) {
+      $0 + $1.key.jsonBytes + $1.value.jsonBytes
+    }
+    return 1 + (Double(texts) / 8_192).rounded(.down)
+  }
 }
 
 extension TrackInfo {

@@ -37,8 +37,15 @@ extension Room {
   /// - Parameter saysWho: everybody gets an event with the member's state.
   private func asking(_ id: ParticipantID, saysWho: Bool = false) throws(RequestError) -> Member {
     guard let member = member(id) else { throw .gone }
-    guard member.requests.take(upTo: saysWho ? member.eventCost : 1, now: now) else { throw .tooOften }
+    guard spend(member, { $0.requests.take(upTo: saysWho ? member.info.eventCost : 1, now: now) }) else {
+      throw .tooOften
+    }
     return member
+  }
+
+  /// What the member's identity may spend, whichever session it spends it in.
+  func spend<Result>(_ member: Member, _ body: (inout Allowance) -> Result) -> Result {
+    allowances.use(member.info.identity, now: now, body)
   }
 
   // MARK: - Oneself
@@ -72,9 +79,10 @@ extension Room {
     guard let member = member(id) else { throw .gone }
     guard member.grants.canPublishData else { throw .notAllowed("messages (canPublishData)") }
     guard payload.utf8.count <= Self.payloadLimit else { throw .tooLarge("payload") }
-    guard member.messages.take(now: now), member.volume.take(Double(payload.utf8.count), now: now) else {
-      throw .tooOften
+    let isPaid = spend(member) {
+      $0.messages.take(now: now) && $0.volume.take(Double(payload.utf8.count), now: now)
     }
+    guard isPaid else { throw .tooOften }
     #if PLANTED_DEFECTS
       let isHidden = member.grants.hidden && !PlantedDefect.isOn(.hiddenSender)
     #else

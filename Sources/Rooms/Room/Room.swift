@@ -18,6 +18,8 @@ actor Room {
   let directory: RoomDirectory
   let log: Log
   var members: [Member] = []
+  /// By identity.
+  var allowances = AllowanceTable<String, Allowance>(capacity: 4_096)
   var random: RandomSource
   var speakers = SpeakerDetector()
   /// As told last.
@@ -51,20 +53,25 @@ actor Room {
   // MARK: - Coming and going
 
   /// - Returns: the session, whose state is that of its `lastEvent`; what comes after is told by its notices.
-  /// - Throws: `removed`: an administrator was faster.
+  /// - Throws: `removed`: an administrator was faster. `tooOften`: the identity has spent too much here to come again; what
+  ///   session it has stays.
   func join(_ newcomer: Newcomer) throws(JoinError) -> ParticipantSession {
     // Asked here as well as at the door: a removal may have come between the two.
     guard !directory.isForbidden(newcomer.identity, in: info.name, issued: newcomer.issued) else {
       throw .removed
     }
-    if let old = members.first(where: { $0.info.identity == newcomer.identity }) {
-      end(old, reason: .duplicateIdentity)
-    }
-    start()
     let participant = ParticipantInfo(
       id: ParticipantID(&random), identity: newcomer.identity, name: newcomer.name,
       metadata: newcomer.metadata, attributes: newcomer.attributes, permissions: newcomer.grants.permissions,
       tracks: [])
+    let isPaid = allowances.use(newcomer.identity, now: now) {
+      $0.requests.take(upTo: participant.eventCost, now: now)
+    }
+    guard isPaid else { throw .tooOften }
+    if let old = members.first(where: { $0.info.identity == newcomer.identity }) {
+      end(old, reason: .duplicateIdentity)
+    }
+    start()
     #if PLANTED_DEFECTS
       let others = members.filter { PlantedDefect.isOn(.hiddenPresent) || !$0.grants.hidden }
     #else
@@ -103,6 +110,9 @@ actor Room {
 
   func end(_ member: Member, reason: LeaveReason) {
     guard members.contains(where: { $0 === member }) else { return }
+    // That it goes, and each track that ends with it.
+    let cost = member.info.eventCost * Double(1 + member.info.tracks.count)
+    spend(member) { $0.requests.owe(cost, now: now) }
     for transport in member.transports {
       unpublish(transport.published, of: member, transport)
       // Its place is given back when the media plane says that it is gone.
