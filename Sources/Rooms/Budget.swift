@@ -1,7 +1,7 @@
 internal import Model
 
 /// How often somebody may ask: a bucket that fills at an even rate.
-struct Budget {
+struct Budget: Sendable {
   private let rate: Double
   private let burst: Double
   private var left: Double
@@ -21,10 +21,26 @@ struct Budget {
 
   /// - Returns: false, and nothing is taken, when there isn't enough.
   mutating func take(_ amount: Double = 1, now: Instant) -> Bool {
-    if let at { left = min(burst, left + max(0, Double(now.nanoseconds - at.nanoseconds)) / 1e9 * rate) }
-    at = now
+    refill(now: now)
     guard left >= amount else { return false }
     left -= amount
     return true
+  }
+
+  /// Takes it where nobody can be refused any more: what isn't there is owed. Never more than there can be at once.
+  mutating func owe(_ amount: Double, now: Instant) {
+    refill(now: now)
+    left -= min(amount, burst)
+  }
+
+  private mutating func refill(now: Instant) {
+    if let at { left = min(burst, left + max(0, Double(now.nanoseconds - at.nanoseconds)) / 1e9 * rate) }
+    at = now
+  }
+
+  /// When nothing is missing any more.
+  var fullAt: Instant {
+    guard let at else { return Instant(nanoseconds: .min) }
+    return at.advanced(byNanoseconds: Int64(((burst - left) / rate * 1e9).rounded(.up)))
   }
 }

@@ -19,7 +19,7 @@ struct SignallingSessionTests {
 
     init(
       _ room: TestRoom = TestRoom(), authorized: AccessToken? = nil, tokens: ResumeTokens = ResumeTokens(),
-      path: String = "demo", now: @escaping @Sendable () -> Int = { 0 },
+      intakes: Intakes = Intakes(), path: String = "demo", now: @escaping @Sendable () -> Int = { 0 },
       pause: (@Sendable (Duration) async throws -> Void)? = nil
     ) {
       self.room = room
@@ -44,7 +44,8 @@ struct SignallingSessionTests {
         let fresh = token.renewed(at: now(), grants: grants)
         return ("fresh \(fresh.expires)", fresh)
       }
-      let session = SignallingConnection(socket: socket, terms: terms, rooms: room, tokens: tokens)
+      let session = SignallingConnection(
+        socket: socket, terms: terms, rooms: room, tokens: tokens, intakes: intakes)
       self.session = Task { await session.run(authorized: authorized) }
     }
 
@@ -271,6 +272,30 @@ struct SignallingSessionTests {
       let most = 61 * IntakeBudget.rate + IntakeBudget.burst + Double(size)
       #expect(read <= most && read >= most * 0.9, "\(size)")
     }
+  }
+
+  @Test func `who comes again is read no faster than who stays`() async throws {
+    let intakes = Intakes()
+    let waits = Mutex<[Duration]>([])
+    for round in 0..<3 {
+      var client = Client(
+        intakes: intakes,
+        pause: { time in
+          guard time < .seconds(5) else { return try await Task.sleep(for: .seconds(60)) }
+          waits.withLock { $0.append(time) }
+        })
+      _ = try await client.ask(#"{"type":"auth","token":"good"}"#)
+      // A good half of what may be said at once.
+      for _ in 0..<5 {
+        let text = String(repeating: " ", count: 250_000)
+        #expect(try await client.ask(#"{"type":"ping"}"# + text) == ["type": "pong"])
+      }
+      client.socket.hangUp()
+      await client.session.value
+      // The clock stands: the second round goes beyond it, and so does all of the third.
+      #expect(waits.withLock { $0.count } == [0, 2, 7][round])
+    }
+    #expect(intakes.charge(100, room: "demo", identity: "another", now: Instant(nanoseconds: 0)) == .zero)
   }
 
   @Test func `requests are done in order, and answered where they had an id`() async throws {

@@ -13,13 +13,6 @@ final class Member {
   let joined: WallTime
   /// The native door's is the first; others come and go.
   var transports = [Transport()]
-  /// What others pay for: offers, subscriptions, mutes, updates.
-  var requests = Budget(rate: 20, burst: 100)
-  /// Bytes of offers, which are read and matched before anything is known of them.
-  var offers = Budget(rate: 65_536, burst: 524_288)
-  var messages = Budget(rate: 100, burst: 200)
-  /// Bytes of messages.
-  var volume = Budget(rate: 262_144, burst: 1_048_576)
   /// As told last; and when, so that it doesn't flap.
   var quality: (value: ConnectionQuality, since: Instant)?
   var presence: Presence

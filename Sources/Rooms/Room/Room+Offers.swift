@@ -15,9 +15,8 @@ extension Room {
   ) throws(OfferError) -> OfferAnswer {
     guard let member = member(id) else { throw .gone }
     // What it costs to read and to match, before it is done.
-    guard member.offers.take(Double(max(sdp.utf8.count, Self.smallestOffer)), now: now) else {
-      throw .tooOften
-    }
+    let size = Double(max(sdp.utf8.count, Self.smallestOffer))
+    guard spend(member, { $0.offers.take(size, now: now) }) else { throw .tooOften }
     let description: SessionDescription
     do throws(SDPError) { description = try SessionDescription(parsing: sdp) } catch {
       throw .malformed(error)
@@ -25,8 +24,7 @@ extension Room {
     let transport = member.native
     let review = try OfferReview(description, tracks, of: member, on: transport)
     // What others notice of it.
-    let cost = 1 + Double(review.changes)
-    guard member.requests.take(upTo: cost, now: now) else { throw .tooOften }
+    guard spend(member, { $0.requests.take(upTo: 1 + Double(review.changes), now: now) }) else { throw .tooOften }
 
     let answer = try negotiate(description, review, member, transport)
     let published = publish(answer.agreement, review, member, transport)

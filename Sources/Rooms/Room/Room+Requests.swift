@@ -37,8 +37,13 @@ extension Room {
 
   private func asking(_ id: ParticipantID) throws(RequestError) -> Member {
     guard let member = member(id) else { throw .gone }
-    guard member.requests.take(now: now) else { throw .tooOften }
+    guard spend(member, { $0.requests.take(now: now) }) else { throw .tooOften }
     return member
+  }
+
+  /// What the member's identity may spend, whichever session it spends it in.
+  func spend<Result>(_ member: Member, _ body: (inout Allowance) -> Result) -> Result {
+    allowances.use(member.info.identity, now: now, body)
   }
 
   // MARK: - Oneself
@@ -62,7 +67,8 @@ extension Room {
     do throws(StateExcess) { bytes = try review(info, of: member) } catch { throw RequestError(error) }
     guard info != member.info else { return }
     // What everybody is about to be sent costs one request for each 8 KiB more.
-    guard member.requests.take(upTo: Double(bytes / 8_192), now: now) else { throw .tooOften }
+    let cost = StateBudget.eventCost(bytes) - 1
+    guard spend(member, { $0.requests.take(upTo: cost, now: now) }) else { throw .tooOften }
     member.describe(info, bytes)
     if !member.grants.hidden { record(.participantUpdated, participant: info) }
   }
@@ -75,9 +81,10 @@ extension Room {
     guard let member = member(id) else { throw .gone }
     guard member.grants.canPublishData else { throw .notAllowed("messages (canPublishData)") }
     guard payload.utf8.count <= Self.payloadLimit else { throw .tooLarge("payload") }
-    guard member.messages.take(now: now), member.volume.take(Double(payload.utf8.count), now: now) else {
-      throw .tooOften
+    let isPaid = spend(member) {
+      $0.messages.take(now: now) && $0.volume.take(Double(payload.utf8.count), now: now)
     }
+    guard isPaid else { throw .tooOften }
     #if PLANTED_DEFECTS
       let isHidden = member.grants.hidden && !PlantedDefect.isOn(.hiddenSender)
     #else
