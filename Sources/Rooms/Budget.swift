@@ -27,7 +27,7 @@ struct Budget: Sendable {
     return true
   }
 
-  /// Takes it where nobody can be refused any more: what isn't there is owed. Never more than there can be at once.
+  /// Takes it where it is too late to refuse: what isn't there is owed. Never more than there can be at once.
   mutating func owe(_ amount: Double, now: Instant) {
     refill(now: now)
     left -= min(amount, burst)
