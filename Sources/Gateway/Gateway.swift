@@ -47,6 +47,7 @@ public struct Gateway: HTTPHandler {
   private let configuration: GatewayConfiguration
   private let rooms: (any RoomService)?
   private let tokens = ResumeTokens()
+  private let intakes = Intakes()
   private let rest: RESTDoor?
 
   /// - Parameters:
@@ -132,9 +133,10 @@ public struct Gateway: HTTPHandler {
       return .refuse(Problem.response(401, "token-malformed", "The Authorization header has no Bearer token"))
     }
     return .accept(subprotocol: Self.subprotocol, greets: authorized == nil) {
-      [authorized, terms, tokens] socket in
-      await SignallingConnection(socket: socket, terms: terms, rooms: rooms, tokens: tokens)
-        .run(authorized: authorized)
+      [authorized, terms, tokens, intakes] socket in
+      await SignallingConnection(
+        socket: socket, terms: terms, rooms: rooms, tokens: tokens, intakes: intakes
+      ).run(authorized: authorized)
     }
   }
 

@@ -128,6 +128,8 @@
     case pendingCount = "pending-count"
     // MARK: - HTTPServer
 
+    /// A request that libmicrohttpd refuses is left to it.
+    case refusedTwice = "refused-twice"
     /// A chunked body past its bound is read on, and thrown away.
     case bodyReadOn = "body-read-on"
     /// What a zero byte cuts off a field's value isn't missed.
@@ -152,6 +154,8 @@
     case hiddenPermissions = "hidden-permissions"
     /// Who comes is told of those who are hidden.
     case hiddenPresent = "hidden-present"
+    /// What was spent is forgotten at once.
+    case allowanceForgotten = "allowance-forgotten"
     /// A message names who is hidden as its sender.
     case hiddenSender = "hidden-sender"
     /// The quality of who is hidden is told to all.

@@ -134,4 +134,6 @@ public enum JoinError: Error, Equatable, Sendable {
   case removed
   /// The token's metadata and attributes are more than the room has place for.
   case tooLarge(StateExcess)
+  /// The identity has come and gone, or asked, too often in this room.
+  case tooOften
 }

@@ -16,6 +16,8 @@ public struct RoomCounts: Sendable {
   public var refusedRemoved: UInt64 = 0
   /// Refused because of more metadata and attributes than the room has place for.
   public var refusedTooLarge: UInt64 = 0
+  /// Refused because the identity has spent too much in the room to come again.
+  public var refusedTooOften: UInt64 = 0
 
   public init() {}
 
@@ -27,6 +29,7 @@ public struct RoomCounts: Sendable {
     case .noRoom: refusedNoRoom &+= 1
     case .removed: refusedRemoved &+= 1
     case .tooLarge: refusedTooLarge &+= 1
+    case .tooOften: refusedTooOften &+= 1
     }
     return error
   }

@@ -167,18 +167,18 @@ public final class RoomDirectory: Sendable {
       state.deadlines[name] = nil
       state.sessions[name, default: Attendance()].begin(identity)
       state.sessionCount += 1
-      state.counts.sessionsStarted += 1
       return .success(room)
     }
     let room = try found.get()
     do throws(JoinError) {
-      return try await room.join(
+      let session = try await room.join(
         Newcomer(
           identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants,
           issued: issued))
+      state.withLock { $0.counts.sessionsStarted += 1 }
+      return session
     } catch {
-      let reason: LeaveReason = error == .removed ? .removed : .left
-      if sessionEnded(of: identity, in: name, reason: reason) { await room.finish() }
+      if sessionEnded(of: identity, in: name, reason: nil) { await room.finish() }
       throw state.withLock { $0.counts.refuse(error) }
     }
   }
@@ -202,13 +202,14 @@ public final class RoomDirectory: Sendable {
   }
 
   /// A session that `join` began is over: a room without any goes, at once or after a while.
+  /// - Parameter reason: nil: it was refused, and never a session.
   /// - Returns: whether the room has gone.
-  func sessionEnded(of identity: String, in name: String, reason: LeaveReason) -> Bool {
+  func sessionEnded(of identity: String, in name: String, reason: LeaveReason?) -> Bool {
     let (waiting, isOver) = state.withLock { state -> ([CheckedContinuation<Void, Never>], Bool) in
       guard var attendance = state.sessions[name] else { return ([], false) }
       attendance.end(identity)
       let isEmpty = attendance.count == 0
-      state.counts.sessionsEnded[reason, default: 0] += 1
+      if let reason { state.counts.sessionsEnded[reason, default: 0] += 1 }
       state.sessions[name] = isEmpty ? nil : attendance
       state.sessionCount -= 1
       let patience = state.settings[name]?.departureTimeout ?? 0

@@ -19,7 +19,7 @@ struct SignallingSessionTests {
 
     init(
       _ room: TestRoom = TestRoom(), authorized: AccessToken? = nil, tokens: ResumeTokens = ResumeTokens(),
-      path: String = "demo", now: @escaping @Sendable () -> Int = { 0 },
+      intakes: Intakes = Intakes(), path: String = "demo", now: @escaping @Sendable () -> Int = { 0 },
       pause: (@Sendable (Duration) async throws -> Void)? = nil
     ) {
       self.room = room
@@ -44,7 +44,8 @@ struct SignallingSessionTests {
         let fresh = token.renewed(at: now(), grants: grants)
         return ("fresh \(fresh.expires)", fresh)
       }
-      let session = SignallingConnection(socket: socket, terms: terms, rooms: room, tokens: tokens)
+      let session = SignallingConnection(
+        socket: socket, terms: terms, rooms: room, tokens: tokens, intakes: intakes)
       self.session = Task { await session.run(authorized: authorized) }
     }
 
@@ -246,30 +247,6 @@ struct SignallingSessionTests {
       await client.session.value
       #expect(client.socket.closeCode == (text.contains("auth") || text == "{}" ? 4004 : 4002), "\(text)")
       #expect(client.room.first == nil, "\(text)")
-    }
-  }
-
-  @Test func `a client that says more than its share is read more slowly`() {
-    var budget = IntakeBudget()
-    var now = Instant(nanoseconds: 1)
-    // A page's messages, offers of 40 kB among them, are never slowed.
-    for _ in 0..<20 {
-      for _ in 0..<4 { #expect(budget.charge(40_000, now: now) == .zero) }
-      for _ in 0..<50 { #expect(budget.charge(100, now: now) == .zero) }
-      now = now + .seconds(1)
-    }
-    // A flood is: as much as the rate allows, however short the messages are.
-    for size in [0, 20, 1_000, 262_144] {
-      now = now + .seconds(60)
-      var read = 0.0
-      let start = now
-      // More turns than there can be, unless messages cost nothing.
-      for _ in 0..<100_000 where now - start < .seconds(60) {
-        now = now + budget.charge(size, now: now)
-        read += Double(size) + IntakeBudget.message
-      }
-      let most = 61 * IntakeBudget.rate + IntakeBudget.burst + Double(size)
-      #expect(read <= most && read >= most * 0.9, "\(size)")
     }
   }
 

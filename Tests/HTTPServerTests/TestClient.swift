@@ -102,6 +102,16 @@ final class TestClient {
     }
   }
 
+  /// All that still comes until the far end closes.
+  func readToEnd() throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    do {
+      while true { bytes += try read(1) }
+    } catch ClientError.ended {
+      return bytes
+    }
+  }
+
   func frame() throws -> (opcode: UInt8, payload: [UInt8]) {
     let head = try read(2)
     var size = Int(head[1])

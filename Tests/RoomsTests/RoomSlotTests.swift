@@ -57,7 +57,7 @@ struct RoomSlotTests {
     let server = try TestServer()
     for number in 0..<36 {
       let publisher = try await server.join("publisher \(number)", subscribes: false)
-      _ = try await publisher.offer(Array(repeating: .video, count: 32))
+      _ = try await publisher.offer(Array(repeating: .audio, count: 32))
     }
     let subscriber = try await server.join("subscriber")
     #expect(subscriber.known.count == 36 * 32 && subscriber.known.count > ParticipantSession.noticeLimit)

@@ -190,8 +190,7 @@ struct RoomTests {
     let server = try Server(participants: 5_000)
     let sleeper = try await server.join("sleeper")
     for number in 0..<ParticipantSession.noticeLimit {
-      let guest = try await server.join("guest")
-      _ = number
+      let guest = try await server.join("guest\(number % 64)")
       if number % 2 == 0 { await guest.session.leave() }
     }
     var count = 0

@@ -34,6 +34,7 @@ enum RoomMetrics {
         .init(counts.refusedNoRoom, ("reason", "noRoom")),
         .init(counts.refusedRemoved, ("reason", "removed")),
         .init(counts.refusedTooLarge, ("reason", "tooLarge")),
+        .init(counts.refusedTooOften, ("reason", "tooOften")),
       ])
   }
 }

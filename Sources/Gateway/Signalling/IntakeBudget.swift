@@ -1,11 +1,12 @@
 internal import Model
 internal import Rooms
 
-/// What one socket's messages may cost, whatever is in them: each is charged before it is read.
+/// What one participant's messages may cost, whatever is in them: each is charged before it is read. Until it is known
+/// who speaks, a socket has a budget of its own.
 ///
 /// A client that says more than its share is read more slowly, so that nothing of what it says is lost; what it goes on
 /// sending waits in its own connection, within bounds.
-struct IntakeBudget: Sendable {
+struct IntakeBudget: Refilling {
   /// Units a second, and at once. A unit is what a byte costs that is only looked at.
   static let rate = 524_288.0
   static let burst = 2_097_152.0
@@ -14,6 +15,11 @@ struct IntakeBudget: Sendable {
 
   private var left = Self.burst
   private var at: Instant?
+
+  var fullAt: Instant {
+    guard let at else { return Instant(nanoseconds: .min) }
+    return at.advanced(byNanoseconds: Int64(((Self.burst - left) / Self.rate * 1e9).rounded(.up)))
+  }
 
   /// Charges a message of so many bytes.
   /// - Returns: how long its reader waits before it reads; zero where there is enough.

@@ -27,6 +27,7 @@ public struct LiveRooms: RoomService {
       case .noRoom: throw RoomRefusal(.roomNotFound, "There is no such room")
       case .removed: throw RoomRefusal(.tokenRemoved, AccessTokenRefusal.removed.message)
       case .tooLarge(let excess): throw RoomRefusal(.tooLarge, excess.description)
+      case .tooOften: throw RoomRefusal(.rateLimited, RequestError.tooOften.description)
       case .full(let limit): throw RoomRefusal(.roomFull, "All \(limit) places are taken")
       }
     }

@@ -23,9 +23,15 @@ package actor SignallingConnection<Socket: TextSocket> {
   /// The first message is being worked on.
   private var isEntering = false
   private var isOver = false
+  /// Of the first message.
   private var budget = IntakeBudget()
+  private let intakes: Intakes
 
-  package init(socket: Socket, terms: SignallingTerms, rooms: any RoomService, tokens: ResumeTokens) {
+  package init(
+    socket: Socket, terms: SignallingTerms, rooms: any RoomService, tokens: ResumeTokens,
+    intakes: Intakes = Intakes()
+  ) {
+    self.intakes = intakes
     self.socket = socket
     self.terms = terms
     self.rooms = rooms
@@ -41,7 +47,7 @@ package actor SignallingConnection<Socket: TextSocket> {
     }
     if let token { await join(token, id: nil) }
     for await text in socket.messages {
-      let wait = budget.charge(text.utf8.count, now: terms.instant())
+      let wait = charge(text.utf8.count)
       if wait > .zero { try? await terms.pause(wait) }
       await receive(text)
       if isOver { break }
@@ -49,6 +55,12 @@ package actor SignallingConnection<Socket: TextSocket> {
     watch.cancel()
     isOver = true
     if let (session, line) = served { await session.hungUp(line, inGoodOrder: socket.heardClose) }
+  }
+
+  private func charge(_ bytes: Int) -> Duration {
+    guard let (session, _) = served else { return budget.charge(bytes, now: terms.instant()) }
+    return intakes.charge(
+      bytes, room: terms.room, identity: session.identity, now: terms.instant())
   }
 
   private func enteringTimedOut() {

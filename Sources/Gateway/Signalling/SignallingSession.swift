@@ -30,6 +30,7 @@ actor SignallingSession {
 
   private struct OfferInFlight { let id: RequestID? }
 
+  nonisolated let identity: String
   private let participant: any RoomParticipant
   private let terms: SignallingTerms
   private let tokens: ResumeTokens
@@ -50,6 +51,7 @@ actor SignallingSession {
   init(
     _ participant: any RoomParticipant, token: AccessToken, terms: SignallingTerms, tokens: ResumeTokens
   ) {
+    identity = participant.joined.participant.identity
     self.participant = participant
     self.token = token
     self.terms = terms

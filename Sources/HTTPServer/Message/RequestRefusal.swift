@@ -25,6 +25,17 @@ package enum RequestRefusal: Error, Equatable, Sendable {
     }
   }
 
+  /// The phrase of its status (RFC 9110 §15).
+  var reason: String {
+    switch status {
+    case 413: "Content Too Large"
+    case 426: "Upgrade Required"
+    case 431: "Request Header Fields Too Large"
+    case 501: "Not Implemented"
+    default: "Bad Request"
+    }
+  }
+
   /// The last part of the problem's type (RFC 9457), and what it says to people.
   private var type: String {
     switch self {

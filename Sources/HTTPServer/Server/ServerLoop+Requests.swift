@@ -30,7 +30,8 @@ extension ServerLoop {
         } else if let connection = loop.connections[handle: handle] {
           loop.closed(connection)
         }
-      })
+      },
+      message: { owner, _, _ in ServerLoop.of(owner).saidSomething() })
   }
 
   static func of(_ owner: UnsafeMutableRawPointer?) -> ServerLoop {
@@ -49,6 +50,7 @@ extension ServerLoop {
     connection.isKept = false
     connection.requestLine = .init(target: RequestTarget(bytes), start: target, end: target + bytes.count)
     schedule(connection, Clocks.now() + limits.headTime)
+    reading[connection.id] = connection
   }
 
   /// - Returns: false to end the connection.
@@ -65,8 +67,8 @@ extension ServerLoop {
         #if PLANTED_DEFECTS
           if PlantedDefect.isOn(.bodyReadOn) { return true }
         #endif
-        // Of unannounced length.
-        refuseBody(connection)
+        // Of unannounced length. The caller ends the connection, which then lingers as after any last answer.
+        refuseAtOnce(connection, .bodyTooLarge)
         return false
       }
       connection.body.append(contentsOf: upload)
@@ -81,6 +83,7 @@ extension ServerLoop {
     _ connection: Connection, _ handle: OpaquePointer, method: UnsafePointer<CChar>,
     version: UnsafePointer<CChar>
   ) -> Bool {
+    reading[connection.id] = nil
     do throws(RequestRefusal) {
       // libmicrohttpd ends each part of the line with a zero byte, in place. One that the client sent looks the same,
       // but then the next part doesn't follow at once.
@@ -139,25 +142,7 @@ extension ServerLoop {
     }
   }
 
-  private func refuse(
-    _ connection: Connection, _ handle: OpaquePointer, _ refusal: RequestRefusal
-  ) -> Bool {
-    counters.refusedRequests["\(refusal)", default: 0] &+= 1
-    return answer(connection, handle, refusal.response, closing: true)
-  }
-
-  /// Answers before the body has ended, where libmicrohttpd takes no answer: nothing else is being written, so the answer
-  /// goes to the socket directly. The caller ends the connection, which then lingers as after any last answer.
-  private func refuseBody(_ connection: Connection) {
-    let refusal = RequestRefusal.bodyTooLarge
-    counters.refusedRequests["\(refusal)", default: 0] &+= 1
-    counters.answers[refusal.status, default: 0] &+= 1
-    let bytes = refusal.response.text(reason: "Content Too Large")
-    // A client that doesn't read has no answer, only the end.
-    _ = send(connection.descriptor, bytes, bytes.count, SocketFlags.dontWait | SocketFlags.noSignal)
-  }
-
-  private func answer(
+  func answer(
     _ connection: Connection, _ handle: OpaquePointer, _ response: HTTPResponse, closing: Bool
   ) -> Bool {
     guard let made = response.made(closing: closing || draining) else { return false }

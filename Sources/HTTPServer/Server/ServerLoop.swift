@@ -20,6 +20,8 @@ final class ServerLoop {
   private let tls: TLSContext?
   private var handshakes: AttemptTable
   private var daemon: Daemon?
+  /// Those of whose request the first line has come, and not yet the whole head.
+  var reading: [UInt64: Connection] = [:]
   /// When bodies are next looked at for whether anything still comes of them; not before.
   var nextLookAtBodies = Instant(nanoseconds: .min)
   /// How often libmicrohttpd has called.
@@ -273,6 +275,7 @@ final class ServerLoop {
   /// libmicrohttpd has shut its side and is about to close the socket.
   func closed(_ connection: Connection) {
     connections.unbind(connection)
+    reading[connection.id] = nil
     watch(connection, nil)
     connection.reset()
     connection.socket?.ended(heardClose: connection.frames?.heardClose ?? false)

@@ -19,6 +19,8 @@ actor Room {
   let directory: RoomDirectory
   let log: Log
   var members: [Member] = []
+  /// By identity.
+  var allowances = AllowanceTable<String, Allowance>(capacity: 4_096)
   var random: RandomSource
   var speakers = SpeakerDetector()
   /// As told last.
@@ -52,7 +54,8 @@ actor Room {
   // MARK: - Coming and going
 
   /// - Returns: the session, whose state is that of its `lastEvent`; what comes after is told by its notices.
-  /// - Throws: `removed`: an administrator was faster; `tooLarge`.
+  /// - Throws: `removed`: an administrator was faster. `tooLarge`. `tooOften`: the identity has spent too much here to come
+  ///   again; what session it has stays.
   func join(_ newcomer: Newcomer) throws(JoinError) -> ParticipantSession {
     // Asked here as well as at the door: a removal may have come between the two.
     guard !directory.isForbidden(newcomer.identity, in: info.name, issued: newcomer.issued) else {
@@ -65,6 +68,10 @@ actor Room {
     let old = members.first { $0.info.identity == newcomer.identity }
     let bytes: Int
     do throws(StateExcess) { bytes = try review(participant, of: old) } catch { throw .tooLarge(error) }
+    let isPaid = allowances.use(newcomer.identity, now: now) {
+      $0.requests.take(upTo: StateBudget.eventCost(bytes), now: now)
+    }
+    guard isPaid else { throw .tooOften }
     if let old { end(old, reason: .duplicateIdentity) }
     start()
     #if PLANTED_DEFECTS
@@ -105,6 +112,9 @@ actor Room {
 
   func end(_ member: Member, reason: LeaveReason) {
     guard members.contains(where: { $0 === member }) else { return }
+    // That it goes, and each track that ends with it.
+    let cost = StateBudget.eventCost(member.stateBytes) + Double(member.info.tracks.count)
+    spend(member) { $0.requests.owe(cost, now: now) }
     for transport in member.transports {
       unpublish(transport.published, of: member, transport)
       // Its place is given back when the media plane says that it is gone.

@@ -17,6 +17,10 @@ struct StateBudget: Sendable {
   /// - Parameter participants: as many as a room takes; all their shares together are half of the pool at most.
   init(participants: Int) { share = min(Self.largestShare, Self.pool / 2 / max(participants, 1)) }
 
+  /// What an event costs that carries so many bytes of a participant's state to everybody: one request, and one for each
+  /// 8 KiB.
+  static func eventCost(_ bytes: Int) -> Double { 1 + Double(bytes / 8_192) }
+
   /// What a participant may have now.
   /// - Parameter others: what each of the others has.
   func limit(beside others: some Sequence<Int>) -> Int {

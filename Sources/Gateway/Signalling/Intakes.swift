@@ -1,0 +1,22 @@
+internal import Model
+internal import Rooms
+internal import Synchronization
+
+/// The budgets of all who speak, by room and identity: another socket, or another session, goes on with the same one.
+package final class Intakes: Sendable {
+  private struct Payer: Hashable {
+    let room: String
+    let identity: String
+  }
+
+  private let table = Mutex(AllowanceTable<Payer, IntakeBudget>(capacity: 16_384))
+
+  package init() {}
+
+  /// - Returns: how long the message's reader waits before it reads it.
+  func charge(_ bytes: Int, room: String, identity: String, now: Instant) -> Duration {
+    table.withLock { table in
+      table.use(Payer(room: room, identity: identity), now: now) { $0.charge(bytes, now: now) }
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Model
+import Synchronization
+import Testing
+
+@testable import Gateway
+
+@Suite("What a client may say", .timeLimit(.minutes(1)))
+struct IntakeBudgetTests {
+  @Test func `a client that says more than its share is read more slowly`() {
+    var budget = IntakeBudget()
+    var now = Instant(nanoseconds: 1)
+    // A page's messages, offers of 40 kB among them, are never slowed.
+    for _ in 0..<20 {
+      for _ in 0..<4 { #expect(budget.charge(40_000, now: now) == .zero) }
+      for _ in 0..<50 { #expect(budget.charge(100, now: now) == .zero) }
+      now = now + .seconds(1)
+    }
+    // A flood is: as much as the rate allows, however short the messages are.
+    for size in [0, 20, 1_000, 262_144] {
+      now = now + .seconds(60)
+      var read = 0.0
+      let start = now
+      // More turns than there can be, unless messages cost nothing.
+      for _ in 0..<100_000 where now - start < .seconds(60) {
+        now = now + budget.charge(size, now: now)
+        read += Double(size) + IntakeBudget.message
+      }
+      let most = 61 * IntakeBudget.rate + IntakeBudget.burst + Double(size)
+      #expect(read <= most && read >= most * 0.9, "\(size)")
+    }
+  }
+
+  @Test func `who comes again is read no faster than who stays`() async throws {
+    let intakes = Intakes()
+    let waits = Mutex<[Duration]>([])
+    for round in 0..<3 {
+      var client = SignallingSessionTests.Client(
+        intakes: intakes,
+        pause: { time in
+          guard time < .seconds(5) else { return try await Task.sleep(for: .seconds(60)) }
+          waits.withLock { $0.append(time) }
+        })
+      _ = try await client.ask(#"{"type":"auth","token":"good"}"#)
+      // A good half of what may be said at once.
+      for _ in 0..<5 {
+        let text = String(repeating: " ", count: 250_000)
+        #expect(try await client.ask(#"{"type":"ping"}"# + text) == ["type": "pong"])
+      }
+      client.socket.hangUp()
+      await client.session.value
+      // The clock stands: the second round goes beyond it, and so does all of the third.
+      #expect(waits.withLock { $0.count } == [0, 2, 7][round])
+    }
+    #expect(intakes.charge(100, room: "demo", identity: "another", now: Instant(nanoseconds: 0)) == .zero)
+  }
+}
