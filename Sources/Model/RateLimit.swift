@@ -8,16 +8,15 @@ public struct RateLimit: Equatable, Sendable {
   /// Nanoseconds in which all of it comes.
   private let span: Int64
   /// When nothing is missing any more; in the past: nothing is.
-  public private(set) var full: Instant
+  public var full: Instant
 
   /// - Parameters:
   ///   - rate: units a second; more than 0.
   ///   - burst: units at once.
-  ///   - full: as another value of the same rate and burst had it.
-  public init(rate: Double, burst: Double, full: Instant = Instant(nanoseconds: .min)) {
+  public init(rate: Double, burst: Double) {
     interval = 1e9 / rate
     span = Self.whole((burst * interval).rounded(.up))
-    self.full = full
+    full = Instant(nanoseconds: .min)
   }
 
   /// What there is at once.

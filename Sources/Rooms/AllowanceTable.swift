@@ -14,9 +14,9 @@ package protocol Refilling: Sendable {
 /// What is full again is forgotten, since it is the same as what was never spent. Where more have spent than there is
 /// room for, a quarter is forgotten, those who owe least: one at a time would cost a look at all for each newcomer.
 package struct AllowanceTable<Key: Hashable & Sendable, Value: Refilling>: Sendable {
-  private var spent: [Key: Value] = [:]
+  var spent: [Key: Value] = [:]
   private let capacity: Int
-  private var swept: Instant?
+  var swept: Instant?
 
   package init(capacity: Int) { self.capacity = capacity }
 

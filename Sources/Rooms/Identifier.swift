@@ -13,9 +13,15 @@ public struct RoomID: Hashable, Sendable {
 public struct ParticipantID: Hashable, Sendable {
   public let text: String
   init(_ random: inout RandomSource) { text = "PA_" + random.alphanumeric(12) }
+
+  /// As it was drawn once.
+  init(known text: String) { self.text = text }
 }
 
 public struct TrackID: Hashable, Sendable {
   public let text: String
   init(_ random: inout RandomSource) { text = "TR_" + random.alphanumeric(12) }
+
+  /// As it was drawn once.
+  init(known text: String) { self.text = text }
 }

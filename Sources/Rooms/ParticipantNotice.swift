@@ -21,8 +21,12 @@ public enum ParticipantNotice: Sendable {
   case data(DataMessage)
   /// The server is about to stop, at the latest then.
   case draining(deadline: WallTime)
-  /// What the new socket has to be told; notices before it were for the old one.
+  /// What a client that comes back has missed; notices before it are not for that client.
   case resumed(ResumedState)
+  /// What concerns another transport than the first: an answer, slots, streams, an offer that is wanted.
+  indirect case on(TransportID, ParticipantNotice)
+  /// Its media is lost, and the session goes on with its other transports.
+  case transportClosed(TransportID)
   /// The session is over; always the last.
   case closed(LeaveReason)
 }
@@ -34,13 +38,11 @@ public struct ResumedState: Sendable {
   /// Of them all, as estimated: less than may wait for a socket.
   static let byteLimit = 2 * 1_024 * 1_024
 
-  /// The number that `resume` was given.
-  public let socket: Int
   /// The last event that all this contains.
   public let lastEvent: Int
   /// Events up to that one, in order.
   public let missed: [RoomEvent]
-  /// Every slot, and every track of one's own.
+  /// Every slot of the first transport, and every track of one's own on it.
   public let slots: [SlotAssignment]
   public let tracks: [(mid: String, track: TrackID)]
   /// What is otherwise told by change only, as it is now.

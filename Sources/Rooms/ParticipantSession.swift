@@ -1,52 +1,70 @@
 public import AccessTokens
-internal import Synchronization
 
-/// One participant's session in a room, as a front door holds it.
+/// One participant's session in a room, as a front door has it.
 public final class ParticipantSession: Sendable {
-  /// So many notices waiting for a slow front door end the session.
-  public static let noticeLimit = 1_024
-
   public let id: ParticipantID
   public let joined: JoinedState
-  /// What the participant is told, in order; ends after `closed`.
-  public let notices: AsyncStream<ParticipantNotice>
-  private let continuation: AsyncStream<ParticipantNotice>.Continuation
-  private let room: Room
-  private let overflowed = Atomic<Bool>(false)
-  /// Half of the places are taken.
-  private let pressed = Atomic<Bool>(false)
+  /// The one that it has from the beginning; nil: it opens them itself.
+  public let transport: ParticipantTransport?
+  let mailbox: NoticeMailbox
+  private let room: any RoomRequests
 
-  init(id: ParticipantID, room: Room, joined: JoinedState) {
-    self.id = id
-    self.room = room
+  /// - Parameters:
+  ///   - role: of the transport that it has from the beginning.
+  ///   - isAttended: the front door reads notices; else there is no socket whose end would end the session.
+  init(joined: JoinedState, role: TransportRole?, isAttended: Bool, room: any RoomRequests) {
+    id = joined.participant.id
     self.joined = joined
-    // One place more, for `closed`.
-    (notices, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.noticeLimit + 1))
+    self.room = room
+    let id = joined.participant.id
+    transport = role.map { ParticipantTransport(id: .first, role: $0, participant: id, room: room) }
+    mailbox = NoticeMailbox(isAttended: isAttended) {
+      // Who can't keep up would live in a wrong picture of the room: better to join again.
+      Task { _ = await room.handle(.request(id, .leave(.connectionLost))) }
+    }
   }
+
+  /// What the participant is to know, in order; ends after `closed`.
+  public var notices: AsyncStream<ParticipantNotice> { mailbox.notices }
+
+  /// Opens another transport; at most four at once.
+  public func openTransport(_ role: TransportRole) async throws(RequestError) -> ParticipantTransport {
+    switch await ask(.openTransport(role)) {
+    case .opened(let transport):
+      return ParticipantTransport(id: transport, role: role, participant: id, room: room)
+    case .refused(let error): throw error
+    default: throw .gone
+    }
+  }
+
+  // MARK: - On the first transport
 
   /// Answers an offer. One at a time is the front door's duty.
   public func offer(_ sdp: String, tracks: [OfferedTrack]) async throws(OfferError) -> OfferAnswer {
-    try await room.offer(sdp, tracks: tracks, from: id)
+    guard let transport else { throw .gone }
+    return try await transport.offer(sdp, tracks: tracks)
   }
 
-  /// Has a track play, in a slot of choice or in any, before all that nobody asked for.
+  /// Has a track play, in a slot of choice or in any, before all that was not asked for.
   public func subscribe(_ track: String, mid: String? = nil) async throws(RequestError) {
-    try await room.subscribe(track, mid: mid, by: id)
+    try await ask(.subscribe(track, mid: mid, on: .first)).done()
   }
 
   /// Frees the track's slot; it comes back only if asked for.
   public func unsubscribe(_ track: String) async throws(RequestError) {
-    try await room.unsubscribe(track, by: id)
+    try await ask(.unsubscribe(track, on: .first)).done()
   }
 
-  /// Holds a track of one's own, or lets it go.
+  // MARK: - Of the participant
+
+  /// Mutes a track of one's own, or lifts that.
   public func mute(_ track: String, _ muted: Bool) async throws(RequestError) {
-    try await room.mute(track, muted, by: id)
+    try await ask(.mute(track, muted)).done()
   }
 
   /// Changes what others see of this participant.
   public func update(_ change: ParticipantChange) async throws(RequestError) {
-    try await room.update(change, by: id)
+    try await ask(.update(change)).done()
   }
 
   /// Sends a message to all others.
@@ -54,46 +72,38 @@ public final class ParticipantSession: Sendable {
   public func send(
     _ payload: String, topic: String? = nil, reliable: Bool = true, to destinations: [String]? = nil
   ) async throws(RequestError) {
-    try await room.send(payload, topic: topic, reliable: reliable, to: destinations, from: id)
+    let request = DataRequest(payload: payload, topic: topic, reliable: reliable, destinations: destinations)
+    try await ask(.send(request)).done()
   }
 
   /// What the participant may do by now; nil: the session is over.
-  public func grants() async -> Grants? { await room.grants(of: id) }
-
-  /// Has all slots told once more, in their place among the notices.
-  public func tellSlots() async { await room.tellSlots(of: id) }
-
-  /// The front door has nobody to speak to: the session ends unless it is resumed within the grace.
-  /// - Parameter socket: which one, numbered by the front door; the one that joined is 1.
-  public func socketLost(_ socket: Int) async { await room.socketLost(socket, of: id) }
-
-  /// There is somebody to speak to again: `resumed` comes among the notices, with what was missed.
-  /// - Parameters:
-  ///   - socket: a higher number than any before.
-  ///   - after: the last event that the client has.
-  /// - Throws: `.gone`: the session is over, or what was missed is no longer kept.
-  public func resume(socket: Int, after: Int) async throws(RequestError) {
-    try await room.resume(id, socket: socket, after: after)
+  public func grants() async -> Grants? {
+    if case .grants(let grants) = await ask(.grants) { grants } else { nil }
   }
+
+  /// Has all slots said once more, in their place among the notices.
+  public func tellSlots() async { _ = await ask(.tellSlots) }
 
   /// Ends the session; one that has ended already stays as it is.
-  public func leave(reason: LeaveReason = .left) async { await room.leave(id, reason: reason) }
+  public func leave(reason: LeaveReason = .left) async { _ = await ask(.leave(reason)) }
 
-  /// Whether the front door is so slow that what may be lost is better left out.
-  var isSlow: Bool { pressed.load(ordering: .relaxed) }
+  // MARK: - Away and back
 
-  func notify(_ notice: ParticipantNotice) {
-    guard !overflowed.load(ordering: .relaxed), case .enqueued(let remaining) = continuation.yield(notice)
-    else { return }
-    pressed.store(remaining < Self.noticeLimit / 2, ordering: .relaxed)
-    guard remaining <= 1 else { return }
-    // Who can't keep up would live in a wrong picture of the room: better joined anew.
-    overflowed.store(true, ordering: .relaxed)
-    Task { await room.leave(id, reason: .connectionLost) }
+  /// The front door has nowhere to send to: the session ends unless it is `present` within the grace. `absent` and
+  /// `present` come one at a time, in order.
+  public func absent() async {
+    mailbox.absent()
+    _ = await ask(.absent)
   }
 
-  func finish(_ notice: ParticipantNotice) {
-    continuation.yield(notice)
-    continuation.finish()
+  /// It has again: `resumed` comes among the notices, with what was missed.
+  /// - Parameter after: the last event that the client has.
+  /// - Throws: `.gone`: the session is over, or what was missed is no longer kept.
+  public func present(after: Int) async throws(RequestError) {
+    try await ask(.present(after: after)).done()
+  }
+
+  private func ask(_ request: ParticipantRequest) async -> RoomReply {
+    await room.handle(.request(id, request))
   }
 }

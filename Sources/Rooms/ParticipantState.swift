@@ -51,7 +51,11 @@ public struct ParticipantName: Equatable, Sendable {
   public let identity: String
   public let name: String?
 
-  init(_ info: ParticipantInfo) { (id, identity, name) = (info.id, info.identity, info.name) }
+  init(id: ParticipantID, identity: String, name: String?) {
+    self.id = id
+    self.identity = identity
+    self.name = name
+  }
 }
 
 /// Whom an event is about.

@@ -1,6 +1,9 @@
 /// Names a transport among those of one participant session; from 1, and never used again in the session.
 public struct TransportID: Hashable, Sendable {
   public let number: UInt32
+
+  /// The one that a session has from the beginning.
+  static let first = TransportID(number: 1)
 }
 
 /// What flows on a transport, as its participant sees it.

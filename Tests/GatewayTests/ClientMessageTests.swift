@@ -142,7 +142,7 @@ struct ClientMessageTests {
     #expect(ServerMessage.pong.json(id: message.id) == #"{"id":\#(json),"type":"pong"}"#)
     let answer = ResumedAnswer(id: message.id, answer: SessionAnswer(sdp: "v=0"))
     let resumed = ServerMessage.resumed(
-      ResumedBody(line: 1, lastEvent: 1), resumeToken: "t", answer: answer
+      ResumedBody(lastEvent: 1), resumeToken: "t", answer: answer
     ).json(id: message.id)
     #expect(resumed.hasPrefix(#"{"id":\#(json),"#) && resumed.contains(#""answer":{"id":\#(json),"#))
   }
@@ -151,7 +151,7 @@ struct ClientMessageTests {
     let declined = SessionAnswer.Declined(mid: "\u{1}id", code: "limit")
     let message = try ClientMessage(json: #"{"id":7,"type":"ping"}"#)
     let resumed = ServerMessage.resumed(
-      ResumedBody(line: 1, lastEvent: 1), resumeToken: "t",
+      ResumedBody(lastEvent: 1), resumeToken: "t",
       answer: ResumedAnswer(id: message.id, answer: SessionAnswer(sdp: "v=0", declined: [declined])))
     #expect(resumed.json().contains(#""mid":"\u0001id""#))
     #expect(resumed.json().hasPrefix(#"{"answer":{"id":7,"#))

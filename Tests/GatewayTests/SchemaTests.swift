@@ -42,10 +42,10 @@ struct SchemaTests {
       .speakers([]), .speakers([SpeakerBody(participant: "PA_1", level: 1)]),
       .data(DataBody(from: nil, payload: "")), .data(DataBody(from: "PA_1", payload: "aGk=", topic: "t")),
       .resumed(
-        ResumedBody(line: 2, lastEvent: 0), resumeToken: String(repeating: "r", count: 32), answer: nil),
+        ResumedBody(lastEvent: 0), resumeToken: String(repeating: "r", count: 32), answer: nil),
       .resumed(
         ResumedBody(
-          line: 2, lastEvent: 9, slots: [Slot(mid: "1", track: nil), Slot(mid: "2", track: "TR_1")],
+          lastEvent: 9, slots: [Slot(mid: "1", track: nil), Slot(mid: "2", track: "TR_1")],
           tracks: [.init(mid: "0", track: "TR_1")]),
         resumeToken: String(repeating: "r", count: 32),
         answer: ResumedAnswer(id: RequestID(4), answer: SessionAnswer(sdp: "v=0"))),

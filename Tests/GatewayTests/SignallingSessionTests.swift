@@ -334,7 +334,7 @@ struct SignallingSessionTests {
     client.socket.hangUp()
     await client.session.value
     #expect(participant.left.withLock { $0 } == [])
-    #expect(participant.lost.withLock { $0 } == [1])
+    #expect(participant.lost.withLock { $0 } == 1)
     #expect(client.tokens.count == 1)
   }
 

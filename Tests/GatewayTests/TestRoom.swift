@@ -42,11 +42,11 @@ final class TestParticipant: RoomParticipant {
   let left = Mutex<[LeaveReason]>([])
   /// What it may do.
   let allowed = Mutex(Grants.join("demo"))
-  /// Sockets that were lost, by number, and that went on, with the event after which they did.
-  let lost = Mutex<[Int]>([])
+  /// How often it was absent, and after which events it was present again.
+  let lost = Mutex(0)
   let resumed = Mutex<[String]>([])
   /// What is said at the next resumption; nil: it is refused.
-  let state = Mutex<ResumedBody?>(ResumedBody(line: 0, lastEvent: 7))
+  let state = Mutex<ResumedBody?>(ResumedBody(lastEvent: 7))
   /// Requests without an answer of their own, in words.
   let asked = Mutex<[String]>([])
   /// An offer waits for one of these when it says `wait`.
@@ -113,14 +113,13 @@ final class TestParticipant: RoomParticipant {
 
   func tellSlots() async { say.yield(.slots([Slot(mid: "1", track: "TR_0")])) }
 
-  func socketLost(line: Int) async { lost.withLock { $0.append(line) } }
+  func absent() async { lost.withLock { $0 += 1 } }
 
-  func resume(line: Int, after: Int) async throws(RoomRefusal) {
-    resumed.withLock { $0.append("\(line) after \(after)") }
-    guard var state = state.withLock({ $0 }) else {
+  func present(after: Int) async throws(RoomRefusal) {
+    resumed.withLock { $0.append("after \(after)") }
+    guard let state = state.withLock({ $0 }) else {
       throw RoomRefusal(.sessionGone, "the session is over")
     }
-    state.line = line
     say.yield(.resumed(state))
   }
 

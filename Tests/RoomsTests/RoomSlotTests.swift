@@ -60,7 +60,7 @@ struct RoomSlotTests {
       _ = try await publisher.offer(Array(repeating: .audio, count: 32))
     }
     let subscriber = try await server.join("subscriber")
-    #expect(subscriber.known.count == 36 * 32 && subscriber.known.count > ParticipantSession.noticeLimit)
+    #expect(subscriber.known.count == 36 * 32 && subscriber.known.count > NoticeMailbox.limit)
     // Nothing is read before all is said.
     _ = try await subscriber.offer(receivers: 1)
     #expect(await subscriber.next(until: "answer").hasPrefix("answer"))

@@ -189,7 +189,7 @@ struct RoomTests {
   @Test func `who does not listen is ended, and closed is still the last word`() async throws {
     let server = try Server(participants: 5_000)
     let sleeper = try await server.join("sleeper")
-    for number in 0..<ParticipantSession.noticeLimit {
+    for number in 0..<NoticeMailbox.limit {
       let guest = try await server.join("guest\(number % 64)")
       if number % 2 == 0 { await guest.session.leave() }
     }
@@ -201,7 +201,7 @@ struct RoomTests {
       last = notice
       notice = await sleeper.next()
     }
-    #expect(count == ParticipantSession.noticeLimit + 1)
+    #expect(count == NoticeMailbox.limit + 1)
     #expect(last == "closed connectionLost")
     // The room goes on without.
     #expect(
@@ -226,7 +226,7 @@ struct RoomTests {
     let server = try Server()
     let alice = try await server.join("alice")
     let room = try #require(server.directory.room(of: "r"))
-    await room.close(reason: .serverShutdown)
+    _ = await room.handle(.close(.serverShutdown))
     let late = Client(try await room.join(Newcomer(identity: "late", grants: .join("r"))))
     #expect(await late.next(2) == ["closed serverShutdown", "end"])
     #expect(await alice.next(2) == ["closed serverShutdown", "end"])

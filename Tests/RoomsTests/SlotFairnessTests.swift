@@ -89,7 +89,7 @@ struct SlotFairnessTests {
     let screens = (0..<3).map { _ in track("eve", screen: true) }
     let cameras = (0..<3).map { _ in track("ada") }
     policy.add(screens + cameras, now: at(0))
-    policy.setWish(.explicit(mid: nil), for: cameras[2].id, now: at(0))
+    policy.setPreference(.explicit(mid: nil), for: cameras[2].id, now: at(0))
     #expect(pictures(policy) == [cameras[2].id])
   }
 
@@ -143,7 +143,7 @@ struct SlotFairnessTests {
         case 2 where !all.isEmpty && explicit.count < 2:
           let wanted = all[Int(random.next() % UInt64(all.count))].id
           explicit.insert(wanted)
-          policy.setWish(.explicit(mid: nil), for: wanted, now: now)
+          policy.setPreference(.explicit(mid: nil), for: wanted, now: now)
         case 3: policy.setSpeaking(["p\(random.next() % 5)/camera"], now: now)
         default:
           let next = track(

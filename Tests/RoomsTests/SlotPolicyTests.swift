@@ -84,10 +84,10 @@ struct SlotPolicyTests {
     var policy = SlotPolicy()
     let tracks = [track(.video, "a"), track(.audio, "a"), track(.video, "b"), track(.video, "c")]
     policy.add(tracks, now: at(0))
-    #expect(policy.takeChanges().isEmpty && policy.shortage == (1, 3))
+    #expect(policy.takeChanges().isEmpty && policy.shortage == SlotCount(audio: 1, video: 3))
     policy.apply(pairs(2), now: at(0))
     #expect(Set(policy.takeChanges().map(\.index)) == [0, 1, 3])
-    #expect(policy.shortage == (0, 1))
+    #expect(policy.shortage == SlotCount(audio: 0, video: 1))
     #expect(shown(policy)[1] == tracks[0].id && shown(policy)[0] == tracks[1].id)
     #expect(shown(policy)[3] == tracks[2].id)
     #expect(policy.waiting.map(\.id) == [tracks[3].id])
@@ -97,9 +97,9 @@ struct SlotPolicyTests {
   @Test mutating func `never are more sections asked for than an offer can hold`() {
     var policy = SlotPolicy()
     policy.add((0..<100).map { track(.video, "\($0)") }, now: at(0))
-    #expect(policy.shortage == (0, SlotPolicy.slotLimit))
+    #expect(policy.shortage == SlotCount(audio: 0, video: SlotPolicy.slotLimit))
     policy.apply(pairs(30), now: at(0))
-    #expect(policy.shortage == (0, SlotPolicy.slotLimit - 30))
+    #expect(policy.shortage == SlotCount(audio: 0, video: SlotPolicy.slotLimit - 30))
   }
 
   @Test mutating func `a slot that is freed is filled with who waits, and told once`() {
@@ -117,7 +117,7 @@ struct SlotPolicyTests {
     changed = policy.takeChanges()
     #expect(changed.map(\.index) == [1] && changed[0].track == nil)
     policy.remove(second.id, now: at(0))
-    #expect(policy.takeChanges().isEmpty && policy.shortage == (0, 0))
+    #expect(policy.takeChanges().isEmpty && policy.shortage == SlotCount(audio: 0, video: 0))
   }
 
   @Test mutating func `a description without a slot sends its track to another`() {
@@ -133,7 +133,7 @@ struct SlotPolicyTests {
     #expect(changed.map(\.index) == [9] && changed[0].track == tracks[1].id)
     #expect(shown(policy) == [nil, tracks[0].id, tracks[1].id])
     policy.apply([], now: at(0))
-    #expect(policy.takeChanges().isEmpty && policy.shortage == (0, 3))
+    #expect(policy.takeChanges().isEmpty && policy.shortage == SlotCount(audio: 0, video: 3))
   }
 
   // MARK: - Who speaks
@@ -222,17 +222,17 @@ struct SlotPolicyTests {
     let tracks = [track(.video, "a"), track(.video, "b"), track(.video, "c/screen", screen: true)]
     policy.add(tracks, now: at(0))
     #expect(shown(policy) == [tracks[2].id])
-    policy.setWish(.explicit(mid: nil), for: tracks[1].id, now: at(0))
+    policy.setPreference(.explicit(mid: nil), for: tracks[1].id, now: at(0))
     #expect(shown(policy) == [tracks[1].id])
     policy.setSpeaking(["a"], now: at(50))
     #expect(shown(policy) == [tracks[1].id])
     // Two asked for, one slot: the first stays.
-    policy.setWish(.explicit(mid: nil), for: tracks[0].id, now: at(51))
+    policy.setPreference(.explicit(mid: nil), for: tracks[0].id, now: at(51))
     #expect(shown(policy) == [tracks[1].id])
-    policy.setWish(.none, for: tracks[1].id, now: at(52))
+    policy.setPreference(.none, for: tracks[1].id, now: at(52))
     #expect(shown(policy) == [tracks[0].id] && policy.standing(of: tracks[1].id) == nil)
-    policy.setWish(.none, for: tracks[0].id, now: at(53))
-    #expect(shown(policy) == [tracks[2].id] && policy.shortage == (0, 0))
+    policy.setPreference(.none, for: tracks[0].id, now: at(53))
+    #expect(shown(policy) == [tracks[2].id] && policy.shortage == SlotCount(audio: 0, video: 0))
   }
 
   @Test mutating func `a slot of choice is given, also a taken one, and the last word about it holds`() {
@@ -241,12 +241,12 @@ struct SlotPolicyTests {
     let tracks = [track(.video, "a"), track(.video, "b"), track(.video, "c")]
     policy.add(tracks, now: at(0))
     #expect(shown(policy) == [nil, tracks[0].id, nil, tracks[1].id])
-    policy.setWish(.explicit(mid: "m3"), for: tracks[0].id, now: at(0))
+    policy.setPreference(.explicit(mid: "m3"), for: tracks[0].id, now: at(0))
     #expect(shown(policy) == [nil, tracks[1].id, nil, tracks[0].id])
-    policy.setWish(.explicit(mid: "m3"), for: tracks[2].id, now: at(0))
+    policy.setPreference(.explicit(mid: "m3"), for: tracks[2].id, now: at(0))
     #expect(shown(policy) == [nil, tracks[0].id, nil, tracks[2].id])
-    // A slot that isn't there, or is of the other kind, is no wish that could be met; the track is shown somewhere.
-    policy.setWish(.explicit(mid: "m0"), for: tracks[1].id, now: at(0))
+    // A slot that isn't there, or is of the other kind, is no preference that could be met; the track is shown somewhere.
+    policy.setPreference(.explicit(mid: "m0"), for: tracks[1].id, now: at(0))
     #expect(shown(policy)[0] == nil && policy.standing(of: tracks[1].id) == .waiting)
   }
 
@@ -260,7 +260,7 @@ struct SlotPolicyTests {
     #expect(shown(policy) == [nil, picture.id])
     policy.apply([slot(1, .video, pair: 0, codecs: [])], now: at(0))
     #expect(shown(policy) == [nil] && policy.standing(of: picture.id) == .codecMissing)
-    #expect(policy.shortage == (0, 0))
+    #expect(policy.shortage == SlotCount(audio: 0, video: 0))
     // Renegotiated, the same section takes it.
     policy.apply([slot(1, .video, pair: 0)], now: at(0))
     #expect(shown(policy) == [picture.id])
@@ -305,13 +305,13 @@ struct SlotPolicyTests {
         guard let someone else { continue }
         switch random.next() % 3 {
         case 0:
-          policy.setWish(.none, for: someone, now: now)
+          policy.setPreference(.none, for: someone, now: now)
           unwanted.insert(someone)
         case 1:
-          policy.setWish(.explicit(mid: nil), for: someone, now: now)
+          policy.setPreference(.explicit(mid: nil), for: someone, now: now)
           unwanted.remove(someone)
         default:
-          policy.setWish(.explicit(mid: sections.randomElement(using: &random)?.mid), for: someone, now: now)
+          policy.setPreference(.explicit(mid: sections.randomElement(using: &random)?.mid), for: someone, now: now)
           unwanted.remove(someone)
         }
       case 4, 5: policy.setSpeaking(Set((0..<2).map { _ in "\(random.next() % 6)" }), now: now)

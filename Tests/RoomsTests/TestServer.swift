@@ -58,6 +58,19 @@ final class TestServer: Sendable {
   func peers() async -> Int { await engine.reports().reduce(0) { $0 + $1.peers } }
 }
 
+/// What tests look at, and what they have a room hear at a moment of their own.
+extension Room {
+  var members: [Member] { state.members }
+  func member(_ id: ParticipantID) -> Member? { state.member(id).map { state.members[$0] } }
+  func take(_ samples: [PeerSample], now: Instant) { _ = handle(.samples(samples), now: now) }
+  func handle(_ events: PeerEvents) { _ = handle(.media(events)) }
+}
+
+extension Member {
+  var native: Transport { transports[0] }
+  var published: [PublishedTrack] { transports.flatMap(\.published) }
+}
+
 /// A participant's end: its offers, and the notices that it was given.
 final class TestClient {
   let session: ParticipantSession
@@ -112,6 +125,8 @@ final class TestClient {
     case .resumed(let state):
       resumed = state
       return "resumed \(state.lastEvent)"
+    case .on(let transport, let notice): return "\(transport.number): \(notice)"
+    case .transportClosed(let transport): return "transportClosed \(transport.number)"
     case .closed(let reason): return "closed \(reason.rawValue)"
     }
   }

@@ -13,25 +13,16 @@ struct IntakeBudget: Refilling {
   /// Of the shortest message: a turn of the session, and an answer.
   static let message = 512.0
 
-  private var left = Self.burst
-  private var at: Instant?
+  private var limit = RateLimit(rate: Self.rate, burst: Self.burst)
 
-  var fullAt: Instant {
-    guard let at else { return Instant(nanoseconds: .min) }
-    return at.advanced(byNanoseconds: Int64(((Self.burst - left) / Self.rate * 1e9).rounded(.up)))
-  }
+  var fullAt: Instant { limit.full }
 
   /// Charges a message of so many bytes.
   /// - Returns: how long its reader waits before it reads; zero where there is enough.
   mutating func charge(_ bytes: Int, now: Instant) -> Duration {
-    if let at {
-      left = min(Self.burst, left + max(0, Double(now.nanoseconds - at.nanoseconds)) / 1e9 * Self.rate)
-    }
-    at = now
-    left -= Self.message + Double(bytes)
     #if PLANTED_DEFECTS
-      if PlantedDefect.isOn(.shortForNothing) { left += Self.message }
+      if PlantedDefect.isOn(.shortForNothing) { return limit.charge(Double(bytes), now: now) }
     #endif
-    return left >= 0 ? .zero : .nanoseconds(Int64(-left / Self.rate * 1e9))
+    return limit.charge(Self.message + Double(bytes), now: now)
   }
 }

@@ -47,7 +47,10 @@ private struct LiveParticipant: RoomParticipant {
     // Taken one by one: what isn't read waits where it is bounded.
     messages = AsyncStream(unfolding: {
       var iterator = notices.makeAsyncIterator()
-      return await iterator.next().map(RoomMessage.init)
+      while let notice = await iterator.next() {
+        if let message = RoomMessage(notice) { return message }
+      }
+      return nil
     })
   }
 
@@ -99,12 +102,10 @@ private struct LiveParticipant: RoomParticipant {
     } catch { throw RoomRefusal(error) }
   }
 
-  func socketLost(line: Int) async { await session.socketLost(line) }
+  func absent() async { await session.absent() }
 
-  func resume(line: Int, after: Int) async throws(RoomRefusal) {
-    do throws(RequestError) { try await session.resume(socket: line, after: after) } catch {
-      throw .sessionGone
-    }
+  func present(after: Int) async throws(RoomRefusal) {
+    do throws(RequestError) { try await session.present(after: after) } catch { throw .sessionGone }
   }
 
   func leave(_ reason: LeaveReason) async {
@@ -177,40 +178,41 @@ extension TrackBody {
 }
 
 extension RoomMessage {
-  init(_ notice: ParticipantNotice) {
-    self =
-      switch notice {
-      case .slots(let assignments):
-        .slots(assignments.map { Slot(mid: $0.mid, track: $0.track?.text) })
-      case .offerWanted(let audio, let video):
-        .offerWanted(audio: audio, video: video, reason: .slots)
-      case .restartWanted: .offerWanted(audio: 0, video: 0, reason: .iceRestart)
-      case .resumed(let state): .resumed(ResumedBody(state))
-      case .answer(let answer): .answer(SessionAnswer(answer))
-      case .speakers(let speakers):
-        .speakers(speakers.map { SpeakerBody(participant: $0.participant.text, level: $0.level) })
-      case .quality(let changed):
-        .quality(changed.map { QualityBody(participant: $0.participant.text, quality: $0.quality.rawValue) })
-      case .streams(let changes): .streams(changes.map { StreamBody($0.track, $0.state) })
-      case .data(let data):
-        .data(
-          DataBody(
-            from: data.from?.text, payload: data.payload, topic: data.topic, reliable: data.reliable,
-            wire: data.wire))
-      case .draining(let deadline): .draining(deadline: deadline.text)
-      case .closed(let reason): .closed(reason)
-      case .event(let event): .shared(event.wire.text { ServerMessage.event(EventBody(event)).json() })
-      }
+  /// nil: it is of no concern to the native door, which has one transport.
+  init?(_ notice: ParticipantNotice) {
+    switch notice {
+    case .on, .transportClosed: return nil
+    case .slots(let assignments):
+      self = .slots(assignments.map { Slot(mid: $0.mid, track: $0.track?.text) })
+    case .offerWanted(let audio, let video): self = .offerWanted(audio: audio, video: video, reason: .slots)
+    case .restartWanted: self = .offerWanted(audio: 0, video: 0, reason: .iceRestart)
+    case .resumed(let state): self = .resumed(ResumedBody(state))
+    case .answer(let answer): self = .answer(SessionAnswer(answer))
+    case .speakers(let speakers):
+      self = .speakers(speakers.map { SpeakerBody(participant: $0.participant.text, level: $0.level) })
+    case .quality(let changed):
+      self = .quality(
+        changed.map { QualityBody(participant: $0.participant.text, quality: $0.quality.rawValue) })
+    case .streams(let changes): self = .streams(changes.map { StreamBody($0.track, $0.state) })
+    case .data(let data):
+      self = .data(
+        DataBody(
+          from: data.from?.text, payload: data.payload, topic: data.topic, reliable: data.reliable,
+          wire: data.wire))
+    case .draining(let deadline): self = .draining(deadline: deadline.text)
+    case .closed(let reason): self = .closed(reason)
+    case .event(let event): self = .shared(event.wire.text { ServerMessage.event(EventBody(event)).json() })
+    }
   }
 }
 
 extension ResumedBody {
   init(_ state: ResumedState) {
     self.init(
-      line: state.socket, lastEvent: state.lastEvent,
+      lastEvent: state.lastEvent,
       slots: state.slots.map { Slot(mid: $0.mid, track: $0.track?.text) },
       tracks: state.tracks.map { SessionAnswer.Track(mid: $0.mid, track: $0.track.text) },
-      missed: state.missed.map { EventBody($0) }, notices: state.notices.map { RoomMessage($0) })
+      missed: state.missed.map { EventBody($0) }, notices: state.notices.compactMap { RoomMessage($0) })
   }
 }
 

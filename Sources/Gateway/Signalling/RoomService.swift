@@ -48,11 +48,12 @@ public protocol RoomParticipant: Sendable {
   func mute(_ track: String, _ muted: Bool) async throws(RoomRefusal)
   func update(_ change: ParticipantChange) async throws(RoomRefusal)
   func send(_ message: OutgoingMessage) async throws(RoomRefusal)
-  /// The socket of that number, from 1, has gone; the participant stays for the grace.
-  func socketLost(line: Int) async
-  /// Another socket: `resumed` comes among the messages, and what comes after it is for that one.
+  /// There is no socket to send to; the participant stays for the grace.
+  func absent() async
+  /// There is again: `resumed` comes among the messages once, and what comes after it is for the new socket. `absent` and
+  /// `present` come one at a time.
   /// - Throws: the session is over, or what came after that event is no longer kept.
-  func resume(line: Int, after: Int) async throws(RoomRefusal)
+  func present(after: Int) async throws(RoomRefusal)
   func leave(_ reason: LeaveReason) async
 }
 

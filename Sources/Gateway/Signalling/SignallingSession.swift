@@ -12,11 +12,16 @@ internal import Rooms
 /// answers are kept by their requests' ids, messages from others in a bounded bag. Requests are handled in order; only
 /// an offer's answer is waited for beside them, so that a ping or candidate doesn't have to. It comes in its place among
 /// what the room says.
+///
+/// The room knows nothing of sockets: it hears in order that none is there, and that one is again, and answers each of the
+/// latter by one `resumed`; which socket that is for is counted here.
 actor SignallingSession {
   /// The socket that is served.
   private struct Line {
     let number: Int
     let socket: any TextSocket
+    /// Which of the room's `resumed` is for it; nil: the first socket, which has none.
+    var resumption: Int?
     /// `joined` or `resumed` has been sent; before, nothing else may be.
     var isOpen = false
     /// The token that was redeemed for it, until something is heard: who hasn't got the next one comes with this.
@@ -46,6 +51,7 @@ actor SignallingSession {
   /// Nobody was there for it, or may not have got it.
   private var missedAnswer: ResumedAnswer?
   private var bag = MessageBag()
+  private var turns = PresenceTurns()
   private var isOver = false
 
   init(
@@ -105,10 +111,19 @@ actor SignallingSession {
     if let opener = old?.opener { tokens.revoke(opener) }
     old?.opened?.resume(returning: false)
     old?.socket.close(.replaced)
+    await takeTurn()
+    guard line?.number == number, !isOver else {
+      endTurn()
+      throw .sessionGone
+    }
+    line?.resumption = turns.beginResumption()
     do throws(RoomRefusal) {
-      try await participant.resume(line: number, after: after)
+      try await participant.present(after: after)
+      endTurn()
     } catch {
-      // Who can't be told what was missed joins anew, and this session is in the way.
+      turns.failResumption()
+      endTurn()
+      // Who can't get what was missed joins again, and this session is in the way.
       await participant.leave(.connectionLost)
       throw .sessionGone
     }
@@ -136,8 +151,18 @@ actor SignallingSession {
         tokens.restore(opener, for: self)
       }
     }
-    await participant.socketLost(line: number)
+    await takeTurn()
+    await participant.absent()
+    endTurn()
   }
+
+  /// Waits until the room knows of all that befell earlier sockets.
+  private func takeTurn() async {
+    guard !turns.begin() else { return }
+    await withCheckedContinuation { turns.wait($0) }
+  }
+
+  private func endTurn() { turns.end()?.resume() }
 
   /// A new resume token, in place of those before.
   private func issueToken() -> String {
@@ -316,7 +341,8 @@ actor SignallingSession {
 
   /// Says on the new socket what was missed; from here on it gets everything.
   private func open(_ state: ResumedBody) {
-    guard line?.number == state.line, line?.isOpen == false else { return }
+    let resumption = turns.noteResumed()
+    guard line?.resumption == resumption, line?.isOpen == false else { return }
     let id = line?.id
     line?.isOpen = true
     // All of it has bounds: tracks and participants, the events of a `ResumedState`, the bag.

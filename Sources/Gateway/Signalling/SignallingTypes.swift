@@ -182,8 +182,6 @@ public struct JoinedBody: Equatable, Sendable {
 
 /// What a client missed while its socket was gone.
 public struct ResumedBody: Equatable, Sendable {
-  /// The number of the new socket.
-  public var line: Int
   /// The last of `missed`, or of what was known already.
   public var lastEvent: Int
   /// As of `lastEvent`, all of them.
@@ -194,10 +192,9 @@ public struct ResumedBody: Equatable, Sendable {
   public var notices: [RoomMessage]
 
   public init(
-    line: Int, lastEvent: Int, slots: [Slot] = [], tracks: [SessionAnswer.Track] = [],
+    lastEvent: Int, slots: [Slot] = [], tracks: [SessionAnswer.Track] = [],
     missed: [EventBody] = [], notices: [RoomMessage] = []
   ) {
-    self.line = line
     self.lastEvent = lastEvent
     self.slots = slots
     self.tracks = tracks

@@ -1,24 +1,20 @@
 package import Model
 
-/// A bucket of tokens per address, each kept as the one moment at which it will be full again (the generic cell rate
-/// algorithm, ITU-T I.371): a full bucket is the same as none.
+/// A limit per address, of which the one moment is kept at which it is full again: a full one is the same as none.
 package struct AttemptTable {
-  /// Nanoseconds.
-  private let interval: Int64
-  private let tolerance: Int64
+  /// Unused.
+  private let limit: RateLimit
   private let capacity: Int
   private var full: [AddressGroup: Instant] = [:]
-  /// The bucket that addresses share when the table is full.
+  /// Of the limit that addresses share when the table is full.
   private var others = Instant(nanoseconds: 0)
   private var swept = Instant(nanoseconds: 0)
 
   package init(rate: Double, burst: Double, capacity: Int) {
-    interval = Int64(1e9 / rate)
     #if PLANTED_DEFECTS
-      tolerance = Int64(1e9 / rate * (PlantedDefect.isOn(.burstAndOne) ? burst : burst - 1))
-    #else
-      tolerance = Int64(1e9 / rate * (burst - 1))
+      let burst = PlantedDefect.isOn(.burstAndOne) ? burst + 1 : burst
     #endif
+    limit = RateLimit(rate: rate, burst: burst)
     self.capacity = capacity
   }
 
@@ -28,11 +24,10 @@ package struct AttemptTable {
   package mutating func take(_ address: AddressGroup, now: Instant) -> Duration? {
     makeRoom(for: address, now: now)
     let hasPlace = full[address] != nil || full.count < capacity
-    let until = max(hasPlace ? full[address] ?? now : others, now)
-    let wait = until.nanoseconds - now.nanoseconds - tolerance
-    guard wait <= 0 else { return .nanoseconds(wait) }
-    let filled = until.advanced(byNanoseconds: interval)
-    if hasPlace { full[address] = filled } else { others = filled }
+    var own = limit
+    own.full = hasPlace ? full[address] ?? now : others
+    guard own.take(now: now) else { return own.wait(now: now) }
+    if hasPlace { full[address] = own.full } else { others = own.full }
     return nil
   }
 

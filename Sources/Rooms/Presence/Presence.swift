@@ -9,7 +9,7 @@ internal import Model
 /// | both | whichever comes first |
 ///
 /// A value that is told the time: whoever owns it calls `poll` at `deadline`, until it has nothing more to say.
-struct Presence {
+struct Presence: Equatable, Sendable {
   enum Change: Equatable {
     /// Nothing comes on the way of media.
     case reconnecting
@@ -27,9 +27,7 @@ struct Presence {
   static let patience = Duration.seconds(15)
 
   private let grace: Duration
-  /// The number of the socket that serves, or served last.
-  private var socket = 1
-  private var socketLost: Instant?
+  private var absentSince: Instant?
   /// The last valid STUN message; nil: media has not begun.
   private var heard: Instant?
   private(set) var reconnectingSince: Instant?
@@ -40,16 +38,11 @@ struct Presence {
   /// - Parameter grace: how long a session lives on without a socket.
   init(grace: Duration) { self.grace = grace }
 
-  /// - Parameter number: from 1, rising; a word about an earlier socket comes too late.
-  mutating func socketLost(_ number: Int, now: Instant) {
-    if number == socket { socketLost = socketLost ?? now }
-  }
+  /// The front door has nowhere to send to.
+  mutating func absent(now: Instant) { absentSince = absentSince ?? now }
 
-  mutating func socketOpened(_ number: Int) {
-    guard number > socket else { return }
-    socket = number
-    socketLost = nil
-  }
+  /// It has again.
+  mutating func present() { absentSince = nil }
 
   /// - Parameter moment: of the last valid STUN message.
   mutating func heard(at moment: Instant) {
@@ -68,7 +61,7 @@ struct Presence {
   /// What has become due.
   mutating func poll(now: Instant) -> Change? {
     guard !isLost else { return nil }
-    if let socketLost, now - socketLost >= grace { return lose() }
+    if let absentSince, now - absentSince >= grace { return lose() }
     guard let heard else {
       guard reconnectingSince != nil else { return nil }
       reconnectingSince = nil
@@ -100,7 +93,7 @@ struct Presence {
   /// When `poll` will have something to say, unless it is told something before.
   var deadline: Instant {
     guard !isLost else { return .never }
-    var deadline = socketLost.map { $0 + grace } ?? .never
+    var deadline = absentSince.map { $0 + grace } ?? .never
     if reconnectingSince != nil, heard == nil {
       // Of the past: there is something to say at once.
       deadline = Instant(nanoseconds: 0)
@@ -110,5 +103,24 @@ struct Presence {
       deadline = min(deadline, heard + Self.silence)
     }
     return deadline
+  }
+
+  // MARK: - As bytes
+
+  func encode(into writer: inout StateWriter) {
+    writer.write(optional: absentSince)
+    writer.write(optional: heard)
+    writer.write(optional: reconnectingSince)
+    writer.write(wantsRestart)
+    writer.write(isLost)
+  }
+
+  init(from reader: inout StateReader, grace: Duration) throws(StateError) {
+    self.init(grace: grace)
+    absentSince = try reader.optionalInstant()
+    heard = try reader.optionalInstant()
+    reconnectingSince = try reader.optionalInstant()
+    wantsRestart = try reader.bool()
+    isLost = try reader.bool()
   }
 }

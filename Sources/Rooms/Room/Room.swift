@@ -1,178 +1,133 @@
-internal import AccessTokens
 internal import Engine
 internal import Logging
 internal import Model
-internal import Peer
 
-/// One room: who is in it, what they publish, and which slot of whom shows which track.
+/// One room of the server: performs what its state says is to be done, and nothing else.
 ///
-/// An actor, readable before fast: packets never come here. It tells the media plane what to do by one-way
-/// commands and hears of it by events and samples.
-actor Room {
+/// An actor, readable before fast: packets never come here. It says to the media plane what to do by one-way commands and
+/// hears of it by events and samples.
+actor Room: RoomRequests {
   /// Counts rooms as they are made.
   nonisolated let number: UInt64
   nonisolated let name: String
-  private(set) var info: RoomInfo
-  let created: WallTime
-  var settings: RoomSettings { didSet { info.metadata = settings.metadata } }
-  let media: MediaPlane
-  let directory: RoomDirectory
-  let log: Log
-  var members: [Member] = []
-  /// By identity.
-  var allowances = AllowanceTable<String, Allowance>(capacity: 4_096)
-  var random: RandomSource
-  var speakers = SpeakerDetector()
-  /// As told last.
-  var speaking: [Speaker] = []
-  /// Tracks whose packets have ceased to come.
-  var stalled: Set<TrackID> = []
-  private var lastEvent = 0
-  /// Why every session ends, once that is so.
-  private(set) var closed: LeaveReason?
-  /// Until when those who are in may stay.
-  private(set) var deadline: WallTime?
+  private(set) var state: RoomState
+  private let media: MediaPlane
+  private let surroundings: RoomSurroundings
+  private let log: Log
+  /// Everybody who is in, in the order in which they came.
+  private var sessions: [ParticipantSession] = []
+  private var newcomer: (session: ParticipantSession?, isAttended: Bool) = (nil, true)
 
   init(
-    number: UInt64, name: String, settings: RoomSettings, media: MediaPlane, directory: RoomDirectory,
-    log: Log
+    number: UInt64, name: String, settings: RoomSettings, terms: RoomTerms, media: MediaPlane,
+    surroundings: RoomSurroundings, log: Log
   ) {
     self.number = number
     self.name = name
     var random = media.makeRandom()
-    info = RoomInfo(id: RoomID(&random), name: name, metadata: settings.metadata)
-    self.random = random
-    self.settings = settings
-    created = media.wallTime
+    let id = RoomID(&random)
+    state = RoomState(
+      id: id, name: name, created: media.wallTime, settings: settings, terms: terms, random: random,
+      now: media.now)
     self.media = media
-    self.directory = directory
+    self.surroundings = surroundings
     self.log = log
+  }
+
+  func handle(_ input: RoomInput) -> RoomReply { handle(input, now: media.now) }
+
+  func handle(_ input: RoomInput, now: Instant) -> RoomReply {
+    var reply = RoomReply.done
+    for effect in state.handle(input, now: now) { perform(effect, &reply) }
+    return reply
+  }
+
+  /// - Parameter isAttended: its front door reads notices.
+  /// - Returns: the session, whose state is that of its `lastEvent`; what comes after is in its notices.
+  /// - Throws: `removed`: an administrator was faster. `full`, `tooLarge`. `tooOften`: the identity has spent too much here
+  ///   to come again; what session it has stays.
+  func join(_ newcomer: Newcomer, isAttended: Bool = true) throws(JoinError) -> ParticipantSession {
+    self.newcomer = (nil, isAttended)
+    // Asked here as well as at the door: a removal may have come between the two.
+    let isForbidden = surroundings.isForbidden(newcomer.identity, newcomer.issued)
+    let reply = handle(.join(newcomer, isForbidden: isForbidden))
+    if case .joinRefused(let error) = reply { throw error }
+    guard let session = self.newcomer.session else { throw .removed }
+    return session
   }
 
   var now: Instant { media.now }
 
-  // MARK: - Coming and going
+  // MARK: - Effects
 
-  /// - Returns: the session, whose state is that of its `lastEvent`; what comes after is told by its notices.
-  /// - Throws: `removed`: an administrator was faster. `tooLarge`. `tooOften`: the identity has spent too much here to come
-  ///   again; what session it has stays.
-  func join(_ newcomer: Newcomer) throws(JoinError) -> ParticipantSession {
-    // Asked here as well as at the door: a removal may have come between the two.
-    guard !directory.isForbidden(newcomer.identity, in: info.name, issued: newcomer.issued) else {
-      throw .removed
+  private func perform(_ effect: RoomEffect, _ reply: inout RoomReply) {
+    switch effect {
+    case .reply(let new): reply = new
+    case .admit(let joined, let role): admit(joined, role)
+    case .notify(let id, let notice): session(id)?.mailbox.put(notice)
+    case .notifyAll(let notice): for session in sessions { session.mailbox.put(notice) }
+    case .dismiss(let id, let reason): dismiss(id, reason)
+    case .record(let event, let leaving):
+      surroundings.journal.record(event)
+      for session in sessions where session.id != leaving { session.mailbox.put(.event(event)) }
+    case .keepSettings(let settings): surroundings.journal.keep(settings, of: state.info)
+    case .sessionEnded(let identity, let reason, let patience):
+      if surroundings.sessionEnded(identity, reason, patience) { follow(.finish, &reply) }
+    case .alarm(let moment): surroundings.setAlarm(self, moment)
+    case .log(let message, let fields): log.info(message, fields)
+    case .read(let id, let after):
+      let page = try? surroundings.journal.events(of: state.id, after: after, limit: ResumedState.eventLimit)
+      follow(.missed(id, after: after, page), &reply)
+    case .prepare(let proposal): prepare(proposal, &reply)
+    case .expect(let key): surroundings.expect(self, key)
+    case .add(let key, let transport, let agreed): media.add(key, transport, agreed)
+    case .post(let command): media.post(command)
+    case .release(let key): media.release(key)
     }
-    let participant = ParticipantInfo(
-      id: ParticipantID(&random), identity: newcomer.identity, name: newcomer.name,
-      metadata: newcomer.metadata, attributes: newcomer.attributes, permissions: newcomer.grants.permissions,
-      tracks: [])
-    let old = members.first { $0.info.identity == newcomer.identity }
-    let bytes: Int
-    do throws(StateExcess) { bytes = try review(participant, of: old) } catch { throw .tooLarge(error) }
-    let isPaid = allowances.use(newcomer.identity, now: now) {
-      $0.requests.take(upTo: StateBudget.eventCost(bytes), now: now)
-    }
-    guard isPaid else { throw .tooOften }
-    if let old { end(old, reason: .duplicateIdentity) }
-    start()
-    #if PLANTED_DEFECTS
-      let others = members.filter { PlantedDefect.isOn(.hiddenPresent) || !$0.grants.hidden }
-    #else
-      let others = members.filter { !$0.grants.hidden }
-    #endif
-    if !newcomer.grants.hidden { record(.participantJoined, participant: participant) }
+  }
+
+  /// What an effect brings about comes before the next one.
+  private func follow(_ input: RoomInput, _ reply: inout RoomReply) {
+    for effect in state.handle(input, now: state.now) { perform(effect, &reply) }
+  }
+
+  private func prepare(_ proposal: Proposal, _ reply: inout RoomReply) {
+    guard let key = proposal.peer ?? media.reserve() else { return follow(.overloaded(proposal), &reply) }
+    follow(.prepared(proposal, key, media.local(for: key)), &reply)
+  }
+
+  private func session(_ id: ParticipantID) -> ParticipantSession? { sessions.first { $0.id == id } }
+
+  private func admit(_ joined: JoinedState, _ role: TransportRole?) {
     let session = ParticipantSession(
-      id: participant.id, room: self,
-      joined: JoinedState(
-        room: info, participant: participant, participants: others.map(\.info), lastEvent: lastEvent))
-    let member = Member(
-      session: session, info: participant, stateBytes: bytes, grants: newcomer.grants,
-      joined: media.wallTime, grace: directory.reconnectGrace)
-    if newcomer.grants.canSubscribe {
-      let tracks = others.flatMap { other in other.published.map { slotTrack($0, of: other) } }
-      member.native.slots.add(tracks, now: now)
-    }
-    members.append(member)
-    if !speaking.isEmpty { session.notify(.speakers(speaking)) }
-    let qualities = others.compactMap { other in
-      other.quality.map { ParticipantQuality(participant: other.id, quality: $0.value) }
-    }
-    if !qualities.isEmpty { session.notify(.quality(qualities)) }
-    log.info(
-      "participant joined",
-      ["room": info.name, "identity": newcomer.identity, "id": participant.id.text])
-    // Who was on the way in when the others were told is told now.
-    if let deadline { session.notify(.draining(deadline: deadline)) }
-    if let closed { end(member, reason: closed) }
-    return session
+      joined: joined, role: role, isAttended: newcomer.isAttended, room: self)
+    sessions.append(session)
+    newcomer.session = session
   }
 
-  func leave(_ id: ParticipantID, reason: LeaveReason) {
-    if let member = member(id) { end(member, reason: reason) }
+  private func dismiss(_ id: ParticipantID, _ reason: LeaveReason) {
+    session(id)?.mailbox.finish(.closed(reason))
+    sessions.removeAll { $0.id == id }
   }
 
-  func end(_ member: Member, reason: LeaveReason) {
-    guard members.contains(where: { $0 === member }) else { return }
-    // That it goes, and each track that ends with it.
-    let cost = StateBudget.eventCost(member.stateBytes) + Double(member.info.tracks.count)
-    spend(member) { $0.requests.owe(cost, now: now) }
-    for transport in member.transports {
-      unpublish(transport.published, of: member, transport)
-      // Its place is given back when the media plane says that it is gone.
-      if let peer = transport.peer { media.post(.close(peer)) }
-    }
-    members.removeAll { $0 === member }
-    if !member.grants.hidden { record(.participantLeft, participant: member.info, reason: reason) }
-    member.session.finish(.closed(reason))
-    if directory.sessionEnded(of: member.info.identity, in: info.name, reason: reason) { finish() }
-    log.info(
-      "participant left", ["room": info.name, "identity": member.info.identity, "reason": reason.rawValue])
-  }
+  // MARK: - State as bytes
 
-  /// Tells everybody until when they may stay.
-  func drain(until deadline: WallTime) {
-    self.deadline = deadline
-    for member in members { member.session.notify(.draining(deadline: deadline)) }
-  }
-
-  /// The first event, once.
-  func start() { if lastEvent == 0 { record(.roomStarted) } }
-
-  /// The directory has forgotten the room.
-  func finish() { if lastEvent > 0 { record(.roomFinished) } }
-
-  /// Ends every session, also of those that are on their way in.
-  func close(reason: LeaveReason) {
-    closed = reason
-    for member in members { end(member, reason: reason) }
-  }
-
-  // MARK: - Events
-
-  func member(_ id: ParticipantID) -> Member? { members.first { $0.id == id } }
-
-  /// Numbers an event and tells it to everybody who is in.
-  func record(
-    _ kind: RoomEvent.Kind, participant: ParticipantInfo? = nil, track: TrackInfo? = nil,
-    reason: LeaveReason? = nil
-  ) {
-    lastEvent += 1
-    // Everybody has heard of a track's publisher: its event says no more than which one it is.
-    let subject = participant.map { track == nil ? EventParticipant.whole($0) : .named(ParticipantName($0)) }
-    let event = RoomEvent(
-      id: lastEvent, time: media.wallTime, room: info, kind: kind, participant: subject, track: track,
-      reason: reason)
-    directory.events.append(event)
-    for member in members { member.session.notify(.event(event)) }
+  /// Goes on from its own state as bytes: what is in no byte is lost.
+  func rebuild() throws(StateError) {
+    state = try RoomState(bytes: state.bytes, terms: state.terms, now: media.now)
   }
 }
 
-/// Who comes in, as the token has it.
-struct Newcomer: Sendable {
-  var identity: String
-  var name: String?
-  var metadata: String?
-  var attributes: [String: String] = [:]
-  var grants: Grants
-  /// When its token counts as issued, seconds since 1970; nil: not known.
-  var issued: Int?
+/// What a room reaches beside the media plane.
+struct RoomSurroundings: Sendable {
+  let journal: any RoomJournal
+  /// Whether an identity was removed after its token was issued.
+  let isForbidden: @Sendable (_ identity: String, _ issued: Int?) -> Bool
+  /// A session that was let in is over; `reason` is nil where it never began. An empty room stays for `patience` seconds.
+  /// - Returns: whether the room has gone.
+  let sessionEnded: @Sendable (_ identity: String, _ reason: LeaveReason?, _ patience: Int) -> Bool
+  /// When the room is to be called; `.never`: not at all.
+  let setAlarm: @Sendable (Room, Instant) -> Void
+  /// Events of that peer are for this room.
+  let expect: @Sendable (Room, PeerKey) -> Void
 }

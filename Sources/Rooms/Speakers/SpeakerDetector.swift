@@ -4,7 +4,7 @@ internal import Model
 ///
 /// A level is smoothed; it must rise above one bound to make a speaker and stay below a lower one for a while to
 /// end it, so that a cough makes none and a breath ends none.
-struct SpeakerDetector {
+struct SpeakerDetector: Equatable, Sendable {
   /// Levels at which one begins to speak and may stop, and the silence that ends it.
   static let begin = 0.30
   static let end = 0.20
@@ -16,13 +16,15 @@ struct SpeakerDetector {
   /// A track that sent nothing for this long is silent.
   static let stale = Duration.milliseconds(700)
 
-  private struct Voice {
+  struct Voice: Equatable, Sendable {
     var level = 0.0
     var isSpeaking = false
     var lastLoud = Instant(nanoseconds: 0)
   }
 
-  private var voices: [ParticipantID: Voice] = [:]
+  private(set) var voices: [ParticipantID: Voice] = [:]
+
+  init(voices: [ParticipantID: Voice] = [:]) { self.voices = voices }
 
   /// - Parameters:
   ///   - levels: of every participant with a microphone, decibels below overload; nil: nothing is heard.

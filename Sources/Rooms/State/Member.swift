@@ -64,8 +64,11 @@ struct Member: Sendable {
     transports.append(transport)
   }
 
+  /// As many were opened, also before those that are left.
+  mutating func setTransportsOpened(_ count: UInt32) { transportsOpened = max(transportsOpened, count) }
+
   /// What an event costs that carries this to everybody: one request, and one for each 8 KiB of it.
-  var eventCost: Double { 1 + Double(stateBytes / 8_192) }
+  var eventCost: Double { StateBudget.eventCost(stateBytes) }
 
   var trackCount: Int { transports.reduce(0) { $0 + $1.published.count } }
 

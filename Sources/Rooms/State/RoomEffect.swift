@@ -9,7 +9,8 @@ enum RoomEffect: Sendable {
   // MARK: - Participants
 
   /// It is in: what follows concerns it too.
-  case admit(JoinedState, TransportID?, TransportRole?)
+  /// - Parameter role: of the transport that it has from the beginning.
+  case admit(JoinedState, role: TransportRole?)
   case notify(ParticipantID, ParticipantNotice)
   /// Everybody who is in.
   case notifyAll(ParticipantNotice)
@@ -20,8 +21,8 @@ enum RoomEffect: Sendable {
 
   // MARK: - The room's surroundings
 
-  /// For the journal, and for everybody who is in.
-  case record(RoomEvent)
+  /// For the journal, and for everybody who is in but one: who leaves hears of it by its last notice.
+  case record(RoomEvent, except: ParticipantID? = nil)
   case keepSettings(RoomSettings)
   /// A session is over.
   /// - Parameters:
@@ -30,7 +31,7 @@ enum RoomEffect: Sendable {
   case sessionEnded(identity: String, LeaveReason?, patience: Int)
   /// When the room is to be called; `.never`: not at all.
   case alarm(Instant)
-  case log(String, [String: String])
+  case log(String, KeyValuePairs<String, String>)
   /// A question: what came after that event.
   case read(ParticipantID, after: Int)
 

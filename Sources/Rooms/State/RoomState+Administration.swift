@@ -70,7 +70,7 @@ extension RoomState {
   /// Ends an identity's session, if there is one; the journal remembers the removal.
   private mutating func remove(_ identity: String) {
     guard let member = member(of: identity) else { return }
-    log("participant removed", of: member, ["id": members[member].id.text])
+    log("participant removed", of: members[member], ("id", members[member].id.text))
     end(member, reason: .removed)
   }
 

@@ -29,8 +29,9 @@ extension RoomState {
       tracks: [])
     let bytes: Int
     do throws(StateExcess) { bytes = try review(participant, of: old) } catch { throw .tooLarge(error) }
+    let now = now
     let isPaid = allowances.use(newcomer.identity, now: now) {
-      $0.requests.take(upTo: 1 + Double(bytes / 8_192), now: now)
+      $0.requests.take(upTo: StateBudget.eventCost(bytes), now: now)
     }
     guard isPaid else { throw .tooOften }
     if let old { end(old, reason: .duplicateIdentity) }
@@ -49,7 +50,7 @@ extension RoomState {
       .admit(
         JoinedState(
           room: info, participant: participant, participants: others.map(\.info), lastEvent: lastEvent),
-        member.transports.first?.id, newcomer.opens))
+        role: newcomer.opens))
     members.append(member)
     greet(members.count - 1)
   }
@@ -59,7 +60,7 @@ extension RoomState {
     if !speaking.isEmpty { notify(member, .speakers(speaking)) }
     let qualities = knownQualities
     if !qualities.isEmpty { notify(member, .quality(qualities)) }
-    log("participant joined", of: member, ["id": members[member].id.text])
+    log("participant joined", of: members[member], ("id", members[member].id.text))
     // Who was on the way in when the others heard of it hears of it now.
     if let deadline { notify(member, .draining(deadline: deadline)) }
     if let closed { end(member, reason: closed) }
@@ -73,7 +74,7 @@ extension RoomState {
   mutating func end(_ index: Int, reason: LeaveReason) {
     // That it goes, and each track that ends with it.
     let cost = members[index].eventCost + Double(members[index].trackCount)
-    spend(index) { $0.requests.charge(upTo: cost, now: now) }
+    spend(index) { $0.requests.charge(upTo: cost, now: $1) }
     for transport in members[index].transports.indices {
       unpublish(TransportPlace(index, transport)) { _ in true }
       // Its place is given back when the media plane says that it is gone.
@@ -83,8 +84,7 @@ extension RoomState {
     if !member.grants.hidden { record(left: member, reason) }
     emit(.dismiss(member.id, reason))
     emit(.sessionEnded(identity: member.identity, reason, patience: patience))
-    emit(
-      .log("participant left", ["room": name, "identity": member.identity, "reason": reason.rawValue]))
+    log("participant left", of: member, ("reason", reason.rawValue))
   }
 
   /// Seconds for which the room stays without anybody.

@@ -7,12 +7,12 @@ internal import Peer
 extension RoomState {
   mutating func take(_ events: PeerEvents) {
     guard let place = owner(of: events.peer) else { return }
-    if let profile = events.connected { log("media connected", of: place.member, ["profile": profile.name]) }
+    if let profile = events.connected { log("media connected", of: members[place.member], ("profile", profile.name)) }
     for (index, codec) in events.startedTracks.sorted(by: { $0.key < $1.key }) {
       trackStarted(index, codec, at: place)
     }
     if let reason = events.closed {
-      log("media closed", of: place.member, ["reason": reason.rawValue])
+      log("media closed", of: members[place.member], ("reason", reason.rawValue))
       mediaLost(at: place)
     }
   }
@@ -23,7 +23,7 @@ extension RoomState {
     self[place].published[position].codec = codec
     self[place].published[position].hasStarted = true
     if !known.hasStarted {
-      log("track started", of: place.member, ["track": known.info.id.text, "codec": "\(codec)"])
+      log("track started", of: members[place.member], ("track", known.info.id.text), ("codec", "\(codec)"))
     }
     guard known.codec != codec else { return }
     for other in places(except: place.member) {

@@ -18,7 +18,7 @@ extension RoomState {
     let review = try OfferReview(description, tracks, of: members[place.member], on: self[place])
     // What others notice of it.
     let cost = 1 + Double(review.changes)
-    guard spend(place.member, { $0.requests.take(upTo: cost, now: now) }) else { throw .tooOften }
+    guard spend(place.member, { $0.requests.take(upTo: cost, now: $1) }) else { throw .tooOften }
     prepare(.answer(description, review), at: place)
   }
 
@@ -31,7 +31,7 @@ extension RoomState {
     guard self[place].role.subscribes, range.contains(count.audio), range.contains(count.video) else {
       throw .field("slots: at most \(SlotPolicy.slotLimit) of each kind, on a transport that subscribes")
     }
-    guard spend(place.member, { $0.requests.take(now: now) }) else { throw .tooOften }
+    guard spend(place.member, { $0.requests.take(now: $1) }) else { throw .tooOften }
     prepare(.offer(count), at: place)
   }
 
@@ -45,7 +45,7 @@ extension RoomState {
   private mutating func read(_ sdp: String, of member: Int) throws(OfferError) -> SessionDescription {
     // What it costs to read and to match, before it is done.
     let size = Double(max(sdp.utf8.count, Self.smallestOffer))
-    guard spend(member, { $0.offers.take(size, now: now) }) else { throw .tooOften }
+    guard spend(member, { $0.offers.take(size, now: $1) }) else { throw .tooOften }
     do throws(SDPError) { return try SessionDescription(parsing: sdp) } catch { throw .malformed(error) }
   }
 

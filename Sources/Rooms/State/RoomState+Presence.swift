@@ -31,7 +31,7 @@ extension RoomState {
           lastEvent: page.lastEvent, missed: page.events, slots: first.map { self[$0].assignments } ?? [],
           tracks: first.map { self[$0].published.map { ($0.mid, $0.info.id) } } ?? [],
           notices: standing(of: member))))
-    log("participant resumed", of: member, ["id": id.text])
+    log("participant resumed", of: members[member], ("id", id.text))
     reply(.done)
     // Not before: who is given up by it is in no event that was read above, and what comes before `resumed` is not for
     // the client that came back.
@@ -74,7 +74,7 @@ extension RoomState {
       if PlantedDefect.isOn(.hiddenAway), members[member].grants.hidden { record(kind, of: member) }
     #endif
     if !members[member].grants.hidden { record(kind, of: member) }
-    log(kind.rawValue, of: member, ["id": members[member].id.text])
+    log(kind.rawValue, of: members[member], ("id", members[member].id.text))
   }
 }
 

@@ -52,7 +52,7 @@ extension RoomState {
 
   private mutating func asking(_ id: ParticipantID) throws(RequestError) -> Int {
     guard let member = member(id) else { throw .gone }
-    guard spend(member, { $0.requests.take(now: now) }) else { throw .tooOften }
+    guard spend(member, { $0.requests.take(now: $1) }) else { throw .tooOften }
     return member
   }
 
@@ -117,7 +117,8 @@ extension RoomState {
     do throws(StateExcess) { bytes = try review(info, of: member) } catch { throw RequestError(error) }
     guard info != before else { return }
     // What everybody is about to be sent costs one request for each 8 KiB more.
-    guard spend(member, { $0.requests.take(upTo: Double(bytes / 8_192), now: now) }) else { throw .tooOften }
+    let cost = StateBudget.eventCost(bytes) - 1
+    guard spend(member, { $0.requests.take(upTo: cost, now: $1) }) else { throw .tooOften }
     members[member].describe(info, stateBytes: bytes)
     if !members[member].grants.hidden { record(.participantUpdated, of: member) }
   }
@@ -143,7 +144,7 @@ extension RoomState {
     guard grants.canPublishData else { throw .notAllowed("messages (canPublishData)") }
     let size = request.payload.utf8.count
     guard size <= Self.payloadLimit else { throw .tooLarge("payload") }
-    let isPaid = spend(member) { $0.messages.take(now: now) && $0.volume.take(Double(size), now: now) }
+    let isPaid = spend(member) { $0.messages.take(now: $1) && $0.volume.take(Double(size), now: $1) }
     guard isPaid else { throw .tooOften }
     #if PLANTED_DEFECTS
       let isHidden = grants.hidden && !PlantedDefect.isOn(.hiddenSender)

@@ -1,3 +1,4 @@
+internal import AccessTokens
 internal import Engine
 internal import Model
 internal import Negotiation
@@ -52,7 +53,7 @@ extension RoomState {
     guard members[index].transports.count < Transport.limit else {
       return reply(.refused(.limit(Transport.limit)))
     }
-    guard spend(index, { $0.requests.take(now: now) }) else { return reply(.refused(.tooOften)) }
+    guard spend(index, { $0.requests.take(now: $1) }) else { return reply(.refused(.tooOften)) }
     let transport = makeTransport(role, for: members[index])
     members[index].add(transport)
     reply(.opened(transport.id))

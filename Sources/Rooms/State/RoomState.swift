@@ -7,6 +7,9 @@ internal import Negotiation
 /// A value: it hears what happens by `handle` and answers by what is to be done. Whoever owns it performs that, in order,
 /// and answers its questions before the next effect.
 struct RoomState: Sendable {
+  /// Identities of which it is remembered what they have spent.
+  static let allowanceLimit = 4_096
+
   let id: RoomID
   let name: String
   let created: WallTime
@@ -15,7 +18,7 @@ struct RoomState: Sendable {
   /// In the order in which they came.
   var members: [Member] = []
   /// What each identity has spent.
-  var allowances = AllowanceTable<String, Allowance>(capacity: 4_096)
+  var allowances = AllowanceTable<String, Allowance>(capacity: RoomState.allowanceLimit)
   var random: RandomSource
   var speakers = SpeakerDetector()
   /// As last said.
@@ -34,8 +37,8 @@ struct RoomState: Sendable {
 
   /// - Parameter random: draws ids and what descriptions need.
   init(
-    id: RoomID, name: String, settings: RoomSettings, terms: RoomTerms, random: RandomSource, created: WallTime,
-    now: Instant
+    id: RoomID, name: String, created: WallTime, settings: RoomSettings, terms: RoomTerms,
+    random: RandomSource, now: Instant
   ) {
     self.id = id
     self.name = name
@@ -82,41 +85,52 @@ struct RoomState: Sendable {
     effects.append(.notify(members[member].id, notice))
   }
 
-  mutating func log(_ message: String, of member: Int, _ fields: [String: String] = [:]) {
-    let own = ["room": name, "identity": members[member].identity]
-    effects.append(.log(message, own.merging(fields) { first, _ in first }))
+  /// - Parameter fields: two at most.
+  mutating func log(_ message: String, of member: Member, _ fields: (key: String, value: String)...) {
+    let own: KeyValuePairs<String, String> =
+      switch fields.count {
+      case 0: ["room": name, "identity": member.identity]
+      case 1: ["room": name, "identity": member.identity, fields[0].key: fields[0].value]
+      default:
+        [
+          "room": name, "identity": member.identity, fields[0].key: fields[0].value,
+          fields[1].key: fields[1].value,
+        ]
+      }
+    effects.append(.log(message, own))
   }
 
   /// Numbers an event, for the journal and for everybody who is in.
   private mutating func record(
-    _ kind: RoomEvent.Kind, _ participant: EventParticipant?, _ track: TrackInfo?, _ reason: LeaveReason?
+    _ kind: RoomEvent.Kind, _ participant: EventParticipant?, _ track: TrackInfo? = nil,
+    leaving: (id: ParticipantID, reason: LeaveReason)? = nil
   ) {
     lastEvent += 1
     effects.append(
       .record(
         RoomEvent(
           id: lastEvent, time: wallTime, room: info, kind: kind, participant: participant, track: track,
-          reason: reason)))
+          reason: leaving?.reason), except: leaving?.id))
   }
 
-  mutating func record(_ kind: RoomEvent.Kind) { record(kind, nil, nil, nil) }
+  mutating func record(_ kind: RoomEvent.Kind) { record(kind, nil) }
 
   /// An event about a participant, who is not hidden.
   mutating func record(_ kind: RoomEvent.Kind, of member: Int) {
-    record(kind, .whole(members[member].info), nil, nil)
+    record(kind, .whole(members[member].info))
   }
 
   /// Everybody has heard of a track's publisher: its event says no more than which one it is.
   mutating func record(_ kind: RoomEvent.Kind, of member: Int, track: TrackInfo) {
-    record(kind, .named(ParticipantName(members[member])), track, nil)
+    record(kind, .named(ParticipantName(members[member])), track)
   }
 
   mutating func record(joined participant: ParticipantInfo) {
-    record(.participantJoined, .whole(participant), nil, nil)
+    record(.participantJoined, .whole(participant))
   }
 
   mutating func record(left member: Member, _ reason: LeaveReason) {
-    record(.participantLeft, .whole(member.info), nil, reason)
+    record(.participantLeft, .whole(member.info), leaving: (member.id, reason))
   }
 
   // MARK: - Finding
@@ -126,8 +140,9 @@ struct RoomState: Sendable {
 
   /// What a member's identity may spend, whichever session it spends it in.
   @discardableResult
-  mutating func spend<Result>(_ member: Int, _ body: (inout Allowance) -> Result) -> Result {
-    allowances.use(members[member].identity, now: now, body)
+  mutating func spend<Result>(_ member: Int, _ body: (inout Allowance, Instant) -> Result) -> Result {
+    let now = now
+    return allowances.use(members[member].identity, now: now) { body(&$0, now) }
   }
 }
 

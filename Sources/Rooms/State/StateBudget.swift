@@ -51,18 +51,3 @@ extension ParticipantInfo {
     attributes.reduce((metadata ?? "").jsonBytes) { $0 + $1.key.jsonBytes + $1.value.jsonBytes + 6 }
   }
 }
-
-extension Room {
-  /// Whether a participant may have that metadata and these attributes. It is asked here as it joins, as it changes them
-  /// itself, and as they are changed by REST.
-  /// - Parameter member: who has them then, or whom the participant replaces.
-  /// - Returns: how many bytes they have.
-  func review(_ info: ParticipantInfo, of member: Member?) throws(StateExcess) -> Int {
-    if let part = ParticipantChange.excess(of: info) { throw .part(part) }
-    let bytes = info.stateBytes
-    let others = members.lazy.filter { $0 !== member }.map(\.stateBytes)
-    let limit = directory.stateBudget.limit(beside: others)
-    guard bytes <= limit else { throw .whole(bytes: bytes, limit: limit) }
-    return bytes
-  }
-}

@@ -48,14 +48,6 @@ struct Transport: Sendable {
   }
 }
 
-/// Slots of each kind.
-struct SlotCount: Equatable, Sendable {
-  var audio = 0
-  var video = 0
-
-  var isZero: Bool { audio == 0 && video == 0 }
-}
-
 /// A participant's track, as the media plane knows it.
 struct PublishedTrack: Sendable {
   /// Who has muted it, too: it stands here alone.

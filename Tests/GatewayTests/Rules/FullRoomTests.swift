@@ -129,8 +129,8 @@ private final class Newcomer: RoomParticipant {
   func mute(_ track: String, _ muted: Bool) async throws(RoomRefusal) {}
   func update(_ change: ParticipantChange) async throws(RoomRefusal) {}
   func send(_ message: OutgoingMessage) async throws(RoomRefusal) {}
-  func socketLost(line: Int) async {}
-  func resume(line: Int, after: Int) async throws(RoomRefusal) {}
+  func absent() async {}
+  func present(after: Int) async throws(RoomRefusal) {}
   func leave(_ reason: LeaveReason) async { say.finish() }
 }
 

@@ -36,13 +36,13 @@ struct HiddenPresenceTests {
       clock.advance(by: .seconds(3))
       await sample(loss: loss, heard: clock.now)
     }
-    await ghost.session.socketLost(1)
+    await ghost.session.absent()
     clock.advance(by: .seconds(9))
     await sample(loss: 0, heard: clock.now + .seconds(-9))
     await server.directory.ring()
-    try await ghost.session.resume(socket: 2, after: 0)
+    try await ghost.session.present(after: 0)
     await sample(loss: 0, heard: clock.now)
-    await ghost.session.socketLost(2)
+    await ghost.session.absent()
     for _ in 0..<200 {
       clock.advance(by: .milliseconds(200))
       await server.directory.ring()
@@ -53,8 +53,8 @@ struct HiddenPresenceTests {
     #expect(await witness.next() == "3 participant.joined late")
     #expect(late.session.joined.participants.map(\.identity) == ["witness"])
     // And who resumes is told of nobody more.
-    await witness.session.socketLost(1)
-    try await witness.session.resume(socket: 2, after: 2)
+    await witness.session.absent()
+    try await witness.session.present(after: 2)
     #expect(await witness.next(until: "resumed") == "resumed 3")
     #expect(witness.resumed?.missed.compactMap(\.participant?.identity) == ["late"])
     let told = witness.resumed?.notices.map { notice in
@@ -76,7 +76,7 @@ struct HiddenPresenceTests {
     await room.hear(
       after: 0, quality: PeerQuality(loss: 0, roundTrip: .milliseconds(20), lastHeard: clock.now))
     #expect(await witness.next(until: "quality") == "quality excellent")
-    try await witness.session.resume(socket: 2, after: 2)
+    try await witness.session.present(after: 2)
     _ = await witness.next(until: "resumed")
     let qualities = witness.resumed?.notices.compactMap { notice in
       if case .quality(let changed) = notice { changed.map(\.participant) } else { nil }

@@ -34,7 +34,7 @@ struct PresenceTests {
       return said
     }
 
-    mutating func loseSocket(_ number: Int = 1) { presence.socketLost(number, now: Self.instant(now)) }
+    mutating func loseSocket() { presence.absent(now: Self.instant(now)) }
   }
 
   @Test func `who is heard of stays`() {
@@ -92,18 +92,16 @@ struct PresenceTests {
     #expect(run.go(to: 100) == ["10.0 reconnecting", "15.0 lost"])
   }
 
-  @Test func `a socket in time saves it, and a word about an old one comes too late`() {
+  @Test func `a socket in time saves it`() {
     var run = Run()
     run.loseSocket()
     #expect(run.go(to: 14.9) == [])
-    run.presence.socketOpened(2)
-    // The first one's end is told once more, after it was replaced.
-    run.loseSocket(1)
+    run.presence.present()
     #expect(run.go(to: 100) == [])
-    run.loseSocket(2)
+    run.loseSocket()
     #expect(run.go(to: 114.9) == [])
     // Twice is no later.
-    run.loseSocket(2)
+    run.loseSocket()
     #expect(run.go(to: 200) == ["115.0 lost"])
   }
 
@@ -112,7 +110,7 @@ struct PresenceTests {
     #expect(run.heard() == [])
     run.loseSocket()
     #expect(run.go(to: 14) == ["10.0 reconnecting"])
-    run.presence.socketOpened(2)
+    run.presence.present()
     #expect(run.go(to: 100) == ["15.0 restartWanted", "25.0 lost"])
   }
 }

@@ -37,15 +37,15 @@ struct RoomResumeTests {
     let bob = try await server.join("bob")
     _ = try await alice.offer([.audio], receivers: 1)
     #expect(await alice.next(until: "answer") == "answer 1 2")
-    await alice.session.socketLost(1)
+    await alice.session.absent()
 
     _ = try await bob.offer([.video, .video, .video])
     let tracks = try await bob.offer().tracks.map(\.track)
     try await bob.session.mute(tracks[0].text, true)
-    try await alice.session.resume(socket: 2, after: 4)
+    try await alice.session.present(after: 4)
     #expect(await alice.next(until: "resumed") == "resumed 8")
     let state = try #require(alice.resumed)
-    #expect(state.socket == 2 && state.lastEvent == 8)
+    #expect(state.lastEvent == 8)
     #expect(state.missed.map(\.id) == [5, 6, 7, 8])
     #expect(
       state.missed.map(\.kind) == [.trackPublished, .trackPublished, .trackPublished, .trackMuted])
@@ -78,19 +78,19 @@ struct RoomResumeTests {
     let alice = try await server.join("alice")
     let bob = try await server.join("bob")
     #expect(await alice.next() == "3 participant.joined bob")
-    await bob.session.socketLost(1)
+    await bob.session.absent()
     await pass(.milliseconds(3_800), server)
-    try await bob.session.resume(socket: 2, after: 3)
+    try await bob.session.present(after: 3)
     await pass(.seconds(20), server)
-    await bob.session.socketLost(2)
+    await bob.session.absent()
     await pass(.milliseconds(3_800), server)
     #expect(server.directory.counts.participants == 2)
     await pass(.milliseconds(400), server)
     #expect(await alice.next() == "4 participant.left bob")
     #expect(await bob.next(until: "closed") == "closed connectionLost")
-    await #expect(throws: RequestError.gone) { try await bob.session.resume(socket: 3, after: 3) }
+    await #expect(throws: RequestError.gone) { try await bob.session.present(after: 3) }
     #expect(server.directory.counts.sessionsEnded == [.connectionLost: 1])
-    #expect(server.directory.state.withLock { $0.alarms.isEmpty })
+    #expect(server.directory.remainders.alarms == 0)
   }
 
   @Test func `a resumption at the very end of the grace either holds or doesn't, never both`() async throws {
@@ -98,12 +98,12 @@ struct RoomResumeTests {
     let server = try TestServer(grace: .seconds(1), clock: clock)
     for turn in 0..<100 {
       let alice = try await server.join("alice")
-      await alice.session.socketLost(1)
+      await alice.session.absent()
       clock.advance(by: .seconds(1))
       async let rung: Void = server.directory.ring()
       if turn % 2 == 0 { await Task.yield() }
       do {
-        try await alice.session.resume(socket: 2, after: 2)
+        try await alice.session.present(after: 2)
         held += 1
         await rung
         clock.advance(by: .seconds(10))
@@ -125,7 +125,7 @@ struct RoomResumeTests {
     let server = try TestServer(grace: .seconds(1), clock: clock)
     for turn in 0..<200 {
       let alice = try await server.join("alice")
-      await alice.session.socketLost(1)
+      await alice.session.absent()
       clock.advance(by: .seconds(2))
       async let rung: Void = server.directory.ring()
       if turn % 2 == 0 { await Task.yield() }
@@ -153,10 +153,10 @@ struct RoomResumeTests {
       clock.advance(by: .seconds(1))
       try await bob.session.mute(track.text, turn % 2 == 0)
     }
-    await #expect(throws: RequestError.gone) { try await alice.session.resume(socket: 2, after: 3) }
-    try await alice.session.resume(socket: 2, after: 14)
+    await #expect(throws: RequestError.gone) { try await alice.session.present(after: 3) }
+    try await alice.session.present(after: 14)
     // A number that was never reached is a mistake.
-    await #expect(throws: RequestError.gone) { try await alice.session.resume(socket: 3, after: 1_000) }
+    await #expect(throws: RequestError.gone) { try await alice.session.present(after: 1_000) }
 
     let patient = try TestServer(clock: clock)
     let carol = try await patient.join("carol")
@@ -166,8 +166,8 @@ struct RoomResumeTests {
       clock.advance(by: .seconds(1))
       try await dave.session.update(ParticipantChange(metadata: large + "\(turn)"))
     }
-    await #expect(throws: RequestError.gone) { try await carol.session.resume(socket: 2, after: 3) }
-    try await carol.session.resume(socket: 2, after: 20)
+    await #expect(throws: RequestError.gone) { try await carol.session.present(after: 3) }
+    try await carol.session.present(after: 20)
     #expect(await carol.next(until: "resumed") == "resumed 43")
   }
 
@@ -176,11 +176,11 @@ struct RoomResumeTests {
     let alice = try await server.join("alice")
     let bob = try await server.join("bob")
     _ = try await bob.offer([.audio])
-    await bob.session.socketLost(1)
+    await bob.session.absent()
     clock.advance(by: .seconds(3))
-    await alice.session.socketLost(1)
+    await alice.session.absent()
     clock.advance(by: .seconds(2))
-    try await alice.session.resume(socket: 2, after: 4)
+    try await alice.session.present(after: 4)
     #expect(await alice.next(until: "resumed") == "resumed 4")
     #expect(alice.resumed?.missed.isEmpty == true)
     #expect(await alice.next(2) == ["5 track.unpublished bob", "6 participant.left bob"])
@@ -191,7 +191,7 @@ struct RoomResumeTests {
     let alice = try await server.join("alice")
     _ = try await alice.offer([.audio])
     let bob = try await server.join("bob")
-    try await bob.session.resume(socket: 2, after: 0)
+    try await bob.session.present(after: 0)
     #expect(await bob.next() == "resumed 4")
     #expect(bob.resumed?.missed.isEmpty == true)
   }
@@ -200,8 +200,8 @@ struct RoomResumeTests {
     let server = try TestServer(clock: clock)
     let alice = try await server.join("alice")
     await server.directory.drain(for: .seconds(30))
-    await alice.session.socketLost(1)
-    try await alice.session.resume(socket: 2, after: 2)
+    await alice.session.absent()
+    try await alice.session.present(after: 2)
     #expect(await alice.next(2) == ["draining", "resumed 2"])
     let notices = try #require(alice.resumed?.notices)
     #expect(notices.contains { if case .draining = $0 { true } else { false } })
@@ -211,7 +211,7 @@ struct RoomResumeTests {
     let server = try TestServer(clock: clock)
     let witness = try await server.join("witness")
     let old = try await server.join("alice")
-    await old.session.socketLost(1)
+    await old.session.absent()
     let new = try await server.join("alice")
     #expect(
       await witness.next(3) == [
@@ -219,7 +219,7 @@ struct RoomResumeTests {
       ])
     #expect(new.session.joined.participants.map(\.identity) == ["witness"])
     #expect(await old.next(until: "closed") == "closed duplicateIdentity")
-    await #expect(throws: RequestError.gone) { try await old.session.resume(socket: 2, after: 3) }
+    await #expect(throws: RequestError.gone) { try await old.session.present(after: 3) }
     await pass(.seconds(20), server)
     #expect(server.directory.counts.participants == 2)
   }
@@ -227,9 +227,9 @@ struct RoomResumeTests {
   @Test func `whoever was removed does not come back`() async throws {
     let server = try TestServer(clock: clock)
     let alice = try await server.join("alice")
-    await alice.session.socketLost(1)
+    await alice.session.absent()
     await alice.session.leave(reason: .removed)
-    await #expect(throws: RequestError.gone) { try await alice.session.resume(socket: 2, after: 2) }
+    await #expect(throws: RequestError.gone) { try await alice.session.present(after: 2) }
   }
 
   @Test func `media that is silent is told to all, once, and restarted, and ends the session`() async throws {
@@ -250,7 +250,7 @@ struct RoomResumeTests {
     clock.advance(by: .seconds(4))
     try await sample(bob, server, heard: begin)
     #expect(await bob.next(until: "restart") == "restartWanted")
-    try await bob.session.resume(socket: 2, after: 4)
+    try await bob.session.present(after: 4)
     #expect(await bob.next(until: "resumed") == "resumed 5")
     #expect(
       bob.resumed?.notices.contains { if case .restartWanted = $0 { true } else { false } } == true)

@@ -5,7 +5,7 @@ import Testing
 @testable import Rooms
 
 @Suite("What a room's participants may say of themselves", .timeLimit(.minutes(2)))
-struct RoomStateTests {
+struct StateBudgetTests {
   /// As by the default limits: a share of 1,048 bytes.
   let server: TestServer
   let budget = StateBudget(participants: 1_000)

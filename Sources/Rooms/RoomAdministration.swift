@@ -1,0 +1,72 @@
+/// One room, as those who run it reach it.
+public struct RoomAdministration: Sendable {
+  private let room: Room
+
+  init(_ room: Room) { self.room = room }
+
+  public func snapshot() async -> RoomSnapshot { await room.snapshot }
+
+  public func change(_ patch: RoomPatch) async throws(AdministrationError) -> RoomSnapshot {
+    switch await room.handle(.administration(.change(patch))) {
+    case .room(let snapshot): return snapshot
+    case .administrationRefused(let error): throw error
+    default: throw .unknownRoom
+    }
+  }
+
+  /// In the order of their identities' bytes.
+  /// - Parameter after: only those behind this one.
+  public func participants(after: String?, limit: Int) async -> [ParticipantSnapshot] {
+    await room.participants(after: after, limit: limit)
+  }
+
+  public func participant(_ identity: String) async throws(AdministrationError) -> ParticipantSnapshot {
+    try await room.participant(identity)
+  }
+
+  /// At once, also what the participant may do.
+  public func change(
+    _ identity: String, _ patch: ParticipantPatch
+  ) async throws(AdministrationError) -> ParticipantSnapshot {
+    switch await room.handle(.administration(.changeParticipant(identity, patch))) {
+    case .participant(let snapshot): return snapshot
+    case .administrationRefused(let error): throw error
+    default: throw .unknownParticipant
+    }
+  }
+
+  /// Sets or lifts an administrator's mute; the publisher's own is another.
+  public func mute(
+    _ track: String, of identity: String, _ muted: Bool
+  ) async throws(AdministrationError) -> TrackInfo {
+    switch await room.handle(.administration(.mute(track: track, of: identity, muted))) {
+    case .track(let track): return track
+    case .administrationRefused(let error): throw error
+    default: throw .unknownTrack
+    }
+  }
+
+  /// A message that is from no participant.
+  /// - Parameters:
+  ///   - payload: as the front door has it, at most 16 KiB in base64.
+  ///   - destinations: identities; nil: everybody.
+  public func send(
+    _ payload: String, topic: String?, reliable: Bool, to destinations: [String]?
+  ) async {
+    let message = DataMessage(from: nil, payload: payload, topic: topic, reliable: reliable)
+    _ = await room.handle(.administration(.send(message, to: destinations)))
+  }
+}
+
+/// What is read, which changes nothing.
+extension Room {
+  var snapshot: RoomSnapshot { state.snapshot(now: now) }
+
+  func participants(after: String?, limit: Int) -> [ParticipantSnapshot] {
+    state.participants(after: after, limit: limit)
+  }
+
+  func participant(_ identity: String) throws(AdministrationError) -> ParticipantSnapshot {
+    try state.participant(identity)
+  }
+}

@@ -1,0 +1,142 @@
+internal import AccessTokens
+internal import Model
+
+/// Texts and tables are as long as a room's bounds let them become; these only keep a reader from taking a count at its
+/// word.
+let stateTextLimit = 1_024 * 1_024
+let stateCountLimit = 1_048_576
+
+/// A room as bytes, in sections that each begin with a version of their own. A build reads what it wrote and what the one
+/// before it wrote; terms are no part of it.
+extension RoomState {
+  var bytes: [UInt8] {
+    var writer = StateWriter()
+    encodeRoom(into: &writer)
+    speakers.encode(into: &writer)
+    allowances.encode(into: &writer)
+    writer.write(UInt32(members.count))
+    for member in members { member.encode(into: &writer) }
+    return writer.bytes
+  }
+
+  /// - Parameter now: the same time line as when it was written.
+  init(bytes: [UInt8], terms: RoomTerms, now: Instant) throws(StateError) {
+    var reader = StateReader(bytes)
+    try self.init(room: &reader, terms: terms, now: now)
+    speakers = try SpeakerDetector(from: &reader)
+    allowances = try AllowanceTable(from: &reader, capacity: Self.allowanceLimit)
+    for _ in 0..<(try reader.count(limit: stateCountLimit)) {
+      members.append(try Member(from: &reader, terms: terms))
+    }
+    try reader.finish()
+  }
+
+  private func encodeRoom(into writer: inout StateWriter) {
+    writer.write(UInt8(1))
+    writer.write(id.text)
+    writer.write(name)
+    writer.write(created.milliseconds)
+    settings.encode(into: &writer)
+    writer.write(random)
+    writer.write(UInt64(lastEvent))
+    writer.write(optional: closed?.rawValue)
+    writer.write(optional: deadline?.milliseconds)
+    writer.write(UInt32(speaking.count))
+    for speaker in speaking {
+      writer.write(speaker.participant.text)
+      writer.write(speaker.level)
+    }
+    writer.write(UInt32(stalled.count))
+    for track in stalled.map(\.text).sorted() { writer.write(track) }
+  }
+
+  private init(room reader: inout StateReader, terms: RoomTerms, now: Instant) throws(StateError) {
+    _ = try reader.version("room", upTo: 1)
+    self.init(
+      id: RoomID(naming: try reader.string(limit: stateTextLimit)),
+      name: try reader.string(limit: stateTextLimit),
+      created: WallTime(milliseconds: try reader.integer()), settings: try RoomSettings(from: &reader),
+      terms: terms, random: try reader.random(), now: now)
+    lastEvent = Int(truncatingIfNeeded: try reader.integer(UInt64.self))
+    closed = try reader.bool() ? try reader.named("reason") : nil
+    deadline = try reader.optionalInteger().map { WallTime(milliseconds: $0) }
+    for _ in 0..<(try reader.count(limit: stateCountLimit)) {
+      speaking.append(
+        Speaker(
+          participant: ParticipantID(known: try reader.string(limit: stateTextLimit)),
+          level: try reader.double()))
+    }
+    for _ in 0..<(try reader.count(limit: stateCountLimit)) {
+      stalled.insert(TrackID(known: try reader.string(limit: stateTextLimit)))
+    }
+  }
+}
+
+extension RoomSettings {
+  fileprivate func encode(into writer: inout StateWriter) {
+    writer.write(UInt32(emptyTimeout))
+    writer.write(UInt32(departureTimeout))
+    writer.write(optional: maxParticipants.map { UInt32($0) })
+    writer.write(optional: metadata)
+  }
+
+  fileprivate init(from reader: inout StateReader) throws(StateError) {
+    self.init(
+      emptyTimeout: Int(try reader.integer(UInt32.self)),
+      departureTimeout: Int(try reader.integer(UInt32.self)),
+      maxParticipants: try reader.optionalInteger(UInt32.self).map { Int($0) },
+      metadata: try reader.optionalString(limit: stateTextLimit))
+  }
+}
+
+extension SpeakerDetector {
+  fileprivate func encode(into writer: inout StateWriter) {
+    writer.write(UInt8(1))
+    writer.write(UInt32(voices.count))
+    for (participant, voice) in voices.sorted(by: { $0.key.text < $1.key.text }) {
+      writer.write(participant.text)
+      writer.write(voice.level)
+      writer.write(voice.isSpeaking)
+      writer.write(voice.lastLoud)
+    }
+  }
+
+  fileprivate init(from reader: inout StateReader) throws(StateError) {
+    _ = try reader.version("speakers", upTo: 1)
+    var voices: [ParticipantID: Voice] = [:]
+    for _ in 0..<(try reader.count(limit: stateCountLimit)) {
+      voices[ParticipantID(known: try reader.string(limit: stateTextLimit))] = Voice(
+        level: try reader.double(), isSpeaking: try reader.bool(), lastLoud: try reader.instant())
+    }
+    self.init(voices: voices)
+  }
+}
+
+extension AllowanceTable<String, Allowance> {
+  fileprivate func encode(into writer: inout StateWriter) {
+    writer.write(UInt8(1))
+    writer.write(optional: swept)
+    writer.write(UInt32(spent.count))
+    for (identity, allowance) in spent.sorted(by: { $0.key < $1.key }) {
+      writer.write(identity)
+      for limit in [allowance.requests, allowance.offers, allowance.messages, allowance.volume] {
+        writer.write(limit.full)
+      }
+    }
+  }
+
+  fileprivate init(from reader: inout StateReader, capacity: Int) throws(StateError) {
+    _ = try reader.version("allowances", upTo: 1)
+    self.init(capacity: capacity)
+    swept = try reader.optionalInstant()
+    for _ in 0..<(try reader.count(limit: stateCountLimit)) {
+      let identity = try reader.string(limit: stateTextLimit)
+      var allowance = Allowance()
+      allowance.requests.full = try reader.instant()
+      allowance.offers.full = try reader.instant()
+      allowance.messages.full = try reader.instant()
+      allowance.volume.full = try reader.instant()
+      spent[identity] = allowance
+    }
+  }
+}

@@ -1,0 +1,125 @@
+internal import AccessTokens
+internal import Model
+internal import Negotiation
+
+extension Transport {
+  func encode(into writer: inout StateWriter) {
+    writer.write(UInt8(1))
+    writer.write(id.number)
+    writer.write(role.rawValue)
+    writer.write(negotiator != nil)
+    negotiator?.encode(into: &writer)
+    writer.write(optional: peer?.rawValue)
+    writer.write(optional: reserved?.rawValue)
+    writer.write(UInt32(plan.tracks.count))
+    for track in plan.tracks { track.encode(into: &writer) }
+    writer.write(Int64(bitrates.received))
+    writer.write(Int64(bitrates.sent))
+    writer.write(UInt32(published.count))
+    for track in published { track.encode(into: &writer) }
+    slots.encode(into: &writer)
+    writer.write(UInt32(announced.count))
+    for (track, state) in announced.sorted(by: { $0.key.text < $1.key.text }) {
+      writer.write(track.text)
+      writer.write(state.number)
+    }
+    writer.write(UInt32(withdrawn.count))
+    for (key, source) in withdrawn.sorted(by: { $0.key.index < $1.key.index }) {
+      writer.write(key)
+      writer.write(source.rawValue)
+    }
+    writer.write(UInt32(requested.audio))
+    writer.write(UInt32(requested.video))
+  }
+
+  init(from reader: inout StateReader, policy: NegotiationPolicy) throws(StateError) {
+    _ = try reader.version("transport", upTo: 1)
+    self.init(id: TransportID(number: try reader.integer()), role: try reader.value("role"))
+    if try reader.bool() { negotiator = try Negotiator(from: &reader, policy: policy) }
+    peer = try reader.optionalInteger().map { PeerKey(rawValue: $0) }
+    reserved = try reader.optionalInteger().map { PeerKey(rawValue: $0) }
+    for _ in 0..<(try reader.count(limit: stateCountLimit)) {
+      plan.tracks.append(try TrackAnnouncement(from: &reader))
+    }
+    bitrates = Bitrates(
+      received: Int(try reader.integer(Int64.self)), sent: Int(try reader.integer(Int64.self)))
+    for _ in 0..<(try reader.count(limit: stateCountLimit)) {
+      published.append(try PublishedTrack(from: &reader))
+    }
+    slots = try SlotPolicy(from: &reader)
+    for _ in 0..<(try reader.count(limit: stateCountLimit)) {
+      let track = TrackID(known: try reader.string(limit: stateTextLimit))
+      let start = reader.offset
+      guard let state = StreamState(number: try reader.integer()) else {
+        throw .invalid(field: "stream state", offset: start)
+      }
+      announced[track] = state
+    }
+    for _ in 0..<(try reader.count(limit: stateCountLimit)) {
+      withdrawn[try reader.trackKey()] = try reader.named("source")
+    }
+    requested = SlotCount(
+      audio: Int(try reader.integer(UInt32.self)), video: Int(try reader.integer(UInt32.self)))
+  }
+}
+
+extension PublishedTrack {
+  fileprivate func encode(into writer: inout StateWriter) {
+    writer.write(info.id.text)
+    writer.write(info.kind.rawValue)
+    writer.write(info.source.rawValue)
+    writer.write(optional: info.name)
+    writer.write(info.mutedByPublisher)
+    writer.write(info.mutedByAdmin)
+    writer.write(key)
+    writer.write(mid)
+    writer.write(optional: codec?.rawValue)
+    writer.write(hasStarted)
+  }
+
+  fileprivate init(from reader: inout StateReader) throws(StateError) {
+    let info = TrackInfo(
+      id: TrackID(known: try reader.string(limit: stateTextLimit)), kind: try reader.value("media kind"),
+      source: try reader.named("source"), name: try reader.optionalString(limit: stateTextLimit),
+      mutedByPublisher: try reader.bool(), mutedByAdmin: try reader.bool())
+    self.init(
+      info: info, key: try reader.trackKey(), mid: try reader.string(limit: stateTextLimit),
+      codec: try reader.optionalCodec(), hasStarted: try reader.bool())
+  }
+}
+
+extension StateReader {
+  mutating func optionalCodec() throws(StateError) -> CodecFormat? {
+    guard try bool() else { return nil }
+    return try codec()
+  }
+
+  mutating func codec() throws(StateError) -> CodecFormat {
+    let start = offset
+    guard let codec = CodecFormat(rawValue: try integer()) else {
+      throw .invalid(field: "codec format", offset: start)
+    }
+    return codec
+  }
+}
+
+extension StreamState {
+  fileprivate var number: UInt8 {
+    switch self {
+    case .active: 0
+    case .paused(.codec): 1
+    case .paused(.noMedia): 2
+    case .waiting(.noSlot): 3
+    }
+  }
+
+  fileprivate init?(number: UInt8) {
+    switch number {
+    case 0: self = .active
+    case 1: self = .paused(.codec)
+    case 2: self = .paused(.noMedia)
+    case 3: self = .waiting(.noSlot)
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import AccessTokens
+import Model
+import Synchronization
+import Testing
+
+@testable import Rooms
+
+@Suite("Notices that wait", .timeLimit(.minutes(1)))
+struct NoticeMailboxTests {
+  private func message(_ number: Int, reliable: Bool = true, size: Int = 4) -> DataMessage {
+    DataMessage(
+      from: nil, payload: "\(number) " + String(repeating: "x", count: size), topic: nil, reliable: reliable)
+  }
+
+  @Test func `too many for a front door that reads too slowly end its session`() async {
+    let overflowed = Atomic(0)
+    let mailbox = NoticeMailbox(isAttended: true) { overflowed.wrappingAdd(1, ordering: .relaxed) }
+    for _ in 0..<5_000 { mailbox.put(.speakers([])) }
+    #expect(overflowed.load(ordering: .relaxed) == 1)
+    mailbox.finish(.closed(.connectionLost))
+    var count = 0
+    for await _ in mailbox.notices { count += 1 }
+    #expect(count == NoticeMailbox.limit + 1)
+  }
+
+  @Test func `while there is nobody to read for they collapse, and messages wait, the latest of them`() async {
+    let mailbox = NoticeMailbox(isAttended: true) { Issue.record("the session ends") }
+    mailbox.absent()
+    for number in 0..<5_000 {
+      mailbox.put(.speakers([]))
+      mailbox.put(.data(message(number)))
+      mailbox.put(.data(message(number, reliable: false)))
+    }
+    let resumed = ResumedState(lastEvent: 9, missed: [], slots: [], tracks: [], notices: [])
+    mailbox.put(.resumed(resumed))
+    mailbox.put(.speakers([]))
+    mailbox.finish(.closed(.left))
+    var words: [String] = []
+    for await notice in mailbox.notices {
+      switch notice {
+      case .data(let data): words.append(String(data.payload.prefix { $0 != " " }))
+      case .resumed: words.append("resumed")
+      case .speakers: words.append("speakers")
+      default: words.append("closed")
+      }
+    }
+    #expect(words.suffix(3) == ["resumed", "speakers", "closed"])
+    #expect(words.dropLast(3).suffix(256) == (4_744..<5_000).map { "\($0)" }[...])
+    #expect(words.count <= NoticeMailbox.limit / 2 + 256 + 8)
+  }
+
+  @Test func `messages of a participant who is away are bounded in bytes`() async {
+    let mailbox = NoticeMailbox(isAttended: false) { Issue.record("the session ends") }
+    for _ in 0..<1_000 { mailbox.put(.speakers([])) }
+    for number in 0..<200 { mailbox.put(.data(message(number, size: 20_000))) }
+    mailbox.put(.resumed(ResumedState(lastEvent: 0, missed: [], slots: [], tracks: [], notices: [])))
+    mailbox.finish(.closed(.left))
+    var bytes = 0
+    for await case .data(let data) in mailbox.notices { bytes += data.payload.utf8.count }
+    #expect(bytes <= NoticeMailbox.messageBytes && bytes > NoticeMailbox.messageBytes - 20_010)
+  }
+
+  @Test func `a session alone through 5,000 notices comes back within the grace`() async throws {
+    let clock = StandingClock()
+    let server = try TestServer(clock: clock)
+    let alice = try await server.join("alice")
+    let bob = try await server.join("bob")
+    let track = try #require(try await bob.offer([.audio]).tracks.first?.track)
+    await alice.session.absent()
+    let room = try #require(server.directory.administration(of: "r"))
+    for number in 0..<5_000 { _ = try await room.mute(track.text, of: "bob", number % 2 == 0) }
+    #expect(server.directory.counts.participants == 2)
+    // More than are told at once: it goes on from a number within them.
+    try await alice.session.present(after: 4_800)
+    #expect(await alice.next(until: "resumed") == "resumed 5004")
+    #expect(alice.resumed?.missed.count == 204)
+    try await bob.session.mute(track.text, true)
+    #expect(await alice.next() == "5005 track.muted bob")
+  }
+
+  @Test func `a session that has no socket lives without a reader, as long as it likes`() async throws {
+    let clock = StandingClock()
+    let server = try TestServer(clock: clock)
+    let session = try await server.directory.join(
+      room: "r", identity: "whip", name: nil, grants: .join("r"), opening: .publishes, isAttended: false)
+    let bob = try await server.join("bob")
+    let track = try #require(try await bob.offer([.audio]).tracks.first?.track)
+    let room = try #require(server.directory.administration(of: "r"))
+    for number in 0..<2_000 { _ = try await room.mute(track.text, of: "bob", number % 2 == 0) }
+    clock.advance(by: .seconds(100))
+    await server.directory.ring()
+    #expect(server.directory.counts.participants == 2 && session.transport?.role == .publishes)
+    await session.leave()
+    #expect(server.directory.counts.participants == 1)
+  }
+}

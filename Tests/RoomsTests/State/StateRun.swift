@@ -1,0 +1,195 @@
+import AccessTokens
+import Model
+import Negotiation
+import Wire
+
+@testable import Engine
+@testable import Rooms
+
+/// A room's state and what surrounds it, without actor, engine, clock or socket: answers its questions as a room would.
+final class StateRun {
+  private(set) var state: RoomState
+  /// All that was to be done, in words.
+  private(set) var done: [String] = []
+  private(set) var commands: [Command] = []
+  private(set) var notices: [ParticipantID: [ParticipantNotice]] = [:]
+  private(set) var events: [RoomEvent] = []
+  /// How many sessions the directory knows.
+  private(set) var sessions = 0
+  private(set) var released: [PeerKey] = []
+  private(set) var added: [PeerKey] = []
+  private(set) var alarm = Instant.never
+  private var inside: [ParticipantID] = []
+  private var serial: UInt64 = 0
+  /// Places of the media plane.
+  var places = 100
+  var now = Instant(nanoseconds: 1_000_000_000)
+
+  static let terms = RoomTerms(
+    participantLimit: 50, reconnectGrace: .seconds(15), policy: .server,
+    epoch: Epoch(ntpAtZero: NTPTime(unixNanoseconds: 1_700_000_000_000_000_000)))
+
+  init(settings: RoomSettings = RoomSettings()) {
+    state = RoomState(
+      id: RoomID(naming: "RM_1"), name: "r", created: WallTime(milliseconds: 0), settings: settings,
+      terms: Self.terms, random: .seeded(state: 1), now: now)
+  }
+
+  @discardableResult
+  func handle(_ input: RoomInput) -> RoomReply {
+    var reply = RoomReply.done
+    for effect in state.handle(input, now: now) { perform(effect, &reply) }
+    return reply
+  }
+
+  private func follow(_ input: RoomInput, _ reply: inout RoomReply) {
+    for effect in state.handle(input, now: now) { perform(effect, &reply) }
+  }
+
+  private func perform(_ effect: RoomEffect, _ reply: inout RoomReply) {
+    switch effect {
+    case .reply(let new): reply = new
+    case .admit(let joined, _):
+      inside.append(joined.participant.id)
+      done.append("admit \(joined.participant.identity)")
+    case .notify(let id, let notice): notices[id, default: []].append(notice)
+    case .notifyAll(let notice): for id in inside { notices[id, default: []].append(notice) }
+    case .dismiss(let id, let reason):
+      inside.removeAll { $0 == id }
+      notices[id, default: []].append(.closed(reason))
+      done.append("dismiss \(reason.rawValue)")
+    case .record(let event, let leaving):
+      events.append(event)
+      for id in inside where id != leaving { notices[id, default: []].append(.event(event)) }
+    case .sessionEnded(_, let reason, let patience):
+      sessions -= 1
+      done.append("ended \(reason?.rawValue ?? "-") \(patience)")
+      if sessions == 0, patience == 0 { follow(.finish, &reply) }
+    case .alarm(let moment): alarm = moment
+    case .prepare(let proposal):
+      guard proposal.peer != nil || places > 0 else { return follow(.overloaded(proposal), &reply) }
+      if proposal.peer == nil {
+        serial += 1
+        places -= 1
+      }
+      let key = proposal.peer ?? PeerKey(home: 0, serial: serial)
+      let local = LocalTransport(
+        credentials: ICECredentials(ufrag: "server\(serial)", password: "serverserverserverserver"),
+        fingerprint: Fingerprint(algorithm: .sha256, digest: Array(repeating: 1, count: 32)), candidates: [])
+      follow(.prepared(proposal, key, local), &reply)
+    case .add(let key, _, _): added.append(key)
+    case .post(let command): commands.append(command)
+    case .release(let key):
+      released.append(key)
+      places += 1
+    case .read(let id, let after):
+      let missed = events.filter { $0.id > after }
+      follow(
+        .missed(id, after: after, EventLog.Page(room: state.info, events: missed, lastEvent: events.count)),
+        &reply)
+    case .expect, .keepSettings, .log: break
+    }
+  }
+
+  // MARK: - What happens
+
+  func join(
+    _ identity: String, opening role: TransportRole? = .both, isForbidden: Bool = false,
+    _ adjust: (inout Grants) -> Void = { _ in }
+  ) throws -> StateClient {
+    var grants = Grants.join("r")
+    adjust(&grants)
+    let newcomer = Newcomer(identity: identity, grants: grants, opens: role)
+    sessions += 1
+    if case .joinRefused(let error) = handle(.join(newcomer, isForbidden: isForbidden)) { throw error }
+    return StateClient(inside.last ?? ParticipantID(known: ""), self)
+  }
+
+  /// Has the state go on from its bytes.
+  func rebuild() throws { state = try RoomState(bytes: state.bytes, terms: Self.terms, now: now) }
+
+  func kinds(after: Int = 0) -> [String] { events.dropFirst(after).map(\.kind.rawValue) }
+
+  /// Tracks that the media plane was last told to mute.
+  func isMuted(_ key: TrackKey) -> Bool? {
+    for case .mute(key, let muted) in commands.reversed() { return muted }
+    return nil
+  }
+}
+
+/// One participant of it, with a browser's end of each transport.
+final class StateClient {
+  let id: ParticipantID
+  private let run: StateRun
+  private var negotiators: [TransportID: Negotiator] = [:]
+  private var random = RandomSource.seeded(state: 9)
+  private var plans: [TransportID: OfferPlan] = [:]
+
+  init(_ id: ParticipantID, _ run: StateRun) {
+    self.id = id
+    self.run = run
+  }
+
+  var member: Member? { run.state.member(id).map { run.state.members[$0] } }
+  func transport(_ id: TransportID = .first) -> Transport? { member?.transports.first { $0.id == id } }
+  var tracks: [TrackInfo] { member?.info.tracks ?? [] }
+  var notices: [ParticipantNotice] { run.notices[id] ?? [] }
+
+  @discardableResult
+  func ask(_ request: ParticipantRequest) -> RoomReply { run.handle(.request(id, request)) }
+
+  func open(_ role: TransportRole) throws -> TransportID {
+    switch ask(.openTransport(role)) {
+    case .opened(let transport): return transport
+    case .refused(let error): throw error
+    default: throw RequestError.gone
+    }
+  }
+
+  private var local: LocalTransport {
+    LocalTransport(
+      credentials: ICECredentials(ufrag: "clientclient", password: "clientclientclientclient"),
+      fingerprint: Fingerprint(algorithm: .sha256, digest: Array(repeating: 7, count: 32)), candidates: [],
+      isLite: false)
+  }
+
+  /// Offers so many more tracks and receivers.
+  func offer(
+    _ kinds: [MediaKind] = [], receivers: Int = 0, on transport: TransportID = .first
+  ) throws -> OfferAnswer {
+    var negotiator = negotiators[transport] ?? Negotiator(policy: .client)
+    var plan = plans[transport] ?? OfferPlan()
+    for kind in kinds { plan.tracks.append(negotiator.announcement(of: kind, beside: nil, random: &random)) }
+    plan.audioReceivers += receivers
+    plan.videoReceivers += receivers
+    let offer = try negotiator.offer(plan, local: local, random: &random)
+    switch ask(.offer(offer.text, [], on: transport)) {
+    case .answered(let answer):
+      _ = try negotiator.accept(try SessionDescription(parsing: answer.sdp))
+      negotiators[transport] = negotiator
+      plans[transport] = plan
+      return answer
+    case .offerRefused(let error): throw error
+    default: throw OfferError.gone
+    }
+  }
+
+  /// Answers the server's offer of so many slots.
+  func takeOffer(audio: Int, video: Int, on transport: TransportID) throws -> OfferAnswer {
+    let sdp: String
+    switch ask(.makeOffer(SlotCount(audio: audio, video: video), on: transport)) {
+    case .offered(let text): sdp = text
+    case .offerRefused(let error): throw error
+    default: throw OfferError.gone
+    }
+    var negotiator = negotiators[transport] ?? Negotiator(policy: .client)
+    let answer = try negotiator.answer(
+      to: try SessionDescription(parsing: sdp), local: local, random: &random)
+    negotiators[transport] = negotiator
+    switch ask(.accept(answer.sdp, on: transport)) {
+    case .answered(let answer): return answer
+    case .offerRefused(let error): throw error
+    default: throw OfferError.gone
+    }
+  }
+}
