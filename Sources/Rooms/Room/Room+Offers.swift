@@ -24,7 +24,9 @@ extension Room {
     let transport = member.native
     let review = try OfferReview(description, tracks, of: member, on: transport)
     // What others notice of it.
-    guard spend(member, { $0.requests.take(upTo: 1 + Double(review.changes), now: now) }) else { throw .tooOften }
+    guard spend(member, { $0.requests.take(upTo: 1 + Double(review.changes), now: now) }) else {
+      throw .tooOften
+    }
 
     let answer = try negotiate(description, review, member, transport)
     let published = publish(answer.agreement, review, member, transport)
