@@ -36,7 +36,7 @@ extension ServerLoop {
     guard let refused, let handle = refused.handle else { return }
     reading[refused.id] = nil
     refuseAtOnce(refused, Self.refusal(of: handle))
-    shutdown(refused.descriptor, Int32(SHUT_WR))
+    shutdown(refused.descriptor, SocketFlags.writing)
   }
 
   private static func refusal(of handle: OpaquePointer) -> RequestRefusal {

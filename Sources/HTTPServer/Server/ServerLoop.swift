@@ -267,10 +267,10 @@ final class ServerLoop {
   // MARK: connections go
 
   /// Ends it in both directions; libmicrohttpd sees that and lets go of it.
-  func cut(_ connection: Connection) { shutdown(connection.descriptor, Int32(SHUT_RDWR)) }
+  func cut(_ connection: Connection) { shutdown(connection.descriptor, SocketFlags.both) }
 
   /// Ends it once libmicrohttpd has read what is there.
-  func cutIdle(_ connection: Connection) { shutdown(connection.descriptor, Int32(SHUT_RD)) }
+  func cutIdle(_ connection: Connection) { shutdown(connection.descriptor, SocketFlags.reading) }
 
   /// libmicrohttpd has shut its side and is about to close the socket.
   func closed(_ connection: Connection) {

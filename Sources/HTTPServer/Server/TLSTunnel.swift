@@ -213,8 +213,8 @@ final class TLSTunnel {
     // A far end that is gone says so by itself.
     if !inward.send(to: inner) { inward.removeAll() }
     if !outward.send(to: client) { isOver = true }
-    if clientEnded, inward.isEmpty { shutdown(inner, Int32(SHUT_WR)) }
-    if innerEnded, outward.isEmpty { shutdown(client, Int32(SHUT_WR)) }
+    if clientEnded, inward.isEmpty { shutdown(inner, SocketFlags.writing) }
+    if innerEnded, outward.isEmpty { shutdown(client, SocketFlags.writing) }
     if clientEnded, innerEnded, inward.isEmpty, outward.isEmpty { isOver = true }
   }
 

@@ -201,7 +201,7 @@ package final class WebSocketConnection {
     progressed = false
     // With a close said and a close heard, or nothing more to be understood, it is over.
     guard wslay_event_get_close_sent(context) != 0, wslay_event_get_read_enabled(context) == 0 else { return }
-    shutdown(descriptor, Int32(SHUT_WR))
+    shutdown(descriptor, SocketFlags.writing)
     enter(.lingering, until: now + limits.closeTime)
   }
 
@@ -242,7 +242,7 @@ package final class WebSocketConnection {
   private func transmit(
     _ bytes: UnsafeRawBufferPointer, more: Bool, _ context: wslay_event_context_ptr?
   ) -> Int {
-    let flags = SocketFlags.dontWait | SocketFlags.noSignal | (more ? Int32(MSG_MORE) : 0)
+    let flags = SocketFlags.dontWait | SocketFlags.noSignal | (more ? SocketFlags.more : 0)
     let count = Glibc.send(descriptor, bytes.baseAddress, bytes.count, flags)
     if count > 0 {
       progressed = true

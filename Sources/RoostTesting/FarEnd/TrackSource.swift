@@ -99,6 +99,13 @@ struct TrackSource {
   // MARK: What happens to a source
 
   mutating func acknowledge() { namesSection = false }
+  /// A publisher that agreed to no way of asking for key frames sends one from time to time.
+  private func isKeyFrameDue(_ now: Instant) -> Bool {
+    let since = now.nanoseconds - lastKeyFrame.nanoseconds
+    guard codec.pli || codec.fir || wantsKeyFrame else { return since >= 1_000_000_000 }
+    return wantsKeyFrame && since >= 250_000_000
+  }
+
   mutating func requestKeyFrame() { wantsKeyFrame = true }
   /// Makes no more frames; what was sent can still be asked for.
   mutating func stop() { nextFrame = .never }
@@ -209,7 +216,7 @@ struct TrackSource {
     var mark = FrameMark()
     var count = 1
     if kind == .video {
-      mark.isKeyFrame = wantsKeyFrame && now.nanoseconds - lastKeyFrame.nanoseconds >= 250_000_000
+      mark.isKeyFrame = isKeyFrameDue(now)
       if mark.isKeyFrame {
         wantsKeyFrame = false
         lastKeyFrame = now
