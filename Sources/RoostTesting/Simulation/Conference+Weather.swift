@@ -124,7 +124,22 @@ extension Conference {
 
   // MARK: Peers
 
+  /// The rooms too: where no message is on its way, what each has by its own bytes is all that there is of it.
+  private func replaceRooms() {
+    guard !control.isBusy else { return }
+    let problem = control.perform { directory -> String? in
+      do throws(StateError) {
+        try await directory.rebuildRooms()
+        return nil
+      } catch { return "\(error)" }
+    }
+    if let problem = problem ?? "it has no end" {
+      journal.violation(now, "a room does not go on from its bytes: \(problem)")
+    }
+  }
+
   private func replace(_ participant: Participant) {
+    replaceRooms()
     guard let key = participant.key, server.rebuild(key, now: now) else { return }
     journal.count(.replacement)
     journal.trace(now, "\(participant.number) is replaced")

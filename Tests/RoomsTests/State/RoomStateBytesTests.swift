@@ -84,7 +84,7 @@ struct RoomStateBytesTests {
     let bytes = Array(try Data(contentsOf: Self.fixture))
     let state = try RoomState(bytes: bytes, terms: StateRun.terms, now: Instant(nanoseconds: 2_200_000_000))
     #expect(state.name == "r" && state.settings.metadata == "a room")
-    #expect(state.lastEvent == 18)
+    #expect(state.lastEvent == 13)
     #expect(state.members.map(\.identity) == ["ada", "bob", "ghost", "eve"])
     #expect(state.members.map(\.transports.count) == [1, 2, 1, 1])
     #expect(state.members[3].metadata == "m" && state.members[3].attributes == ["a": "b"])

@@ -99,7 +99,10 @@ final class StateRun {
   ) throws -> StateClient {
     var grants = Grants.join("r")
     adjust(&grants)
-    let newcomer = Newcomer(identity: identity, grants: grants, opens: role)
+    return try join(Newcomer(identity: identity, grants: grants, opens: role), isForbidden: isForbidden)
+  }
+
+  func join(_ newcomer: Newcomer, isForbidden: Bool = false) throws -> StateClient {
     sessions += 1
     if case .joinRefused(let error) = handle(.join(newcomer, isForbidden: isForbidden)) { throw error }
     return StateClient(inside.last ?? ParticipantID(known: ""), self)
