@@ -108,10 +108,6 @@
     case noGoodbye = "no-goodbye"
     // MARK: - Engine
 
-    /// What comes while a peer moves on once more overtakes what waits.
-    case secondHandOver = "second-hand-over"
-    /// What has waited is done in the wrong order.
-    case heldBackwards = "held-backwards"
     /// A path that was pushed beyond a gap at the table's end isn't found again.
     case pathGap = "path-gap"
     /// A path is taken by a check that has proven nothing.
@@ -122,8 +118,6 @@
     case timerChild = "timer-child"
     /// What the end of a ring leaves unused isn't counted as taken.
     case ringOverrun = "ring-overrun"
-    /// A path leads after a peer that went from here however long ago.
-    case departedForEver = "departed-for-ever"
     /// Checks that were answered still count against their fragment.
     case pendingCount = "pending-count"
     // MARK: - HTTPServer
@@ -272,9 +266,7 @@
     case removalRaced = "removal-raced"
     /// Any source may be said of a section of any kind, and one without a name is allowed to everybody.
     case sourceUnchecked = "source-unchecked"
-    /// What comes in where a peer was until a moment ago is not sent after it.
-    case lostAtHandover = "lost-at-handover"
-    /// A track that is muted flows again when its publisher has moved.
+    /// A track that is muted flows again when its publisher is rebuilt from its state.
     case mutedFlowsAfterMove = "muted-flows-after-move"
     /// An unmute sends no key-frame request.
     case unmuteWithoutKeyFrame = "unmute-without-key-frame"

@@ -78,15 +78,6 @@ struct WorkerCoreTests {
       cores[from].handOn(place, to: worker, now: now)
       settle()
     }
-    /// Tells a worker of a peer that may come there, and that it won't.
-    func expect(_ key: PeerKey, _ tracks: [(TrackKey, MediaKind)], on worker: Int) {
-      cores[worker].expect(key, tracks.map { WantedTrack(key: $0.0, kind: $0.1) })
-      settle()
-    }
-    func expectNoLonger(_ key: PeerKey, on worker: Int) {
-      cores[worker].expectNoLonger(key)
-      settle()
-    }
     func closed() -> [PeerKey: PeerCloseReason] {
       var closed: [PeerKey: PeerCloseReason] = [:]
       for events in bridge.drainEvents() { closed[events.peer] = events.closed }
@@ -301,30 +292,6 @@ struct WorkerCoreTests {
     workers.run(.close(b))
     expectEmpty(workers.report(0))
     expectEmpty(workers.report(1))
-  }
-
-  @Test func `a track flows where somebody is expected who gets it, also when its publisher goes elsewhere`()
-    throws
-  {
-    let workers = try Workers(3)
-    let a = workers.add(home: 0, receive: [.video])
-    let track = TrackKey(peer: a, index: 0)
-    let traveller = PeerKey(home: 1, serial: 99)
-    // At the publisher's worker, and at another.
-    for worker in 0..<2 {
-      workers.expect(traveller, [(track, .video)], on: worker)
-      // Said again, it counts once; of a track that is none, not at all.
-      workers.expect(traveller, [(track, .video), (track, .audio)], on: worker)
-    }
-    #expect(workers.relays(track, on: 0) == 0b10 && workers.consumers(track, on: 1) == 0)
-    workers.move(a, from: 0, to: 2)
-    #expect(workers.relays(track, on: 2) == 0b11 && workers.consumers(track, on: 0) == 0)
-    #expect(workers.report(1).movesUnderWay == 1)
-    for worker in 0..<2 { workers.expectNoLonger(traveller, on: worker) }
-    #expect(workers.relays(track, on: 2) == 0)
-    #expect(workers.consumers(track, on: 0) == nil && workers.consumers(track, on: 1) == nil)
-    workers.run(.close(a))
-    for worker in 0..<3 { expectEmpty(workers.report(worker)) }
   }
 
   @Test func `a peer that was adopted elsewhere is still reached, and its tracks too`() throws {

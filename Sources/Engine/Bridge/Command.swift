@@ -32,19 +32,6 @@ enum WorkerMessage: Sendable {
   case check(ufrag: UfragKey, datagram: [UInt8], path: NetworkPath, arrival: Instant, from: Int)
   /// Here is a peer whose datagrams come in at your socket.
   case moved(MovedPeer)
-  /// To its home: this peer of yours is better off at another worker.
-  case returned(MovedPeer, from: Int, to: Int)
-  /// From its home: I sent you nothing for that peer after this; and the answer.
-  case lastWord(PeerKey)
-  case lastWordHeard(PeerKey)
-  /// To its home: that was for a peer that is no longer here.
-  indirect case bounced(WorkerMessage)
-  /// It came in, or was handed over, where that peer was until a moment ago.
-  case strayed(PeerKey, datagram: [UInt8], path: NetworkPath, arrival: Instant, via: Int)
-  /// That peer may come to you: let these tracks flow there, so that its subscriptions go on without a gap.
-  case expected(PeerKey, [WantedTrack])
-  /// It will not come.
-  case unexpected(PeerKey)
   /// A peer of mine claims this path, and may have proven it: if it is mine by that, hand its datagrams over. It has
   /// come from `former`, whose claim this replaces.
   case pathOwned(NetworkPath, by: Int, isProven: Bool, former: Int?)
@@ -62,20 +49,9 @@ enum WorkerMessage: Sendable {
   case trackEnded(TrackKey)
 }
 
-/// What a slot of somebody who is expected shows.
-struct WantedTrack: Sendable {
-  var key: TrackKey
-  var kind: MediaKind
-}
-
-/// A peer on its way to another worker.
+/// A peer on its way to the worker that adopts it.
 struct MovedPeer: Sendable {
   var key: PeerKey
-  /// The worker that had it, and until when.
-  var from: Int
-  var takenAt: Instant
-  /// It was there for longer than its handshake, and goes after what it sends.
-  var isFollowing = false
   var state: [UInt8]
   var ufrags: [UfragKey]
   /// With the worker whose socket gets each.

@@ -24,8 +24,6 @@ public struct WorkerReport: Sendable {
   /// SSRCs that are mapped to tracks; and those under which peers have sent something authentic of late.
   public var streams = 0
   public var authenticatedStreams = 0
-  /// Peers that went from here, or are expected at their new place, of which the last word isn't said yet.
-  public var movesUnderWay = 0
   public var counters = PeerCounters()
   public var routing = RoutingCounters()
   /// STUN that was ignored.
@@ -55,8 +53,6 @@ public struct RoutingCounters: Sendable {
   public var checksOfOnePeer: UInt64 = 0
   public var checksDropped: UInt64 = 0
   public var adopted: UInt64 = 0
-  /// Peers that went from here after their socket.
-  public var moved: UInt64 = 0
   /// Datagrams handed to the worker that has the peer, those taken from another, those lost on the way.
   public var handedOver: UInt64 = 0
   public var takenOver: UInt64 = 0

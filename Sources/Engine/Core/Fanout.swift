@@ -20,8 +20,6 @@ struct Fanout: ~Copyable {
   private(set) var consumerCount = 0
   /// Workers that the track is relayed to, a bit each.
   var relays: UInt64 = 0
-  /// How many are expected here who will want it.
-  var pins = 0
   var clock: ClockMapping?
   var meter = LevelMeter()
   /// Where its samples stand; negative before the first.
@@ -49,9 +47,6 @@ struct Fanout: ~Copyable {
   }
 
   deinit { consumers.deallocate() }
-
-  /// Somebody here gets it, or is expected who will.
-  var isWanted: Bool { consumerCount > 0 || pins > 0 }
 
   @inline(__always)
   func consumer(_ index: Int) -> Consumer { consumers[index] }
@@ -158,9 +153,6 @@ struct Fanout: ~Copyable {
     else { return nil }
     return keyFrame...newest
   }
-
-  /// The highest number that came.
-  var newestSequence: Int64 { newest }
 
   func find(_ sequence: Int64) -> (packet: UnsafeRawBufferPointer, info: PacketInfo)? {
     switch history {

@@ -22,16 +22,8 @@ struct PeerRecord {
   /// By receiver and by slot: indices of fan-outs, -1 for none.
   var tracks: [Int32] = []
   var sources: [Int32] = []
-  /// A valid check came: the peer is at the worker that got it, and goes on only by `followSocket`.
+  /// A valid check came: the peer is at the worker that got it, and stays.
   var isAdopted = false
-  /// Datagrams that another worker's socket got since the last look, and which.
-  var strayDatagrams: UInt32 = 0
-  var straySource = -1
-  /// The worker where it is expected, -1 for none, and since when.
-  var strayWorker = -1
-  var expectedSince = Instant(nanoseconds: 0)
-  /// When it followed its socket here.
-  var followedAt = Instant(nanoseconds: .min / 2)
 }
 
 /// The peers of one worker, in memory taken at start; a peer is an index.
@@ -77,6 +69,19 @@ struct PeerSlab: ~Copyable {
     records[slot] = record
     slots[record.key] = slot
     return slot
+  }
+
+  /// Frees a peer and puts the one that its bytes describe in its place, under the same record.
+  /// - Returns: false for bytes that are no peer's; then the place is empty.
+  mutating func replace(_ slot: Int, from state: [UInt8]) -> Bool {
+    (peers + slot).deinitialize(count: 1)
+    guard let peer = try? Peer.decode(state) else {
+      if let key = records[slot]?.key { slots[key] = nil }
+      records[slot] = nil
+      return false
+    }
+    (peers + slot).initialize(to: peer)
+    return true
   }
 
   mutating func remove(_ slot: Int) {

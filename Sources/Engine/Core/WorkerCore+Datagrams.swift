@@ -24,10 +24,7 @@ extension WorkerCore {
     switch paths.find(path) {
     case .peer(let slot): receive(datagram, slot: slot, path: path, arrival: arrival, now: now)
     case .worker(let worker): handOver(datagram, path: path, arrival: arrival, to: worker)
-    case nil:
-      if !sendAfter(datagram, path: path, arrival: arrival, via: index, now: now) {
-        counters.unknownPath &+= 1
-      }
+    case nil: counters.unknownPath &+= 1
     }
   }
 
@@ -146,11 +143,15 @@ extension WorkerCore {
       let bytes = UnsafeRawBufferPointer(datagram)
       if let range = STUNPeek.localUfrag(in: bytes) {
         guard let ufrag = UfragKey(UnsafeRawBufferPointer(rebasing: bytes[range])),
-          let key = fragments[ufrag], let slot = peers.find(key)
+          let key = fragments[ufrag]
         else {
-          if sendAfter(datagram, path: path, arrival: arrival, via: worker, now: now) { return }
           counters.unknownFragment &+= 1
           return
+        }
+        guard let slot = peers.find(key) else {
+          // Handed over before the other worker heard that the peer was adopted.
+          let check = Array(datagram)
+          return takeCheck(ufrag, check, path: path, arrival: arrival, from: worker, now: now)
         }
         return receiveCheck(datagram, slot: slot, path: path, arrival: arrival, via: worker, now: now)
       }
@@ -160,14 +161,7 @@ extension WorkerCore {
     }
     // What leads away from here again is dropped: no datagram goes round in a circle.
     guard case .peer(let slot) = paths.find(path) else {
-      if !sendAfter(datagram, path: path, arrival: arrival, via: worker, now: now) {
-        counters.unknownPath &+= 1
-      }
-      return
-    }
-    if noteStray(slot, from: worker, now: now) {
-      // It goes the way that its peer went.
-      _ = sendAfter(datagram, path: path, arrival: arrival, via: worker, now: now)
+      counters.unknownPath &+= 1
       return
     }
     receive(datagram, slot: slot, path: path, arrival: arrival, now: now)

@@ -35,11 +35,7 @@ extension WorkerCore {
     exchange.mailboxes[index].poke()
   }
 
-  mutating func take(_ message: WorkerMessage, now: Instant) {
-    if !isDetained(message) { obey(message, now: now) }
-  }
-
-  private mutating func obey(_ message: WorkerMessage, now: Instant) {
+  private mutating func take(_ message: WorkerMessage, now: Instant) {
     switch message {
     case .command(let command): run(command, now: now)
     case .report(let answer):
@@ -48,16 +44,6 @@ extension WorkerCore {
     case .check(let ufrag, let datagram, let path, let arrival, let from):
       takeCheck(ufrag, datagram, path: path, arrival: arrival, from: from, now: now)
     case .moved(let moved): takeMoved(moved, now: now)
-    case .returned(let moved, let from, let worker): takeReturned(moved, from: from, to: worker, now: now)
-    case .lastWord(let key):
-      away.remove(key)
-      post(.lastWordHeard(key), to: key.home)
-    case .lastWordHeard(let key): takeLastWord(key, now: now)
-    case .bounced(let message): obey(message, now: now)
-    case .strayed(let key, let datagram, let path, let arrival, let via):
-      takeStrayed(key, datagram, path: path, arrival: arrival, via: via, now: now)
-    case .expected(let key, let tracks): expect(key, tracks)
-    case .unexpected(let key): expectNoLonger(key)
     case .pathOwned(let path, let worker, let isProven, let former):
       pending.end(path)
       claim(path, .worker(worker), isProven: isProven)
@@ -155,7 +141,7 @@ extension WorkerCore {
   // MARK: - Adoption
 
   /// At home: another worker's socket got a check for a peer of ours.
-  private mutating func takeCheck(
+  mutating func takeCheck(
     _ ufrag: UfragKey, _ datagram: [UInt8], path: NetworkPath, arrival: Instant, from: Int, now: Instant
   ) {
     var datagram = datagram
@@ -229,7 +215,6 @@ extension WorkerCore {
       report.streams += peers.pointer(slot).pointee.streamCount
       report.authenticatedStreams += peers.pointer(slot).pointee.authenticatedStreamCount
     }
-    report.movesUnderWay = away.count + expected.count + homes.values.count { $0.held != nil }
     report.counters = context.counters
     report.routing = counters
     report.sending = sending

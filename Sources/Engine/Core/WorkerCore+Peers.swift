@@ -29,9 +29,8 @@ extension WorkerCore {
     if effects.pathsChanged { reconcilePaths(slot) }
     if effects.qualityMeasured {
       samples.set(key, peers.pointer(slot).pointee.quality)
-      return followSocket(slot, now: now)
     }
-    return effects.connected != nil && goToSocket(slot, now: now)
+    return false
   }
 
   // MARK: - Coming and going
@@ -56,7 +55,6 @@ extension WorkerCore {
   /// Ends a peer that is here.
   mutating func remove(_ slot: Int, reason: PeerCloseReason) {
     let key = peers[record: slot].key
-    if peers[record: slot].strayWorker >= 0 { post(.unexpected(key), to: peers[record: slot].strayWorker) }
     if reason == .requested { peers.pointer(slot).pointee.sayGoodbye(context: &context) }
     endTracks(slot)
     detach(slot)
@@ -83,27 +81,25 @@ extension WorkerCore {
       fragments[ufrag] = nil
       exchange.remove(ufrag)
     }
-    // Who waited for its tracks hears that there are none.
-    for case .relayWanted(let track, let worker) in record.held ?? [] { post(.trackEnded(track), to: worker) }
   }
 
   /// Undoes what ties a peer to this worker's tables, apart from its own tracks.
-  /// - Parameter keepsPaths: others go on handing over what comes in on them.
-  private mutating func detach(_ slot: Int, keepsPaths: Bool = false) {
+  /// - Parameter isMoving: its paths are another worker's from now on, which will say so.
+  private mutating func detach(_ slot: Int, isMoving: Bool = false) {
     for sender in 0..<peers[record: slot].sources.count { unsubscribe(slot, sender: sender) }
-    for entry in peers[record: slot].paths { release(entry.path, slot: slot, isMoving: keepsPaths) }
+    for entry in peers[record: slot].paths { release(entry.path, slot: slot, isMoving: isMoving) }
   }
 
   // MARK: - State out and in
 
-  /// Takes a peer out as bytes; nothing of it is left here but the fan-outs of its tracks, without source.
-  /// - Parameter keepsPaths: its paths are another worker's from now on, which will say so.
+  /// Takes a peer out as bytes for another worker; nothing of it is left here but the fan-outs of its tracks, without
+  /// source.
   /// - Returns: nil, with nothing changed, in the middle of a handshake.
-  mutating func takeOut(_ slot: Int, keepsPaths: Bool = false) -> (state: [UInt8], record: PeerRecord)? {
+  mutating func takeOut(_ slot: Int) -> (state: [UInt8], record: PeerRecord)? {
     guard let state = peers.pointer(slot).pointee.encode() else { return nil }
     let record = peers[record: slot]
     // Its tracks stay its own until then, also one that it shows itself.
-    detach(slot, keepsPaths: keepsPaths)
+    detach(slot, isMoving: true)
     for fanout in record.tracks where fanout >= 0 { fanouts.pointer(Int(fanout)).pointee.publisher = -1 }
     timers.remove(slot)
     for ufrag in record.ufrags { fragments[ufrag] = nil }
@@ -111,7 +107,7 @@ extension WorkerCore {
     return (state, record)
   }
 
-  /// Puts a peer back from its bytes.
+  /// Puts a peer in from its bytes.
   /// - Returns: its slot; nil for bytes that are no peer's, or when there is no place.
   mutating func putIn(_ state: [UInt8], key: PeerKey, ufrags: [UfragKey], now: Instant) -> Int? {
     guard !peers.isFull, let peer = try? Peer.decode(state) else { return nil }
@@ -140,30 +136,21 @@ extension WorkerCore {
   /// mid-conference to show that nothing of a peer lives outside of them.
   /// - Returns: false, with nothing changed, in the middle of a handshake or if the peer isn't here.
   public mutating func rebuild(_ key: PeerKey, now: Instant) -> Bool {
-    guard let slot = peers.find(key) else { return false }
-    // Packets kept for others' requests are the track's, not the peer's: without a consumer for this moment its
-    // fan-out stays.
-    let sources = peers[record: slot].sources.filter { $0 >= 0 }
-    keepsUnused = true
-    let taken = takeOut(slot)
-    guard let out = taken else {
-      keepsUnused = false
-      return false
-    }
-    guard let rebuilt = putIn(out.state, key: key, ufrags: out.record.ufrags, now: now) else {
+    guard let slot = peers.find(key), let state = peers.pointer(slot).pointee.encode() else { return false }
+    guard peers.replace(slot, from: state) else {
       preconditionFailure("state of peer \(key) does not read back")
     }
-    keepsUnused = false
-    for fanout in sources { dropIfUnused(Int(fanout)) }
-    peers[record: rebuilt].isAdopted = out.record.isAdopted
-    peers[record: rebuilt].strayDatagrams = out.record.strayDatagrams
-    peers[record: rebuilt].straySource = out.record.straySource
-    peers[record: rebuilt].strayWorker = out.record.strayWorker
-    peers[record: rebuilt].expectedSince = out.record.expectedSince
-    peers[record: rebuilt].followedAt = out.record.followedAt
-    for entry in out.record.paths {
-      own(entry.path, slot: rebuilt, via: entry.via)
+    let record = peers[record: slot]
+    for (receiver, fanout) in record.tracks.enumerated() where fanout >= 0 {
+      peers.pointer(slot).pointee.setTag(receiver: receiver, Int(fanout))
     }
+    for (sender, fanout) in record.sources.enumerated() where fanout >= 0 {
+      if let clock = fanouts.pointer(Int(fanout)).pointee.clock {
+        peers.pointer(slot).pointee.setClock(slot: sender, clock)
+      }
+      if peers.pointer(slot).pointee.needsKeyFrame(slot: sender) { wishKeyFrame(Int(fanout), now: now) }
+    }
+    settle(slot, now: now)
     return true
   }
 }

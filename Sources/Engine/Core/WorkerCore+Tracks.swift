@@ -75,11 +75,6 @@ extension WorkerCore {
       return
     }
     subscribe(slot, sender: sender, fanout: fanout)
-    if peers[record: slot].strayWorker >= 0 {
-      post(
-        .expected(peers[record: slot].key, [WantedTrack(key: track, kind: kind)]),
-        to: peers[record: slot].strayWorker)
-    }
     let wanted = peers.pointer(slot).pointee.setSource(
       slot: sender, track, clock: fanouts.pointer(fanout).pointee.clock)
     // Before it can be sent one, a key frame would only put off the next: the peer wishes once it is connected.
@@ -124,8 +119,7 @@ extension WorkerCore {
   /// A relayed track without consumers is asked for no longer.
   mutating func dropIfUnused(_ fanout: Int) {
     let entry = fanouts.pointer(fanout)
-    guard !keepsUnused, entry.pointee.publisher < 0, !entry.pointee.isWanted
-    else { return }
+    guard entry.pointee.publisher < 0, entry.pointee.consumerCount == 0 else { return }
     let track = entry.pointee.key
     tell(.relayUnwanted(track, by: index), of: track.peer)
     fanouts.remove(fanout)

@@ -29,20 +29,12 @@ public struct WorkerCore: ~Copyable {
   var homes: [PeerKey: HomeRecord] = [:]
   /// Fragments of peers that are here, and of those whose home this is.
   var fragments: [UfragKey: PeerKey] = [:]
-  /// Peers that went from here by way of their home, until it has said its last word on them.
-  var away: Set<PeerKey> = []
-  /// Paths of peers that went from here a moment ago.
-  var departed = DepartedPaths()
-  /// Peers that may come here, with the tracks that flow for them already.
-  var expected: [PeerKey: [TrackKey]] = [:]
   var pending = PendingChecks()
   var counters = RoutingCounters()
   /// What the socket's owner counts; told by it after each turn.
   var sending = SendStatistics()
   /// Of its thread; told by it once.
   var niceness = 0
-  /// While a peer is replaced by another: fan-outs without consumers stay.
-  var keepsUnused = false
   /// Workers that got something in this batch and are yet to be woken.
   var touched: UInt64 = 0
 
@@ -51,8 +43,6 @@ public struct WorkerCore: ~Copyable {
     /// This worker or the one that adopted it.
     var worker: Int
     var ufrags: [UfragKey]
-    /// What is to reach it, while what went by its former owner may still come back.
-    var held: [WorkerMessage]?
   }
 
   /// - Parameter index: 0 ..< the bridge's number of workers; each is made once.
@@ -112,7 +102,7 @@ public struct WorkerCore: ~Copyable {
     // State must not be lost; its amount is bounded by peers and tracks. Checks of strangers may be, and wishes.
     let mayDrop =
       switch message {
-      case .check, .keyFrameWanted, .strayed: true
+      case .check, .keyFrameWanted: true
       default: false
       }
     if !exchange.mailboxes[worker].post(message, force: !mayDrop) { counters.messagesDropped &+= 1 }

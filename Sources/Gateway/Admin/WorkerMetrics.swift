@@ -55,9 +55,6 @@ enum WorkerMetrics {
       \.adopted, "roost_peers_adopted_total",
       "Peers adopted by the worker whose socket got their first valid check."),
     Row(
-      \.moved, "roost_peers_moved_total",
-      "Peers that moved later to the worker whose socket gets their datagrams."),
-    Row(
       \.handedOver, "roost_handed_over_datagrams_total",
       "Datagrams passed on to the worker that has the peer."),
     Row(
@@ -118,7 +115,6 @@ enum WorkerMetrics {
       \.authenticatedStreams, "roost_authenticated_streams",
       "SSRCs of which peers sent authenticated packets recently, mapped or not."
     ),
-    (\.movesUnderWay, "roost_peer_moves", "Peers that are on their way from one worker to another."),
   ]
 
   /// - Parameter reports: by worker; nil for one that did not answer.

@@ -4,8 +4,6 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case connected
   case handshakeAsServer
   case adoption
-  /// A peer went after its socket.
-  case move
   case handover
   case relay
   case packetForwarded

@@ -42,7 +42,6 @@ extension Conference {
         journal.violation(now, "worker \(report.worker) lost \(count) \(name)")
       }
       journal.count(.adoption, Int(routing.adopted))
-      journal.count(.move, Int(routing.moved))
       journal.count(.handover, Int(routing.handedOver))
       journal.count(.relay, Int(routing.relayed))
       journal.count(.pictureReplay, Int(routing.pictureReplays))
