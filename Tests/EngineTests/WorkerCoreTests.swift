@@ -54,28 +54,26 @@ struct WorkerCoreTests {
     }
     /// Workers to which the track is relayed by the one that has it.
     func relays(_ track: TrackKey, on worker: Int) -> UInt64? {
-      guard let fanout = cores[worker].fanouts.find(track) else { return nil }
-      return cores[worker].fanouts.pointer(fanout).pointee.relays
+      guard let feed = cores[worker].feeds.find(track) else { return nil }
+      return cores[worker].feeds.pointer(feed).pointee.consumers.relays
     }
     func consumers(_ track: TrackKey, on worker: Int = 0) -> Int? {
-      guard let fanout = cores[worker].fanouts.find(track) else { return nil }
-      return cores[worker].fanouts.pointer(fanout).pointee.consumerCount
+      guard let feed = cores[worker].feeds.find(track) else { return nil }
+      return cores[worker].feeds.pointer(feed).pointee.consumers.count
     }
-    /// How many wishes for a key frame cross to worker 0 when so many are made at once on another.
-    func crossings(of track: TrackKey, wishes: Int, on worker: Int) -> Int {
-      guard let fanout = cores[worker].fanouts.find(track) else { return -1 }
-      for _ in 0..<wishes { cores[worker].wishKeyFrame(fanout, now: now) }
+    /// How many key-frame requests cross to worker 0 when so many are made at once on another.
+    func crossings(of track: TrackKey, requests: Int, on worker: Int) -> Int {
+      guard let feed = cores[worker].feeds.find(track) else { return -1 }
+      for _ in 0..<requests { cores[worker].requestKeyFrame(of: feed, now: now) }
       return bridge.exchange.mailboxes[0].take().count {
-        if case .keyFrameWanted = $0 { true } else { false }
+        if case .track(.keyFrameWanted) = $0 { true } else { false }
       }
     }
     /// Moves a peer to another worker, as its first check there would.
     func move(_ key: PeerKey, from: Int, to worker: Int) {
       guard let place = cores[from].peers.find(key) else { return }
-      cores[from].peers[record: place].paths = [
-        ClaimedPath(path: WorkerCoreTests.path, via: worker, isProven: false)
-      ]
-      cores[from].handOn(place, to: worker, now: now)
+      cores[from].claim(WorkerCoreTests.path, place: place, via: worker)
+      cores[from].handOn(place, to: worker)
       settle()
     }
     func closed() -> [PeerKey: PeerCloseReason] {
@@ -151,7 +149,7 @@ struct WorkerCoreTests {
     #expect(workers.deadline() == .never)
   }
 
-  @Test func `nobody who doesn't come keeps his place`() throws {
+  @Test func `a peer that doesn't come loses its place`() throws {
     let workers = try Workers(1)
     let a = workers.add()
     #expect(workers.deadline() != .never)
@@ -164,7 +162,7 @@ struct WorkerCoreTests {
   }
 
   @Test
-  func `however often a key frame is wished for elsewhere, the wish crosses once in a tenth of a second`()
+  func `however often a key frame is requested elsewhere, the request crosses once in a tenth of a second`()
     throws
   {
     let workers = try Workers(2)
@@ -173,11 +171,11 @@ struct WorkerCoreTests {
     let track = TrackKey(peer: a, index: 0)
     workers.run(.assign(b, slot: 0, track))
     workers.now = workers.now + .seconds(1)
-    #expect(workers.crossings(of: track, wishes: 1_000, on: 1) == 1)
+    #expect(workers.crossings(of: track, requests: 1_000, on: 1) == 1)
     workers.now = workers.now + .milliseconds(99)
-    #expect(workers.crossings(of: track, wishes: 1_000, on: 1) == 0)
+    #expect(workers.crossings(of: track, requests: 1_000, on: 1) == 0)
     workers.now = workers.now + .milliseconds(1)
-    #expect(workers.crossings(of: track, wishes: 1_000, on: 1) == 1)
+    #expect(workers.crossings(of: track, requests: 1_000, on: 1) == 1)
   }
 
   @Test func `commands for peers, tracks and slots that aren't there do nothing`() throws {
@@ -200,7 +198,8 @@ struct WorkerCoreTests {
     expectEmpty(workers.report(1))
   }
 
-  @Test func `a slot whose new track isn't there shows nothing, and its old one again when told`() throws {
+  @Test func `a slot whose new track isn't there shows nothing, and its old one again when asked to`() throws
+  {
     let workers = try Workers(1)
     let a = workers.add(receive: [.video, .audio])
     let b = workers.add(send: [.video])

@@ -6,15 +6,15 @@ internal import Model
 struct PathTable: ~Copyable {
   /// What a path leads to.
   enum Destination: Equatable {
-    /// The slot of a peer of this worker.
-    case peer(slot: Int)
+    /// The place of a peer of this worker.
+    case peer(place: Int)
     /// Another worker has the peer; datagrams are handed over.
     case worker(Int)
   }
 
   private struct Entry {
     var path: NetworkPath
-    /// -1 empty; in the lower 24 bits a slot or a worker, above them which of the two, and whether it is proven.
+    /// -1 empty; in the lower 24 bits a place or a worker, above them which of the two, and whether it is proven.
     var destination: Int32
   }
 
@@ -112,13 +112,13 @@ struct PathTable: ~Copyable {
 
   private func encode(_ destination: Destination) -> Int32 {
     switch destination {
-    case .peer(let slot): Int32(truncatingIfNeeded: slot & 0xFF_FFFF)
+    case .peer(let place): Int32(truncatingIfNeeded: place & 0xFF_FFFF)
     case .worker(let worker): Int32(truncatingIfNeeded: worker & 0xFF) | Self.worker
     }
   }
   @inline(__always)
   private func decode(_ value: Int32) -> Destination {
-    value & Self.worker != 0 ? .worker(Int(value & 0xFF)) : .peer(slot: Int(value & 0xFF_FFFF))
+    value & Self.worker != 0 ? .worker(Int(value & 0xFF)) : .peer(place: Int(value & 0xFF_FFFF))
   }
 
   private func home(_ path: NetworkPath) -> Int {

@@ -1,9 +1,9 @@
 internal import Model
 
-/// Checks that were asked about at their home and are held there: so that a path asks once, and one peer's paths leave
+/// Checks that were asked about at their home and wait for its answer: so that a path asks once, and one peer's paths leave
 /// room for those of others.
 ///
-/// Whoever sees one check knows its fragment and can send as many with it as he likes, from addresses that he makes
+/// A stranger that sees one check knows its fragment and can send as many with it as it likes, from addresses that it makes
 /// up; what they are worth, only the home can tell.
 struct PendingChecks {
   /// A home that does not answer found the check invalid: the path may ask again after this.
@@ -45,7 +45,7 @@ struct PendingChecks {
     return .asks
   }
 
-  /// Whose the path is has been told, whoever asked.
+  /// Whose the path is is known now, whichever check asked.
   mutating func end(_ path: NetworkPath) {
     for question in since.keys where question.path == path { remove(question) }
   }

@@ -35,6 +35,9 @@ struct PathClaims: ~Copyable {
   @inline(__always)
   func find(_ path: NetworkPath) -> PathTable.Destination? { table.find(path) }
 
+  /// The owner, and whether it has proven that.
+  func claim(_ path: NetworkPath) -> Claim? { table.claim(path) }
+
   func rivals(of path: NetworkPath) -> [Claim] { rivals.isEmpty ? [] : rivals[path] ?? [] }
 
   /// Whether that claim still stands: too many others may have pushed it out, and then it has to be made again.

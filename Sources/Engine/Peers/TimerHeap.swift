@@ -1,16 +1,16 @@
 internal import Model
 
-/// When each peer wants to be called again: an indexed binary heap, one entry a slot, so a changed deadline
+/// When each peer wants to be called again: an indexed binary heap, one entry a place, so a changed deadline
 /// moves its entry and nothing is ever left behind.
 struct TimerHeap: ~Copyable {
   private let deadlines: UnsafeMutablePointer<Instant>
-  /// Slots in heap order, and where each slot stands (-1: nowhere).
+  /// Places in heap order, and where each place stands (-1: nowhere).
   private let heap: UnsafeMutablePointer<Int32>
   private let positions: UnsafeMutablePointer<Int32>
   private let capacity: Int
   private(set) var count = 0
 
-  /// - Parameter capacity: slots are 0 ..< capacity.
+  /// - Parameter capacity: places are 0 ..< capacity.
   init(capacity: Int) {
     self.capacity = capacity
     deadlines = .allocate(capacity: capacity)
@@ -26,31 +26,31 @@ struct TimerHeap: ~Copyable {
     positions.deallocate()
   }
 
-  var first: (slot: Int, deadline: Instant)? {
+  var first: (place: Int, deadline: Instant)? {
     count == 0 ? nil : (Int(heap[0]), deadlines[Int(heap[0])])
   }
 
-  /// Sets or moves a slot's deadline; `.never` removes it.
-  mutating func set(_ slot: Int, to deadline: Instant) {
-    precondition(slot >= 0 && slot < capacity)
-    guard deadline != .never else { return remove(slot) }
-    deadlines[slot] = deadline
-    if positions[slot] < 0 {
-      heap[count] = Int32(slot)
-      positions[slot] = Int32(count)
+  /// Sets or moves a place's deadline; `.never` removes it.
+  mutating func set(_ place: Int, to deadline: Instant) {
+    precondition(place >= 0 && place < capacity)
+    guard deadline != .never else { return remove(place) }
+    deadlines[place] = deadline
+    if positions[place] < 0 {
+      heap[count] = Int32(place)
+      positions[place] = Int32(count)
       count &+= 1
     }
-    siftUp(Int(positions[slot]))
-    siftDown(Int(positions[slot]))
+    siftUp(Int(positions[place]))
+    siftDown(Int(positions[place]))
   }
 
-  mutating func remove(_ slot: Int) {
-    precondition(slot >= 0 && slot < capacity)
-    let position = Int(positions[slot])
+  mutating func remove(_ place: Int) {
+    precondition(place >= 0 && place < capacity)
+    let position = Int(positions[place])
     guard position >= 0 else { return }
     count &-= 1
-    positions[slot] = -1
-    deadlines[slot] = .never
+    positions[place] = -1
+    deadlines[place] = .never
     guard position != count else { return }
     let last = heap[count]
     heap[position] = last
@@ -59,8 +59,8 @@ struct TimerHeap: ~Copyable {
     siftDown(Int(positions[Int(last)]))
   }
 
-  /// `.never` where the slot has none.
-  func deadline(of slot: Int) -> Instant { deadlines[slot] }
+  /// `.never` where the place has none.
+  func deadline(of place: Int) -> Instant { deadlines[place] }
 
   private func siftUp(_ start: Int) {
     var position = start
@@ -93,9 +93,9 @@ struct TimerHeap: ~Copyable {
   }
 
   private func swap(_ a: Int, _ b: Int) {
-    let slot = heap[a]
+    let place = heap[a]
     heap[a] = heap[b]
-    heap[b] = slot
+    heap[b] = place
     positions[Int(heap[a])] = Int32(a)
     positions[Int(heap[b])] = Int32(b)
   }
