@@ -82,6 +82,8 @@
     case askedAgainSoon = "asked-again-soon"
     /// The time of the last request for a key frame is forgotten when the key frame comes.
     case keyFrameFlood = "key-frame-flood"
+    /// Ranges of a packet's info from another node may lie outside of the packet.
+    case infoOutsidePacket = "info-outside-packet"
     // MARK: - Negotiation
 
     /// A section whose source is forbidden is accepted.
@@ -120,6 +122,12 @@
     case ringOverrun = "ring-overrun"
     /// Checks that were answered still count against their fragment.
     case pendingCount = "pending-count"
+    /// The packets of all layers are kept in one numbering.
+    case layersMixed = "layers-mixed"
+    /// A sink's request for a key frame goes no further than its worker.
+    case sinkUnheard = "sink-unheard"
+    /// What another worker hands over and isn't a peer's of this one goes on to the worker that the path leads to.
+    case datagramInACircle = "datagram-in-a-circle"
     // MARK: - HTTPServer
 
     /// A chunked body past its bound is read on, and thrown away.

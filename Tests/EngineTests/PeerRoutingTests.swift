@@ -1,5 +1,6 @@
 import ICE
 import Model
+import Polling
 import Testing
 import Wire
 
@@ -184,7 +185,10 @@ struct PeerRoutingTests {
     #expect(passed.from == 2 && passed.path == path(1))
     // What isn't a check, and names no peer, leads nowhere from there: no datagram goes round in a circle.
     #expect(workers.handOver(Self.media, on: path(1), to: 0, from: 2) == .nowhere)
-    #expect(workers.counters(0).unknownPath == 1 && workers.counters(0).takenOver == 2)
+    workers[0].pointee.take(pathOwned: path(3), by: 1, isProven: true, former: nil)
+    #expect(workers.handOver(Self.media, on: path(3), to: 0, from: 2) == .nowhere)
+    #expect(workers.counters(0).unknownPath == 2 && workers.counters(0).takenOver == 3)
+    #expect(workers.counters(0).handedOver == 0)
   }
 
   @Test func `an adopter without place gives paths and record back`() {

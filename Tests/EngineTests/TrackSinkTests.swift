@@ -1,6 +1,7 @@
 import Media
 import Model
 import Peer
+import Polling
 import RoostTesting
 import Testing
 import Wire
@@ -99,7 +100,7 @@ struct TrackSinkTests {
     #expect(counter(room, \.relaying.historyMissed) == 1)
   }
 
-  @Test func `a sink that doesn't take loses its own packets and nobody else's`() throws {
+  @Test func `a sink that doesn't take loses its own packets and no others`() throws {
     let (room, video) = try room()
     let subscriber = try room.join(at: room.address(onWorker: 0, host: 30), publishes: false)
     let slow = Recorder(video, ringSize: 4_096)

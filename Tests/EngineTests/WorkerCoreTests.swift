@@ -2,6 +2,7 @@ import Crypto
 import ICE
 import Model
 import Peer
+import Polling
 import Testing
 
 @testable import Engine
@@ -36,7 +37,7 @@ struct WorkerCoreTests {
       cores.deallocate()
     }
 
-    /// Posts a command and lets everybody do what follows.
+    /// Posts a command and lets all workers do what follows.
     func run(_ commands: Command...) {
       for command in commands { bridge.post(command) }
       settle()
@@ -274,7 +275,7 @@ struct WorkerCoreTests {
     for worker in 0..<2 { expectEmpty(workers.report(worker)) }
   }
 
-  @Test func `a track of another worker is asked for while somebody wants it`() throws {
+  @Test func `a track of another worker is asked for while it has a consumer`() throws {
     let workers = try Workers(2)
     let a = workers.add(home: 0, receive: [.video])
     let b = workers.add(home: 1, send: [.video])
@@ -317,7 +318,7 @@ struct WorkerCoreTests {
     for worker in 0..<3 { expectEmpty(workers.report(worker)) }
   }
 
-  @Test func `a slot may be told of a track before the worker that has its publisher is`() throws {
+  @Test func `a slot may hear of a track before the worker that has its publisher does`() throws {
     let workers = try Workers(2)
     let a = workers.add(home: 0)
     workers.move(a, from: 0, to: 1)

@@ -1,4 +1,5 @@
 internal import Model
+internal import Polling
 internal import Synchronization
 
 /// All ways between the workers of one engine: a mailbox each, and a ring from each to each other.

@@ -1,6 +1,7 @@
 internal import Media
 internal import Model
 internal import Peer
+internal import Polling
 
 extension WorkerCore {
   /// Gives a packet that a peer of this worker sent to all its consumers, here and at other workers.

@@ -1,6 +1,7 @@
 internal import Media
 public import Model
 internal import Peer
+internal import Polling
 
 extension WorkerCore {
   /// Takes what other threads left: messages first, then packets and datagrams.

@@ -25,6 +25,9 @@ extension WorkerCore {
   /// What a sink asks of its track's source: as a slot's subscriber does.
   mutating func take(_ request: TrackRequest, by sink: TrackSink, now: Instant) {
     guard let number = feeds.sinks.find(sink), let feed = feeds.sinks.feed(of: number) else { return }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.sinkUnheard), request == .keyFrame { return }
+    #endif
     switch request {
     case .keyFrame: keyFrameNeeded(by: .sink(number), of: feed, now: now)
     case .packet(let sequence): packetMissed(sequence, by: .sink(number), of: feed, now: now)

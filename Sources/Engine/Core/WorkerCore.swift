@@ -1,5 +1,6 @@
 public import Model
 public import Peer
+internal import Polling
 
 /// Everything that one worker owns, without socket, thread or clock, in three parts that know nothing of each other: whose a
 /// datagram is (`PeerRouting`), the peers (`PeerTable`), who gets which track (`TrackFeeds`). Here they are joined.

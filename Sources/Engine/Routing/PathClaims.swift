@@ -23,7 +23,7 @@ struct PathClaims: ~Copyable {
   private var rivals: [NetworkPath: [Claim]] = [:]
 
   /// - Parameters:
-  ///   - limit: the most paths that it holds.
+  ///   - limit: the most paths that it has room for.
   ///   - random: keys the hash.
   init(limit: Int, random: inout RandomSource) { table = PathTable(limit: limit, random: &random) }
 

@@ -28,7 +28,7 @@ struct PathTable: ~Copyable {
   private(set) var count = 0
 
   /// - Parameters:
-  ///   - limit: the most paths that it holds.
+  ///   - limit: the most paths that it has room for.
   ///   - random: keys the hash.
   init(limit: Int, random: inout RandomSource) {
     var size = 64
@@ -90,7 +90,7 @@ struct PathTable: ~Copyable {
       index = (index &+ 1) & mask
     }
     count &-= 1
-    // Closes the gap: whoever was pushed beyond it moves back (no tombstones to clean up later).
+    // Closes the gap: an entry that was pushed beyond it moves back (no tombstones to clean up later).
     var gap = index
     var probe = (index &+ 1) & mask
     while entries[probe].destination >= 0 {

@@ -105,6 +105,11 @@ extension PeerRouting {
       return route(
         FirstCheck(ufrag: ufrag, datagram: Array(bytes), path: path, arrival: arrival, from: worker))
     }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.datagramInACircle), case .worker(let next) = claims.find(path) {
+        handOver(datagram, path: path, arrival: arrival, to: next)
+      }
+    #endif
     guard case .peer(let place) = claims.find(path) else {
       counters.unknownPath &+= 1
       return .nowhere

@@ -9,7 +9,7 @@ extension PeerRouting {
     return home.worker
   }
 
-  /// The worker that is asked for a peer's track that isn't here, and told when it is no longer wanted: always the same,
+  /// The worker that is asked for a peer's track that isn't here, and hears when it is no longer wanted: always the same,
   /// so that the second word doesn't overtake the first. Nil when the peer is known to be gone.
   func asked(of key: PeerKey) -> Int? {
     if key.home == index { return homes[key]?.worker }

@@ -1,5 +1,6 @@
 internal import Model
 internal import Peer
+internal import Polling
 
 /// Whose a datagram is: the peer at a place of this worker, or another worker's.
 ///

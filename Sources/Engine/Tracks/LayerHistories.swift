@@ -25,7 +25,11 @@ struct LayerHistories: ~Copyable {
 
   @inline(__always)
   mutating func store(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo) {
-    let layer = Int(info.layer.spatial)
+    #if PLANTED_DEFECTS
+      let layer = PlantedDefect.isOn(.layersMixed) ? 0 : Int(info.layer.spatial)
+    #else
+      let layer = Int(info.layer.spatial)
+    #endif
     guard layer < Self.limit else { return }
     if layers[layer] == nil { begin(layer) }
     layers[layer]!.store(packet, info, sequence: info.extendedSequence)

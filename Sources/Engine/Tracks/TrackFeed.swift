@@ -55,7 +55,7 @@ struct TrackFeed: ~Copyable {
     if case .peer(let place) = source { place } else { nil }
   }
 
-  /// Notes a packet and, once somebody here gets the track, keeps it.
+  /// Notes a packet and, once it has a consumer here, keeps it.
   @inline(__always)
   mutating func keep(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo) {
     packets &+= 1

@@ -1,5 +1,6 @@
 internal import Media
 internal import Model
+internal import Polling
 
 /// The tracks of one worker, who gets them, and what is said of them to other workers.
 ///
