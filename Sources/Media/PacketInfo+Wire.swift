@@ -113,14 +113,13 @@ extension PacketInfo {
     guard tl0PictureIndexOffset == 0 || Int(tl0PictureIndexOffset) < payload else {
       throw .range(field: "tl0PictureIndexOffset")
     }
-    let extensions: [(name: String, offset: UInt16, size: UInt8)] = [
-      ("descriptor", carried.descriptorOffset, carried.descriptorSize),
-      ("colorSpace", carried.colorSpaceOffset, carried.colorSpaceSize),
-      ("playoutDelay", carried.playoutDelayOffset, CarriedExtensions.playoutDelaySize),
-    ]
-    for part in extensions where part.offset != 0 {
-      guard Int(part.offset) + Int(part.size) <= Int(payloadOffset) else { throw .range(field: part.name) }
-    }
+    try checkExtension("descriptor", carried.descriptorOffset, carried.descriptorSize)
+    try checkExtension("colorSpace", carried.colorSpaceOffset, carried.colorSpaceSize)
+    try checkExtension("playoutDelay", carried.playoutDelayOffset, CarriedExtensions.playoutDelaySize)
+  }
+
+  private func checkExtension(_ field: String, _ offset: UInt16, _ size: UInt8) throws(WireError) {
+    guard offset == 0 || Int(offset) + Int(size) <= Int(payloadOffset) else { throw .range(field: field) }
   }
 }
 

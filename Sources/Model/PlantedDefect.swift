@@ -124,6 +124,8 @@
     case pendingCount = "pending-count"
     /// The packets of all layers are kept in one numbering.
     case layersMixed = "layers-mixed"
+    /// A worker that goes on from its state has none of the packets that were kept.
+    case packetsNotCarried = "packets-not-carried"
     /// A sink's request for a key frame goes no further than its worker.
     case sinkUnheard = "sink-unheard"
     /// What another worker hands over and isn't a peer's of this one goes on to the worker that the path leads to.

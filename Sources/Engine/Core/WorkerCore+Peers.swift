@@ -145,6 +145,13 @@ extension WorkerCore {
     guard peers.replace(place, from: state) else {
       preconditionFailure("state of peer \(key) does not read back")
     }
+    resumePeer(place, now: now)
+    settle(place, now: now)
+    return true
+  }
+
+  /// What a peer doesn't know by its bytes: which feeds its tracks are, and where those of its slots stand.
+  mutating func resumePeer(_ place: Int, now: Instant) {
     for feed in feeds.feedsOfTracks(at: place) {
       peers.pointer(place).pointee.setTag(
         receiver: Int(feeds.pointer(feed).pointee.key.index), feed)
@@ -153,7 +160,5 @@ extension WorkerCore {
       guard let feed = feeds.feed(ofSlot: slot, at: place) else { continue }
       resume(place, slot: slot, feed: feed, now: now)
     }
-    settle(place, now: now)
-    return true
   }
 }

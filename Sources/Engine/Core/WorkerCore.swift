@@ -22,6 +22,7 @@ public struct WorkerCore: ~Copyable {
   let exchange: Exchange
   let events: EventTable
   let samples: SampleTable
+  let limits: Limits
   public var context: PeerContext
 
   var routing: PeerRouting
@@ -40,6 +41,7 @@ public struct WorkerCore: ~Copyable {
     exchange = bridge.exchange
     events = bridge.events
     samples = bridge.samples
+    self.limits = limits
     var random = context.random
     routing = PeerRouting(
       index: index, places: limits.peers, pendingLimit: limits.pendingChecks, exchange: bridge.exchange,

@@ -35,6 +35,17 @@ struct PathClaims: ~Copyable {
   @inline(__always)
   func find(_ path: NetworkPath) -> PathTable.Destination? { table.find(path) }
 
+  /// Every path with its owner and those that claim it as well, the latest last; a walk.
+  var all: [(path: NetworkPath, owner: Claim, rivals: [Claim])] {
+    table.all.map { ($0.path, $0.claim, rivals[$0.path] ?? []) }
+  }
+
+  /// As it was before; the path is new.
+  mutating func restore(_ path: NetworkPath, owner: Claim, rivals others: [Claim]) {
+    guard table.set(path, owner) else { return }
+    rivals[path] = others.isEmpty ? nil : others.suffix(Self.rivalLimit)
+  }
+
   /// The owner, and whether it has proven that.
   func claim(_ path: NetworkPath) -> Claim? { table.claim(path) }
 

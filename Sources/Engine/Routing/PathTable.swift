@@ -44,6 +44,17 @@ struct PathTable: ~Copyable {
 
   deinit { entries.deallocate() }
 
+  /// Every path; a walk over the whole table.
+  var all: [(path: NetworkPath, claim: PathClaims.Claim)] {
+    (0...mask).filter { entries[$0].destination >= 0 }.map { index in
+      let value = entries[index].destination
+      return (
+        entries[index].path,
+        PathClaims.Claim(destination: decode(value), isProven: value & Self.proven != 0)
+      )
+    }
+  }
+
   func find(_ path: NetworkPath) -> Destination? {
     var index = home(path)
     while entries[index].destination >= 0 {

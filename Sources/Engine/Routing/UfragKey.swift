@@ -11,6 +11,12 @@ struct UfragKey: Hashable, Sendable {
     for index in 8..<15 { low = low << 8 | UInt64(bytes[index]) }
   }
 
+  /// As it was read before.
+  init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
   init?(_ text: String) {
     let key = Array(text.utf8).withUnsafeBytes { UfragKey($0) }
     guard let key else { return nil }

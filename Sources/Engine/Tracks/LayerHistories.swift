@@ -9,6 +9,8 @@ struct LayerHistories: ~Copyable {
 
   private let kind: MediaKind
   private let layers: UnsafeMutablePointer<PacketHistory?>
+  /// The highest number of each.
+  private let newest: UnsafeMutablePointer<Int64>
   /// Packets are kept: the track has, or had, a consumer at this worker.
   var isKept = false
 
@@ -16,11 +18,14 @@ struct LayerHistories: ~Copyable {
     self.kind = kind
     layers = .allocate(capacity: Self.limit)
     for layer in 0..<Self.limit { (layers + layer).initialize(to: nil) }
+    newest = .allocate(capacity: Self.limit)
+    newest.initialize(repeating: .min, count: Self.limit)
   }
 
   deinit {
     layers.deinitialize(count: Self.limit)
     layers.deallocate()
+    newest.deallocate()
   }
 
   @inline(__always)
@@ -32,6 +37,7 @@ struct LayerHistories: ~Copyable {
     #endif
     guard layer < Self.limit else { return }
     if layers[layer] == nil { begin(layer) }
+    newest[layer] = max(newest[layer], info.extendedSequence)
     layers[layer]!.store(packet, info, sequence: info.extendedSequence)
   }
 
@@ -41,6 +47,16 @@ struct LayerHistories: ~Copyable {
     layers[layer] =
       kind == .video
       ? PacketHistory(packets: 1_024, bytes: 1_024 * 1_024) : PacketHistory(packets: 128, bytes: 32 * 1_024)
+  }
+
+  /// Everything that is kept, layer by layer, the oldest first.
+  func forEach(_ body: (UnsafeRawBufferPointer, PacketInfo) -> Void) {
+    for layer in 0..<Self.limit where newest[layer] != .min {
+      // As many as a history has at most.
+      for sequence in newest[layer] - 1_023...newest[layer] {
+        if let kept = find(sequence, layer: UInt8(layer)) { body(kept.packet, kept.info) }
+      }
+    }
   }
 
   func find(_ sequence: Int64, layer: UInt8) -> (packet: UnsafeRawBufferPointer, info: PacketInfo)? {

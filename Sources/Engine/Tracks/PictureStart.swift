@@ -17,6 +17,8 @@ struct PictureStart: BitwiseCopyable {
   private var incarnation: UInt8 = 0
   private var mutedIncarnation: UInt8?
 
+  init() {}
+
   @inline(__always)
   mutating func note(_ info: PacketInfo) {
     if info.extendedSequence > newest {
@@ -50,5 +52,26 @@ struct PictureStart: BitwiseCopyable {
       now - keyFrameAt < Self.replayTime, newest &- keyFrame < Self.replayPackets
     else { return nil }
     return keyFrame...newest
+  }
+}
+
+extension PictureStart {
+  func encode(into writer: inout StateWriter) {
+    writer.write(keyFrame)
+    writer.write(keyFrameAt)
+    writer.write(newest)
+    writer.write(incarnation)
+    writer.write(mutedIncarnation != nil)
+    writer.write(mutedIncarnation ?? 0)
+  }
+
+  init(from reader: inout StateReader) throws(StateError) {
+    keyFrame = try reader.integer()
+    keyFrameAt = try reader.instant()
+    newest = try reader.integer()
+    incarnation = try reader.integer()
+    let isMuted = try reader.bool()
+    let muted: UInt8 = try reader.integer()
+    mutedIncarnation = isMuted ? muted : nil
   }
 }

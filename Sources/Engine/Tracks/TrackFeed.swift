@@ -69,6 +69,12 @@ struct TrackFeed: ~Copyable {
     layers.find(sequence, layer: layer)
   }
 
+  /// Everything that is kept, the oldest first.
+  func forEachKept(_ body: (UnsafeRawBufferPointer, PacketInfo) -> Void) { layers.forEach(body) }
+
+  /// Takes a packet that was kept before.
+  mutating func restore(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo) { layers.store(packet, info) }
+
   /// Keeps packets from now on: as soon as there is a consumer, whether or not it may ask for packets again.
   mutating func keepHistory() { layers.isKept = true }
 

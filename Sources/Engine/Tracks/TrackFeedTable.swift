@@ -23,6 +23,8 @@ struct TrackFeedTable: ~Copyable {
   /// Slots and sinks of all tracks; a walk.
   var consumerCount: Int { indices.values.reduce(0) { $0 + base[$1].consumers.count } }
   func find(_ key: TrackKey) -> Int? { indices[key] }
+  /// Every feed, in the order of indices; a walk.
+  var all: [Int] { indices.values.sorted() }
   /// Of all tracks of a peer; a walk.
   func indices(of peer: PeerKey) -> [Int] { indices.filter { $0.key.peer == peer }.map(\.value).sorted() }
 

@@ -84,6 +84,8 @@ struct TrackFeeds: ~Copyable {
     (links[place]?.tracks ?? []).filter { $0 >= 0 }.map { Int($0) }
   }
 
+  func trackCount(at place: Int) -> Int { links[place]?.tracks.count ?? 0 }
+
   func slotCount(at place: Int) -> Int { links[place]?.slots.count ?? 0 }
 
   /// A track of the peer at that place begins; others may have asked for it already.

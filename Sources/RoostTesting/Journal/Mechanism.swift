@@ -31,6 +31,8 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case outage
   case iceRestart
   case replacement
+  /// Of a worker by one from its state.
+  case workerReplacement
   case renegotiation
   case sourceSwitch
   case speakerSwitch
