@@ -38,6 +38,7 @@ let package = Package(
 
     module("Model"),
     module("Logging", ["Model"]),
+    module("Polling", ["Model", "CSystem"]),
     module("Wire", ["Model"]),
     module("Crypto", ["Model", "COpenSSL", "CSRTP"]),
     module("ICE", ["Model", "Wire", "Crypto"]),
@@ -46,8 +47,8 @@ let package = Package(
     module("Media", ["Model", "Wire", "Congestion"]),
     module("Negotiation", ["Model", "Wire"]),
     module("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media"]),
-    module("Engine", ["Model", "Wire", "Crypto", "ICE", "Media", "Peer", "CSystem"]),
-    module("HTTPServer", ["Model", "Crypto", "CSystem", "CMicroHTTPD", "CWslay"]),
+    module("Engine", ["Model", "Polling", "Wire", "Crypto", "ICE", "Media", "Peer", "CSystem"]),
+    module("HTTPServer", ["Model", "Polling", "Crypto", "CSystem", "CMicroHTTPD", "CWslay"]),
     module("WebSocketClient", ["Model", "Crypto", "CCurl", "CWslay"]),
     module("Configuration", ["Model"]),
     module(
@@ -71,7 +72,7 @@ let package = Package(
     module(
       "Load",
       [
-        "Model", "Wire", "Crypto", "ICE", "Engine", "WebSocketClient", "AccessTokens", "Rooms",
+        "Model", "Polling", "Wire", "Crypto", "ICE", "Engine", "WebSocketClient", "AccessTokens", "Rooms",
         "RoostTesting", "CSystem",
       ]),
 
@@ -118,6 +119,7 @@ let package = Package(
     tests("Fuzz", ["FuzzTargets"]),
     tests("Model", ["Model"]),
     tests("Logging", ["Logging"]),
+    tests("Polling", ["Model", "Polling", "CSystem"]),
     tests("Wire", ["Model", "Wire"]),
     tests("Crypto", ["Model", "Crypto", "COpenSSL", "CSRTP"]),
     tests("ICE", ["Model", "Wire", "Crypto", "ICE"]),
@@ -129,7 +131,8 @@ let package = Package(
     tests(
       "Engine",
       [
-        "Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Engine", "CSystem",
+        "Model", "Polling", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Engine",
+        "CSystem",
         "RoostTesting",
       ]),
     tests("HTTPServer", ["Model", "Crypto", "HTTPServer", "COpenSSL"]),

@@ -40,7 +40,7 @@ final class SimulationRoom {
   var nat: [SocketAddress: SocketAddress] = [:]
   /// Sees every datagram before it is delivered, and may keep it: false takes it off the cable.
   var passes: (Datagram) -> Bool = { _ in true }
-  /// All that was delivered or went to nobody's address.
+  /// All that was delivered or went to no peer's address.
   private(set) var seen: [Datagram] = []
   private(set) var events: [PeerEvents] = []
 
@@ -65,7 +65,7 @@ final class SimulationRoom {
     return SocketAddress(ipv4: 192, 0, 2, host, port: port)
   }
 
-  /// Somebody comes who publishes, or who hears and sees everybody that came before.
+  /// A peer comes that publishes, or that hears and sees all that came before.
   @discardableResult
   func join(
     at address: SocketAddress, home: Int = 0, publishes: Bool, fingerprints: [Fingerprint]? = nil,

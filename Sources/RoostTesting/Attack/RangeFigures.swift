@@ -26,8 +26,8 @@ extension AttackRange {
         ("unknownPath", routing.unknownPath), ("unknownFragment", routing.unknownFragment),
         ("checksRepeated", routing.checksRepeated), ("checksOfOnePeer", routing.checksOfOnePeer),
         ("checksDropped", routing.checksDropped), ("handoverFull", routing.handoverDropped),
-        ("relayFull", routing.relayDropped), ("pathTableFull", routing.pathTableFull),
-        ("messagesFull", routing.messagesDropped), ("historyMissed", routing.historyMissed),
+        ("relayFull", report.relaying.relayDropped), ("pathTableFull", routing.pathTableFull),
+        ("messagesFull", routing.messagesDropped), ("historyMissed", report.relaying.historyMissed),
         ("abandonedPaths", report.counters.pathsAbandoned),
       ] { counts[name, default: 0] += count }
     }
@@ -50,8 +50,10 @@ extension AttackRange {
         ("peers", report.peers), ("connected", report.connectedPeers), ("tracks", report.tracks),
         ("audio", report.audioTracks), ("video", report.videoTracks), ("paths", report.paths),
         ("timers", report.timers), ("homes", report.homeRecords), ("fragments", report.fragments),
-        ("pendingChecks", report.pendingChecks), ("pairs", report.pairs), ("consumers", report.consumers),
-        ("streams", report.streams), ("authenticatedStreams", report.authenticatedStreams),
+        ("pendingChecks", report.pendingChecks), ("pairs", report.transports.pairs),
+        ("consumers", report.consumers),
+        ("streams", report.transports.streams),
+        ("authenticatedStreams", report.transports.authenticatedStreams),
       ] { sizes[name, default: 0] += size }
     }
     sizes["levels"] = server.bridge.levels().count

@@ -170,6 +170,17 @@ public final class SimulatedServer {
     return false
   }
 
+  /// Replaces every worker by one rebuilt from its bytes, once they are quiet.
+  /// - Returns: how many; those with a peer in the middle of a handshake stay.
+  public func rebuildWorkers(now: Instant) -> Int {
+    (0..<workers).count { index in
+      guard cores[index].rebuild(now: now) else { return false }
+      cores[index].finishBatch()
+      wakeups.set(index)
+      return true
+    }
+  }
+
   /// Counters and table sizes of every worker; lets them run.
   public func reports(now: Instant) -> [WorkerReport] {
     let collected = Collected()

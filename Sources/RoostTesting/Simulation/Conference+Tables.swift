@@ -34,7 +34,7 @@ extension Conference {
       malformed += counters[.payloadMalformed]
       let routing = report.routing
       let losses = [
-        ("handovers", routing.handoverDropped), ("relayed packets", routing.relayDropped),
+        ("handovers", routing.handoverDropped), ("relayed packets", report.relaying.relayDropped),
         ("messages", routing.messagesDropped), ("paths for want of room", routing.pathTableFull),
         ("datagrams of no protocol", routing.noProtocol),
       ]
@@ -42,10 +42,9 @@ extension Conference {
         journal.violation(now, "worker \(report.worker) lost \(count) \(name)")
       }
       journal.count(.adoption, Int(routing.adopted))
-      journal.count(.move, Int(routing.moved))
       journal.count(.handover, Int(routing.handedOver))
-      journal.count(.relay, Int(routing.relayed))
-      journal.count(.pictureReplay, Int(routing.pictureReplays))
+      journal.count(.relay, Int(report.relaying.relayed))
+      journal.count(.pictureReplay, Int(report.relaying.pictureReplays))
     }
     // Each that was sent may come twice.
     let sent = participants.reduce(0) { $0 + $1.peer.malformedSent }

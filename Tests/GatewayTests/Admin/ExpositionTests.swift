@@ -140,13 +140,14 @@ struct ExpositionTests {
   @Test func `no counter is left out`() {
     #expect(WorkerMetrics.peer.count == numbers(PeerCounters()))
     #expect(
-      WorkerMetrics.routing.count + WorkerMetrics.datagramDrops.count == numbers(RoutingCounters()))
+      WorkerMetrics.routing.count + WorkerMetrics.relaying.count + WorkerMetrics.datagramDrops.count
+        == numbers(RoutingCounters()) + numbers(TrackCounters()))
     #expect(WorkerMetrics.sending.count + WorkerMetrics.sendDrops.count == numbers(SendStatistics()))
     #expect(
       HTTPMetrics.counters.count + HTTPMetrics.refusals.count + HTTPMetrics.late.count
         == numbers(HTTPCounters()))
     // Beside the sizes: the worker's number and niceness, and its tracks by kind.
-    #expect(WorkerMetrics.sizes.count + 4 == numbers(WorkerReport()))
+    #expect(WorkerMetrics.sizes.count + 4 == numbers(WorkerReport()) + numbers(TransportSizes()))
     let names = WorkerMetrics.peer.map(\.name) + WorkerMetrics.routing.map(\.name)
     #expect(Set(names).count == names.count)
   }
