@@ -176,7 +176,7 @@ extension Peer {
     }
     sealer = SRTPSealer(keys: association.localKeys)
     profile = association.profile
-    for index in 0..<receivers.count where receiveSections[index] != nil { bind(index) }
+    for index in 0..<receiving.count where receiving.pointer(index).pointee.isAgreed { bind(index) }
     reportsDue = now + Self.firstReport
     context.effects.noteConnected(association.profile)
     wishForPictures(&context)
@@ -192,9 +192,9 @@ extension Peer {
 
   /// What was asked of the peer went to where it was before, and what it sent meanwhile is lost.
   private mutating func sourcesMoved() {
-    for index in 0..<receivers.count where receiveSections[index] != nil {
-      receivers.pointer(index).pointee.moved()
-      scheduleFeedback(receivers.pointer(index).pointee.deadline)
+    for index in 0..<receiving.count where receiving.pointer(index).pointee.isAgreed {
+      receiving.pointer(index).pointee.receiver.moved()
+      scheduleFeedback(receiving.pointer(index).pointee.receiver.deadline)
     }
   }
 

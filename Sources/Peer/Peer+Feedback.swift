@@ -8,18 +8,20 @@ internal import Wire
 extension Peer {
   /// Requests for lost packets and key frames, and transport-wide feedback, as far as they are due.
   mutating func sendFeedback(now: Instant, _ context: inout PeerContext) {
-    for index in 0..<receivers.count where receiveSections[index] != nil {
-      let receiver = receivers.pointer(index)
-      guard let ssrc = receiver.pointee.ssrc, receiver.pointee.deadline <= now else { continue }
+    for index in 0..<receiving.count where receiving.pointer(index).pointee.isAgreed {
+      let section = receiving.pointer(index)
+      guard let ssrc = section.pointee.receiver.ssrc, section.pointee.receiver.deadline <= now else {
+        continue
+      }
       let sources = FeedbackSources(sender: reportSSRC, media: ssrc)
       var missing = MissingPackets()
-      receiver.pointee.missing(now: now, roundTrip: roundTrip) { missing.append($0) }
+      section.pointee.receiver.missing(now: now, roundTrip: roundTrip) { missing.append($0) }
       var writer = RTCPWriter(into: compoundBuffer(&context))
       let head = beginFeedback(&writer)
       if missing.count > 0 {
         writer.append(nack: missing.sequences.span.extracting(0..<missing.count), sources)
       }
-      if let request = receiver.pointee.keyFrameDue(now: now) {
+      if let request = section.pointee.receiver.keyFrameDue(now: now) {
         context.counters.keyFrameRequestsSent &+= 1
         switch request {
         case .pictureLoss: writer.append(pictureLoss: sources)

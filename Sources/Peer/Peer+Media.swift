@@ -86,31 +86,32 @@ extension Peer {
       }
     }
     if stream.isRTX { context.counters.retransmissionsReceived &+= 1 }
-    let receiver = receivers.pointer(Int(stream.receiver))
-    let wasStarted = receiver.pointee.isStarted
-    let restarts = receiver.pointee.restarts
-    let format = receiver.pointee.formatCode
-    let outcome = receiver.pointee.receive(
+    let section = receiving.pointer(Int(stream.receiver))
+    let wasStarted = section.pointee.receiver.isStarted
+    let restarts = section.pointee.receiver.restarts
+    let format = section.pointee.receiver.formatCode
+    let outcome = section.pointee.receiver.receive(
       packet, header, isRTX: stream.isRTX, audioLevel: found.audioLevel, carried: found.carried,
       arrival: arrival)
-    scheduleFeedback(receiver.pointee.deadline)
+    scheduleFeedback(section.pointee.receiver.deadline)
     switch outcome {
     case .dropped(let reason):
       context.counters.count(PeerDrop(reason))
       return .nothing
     case .media(let info, let offset, let size):
-      if !wasStarted || receiver.pointee.formatCode != format {
+      if !wasStarted || section.pointee.receiver.formatCode != format {
         context.effects.noteStarted(Int(stream.receiver))
       }
-      if !wasStarted || receiver.pointee.restarts != restarts {
+      if !wasStarted || section.pointee.receiver.restarts != restarts {
         context.effects.noteClock(Int(stream.receiver))
       }
-      guard !receiver.pointee.isMuted else {
+      guard !section.pointee.receiver.isMuted else {
         context.counters.count(.trackMuted)
         return .nothing
       }
       return .media(
-        tag: Int(receiver.pointee.tag), UnsafeRawBufferPointer(rebasing: packet[offset..<offset &+ size]),
+        tag: Int(section.pointee.receiver.tag),
+        UnsafeRawBufferPointer(rebasing: packet[offset..<offset &+ size]),
         info)
     }
   }
@@ -142,7 +143,8 @@ extension Peer {
       } else if element.id == incoming[.audioLevel] {
         found.audioLevel = AudioLevel(packet, element)
       } else if element.id == incoming[.mid] {
-        for index in 0..<midBytes.count where midBytes[index]?.matches(packet, element) == true {
+        for index in 0..<receiving.count
+        where receiving.pointer(index).pointee.midBytes?.matches(packet, element) == true {
           found.section = index
         }
       } else if element.id == incoming[.rid] {
@@ -192,34 +194,35 @@ extension Peer {
     _ header: RTPHeader, _ packet: UnsafeRawBufferPointer, _ found: ReadExtensions, arrival: Instant
   ) -> Claim {
     guard !isOurs(header.ssrc) else { return .refused(.streamOfOurs) }
-    guard let section = found.section,
-      let format = receivers.pointer(section).pointee.format(of: header.payloadType)
+    guard let index = found.section,
+      let format = receiving.pointer(index).pointee.receiver.format(of: header.payloadType)
     else { return .refused(.streamUnmapped) }
-    if receiveSections[section]?.rid != nil {
-      guard let rid = ridBytes[section], let named = format.isRTX ? found.repairedRid : found.rid,
+    let section = receiving.pointer(index)
+    if section.pointee.section?.rid != nil {
+      guard let rid = section.pointee.ridBytes, let named = format.isRTX ? found.repairedRid : found.rid,
         rid.matches(packet, named)
       else { return .refused(.streamUnmapped) }
     }
-    let receiver = receivers.pointer(section)
-    let old = receiver.pointee.ssrc
-    if (format.isRTX ? receiver.pointee.rtxSSRC : old) != nil {
-      guard arrival.nanoseconds &- reboundAt[section].nanoseconds >= Self.rebindInterval.wholeNanoseconds
+    let old = section.pointee.receiver.ssrc
+    if (format.isRTX ? section.pointee.receiver.rtxSSRC : old) != nil {
+      guard
+        arrival.nanoseconds &- section.pointee.reboundAt.nanoseconds >= Self.rebindInterval.wholeNanoseconds
       else { return .refused(.streamChurn) }
-      reboundAt[section] = arrival
+      section.pointee.reboundAt = arrival
     }
     if format.isRTX {
-      forget(receiver.pointee.rtxSSRC)
-      receiver.pointee.rtxSSRC = header.ssrc
+      forget(section.pointee.receiver.rtxSSRC)
+      section.pointee.receiver.rtxSSRC = header.ssrc
     } else {
       forget(old)
       // What repaired the old stream would be taken for the new one's.
       if old != nil {
-        forget(receiver.pointee.rtxSSRC)
-        receiver.pointee.rtxSSRC = nil
+        forget(section.pointee.receiver.rtxSSRC)
+        section.pointee.receiver.rtxSSRC = nil
       }
-      receiver.pointee.rebind(ssrc: header.ssrc)
+      section.pointee.receiver.rebind(ssrc: header.ssrc)
     }
-    bind(section)
+    bind(index)
     guard let stream = streams.find(header.ssrc) else { return .refused(.streamTableFull) }
     return .granted(stream)
   }
@@ -366,7 +369,7 @@ extension Peer {
 
   /// Whether a wish for a key frame would be passed on at once.
   public func mayAskForKeyFrame(receiver: Int, now: Instant) -> Bool {
-    receivers.pointer(receiver).pointee.keyFrames.mayAsk(now: now)
+    receiving.pointer(receiver).pointee.receiver.keyFrames.mayAsk(now: now)
   }
 
   /// True while the slot's subscriber can't show anything without a key frame.
@@ -382,12 +385,13 @@ extension Peer {
 
   /// Where a track's timestamps stand on the server's time line; nil before its first packet.
   public func clock(receiver: Int, epoch: Epoch) -> ClockMapping? {
-    receivers.pointer(receiver).pointee.mapping(clocks[clockIndex[receiver]], epoch: epoch)
+    let section = receiving.pointer(receiver)
+    return section.pointee.receiver.mapping(clocks[section.pointee.clockIndex], epoch: epoch)
   }
 
   /// Gives a track the owner's number, which comes with each of its packets.
   public mutating func setTag(receiver: Int, _ tag: Int) {
-    receivers.pointer(receiver).pointee.tag = Int32(truncatingIfNeeded: tag)
+    receiving.pointer(receiver).pointee.receiver.tag = Int32(truncatingIfNeeded: tag)
   }
 
   /// Whether the slot's subscriber may ask for lost packets again.
@@ -398,27 +402,29 @@ extension Peer {
   /// The publisher holds the track, or lets it flow again.
   public mutating func setMuted(receiver: Int, _ muted: Bool) {
     guard kind(ofReceiver: receiver) != nil else { return }
-    receivers.pointer(receiver).pointee.setMuted(muted)
-    scheduleFeedback(receivers.pointer(receiver).pointee.deadline)
+    receiving.pointer(receiver).pointee.receiver.setMuted(muted)
+    scheduleFeedback(receiving.pointer(receiver).pointee.receiver.deadline)
   }
 
   /// How often the track's source has started over; nil before its first packet.
   public func life(ofReceiver index: Int) -> UInt8? {
-    guard kind(ofReceiver: index) != nil, receivers.pointer(index).pointee.isStarted else { return nil }
-    return receivers.pointer(index).pointee.restarts
+    guard kind(ofReceiver: index) != nil, receiving.pointer(index).pointee.receiver.isStarted else {
+      return nil
+    }
+    return receiving.pointer(index).pointee.receiver.restarts
   }
 
   /// What the track's last packet was encoded in, of RED what its blocks are; nil before the first.
   public func format(ofReceiver index: Int) -> CodecFormat? {
     guard kind(ofReceiver: index) != nil else { return nil }
-    return receivers.pointer(index).pointee.format
+    return receiving.pointer(index).pointee.receiver.format
   }
 
   /// A subscriber of the track needs a key frame.
   public mutating func wishKeyFrame(receiver: Int) {
     guard kind(ofReceiver: receiver) != nil else { return }
-    receivers.pointer(receiver).pointee.wishKeyFrame()
-    scheduleFeedback(receivers.pointer(receiver).pointee.deadline)
+    receiving.pointer(receiver).pointee.receiver.wishKeyFrame()
+    scheduleFeedback(receiving.pointer(receiver).pointee.receiver.deadline)
   }
 }
 

@@ -30,8 +30,8 @@ extension Peer {
   mutating func tallyLoss() {
     var expected: Int64 = 0
     var received: Int64 = 0
-    for index in 0..<receivers.count where receiveSections[index] != nil {
-      let (wanted, found) = receivers.pointer(index).pointee.tally
+    for index in 0..<receiving.count where receiving.pointer(index).pointee.isAgreed {
+      let (wanted, found) = receiving.pointer(index).pointee.receiver.tally
       expected &+= wanted
       received &+= found
     }

@@ -63,7 +63,7 @@ extension Peer {
       let isMedia = !stream.isRTX
     #endif
     guard isMedia else { return }
-    receivers.pointer(Int(stream.receiver)).pointee.goodbye()
+    receiving.pointer(Int(stream.receiver)).pointee.receiver.goodbye()
   }
 
   private mutating func receiveSenderReport(
@@ -78,14 +78,15 @@ extension Peer {
     #endif
     guard isMedia else { return }
     let index = Int(stream.receiver)
-    if !clocks[clockIndex[index]].report(report.ntp, arrival: now, epoch: context.epoch) {
+    let clock = receiving.pointer(index).pointee.clockIndex
+    if !clocks[clock].report(report.ntp, arrival: now, epoch: context.epoch) {
       context.counters.count(.clockStepped)
     }
-    receivers.pointer(index).pointee.senderReport(
+    receiving.pointer(index).pointee.receiver.senderReport(
       ntp: report.ntp, timestamp: report.rtpTimestamp, arrival: now,
-      moment: clocks[clockIndex[index]].serverTime(report.ntp), epoch: context.epoch)
+      moment: clocks[clock].serverTime(report.ntp), epoch: context.epoch)
     // All tracks of the clock stand anew.
-    for other in 0..<receivers.count where clockIndex[other] == clockIndex[index] {
+    for other in 0..<receiving.count where receiving.pointer(other).pointee.clockIndex == clock {
       context.effects.noteClock(other)
     }
   }

@@ -83,8 +83,8 @@ extension Peer {
     var opened = false
     // What follows the blocks of a compound has its place kept.
     let room = Self.compoundSize - Self.headSize
-    for index in 0..<receivers.count where receiveSections[index] != nil {
-      guard let block = receivers.pointer(index).pointee.reportBlock(now: now) else { continue }
+    for index in 0..<receiving.count where receiving.pointer(index).pointee.isAgreed {
+      guard let block = receiving.pointer(index).pointee.receiver.reportBlock(now: now) else { continue }
       if opened && writer.size + ReportBlock.size <= room && writer.append(block) != nil { continue }
       if writer.size + 8 + ReportBlock.size > room {
         if opened { writer.append(cname: reportName, ssrc: reportSSRC) }
@@ -113,9 +113,12 @@ extension Peer {
   private func appendEstimate(_ writer: inout RTCPWriter, _ bitrate: UInt64) {
     var ssrcs: InlineArray<32, UInt32> = InlineArray(repeating: 0)
     var count = 0
-    for index in 0..<receivers.count where receiveSections[index] != nil && count < Self.estimateLimit {
-      let receiver = receivers.pointer(index)
-      guard receiver.pointee.usesEstimate, receiver.pointee.isStarted, let ssrc = receiver.pointee.ssrc else {
+    for index in 0..<receiving.count
+    where receiving.pointer(index).pointee.isAgreed && count < Self.estimateLimit {
+      let section = receiving.pointer(index)
+      guard section.pointee.receiver.usesEstimate, section.pointee.receiver.isStarted,
+        let ssrc = section.pointee.receiver.ssrc
+      else {
         continue
       }
       ssrcs[count] = ssrc

@@ -30,7 +30,7 @@ extension Peer {
     case .none: break
     }
     for section in media.receive {
-      receivers.pointer(Int(section.index)).pointee.encode(into: &writer)
+      receiving.pointer(Int(section.index)).pointee.receiver.encode(into: &writer)
     }
     for section in media.send { senders.pointer(Int(section.index)).pointee.encode(into: &writer) }
     arrivals.encode(into: &writer)
@@ -82,7 +82,7 @@ extension Peer {
     for section in media.receive {
       guard section.index < sectionLimit else { throw .invalid(field: "track index", offset: reader.offset) }
       peer.holdReceivers(below: Int(section.index) + 1)
-      peer.receivers.pointer(Int(section.index)).pointee = try TrackReceiver(section, from: &reader)
+      peer.receiving.pointer(Int(section.index)).pointee.receiver = try TrackReceiver(section, from: &reader)
     }
     for section in media.send {
       guard section.index < sectionLimit else { throw .invalid(field: "slot index", offset: reader.offset) }

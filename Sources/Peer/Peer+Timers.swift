@@ -36,8 +36,8 @@ extension Peer {
       feedbackDue = .never
       sendFeedback(now: now, &context)
       feedbackDue = arrivals.deadline
-      for index in 0..<receivers.count where receiveSections[index] != nil {
-        scheduleFeedback(receivers.pointer(index).pointee.deadline)
+      for index in 0..<receiving.count where receiving.pointer(index).pointee.isAgreed {
+        scheduleFeedback(receiving.pointer(index).pointee.receiver.deadline)
       }
     }
     if reportsDue <= now {

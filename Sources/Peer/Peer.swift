@@ -40,29 +40,20 @@ public struct Peer: ~Copyable {
   /// Where media goes.
   public internal(set) var selectedPath: NetworkPath?
 
-  var receivers = OwnedArray<TrackReceiver>()
+  var receiving = OwnedArray<ReceivingSection>()
   var senders = OwnedArray<SlotSender>()
   var streams = StreamMap()
-  /// By index; nil where the section is gone.
-  var receiveSections: [ReceiveSection?] = []
   var hasSlot: [Bool] = []
   /// Ids of all extensions that come in, whatever the section: in one bundle an id means one thing.
   var incoming = HeaderExtensionMap()
   /// Some of them go on to subscribers.
   var carriesExtensions = false
-  var midBytes: [MIDBytes?] = []
-  /// By receiver: when its stream last got another SSRC.
-  var reboundAt: [Instant] = []
-  /// The encoding that each section takes; nil where it has only one.
-  var ridBytes: [MIDBytes?] = []
   var arrivals = ArrivalFeedback()
   /// Transport-wide feedback names some stream of the sender.
   var feedbackSSRC: UInt32 = 0
   /// One clock per CNAME, in the order of their first section.
   var clockNames: [String] = []
   var clocks: [PublisherClock] = []
-  /// For each receiver, its clock.
-  var clockIndex: [Int] = []
   /// SRTCP's index: one counter for all sources of ours (RFC 3711 §3.4 asks for one per source; one for all
   /// never repeats either).
   var rtcpIndex: UInt32 = 0
@@ -114,7 +105,7 @@ public struct Peer: ~Copyable {
   public mutating func apply(_ agreed: AgreedMedia, context: inout PeerContext) {
     for section in agreed.receive where section.index < Self.sectionLimit {
       holdReceivers(below: Int(section.index) + 1)
-      receivers.pointer(Int(section.index)).pointee.apply(section)
+      receiving.pointer(Int(section.index)).pointee.receiver.apply(section)
     }
     for section in agreed.send where section.index < Self.sectionLimit {
       holdSenders(below: Int(section.index) + 1)
@@ -131,11 +122,7 @@ public struct Peer: ~Copyable {
 
   /// Makes places for tracks, which belong to nobody until their section comes.
   mutating func holdReceivers(below count: Int) {
-    while receivers.count < count {
-      receivers.append(
-        TrackReceiver(
-          ReceiveSection(index: 0, mid: "", kind: .audio, codecs: [], extensions: HeaderExtensionMap())))
-    }
+    while receiving.count < count { receiving.append(ReceivingSection()) }
   }
 
   /// As `holdReceivers`, for slots; a slot's own section brings its stream's beginning.
@@ -158,30 +145,27 @@ public struct Peer: ~Copyable {
   /// Everything that is derived from the sections.
   mutating func indexSections() {
     incoming = HeaderExtensionMap()
-    receiveSections = Array(repeating: nil, count: receivers.count)
-    midBytes = Array(repeating: nil, count: receivers.count)
-    ridBytes = Array(repeating: nil, count: receivers.count)
-    while reboundAt.count < receivers.count { reboundAt.append(Instant(nanoseconds: .min / 2)) }
+    for index in 0..<receiving.count {
+      receiving.pointer(index).pointee.describe(nil)
+      receiving.pointer(index).pointee.clockIndex = 0
+    }
     let oldClocks = Array(zip(clockNames, clocks))
     clockNames = []
     clocks = []
-    clockIndex = Array(repeating: 0, count: receivers.count)
     hasSlot = Array(repeating: false, count: senders.count)
-    for section in media.receive where section.index < receivers.count {
+    for section in media.receive where section.index < receiving.count {
       let index = Int(section.index)
       for kind in HeaderExtension.allCases where section.extensions[kind] != 0 {
         incoming[kind] = section.extensions[kind]
       }
-      receiveSections[index] = section
-      midBytes[index] = MIDBytes(section.mid)
-      ridBytes[index] = section.rid.flatMap { MIDBytes($0) }
+      receiving.pointer(index).pointee.describe(section)
       // Without a CNAME the tracks of a transport are taken for one person's.
       if let known = clockNames.firstIndex(of: section.cname) {
-        clockIndex[index] = known
+        receiving.pointer(index).pointee.clockIndex = known
       } else {
         clockNames.append(section.cname)
         clocks.append(oldClocks.first { $0.0 == section.cname }?.1 ?? PublisherClock())
-        clockIndex[index] = clocks.count - 1
+        receiving.pointer(index).pointee.clockIndex = clocks.count - 1
       }
     }
     for section in media.send where section.index < senders.count { hasSlot[Int(section.index)] = true }
@@ -190,19 +174,19 @@ public struct Peer: ~Copyable {
     // Streams of sections that are gone, or have other streams now, are forgotten.
     let oldStreams = streams.all
     streams.removeAll()
-    for index in 0..<receivers.count where receiveSections[index] != nil { bind(index) }
+    for index in 0..<receiving.count where receiving.pointer(index).pointee.isAgreed { bind(index) }
     for old in oldStreams where streams.find(old.ssrc) == nil { opener?.remove(ssrc: old.ssrc) }
   }
 
   /// Enters the receiver's streams into the map.
   mutating func bind(_ index: Int) {
-    let receiver = receivers.pointer(index)
-    if let ssrc = receiver.pointee.ssrc, !isOurs(ssrc) {
+    let section = receiving.pointer(index)
+    if let ssrc = section.pointee.receiver.ssrc, !isOurs(ssrc) {
       _ = streams.set(ssrc, StreamMap.Stream(receiver: Int32(index), isRTX: false))
       _ = opener?.markMapped(ssrc: ssrc)
       if feedbackSSRC == 0 { feedbackSSRC = ssrc }
     }
-    if let ssrc = receiver.pointee.rtxSSRC, !isOurs(ssrc) {
+    if let ssrc = section.pointee.receiver.rtxSSRC, !isOurs(ssrc) {
       _ = streams.set(ssrc, StreamMap.Stream(receiver: Int32(index), isRTX: true))
       _ = opener?.markMapped(ssrc: ssrc)
     }
@@ -226,7 +210,7 @@ public struct Peer: ~Copyable {
   public func expects(_ transaction: STUNTransactionID) -> Bool { ice.expects(transaction) }
 
   /// Indices of tracks and slots are below these; some may be gone.
-  public var receiverCount: Int { receivers.count }
+  public var receiverCount: Int { receiving.count }
   public var slotCount: Int { senders.count }
   /// Addresses that it was heard from, and our ICE fragments under which it may be.
   public var pairCount: Int { ice.pairCount }
@@ -241,7 +225,7 @@ public struct Peer: ~Copyable {
   }
   /// nil for a track or slot that is gone or never was.
   public func kind(ofReceiver index: Int) -> MediaKind? {
-    index >= 0 && index < receiveSections.count ? receiveSections[index]?.kind : nil
+    index >= 0 && index < receiving.count ? receiving.pointer(index).pointee.section?.kind : nil
   }
   public func kind(ofSlot index: Int) -> MediaKind? {
     index >= 0 && index < hasSlot.count && hasSlot[index] ? senders.pointer(index).pointee.section.kind : nil

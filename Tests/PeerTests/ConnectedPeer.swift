@@ -63,10 +63,10 @@ final class ConnectedPeer {
 
   func receives(_ ssrc: UInt32) -> Int32? { peer.streams.find(ssrc)?.receiver }
   func dropped(_ reason: PeerDrop) -> UInt64 { context.counters[reason] }
-  func ssrc(_ receiver: Int) -> UInt32? { peer.receivers.pointer(receiver).pointee.ssrc }
+  func ssrc(_ receiver: Int) -> UInt32? { peer.receiving.pointer(receiver).pointee.receiver.ssrc }
 
-  func restarts(_ receiver: Int) -> UInt8 { peer.receivers.pointer(receiver).pointee.restarts }
-  func trackKind(_ receiver: Int) -> MediaKind { peer.receivers.pointer(receiver).pointee.kind }
+  func restarts(_ receiver: Int) -> UInt8 { peer.receiving.pointer(receiver).pointee.receiver.restarts }
+  func trackKind(_ receiver: Int) -> MediaKind { peer.receiving.pointer(receiver).pointee.receiver.kind }
   func keepsPackets(slot: Int) -> Bool { peer.senders.pointer(slot).pointee.sealed != nil }
   func slotKind(_ slot: Int) -> MediaKind { peer.senders.pointer(slot).pointee.forwarder.kind }
   func kind(ofReceiver index: Int) -> MediaKind? { peer.kind(ofReceiver: index) }

@@ -33,15 +33,16 @@ struct MuteTests {
     far.send(ssrc: 1, payloadType: 96, sequence: 100)
     far.peer.setMuted(receiver: 0, true)
     far.send(ssrc: 1, payloadType: 96, sequence: 110)
-    #expect(far.peer.receivers.pointer(0).pointee.deadline < .never)
+    #expect(far.peer.receiving.pointer(0).pointee.receiver.deadline < .never)
     far.peer.setMuted(receiver: 0, false)
     // A picture is wished for, nothing else.
     var asked = 0
-    far.peer.receivers.pointer(0).pointee.missing(now: far.now + .seconds(1), roundTrip: .zero) { _ in
+    far.peer.receiving.pointer(0).pointee.receiver.missing(now: far.now + .seconds(1), roundTrip: .zero) {
+      _ in
       asked += 1
     }
     #expect(asked == 0)
-    let isDue = far.peer.receivers.pointer(0).pointee.keyFrameDue(now: far.now + .seconds(1))
+    let isDue = far.peer.receiving.pointer(0).pointee.receiver.keyFrameDue(now: far.now + .seconds(1))
     #expect(isDue == .pictureLoss)
   }
 
@@ -55,7 +56,7 @@ struct MuteTests {
     far.send(ssrc: 1, payloadType: 96, sequence: 101)
     far.send(ssrc: 1, payloadType: 96, sequence: 105)
     var asked: [UInt16] = []
-    far.peer.receivers.pointer(0).pointee.missing(now: far.now + .seconds(1), roundTrip: .zero) {
+    far.peer.receiving.pointer(0).pointee.receiver.missing(now: far.now + .seconds(1), roundTrip: .zero) {
       asked.append($0)
     }
     #expect(asked.isEmpty)
