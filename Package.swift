@@ -44,15 +44,18 @@ let package = Package(
     module("Congestion", ["Model", "Wire"]),
     module("Media", ["Model", "Wire", "Congestion"]),
     module("Negotiation", ["Model", "Wire"]),
-    module("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media"]),
-    module("Engine", ["Model", "Wire", "Crypto", "ICE", "Media", "Peer", "CSystem"]),
+    module("Transport", ["Model", "Wire", "Crypto", "ICE"]),
+    module("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Transport"]),
+    module("Engine", ["Model", "Wire", "Crypto", "ICE", "Media", "Transport", "Peer", "CSystem"]),
     module("HTTPServer", ["Model", "Crypto", "CSystem", "CMicroHTTPD", "CWslay"]),
     module("WebSocketClient", ["Model", "Crypto", "CCurl", "CWslay"]),
     module("Configuration", ["Model"]),
     module("Rooms", ["Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine"]),
     .target(
       name: "Gateway",
-      dependencies: ["Model", "Logging", "Crypto", "ICE", "Peer", "Engine", "HTTPServer", "Rooms"],
+      dependencies: [
+        "Model", "Logging", "Crypto", "ICE", "Media", "Transport", "Peer", "Engine", "HTTPServer", "Rooms",
+      ],
       resources: [.embedInCode("REST/openapi.json")]
         + [
           "index.html", "admin.html", "icon.svg", "base.css", "controls.css", "lobby.css", "call.css",
@@ -69,7 +72,8 @@ let package = Package(
     module(
       "RoostTesting",
       [
-        "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Engine",
+        "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Transport",
+        "Peer", "Engine",
         "Rooms", "Gateway", "CSRTP", "CJobs",
       ]),
     module(
@@ -80,7 +84,8 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Engine",
+        "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Transport",
+        "Peer", "Engine",
         "HTTPServer", "Rooms", "Gateway", "RoostTesting",
       ],
       path: "Fuzz/FuzzTargets",
@@ -112,7 +117,9 @@ let package = Package(
       cSettings: [.treatAllWarnings(as: .error)]),
     .executableTarget(
       name: "roost-bench",
-      dependencies: ["Model", "Crypto", "ICE", "Peer", "Engine", "Load", "CSRTP", "CFloor", "CCounters"],
+      dependencies: [
+        "Model", "Crypto", "ICE", "Transport", "Peer", "Engine", "Load", "CSRTP", "CFloor", "CCounters",
+      ],
       path: "Bench/roost-bench", swiftSettings: strict),
 
     tests("Fuzz", ["FuzzTargets"]),
@@ -124,11 +131,13 @@ let package = Package(
     tests("Congestion", ["Model", "Wire", "Congestion"]),
     tests("Media", ["Model", "Wire", "Congestion", "Media"]),
     tests("Negotiation", ["Model", "Wire", "Negotiation"]),
-    tests("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Peer"]),
+    tests("Transport", ["Model", "Wire", "Crypto", "ICE", "Transport"]),
+    tests("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Transport", "Peer"]),
     tests(
       "Engine",
       [
-        "Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Engine", "CSystem",
+        "Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Transport", "Peer", "Engine",
+        "CSystem",
         "RoostTesting",
       ]),
     tests("HTTPServer", ["Model", "Crypto", "HTTPServer", "COpenSSL"]),
@@ -138,13 +147,14 @@ let package = Package(
     tests(
       "Gateway",
       [
-        "Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine", "HTTPServer", "Rooms",
-        "Gateway", "RoostTesting",
+        "Model", "Logging", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Transport", "Peer", "Engine",
+        "HTTPServer", "Rooms", "Gateway", "RoostTesting",
       ]),
     tests(
       "RoostTesting",
       [
-        "Model", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Peer", "Engine", "Rooms", "Gateway",
+        "Model", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Transport", "Peer", "Engine", "Rooms",
+        "Gateway",
         "RoostTesting",
       ]),
     tests("Load", ["Model", "RoostTesting", "Load"]),

@@ -3,6 +3,7 @@ import Model
 import Peer
 import RoostTesting
 import Testing
+import Transport
 
 @testable import Engine
 

@@ -3,6 +3,7 @@ import ICE
 import Model
 import Peer
 import Testing
+import Transport
 
 @testable import Engine
 

@@ -2,6 +2,7 @@ internal import ICE
 internal import Media
 public import Model
 internal import Peer
+internal import Transport
 internal import Wire
 
 extension WorkerCore {
@@ -38,7 +39,7 @@ extension WorkerCore {
     let peer = peers.pointer(slot)
     switch peer.pointee.receive(datagram, path: path, arrival: arrival, now: now, context: &context) {
     case .media(let tag, let packet, let info):
-      if !context.effects.isEmpty && applyEffects(slot, now: now) { return }
+      if context.hasEffects && applyEffects(slot, now: now) { return }
       if tag >= 0 {
         measure(info, fanout: tag)
         deliver(packet, info, fanout: tag)

@@ -2,6 +2,7 @@ internal import ICE
 internal import Media
 public import Model
 internal import Peer
+internal import Transport
 
 extension WorkerCore {
   /// Takes what other threads left: messages first, then packets and datagrams.
@@ -234,7 +235,7 @@ extension WorkerCore {
     report.routing = counters
     report.sending = sending
     report.niceness = niceness
-    report.iceDrops = context.iceCounters
+    report.iceDrops = context.transport.iceCounters
     return report
   }
 }

@@ -1,33 +1,33 @@
 internal import Media
 public import Model
 internal import Peer
+internal import Transport
 
 extension WorkerCore {
   /// Acts on what a call to a peer changed.
   /// - Returns: true when the peer is gone.
   mutating func applyEffects(_ slot: Int, now: Instant) -> Bool {
-    let effects = context.effects
-    context.effects.clear()
+    let (effects, media) = context.takeEffects()
     let key = peers[record: slot].key
     if let profile = effects.connected { events.note(key) { $0.connected = profile } }
     for word in 0..<16 {
-      for bit in SetBits(effects.started[word]) {
+      for bit in SetBits(media.started[word]) {
         guard let format = peers.pointer(slot).pointee.format(ofReceiver: word * 64 + bit) else { continue }
         events.note(key) { $0.startedTracks[UInt16(word * 64 + bit)] = format }
       }
-      for bit in SetBits(effects.clocks[word]) { publishClock(slot, receiver: word * 64 + bit, now: now) }
-      for bit in SetBits(effects.wishes[word]) {
+      for bit in SetBits(media.clocks[word]) { publishClock(slot, receiver: word * 64 + bit, now: now) }
+      for bit in SetBits(media.keyFrameRequests[word]) {
         let fanout = Int(peers[record: slot].sources[word * 64 + bit])
         if fanout >= 0 { startPicture(slot, sender: word * 64 + bit, fanout: fanout, now: now) }
       }
     }
-    for index in 0..<effects.nackCount { retransmit(slot, effects.nack(index), now: now) }
+    for index in 0..<media.nackCount { retransmit(slot, media.nack(index), now: now) }
     if let reason = effects.closed {
       remove(slot, reason: reason)
       return true
     }
     if effects.pathsChanged { reconcilePaths(slot) }
-    if effects.qualityMeasured {
+    if media.qualityMeasured {
       samples.set(key, peers.pointer(slot).pointee.quality)
       return followSocket(slot, now: now)
     }

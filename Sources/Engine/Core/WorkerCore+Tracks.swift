@@ -1,6 +1,7 @@
 internal import Media
 internal import Model
 internal import Peer
+internal import Transport
 
 extension WorkerCore {
   /// Gives a packet that a peer of this worker sent to all who want it here, and to the workers that do.
@@ -169,17 +170,17 @@ extension WorkerCore {
       return
     }
     let slot = entry.pointee.publisher
-    peers.pointer(slot).pointee.wishKeyFrame(receiver: Int(entry.pointee.key.index))
+    peers.pointer(slot).pointee.requestKeyFrame(receiver: Int(entry.pointee.key.index))
     timers.set(slot, to: min(timers.deadline(of: slot), peers.pointer(slot).pointee.feedbackDeadline))
   }
 
-  mutating func retransmit(_ slot: Int, _ wanted: PeerEffects.NACK, now: Instant) {
+  mutating func retransmit(_ slot: Int, _ wanted: MediaEffects.NACK, now: Instant) {
     let sender = Int(wanted.slot)
     let fanout = Int(peers[record: slot].sources[sender])
     guard fanout >= 0,
       let request = peers.pointer(slot).pointee.retransmission(
         slot: sender, sequence: wanted.sequence, now: now)
-    else { return context.counters.count(.nackRefused) }
+    else { return context.media.counters.count(.nackRefused) }
     guard let found = fanouts.pointer(fanout).pointee.find(request.source) else {
       counters.historyMissed &+= 1
       return
@@ -193,7 +194,7 @@ extension WorkerCore {
   mutating func publishClock(_ slot: Int, receiver: Int, now: Instant) {
     let fanout = Int(peers[record: slot].tracks[receiver])
     guard fanout >= 0,
-      let mapping = peers.pointer(slot).pointee.clock(receiver: receiver, epoch: context.epoch)
+      let mapping = peers.pointer(slot).pointee.clock(receiver: receiver, epoch: context.media.epoch)
     else { return }
     setClock(fanout, mapping)
     guard fanouts.pointer(fanout).pointee.relays != 0, fanouts.pointer(fanout).pointee.mayTellClock(at: now)
@@ -257,7 +258,7 @@ extension WorkerCore {
   /// A track of ours is held: who comes while it is, or after it, isn't shown what it showed before.
   mutating func hideHeld(_ slot: Int, receiver: Int) {
     guard peers[record: slot].tracks.indices.contains(receiver),
-      let life = peers.pointer(slot).pointee.life(ofReceiver: receiver)
+      let life = peers.pointer(slot).pointee.incarnation(ofReceiver: receiver)
     else { return }
     let fanout = Int(peers[record: slot].tracks[receiver])
     guard fanout >= 0 else { return }

@@ -1,5 +1,6 @@
 public import Model
 public import Peer
+public import Transport
 
 /// Everything that one worker owns, without socket, thread or clock: peers, their tracks' fan-outs, timers, and
 /// the ways to the other workers.
@@ -66,10 +67,10 @@ public struct WorkerCore: ~Copyable {
     self.limits = limits
     peers = PeerSlab(capacity: limits.peers)
     timers = TimerHeap(capacity: limits.peers)
-    var keys = context.random
+    var keys = context.transport.random
     // Eight pairs a peer, here or handed over.
     paths = PathClaims(limit: max(limits.peers * 8, 64), random: &keys)
-    context.random = keys
+    context.transport.random = keys
     self.context = context
   }
 
@@ -89,7 +90,7 @@ public struct WorkerCore: ~Copyable {
 
   /// After something other than a media packet happened to a peer: acts on what it changed, and sets its timer.
   mutating func settle(_ slot: Int, now: Instant) {
-    if !context.effects.isEmpty && applyEffects(slot, now: now) { return }
+    if context.hasEffects && applyEffects(slot, now: now) { return }
     timers.set(slot, to: peers.pointer(slot).pointee.deadline)
   }
 
@@ -101,7 +102,7 @@ public struct WorkerCore: ~Copyable {
 
   /// Sends what waits in the outbox.
   public mutating func flush(_ send: (inout Outbox) -> Void) {
-    if !context.outbox.isEmpty { send(&context.outbox) }
+    if !context.transport.outbox.isEmpty { send(&context.transport.outbox) }
   }
 
   /// A datagram that could not even be read was dropped.

@@ -4,6 +4,7 @@ internal import Glibc
 internal import Model
 internal import Peer
 internal import Synchronization
+internal import Transport
 
 /// One worker's thread: pinned to a processor, it owns its sockets and core and does nothing but turn the loop
 /// receive → process → send.
