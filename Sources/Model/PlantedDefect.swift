@@ -8,6 +8,8 @@
     case otherFamily = "other-family"
     /// Milliseconds below a hundred are written without the zeros before them.
     case wallMilliseconds = "wall-milliseconds"
+    /// State of a version that the build doesn't know is read as if it were its own.
+    case newerVersion = "newer-version"
     // MARK: - Logging
 
     /// What has just the level that is asked for isn't written.
@@ -82,6 +84,8 @@
     case askedAgainSoon = "asked-again-soon"
     /// The time of the last request for a key frame is forgotten when the key frame comes.
     case keyFrameFlood = "key-frame-flood"
+    /// A stream that belongs to no track any more goes on having its place among those that do.
+    case streamKept = "stream-kept"
     // MARK: - Negotiation
 
     /// A section whose source is forbidden is accepted.
@@ -94,6 +98,10 @@
     case rtxClock = "rtx-clock"
     /// An extension may change its id from one offer to the next.
     case extensionMoved = "extension-moved"
+    // MARK: - Transport
+
+    /// What comes before its path is proven is taken for media all the same.
+    case pathUnproven = "path-unproven"
     // MARK: - Peer
 
     /// The second compound of sender reports is sealed under the first one's source.

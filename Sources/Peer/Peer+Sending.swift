@@ -18,7 +18,9 @@ extension Peer {
       context.media.counters.count(.repeatedAfterMove)
       return false
     }
-    guard let selection = session.select(info, slot: slot) else { return session.needsKeyFrame(slot: slot) }
+    guard let selection = session.select(info, slot: slot) else {
+      return session.waitsForKeyFrame(slot: slot)
+    }
     depart(selection, packet, info, slot: slot, path: path, &context)
     return false
   }
@@ -44,8 +46,10 @@ extension Peer {
   }
 
   /// The worker that had the peer before has sent the packet already.
+  ///
+  /// Mutating for speed alone: what only reads is handed a copy of the whole peer.
   @inline(never)
-  private func wasSent(_ info: PacketInfo, slot: Int) -> Bool {
+  private mutating func wasSent(_ info: PacketInfo, slot: Int) -> Bool {
     guard let index = session.index(of: info, slot: slot) else { return false }
     return !egress.streams.pointer(slot).pointee.media.isFresh(index)
   }

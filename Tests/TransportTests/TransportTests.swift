@@ -92,6 +92,22 @@ struct TransportTests {
         == 1)
   }
 
+  @Test func `media from an address that nothing is known of is not even opened`() throws {
+    let pair = try Pair()
+    pair.run(milliseconds: 1_000)
+    var admitted = SealGuard()
+    let packet = try #require(sealed(pair.far, index: 100, &admitted))
+    let elsewhere = NetworkPath(
+      remote: SocketAddress(ipv4: 203, 0, 113, 9, port: 9), local: paths.server.local)
+    guard case .none = pair.server.receive(packet, elsewhere, at: pair.now) else {
+      return #expect(Bool(false), "the path is not proven")
+    }
+    #expect(pair.server.context.counters[.unvalidatedPath] == 1)
+    guard case .rtp = pair.server.receive(packet, paths.server, at: pair.now) else {
+      return #expect(Bool(false), "it was not taken for opened")
+    }
+  }
+
   @Test func `one that nothing comes to ends in half a minute, one that falls silent in as much again`()
     throws
   {

@@ -84,6 +84,12 @@ extension MediaSession {
   /// True while the slot's subscriber can't show anything without a key frame.
   public func needsKeyFrame(slot: Int) -> Bool { slots.pointer(slot).pointee.forwarder.needsKeyFrame }
 
+  /// As `needsKeyFrame`. Mutating for speed alone: what only reads is handed a copy of the whole session.
+  public mutating func waitsForKeyFrame(slot: Int) -> Bool {
+    let slot = slots.pointer(slot)
+    return slot.pointee.forwarder.state == .waitingForKeyFrame && slot.pointee.forwarder.kind == .video
+  }
+
   /// True while a key frame would be the first that the slot's subscriber gets.
   public func awaitsFirstPicture(slot: Int) -> Bool {
     needsKeyFrame(slot: slot) && !slots.pointer(slot).pointee.forwarder.hasBegun

@@ -92,6 +92,9 @@ public struct MediaSession: ~Copyable {
     let oldStreams = streams.all
     streams.removeAll()
     bindAll(&changes)
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.streamKept) { return }
+    #endif
     for old in oldStreams where streams.find(old.ssrc) == nil {
       changes.append(StreamChange(ssrc: old.ssrc, isMapped: false))
     }
