@@ -104,6 +104,8 @@
     case pathUnproven = "path-unproven"
     // MARK: - Peer
 
+    /// A slot that is gone keeps the packets that were sealed for it.
+    case keptWhenGone = "kept-when-gone"
     /// The second compound of sender reports is sealed under the first one's source.
     case secondCompound = "second-compound"
     /// Reports of a retransmission stream move its publisher's clock.

@@ -15,6 +15,9 @@ struct Egress: ~Copyable {
     for section in sections where section.index < MediaSession.sectionLimit {
       place(section.index).pointee.apply(section)
     }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.keptWhenGone) { return }
+    #endif
     for slot in gone { streams.pointer(slot).pointee.kept = nil }
   }
 
