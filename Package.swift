@@ -46,8 +46,9 @@ let package = Package(
     module("AccessTokens", ["Model", "Crypto"]),
     module("Media", ["Model", "Wire", "Congestion"]),
     module("Negotiation", ["Model", "Wire"]),
-    module("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media"]),
-    module("Engine", ["Model", "Polling", "Wire", "Crypto", "ICE", "Media", "Peer", "CSystem"]),
+    module("Transport", ["Model", "Wire", "Crypto", "ICE"]),
+    module("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Transport"]),
+    module("Engine", ["Model", "Polling", "Wire", "Crypto", "ICE", "Media", "Transport", "Peer", "CSystem"]),
     module("HTTPServer", ["Model", "Polling", "Crypto", "CSystem", "CMicroHTTPD", "CWslay"]),
     module("WebSocketClient", ["Model", "Crypto", "CCurl", "CWslay"]),
     module("Configuration", ["Model"]),
@@ -56,7 +57,8 @@ let package = Package(
     .target(
       name: "Gateway",
       dependencies: [
-        "Model", "Logging", "Crypto", "ICE", "Peer", "Engine", "HTTPServer", "AccessTokens", "Rooms",
+        "Model", "Logging", "Crypto", "ICE", "Media", "Transport", "Peer", "Engine", "HTTPServer", "AccessTokens",
+        "Rooms",
       ],
       // Every file of the folder.
       resources: [.embedInCode("REST/openapi.json"), .embedInCode("Pages")],
@@ -66,7 +68,7 @@ let package = Package(
     module(
       "RoostTesting",
       [
-        "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Engine",
+        "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Transport", "Peer", "Engine",
         "AccessTokens", "Rooms", "Gateway", "CSRTP", "CJobs",
       ]),
     module(
@@ -80,7 +82,7 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Engine",
+        "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Transport", "Peer", "Engine",
         "HTTPServer", "AccessTokens", "Rooms", "Gateway", "RoostTesting",
       ],
       path: "Fuzz/FuzzTargets",
@@ -113,7 +115,9 @@ let package = Package(
       cSettings: [.treatAllWarnings(as: .error)]),
     .executableTarget(
       name: "roost-bench",
-      dependencies: ["Model", "Crypto", "ICE", "Peer", "Engine", "Load", "CSRTP", "CFloor", "CCounters"],
+      dependencies: [
+        "Model", "Crypto", "ICE", "Transport", "Peer", "Engine", "Load", "CSRTP", "CFloor", "CCounters",
+      ],
       path: "Bench/roost-bench", swiftSettings: strict),
 
     tests("Fuzz", ["FuzzTargets"]),
@@ -127,11 +131,12 @@ let package = Package(
     tests("AccessTokens", ["Model", "Crypto", "AccessTokens"]),
     tests("Media", ["Model", "Wire", "Congestion", "Media"]),
     tests("Negotiation", ["Model", "Wire", "Negotiation"]),
-    tests("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Peer"]),
+    tests("Transport", ["Model", "Wire", "Crypto", "ICE", "Transport"]),
+    tests("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Transport", "Peer"]),
     tests(
       "Engine",
       [
-        "Model", "Polling", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Engine",
+        "Model", "Polling", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Transport", "Peer", "Engine",
         "CSystem",
         "RoostTesting",
       ]),
@@ -140,18 +145,18 @@ let package = Package(
     tests("Configuration", ["Model", "Configuration"]),
     tests(
       "Rooms",
-      ["Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine", "AccessTokens", "Rooms"]),
+      ["Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Transport", "Peer", "Engine", "AccessTokens", "Rooms"]),
     tests(
       "Gateway",
       [
-        "Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine", "HTTPServer",
+        "Model", "Logging", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Transport", "Peer", "Engine", "HTTPServer",
         "AccessTokens", "Rooms",
         "Gateway", "RoostTesting",
       ]),
     tests(
       "RoostTesting",
       [
-        "Model", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Peer", "Engine", "AccessTokens", "Rooms",
+        "Model", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Transport", "Peer", "Engine", "AccessTokens", "Rooms",
         "Gateway",
         "RoostTesting",
       ]),

@@ -10,7 +10,7 @@ public struct PacketInfo: BitwiseCopyable, Sendable {
   /// Never wraps; a source that starts over goes on far above its old numbers.
   public var extendedSequence: Int64 = 0
   public var timestamp: UInt32 = 0
-  /// Counts how often the source started over; streams get a new anchor when it changes.
+  /// Counts how often the source started over; streams are anchored again when it changes.
   public var restart: UInt8 = 0
   public var format = CodecFormat.opus
   /// Of RED's newest block, which is what those get who lack RED; otherwise as `format`.
@@ -103,7 +103,7 @@ public enum MediaDrop: UInt8, Error, Sendable, CaseIterable {
   case unknownPayloadType
   case malformedPayload
   case duplicate
-  /// Older than the window of sequence numbers that are told apart.
+  /// Older than the window of sequence numbers that can be distinguished.
   case tooOld
   /// The first packet after a jump; a second one in line confirms it (RFC 3550 A.1).
   case sequenceJump

@@ -8,6 +8,8 @@
     case otherFamily = "other-family"
     /// Milliseconds below a hundred are written without the zeros before them.
     case wallMilliseconds = "wall-milliseconds"
+    /// State of a version that the build doesn't know is read as if it were its own.
+    case newerVersion = "newer-version"
     // MARK: - Logging
 
     /// What has just the level that is asked for isn't written.
@@ -84,6 +86,8 @@
     case keyFrameFlood = "key-frame-flood"
     /// Ranges of a packet's info from another node may lie outside of the packet.
     case infoOutsidePacket = "info-outside-packet"
+    /// A stream that belongs to no track any more goes on having its place among those that do.
+    case streamKept = "stream-kept"
     // MARK: - Negotiation
 
     /// A section whose source is forbidden is accepted.
@@ -96,8 +100,14 @@
     case rtxClock = "rtx-clock"
     /// An extension may change its id from one offer to the next.
     case extensionMoved = "extension-moved"
+    // MARK: - Transport
+
+    /// What comes before its path is proven is taken for media all the same.
+    case pathUnproven = "path-unproven"
     // MARK: - Peer
 
+    /// A slot that is gone keeps the packets that were sealed for it.
+    case keptWhenGone = "kept-when-gone"
     /// The second compound of sender reports is sealed under the first one's source.
     case secondCompound = "second-compound"
     /// Reports of a retransmission stream move its publisher's clock.

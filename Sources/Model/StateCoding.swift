@@ -32,6 +32,10 @@ public struct StateWriter: ~Copyable {
     write(value.remote)
     write(value.local)
   }
+  public mutating func write(_ value: NetworkPath?) {
+    write(value != nil)
+    if let value { write(value) }
+  }
 }
 
 /// Why bytes are no state of ours.
@@ -84,6 +88,24 @@ public struct StateReader: ~Copyable {
   }
   public mutating func path() throws(StateError) -> NetworkPath {
     NetworkPath(remote: try address(), local: try address())
+  }
+  public mutating func optionalPath() throws(StateError) -> NetworkPath? { try bool() ? try path() : nil }
+  /// The version at the front of a section of state, each of which counts its own.
+  /// - Parameters:
+  ///   - oldest: the first that this build reads.
+  ///   - newest: the one that it writes.
+  public mutating func version(
+    _ section: String, from oldest: UInt8 = 1, upTo newest: UInt8
+  ) throws(StateError) -> UInt8 {
+    let version = try integer(UInt8.self)
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.newerVersion) { return version }
+    #endif
+    guard version >= oldest, version <= newest else {
+      throw .invalid(
+        field: "\(section) version \(version), known from \(oldest) to \(newest)", offset: offset - 1)
+    }
+    return version
   }
   /// Throws unless everything was read.
   public consuming func finish() throws(StateError) {

@@ -1,3 +1,4 @@
+import AccessTokens
 import ICE
 import Model
 import Peer

@@ -1,3 +1,4 @@
+import Transport
 import ICE
 import Model
 import Peer

@@ -1,11 +1,13 @@
 import Crypto
 import Engine
 import ICE
+import Media
 import Model
 import Negotiation
 import Peer
 import RoostTesting
 import Testing
+import Transport
 import Wire
 
 /// A few far ends and the server's workers, with a cable between them that a test can cut, bend and listen to.
@@ -184,7 +186,9 @@ final class SimulationRoom {
     seen.filter { !$0.toServer && $0.path.local == address }
   }
 
-  func dropped(_ reason: PeerDrop) -> UInt64 {
+  func dropped(_ reason: TransportDrop) -> UInt64 { dropped(.transport(reason)) }
+  func dropped(_ reason: SessionDrop) -> UInt64 { dropped(.media(reason)) }
+  private func dropped(_ reason: PeerDrop) -> UInt64 {
     server.reports(now: now).reduce(0) { $0 + $1.counters[reason] }
   }
 

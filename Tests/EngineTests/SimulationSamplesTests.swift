@@ -1,3 +1,4 @@
+import Media
 import Model
 import Peer
 import RoostTesting

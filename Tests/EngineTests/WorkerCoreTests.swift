@@ -4,6 +4,7 @@ import Model
 import Peer
 import Polling
 import Testing
+import Transport
 
 @testable import Engine
 

@@ -1,3 +1,4 @@
+import AccessTokens
 import Media
 import Model
 import Peer

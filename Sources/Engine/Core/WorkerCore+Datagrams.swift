@@ -49,7 +49,7 @@ extension WorkerCore {
       datagram, path: path, arrival: arrival, now: now, context: &context)
     {
     case .media(let tag, let packet, let info):
-      if !context.effects.isEmpty && applyEffects(place, now: now) { return }
+      if context.hasEffects && applyEffects(place, now: now) { return }
       if tag >= 0 {
         feeds.measure(info, feed: tag)
         deliver(packet, info, feed: tag)

@@ -87,7 +87,7 @@ extension WorkerCore {
     guard entry.pointee.kind == .video else { return }
     switch entry.pointee.source {
     case .peer(let place):
-      peers.pointer(place).pointee.wishKeyFrame(receiver: Int(entry.pointee.key.index))
+      peers.pointer(place).pointee.requestKeyFrame(receiver: Int(entry.pointee.key.index))
       peers.scheduleFeedback(place)
     case .relay(let worker):
       guard entry.pointee.pace.mayCross(at: now), worker < exchange.count else { return }
@@ -108,7 +108,7 @@ extension WorkerCore {
       guard
         let request = peers.pointer(place).pointee.retransmission(
           slot: slot, sequence: UInt16(truncatingIfNeeded: sequence), now: now)
-      else { return context.counters.count(.nackRefused) }
+      else { return context.media.counters.count(.nackRefused) }
       guard let found = kept(request.source, of: feed) else { return }
       peers.pointer(place).pointee.retransmit(
         request, found.packet, found.info, slot: slot, context: &context)

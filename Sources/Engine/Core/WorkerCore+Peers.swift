@@ -6,31 +6,30 @@ extension WorkerCore {
   /// Acts on what a call to a peer changed.
   /// - Returns: true when the peer is gone.
   mutating func applyEffects(_ place: Int, now: Instant) -> Bool {
-    let effects = context.effects
-    context.effects.clear()
+    let (effects, media) = context.takeEffects()
     guard let key = peers.key(place) else { return true }
     if let profile = effects.connected { events.note(key) { $0.connected = profile } }
     for word in 0..<16 {
-      for bit in SetBits(effects.started[word]) {
+      for bit in SetBits(media.started[word]) {
         guard let format = peers.pointer(place).pointee.format(ofReceiver: word * 64 + bit) else { continue }
         events.note(key) { $0.startedTracks[UInt16(word * 64 + bit)] = format }
       }
-      for bit in SetBits(effects.clocks[word]) { publishClock(place, receiver: word * 64 + bit, now: now) }
-      for bit in SetBits(effects.wishes[word]) {
+      for bit in SetBits(media.clocks[word]) { publishClock(place, receiver: word * 64 + bit, now: now) }
+      for bit in SetBits(media.keyFrameRequests[word]) {
         let slot = word * 64 + bit
         if let feed = feeds.feed(ofSlot: slot, at: place) {
           keyFrameNeeded(by: .slot(place: place, slot: slot), of: feed, now: now)
         }
       }
     }
-    for index in 0..<effects.nackCount {
-      let wanted = effects.nack(index)
+    for index in 0..<media.nackCount {
+      let wanted = media.nack(index)
       let slot = Int(wanted.slot)
       if let feed = feeds.feed(ofSlot: slot, at: place) {
         packetMissed(
           Int64(wanted.sequence), by: .slot(place: place, slot: slot), of: feed, now: now)
       } else {
-        context.counters.count(.nackRefused)
+        context.media.counters.count(.nackRefused)
       }
     }
     if let reason = effects.closed {
@@ -38,7 +37,7 @@ extension WorkerCore {
       return true
     }
     if effects.pathsChanged { reconcilePaths(place) }
-    if effects.qualityMeasured { samples.set(key, peers.pointer(place).pointee.quality) }
+    if media.qualityMeasured { samples.set(key, peers.pointer(place).pointee.quality) }
     return false
   }
 

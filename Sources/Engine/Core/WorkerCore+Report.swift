@@ -1,3 +1,4 @@
+internal import Transport
 internal import Model
 internal import Peer
 
@@ -26,7 +27,7 @@ extension WorkerCore {
     report.relaying = feeds.counters
     report.sending = sending
     report.niceness = niceness
-    report.iceDrops = context.iceCounters
+    report.iceDrops = context.transport.iceCounters
     return report
   }
 }

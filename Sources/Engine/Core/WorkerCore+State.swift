@@ -1,3 +1,4 @@
+internal import Transport
 public import Model
 public import Peer
 
@@ -55,11 +56,11 @@ extension WorkerCore {
       preconditionFailure("state of worker \(index) does not read back")
     }
     let (routed, relayed) = (routing.counters, feeds.counters)
-    var random = context.random
+    var random = context.transport.random
     routing = PeerRouting(
       index: index, places: limits.peers, pendingLimit: limits.pendingChecks, exchange: exchange,
       random: &random)
-    context.random = random
+    context.transport.random = random
     peers = PeerTable(capacity: limits.peers)
     feeds = TrackFeeds(index: index, places: limits.peers, exchange: exchange, samples: samples)
     do throws(StateError) {

@@ -112,7 +112,7 @@ extension WorkerCore {
   /// A track of ours is muted: who comes while it is, or after it, isn't shown what it showed before.
   mutating func hideMuted(_ place: Int, receiver: Int) {
     guard let feed = feeds.feed(ofTrack: receiver, at: place),
-      let incarnation = peers.pointer(place).pointee.life(ofReceiver: receiver)
+      let incarnation = peers.pointer(place).pointee.incarnation(ofReceiver: receiver)
     else { return }
     feeds.mute(feed, incarnation: incarnation)
   }
@@ -122,7 +122,7 @@ extension WorkerCore {
   /// Passes on where a track's timestamps stand: to its slots here, and to the workers that get it.
   mutating func publishClock(_ place: Int, receiver: Int, now: Instant) {
     guard let feed = feeds.feed(ofTrack: receiver, at: place),
-      let mapping = peers.pointer(place).pointee.clock(receiver: receiver, epoch: context.epoch)
+      let mapping = peers.pointer(place).pointee.clock(receiver: receiver, epoch: context.media.epoch)
     else { return }
     setClock(feed, mapping)
     feeds.sendClock(feed, now: now)

@@ -1,5 +1,6 @@
 public import Model
 public import Peer
+public import Transport
 internal import Polling
 
 /// Everything that one worker owns, without socket, thread or clock, in three parts that know nothing of each other: whose a
@@ -42,11 +43,11 @@ public struct WorkerCore: ~Copyable {
     events = bridge.events
     samples = bridge.samples
     self.limits = limits
-    var random = context.random
+    var random = context.transport.random
     routing = PeerRouting(
       index: index, places: limits.peers, pendingLimit: limits.pendingChecks, exchange: bridge.exchange,
       random: &random)
-    context.random = random
+    context.transport.random = random
     peers = PeerTable(capacity: limits.peers)
     feeds = TrackFeeds(
       index: index, places: limits.peers, exchange: bridge.exchange, samples: bridge.samples)
@@ -69,7 +70,7 @@ public struct WorkerCore: ~Copyable {
 
   /// After something other than a media packet happened to a peer: acts on what it changed, and sets its timer.
   mutating func settle(_ place: Int, now: Instant) {
-    if !context.effects.isEmpty && applyEffects(place, now: now) { return }
+    if context.hasEffects && applyEffects(place, now: now) { return }
     peers.schedule(place)
   }
 
@@ -83,7 +84,7 @@ public struct WorkerCore: ~Copyable {
 
   /// Sends what waits in the outbox.
   public mutating func flush(_ send: (inout Outbox) -> Void) {
-    if !context.outbox.isEmpty { send(&context.outbox) }
+    if !context.transport.outbox.isEmpty { send(&context.transport.outbox) }
   }
 
   /// A datagram that could not even be read was dropped.

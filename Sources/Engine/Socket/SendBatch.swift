@@ -1,7 +1,7 @@
 internal import CSystem
 internal import Glibc
 internal import Model
-internal import Peer
+internal import Transport
 
 /// Turns an outbox into as few system calls as it allows.
 ///

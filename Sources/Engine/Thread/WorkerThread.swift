@@ -5,6 +5,7 @@ internal import Model
 internal import Peer
 internal import Polling
 internal import Synchronization
+internal import Transport
 
 /// One worker's thread: pinned to a processor, it owns its sockets and core and does nothing but turn the loop
 /// receive → process → send.

@@ -1,6 +1,8 @@
 internal import Engine
 internal import ICE
+internal import Media
 internal import Peer
+internal import Transport
 
 /// What the media workers count, as metrics. Each table names every counter of its kind once; a test holds them
 /// to that.
@@ -18,31 +20,34 @@ enum WorkerMetrics {
   }
 
   static let peer: [Row<PeerCounters>] = [
-    Row(\.packetsReceived, "roost_received_packets_total", "Media packets (SRTP and SRTCP) from peers."),
-    Row(\.bytesReceived, "roost_received_bytes_total", "Their bytes."),
     Row(
-      \.packetsSent, "roost_sent_packets_total",
+      \.transport.packetsReceived, "roost_received_packets_total",
+      "Media packets (SRTP and SRTCP) from peers."),
+    Row(\.transport.bytesReceived, "roost_received_bytes_total", "Their bytes."),
+    Row(
+      \.transport.packetsSent, "roost_sent_packets_total",
       "Media packets (SRTP) for peers, retransmissions by RTX among them."),
-    Row(\.bytesSent, "roost_sent_bytes_total", "Their bytes."),
+    Row(\.transport.bytesSent, "roost_sent_bytes_total", "Their bytes."),
     Row(
-      \.retransmissionsSent, "roost_sent_retransmissions_total",
+      \.media.retransmissionsSent, "roost_sent_retransmissions_total",
       "Packets retransmitted to subscribers on request."),
     Row(
-      \.retransmissionsReceived, "roost_received_retransmissions_total",
+      \.media.retransmissionsReceived, "roost_received_retransmissions_total",
       "Packets retransmitted by publishers on request."),
     Row(
-      \.keyFrameRequestsSent, "roost_sent_key_frame_requests_total",
+      \.media.keyFrameRequestsSent, "roost_sent_key_frame_requests_total",
       "Key frames requested from publishers (PLI)."),
     Row(
-      \.nackedPackets, "roost_received_nacked_packets_total",
+      \.media.nackedPackets, "roost_received_nacked_packets_total",
       "Packets that subscribers reported missing (NACK)."),
     Row(
-      \.feedbackSent, "roost_sent_rtcp_packets_total", "RTCP packets for peers: reports, requests, feedback."),
+      \.transport.feedbackSent, "roost_sent_rtcp_packets_total",
+      "RTCP packets for peers: reports, requests, feedback."),
     Row(
-      \.keyFrameWishes, "roost_received_key_frame_requests_total",
+      \.media.keyFrameRequestsReceived, "roost_received_key_frame_requests_total",
       "Key frames requested by subscribers (PLI, FIR)."),
     Row(
-      \.pathsAbandoned, "roost_abandoned_paths_total",
+      \.transport.pathsAbandoned, "roost_abandoned_paths_total",
       "Addresses given up because they didn't answer the server's check."),
   ]
 

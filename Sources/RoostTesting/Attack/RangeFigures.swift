@@ -1,7 +1,9 @@
 internal import Engine
 internal import ICE
+internal import Media
 internal import Model
 internal import Peer
+internal import Transport
 
 /// What an operator sees of an attack, over both workers.
 extension AttackRange {
@@ -28,7 +30,7 @@ extension AttackRange {
         ("checksDropped", routing.checksDropped), ("handoverFull", routing.handoverDropped),
         ("relayFull", report.relaying.relayDropped), ("pathTableFull", routing.pathTableFull),
         ("messagesFull", routing.messagesDropped), ("historyMissed", report.relaying.historyMissed),
-        ("abandonedPaths", report.counters.pathsAbandoned),
+        ("abandonedPaths", report.counters.transport.pathsAbandoned),
       ] { counts[name, default: 0] += count }
     }
     return counts
@@ -65,11 +67,11 @@ extension AttackRange {
   package func done() -> RangeWork {
     var done = RangeWork()
     for report in server.reports(now: now) {
-      done.sent += report.counters.packetsSent
-      done.retransmitted += report.counters.retransmissionsSent
-      done.nacked += report.counters.nackedPackets
-      done.wishes += report.counters.keyFrameWishes
-      done.requests += report.counters.keyFrameRequestsSent
+      done.sent += report.counters.transport.packetsSent
+      done.retransmitted += report.counters.media.retransmissionsSent
+      done.nacked += report.counters.media.nackedPackets
+      done.wishes += report.counters.media.keyFrameRequestsReceived
+      done.requests += report.counters.media.keyFrameRequestsSent
       done.restarts += report.routing.iceRestarts
     }
     return done

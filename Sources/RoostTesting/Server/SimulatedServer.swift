@@ -3,6 +3,7 @@ public import Engine
 public import Model
 internal import Peer
 internal import Synchronization
+internal import Transport
 
 /// The server's media plane in one thread: its workers over one bridge, driven as their threads would drive
 /// them, with a hash of the addresses in place of the kernel's.

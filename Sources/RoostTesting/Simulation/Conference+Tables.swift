@@ -1,6 +1,8 @@
 internal import Engine
+internal import Media
 internal import Model
 internal import Peer
+internal import Transport
 
 extension Conference {
   /// Nothing is left of anybody.
@@ -20,9 +22,10 @@ extension Conference {
       }
       let counters = report.counters
       for reason in [
-        PeerDrop.sealRefused, .sealFailed, .srtpMalformed, .srtpOther, .rtpMalformed,
-        .rtcpMalformed, .unknownPayloadType, .streamTableFull, .unknownProtocol,
-        .dtlsMalformed,
+        PeerDrop.transport(.sealRefused), .transport(.sealFailed), .transport(.srtpMalformed),
+        .transport(.srtpOther), .transport(.unknownProtocol), .transport(.dtlsMalformed),
+        .media(.rtpMalformed),
+        .media(.rtcpMalformed), .media(.unknownPayloadType), .media(.streamTableFull),
       ] where counters[reason] != 0 {
         journal.violation(now, "worker \(report.worker) dropped \(counters[reason]) for \(reason)")
       }
