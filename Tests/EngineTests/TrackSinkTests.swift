@@ -138,6 +138,15 @@ struct TrackSinkTests {
     for report in room.server.reports(now: room.now) { #expect(report.tracks == 0 && report.consumers == 0) }
   }
 
+  @Test func `it ends with its worker`() throws {
+    let (room, video) = try room()
+    let recorder = Recorder(video)
+    post(.sinkAdded(recorder.sink, kind: .video), room, Self.places[0])
+    room.run(for: .milliseconds(100))
+    #expect(!recorder.sink.isEnded && room.server.rebuildWorkers(now: room.now) == 2)
+    #expect(recorder.sink.isEnded && room.server.reports(now: room.now)[0].consumers == 0)
+  }
+
   @Test func `one of a track that is over, or of the other kind, ends at once`() throws {
     let (room, video) = try room()
     let wrong = Recorder(video)

@@ -55,6 +55,7 @@ extension WorkerCore {
     guard let state = try? WorkerState(decoding: bytes) else {
       preconditionFailure("state of worker \(index) does not read back")
     }
+    feeds.sinks.endAll()
     let (routed, relayed) = (routing.counters, feeds.counters)
     var random = context.transport.random
     routing = PeerRouting(

@@ -84,6 +84,12 @@ struct SinkTable: ~Copyable {
     return entries[number]?.sink
   }
 
+  /// The worker ends: each sink has to be added to another one.
+  mutating func endAll() {
+    for case let entry? in entries { entry.sink.end() }
+    entries = []
+  }
+
   /// - Returns: false when its ring is full.
   mutating func write(_ packet: UnsafeRawBufferPointer, _ crossing: inout Crossing, to number: Int) -> Bool {
     guard entries.indices.contains(number), entries[number] != nil else { return false }
