@@ -38,6 +38,7 @@ let package = Package(
 
     module("Model"),
     module("Logging", ["Model"]),
+    module("Polling", ["Model", "CSystem"]),
     module("Wire", ["Model"]),
     module("Crypto", ["Model", "COpenSSL", "CSRTP"]),
     module("ICE", ["Model", "Wire", "Crypto"]),
@@ -45,9 +46,10 @@ let package = Package(
     module("AccessTokens", ["Model", "Crypto"]),
     module("Media", ["Model", "Wire", "Congestion"]),
     module("Negotiation", ["Model", "Wire"]),
-    module("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media"]),
-    module("Engine", ["Model", "Wire", "Crypto", "ICE", "Media", "Peer", "CSystem"]),
-    module("HTTPServer", ["Model", "Crypto", "CSystem", "CMicroHTTPD", "CWslay"]),
+    module("Transport", ["Model", "Wire", "Crypto", "ICE"]),
+    module("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Transport"]),
+    module("Engine", ["Model", "Polling", "Wire", "Crypto", "ICE", "Media", "Transport", "Peer", "CSystem"]),
+    module("HTTPServer", ["Model", "Polling", "Crypto", "CSystem", "CMicroHTTPD", "CWslay"]),
     module("WebSocketClient", ["Model", "Crypto", "CCurl", "CWslay"]),
     module("Configuration", ["Model"]),
     module(
@@ -55,7 +57,8 @@ let package = Package(
     .target(
       name: "Gateway",
       dependencies: [
-        "Model", "Logging", "Crypto", "ICE", "Peer", "Engine", "HTTPServer", "AccessTokens", "Rooms",
+        "Model", "Logging", "Crypto", "ICE", "Media", "Transport", "Peer", "Engine", "HTTPServer", "AccessTokens",
+        "Rooms",
       ],
       // Every file of the folder.
       resources: [.embedInCode("REST/openapi.json"), .embedInCode("Pages")],
@@ -65,13 +68,13 @@ let package = Package(
     module(
       "RoostTesting",
       [
-        "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Engine",
+        "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Transport", "Peer", "Engine",
         "AccessTokens", "Rooms", "Gateway", "CSRTP", "CJobs",
       ]),
     module(
       "Load",
       [
-        "Model", "Wire", "Crypto", "ICE", "Engine", "WebSocketClient", "AccessTokens", "Rooms",
+        "Model", "Polling", "Wire", "Crypto", "ICE", "Engine", "WebSocketClient", "AccessTokens", "Rooms",
         "RoostTesting", "CSystem",
       ]),
 
@@ -79,7 +82,7 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Engine",
+        "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Transport", "Peer", "Engine",
         "HTTPServer", "AccessTokens", "Rooms", "Gateway", "RoostTesting",
       ],
       path: "Fuzz/FuzzTargets",
@@ -112,12 +115,15 @@ let package = Package(
       cSettings: [.treatAllWarnings(as: .error)]),
     .executableTarget(
       name: "roost-bench",
-      dependencies: ["Model", "Crypto", "ICE", "Peer", "Engine", "Load", "CSRTP", "CFloor", "CCounters"],
+      dependencies: [
+        "Model", "Crypto", "ICE", "Transport", "Peer", "Engine", "Load", "CSRTP", "CFloor", "CCounters",
+      ],
       path: "Bench/roost-bench", swiftSettings: strict),
 
     tests("Fuzz", ["FuzzTargets"]),
     tests("Model", ["Model"]),
     tests("Logging", ["Logging"]),
+    tests("Polling", ["Model", "Polling", "CSystem"]),
     tests("Wire", ["Model", "Wire"]),
     tests("Crypto", ["Model", "Crypto", "COpenSSL", "CSRTP"]),
     tests("ICE", ["Model", "Wire", "Crypto", "ICE"]),
@@ -125,11 +131,13 @@ let package = Package(
     tests("AccessTokens", ["Model", "Crypto", "AccessTokens"]),
     tests("Media", ["Model", "Wire", "Congestion", "Media"]),
     tests("Negotiation", ["Model", "Wire", "Negotiation"]),
-    tests("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Peer"]),
+    tests("Transport", ["Model", "Wire", "Crypto", "ICE", "Transport"]),
+    tests("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Transport", "Peer"]),
     tests(
       "Engine",
       [
-        "Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Peer", "Engine", "CSystem",
+        "Model", "Polling", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Transport", "Peer", "Engine",
+        "CSystem",
         "RoostTesting",
       ]),
     tests("HTTPServer", ["Model", "Crypto", "HTTPServer", "COpenSSL"]),
@@ -137,18 +145,18 @@ let package = Package(
     tests("Configuration", ["Model", "Configuration"]),
     tests(
       "Rooms",
-      ["Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine", "AccessTokens", "Rooms"]),
+      ["Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Transport", "Peer", "Engine", "AccessTokens", "Rooms"]),
     tests(
       "Gateway",
       [
-        "Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Peer", "Engine", "HTTPServer",
+        "Model", "Logging", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Transport", "Peer", "Engine", "HTTPServer",
         "AccessTokens", "Rooms",
         "Gateway", "RoostTesting",
       ]),
     tests(
       "RoostTesting",
       [
-        "Model", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Peer", "Engine", "AccessTokens", "Rooms",
+        "Model", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Transport", "Peer", "Engine", "AccessTokens", "Rooms",
         "Gateway",
         "RoostTesting",
       ]),

@@ -3,6 +3,7 @@ import Engine
 import ICE
 import Model
 import Peer
+import Transport
 
 /// A worker's core with a publisher and its subscribers, connected by real checks and handshakes in memory.
 struct Conference: ~Copyable {

@@ -5,6 +5,7 @@ import Engine
 import Glibc
 import Model
 import Peer
+import Transport
 
 /// Forwards one publisher's datagrams to its subscribers, by turns through a worker's core and through the plain
 /// C loop, both into memory.

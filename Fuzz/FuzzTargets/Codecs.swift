@@ -92,7 +92,9 @@ import Wire
     check(offset == 0 && size <= packet.count, "a packet is in its buffer")
     let source = UnsafeRawBufferPointer(rebasing: packet[..<size])
     let sent = written(packet.count + 64) {
-      slot.rewrite(source, info, into: $0, epoch: Epoch(ntpAtZero: NTPTime(rawValue: 0)))?.size
+      guard let selection = slot.select(info) else { return nil }
+      return slot.depart(selection, source, info, into: $0, epoch: Epoch(ntpAtZero: NTPTime(rawValue: 0)))?
+        .size
     }
     guard let sent else { return }
     sent.withUnsafeBytes { sent in

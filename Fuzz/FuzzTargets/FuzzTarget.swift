@@ -25,6 +25,7 @@ public let fuzzTargets: [FuzzTarget] = [
   FuzzTarget(name: "red", run: fuzzRED),
   FuzzTarget(name: "dependency-descriptor", run: fuzzDependencyDescriptor),
   FuzzTarget(name: "track-receiver", run: fuzzTrackReceiver),
+  FuzzTarget(name: "packet-info", run: fuzzPacketInfo),
   FuzzTarget(name: "rtcp", run: fuzzRTCP),
   FuzzTarget(name: "transport-feedback", run: fuzzTransportFeedback),
   FuzzTarget(name: "arrival-feedback", run: fuzzArrivalFeedback),

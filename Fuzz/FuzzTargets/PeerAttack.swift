@@ -3,6 +3,7 @@ import ICE
 import Media
 import Model
 import Peer
+import Transport
 import Wire
 
 /// A whole peer: any datagrams on any paths at any times, as a stranger sends them and as the participant does, who has
@@ -96,7 +97,7 @@ final class PeerAttack {
     agent.addLocal(Self.home.remote)
     agent.addRemote(Self.home.local, priority: 1 << 30)
     var output = ICEOutput()
-    for _ in 0..<100 where peer.selectedPath == nil {
+    for _ in 0..<100 where peer.transport.selectedPath == nil {
       now = now + .milliseconds(10)
       _ = agent.poll(now: now, random: &random, output: &output)
       for _ in 0..<4 {
@@ -112,7 +113,7 @@ final class PeerAttack {
         }
       }
     }
-    check(peer.selectedPath == Self.home, "a participant that answers is connected")
+    check(peer.transport.selectedPath == Self.home, "a participant that answers is connected")
   }
 
   // MARK: - Steps
@@ -160,7 +161,7 @@ final class PeerAttack {
       for slot in 0..<peer.slotCount { _ = assign(slot, peer.source(ofSlot: slot) != nil) }
     case 2: peer.setMuted(receiver: which % PeerMedia.tracks, which & 64 != 0)
     case 3: _ = assign(which % PeerMedia.tracks, which & 64 != 0)
-    case 4: peer.wishKeyFrame(receiver: which % PeerMedia.tracks)
+    case 4: peer.requestKeyFrame(receiver: which % PeerMedia.tracks)
     case 5: peer.restartICE(local: ours, remote: theirs)
     case 6: peer.sayGoodbye(context: &context)
     default: _ = peer.quality
@@ -176,7 +177,7 @@ final class PeerAttack {
     let track = TrackKey(peer: Self.key, index: UInt16(slot))
     return peer.setSource(
       slot: slot, isFed ? track : nil,
-      clock: isFed ? peer.clock(receiver: slot, epoch: context.epoch) : nil)
+      clock: isFed ? peer.clock(receiver: slot, epoch: context.media.epoch) : nil)
   }
 
   /// Out as bytes and in again, where it has state.
@@ -228,22 +229,21 @@ final class PeerAttack {
   }
 
   private func applyEffects() {
-    let effects = context.effects
-    context.effects.clear()
-    check(effects.nackCount <= PeerEffects.nackCapacity, "requests have a bound")
+    let effects = context.takeEffects().media
+    check(effects.nackCount <= MediaEffects.nackCapacity, "requests have a bound")
     for index in 0..<effects.nackCount { retransmit(effects.nack(index)) }
-    for slot in 0..<peer.slotCount where effects.wishes[slot >> 6] >> UInt64(slot & 63) & 1 != 0 {
+    for slot in 0..<peer.slotCount where effects.keyFrameRequests[slot >> 6] >> UInt64(slot & 63) & 1 != 0 {
       if peer.kind(ofSlot: slot) != nil, let track = peer.source(ofSlot: slot) {
-        peer.wishKeyFrame(receiver: Int(track.index))
+        peer.requestKeyFrame(receiver: Int(track.index))
       }
     }
     for track in 0..<peer.receiverCount where effects.clocks[track >> 6] >> UInt64(track & 63) & 1 != 0 {
-      guard let clock = peer.clock(receiver: track, epoch: context.epoch) else { continue }
+      guard let clock = peer.clock(receiver: track, epoch: context.media.epoch) else { continue }
       for slot in slots(of: track) { peer.setClock(slot: slot, clock) }
     }
   }
 
-  private func retransmit(_ wanted: PeerEffects.NACK) {
+  private func retransmit(_ wanted: MediaEffects.NACK) {
     let slot = Int(wanted.slot)
     guard let track = peer.source(ofSlot: slot),
       let request = peer.retransmission(slot: slot, sequence: wanted.sequence, now: now),
@@ -255,11 +255,11 @@ final class PeerAttack {
   /// After each call: acts on what it changed, and looks at what it sent.
   private func settle() {
     applyEffects()
-    for index in 0..<context.outbox.count {
-      let entry = context.outbox[index]
-      let isProven = peer.ice.isValidated(entry.path)
-      traffic.left(Array(context.outbox.bytes(entry)), on: entry.path, isProven: isProven)
+    for index in 0..<context.transport.outbox.count {
+      let entry = context.transport.outbox[index]
+      let isProven = peer.transport.agent.isValidated(entry.path)
+      traffic.left(Array(context.transport.outbox.bytes(entry)), on: entry.path, isProven: isProven)
     }
-    context.outbox.removeAll()
+    context.transport.outbox.removeAll()
   }
 }

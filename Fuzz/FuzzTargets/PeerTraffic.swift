@@ -1,6 +1,7 @@
 import Crypto
 import Model
 import Peer
+import Transport
 import Wire
 
 /// What goes to and from a peer under attack, held to what was promised of it.

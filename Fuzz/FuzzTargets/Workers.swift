@@ -1,8 +1,10 @@
 import Crypto
 import Engine
 import ICE
+import Media
 import Model
 import Peer
+import Transport
 import Wire
 
 /// Two workers with the socket in common, and what strangers and two participants send there: any datagrams on any

@@ -2,6 +2,7 @@ internal import CSystem
 public import Crypto
 internal import Glibc
 public import Model
+internal import Polling
 internal import Synchronization
 
 /// The media plane of a process: its workers, their shared UDP port, and the bridge to them.
@@ -16,7 +17,7 @@ public final class MediaEngine: Sendable {
     /// Bytes of each worker's socket buffers.
     public var receiveBuffer: Int
     public var sendBuffer: Int
-    /// Peers that one worker can hold.
+    /// Peers that one worker has room for.
     public var peersPerWorker: Int
     /// Bits per second that publishers are told to keep to who adapt by REMB alone.
     public var publisherMaxBitrate: UInt64
@@ -65,7 +66,7 @@ public final class MediaEngine: Sendable {
     }
     for address in addresses { try UDPSocket.requireFree(port: shared, address: address) }
     for _ in 0..<configuration.workers {
-      // All members join before the first datagram: a later one would move everybody's hash.
+      // All members join before the first datagram: a later one would move the hash of all others.
       var own: [UDPSocketBox] = []
       for address in addresses {
         own.append(
@@ -75,7 +76,9 @@ public final class MediaEngine: Sendable {
               sendBuffer: configuration.sendBuffer, sharesPort: true)))
       }
       sockets.append(WorkerSockets(own))
-      wakeups.append(try Wakeup())
+      let wakeup = Wakeup()
+      guard wakeup.descriptor >= 0 else { throw SocketError("eventfd") }
+      wakeups.append(wakeup)
     }
     let signals = wakeups
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

@@ -7,7 +7,7 @@ public final class HTTPServer: Sendable {
   /// Where it really listens, in the order of the configured listeners.
   public let addresses: [SocketAddress]
 
-  private let mailbox = Mailbox()
+  private let mailbox = CommandBox()
   private let ending = Ending()
   private let thread: UInt
 

@@ -3,6 +3,7 @@ internal import Crypto
 internal import Engine
 internal import Glibc
 internal import Model
+internal import Polling
 internal import Rooms
 internal import RoostTesting
 internal import WebSocketClient
@@ -98,24 +99,25 @@ public final class LoadRun {
 
   /// Runs to the end.
   public func run() throws -> LoadReport {
-    let loop = try EventLoop()
+    guard let poller = Poller() else { throw LoadError("epoll_create1: \(String(cString: strerror(errno)))") }
     for participant in participants {
       let number = participant.number
       participant.onSent = observer.sent.map { sent in { sent(number, $0) } }
     }
-    loop.add(joiners.wakeup, id: 0)
-    loop.add(reflector.descriptor, id: 1)
+    poller.add(joiners.wakeup, id: 0, .readable)
+    poller.add(reflector.descriptor, id: 1, .readable)
     var batch = ReceiveBatch(capacity: 64)
     joinedFrom = clock.now
     nextTick = joinedFrom.advanced(byNanoseconds: Self.second)
     while phase != .done {
       var now = clock.now
       beginJoins(now: now)
-      for event in loop.wait(until: nextDeadline(now), now: now) {
+      let count = poller.wait(until: nextDeadline(now), now: now, atMost: .seconds(1))
+      for event in (0..<count).map({ poller[$0] }) {
         switch event.id {
-        case 0: takeAnswers(loop)
+        case 0: takeAnswers(poller)
         case 1: reflector.receive(&batch, clock.sample())
-        default: handle(event, loop, &batch)
+        default: handle(event, poller, &batch)
         }
       }
       now = clock.now
@@ -139,7 +141,7 @@ public final class LoadRun {
     return deadline
   }
 
-  private func handle(_ event: EventLoop.Event, _ loop: borrowing EventLoop, _ batch: inout ReceiveBatch) {
+  private func handle(_ event: Poller.Event, _ poller: borrowing Poller, _ batch: inout ReceiveBatch) {
     let (index, kind) = Int(event.id - 2).quotientAndRemainder(dividingBy: 2)
     let participant = participants[index]
     let now = clock.now
@@ -147,7 +149,7 @@ public final class LoadRun {
     participant.readMessages(now: now)
     participant.poll(now: now)
     if case .failed = participant.phase, let webSocket = participant.webSocket {
-      loop.remove(webSocket.descriptor)
+      poller.remove(webSocket.descriptor)
     }
   }
 
@@ -188,7 +190,7 @@ public final class LoadRun {
     }
   }
 
-  private func takeAnswers(_ loop: borrowing EventLoop) {
+  private func takeAnswers(_ poller: borrowing Poller) {
     for answer in joiners.takeAnswers() {
       let participant = participants[answer.participant]
       switch answer.result {
@@ -196,8 +198,8 @@ public final class LoadRun {
       case .success(let webSocket):
         participant.join(over: webSocket, journal: journal, dtls: dtls, now: clock.now)
         let id = UInt64(participant.number * 2 + 2)
-        if let descriptor = participant.mediaDescriptor { loop.add(descriptor, id: id) }
-        loop.add(webSocket.descriptor, id: id + 1)
+        if let descriptor = participant.mediaDescriptor { poller.add(descriptor, id: id, .readable) }
+        poller.add(webSocket.descriptor, id: id + 1, .readable)
         // With TLS, what came along with the handshake makes no descriptor readable.
         participant.readMessages(now: clock.now)
       }

@@ -2,7 +2,7 @@ public import Model
 
 /// What is known of a received packet, found once: later stages read it here and never parse again.
 ///
-/// Fixed in size and plain in memory, so it crosses to another worker as bytes. Offsets are from the packet's
+/// Fixed in size and plain in memory, so it crosses to another worker as it is; to another node as `PacketInfo+Wire` has it. Offsets are from the packet's
 /// first byte unless they say otherwise.
 public struct PacketInfo: BitwiseCopyable, Sendable {
   /// When the kernel had it.
@@ -10,7 +10,7 @@ public struct PacketInfo: BitwiseCopyable, Sendable {
   /// Never wraps; a source that starts over goes on far above its old numbers.
   public var extendedSequence: Int64 = 0
   public var timestamp: UInt32 = 0
-  /// Counts how often the source started over; streams are anchored anew when it changes.
+  /// Counts how often the source started over; streams are anchored again when it changes.
   public var restart: UInt8 = 0
   public var format = CodecFormat.opus
   /// Of RED's newest block, which is what those get who lack RED; otherwise as `format`.
@@ -35,6 +35,8 @@ public struct PacketInfo: BitwiseCopyable, Sendable {
   public var carried = CarriedExtensions()
   /// Of the dependency descriptor, where there is one.
   public var frameNumber: UInt16 = 0
+  /// Where the packet stands in its track's layers; all 0 where it has only one.
+  public var layer = LayerID()
 
   public struct Flags: OptionSet, BitwiseCopyable, Sendable {
     public var rawValue: UInt16
@@ -54,9 +56,28 @@ public struct PacketInfo: BitwiseCopyable, Sendable {
     @inlinable public static var longPictureID: Flags { Flags(rawValue: 64) }
     /// `carried` has something.
     @inlinable public static var carriesExtensions: Flags { Flags(rawValue: 128) }
+    /// A consumer may go on to this packet's layer from here.
+    @inlinable public static var switchingPoint: Flags { Flags(rawValue: 256) }
   }
 
   public init() {}
+
+  @inlinable public var isSwitchingPoint: Bool { flags.contains(.switchingPoint) }
+  @inlinable public var isDiscardable: Bool { flags.contains(.discardable) }
+}
+
+/// Which layer of a track a packet belongs to: of size, of frame rate, and of quality within one size. An encoding of a
+/// simulcast counts as a spatial layer.
+public struct LayerID: BitwiseCopyable, Equatable, Sendable {
+  public var spatial: UInt8 = 0
+  public var temporal: UInt8 = 0
+  public var quality: UInt8 = 0
+
+  @inlinable public init(spatial: UInt8 = 0, temporal: UInt8 = 0, quality: UInt8 = 0) {
+    self.spatial = spatial
+    self.temporal = temporal
+    self.quality = quality
+  }
 }
 
 /// Where in a packet those extensions lie whose data belongs to the media, so that it is passed on as it is. An
@@ -82,7 +103,7 @@ public enum MediaDrop: UInt8, Error, Sendable, CaseIterable {
   case unknownPayloadType
   case malformedPayload
   case duplicate
-  /// Older than the window of sequence numbers that are told apart.
+  /// Older than the window of sequence numbers that can be distinguished.
   case tooOld
   /// The first packet after a jump; a second one in line confirms it (RFC 3550 A.1).
   case sequenceJump

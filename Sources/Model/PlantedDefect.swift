@@ -8,6 +8,8 @@
     case otherFamily = "other-family"
     /// Milliseconds below a hundred are written without the zeros before them.
     case wallMilliseconds = "wall-milliseconds"
+    /// State of a version that the build doesn't know is read as if it were its own.
+    case newerVersion = "newer-version"
     // MARK: - Logging
 
     /// What has just the level that is asked for isn't written.
@@ -82,6 +84,10 @@
     case askedAgainSoon = "asked-again-soon"
     /// The time of the last request for a key frame is forgotten when the key frame comes.
     case keyFrameFlood = "key-frame-flood"
+    /// Ranges of a packet's info from another node may lie outside of the packet.
+    case infoOutsidePacket = "info-outside-packet"
+    /// A stream that belongs to no track any more goes on having its place among those that do.
+    case streamKept = "stream-kept"
     // MARK: - Negotiation
 
     /// A section whose source is forbidden is accepted.
@@ -94,8 +100,14 @@
     case rtxClock = "rtx-clock"
     /// An extension may change its id from one offer to the next.
     case extensionMoved = "extension-moved"
+    // MARK: - Transport
+
+    /// What comes before its path is proven is taken for media all the same.
+    case pathUnproven = "path-unproven"
     // MARK: - Peer
 
+    /// A slot that is gone keeps the packets that were sealed for it.
+    case keptWhenGone = "kept-when-gone"
     /// The second compound of sender reports is sealed under the first one's source.
     case secondCompound = "second-compound"
     /// Reports of a retransmission stream move its publisher's clock.
@@ -108,10 +120,6 @@
     case noGoodbye = "no-goodbye"
     // MARK: - Engine
 
-    /// What comes while a peer moves on once more overtakes what waits.
-    case secondHandOver = "second-hand-over"
-    /// What has waited is done in the wrong order.
-    case heldBackwards = "held-backwards"
     /// A path that was pushed beyond a gap at the table's end isn't found again.
     case pathGap = "path-gap"
     /// A path is taken by a check that has proven nothing.
@@ -122,10 +130,16 @@
     case timerChild = "timer-child"
     /// What the end of a ring leaves unused isn't counted as taken.
     case ringOverrun = "ring-overrun"
-    /// A path leads after a peer that went from here however long ago.
-    case departedForEver = "departed-for-ever"
     /// Checks that were answered still count against their fragment.
     case pendingCount = "pending-count"
+    /// The packets of all layers are kept in one numbering.
+    case layersMixed = "layers-mixed"
+    /// A worker that goes on from its state has none of the packets that were kept.
+    case packetsNotCarried = "packets-not-carried"
+    /// A sink's request for a key frame goes no further than its worker.
+    case sinkUnheard = "sink-unheard"
+    /// What another worker hands over and isn't a peer's of this one goes on to the worker that the path leads to.
+    case datagramInACircle = "datagram-in-a-circle"
     // MARK: - HTTPServer
 
     /// A request that libmicrohttpd refuses is left to it.
@@ -276,9 +290,7 @@
     case removalRaced = "removal-raced"
     /// Any source may be said of a section of any kind, and one without a name is allowed to everybody.
     case sourceUnchecked = "source-unchecked"
-    /// What comes in where a peer was until a moment ago is not sent after it.
-    case lostAtHandover = "lost-at-handover"
-    /// A track that is muted flows again when its publisher has moved.
+    /// A track that is muted flows again when its publisher is rebuilt from its state.
     case mutedFlowsAfterMove = "muted-flows-after-move"
     /// An unmute sends no key-frame request.
     case unmuteWithoutKeyFrame = "unmute-without-key-frame"

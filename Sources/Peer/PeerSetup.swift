@@ -1,5 +1,6 @@
 public import ICE
 public import Model
+internal import Transport
 
 /// All that makes a peer: who it is, how its transport is secured, what it sends and receives.
 public struct PeerSetup: Sendable {
@@ -33,10 +34,18 @@ public enum PeerCloseReason: String, Sendable, CaseIterable {
   case requested
   /// Nothing was heard on the selected path for the consent time (RFC 7675).
   case connectionLost
-  /// Nobody came, or no handshake was finished, in the time given to a new peer.
+  /// Nothing came, or no handshake was finished, in the time given to a new peer.
   case neverConnected
   /// The handshake failed: wrong certificate, no common protection, alert.
   case handshakeFailed
   /// No place for another peer.
   case overloaded
+
+  init(_ end: TransportEnd) {
+    switch end {
+    case .connectionLost: self = .connectionLost
+    case .neverConnected: self = .neverConnected
+    case .handshakeFailed: self = .handshakeFailed
+    }
+  }
 }

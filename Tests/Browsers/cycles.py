@@ -13,7 +13,7 @@ from harness.server import Server
 HALF = {True: 100, False: 10}
 # Everything that grows with people; once they have gone, it is what it was.
 TABLES = ("roost_participants", "roost_peers", "roost_connected_peers", "roost_forwarded_tracks", "roost_paths",
-          "roost_timers", "roost_home_records", "roost_ice_fragments", "roost_pending_checks", "roost_peer_moves",
+          "roost_timers", "roost_home_records", "roost_ice_fragments", "roost_pending_checks",
           "roost_http_websockets", "process_open_fds")
 MEMORY = "process_resident_memory_bytes"
 # They stay for an hour, that they can be read again: the one thing that is meant to grow.

@@ -4,6 +4,7 @@ import Glibc
 import ICE
 import Model
 import Peer
+import Polling
 import Synchronization
 import Testing
 
@@ -151,7 +152,7 @@ struct MediaEngineTests {
     #expect(Set(keys).count == 100 && keys.indices.allSatisfy { keys[$0].home == $0 % 4 })
   }
 
-  @Test func `commands are carried out by the home, and closed is told once`() async throws {
+  @Test func `commands are carried out by the home, and closed is said once`() async throws {
     let engine = try MediaEngine(
       MediaEngine.Configuration(port: 0, workers: 2, peersPerWorker: 2), clock: Clock(),
       dtls: try Self.context())

@@ -12,11 +12,11 @@ struct PathClaimsTests {
       table = PathClaims(limit: limit, random: &random)
     }
     @discardableResult
-    func enter(_ slot: Int, proven: Bool = false, on path: NetworkPath = PathClaimsTests.path) -> Bool {
-      table.enter(path, .init(destination: .peer(slot: slot), isProven: proven))
+    func enter(_ place: Int, proven: Bool = false, on path: NetworkPath = PathClaimsTests.path) -> Bool {
+      table.enter(path, .init(destination: .peer(place: place), isProven: proven))
     }
-    func leave(_ slot: Int) { table.leave(PathClaimsTests.path, .peer(slot: slot)) }
-    func holds(_ slot: Int) -> Bool { table.holds(PathClaimsTests.path, .peer(slot: slot)) }
+    func leave(_ place: Int) { table.leave(PathClaimsTests.path, .peer(place: place)) }
+    func holds(_ place: Int) -> Bool { table.holds(PathClaimsTests.path, .peer(place: place)) }
     var owner: Int? {
       guard case .peer(let slot) = table.find(PathClaimsTests.path) else { return nil }
       return slot

@@ -40,7 +40,7 @@ struct PathTableTests {
         default:
           let number = Int(random.next() % 64)
           let destination: PathTable.Destination =
-            random.next() % 2 == 0 ? .worker(number) : .peer(slot: number * 200_000)
+            random.next() % 2 == 0 ? .worker(number) : .peer(place: number * 200_000)
           let taken = paths.set(key, to: destination)
           #expect(taken == (model[key] != nil || model.count < 300))
           if taken { model[key] = destination }
@@ -55,24 +55,24 @@ struct PathTableTests {
 
   @Test func `a full table refuses newcomers, updates what is there, and takes them after a removal`() {
     let paths = Paths(limit: 5)
-    for number in 0..<5 { #expect(paths.set(path(number), to: .peer(slot: number))) }
-    #expect(!paths.set(path(5), to: .peer(slot: 5)))
+    for number in 0..<5 { #expect(paths.set(path(number), to: .peer(place: number))) }
+    #expect(!paths.set(path(5), to: .peer(place: 5)))
     #expect(paths.set(path(3), to: .worker(2)))
     #expect(paths.find(path(3)) == .worker(2))
     paths.table.remove(path(99))
     #expect(paths.count == 5)
     paths.table.remove(path(0))
-    #expect(paths.set(path(5), to: .peer(slot: 5)))
+    #expect(paths.set(path(5), to: .peer(place: 5)))
     #expect(paths.find(path(0)) == nil)
   }
 
   @Test func `the address that was asked is part of a path`() {
     let paths = Paths(limit: 64)
-    #expect(paths.set(path(1, local: 1), to: .peer(slot: 1)))
+    #expect(paths.set(path(1, local: 1), to: .peer(place: 1)))
     #expect(paths.find(path(1, local: 2)) == nil)
-    #expect(paths.set(path(1, local: 2), to: .peer(slot: 2)))
+    #expect(paths.set(path(1, local: 2), to: .peer(place: 2)))
     paths.table.remove(path(1, local: 1))
-    #expect(paths.find(path(1, local: 2)) == .peer(slot: 2))
+    #expect(paths.find(path(1, local: 2)) == .peer(place: 2))
   }
 
   /// In a table of 64 places that is half full, clusters reach over its end every few seeds.
@@ -86,11 +86,11 @@ struct PathTableTests {
         if model.contains(number) {
           paths.table.remove(path(number))
           model.remove(number)
-        } else if paths.set(path(number), to: .peer(slot: number)) {
+        } else if paths.set(path(number), to: .peer(place: number)) {
           model.insert(number)
         }
         let isWhole = (0..<48).allSatisfy {
-          paths.find(path($0)) == (model.contains($0) ? .peer(slot: $0) : nil)
+          paths.find(path($0)) == (model.contains($0) ? .peer(place: $0) : nil)
         }
         #expect(isWhole, "seed \(seed)")
         guard isWhole else { return }

@@ -54,7 +54,7 @@ struct PendingChecksTests {
     #expect(pending.begin(path(2_001), ufrags[0], now: start + .milliseconds(500), limit: 256) == .asks)
   }
 
-  @Test func `whoever forges a check from somebody's address doesn't keep him from asking for his own`() {
+  @Test func `a check forged from a peer's address doesn't keep that peer from asking for its own`() {
     var pending = PendingChecks()
     #expect(pending.begin(path(1), ufrags[0], now: start, limit: 256) == .asks)
     #expect(pending.begin(path(1), ufrags[1], now: start, limit: 256) == .asks)
@@ -62,7 +62,7 @@ struct PendingChecksTests {
     #expect(pending.count == 0)
   }
 
-  @Test func `through random questions and answers it counts what it holds`() {
+  @Test func `through random questions and answers it counts what it has`() {
     var pending = PendingChecks()
     var random = RandomSource.seeded(state: 11)
     var now = start

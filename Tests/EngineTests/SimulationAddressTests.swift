@@ -70,7 +70,7 @@ struct SimulationAddressTests {
   }
 
   @Test(arguments: [1, 2])
-  func `whoever is long in connecting gets a picture as soon as it is there`(workers: Int) throws {
+  func `a peer that is long in connecting gets a picture as soon as it is there`(workers: Int) throws {
     let room = try SimulationRoom(workers: workers)
     let first = room.address(onWorker: 0, host: 20)
     let second = room.address(onWorker: workers - 1, host: 30)
@@ -94,7 +94,8 @@ struct SimulationAddressTests {
   }
 
   @Test(arguments: [false, true])
-  func `who comes while a picture is held sees nothing of what it showed before`(isHeld: Bool) throws {
+  func `a peer that comes while a picture is muted sees nothing of what it showed before`(isHeld: Bool) throws
+  {
     let room = try SimulationRoom(workers: 2)
     let publisher = try room.join(at: room.address(onWorker: 0, host: 20), publishes: true)
     for worker in 0..<2 {
@@ -103,7 +104,7 @@ struct SimulationAddressTests {
       ) { $0.audioReceivers = 0 }
     }
     room.run(for: .milliseconds(600))
-    // Whoever was there has a picture, so its history is at both workers, fresh.
+    // The one that was there has a picture, so its history is at both workers, fresh.
     #expect(room.peers[1].packetsReceived(of: 0) > 0 && room.peers[2].packetsReceived(of: 0) > 0)
     if isHeld { room.server.bridge.post(.mute(TrackKey(peer: room.keys[publisher.number], index: 1), true)) }
     let late = try (0..<2).map { worker in
@@ -157,7 +158,7 @@ struct SimulationAddressTests {
     #expect(room.closeReason(peer) == .neverConnected)
   }
 
-  @Test func `a flight that comes before our own check is answered is held and used`() throws {
+  @Test func `a flight that comes before our own check is answered is kept and used`() throws {
     let room = try SimulationRoom()
     var heldBack: [SimulationRoom.Datagram] = []
     var isHolding = true

@@ -4,6 +4,7 @@ import Model
 import Peer
 import RoostTesting
 import Testing
+import Transport
 
 @Suite("Handshakes out of turn", .timeLimit(.minutes(2)))
 struct SimulationHandshakeTests {

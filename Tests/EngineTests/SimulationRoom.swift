@@ -1,11 +1,13 @@
 import Crypto
 import Engine
 import ICE
+import Media
 import Model
 import Negotiation
 import Peer
 import RoostTesting
 import Testing
+import Transport
 import Wire
 
 /// A few far ends and the server's workers, with a cable between them that a test can cut, bend and listen to.
@@ -40,7 +42,7 @@ final class SimulationRoom {
   var nat: [SocketAddress: SocketAddress] = [:]
   /// Sees every datagram before it is delivered, and may keep it: false takes it off the cable.
   var passes: (Datagram) -> Bool = { _ in true }
-  /// All that was delivered or went to nobody's address.
+  /// All that was delivered or went to no peer's address.
   private(set) var seen: [Datagram] = []
   private(set) var events: [PeerEvents] = []
 
@@ -65,7 +67,7 @@ final class SimulationRoom {
     return SocketAddress(ipv4: 192, 0, 2, host, port: port)
   }
 
-  /// Somebody comes who publishes, or who hears and sees everybody that came before.
+  /// A peer comes that publishes, or that hears and sees all that came before.
   @discardableResult
   func join(
     at address: SocketAddress, home: Int = 0, publishes: Bool, fingerprints: [Fingerprint]? = nil,
@@ -184,7 +186,9 @@ final class SimulationRoom {
     seen.filter { !$0.toServer && $0.path.local == address }
   }
 
-  func dropped(_ reason: PeerDrop) -> UInt64 {
+  func dropped(_ reason: TransportDrop) -> UInt64 { dropped(.transport(reason)) }
+  func dropped(_ reason: SessionDrop) -> UInt64 { dropped(.media(reason)) }
+  private func dropped(_ reason: PeerDrop) -> UInt64 {
     server.reports(now: now).reduce(0) { $0 + $1.counters[reason] }
   }
 

@@ -1,3 +1,4 @@
+import Media
 import Model
 import Peer
 import RoostTesting
@@ -74,7 +75,9 @@ struct SimulationSamplesTests {
     #expect(loss(1) < 1 && loss(0) < 1)
   }
 
-  @Test func `a muted track reaches nobody, and goes on without a gap, whoever was replaced meanwhile`()
+  @Test
+  func
+    `a muted track reaches no subscriber, and goes on without a gap, whatever peer was replaced meanwhile`()
     throws
   {
     let room = try SimulationRoom(workers: 2)
@@ -99,7 +102,7 @@ struct SimulationSamplesTests {
       #expect(all.count > numbers.count + 50)
       #expect(zip(all, all.dropFirst()).allSatisfy { $1 == $0 &+ 1 }, "a gap in \(ssrc)")
     }
-    // Held twice, or what isn't there: nothing.
+    // Muted twice, or what isn't there: nothing.
     room.server.bridge.post(.mute(TrackKey(peer: room.keys[0], index: 99), true))
     room.server.bridge.post(.mute(TrackKey(peer: PeerKey(home: 1, serial: 77), index: 0), true))
     room.run(for: .milliseconds(100))

@@ -3,6 +3,7 @@ import Glibc
 import Model
 import Peer
 import Testing
+import Transport
 
 @testable import Engine
 

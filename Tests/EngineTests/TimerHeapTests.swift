@@ -30,43 +30,43 @@ struct TimerHeapTests {
   }
 
   @Test func `it agrees with a sorted model through a hundred thousand changes`() {
-    let slots = 200
-    let timers = Timers(slots)
+    let places = 200
+    let timers = Timers(places)
     var model: [Int: Int64] = [:]
     var random = RandomSource.seeded(state: 1)
     for _ in 0..<100_000 {
-      let slot = Int(random.next() % UInt64(slots))
+      let place = Int(random.next() % UInt64(places))
       switch random.next() % 4 {
       case 0:
-        timers.heap.remove(slot)
-        model[slot] = nil
+        timers.heap.remove(place)
+        model[place] = nil
       default:
         // Many equal ones, moved forward and back.
         let deadline = Int64(random.next() % 300) - 100
-        timers.heap.set(slot, to: Instant(nanoseconds: deadline))
-        model[slot] = deadline
+        timers.heap.set(place, to: Instant(nanoseconds: deadline))
+        model[place] = deadline
       }
       if timers.first != model.values.min() || timers.count != model.count {
         Issue.record("\(String(describing: timers.first)) of \(timers.count)")
         return
       }
-      if let first = timers.heap.first { #expect(model[first.slot] == first.deadline.nanoseconds) }
+      if let first = timers.heap.first { #expect(model[first.place] == first.deadline.nanoseconds) }
     }
     // Emptied in order.
     var last = Int64.min
     while let first = timers.heap.first {
       #expect(first.deadline.nanoseconds >= last)
       last = first.deadline.nanoseconds
-      timers.heap.remove(first.slot)
-      model[first.slot] = nil
+      timers.heap.remove(first.place)
+      model[first.place] = nil
     }
     #expect(model.isEmpty)
   }
 
-  @Test func `every slot may have one`() {
+  @Test func `every place may have one`() {
     let timers = Timers(64)
-    for slot in (0..<64).reversed() { timers.heap.set(slot, to: Instant(nanoseconds: Int64(slot))) }
+    for place in (0..<64).reversed() { timers.heap.set(place, to: Instant(nanoseconds: Int64(place))) }
     #expect(timers.count == 64)
-    #expect(timers.heap.first?.slot == 0)
+    #expect(timers.heap.first?.place == 0)
   }
 }

@@ -2,7 +2,9 @@ import Crypto
 import ICE
 import Model
 import Peer
+import Polling
 import Testing
+import Transport
 
 @testable import Engine
 
@@ -36,7 +38,7 @@ struct WorkerCoreTests {
       cores.deallocate()
     }
 
-    /// Posts a command and lets everybody do what follows.
+    /// Posts a command and lets all workers do what follows.
     func run(_ commands: Command...) {
       for command in commands { bridge.post(command) }
       settle()
@@ -54,37 +56,26 @@ struct WorkerCoreTests {
     }
     /// Workers to which the track is relayed by the one that has it.
     func relays(_ track: TrackKey, on worker: Int) -> UInt64? {
-      guard let fanout = cores[worker].fanouts.find(track) else { return nil }
-      return cores[worker].fanouts.pointer(fanout).pointee.relays
+      guard let feed = cores[worker].feeds.find(track) else { return nil }
+      return cores[worker].feeds.pointer(feed).pointee.consumers.relays
     }
     func consumers(_ track: TrackKey, on worker: Int = 0) -> Int? {
-      guard let fanout = cores[worker].fanouts.find(track) else { return nil }
-      return cores[worker].fanouts.pointer(fanout).pointee.consumerCount
+      guard let feed = cores[worker].feeds.find(track) else { return nil }
+      return cores[worker].feeds.pointer(feed).pointee.consumers.count
     }
-    /// How many wishes for a key frame cross to worker 0 when so many are made at once on another.
-    func crossings(of track: TrackKey, wishes: Int, on worker: Int) -> Int {
-      guard let fanout = cores[worker].fanouts.find(track) else { return -1 }
-      for _ in 0..<wishes { cores[worker].wishKeyFrame(fanout, now: now) }
+    /// How many key-frame requests cross to worker 0 when so many are made at once on another.
+    func crossings(of track: TrackKey, requests: Int, on worker: Int) -> Int {
+      guard let feed = cores[worker].feeds.find(track) else { return -1 }
+      for _ in 0..<requests { cores[worker].requestKeyFrame(of: feed, now: now) }
       return bridge.exchange.mailboxes[0].take().count {
-        if case .keyFrameWanted = $0 { true } else { false }
+        if case .track(.keyFrameWanted) = $0 { true } else { false }
       }
     }
     /// Moves a peer to another worker, as its first check there would.
     func move(_ key: PeerKey, from: Int, to worker: Int) {
       guard let place = cores[from].peers.find(key) else { return }
-      cores[from].peers[record: place].paths = [
-        ClaimedPath(path: WorkerCoreTests.path, via: worker, isProven: false)
-      ]
-      cores[from].handOn(place, to: worker, now: now)
-      settle()
-    }
-    /// Tells a worker of a peer that may come there, and that it won't.
-    func expect(_ key: PeerKey, _ tracks: [(TrackKey, MediaKind)], on worker: Int) {
-      cores[worker].expect(key, tracks.map { WantedTrack(key: $0.0, kind: $0.1) })
-      settle()
-    }
-    func expectNoLonger(_ key: PeerKey, on worker: Int) {
-      cores[worker].expectNoLonger(key)
+      cores[from].claim(WorkerCoreTests.path, place: place, via: worker)
+      cores[from].handOn(place, to: worker)
       settle()
     }
     func closed() -> [PeerKey: PeerCloseReason] {
@@ -160,7 +151,7 @@ struct WorkerCoreTests {
     #expect(workers.deadline() == .never)
   }
 
-  @Test func `nobody who doesn't come keeps his place`() throws {
+  @Test func `a peer that doesn't come loses its place`() throws {
     let workers = try Workers(1)
     let a = workers.add()
     #expect(workers.deadline() != .never)
@@ -173,7 +164,7 @@ struct WorkerCoreTests {
   }
 
   @Test
-  func `however often a key frame is wished for elsewhere, the wish crosses once in a tenth of a second`()
+  func `however often a key frame is requested elsewhere, the request crosses once in a tenth of a second`()
     throws
   {
     let workers = try Workers(2)
@@ -182,11 +173,11 @@ struct WorkerCoreTests {
     let track = TrackKey(peer: a, index: 0)
     workers.run(.assign(b, slot: 0, track))
     workers.now = workers.now + .seconds(1)
-    #expect(workers.crossings(of: track, wishes: 1_000, on: 1) == 1)
+    #expect(workers.crossings(of: track, requests: 1_000, on: 1) == 1)
     workers.now = workers.now + .milliseconds(99)
-    #expect(workers.crossings(of: track, wishes: 1_000, on: 1) == 0)
+    #expect(workers.crossings(of: track, requests: 1_000, on: 1) == 0)
     workers.now = workers.now + .milliseconds(1)
-    #expect(workers.crossings(of: track, wishes: 1_000, on: 1) == 1)
+    #expect(workers.crossings(of: track, requests: 1_000, on: 1) == 1)
   }
 
   @Test func `commands for peers, tracks and slots that aren't there do nothing`() throws {
@@ -209,7 +200,8 @@ struct WorkerCoreTests {
     expectEmpty(workers.report(1))
   }
 
-  @Test func `a slot whose new track isn't there shows nothing, and its old one again when told`() throws {
+  @Test func `a slot whose new track isn't there shows nothing, and its old one again when asked to`() throws
+  {
     let workers = try Workers(1)
     let a = workers.add(receive: [.video, .audio])
     let b = workers.add(send: [.video])
@@ -284,7 +276,7 @@ struct WorkerCoreTests {
     for worker in 0..<2 { expectEmpty(workers.report(worker)) }
   }
 
-  @Test func `a track of another worker is asked for while somebody wants it`() throws {
+  @Test func `a track of another worker is asked for while it has a consumer`() throws {
     let workers = try Workers(2)
     let a = workers.add(home: 0, receive: [.video])
     let b = workers.add(home: 1, send: [.video])
@@ -301,30 +293,6 @@ struct WorkerCoreTests {
     workers.run(.close(b))
     expectEmpty(workers.report(0))
     expectEmpty(workers.report(1))
-  }
-
-  @Test func `a track flows where somebody is expected who gets it, also when its publisher goes elsewhere`()
-    throws
-  {
-    let workers = try Workers(3)
-    let a = workers.add(home: 0, receive: [.video])
-    let track = TrackKey(peer: a, index: 0)
-    let traveller = PeerKey(home: 1, serial: 99)
-    // At the publisher's worker, and at another.
-    for worker in 0..<2 {
-      workers.expect(traveller, [(track, .video)], on: worker)
-      // Said again, it counts once; of a track that is none, not at all.
-      workers.expect(traveller, [(track, .video), (track, .audio)], on: worker)
-    }
-    #expect(workers.relays(track, on: 0) == 0b10 && workers.consumers(track, on: 1) == 0)
-    workers.move(a, from: 0, to: 2)
-    #expect(workers.relays(track, on: 2) == 0b11 && workers.consumers(track, on: 0) == 0)
-    #expect(workers.report(1).movesUnderWay == 1)
-    for worker in 0..<2 { workers.expectNoLonger(traveller, on: worker) }
-    #expect(workers.relays(track, on: 2) == 0)
-    #expect(workers.consumers(track, on: 0) == nil && workers.consumers(track, on: 1) == nil)
-    workers.run(.close(a))
-    for worker in 0..<3 { expectEmpty(workers.report(worker)) }
   }
 
   @Test func `a peer that was adopted elsewhere is still reached, and its tracks too`() throws {
@@ -351,7 +319,7 @@ struct WorkerCoreTests {
     for worker in 0..<3 { expectEmpty(workers.report(worker)) }
   }
 
-  @Test func `a slot may be told of a track before the worker that has its publisher is`() throws {
+  @Test func `a slot may hear of a track before the worker that has its publisher does`() throws {
     let workers = try Workers(2)
     let a = workers.add(home: 0)
     workers.move(a, from: 0, to: 1)

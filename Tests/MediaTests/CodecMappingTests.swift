@@ -338,7 +338,7 @@ struct CodecMappingTests {
     _ = receiver.take(RTPPacket(payload: vp8(key: true)).bytes)
     var requests: [TrackReceiver.KeyFrameRequest?] = []
     for second in [1, 2] {
-      receiver.wishKeyFrame()
+      receiver.requestKeyFrame()
       requests.append(receiver.keyFrameDue(now: milliseconds(second * 1_000)))
       requests.append(receiver.keyFrameDue(now: milliseconds(second * 1_000 + 999)))
     }
@@ -352,7 +352,7 @@ struct CodecMappingTests {
     receiver.goodbye()
     let silent = receiver.reportBlock(now: milliseconds(5))
     #expect(silent == nil)
-    receiver.wishKeyFrame()
+    receiver.requestKeyFrame()
     let request = receiver.keyFrameDue(now: milliseconds(3_000))
     #expect(request == nil)
     _ = receiver.take(RTPPacket(sequence: 5, payload: vp8()).bytes)

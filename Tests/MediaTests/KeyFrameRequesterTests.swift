@@ -4,17 +4,17 @@ import Testing
 
 @Suite("Asking for key frames, RFC 4585 §6.3.1", .timeLimit(.minutes(5)))
 struct KeyFrameRequesterTests {
-  @Test func `nobody wishes, nothing is asked`() {
+  @Test func `without a need nothing is asked`() {
     var requester = KeyFrameRequester()
     #expect(requester.deadline == .never)
     #expect(requester.poll(now: start) == false)
   }
 
-  @Test func `a hundred wishes are one request`() {
+  @Test func `a hundred needs are one request`() {
     var requester = KeyFrameRequester()
     var asked = 0
     for step in 0..<100 {
-      requester.wish()
+      requester.request()
       if requester.poll(now: milliseconds(step)) { asked += 1 }
     }
     #expect(asked == 1)
@@ -23,7 +23,7 @@ struct KeyFrameRequesterTests {
 
   @Test func `it is repeated each second until a key frame comes`() {
     var requester = KeyFrameRequester()
-    requester.wish()
+    requester.request()
     #expect(requester.deadline <= start)
     let asked = (0..<3_500).filter { requester.poll(now: milliseconds($0)) }
     #expect(asked == [0, 1_000, 2_000, 3_000])
@@ -32,12 +32,12 @@ struct KeyFrameRequesterTests {
     #expect(requester.poll(now: milliseconds(9_000)) == false)
   }
 
-  @Test func `a wish just after a key frame waits for the rest of the interval`() {
+  @Test func `a need just after a key frame waits for the rest of the interval`() {
     var requester = KeyFrameRequester()
-    requester.wish()
+    requester.request()
     #expect(requester.poll(now: start) == true)
     requester.arrived()
-    requester.wish()
+    requester.request()
     #expect(requester.poll(now: milliseconds(999)) == false)
     #expect(requester.deadline == milliseconds(1_000))
     #expect(requester.poll(now: milliseconds(1_000)) == true)
@@ -45,20 +45,20 @@ struct KeyFrameRequesterTests {
 
   @Test func `a request that went astray is repeated at once, one that was answered isn't`() {
     var requester = KeyFrameRequester()
-    requester.wish()
+    requester.request()
     #expect(requester.poll(now: start) == true)
     requester.lost()
     #expect(requester.poll(now: milliseconds(10)) == true)
     #expect(requester.poll(now: milliseconds(20)) == false)
     requester.arrived()
     requester.lost()
-    requester.wish()
+    requester.request()
     #expect(requester.poll(now: milliseconds(30)) == false)
   }
 
   @Test func `its state goes on identically`() throws {
     var requester = KeyFrameRequester()
-    requester.wish()
+    requester.request()
     _ = requester.poll(now: start)
     var writer = StateWriter()
     requester.encode(into: &writer)

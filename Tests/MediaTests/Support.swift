@@ -100,3 +100,14 @@ extension TrackReceiver.Outcome {
   var info: PacketInfo? { if case .media(let info, _, _) = self { info } else { nil } }
   var drop: MediaDrop? { if case .dropped(let reason) = self { reason } else { nil } }
 }
+
+extension Forwarder {
+  /// Both halves, as where nothing waits in between.
+  mutating func rewrite(
+    _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, into buffer: UnsafeMutableRawBufferPointer,
+    epoch: Epoch
+  ) -> OutgoingPacket? {
+    guard let selection = select(info) else { return nil }
+    return depart(selection, packet, info, into: buffer, epoch: epoch)
+  }
+}

@@ -152,7 +152,7 @@ struct TrackReceiverTests {
   @Test func `a key frame that was asked for at the old address is asked for again at once`() throws {
     var receiver = TrackReceiver(section(.video))
     _ = try lose(0, moving: false, &receiver)
-    receiver.wishKeyFrame()
+    receiver.requestKeyFrame()
     let first = receiver.keyFrameDue(now: milliseconds(200))
     let tooSoon = receiver.keyFrameDue(now: milliseconds(300))
     receiver.moved()
@@ -160,9 +160,9 @@ struct TrackReceiverTests {
     #expect(first != nil && tooSoon == nil && again != nil)
   }
 
-  @Test func `a wish waits for the stream's first packet and ends with a key frame`() {
+  @Test func `a request waits for the stream's first packet and ends with a key frame`() {
     var receiver = TrackReceiver(section(.video))
-    receiver.wishKeyFrame()
+    receiver.requestKeyFrame()
     #expect(receiver.deadline == .never)
     #expect(receiver.keyFrameDue(now: start) == nil)
     _ = receiver.take(video(1).bytes)
@@ -171,7 +171,7 @@ struct TrackReceiverTests {
     _ = receiver.take(video(2, key: true).bytes)
     #expect(receiver.keyFrameDue(now: milliseconds(2_000)) == nil)
     var audio = TrackReceiver(section(.audio))
-    audio.wishKeyFrame()
+    audio.requestKeyFrame()
     _ = audio.take(RTPPacket(payloadType: 111).bytes)
     #expect(audio.keyFrameDue(now: start) == nil)
   }
@@ -397,8 +397,8 @@ struct TrackReceiverTests {
       #expect(one.outcome.drop == two.outcome.drop && one.packet == two.packet)
       #expect(one.outcome.info?.extendedSequence == two.outcome.info?.extendedSequence)
       if random.next() % 9 == 0 {
-        receiver.wishKeyFrame()
-        copy.wishKeyFrame()
+        receiver.requestKeyFrame()
+        copy.requestKeyFrame()
       }
       #expect(receiver.keyFrameDue(now: now) == copy.keyFrameDue(now: now))
       var asked: [[UInt16]] = [[], []]

@@ -1,11 +1,12 @@
 import Crypto
 import Foundation
 import ICE
-import Media
 import Model
 import Wire
 
+@testable import Media
 @testable import Peer
+@testable import Transport
 
 /// A peer behind its handshake, with both ends' keys in the test's hands.
 final class ConnectedPeer {
@@ -41,14 +42,12 @@ final class ConnectedPeer {
         role: .server),
       media: media, verification: .always, reportSSRC: 9, createdAt: now)
     peer = Peer(setup, context: &context)
-    let association = DTLSAssociation(
-      role: .server, localKeys: Self.near, remoteKeys: Self.far, lastFlight: [])
-    peer.opener = try SRTPOpener(keys: Self.far, mappedLimit: SRTPOpener.mappedCapacity)
-    peer.sealer = SRTPSealer(keys: Self.near)
-    peer.profile = .aeadAES128GCM
-    peer.association = association
-    peer.selectedPath = Self.path
-    peer.indexSections()
+    peer.connect(
+      DTLSAssociation(role: .server, localKeys: Self.near, remoteKeys: Self.far, lastFlight: []), now: now,
+      context: &context)
+    peer.transport.path = Self.path
+    peer.session.timers = SessionTimers()
+    _ = context.takeEffects()
     self.context = context
   }
 
@@ -61,19 +60,26 @@ final class ConnectedPeer {
     if peer.encode() != state { throw StateError.invalid(field: "not the same again", offset: 0) }
   }
 
-  func receives(_ ssrc: UInt32) -> Int32? { peer.streams.find(ssrc)?.receiver }
-  func dropped(_ reason: PeerDrop) -> UInt64 { context.counters[reason] }
-  func ssrc(_ receiver: Int) -> UInt32? { peer.receivers.pointer(receiver).pointee.ssrc }
+  func receives(_ ssrc: UInt32) -> Int32? { peer.session.streams.find(ssrc)?.receiver }
+  func dropped(_ reason: TransportDrop) -> UInt64 { context.counters[reason] }
+  func dropped(_ reason: SessionDrop) -> UInt64 { context.counters[reason] }
+  /// The next `poll` writes the regular reports.
+  func reportsAreDue() { peer.session.timers.reports = now }
+  func ssrc(_ receiver: Int) -> UInt32? { peer.session.receiving.pointer(receiver).pointee.receiver.ssrc }
 
-  func restarts(_ receiver: Int) -> UInt8 { peer.receivers.pointer(receiver).pointee.restarts }
-  func trackKind(_ receiver: Int) -> MediaKind { peer.receivers.pointer(receiver).pointee.kind }
-  func keepsPackets(slot: Int) -> Bool { peer.senders.pointer(slot).pointee.sealed != nil }
-  func slotKind(_ slot: Int) -> MediaKind { peer.senders.pointer(slot).pointee.forwarder.kind }
+  func restarts(_ receiver: Int) -> UInt8 {
+    peer.session.receiving.pointer(receiver).pointee.receiver.restarts
+  }
+  func trackKind(_ receiver: Int) -> MediaKind {
+    peer.session.receiving.pointer(receiver).pointee.receiver.kind
+  }
+  func keepsPackets(slot: Int) -> Bool { peer.egress.streams.pointer(slot).pointee.kept != nil }
+  func slotKind(_ slot: Int) -> MediaKind { peer.session.slots.pointer(slot).pointee.forwarder.kind }
   func kind(ofReceiver index: Int) -> MediaKind? { peer.kind(ofReceiver: index) }
   func kind(ofSlot index: Int) -> MediaKind? { peer.kind(ofSlot: index) }
-  var streamCount: Int { peer.streams.count }
-  var clockCount: Int { peer.clocks.count }
-  var clockNames: [String] { peer.clockNames }
+  var streamCount: Int { peer.session.streams.count }
+  var clockCount: Int { peer.session.clocks.names.count }
+  var clockNames: [String] { peer.session.clocks.names }
   var receiverCount: Int { peer.receiverCount }
   var slotCount: Int { peer.slotCount }
 

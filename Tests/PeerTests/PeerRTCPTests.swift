@@ -1,10 +1,11 @@
 import Crypto
-import Media
 import Model
 import Testing
 import Wire
 
+@testable import Media
 @testable import Peer
+@testable import Transport
 
 /// What a compound of ours says, packet by packet.
 private enum Said: Equatable {
@@ -56,8 +57,8 @@ extension ConnectedPeer {
   fileprivate func compounds() throws -> [[Said]] {
     var opener = try SRTPOpener(keys: Self.near, mappedLimit: SRTPOpener.mappedCapacity)
     var all: [[Said]] = []
-    for index in 0..<context.outbox.count {
-      var bytes = Array(context.outbox.bytes(context.outbox[index]))
+    for index in 0..<context.transport.outbox.count {
+      var bytes = Array(context.transport.outbox.bytes(context.transport.outbox[index]))
       try bytes.withUnsafeMutableBytes { buffer in
         guard RTCPPacket.matches(UnsafeRawBufferPointer(buffer)) else { return }
         let size = try opener.openRTCP(buffer)
@@ -67,7 +68,7 @@ extension ConnectedPeer {
         all.append(said)
       }
     }
-    context.outbox.removeAll()
+    context.transport.outbox.removeAll()
     return all
   }
 
@@ -83,8 +84,8 @@ extension ConnectedPeer {
       context: &context)
   }
 
-  fileprivate var wishes: [Int] {
-    (0..<64).filter { context.effects.wishes[0] & 1 << UInt64($0) != 0 }
+  fileprivate var keyFrameRequests: [Int] {
+    (0..<64).filter { context.media.effects.keyFrameRequests[0] & 1 << UInt64($0) != 0 }
   }
 }
 
@@ -101,7 +102,7 @@ struct PeerRTCPTests {
   @Test func `who adapts by nothing else is told what it may send`() throws {
     let far = try ConnectedPeer(
       AgreedMedia(receive: [section(NegotiatedCodec(format: .vp8, payloadType: 96, remb: true))]))
-    far.peer.reportsDue = far.now
+    far.reportsAreDue()
     #expect(
       try !far.said(after: .milliseconds(1)).contains { if case .estimate = $0 { true } else { false } })
     far.send(ssrc: 50, payloadType: 96)
@@ -113,7 +114,7 @@ struct PeerRTCPTests {
       AgreedMedia(receive: [
         section(NegotiatedCodec(format: .vp8, payloadType: 96, pli: true, transportCC: true))
       ]))
-    plain.peer.reportsDue = plain.now
+    plain.reportsAreDue()
     plain.send(ssrc: 50, payloadType: 96)
     #expect(try plain.said(after: .seconds(1)) == [.receiverReport(blocks: 1), .name])
   }
@@ -129,7 +130,7 @@ struct PeerRTCPTests {
       far.send(ssrc: 50, payloadType: 96, payload: delta)
       var asked: [Said] = []
       for _ in 0..<9 {
-        far.peer.wishKeyFrame(receiver: 0)
+        far.peer.requestKeyFrame(receiver: 0)
         asked += try far.said(after: .milliseconds(100))
       }
       #expect(asked == wanted)
@@ -149,7 +150,7 @@ struct PeerRTCPTests {
       far.send(ssrc: 50, payloadType: 96, sequence: sequence, extensions: [(5, number)])
     }
     far.now = far.now + .milliseconds(500)
-    far.peer.wishKeyFrame(receiver: 0)
+    far.peer.requestKeyFrame(receiver: 0)
     far.peer.poll(now: far.now, context: &far.context)
     return try far.compounds()
   }
@@ -183,7 +184,7 @@ struct PeerRTCPTests {
         }
         let far = try ConnectedPeer(AgreedMedia(receive: sections, allowsReducedSizeRTCP: agreed))
         for number in 0..<count { far.send(ssrc: 50 + number, payloadType: 96) }
-        far.peer.reportsDue = far.now
+        far.reportsAreDue()
         far.peer.poll(now: far.now, context: &far.context)
         let compounds = try far.compounds()
         #expect(!compounds.isEmpty)
@@ -209,7 +210,7 @@ struct PeerRTCPTests {
       writer.append(goodbye: ssrcs.span)
     }
     try far.rebuild()
-    far.peer.reportsDue = far.now
+    far.reportsAreDue()
     #expect(try far.said(after: .milliseconds(1)) == [])
     far.send(ssrc: 50, payloadType: 96)
     #expect(try far.said(after: .seconds(1)) == [.receiverReport(blocks: 1), .name])
@@ -217,7 +218,7 @@ struct PeerRTCPTests {
 
   @Test
   func
-    `a key frame wished for from who said goodbye is asked for when it is heard again, and wakes nobody before`()
+    `a key frame of a sender that said goodbye is asked for when it is heard again, and wakes no timer before`()
     throws
   {
     let far = try ConnectedPeer(
@@ -230,7 +231,7 @@ struct PeerRTCPTests {
       writer.append(ReceiverReport(ssrc: 50))
       writer.append(goodbye: ssrcs.span)
     }
-    far.peer.wishKeyFrame(receiver: 0)
+    far.peer.requestKeyFrame(receiver: 0)
     #expect(try far.said(after: .seconds(2)) == [])
     let due = far.peer.feedbackDeadline
     #expect(due > far.now)
@@ -250,16 +251,16 @@ struct PeerRTCPTests {
     let far = try ConnectedPeer(AgreedMedia(send: [ConnectedPeer.slot(0)]))
     let lost = (0..<200).map { UInt16($0) }
     try far.sendRTCP { $0.append(nack: lost.span, FeedbackSources(sender: 50, media: 7_000)) }
-    #expect(far.context.effects.nackCount == 128)
-    #expect(far.context.counters.nackedPackets == 200 && far.dropped(.nackOverflow) == 72)
+    #expect(far.context.media.effects.nackCount == 128)
+    #expect(far.context.media.counters.nackedPackets == 200 && far.dropped(.nackOverflow) == 72)
   }
 
-  @Test func `wishes are counted, and so is what nothing here acts on`() throws {
+  @Test func `key-frame requests are counted, and so is what nothing here acts on`() throws {
     let far = try ConnectedPeer(AgreedMedia(send: [ConnectedPeer.slot(0)]))
     for _ in 0..<3 {
       try far.sendRTCP { $0.append(pictureLoss: FeedbackSources(sender: 50, media: 7_000)) }
     }
-    #expect(far.context.counters.keyFrameWishes == 3)
+    #expect(far.context.media.counters.keyFrameRequestsReceived == 3)
     let ssrcs: [UInt32] = [7_000]
     try far.sendRTCP { writer in
       writer.append(ReceiverReport(ssrc: 50))
@@ -293,26 +294,30 @@ struct PeerRTCPTests {
 
   @Test func `feedback moves one's own slot alone`() throws {
     let far = try ConnectedPeer(AgreedMedia(send: [ConnectedPeer.slot(0), ConnectedPeer.slot(1, .audio)]))
-    func wish(_ write: (inout RTCPWriter) -> Void) throws -> [Int] {
-      far.context.effects.clear()
+    func request(_ write: (inout RTCPWriter) -> Void) throws -> [Int] {
+      far.context.media.effects.clear()
       try far.sendRTCP(write)
-      return far.wishes
+      return far.keyFrameRequests
     }
-    #expect(try wish { $0.append(pictureLoss: FeedbackSources(sender: 50, media: 7_000)) } == [0])
+    #expect(try request { $0.append(pictureLoss: FeedbackSources(sender: 50, media: 7_000)) } == [0])
     #expect(
-      try wish { $0.append(fullIntraRequest: FullIntraRequest.Entry(ssrc: 7_000, sequence: 1), sender: 50) }
+      try request {
+        $0.append(fullIntraRequest: FullIntraRequest.Entry(ssrc: 7_000, sequence: 1), sender: 50)
+      }
         == [0])
     // Somebody else's, and sound, which has no key frames.
     #expect(far.dropped(.rtcpForeignStream) == 0)
-    #expect(try wish { $0.append(pictureLoss: FeedbackSources(sender: 50, media: 8_000)) } == [])
+    #expect(try request { $0.append(pictureLoss: FeedbackSources(sender: 50, media: 8_000)) } == [])
     #expect(
-      try wish { $0.append(fullIntraRequest: FullIntraRequest.Entry(ssrc: 8_000, sequence: 2), sender: 50) }
+      try request {
+        $0.append(fullIntraRequest: FullIntraRequest.Entry(ssrc: 8_000, sequence: 2), sender: 50)
+      }
         == [])
     let lost: [UInt16] = [1, 2]
     #expect(
-      try wish { $0.append(nack: lost.span, FeedbackSources(sender: 50, media: 8_000)) } == []
-        && far.context.effects.nackCount == 0)
+      try request { $0.append(nack: lost.span, FeedbackSources(sender: 50, media: 8_000)) } == []
+        && far.context.media.effects.nackCount == 0)
     #expect(far.dropped(.rtcpForeignStream) == 3)
-    #expect(try wish { $0.append(pictureLoss: FeedbackSources(sender: 50, media: 7_001)) } == [])
+    #expect(try request { $0.append(pictureLoss: FeedbackSources(sender: 50, media: 7_001)) } == [])
   }
 }

@@ -1,8 +1,9 @@
-import Media
 import Model
 import Testing
 
+@testable import Media
 @testable import Peer
+@testable import Transport
 
 @Suite("Sections and streams of a peer", .timeLimit(.minutes(2)))
 struct PeerSectionTests {

@@ -1,10 +1,11 @@
 import Crypto
-import Media
 import Model
 import Testing
 import Wire
 
+@testable import Media
 @testable import Peer
+@testable import Transport
 
 /// Compounds as the far end has them: each opened by its own first source and the next index, as its library would.
 @Suite("Sender reports of many slots", .timeLimit(.minutes(2)))
@@ -35,7 +36,7 @@ struct SenderReportTests {
     info.timestamp = 9
     info.arrival = far.now
     let clock = ClockMapping(
-      timestamp: 9, ntp: far.context.epoch.ntp(at: far.now), rate: 48_000, isReported: true)
+      timestamp: 9, ntp: far.context.media.epoch.ntp(at: far.now), rate: 48_000, isReported: true)
     for slot in 0..<count {
       _ = far.peer.setSource(
         slot: slot, TrackKey(peer: PeerKey(home: 0, serial: 7), index: UInt16(slot)), clock: clock)
@@ -43,18 +44,18 @@ struct SenderReportTests {
         _ = far.peer.forward(UnsafeRawBufferPointer($0), info, slot: slot, context: &far.context)
       }
     }
-    far.context.outbox.removeAll()
+    far.context.transport.outbox.removeAll()
     if receives { far.send(ssrc: 50, payloadType: 96) }
     return far
   }
 
   private func compounds(_ far: ConnectedPeer) throws -> [Compound] {
-    far.peer.reportsDue = far.now
+    far.reportsAreDue()
     far.peer.poll(now: far.now, context: &far.context)
     var opener = try SRTPOpener(keys: ConnectedPeer.near, mappedLimit: SRTPOpener.mappedCapacity)
     var all: [Compound] = []
-    for index in 0..<far.context.outbox.count {
-      var bytes = Array(far.context.outbox.bytes(far.context.outbox[index]))
+    for index in 0..<far.context.transport.outbox.count {
+      var bytes = Array(far.context.transport.outbox.bytes(far.context.transport.outbox[index]))
       try bytes.withUnsafeMutableBytes { buffer in
         guard RTCPPacket.matches(UnsafeRawBufferPointer(buffer)) else { return }
         let size = try opener.openRTCP(buffer)
@@ -95,7 +96,7 @@ struct SenderReportTests {
           // A report and its name go together.
           #expect(compound.reports.allSatisfy { compound.names.contains($0.ssrc) })
         }
-        far.context.outbox.removeAll()
+        far.context.transport.outbox.removeAll()
         far.now = far.now + .seconds(1)
         if receives { far.send(ssrc: 50, payloadType: 96) }
       }
@@ -131,7 +132,7 @@ struct RetransmissionReportTests {
     far.send(ssrc: 50, payloadType: 96)
     for (ssrcs, isReported) in [([51], true), ([50], false)] as [([UInt32], Bool)] {
       try send(far) { $0.append(goodbye: ssrcs.span) }
-      let block = far.peer.receivers.pointer(0).pointee.reportBlock(now: far.now)
+      let block = far.peer.session.receiving.pointer(0).pointee.receiver.reportBlock(now: far.now)
       #expect((block != nil) == isReported)
     }
     #expect(far.dropped(.rtcpForeignStream) == 0 && far.dropped(.srtpAuthentication) == 0)
@@ -139,14 +140,14 @@ struct RetransmissionReportTests {
 
   @Test func `an odd clock in them moves nothing`() throws {
     let far = try ConnectedPeer(AgreedMedia(receive: [ConnectedPeer.section(0, ssrc: 50, rtxSSRC: 51)]))
-    let epoch = far.context.epoch
+    let epoch = far.context.media.epoch
     for _ in 0..<3 { far.send(ssrc: 50, payloadType: 96) }
     let told = epoch.ntp(at: far.now)
     try report(far, ssrc: 50, ntp: told, timestamp: 102 * 900)
     let mapping = far.peer.clock(receiver: 0, epoch: epoch)
     let before = try #require(mapping)
     #expect(before.isReported)
-    far.context.effects.clear()
+    far.context.media.effects.clear()
     let odd: [(NTPTime, UInt32)] = [
       (NTPTime(rawValue: 0), 0), (NTPTime(rawValue: .max), .max), (NTPTime(rawValue: 1 << 32), 7),
       (epoch.ntp(at: far.now + .seconds(-3_600)), 102 * 900), (told, 1 << 31),
@@ -161,9 +162,9 @@ struct RetransmissionReportTests {
     #expect(after?.measured == before.measured && after?.isReported == true)
     #expect(far.dropped(.clockStepped) == 0 && far.dropped(.rtcpForeignStream) == 0)
     #expect(far.dropped(.srtpAuthentication) == 0)
-    #expect((0..<16).allSatisfy { far.context.effects.clocks[$0] == 0 })
+    #expect((0..<16).allSatisfy { far.context.media.effects.clocks[$0] == 0 })
     // What is reported back names the media stream's last report.
-    let block = far.peer.receivers.pointer(0).pointee.reportBlock(now: far.now)
+    let block = far.peer.session.receiving.pointer(0).pointee.receiver.reportBlock(now: far.now)
     #expect(block?.lastSenderReport == told.middle)
   }
 }

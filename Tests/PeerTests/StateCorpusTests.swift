@@ -1,9 +1,10 @@
 import Foundation
-import Media
 import Model
 import Testing
 
+@testable import Media
 @testable import Peer
+@testable import Transport
 
 /// `Fuzz/Corpus/peer-state` begins with what peers of today write: an input of another version ends at its first two
 /// bytes, and so would all that is made of it.
@@ -25,11 +26,11 @@ struct StateCorpusTests {
       publisher.send(ssrc: 1, payloadType: 96, sequence: sequence)
     }
     publisher.send(ssrc: 3, payloadType: 111)
-    publisher.peer.wishKeyFrame(receiver: 0)
+    publisher.peer.requestKeyFrame(receiver: 0)
 
-    let held = try Far(AgreedMedia(receive: [Far.section(3, ssrc: 5)]))
-    held.send(ssrc: 5, payloadType: 96)
-    held.peer.setMuted(receiver: 3, true)
+    let muted = try Far(AgreedMedia(receive: [Far.section(3, ssrc: 5)]))
+    muted.send(ssrc: 5, payloadType: 96)
+    muted.peer.setMuted(receiver: 3, true)
 
     let simulcast = try Far(AgreedMedia(receive: [Far.section(0, rid: "hi")]))
     simulcast.send(ssrc: 7, payloadType: 96, extensions: [(1, "0"), (2, "hi")])
@@ -46,12 +47,13 @@ struct StateCorpusTests {
     let voice = try Far(AgreedMedia(send: [Far.slot(0, .audio)]))
     let idle = try Far(AgreedMedia())
     return [
-      "publisher": publisher, "held": held, "simulcast": simulcast, "subscriber": subscriber, "voice": voice,
+      "publisher": publisher, "muted": muted, "simulcast": simulcast, "subscriber": subscriber,
+      "voice": voice,
       "connected": idle,
     ]
   }
 
-  /// With `ROOST_WRITE_CORPUS=1` in the environment it is made anew: after each change of what a peer writes.
+  /// With `ROOST_WRITE_CORPUS=1` in the environment it is made again: after each change of what a peer writes.
   @Test func `it holds at least six inputs that are peers from the first byte to the last`() throws {
     if ProcessInfo.processInfo.environment["ROOST_WRITE_CORPUS"] == "1" {
       for (name, far) in try Self.peers() {
@@ -71,7 +73,7 @@ struct StateCorpusTests {
     }
     #expect(
       whole >= 6,
-      "make it anew: ROOST_WRITE_CORPUS=1 swift test --filter StateCorpusTests")
+      "make it again: ROOST_WRITE_CORPUS=1 swift test --filter StateCorpusTests")
   }
 
   @Test func `each of the peers that it is made of goes on from its bytes`() throws {

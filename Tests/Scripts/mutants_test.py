@@ -14,7 +14,7 @@ LOADER.exec_module(mutants)
 
 # Those that the server consists of, and what comes with it.
 MODULES = ["Configuration", "Congestion", "Crypto", "Engine", "Gateway", "HTTPServer", "ICE", "Load", "Logging", "Media",
-           "Model", "Negotiation", "Peer", "Rooms", "WebSocketClient", "Wire", "roost"]
+           "Model", "Negotiation", "Peer", "Rooms", "Transport", "WebSocketClient", "Wire", "roost"]
 
 
 class MutantsTest(unittest.TestCase):

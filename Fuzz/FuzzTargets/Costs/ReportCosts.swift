@@ -3,6 +3,7 @@ import ICE
 import Media
 import Model
 import Peer
+import Transport
 import Wire
 
 /// Compounds of RTCP, each counted from the sealed datagram on, with all that the peer sends because of it.
@@ -114,7 +115,7 @@ final class ReportCosts {
     for receiver in 0..<2 { peer.setTag(receiver: receiver, receiver) }
     for slot in Self.past..<Self.past + Self.live {
       let key = TrackKey(peer: PeerKey(home: 1, serial: 1), index: UInt16(slot & 1))
-      _ = peer.setSource(slot: slot, key, clock: peer.clock(receiver: slot & 1, epoch: context.epoch))
+      _ = peer.setSource(slot: slot, key, clock: peer.clock(receiver: slot & 1, epoch: context.media.epoch))
     }
     for _ in 0..<200 { publish() }
   }
@@ -160,7 +161,7 @@ final class ReportCosts {
     agent.addLocal(Self.path.remote)
     agent.addRemote(Self.path.local, priority: 1 << 30)
     var output = ICEOutput()
-    for _ in 0..<100 where peer.selectedPath == nil {
+    for _ in 0..<100 where peer.transport.selectedPath == nil {
       now = now + .milliseconds(10)
       _ = agent.poll(now: now, random: &random, output: &output)
       for _ in 0..<4 {
@@ -177,7 +178,7 @@ final class ReportCosts {
         sent.checks = []
       }
     }
-    check(peer.selectedPath == Self.path, "a participant that answers is connected")
+    check(peer.transport.selectedPath == Self.path, "a participant that answers is connected")
   }
 
   /// A packet of each of its tracks, which plays in every slot.
@@ -245,7 +246,7 @@ final class ReportCosts {
   private func receive(_ datagram: UnsafeMutableRawBufferPointer) {
     let outcome = peer.receive(datagram, path: Self.path, arrival: now, now: now, context: &context)
     if case .media(let tag, let packet, let info) = outcome {
-      context.effects.clear()
+      _ = context.takeEffects()
       histories[tag].packets.store(packet, info, sequence: info.extendedSequence)
       for slot in Self.past..<Self.past + Self.live where slot & 1 == tag {
         _ = peer.forward(packet, info, slot: slot, context: &context)
@@ -256,8 +257,7 @@ final class ReportCosts {
 
   /// What a worker does behind each datagram.
   private func settle() {
-    let effects = context.effects
-    context.effects.clear()
+    let effects = context.takeEffects().media
     for index in 0..<effects.nackCount {
       let wanted = effects.nack(index)
       let slot = Int(wanted.slot)
@@ -267,17 +267,19 @@ final class ReportCosts {
       else { continue }
       peer.retransmit(request, found.packet, found.info, slot: slot, context: &context)
     }
-    for word in 0..<16 where effects.wishes[word] != 0 {
-      for bit in 0..<64 where effects.wishes[word] >> UInt64(bit) & 1 != 0 {
-        if let track = peer.source(ofSlot: word << 6 | bit) { peer.wishKeyFrame(receiver: Int(track.index)) }
+    for word in 0..<16 where effects.keyFrameRequests[word] != 0 {
+      for bit in 0..<64 where effects.keyFrameRequests[word] >> UInt64(bit) & 1 != 0 {
+        if let track = peer.source(ofSlot: word << 6 | bit) {
+          peer.requestKeyFrame(receiver: Int(track.index))
+        }
       }
     }
     for track in 0..<2 where effects.clocks[0] >> UInt64(track) & 1 != 0 {
-      guard let clock = peer.clock(receiver: track, epoch: context.epoch) else { continue }
+      guard let clock = peer.clock(receiver: track, epoch: context.media.epoch) else { continue }
       for slot in Self.past..<Self.past + Self.live where slot & 1 == track {
         peer.setClock(slot: slot, clock)
       }
     }
-    sent.take(&context.outbox)
+    sent.take(&context.transport.outbox)
   }
 }

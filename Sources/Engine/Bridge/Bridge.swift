@@ -1,5 +1,6 @@
 public import Model
 public import Peer
+internal import Polling
 
 /// The narrow way between the control plane and the workers: commands down, events up. One per engine; any
 /// thread may use it.
@@ -36,14 +37,14 @@ public final class Bridge: Sendable {
   public func qualities() -> [(key: PeerKey, value: PeerQuality)] { samples.peers }
 
   /// Asks a worker for its counters.
-  /// - Parameter answer: called on the worker's thread; at its end by whoever stopped it, with empty counters.
+  /// - Parameter answer: called on the worker's thread; after its end on the thread that stopped it, with empty counters.
   /// - Returns: false when the worker has been stopped: `answer` is not called.
   @discardableResult
   public func report(worker: Int, _ answer: @escaping @Sendable (WorkerReport) -> Void) -> Bool {
     exchange.mailboxes[worker].post(.report(answer), force: true)
   }
 
-  /// The worker is gone: nobody waits for its answer in vain, commands are refused.
+  /// The worker is gone: who waits for its answer gets an empty one, commands are refused.
   func close(worker: Int) {
     for message in exchange.mailboxes[worker].close() {
       if case .report(let answer) = message {

@@ -1,4 +1,3 @@
-internal import Media
 public import Model
 public import Peer
 
@@ -6,12 +5,12 @@ public import Peer
 /// worker that has adopted the peer; so commands to one peer arrive in the order in which they were given.
 public enum Command: Sendable {
   case add(PeerSetup)
-  /// What was agreed on anew; tracks and slots keep their numbers.
+  /// What was agreed on in a later offer; tracks and slots keep their numbers.
   case apply(PeerKey, AgreedMedia)
   case restartICE(PeerKey, local: ICECredentials, remote: ICECredentials)
   /// Feeds a slot from a track, or from none.
   case assign(PeerKey, slot: UInt16, TrackKey?)
-  /// The publisher holds a track: it is forwarded to nobody until it is let go again.
+  /// A track is muted: it is forwarded to no consumer until it is unmuted.
   case mute(TrackKey, Bool)
   case close(PeerKey)
 
@@ -21,85 +20,5 @@ public enum Command: Sendable {
     case .mute(let track, _): track.peer
     case .apply(let key, _), .restartICE(let key, _, _), .assign(let key, _, _), .close(let key): key
     }
-  }
-}
-
-/// What workers tell each other, apart from packets.
-enum WorkerMessage: Sendable {
-  case command(Command)
-  case report(@Sendable (WorkerReport) -> Void)
-  /// A check for a peer of yours came in here: adopt it to me if it is valid and nobody has it.
-  case check(ufrag: UfragKey, datagram: [UInt8], path: NetworkPath, arrival: Instant, from: Int)
-  /// Here is a peer whose datagrams come in at your socket.
-  case moved(MovedPeer)
-  /// To its home: this peer of yours is better off at another worker.
-  case returned(MovedPeer, from: Int, to: Int)
-  /// From its home: I sent you nothing for that peer after this; and the answer.
-  case lastWord(PeerKey)
-  case lastWordHeard(PeerKey)
-  /// To its home: that was for a peer that is no longer here.
-  indirect case bounced(WorkerMessage)
-  /// It came in, or was handed over, where that peer was until a moment ago.
-  case strayed(PeerKey, datagram: [UInt8], path: NetworkPath, arrival: Instant, via: Int)
-  /// That peer may come to you: let these tracks flow there, so that its subscriptions go on without a gap.
-  case expected(PeerKey, [WantedTrack])
-  /// It will not come.
-  case unexpected(PeerKey)
-  /// A peer of mine claims this path, and may have proven it: if it is mine by that, hand its datagrams over. It has
-  /// come from `former`, whose claim this replaces.
-  case pathOwned(NetworkPath, by: Int, isProven: Bool, former: Int?)
-  /// Nothing of mine is behind this path any more.
-  case pathReleased(NetworkPath, by: Int)
-  /// A peer that you are home to ended here.
-  case released(PeerKey)
-  /// My subscribers want, or no longer want, this track.
-  case relayWanted(TrackKey, by: Int)
-  case relayUnwanted(TrackKey, by: Int)
-  case keyFrameWanted(TrackKey)
-  case trackClock(TrackKey, ClockMapping, from: Int)
-  /// The track is held. `life` counts how often its source had started over.
-  case trackHeld(TrackKey, life: UInt8)
-  case trackEnded(TrackKey)
-}
-
-/// What a slot of somebody who is expected shows.
-struct WantedTrack: Sendable {
-  var key: TrackKey
-  var kind: MediaKind
-}
-
-/// A peer on its way to another worker.
-struct MovedPeer: Sendable {
-  var key: PeerKey
-  /// The worker that had it, and until when.
-  var from: Int
-  var takenAt: Instant
-  /// It was there for longer than its handshake, and goes after what it sends.
-  var isFollowing = false
-  var state: [UInt8]
-  var ufrags: [UfragKey]
-  /// With the worker whose socket gets each.
-  var paths: [ClaimedPath]
-  /// Its tracks, each with the workers that get it, a bit each.
-  var relays: [(TrackKey, UInt64)] = []
-}
-
-/// A user name fragment of ours as a dictionary key: its 15 bytes, without a String.
-struct UfragKey: Hashable, Sendable {
-  var high: UInt64
-  var low: UInt64
-
-  /// - Returns: nil for a fragment that isn't of our making.
-  init?(_ bytes: UnsafeRawBufferPointer) {
-    guard bytes.count == 15 else { return nil }
-    high = bytes.loadUnaligned(as: UInt64.self)
-    low = 0
-    for index in 8..<15 { low = low << 8 | UInt64(bytes[index]) }
-  }
-
-  init?(_ text: String) {
-    let key = Array(text.utf8).withUnsafeBytes { UfragKey($0) }
-    guard let key else { return nil }
-    self = key
   }
 }

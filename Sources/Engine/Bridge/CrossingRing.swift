@@ -4,7 +4,7 @@ internal import Synchronization
 /// Datagrams and packets from one worker to one other: a ring of bytes with one writer and one reader, without
 /// locks or allocation. Full means dropped, and counted by the writer.
 struct CrossingRing: @unchecked Sendable {
-  /// What a record holds. The header is the caller's; the ring moves bytes.
+  /// What a record has. The header is the caller's; the ring moves bytes.
   struct Record {
     var header: UnsafeRawPointer
     var payload: UnsafeMutableRawBufferPointer

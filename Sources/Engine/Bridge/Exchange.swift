@@ -1,24 +1,6 @@
-internal import Media
 internal import Model
+internal import Polling
 internal import Synchronization
-
-/// The head of what crosses from worker to worker through a ring.
-struct Crossing: BitwiseCopyable {
-  enum Kind: UInt8, BitwiseCopyable {
-    /// A packet of a track in plain text.
-    case packet = 0
-    /// A datagram as it came from the socket.
-    case datagram = 1
-  }
-
-  var kind: Kind
-  var from: UInt8
-  var track = TrackKey(peer: PeerKey(rawValue: 0), index: 0)
-  var info = PacketInfo()
-  var path = NetworkPath(
-    remote: SocketAddress(high: 0, low: 0, port: 0), local: SocketAddress(high: 0, low: 0, port: 0))
-  var arrival = Instant(nanoseconds: 0)
-}
 
 /// All ways between the workers of one engine: a mailbox each, and a ring from each to each other.
 final class Exchange: Sendable {
@@ -53,7 +35,7 @@ final class Exchange: Sendable {
 
   // MARK: - Fragments
 
-  /// Every fragment of every home. Looked into before a home is asked about a check, so that who makes fragments
+  /// Every fragment of every home. Looked into before a home is asked about a check, so that a stranger that makes fragments
   /// up can't fill the table of checks that wait; never on the way of media.
   private let fragments = Mutex<Set<UfragKey>>([])
 

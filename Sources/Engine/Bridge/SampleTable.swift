@@ -16,9 +16,9 @@ public struct TrackLevel: BitwiseCopyable, Sendable {
   }
 }
 
-/// Samples on their way up: of each peer only the last one is kept, of each track the loudest that nobody has read yet,
+/// Samples on their way up: of each peer only the last one is kept, of each track the loudest that hasn't been read yet,
 /// so that a short word between two readings isn't missed. The tables are as large as tracks and peers, and one lock
-/// held for a moment ten times a second is what a track pays.
+/// taken for a moment ten times a second is what a track pays.
 final class SampleTable: Sendable {
   private let levels = Mutex(LevelTable())
   private let qualities = Mutex<[PeerKey: PeerQuality]>([:])

@@ -1,4 +1,3 @@
-internal import ICE
 internal import Media
 public import Model
 internal import Peer
@@ -12,164 +11,124 @@ extension WorkerCore {
   public mutating func receive(
     _ datagram: UnsafeMutableRawBufferPointer, path: NetworkPath, arrival: Instant, now: Instant
   ) {
-    counters.received &+= 1
-    guard let first = datagram.first else {
-      counters.noProtocol &+= 1
-      return
-    }
-    guard first > 3 else { return receiveSTUN(datagram, path: path, arrival: arrival, now: now) }
-    if paths.contestedCount > 0, first < 64 {
+    if routing.isContested, let first = datagram.first, first > 3, first < 64 {
       shareHandshake(datagram, path: path, arrival: arrival, now: now)
     }
-    switch paths.find(path) {
-    case .peer(let slot): receive(datagram, slot: slot, path: path, arrival: arrival, now: now)
-    case .worker(let worker): handOver(datagram, path: path, arrival: arrival, to: worker)
-    case nil:
-      if !sendAfter(datagram, path: path, arrival: arrival, via: index, now: now) {
-        counters.unknownPath &+= 1
-      }
+    switch routing.route(datagram, path: path, arrival: arrival, now: now) {
+    case .peer(let place): receive(datagram, place: place, path: path, arrival: arrival, now: now)
+    case .check(let place):
+      receiveCheck(datagram, place: place, path: path, arrival: arrival, via: index, now: now)
+    case .answer: receiveAnswer(datagram, path: path, arrival: arrival, now: now)
+    case .worker(let worker): routing.handOver(datagram, path: path, arrival: arrival, to: worker)
+    case .nowhere: break
     }
   }
 
-  /// A datagram whose peer is known and here.
-  mutating func receive(
-    _ datagram: UnsafeMutableRawBufferPointer, slot: Int, path: NetworkPath, arrival: Instant, now: Instant
-  ) {
-    let peer = peers.pointer(slot)
-    switch peer.pointee.receive(datagram, path: path, arrival: arrival, now: now, context: &context) {
-    case .media(let tag, let packet, let info):
-      if !context.effects.isEmpty && applyEffects(slot, now: now) { return }
-      if tag >= 0 {
-        measure(info, fanout: tag)
-        deliver(packet, info, fanout: tag)
-      }
-      if peer.pointee.feedbackDeadline < timers.deadline(of: slot) {
-        timers.set(slot, to: peer.pointee.feedbackDeadline)
-      }
-    case .nothing: settle(slot, now: now)
-    }
-  }
-
-  /// STUN finds its peer by the fragment that a request names, an answer by its path.
-  private mutating func receiveSTUN(
-    _ datagram: UnsafeMutableRawBufferPointer, path: NetworkPath, arrival: Instant, now: Instant
-  ) {
-    let bytes = UnsafeRawBufferPointer(datagram)
-    guard let range = STUNPeek.localUfrag(in: bytes) else {
-      return receiveAnswer(datagram, path: path, arrival: arrival, now: now)
-    }
-    let fragment = UnsafeRawBufferPointer(rebasing: bytes[range])
-    guard let home = ICECredentials.homeWorker(ofUfrag: fragment), home < exchange.count,
-      let ufrag = UfragKey(fragment)
-    else {
-      counters.unknownFragment &+= 1
-      return
-    }
-    if let key = fragments[ufrag], let slot = peers.find(key) {
-      return receiveCheck(datagram, slot: slot, path: path, arrival: arrival, via: index, now: now)
-    }
-    if case .worker(let worker) = paths.find(path) {
-      // Known to be another's: without asking again.
-      return handOver(datagram, path: path, arrival: arrival, to: worker)
-    }
-    if home == index {
-      guard let key = fragments[ufrag], let record = homes[key] else {
-        counters.unknownFragment &+= 1
-        return
-      }
-      return handOver(datagram, path: path, arrival: arrival, to: record.worker)
-    }
-    guard exchange.isKnown(ufrag) else {
-      counters.unknownFragment &+= 1
-      return
-    }
-    switch pending.begin(path, ufrag, now: now, limit: limits.pendingChecks) {
-    case .asks: counters.checksAsked &+= 1
-    case .repeated:
-      counters.checksRepeated &+= 1
-      return
-    case .fragmentFull:
-      counters.checksOfOnePeer &+= 1
-      return
-    case .full:
-      counters.checksDropped &+= 1
-      return
-    }
-    post(
-      .check(ufrag: ufrag, datagram: Array(bytes), path: path, arrival: arrival, from: index), to: home)
-  }
-
-  /// A check for a peer that is here.
-  /// - Parameter via: the worker whose socket got it.
-  mutating func receiveCheck(
-    _ datagram: UnsafeMutableRawBufferPointer, slot: Int, path: NetworkPath, arrival: Instant, via: Int,
-    now: Instant
-  ) {
-    receive(datagram, slot: slot, path: path, arrival: arrival, now: now)
-    guard peers.isOccupied(slot), peers.pointer(slot).pointee.knows(path) else { return }
-    own(path, slot: slot, via: via)
-  }
-
-  /// Gives a datagram to the worker that has its peer.
-  mutating func handOver(
-    _ datagram: UnsafeMutableRawBufferPointer, path: NetworkPath, arrival: Instant, to worker: Int
-  ) {
-    guard worker != index, worker < exchange.count else {
-      counters.unknownPath &+= 1
-      return
-    }
-    var crossing = Crossing(kind: .datagram, from: UInt8(truncatingIfNeeded: index))
-    crossing.path = path
-    crossing.arrival = arrival
-    let ring = exchange.ring(to: worker, from: index)
-    guard
-      withUnsafeBytes(
-        of: &crossing,
-        { head in
-          ring.write(header: head.baseAddress!, payload: UnsafeRawBufferPointer(datagram))
-        })
-    else {
-      counters.handoverDropped &+= 1
-      return
-    }
-    counters.handedOver &+= 1
-    touched |= 1 << UInt64(worker)
-  }
-
-  /// A datagram that came in at another worker's socket.
+  /// A datagram that another worker's socket got, handed over to the worker that has its peer.
   mutating func takeOver(
     _ datagram: UnsafeMutableRawBufferPointer, path: NetworkPath, arrival: Instant, from worker: Int,
     now: Instant
   ) {
-    counters.takenOver &+= 1
-    if let first = datagram.first, first <= 3 {
-      let bytes = UnsafeRawBufferPointer(datagram)
-      if let range = STUNPeek.localUfrag(in: bytes) {
-        guard let ufrag = UfragKey(UnsafeRawBufferPointer(rebasing: bytes[range])),
-          let key = fragments[ufrag], let slot = peers.find(key)
-        else {
-          if sendAfter(datagram, path: path, arrival: arrival, via: worker, now: now) { return }
-          counters.unknownFragment &+= 1
-          return
-        }
-        return receiveCheck(datagram, slot: slot, path: path, arrival: arrival, via: worker, now: now)
+    if let place = expecting(UnsafeRawBufferPointer(datagram), path) {
+      routing.counters.takenOver &+= 1
+      return receive(datagram, place: place, path: path, arrival: arrival, now: now)
+    }
+    switch routing.route(handedOver: datagram, path: path, arrival: arrival, from: worker) {
+    case .peer(let place): receive(datagram, place: place, path: path, arrival: arrival, now: now)
+    case .check(let place):
+      receiveCheck(datagram, place: place, path: path, arrival: arrival, via: worker, now: now)
+    case .answer, .worker, .nowhere: break
+    }
+  }
+
+  /// A datagram whose peer is known and here.
+  private mutating func receive(
+    _ datagram: UnsafeMutableRawBufferPointer, place: Int, path: NetworkPath, arrival: Instant, now: Instant
+  ) {
+    switch peers.pointer(place).pointee.receive(
+      datagram, path: path, arrival: arrival, now: now, context: &context)
+    {
+    case .media(let tag, let packet, let info):
+      if context.hasEffects && applyEffects(place, now: now) { return }
+      if tag >= 0 {
+        feeds.measure(info, feed: tag)
+        deliver(packet, info, feed: tag)
+      }
+      peers.scheduleFeedback(place)
+    case .nothing: settle(place, now: now)
+    }
+  }
+
+  /// A check for a peer that is here: its path becomes the peer's if it is authentic.
+  /// - Parameter via: the worker whose socket got it.
+  mutating func receiveCheck(
+    _ datagram: UnsafeMutableRawBufferPointer, place: Int, path: NetworkPath, arrival: Instant, via: Int,
+    now: Instant
+  ) {
+    let key = peers.key(place)
+    receive(datagram, place: place, path: path, arrival: arrival, now: now)
+    guard let key, peers.key(place) == key, peers.pointer(place).pointee.knows(path) else { return }
+    claim(path, place: place, via: via)
+  }
+
+  mutating func claim(_ path: NetworkPath, place: Int, via: Int, former: Int? = nil) {
+    routing.claim(
+      path, place: place, via: via, isProven: peers.pointer(place).pointee.hasProven(path), former: former)
+  }
+
+  /// Drops paths that ICE no longer knows, evicted or expired, and says of the others which are proven by now.
+  mutating func reconcilePaths(_ place: Int) {
+    for entry in routing.paths(of: place) {
+      if peers.pointer(place).pointee.knows(entry.path) {
+        claim(entry.path, place: place, via: entry.via)
+      } else {
+        routing.release(entry.path, place: place)
       }
     }
-    if let slot = expecting(UnsafeRawBufferPointer(datagram), path) {
-      return receive(datagram, slot: slot, path: path, arrival: arrival, now: now)
-    }
-    // What leads away from here again is dropped: no datagram goes round in a circle.
-    guard case .peer(let slot) = paths.find(path) else {
-      if !sendAfter(datagram, path: path, arrival: arrival, via: worker, now: now) {
-        counters.unknownPath &+= 1
+  }
+
+  // MARK: - Contested paths
+
+  /// DTLS on a path that several claim: a peer whose check came there keeps it until the path is proven to be its own,
+  /// which is under way while its far end sends its first flight. The owner gets it as well.
+  private mutating func shareHandshake(
+    _ datagram: UnsafeMutableRawBufferPointer, path: NetworkPath, arrival: Instant, now: Instant
+  ) {
+    for rival in routing.rivals(of: path) {
+      switch rival {
+      case .peer(let place) where peers.key(place) != nil && !peers.pointer(place).pointee.isConnected:
+        receive(datagram, place: place, path: path, arrival: arrival, now: now)
+      case .worker(let worker): routing.handOver(datagram, path: path, arrival: arrival, to: worker)
+      case .peer: break
       }
-      return
     }
-    if noteStray(slot, from: worker, now: now) {
-      // It goes the way that its peer went.
-      _ = sendAfter(datagram, path: path, arrival: arrival, via: worker, now: now)
-      return
+  }
+
+  /// STUN without a user name: an answer, which belongs to the peer that asked, also on a path that another peer owns.
+  private mutating func receiveAnswer(
+    _ datagram: UnsafeMutableRawBufferPointer, path: NetworkPath, arrival: Instant, now: Instant
+  ) {
+    if let place = expecting(UnsafeRawBufferPointer(datagram), path) {
+      return receive(datagram, place: place, path: path, arrival: arrival, now: now)
     }
-    receive(datagram, slot: slot, path: path, arrival: arrival, now: now)
+    // Other workers' peers may have asked as well: each gets a copy, and only the one that asked takes it.
+    for case .worker(let worker) in routing.rivals(of: path) {
+      routing.handOver(datagram, path: path, arrival: arrival, to: worker)
+    }
+    switch routing.route(path) {
+    case .peer(let place): receive(datagram, place: place, path: path, arrival: arrival, now: now)
+    case .worker(let worker): routing.handOver(datagram, path: path, arrival: arrival, to: worker)
+    case .check, .answer, .nowhere: break
+    }
+  }
+
+  /// The peer of this worker that awaits an answer on a path which it claims and doesn't own.
+  private func expecting(_ datagram: UnsafeRawBufferPointer, _ path: NetworkPath) -> Int? {
+    guard routing.isContested, let first = datagram.first, first <= 3,
+      let transaction = STUNPeek.answeredTransaction(in: datagram)
+    else { return nil }
+    for case .peer(let place) in routing.rivals(of: path)
+    where peers.key(place) != nil && peers.pointer(place).pointee.expects(transaction) { return place }
+    return nil
   }
 }

@@ -1,7 +1,7 @@
-internal import ICE
 internal import Media
 public import Model
 internal import Peer
+internal import Polling
 
 extension WorkerCore {
   /// Takes what other threads left: messages first, then packets and datagrams.
@@ -20,11 +20,8 @@ extension WorkerCore {
       let crossing = record.header.load(as: Crossing.self)
       switch crossing.kind {
       case .packet:
-        counters.relayReceived &+= 1
-        if let fanout = fanouts.find(crossing.track) {
-          fanouts.pointer(fanout).pointee.sourceWorker = worker
-          // Its publisher may have come here since: what its former worker sent, that one has sent to all.
-          deliverHere(UnsafeRawBufferPointer(record.payload), crossing.info, fanout: fanout)
+        if let feed = feeds.arrived(crossing.track, from: worker) {
+          deliverHere(UnsafeRawBufferPointer(record.payload), crossing.info, feed: feed)
         }
       case .datagram:
         takeOver(record.payload, path: crossing.path, arrival: crossing.arrival, from: worker, now: now)
@@ -35,206 +32,104 @@ extension WorkerCore {
     exchange.mailboxes[index].poke()
   }
 
-  mutating func take(_ message: WorkerMessage, now: Instant) {
-    if !isDetained(message) { obey(message, now: now) }
-  }
-
-  private mutating func obey(_ message: WorkerMessage, now: Instant) {
+  private mutating func take(_ message: WorkerMessage, now: Instant) {
     switch message {
     case .command(let command): run(command, now: now)
     case .report(let answer):
-      pending.expire(now: now)
+      routing.pending.expire(now: now)
       answer(report())
-    case .check(let ufrag, let datagram, let path, let arrival, let from):
-      takeCheck(ufrag, datagram, path: path, arrival: arrival, from: from, now: now)
-    case .moved(let moved): takeMoved(moved, now: now)
-    case .returned(let moved, let from, let worker): takeReturned(moved, from: from, to: worker, now: now)
-    case .lastWord(let key):
-      away.remove(key)
-      post(.lastWordHeard(key), to: key.home)
-    case .lastWordHeard(let key): takeLastWord(key, now: now)
-    case .bounced(let message): obey(message, now: now)
-    case .strayed(let key, let datagram, let path, let arrival, let via):
-      takeStrayed(key, datagram, path: path, arrival: arrival, via: via, now: now)
-    case .expected(let key, let tracks): expect(key, tracks)
-    case .unexpected(let key): expectNoLonger(key)
-    case .pathOwned(let path, let worker, let isProven, let former):
-      pending.end(path)
-      claim(path, .worker(worker), isProven: isProven)
-      if let former { paths.leave(path, .worker(former)) }
-    case .pathReleased(let path, let worker): paths.leave(path, .worker(worker))
-    case .released(let key): forget(key)
-    case .relayWanted(let track, let worker): startRelay(track, to: worker, now: now)
-    case .relayUnwanted(let track, let worker): stopRelay(track, to: worker)
-    case .keyFrameWanted(let track):
-      if let fanout = fanouts.find(track), fanouts.pointer(fanout).pointee.publisher >= 0 {
-        wishKeyFrame(fanout, now: now)
-      } else if let owner = owner(of: track.peer) {
-        post(message, to: owner)
-      }
-    case .trackClock(let track, let mapping, let from):
-      guard let fanout = fanouts.find(track), fanouts.pointer(fanout).pointee.publisher < 0 else { return }
-      fanouts.pointer(fanout).pointee.sourceWorker = from
-      setClock(fanout, mapping)
-    case .trackHeld(let track, let life):
-      if let fanout = fanouts.find(track), fanouts.pointer(fanout).pointee.publisher < 0 {
-        fanouts.pointer(fanout).pointee.hold(life)
-      }
-    case .trackEnded(let track):
-      if let fanout = fanouts.find(track), fanouts.pointer(fanout).pointee.publisher < 0 { endTrack(fanout) }
+    case .routing(let message): take(message, now: now)
+    case .track(let message): take(message, now: now)
     }
   }
 
-  /// At its home: the other worker that has the peer. Nil where it isn't home, or the peer is here or gone.
-  private func owner(of key: PeerKey) -> Int? {
-    guard key.home == index, let record = homes[key], record.worker != index else { return nil }
-    return record.worker
+  /// Passed on to the worker that has the peer, by its home.
+  private mutating func passOn(_ message: WorkerMessage, of key: PeerKey, mayDrop: Bool = false) {
+    guard let owner = routing.owner(of: key) else { return }
+    if !exchange.mailboxes[owner].post(message, force: !mayDrop) { routing.counters.messagesDropped &+= 1 }
   }
 
-  // MARK: - Commands
+  // MARK: - Of peers
+
+  private mutating func take(_ message: RoutingMessage, now: Instant) {
+    switch message {
+    case .check(let check): takeCheck(check, now: now)
+    case .adopted(let peer): adopt(peer, now: now)
+    case .pathOwned(let path, let worker, let isProven, let former):
+      routing.take(pathOwned: path, by: worker, isProven: isProven, former: former)
+    case .pathReleased(let path, let worker): routing.take(pathReleased: path, by: worker)
+    case .released(let key): routing.forget(key)
+    }
+  }
 
   private mutating func run(_ command: Command, now: Instant) {
     if case .add(let setup) = command { return add(setup, now: now) }
-    guard let slot = peers.find(command.peer) else {
-      // Of who is gone no fragment is kept: nothing would ever take it out again.
-      if case .restartICE(let key, let local, _) = command, homes[key] != nil {
-        addFragment(local.ufrag, of: key)
+    guard let place = peers.find(command.peer) else {
+      // Of a peer that is gone no fragment is kept: nothing would ever take it out again.
+      if case .restartICE(let key, let local, _) = command, routing.isHome(of: key) {
+        routing.addFragment(local.ufrag, of: key, served: nil)
       }
       // Adopted elsewhere: passed on. Gone: its `closed` is on the way.
-      if let owner = owner(of: command.peer) { post(.command(command), to: owner) }
-      return
+      return passOn(.command(command), of: command.peer)
     }
     switch command {
     case .add: break
     case .apply(_, let media):
-      peers.pointer(slot).pointee.apply(media, context: &context)
-      linkTracks(slot)
+      peers.pointer(place).pointee.apply(media, context: &context)
+      linkTracks(place)
     case .restartICE(let key, let local, let remote):
-      peers.pointer(slot).pointee.restartICE(local: local, remote: remote)
-      addFragment(local.ufrag, of: key)
-      counters.iceRestarts &+= 1
-    case .assign(_, let sender, let track): assign(slot, sender: Int(sender), to: track, now: now)
+      peers.pointer(place).pointee.restartICE(local: local, remote: remote)
+      routing.addFragment(local.ufrag, of: key, served: peers.pointer(place).pointee.servedFragments)
+      routing.counters.iceRestarts &+= 1
+    case .assign(_, let slot, let track): assign(place, slot: Int(slot), to: track, now: now)
     case .mute(let track, let muted):
-      peers.pointer(slot).pointee.setMuted(receiver: Int(track.index), muted)
-      if muted { hideHeld(slot, receiver: Int(track.index)) }
-    case .close: return remove(slot, reason: .requested)
+      peers.pointer(place).pointee.setMuted(receiver: Int(track.index), muted)
+      if muted { hideMuted(place, receiver: Int(track.index)) }
+    case .close: return remove(place, reason: .requested)
     }
-    settle(slot, now: now)
+    settle(place, now: now)
   }
 
-  /// A restart's fragment, at its home and where the peer is; those that no longer serve are forgotten.
-  private mutating func addFragment(_ text: String, of key: PeerKey) {
-    guard let ufrag = UfragKey(text) else { return }
-    fragments[ufrag] = key
-    let slot = peers.find(key)
-    let served = slot.map { peers.pointer($0).pointee.servedFragments.compactMap { UfragKey($0) } }
-    if homes[key] != nil, !homes[key]!.ufrags.contains(ufrag) {
-      homes[key]!.ufrags.append(ufrag)
-      exchange.insert(ufrag)
-      for old in Self.obsolete(homes[key]!.ufrags, served: served) {
-        homes[key]!.ufrags.removeAll { $0 == old }
-        fragments[old] = nil
-        exchange.remove(old)
+  // MARK: - Of tracks
+
+  private mutating func take(_ message: TrackMessage, now: Instant) {
+    switch message {
+    case .relayWanted(let track, let worker): startRelay(track, to: worker)
+    case .relayUnwanted(let track, let worker):
+      if let feed = feeds.findPublished(track) {
+        _ = feeds.unsubscribe(.relay(worker: worker), from: feed)
+      } else {
+        passOn(.track(message), of: track.peer)
       }
-    }
-    guard let slot, !peers[record: slot].ufrags.contains(ufrag) else { return }
-    peers[record: slot].ufrags.append(ufrag)
-    for old in Self.obsolete(peers[record: slot].ufrags, served: served) {
-      peers[record: slot].ufrags.removeAll { $0 == old }
-      fragments[old] = nil
-    }
-  }
-
-  /// After many restarts in a row the fragment in use may be the oldest; where the peer isn't, nobody knows, and all
-  /// but the last two go.
-  private static func obsolete(_ ufrags: [UfragKey], served: [UfragKey]?) -> [UfragKey] {
-    guard let served else { return Array(ufrags.dropLast(2)) }
-    return ufrags.filter { !served.contains($0) }
-  }
-
-  // MARK: - Adoption
-
-  /// At home: another worker's socket got a check for a peer of ours.
-  private mutating func takeCheck(
-    _ ufrag: UfragKey, _ datagram: [UInt8], path: NetworkPath, arrival: Instant, from: Int, now: Instant
-  ) {
-    var datagram = datagram
-    guard let key = fragments[ufrag] else {
-      counters.unknownFragment &+= 1
-      return
-    }
-    guard let slot = peers.find(key) else {
-      guard let owner = owner(of: key) else {
-        counters.unknownFragment &+= 1
-        return
+    case .keyFrameWanted(let track):
+      if let feed = feeds.findPublished(track) {
+        requestKeyFrame(of: feed, now: now)
+      } else {
+        passOn(.track(message), of: track.peer, mayDrop: true)
       }
-      // The owner answers, and tells the asking worker that the path is its own.
-      post(.check(ufrag: ufrag, datagram: datagram, path: path, arrival: arrival, from: from), to: owner)
-      return
+    case .clock(let track, let mapping, let worker):
+      guard let feed = feeds.findRelayed(track) else { return }
+      feeds.pointer(feed).pointee.source = .relay(worker: worker)
+      setClock(feed, mapping)
+    case .muted(let track, let incarnation):
+      if let feed = feeds.findRelayed(track) { feeds.pointer(feed).pointee.picture.mute(incarnation) }
+    case .ended(let track):
+      if let feed = feeds.findRelayed(track) { end(feed) }
+    case .sinkAdded(let sink, let kind): add(sink, kind: kind, now: now)
+    case .sinkRemoved(let sink): remove(sink)
+    case .wanted(let request, let sink): take(request, by: sink, now: now)
     }
-    let wasAdopted = peers[record: slot].isAdopted
-    datagram.withUnsafeMutableBytes {
-      receiveCheck($0, slot: slot, path: path, arrival: arrival, via: from, now: now)
-    }
-    // The first valid check: the worker that got it takes the peer, so that the kernel brings it the rest.
-    guard !wasAdopted, peers.isOccupied(slot), peers[record: slot].key == key,
-      peers[record: slot].isAdopted, key.home == index
-    else { return }
-    handOn(slot, to: from, now: now)
-    if peers.find(key) == nil { counters.adopted &+= 1 }
   }
 
-  // MARK: - Relays
-
-  mutating func startRelay(_ track: TrackKey, to worker: Int, now: Instant) {
-    if let fanout = fanouts.find(track), fanouts.pointer(fanout).pointee.publisher >= 0 {
+  mutating func startRelay(_ track: TrackKey, to worker: Int) {
+    if let feed = feeds.findPublished(track) {
       guard worker != index else { return }
-      fanouts.pointer(fanout).pointee.relays |= 1 << UInt64(worker)
-      sendClock(fanout, to: worker)
-      return
-    }
-    if let owner = owner(of: track.peer) {
-      post(.relayWanted(track, by: worker), to: owner)
+      feeds.subscribe(.relay(worker: worker), to: feed)
+      feeds.sendClock(feed, to: worker)
+    } else if routing.owner(of: track.peer) != nil {
+      passOn(.track(.relayWanted(track, by: worker)), of: track.peer)
     } else {
-      post(.trackEnded(track), to: worker)
+      feeds.post(.ended(track), to: worker)
     }
-  }
-
-  private mutating func stopRelay(_ track: TrackKey, to worker: Int) {
-    if let fanout = fanouts.find(track), fanouts.pointer(fanout).pointee.publisher >= 0 {
-      fanouts.pointer(fanout).pointee.relays &= ~(1 << UInt64(worker))
-    } else if let owner = owner(of: track.peer) {
-      post(.relayUnwanted(track, by: worker), to: owner)
-    }
-  }
-
-  // MARK: - Report
-
-  func report() -> WorkerReport {
-    var report = WorkerReport()
-    report.worker = index
-    report.peers = peers.count
-    report.connectedPeers = peers.occupied.count { peers.pointer($0).pointee.isConnected }
-    report.tracks = fanouts.count
-    report.audioTracks = fanouts.publishedCount(.audio)
-    report.videoTracks = fanouts.publishedCount(.video)
-    report.paths = paths.count
-    report.timers = timers.count
-    report.homeRecords = homes.count
-    report.fragments = fragments.count
-    report.pendingChecks = pending.count
-    report.consumers = fanouts.consumerCount
-    for slot in peers.occupied {
-      report.pairs += peers.pointer(slot).pointee.pairCount
-      report.streams += peers.pointer(slot).pointee.streamCount
-      report.authenticatedStreams += peers.pointer(slot).pointee.authenticatedStreamCount
-    }
-    report.movesUnderWay = away.count + expected.count + homes.values.count { $0.held != nil }
-    report.counters = context.counters
-    report.routing = counters
-    report.sending = sending
-    report.niceness = niceness
-    report.iceDrops = context.iceCounters
-    return report
   }
 }

@@ -5,165 +5,159 @@ internal import Peer
 extension WorkerCore {
   /// Acts on what a call to a peer changed.
   /// - Returns: true when the peer is gone.
-  mutating func applyEffects(_ slot: Int, now: Instant) -> Bool {
-    let effects = context.effects
-    context.effects.clear()
-    let key = peers[record: slot].key
+  mutating func applyEffects(_ place: Int, now: Instant) -> Bool {
+    let (effects, media) = context.takeEffects()
+    guard let key = peers.key(place) else { return true }
     if let profile = effects.connected { events.note(key) { $0.connected = profile } }
     for word in 0..<16 {
-      for bit in SetBits(effects.started[word]) {
-        guard let format = peers.pointer(slot).pointee.format(ofReceiver: word * 64 + bit) else { continue }
+      for bit in SetBits(media.started[word]) {
+        guard let format = peers.pointer(place).pointee.format(ofReceiver: word * 64 + bit) else { continue }
         events.note(key) { $0.startedTracks[UInt16(word * 64 + bit)] = format }
       }
-      for bit in SetBits(effects.clocks[word]) { publishClock(slot, receiver: word * 64 + bit, now: now) }
-      for bit in SetBits(effects.wishes[word]) {
-        let fanout = Int(peers[record: slot].sources[word * 64 + bit])
-        if fanout >= 0 { startPicture(slot, sender: word * 64 + bit, fanout: fanout, now: now) }
+      for bit in SetBits(media.clocks[word]) { publishClock(place, receiver: word * 64 + bit, now: now) }
+      for bit in SetBits(media.keyFrameRequests[word]) {
+        let slot = word * 64 + bit
+        if let feed = feeds.feed(ofSlot: slot, at: place) {
+          keyFrameNeeded(by: .slot(place: place, slot: slot), of: feed, now: now)
+        }
       }
     }
-    for index in 0..<effects.nackCount { retransmit(slot, effects.nack(index), now: now) }
+    for index in 0..<media.nackCount {
+      let wanted = media.nack(index)
+      let slot = Int(wanted.slot)
+      if let feed = feeds.feed(ofSlot: slot, at: place) {
+        packetMissed(
+          Int64(wanted.sequence), by: .slot(place: place, slot: slot), of: feed, now: now)
+      } else {
+        context.media.counters.count(.nackRefused)
+      }
+    }
     if let reason = effects.closed {
-      remove(slot, reason: reason)
+      remove(place, reason: reason)
       return true
     }
-    if effects.pathsChanged { reconcilePaths(slot) }
-    if effects.qualityMeasured {
-      samples.set(key, peers.pointer(slot).pointee.quality)
-      return followSocket(slot, now: now)
-    }
-    return effects.connected != nil && goToSocket(slot, now: now)
+    if effects.pathsChanged { reconcilePaths(place) }
+    if media.qualityMeasured { samples.set(key, peers.pointer(place).pointee.quality) }
+    return false
   }
 
   // MARK: - Coming and going
 
   /// A new peer, at its home.
   mutating func add(_ setup: PeerSetup, now: Instant) {
-    guard homes[setup.key] == nil, let ufrag = UfragKey(setup.local.ufrag) else { return }
-    guard !peers.isFull else {
-      events.note(setup.key) { $0.closed = .overloaded }
-      counters.count(.overloaded)
-      return
-    }
-    homes[setup.key] = HomeRecord(worker: index, ufrags: [ufrag])
+    guard !routing.isHome(of: setup.key), let ufrag = UfragKey(setup.local.ufrag) else { return }
+    guard !peers.isFull else { return refuse(setup.key) }
     let peer = Peer(setup, context: &context)
-    let slot = peers.insert(peer, PeerRecord(key: setup.key, ufrags: [ufrag]))
-    fragments[ufrag] = setup.key
-    exchange.insert(ufrag)
-    linkTracks(slot)
-    settle(slot, now: now)
+    let place = peers.insert(peer, key: setup.key)
+    routing.add(setup.key, ufrag: ufrag, at: place)
+    linkTracks(place)
+    settle(place, now: now)
+  }
+
+  private mutating func refuse(_ key: PeerKey) {
+    events.note(key) { $0.closed = .overloaded }
+    routing.counters.count(.overloaded)
   }
 
   /// Ends a peer that is here.
-  mutating func remove(_ slot: Int, reason: PeerCloseReason) {
-    let key = peers[record: slot].key
-    if peers[record: slot].strayWorker >= 0 { post(.unexpected(key), to: peers[record: slot].strayWorker) }
-    if reason == .requested { peers.pointer(slot).pointee.sayGoodbye(context: &context) }
-    endTracks(slot)
-    detach(slot)
-    timers.remove(slot)
-    #if PLANTED_DEFECTS
-      if PlantedDefect.isOn(.timerLeak) { timers.set(slot, to: Instant(nanoseconds: .max / 2)) }
-    #endif
-    for ufrag in peers[record: slot].ufrags { fragments[ufrag] = nil }
-    peers.remove(slot)
+  mutating func remove(_ place: Int, reason: PeerCloseReason) {
+    guard let key = peers.key(place) else { return }
+    if reason == .requested { peers.pointer(place).pointee.sayGoodbye(context: &context) }
+    for feed in feeds.feedsOfTracks(at: place) { end(feed) }
+    unsubscribeAll(place)
+    routing.remove(place)
+    peers.remove(place)
     samples.remove(key)
-    if key.home == index {
-      forget(key)
-    } else {
-      post(.released(key), to: key.home)
-    }
     events.note(key) { $0.closed = reason }
-    counters.count(reason)
+    routing.counters.count(reason)
   }
 
-  /// The home's last word on a peer.
-  mutating func forget(_ key: PeerKey) {
-    guard let record = homes.removeValue(forKey: key) else { return }
-    for ufrag in record.ufrags {
-      fragments[ufrag] = nil
-      exchange.remove(ufrag)
+  /// Nothing is forwarded to the peer any more, and no feed knows its place.
+  private mutating func unsubscribeAll(_ place: Int) {
+    for slot in 0..<feeds.slotCount(at: place) { unsubscribe(place, slot: slot) }
+    feeds.leave(place)
+  }
+
+  // MARK: - Adoption
+
+  /// Another worker's socket got a check for a peer that is here, or whose home this is.
+  ///
+  ///     worker N ──check──▶ home H ──adopted──▶ N        the peer, as bytes, with its paths and relays
+  ///
+  /// The worker that gets the first valid check takes the peer, so that the kernel brings it the rest. What comes in at
+  /// another worker's socket later, because the client uses another address or a NAT another port, is handed over for
+  /// good; docs/performance.md, "What handing over costs", has the figures.
+  mutating func takeCheck(_ check: FirstCheck, now: Instant) {
+    guard case .check(let place) = routing.route(check), let key = peers.key(place) else { return }
+    let wasAdopted = routing.isAdopted(place)
+    var datagram = check.datagram
+    datagram.withUnsafeMutableBytes {
+      receiveCheck($0, place: place, path: check.path, arrival: check.arrival, via: check.from, now: now)
     }
-    // Who waited for its tracks hears that there are none.
-    for case .relayWanted(let track, let worker) in record.held ?? [] { post(.trackEnded(track), to: worker) }
+    guard !wasAdopted, peers.key(place) == key, routing.isAdopted(place), key.home == index else { return }
+    handOn(place, to: check.from)
   }
 
-  /// Undoes what ties a peer to this worker's tables, apart from its own tracks.
-  /// - Parameter keepsPaths: others go on handing over what comes in on them.
-  private mutating func detach(_ slot: Int, keepsPaths: Bool = false) {
-    for sender in 0..<peers[record: slot].sources.count { unsubscribe(slot, sender: sender) }
-    for entry in peers[record: slot].paths { release(entry.path, slot: slot, isMoving: keepsPaths) }
+  /// Gives a peer of this home, which is here, to another worker; those here who get its tracks get them relayed from
+  /// there. In the middle of a handshake it stays: it has no state that could be taken out.
+  mutating func handOn(_ place: Int, to worker: Int) {
+    guard let state = peers.pointer(place).pointee.encode() else { return }
+    for slot in 0..<feeds.slotCount(at: place) { unsubscribe(place, slot: slot) }
+    guard var peer = routing.handOn(place, state: state, to: worker) else { return }
+    peer.relays = feeds.handOn(place, to: worker)
+    feeds.leave(place)
+    peers.remove(place)
+    routing.post(.adopted(peer), to: worker)
+  }
+
+  /// A peer has come to the worker that is to have it.
+  mutating func adopt(_ moved: AdoptedPeer, now: Instant) {
+    for entry in moved.paths { routing.pending.end(entry.path) }
+    guard !peers.isFull, let peer = try? Peer.decode(moved.state) else {
+      routing.refuse(moved)
+      // Consumers here wait for its tracks in vain; other workers hear it when they ask.
+      for feed in feeds.table.indices(of: moved.key) { end(feed) }
+      return refuse(moved.key)
+    }
+    let place = peers.insert(peer, key: moved.key)
+    routing.adopt(moved, at: place)
+    linkTracks(place)
+    resumeSlots(place, now: now)
+    settle(place, now: now)
+    guard peers.key(place) == moved.key else { return }
+    for entry in moved.paths {
+      // Its home's claim was for this very peer.
+      claim(entry.path, place: place, via: entry.via, former: entry.isShared ? nil : moved.key.home)
+    }
+    for (track, workers) in moved.relays {
+      for other in SetBits(workers) { startRelay(track, to: other) }
+    }
   }
 
   // MARK: - State out and in
-
-  /// Takes a peer out as bytes; nothing of it is left here but the fan-outs of its tracks, without source.
-  /// - Parameter keepsPaths: its paths are another worker's from now on, which will say so.
-  /// - Returns: nil, with nothing changed, in the middle of a handshake.
-  mutating func takeOut(_ slot: Int, keepsPaths: Bool = false) -> (state: [UInt8], record: PeerRecord)? {
-    guard let state = peers.pointer(slot).pointee.encode() else { return nil }
-    let record = peers[record: slot]
-    // Its tracks stay its own until then, also one that it shows itself.
-    detach(slot, keepsPaths: keepsPaths)
-    for fanout in record.tracks where fanout >= 0 { fanouts.pointer(Int(fanout)).pointee.publisher = -1 }
-    timers.remove(slot)
-    for ufrag in record.ufrags { fragments[ufrag] = nil }
-    peers.remove(slot)
-    return (state, record)
-  }
-
-  /// Puts a peer back from its bytes.
-  /// - Returns: its slot; nil for bytes that are no peer's, or when there is no place.
-  mutating func putIn(_ state: [UInt8], key: PeerKey, ufrags: [UfragKey], now: Instant) -> Int? {
-    guard !peers.isFull, let peer = try? Peer.decode(state) else { return nil }
-    let slot = peers.insert(peer, PeerRecord(key: key, ufrags: ufrags))
-    for ufrag in ufrags { fragments[ufrag] = key }
-    linkTracks(slot)
-    for sender in 0..<peers.pointer(slot).pointee.slotCount {
-      guard let kind = peers.pointer(slot).pointee.kind(ofSlot: sender),
-        let track = peers.pointer(slot).pointee.source(ofSlot: sender)
-      else { continue }
-      if let fanout = fanout(for: track, kind: kind) {
-        subscribe(slot, sender: sender, fanout: fanout)
-        if let clock = fanouts.pointer(fanout).pointee.clock {
-          peers.pointer(slot).pointee.setClock(slot: sender, clock)
-        }
-        if peers.pointer(slot).pointee.needsKeyFrame(slot: sender) { wishKeyFrame(fanout, now: now) }
-      } else {
-        _ = peers.pointer(slot).pointee.setSource(slot: sender, nil, clock: nil)
-      }
-    }
-    settle(slot, now: now)
-    return slot
-  }
 
   /// Replaces a peer by one rebuilt from its bytes, the old one freed first: what a simulation does in
   /// mid-conference to show that nothing of a peer lives outside of them.
   /// - Returns: false, with nothing changed, in the middle of a handshake or if the peer isn't here.
   public mutating func rebuild(_ key: PeerKey, now: Instant) -> Bool {
-    guard let slot = peers.find(key) else { return false }
-    // Packets kept for others' requests are the track's, not the peer's: without a consumer for this moment its
-    // fan-out stays.
-    let sources = peers[record: slot].sources.filter { $0 >= 0 }
-    keepsUnused = true
-    let taken = takeOut(slot)
-    guard let out = taken else {
-      keepsUnused = false
-      return false
-    }
-    guard let rebuilt = putIn(out.state, key: key, ufrags: out.record.ufrags, now: now) else {
+    guard let place = peers.find(key), let state = peers.pointer(place).pointee.encode() else { return false }
+    guard peers.replace(place, from: state) else {
       preconditionFailure("state of peer \(key) does not read back")
     }
-    keepsUnused = false
-    for fanout in sources { dropIfUnused(Int(fanout)) }
-    peers[record: rebuilt].isAdopted = out.record.isAdopted
-    peers[record: rebuilt].strayDatagrams = out.record.strayDatagrams
-    peers[record: rebuilt].straySource = out.record.straySource
-    peers[record: rebuilt].strayWorker = out.record.strayWorker
-    peers[record: rebuilt].expectedSince = out.record.expectedSince
-    peers[record: rebuilt].followedAt = out.record.followedAt
-    for entry in out.record.paths {
-      own(entry.path, slot: rebuilt, via: entry.via)
-    }
+    resumePeer(place, now: now)
+    settle(place, now: now)
     return true
+  }
+
+  /// What a peer doesn't know by its bytes: which feeds its tracks are, and where those of its slots stand.
+  mutating func resumePeer(_ place: Int, now: Instant) {
+    for feed in feeds.feedsOfTracks(at: place) {
+      peers.pointer(place).pointee.setTag(
+        receiver: Int(feeds.pointer(feed).pointee.key.index), feed)
+    }
+    for slot in 0..<feeds.slotCount(at: place) {
+      guard let feed = feeds.feed(ofSlot: slot, at: place) else { continue }
+      resume(place, slot: slot, feed: feed, now: now)
+    }
   }
 }

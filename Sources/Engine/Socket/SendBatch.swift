@@ -1,7 +1,7 @@
 internal import CSystem
 internal import Glibc
 internal import Model
-internal import Peer
+internal import Transport
 
 /// Turns an outbox into as few system calls as it allows.
 ///
@@ -163,7 +163,7 @@ struct SendBatch: ~Copyable {
     Int32(sockets.all.firstIndex { $0.value.carries(local) } ?? -1)
   }
 
-  /// Paths in here were validated, so nobody chooses them to collide.
+  /// Paths in here were validated, so they can't be chosen to collide.
   private static func hash(_ path: NetworkPath) -> Int {
     var hash = path.remote.high ^ path.remote.low &* 0x9E37_79B9_7F4A_7C15
     hash = (hash ^ UInt64(path.remote.port)) &* 0xBF58_476D_1CE4_E5B9

@@ -70,7 +70,7 @@ package struct UDPSocket: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// Sends one datagram, for whoever sends few.
+  /// Sends one datagram, where few are sent.
   /// - Returns: false for what the kernel does not take now.
   @discardableResult
   package func send(_ bytes: UnsafeRawBufferPointer, to remote: SocketAddress) -> Bool {

@@ -3,7 +3,9 @@ internal import Crypto
 internal import Glibc
 internal import Model
 internal import Peer
+internal import Polling
 internal import Synchronization
+internal import Transport
 
 /// One worker's thread: pinned to a processor, it owns its sockets and core and does nothing but turn the loop
 /// receive → process → send.
@@ -25,6 +27,8 @@ final class WorkerThread: Sendable {
   private static let outboxSize = 1_024
   /// Of niceness; ten give a worker nine tenths of a processor that it shares with one other thread.
   private static let stepsAhead: Int32 = 10
+  private static let socketID: UInt64 = 0
+  private static let wakeupID: UInt64 = 1
 
   private let start: Start
   private let sockets: WorkerSockets
@@ -37,7 +41,16 @@ final class WorkerThread: Sendable {
     self.start = start
     self.sockets = sockets
     self.wakeup = wakeup
-    poller = try Poller(sockets: sockets.descriptors, wakeup: wakeup)
+    guard let poller = Poller(capacity: sockets.descriptors.count + 1) else {
+      throw SocketError("epoll_create1")
+    }
+    self.poller = poller
+    guard self.poller.add(wakeup.descriptor, id: Self.wakeupID, .readable) else {
+      throw SocketError("epoll_ctl")
+    }
+    for descriptor in sockets.descriptors {
+      guard self.poller.add(descriptor, id: Self.socketID, .readable) else { throw SocketError("epoll_ctl") }
+    }
   }
 
   func run() throws(SocketError) {
@@ -79,7 +92,7 @@ final class WorkerThread: Sendable {
     core.niceness = niceness
     var batch = ReceiveBatch(capacity: Self.batch)
     while !stopping.load(ordering: .relaxed) {
-      let ready = poller.wait(until: core.deadline, clock: start.clock)
+      let ready = wait(until: core.deadline)
       if ready.woken { core.takeMessages(now: start.clock.now) }
       if ready.socket {
         for socket in sockets.all { receive(&batch, from: socket, into: &core, send) }
@@ -89,6 +102,22 @@ final class WorkerThread: Sendable {
       core.sending = sender.pointee.statistics
       core.finishBatch()
     }
+  }
+
+  /// Waits until a datagram is there, another thread woke us, or `deadline` has come.
+  private func wait(until deadline: Instant) -> (socket: Bool, woken: Bool) {
+    // Only a deadline that may come is worth a look at the clock.
+    let now = deadline == .never ? Instant(nanoseconds: 0) : start.clock.now
+    var ready = (socket: false, woken: false)
+    for index in 0..<poller.wait(until: deadline, now: now) {
+      if poller[index].id == Self.wakeupID {
+        wakeup.clear()
+        ready.woken = true
+      } else {
+        ready.socket = true
+      }
+    }
+    return ready
   }
 
   /// Takes what waits, at most a few batches before timers and messages get their turn.

@@ -1,6 +1,8 @@
 internal import Engine
 internal import ICE
+internal import Media
 internal import Peer
+internal import Transport
 
 /// What the media workers count, as metrics. Each table names every counter of its kind once; a test holds them
 /// to that.
@@ -18,31 +20,34 @@ enum WorkerMetrics {
   }
 
   static let peer: [Row<PeerCounters>] = [
-    Row(\.packetsReceived, "roost_received_packets_total", "Media packets (SRTP and SRTCP) from peers."),
-    Row(\.bytesReceived, "roost_received_bytes_total", "Their bytes."),
     Row(
-      \.packetsSent, "roost_sent_packets_total",
+      \.transport.packetsReceived, "roost_received_packets_total",
+      "Media packets (SRTP and SRTCP) from peers."),
+    Row(\.transport.bytesReceived, "roost_received_bytes_total", "Their bytes."),
+    Row(
+      \.transport.packetsSent, "roost_sent_packets_total",
       "Media packets (SRTP) for peers, retransmissions by RTX among them."),
-    Row(\.bytesSent, "roost_sent_bytes_total", "Their bytes."),
+    Row(\.transport.bytesSent, "roost_sent_bytes_total", "Their bytes."),
     Row(
-      \.retransmissionsSent, "roost_sent_retransmissions_total",
+      \.media.retransmissionsSent, "roost_sent_retransmissions_total",
       "Packets retransmitted to subscribers on request."),
     Row(
-      \.retransmissionsReceived, "roost_received_retransmissions_total",
+      \.media.retransmissionsReceived, "roost_received_retransmissions_total",
       "Packets retransmitted by publishers on request."),
     Row(
-      \.keyFrameRequestsSent, "roost_sent_key_frame_requests_total",
+      \.media.keyFrameRequestsSent, "roost_sent_key_frame_requests_total",
       "Key frames requested from publishers (PLI)."),
     Row(
-      \.nackedPackets, "roost_received_nacked_packets_total",
+      \.media.nackedPackets, "roost_received_nacked_packets_total",
       "Packets that subscribers reported missing (NACK)."),
     Row(
-      \.feedbackSent, "roost_sent_rtcp_packets_total", "RTCP packets for peers: reports, requests, feedback."),
+      \.transport.feedbackSent, "roost_sent_rtcp_packets_total",
+      "RTCP packets for peers: reports, requests, feedback."),
     Row(
-      \.keyFrameWishes, "roost_received_key_frame_requests_total",
+      \.media.keyFrameRequestsReceived, "roost_received_key_frame_requests_total",
       "Key frames requested by subscribers (PLI, FIR)."),
     Row(
-      \.pathsAbandoned, "roost_abandoned_paths_total",
+      \.transport.pathsAbandoned, "roost_abandoned_paths_total",
       "Addresses given up because they didn't answer the server's check."),
   ]
 
@@ -55,13 +60,14 @@ enum WorkerMetrics {
       \.adopted, "roost_peers_adopted_total",
       "Peers adopted by the worker whose socket got their first valid check."),
     Row(
-      \.moved, "roost_peers_moved_total",
-      "Peers that moved later to the worker whose socket gets their datagrams."),
-    Row(
       \.handedOver, "roost_handed_over_datagrams_total",
       "Datagrams passed on to the worker that has the peer."),
     Row(
       \.takenOver, "roost_taken_over_datagrams_total", "Datagrams that another worker passed on to this one."),
+    Row(\.iceRestarts, "roost_ice_restarts_total", "ICE restarts."),
+  ]
+
+  static let relaying: [Row<TrackCounters>] = [
     Row(\.relayed, "roost_relayed_packets_total", "Packets of tracks passed to other workers."),
     Row(
       \.relayReceived, "roost_relay_received_packets_total", "Packets of tracks received from other workers."),
@@ -71,16 +77,16 @@ enum WorkerMetrics {
     Row(
       \.pictureReplays, "roost_pictures_replayed_total",
       "Subscribers that started with a key frame from the history."),
-    Row(\.iceRestarts, "roost_ice_restarts_total", "ICE restarts."),
   ]
 
   /// Datagrams that no peer got, by the reason: one family.
-  static let datagramDrops: [(path: any KeyPath<RoutingCounters, UInt64> & Sendable, reason: String)] = [
-    (\.unreadable, "unreadable"), (\.noProtocol, "noProtocol"), (\.unknownPath, "unknownPath"),
-    (\.unknownFragment, "unknownFragment"), (\.checksRepeated, "checksRepeated"),
-    (\.checksOfOnePeer, "checksOfOnePeer"), (\.checksDropped, "checksDropped"),
-    (\.handoverDropped, "handoverFull"), (\.relayDropped, "relayFull"), (\.pathTableFull, "pathTableFull"),
-    (\.messagesDropped, "messagesFull"),
+  static let datagramDrops: [(path: any KeyPath<WorkerReport, UInt64> & Sendable, reason: String)] = [
+    (\.routing.unreadable, "unreadable"), (\.routing.noProtocol, "noProtocol"),
+    (\.routing.unknownPath, "unknownPath"), (\.routing.unknownFragment, "unknownFragment"),
+    (\.routing.checksRepeated, "checksRepeated"), (\.routing.checksOfOnePeer, "checksOfOnePeer"),
+    (\.routing.checksDropped, "checksDropped"), (\.routing.handoverDropped, "handoverFull"),
+    (\.relaying.relayDropped, "relayFull"), (\.relaying.sinkDropped, "sinkFull"),
+    (\.routing.pathTableFull, "pathTableFull"), (\.routing.messagesDropped, "messagesFull"),
   ]
 
   static let sending: [Row<SendStatistics>] = [
@@ -111,14 +117,13 @@ enum WorkerMetrics {
     (\.homeRecords, "roost_home_records", "Peers whose home is a worker, wherever they are now."),
     (\.fragments, "roost_ice_fragments", "ICE user name fragments that a worker answers to."),
     (\.pendingChecks, "roost_pending_checks", "Connectivity checks whose home has not answered yet."),
-    (\.pairs, "roost_ice_pairs", "Addresses that peers were heard from, proven or not."),
+    (\.transports.pairs, "roost_ice_pairs", "Addresses that peers were heard from, proven or not."),
     (\.consumers, "roost_track_consumers", "Slots of subscribers that tracks are given to."),
-    (\.streams, "roost_received_streams", "SSRCs of publishers that are mapped to tracks."),
+    (\.transports.streams, "roost_received_streams", "SSRCs of publishers that are mapped to tracks."),
     (
-      \.authenticatedStreams, "roost_authenticated_streams",
+      \.transports.authenticatedStreams, "roost_authenticated_streams",
       "SSRCs of which peers sent authenticated packets recently, mapped or not."
     ),
-    (\.movesUnderWay, "roost_peer_moves", "Peers that are on their way from one worker to another."),
   ]
 
   /// - Parameter reports: by worker; nil for one that did not answer.
@@ -143,6 +148,7 @@ enum WorkerMetrics {
       })
     write(peer, of: answered.map { ($0, $1.counters) }, to: &exposition)
     write(routing, of: answered.map { ($0, $1.routing) }, to: &exposition)
+    write(relaying, of: answered.map { ($0, $1.relaying) }, to: &exposition)
     write(sending, of: answered.map { ($0, $1.sending) }, to: &exposition)
     writeDrops(answered, to: &exposition)
   }
@@ -174,7 +180,7 @@ enum WorkerMetrics {
       "Datagrams that reached no peer or were lost between workers.",
       workers.flatMap { worker, report in
         datagramDrops.map {
-          .init(report.routing[keyPath: $0.path], ("worker", worker), ("reason", $0.reason))
+          .init(report[keyPath: $0.path], ("worker", worker), ("reason", $0.reason))
         }
       })
     exposition.family(

@@ -1,4 +1,5 @@
 internal import Model
+internal import Polling
 
 /// One TCP connection with what belongs to it; only the server's thread touches it.
 ///

@@ -1,4 +1,5 @@
 internal import Model
+internal import Polling
 
 /// What the loop does for tunnels: waits for their two descriptors, and lets go of those that are over.
 extension ServerLoop {

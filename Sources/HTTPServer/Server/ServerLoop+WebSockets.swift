@@ -1,6 +1,7 @@
 internal import CMicroHTTPD
 internal import Glibc
 internal import Model
+internal import Polling
 
 /// Upgraded connections: libmicrohttpd writes the 101 and hands over the socket, which the loop then watches
 /// itself.

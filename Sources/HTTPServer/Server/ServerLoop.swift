@@ -1,6 +1,7 @@
 internal import Crypto
 internal import Glibc
 internal import Model
+internal import Polling
 
 /// The server's thread. libmicrohttpd reads and writes HTTP, wslay the frames of what became a WebSocket; the loop
 /// accepts, waits, keeps the deadlines and stands between them and the handler's tasks, which reach it through the
@@ -8,7 +9,7 @@ internal import Model
 final class ServerLoop {
   let limits: HTTPLimits
   let handler: any HTTPHandler
-  let mailbox: Mailbox
+  let mailbox: CommandBox
   let poller: Poller
   var connections = ConnectionTable()
   var counters = HTTPCounters()
@@ -41,12 +42,13 @@ final class ServerLoop {
   private static let daemonID = UInt64.max
   /// Between two turns of libmicrohttpd in which nothing came of the first.
   private static let idleTurn = Duration.milliseconds(2)
+  private static let longestWait = Duration.seconds(60)
   /// A sweep looks at every connection, so that many deadlines are met in one.
   private static let sweepInterval = Duration.milliseconds(20)
 
   /// - Parameter listening: sockets that are listening already; the loop owns them from the end of `init` on.
   init(
-    limits: HTTPLimits, handler: any HTTPHandler, mailbox: Mailbox, listening: [Int32], tls: TLSContext?
+    limits: HTTPLimits, handler: any HTTPHandler, mailbox: CommandBox, listening: [Int32], tls: TLSContext?
   ) throws(HTTPServerError) {
     guard let poller = Poller() else { throw .cannotStart(step: "epoll_create1", errno: errno) }
     self.poller = poller
@@ -78,9 +80,10 @@ final class ServerLoop {
   /// Runs until stopped.
   func run() {
     while !aborted && !(draining && connections.isEmpty && tunnels.isEmpty) {
-      let events = poller.wait(until: min(daemonDeadline, nextSweep), now: Clocks.now())
+      let count = poller.wait(
+        until: min(daemonDeadline, nextSweep), now: Clocks.now(), atMost: Self.longestWait)
       var daemonIsReady = false
-      for event in events {
+      for event in (0..<count).map({ poller[$0] }) {
         if event.id == Self.daemonID {
           daemonIsReady = true
         } else if event.id == Self.mailboxID {

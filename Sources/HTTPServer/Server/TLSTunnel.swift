@@ -1,6 +1,7 @@
 internal import Crypto
 internal import Glibc
 internal import Model
+internal import Polling
 
 /// Stands between a client that speaks TLS and the part of the server that knows nothing of it: ciphertext on the
 /// client's socket, plaintext on one end of a socket pair, whose other end is served like any plain connection.

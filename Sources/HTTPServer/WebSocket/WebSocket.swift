@@ -9,7 +9,7 @@ public final class WebSocket: Sendable {
   public let messages: Messages
 
   let id: UInt64
-  private let mailbox: Mailbox
+  private let mailbox: CommandBox
   private let limits: HTTPLimits
   private let received: AsyncStream<String>.Continuation
   private let traffic: Traffic
@@ -18,7 +18,7 @@ public final class WebSocket: Sendable {
   /// closed by us alone.
   public var heardClose: Bool { traffic.state.withLock { $0.heardClose } }
 
-  init(id: UInt64, remote: SocketAddress, limits: HTTPLimits, greets: Bool, mailbox: Mailbox) {
+  init(id: UInt64, remote: SocketAddress, limits: HTTPLimits, greets: Bool, mailbox: CommandBox) {
     traffic = Traffic(greets: greets)
     self.id = id
     self.remote = remote

@@ -1,6 +1,7 @@
 internal import CWslay
 internal import Glibc
 package import Model
+internal import Polling
 
 /// A WebSocket on the server's side of it: wslay reads and makes the frames (RFC 6455 §5), this holds the socket,
 /// the messages that wait, and the deadlines.

@@ -70,7 +70,7 @@ public struct ArrivalPace: Sendable {
         for index in 1..<count { points[index &- 1] = points[index] }
         count &-= 1
       }
-      // After a silence, or with a clock that was set, all begins anew.
+      // After a silence, or with a clock that was set, all begins again.
       if count > 0 {
         let moved = Int32(bitPattern: least.transit &- points[count &- 1].transit).magnitude
         if UInt64(moved) > UInt64(rate) * UInt64(Self.jump) { count = 0 }

@@ -8,7 +8,7 @@ public import Model
 ///
 /// A report from before the last one that lies on the line came late or twice and says nothing new. One that fits
 /// no clock is only believed when the next one follows from it: that is a clock that was set or a source that
-/// started over, and the line begins anew with the two.
+/// started over, and the line begins again with the two.
 public struct ReportLine: Sendable {
   private struct Report: BitwiseCopyable {
     var ntp: UInt64 = 0
@@ -36,7 +36,7 @@ public struct ReportLine: Sendable {
   /// Fits no clock that was known when it came.
   private var doubt: Report?
   /// How much faster than the codec's the clock ran before its codec changed, as a fraction.
-  private var told: Double?
+  private var given: Double?
   /// When the last report of the line came.
   public private(set) var arrival = Instant.never
 
@@ -50,7 +50,7 @@ public struct ReportLine: Sendable {
   ///   - pace: as `line` has it of the old clock, as a fraction.
   public mutating func restart(_ ntp: NTPTime, _ timestamp: UInt32, pace: Double, arrival now: Instant) {
     begin(Report(ntp: ntp.rawValue, timestamp: timestamp), now)
-    told = max(-Self.offRate, min(pace, Self.offRate))
+    given = max(-Self.offRate, min(pace, Self.offRate))
   }
 
   /// Takes a report into account.
@@ -90,13 +90,13 @@ public struct ReportLine: Sendable {
     guard count > 0, rate > 0 else { return nil }
     let last = reports[count &- 1]
     let isMeasured = Self.difference(reports[0], last, rate).span >= Self.knownSpan
-    let (slope, offset) = isMeasured ? fit(rate) : (pace ?? told ?? 0, 0)
+    let (slope, offset) = isMeasured ? fit(rate) : (pace ?? given ?? 0, 0)
     let hertz = Double(rate)
     return (
       NTPTime(rawValue: last.ntp),
       last.timestamp &+ UInt32(truncatingIfNeeded: Int64((offset * hertz).rounded())),
       UInt32(clamping: Int64((hertz * (1 + slope)).rounded())),
-      isMeasured || pace != nil || told != nil
+      isMeasured || pace != nil || given != nil
     )
   }
 
@@ -143,7 +143,7 @@ public struct ReportLine: Sendable {
   /// About the last report: how much faster than the codec's the clock runs, as a fraction, and how many seconds the
   /// line is ahead of the last report.
   private func fit(_ rate: UInt32) -> (slope: Double, offset: Double) {
-    guard count > 1 else { return (told ?? 0, 0) }
+    guard count > 1 else { return (given ?? 0, 0) }
     let last = reports[count &- 1]
     var points = FittedLine()
     for index in 0..<count {
@@ -169,8 +169,8 @@ public struct ReportLine: Sendable {
     writer.write(doubt != nil)
     writer.write(doubt?.ntp ?? 0)
     writer.write(doubt?.timestamp ?? 0)
-    writer.write(told != nil)
-    writer.write((told ?? 0).bitPattern)
+    writer.write(given != nil)
+    writer.write((given ?? 0).bitPattern)
     writer.write(arrival)
   }
 
@@ -182,10 +182,10 @@ public struct ReportLine: Sendable {
     let doubted = try reader.bool()
     let report = Report(ntp: try reader.integer(), timestamp: try reader.integer())
     doubt = doubted ? report : nil
-    let isTold = try reader.bool()
+    let isGiven = try reader.bool()
     let pace = Double(bitPattern: try reader.integer())
     guard pace.magnitude <= Self.offRate else { throw .invalid(field: "clock's pace", offset: reader.offset) }
-    told = isTold ? pace : nil
+    given = isGiven ? pace : nil
     arrival = try reader.instant()
   }
 }

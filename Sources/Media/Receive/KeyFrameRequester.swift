@@ -1,7 +1,7 @@
 public import Model
 
-/// Asks a publisher for key frames (RFC 4585 §6.3.1), at most once an interval however many subscribers wish
-/// for one, and again as long as none came.
+/// Asks a publisher for key frames (RFC 4585 §6.3.1), at most once an interval however many subscribers need
+/// one, and again as long as none came.
 public struct KeyFrameRequester: Sendable {
   /// A key frame costs a publisher many times an ordinary one.
   public static let interval = Duration.seconds(1)
@@ -18,13 +18,13 @@ public struct KeyFrameRequester: Sendable {
   @inlinable @inline(__always)
   public var deadline: Instant { wanted ? lastAsked + Self.interval : .never }
 
-  /// Whether a wish would be passed on at once.
+  /// Whether a request would be passed on at once.
   public func mayAsk(now: Instant) -> Bool { now >= lastAsked + Self.interval }
 
-  /// Somebody needs a key frame.
-  public mutating func wish() { wanted = true }
+  /// A subscriber needs a key frame.
+  public mutating func request() { wanted = true }
 
-  /// What was asked for went where nobody is: it may be asked again at once.
+  /// What was asked for went where the publisher is no more: it may be asked again at once.
   public mutating func lost() { if wanted { lastAsked = Self.never } }
 
   /// The first packet of a key frame came.

@@ -6,7 +6,7 @@ public struct ReceptionStatistics: Sendable {
   /// A.1's bounds: a jump beyond them is a source that started over, once a second packet confirms it.
   @usableFromInline static var maxDropout: Int64 { 3_000 }
   @usableFromInline static var maxMisorder: Int64 { 1_000 }
-  /// Sequence numbers that are told apart from duplicates.
+  /// Sequence numbers that can be distinguished from duplicates.
   @usableFromInline static var windowSize: Int64 { 1_024 }
 
   public enum Arrival: Equatable, Sendable {

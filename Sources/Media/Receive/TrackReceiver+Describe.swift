@@ -52,7 +52,7 @@ extension TrackReceiver {
       if units.startsKeyFrame { info.flags.insert(.keyFrame) }
     case .red:
       guard let blocks = try? REDPayload(payload),
-        let format = CodecFormat(rawValue: formats[Int(blocks.payloadType)]), format.codec != .red
+        let format = formats[blocks.payloadType], format.codec != .red
       else { return false }
       info.primaryFormat = format
       info.primaryOffset = UInt16(truncatingIfNeeded: blocks.primaryOffset)

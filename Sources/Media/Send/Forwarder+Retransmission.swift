@@ -6,7 +6,7 @@ public struct RetransmissionRequest: BitwiseCopyable, Sendable {
   public var outgoing: Int64
   /// In the source's history.
   public var source: Int64
-  var anchor: Forwarder.Anchor
+  var anchor: Anchor
   var now: Instant
 }
 
@@ -19,8 +19,9 @@ extension Forwarder {
   public mutating func retransmission(
     of sequence: UInt16, now: Instant, roundTrip: Duration
   ) -> RetransmissionRequest? {
-    let outgoing = highest &+ Int64(Int16(bitPattern: sequence &- UInt16(truncatingIfNeeded: highest)))
-    guard hasSent, outgoing <= highest, let anchor = anchor(ofOutgoing: outgoing),
+    let outgoing =
+      position.highest &+ Int64(Int16(bitPattern: sequence &- UInt16(truncatingIfNeeded: position.highest)))
+    guard position.hasSent, outgoing <= position.highest, let anchor = anchor(ofOutgoing: outgoing),
       retransmissions.allow(outgoing, now: now, roundTrip: roundTrip)
     else {
       counters.notRetransmitted &+= 1
@@ -38,7 +39,7 @@ extension Forwarder {
     into buffer: UnsafeMutableRawBufferPointer
   ) -> OutgoingPacket? {
     let format = outgoingFormat(info)
-    let payloadType = rtxPayloadTypes[Int(format.rawValue)]
+    let payloadType = formats.rtxPayloadTypes[Int(format.rawValue)]
     guard payloadType != 255, let rtxSSRC,
       let written = write(
         packet, info, format: format, anchor: request.anchor, payloadType: payloadType,
@@ -57,7 +58,7 @@ extension Forwarder {
 
   /// The anchor under which a packet went out, if it came from the present source.
   private func anchor(ofOutgoing sequence: Int64) -> Anchor? {
-    for index in 0..<anchorCount where anchors[index].outgoing <= sequence {
+    for index in 0..<anchors.count where anchors[index].outgoing <= sequence {
       #if PLANTED_DEFECTS
         if PlantedDefect.isOn(.nackOtherSource) { return anchors[index] }
       #endif

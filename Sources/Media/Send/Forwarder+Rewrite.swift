@@ -10,29 +10,37 @@ public struct OutgoingPacket: BitwiseCopyable, Sendable {
   public var size: Int
 }
 
+/// What `Forwarder.select` found out about a packet that is to be sent.
+public struct Selection: BitwiseCopyable, Sendable {
+  /// Whether the source is joined to the stream at this packet.
+  enum Join: UInt8, BitwiseCopyable {
+    case none
+    /// It is another, or it started over.
+    case begins
+    /// It is the same and far ahead of the stream.
+    case again
+  }
+
+  let format: CodecFormat
+  let payloadType: UInt8
+  let join: Join
+}
+
 extension Forwarder {
-  /// Writes the packet as this subscriber gets it.
-  /// - Parameters:
-  ///   - packet: of the source, in plain text.
-  ///   - buffer: room for the packet and 64 bytes more; nothing is written beyond it.
-  /// - Returns: nil when it is left out (counted).
-  public mutating func rewrite(
-    _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, into buffer: UnsafeMutableRawBufferPointer,
-    epoch: Epoch
-  ) -> OutgoingPacket? {
+  /// Decides whether the subscriber gets a packet of its source.
+  /// - Returns: what `depart` needs; nil when it is left out (counted).
+  public mutating func select(_ info: PacketInfo) -> Selection? {
     let format = outgoingFormat(info)
-    let payloadType = payloadTypes[Int(format.rawValue)]
+    let payloadType = formats.payloadTypes[Int(format.rawValue)]
     guard payloadType != 255 else {
       loseCodec(info)
       return nil
     }
-    if state != .flowing || anchorCount == 0 || anchors[0].generation != generation
-      || anchors[0].restart != info.restart
-    {
-      guard anchor(info, epoch: epoch) else {
-        counters.waiting &+= 1
-        return nil
-      }
+    // Not `continues`, which would be handed a copy of the whole value.
+    guard state == .flowing, anchors.count > 0, anchors[0].generation == generation,
+      anchors[0].restart == info.restart
+    else {
+      return mayBegin(info) ? Selection(format: format, payloadType: payloadType, join: .begins) : nil
     }
     guard info.extendedSequence >= anchors[0].source else {
       counters.late &+= 1
@@ -45,11 +53,35 @@ extension Forwarder {
     #else
       let runAhead = Self.runAhead
     #endif
-    if anchors[0].outgoing &+ (info.extendedSequence &- anchors[0].source) &- highest > runAhead {
-      guard rejoin(info, epoch: epoch) else {
-        counters.waiting &+= 1
-        return nil
-      }
+    if anchors[0].outgoing &+ (info.extendedSequence &- anchors[0].source) &- position.highest > runAhead {
+      return mayBegin(info) ? Selection(format: format, payloadType: payloadType, join: .again) : nil
+    }
+    return Selection(format: format, payloadType: payloadType, join: .none)
+  }
+
+  /// Whether the stream can begin, or go on from another source, at this packet.
+  @inline(never)
+  private mutating func mayBegin(_ info: PacketInfo) -> Bool {
+    guard kind == .video && !info.flags.contains(.keyFrame) else { return true }
+    state = .waitingForKeyFrame
+    counters.waiting &+= 1
+    return false
+  }
+
+  /// Gives a selected packet its number and writes it as this subscriber gets it.
+  /// - Parameters:
+  ///   - selection: of this very packet, with nothing else selected since.
+  ///   - packet: of the source, in plain text.
+  ///   - buffer: room for the packet and 64 bytes more; nothing is written beyond it.
+  /// - Returns: nil when it doesn't fit (counted).
+  public mutating func depart(
+    _ selection: Selection, _ packet: UnsafeRawBufferPointer, _ info: PacketInfo,
+    into buffer: UnsafeMutableRawBufferPointer, epoch: Epoch
+  ) -> OutgoingPacket? {
+    switch selection.join {
+    case .none: break
+    case .begins: anchor(info, epoch: epoch)
+    case .again: rejoin(info, epoch: epoch)
     }
     let anchor = anchors[0]
     #if PLANTED_DEFECTS
@@ -60,43 +92,16 @@ extension Forwarder {
     #endif
     guard
       let written = write(
-        packet, info, format: format, anchor: anchor, payloadType: payloadType, sequence: sequence,
-        ssrc: ssrc,
-        originalSequence: nil, at: info.arrival, into: buffer)
+        packet, info, format: selection.format, anchor: anchor, payloadType: selection.payloadType,
+        sequence: sequence, ssrc: ssrc, originalSequence: nil, at: info.arrival, into: buffer)
     else {
       counters.unwritable &+= 1
-      hasUnwritable = true
       return nil
     }
     #if PLANTED_DEFECTS
-      if PlantedDefect.isOn(.lateIsHighest) { highest = sequence - 1 }
+      if PlantedDefect.isOn(.lateIsHighest) { position.highest = sequence - 1 }
     #endif
-    if sequence > highest || !hasSent {
-      highest = sequence
-      // The latest, not the last: where a source's timestamps step back, the next source's still go on from the
-      // highest, because receivers drop what is older than what they have played.
-      let timestamp = info.timestamp &+ anchor.timestamp
-      if Int32(bitPattern: timestamp &- lastTimestamp) > 0 || !hasSent {
-        lastTimestamp = timestamp
-        lastArrival = info.arrival
-      }
-      #if PLANTED_DEFECTS
-        if PlantedDefect.isOn(.lastNotLatest) { (lastTimestamp, lastArrival) = (timestamp, info.arrival) }
-      #endif
-      if info.pictureIDOffset != 0 {
-        // As the subscriber saw it, so that a source with ids of the other width goes on from there.
-        let mask: UInt16 = info.flags.contains(.longPictureID) ? 0x7FFF : 0x7F
-        lastPictureID = (info.pictureID &+ anchor.pictureID) & mask
-        #if PLANTED_DEFECTS
-          if PlantedDefect.isOn(.pictureIdWidth) { lastPictureID = info.pictureID &+ anchor.pictureID }
-        #endif
-      }
-      if info.tl0PictureIndexOffset != 0 {
-        lastTL0PictureIndex = info.tl0PictureIndex &+ anchor.tl0PictureIndex
-      }
-      if info.carried.descriptorOffset != 0 { lastFrameNumber = info.frameNumber &+ anchor.frameNumber }
-      hasSent = true
-    }
+    if sequence > position.highest || !position.hasSent { noteHighest(sequence, info, anchor) }
     counters.packets &+= 1
     #if PLANTED_DEFECTS
       reports.sent(
@@ -107,18 +112,42 @@ extension Forwarder {
     return written
   }
 
-  /// Whether a packet was left out for its size since this was asked last.
-  @inline(never)
-  public mutating func takeUnwritable() -> Bool {
-    defer { hasUnwritable = false }
-    return hasUnwritable
+  /// What the next source goes on from.
+  @inline(__always)
+  private mutating func noteHighest(_ sequence: Int64, _ info: PacketInfo, _ anchor: Anchor) {
+    position.highest = sequence
+    // The latest, not the last: where a source's timestamps step back, the next source's still go on from the
+    // highest, because receivers drop what is older than what they have played.
+    let timestamp = info.timestamp &+ anchor.timestamp
+    if Int32(bitPattern: timestamp &- position.timestamp) > 0 || !position.hasSent {
+      position.timestamp = timestamp
+      position.arrival = info.arrival
+    }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.lastNotLatest) {
+        (position.timestamp, position.arrival) = (timestamp, info.arrival)
+      }
+    #endif
+    if info.pictureIDOffset != 0 {
+      // As the subscriber saw it, so that a source with ids of the other width goes on from there.
+      let mask: UInt16 = info.flags.contains(.longPictureID) ? 0x7FFF : 0x7F
+      position.pictureID = (info.pictureID &+ anchor.pictureID) & mask
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.pictureIdWidth) { position.pictureID = info.pictureID &+ anchor.pictureID }
+      #endif
+    }
+    if info.tl0PictureIndexOffset != 0 {
+      position.tl0PictureIndex = info.tl0PictureIndex &+ anchor.tl0PictureIndex
+    }
+    if info.carried.descriptorOffset != 0 { position.frameNumber = info.frameNumber &+ anchor.frameNumber }
+    position.hasSent = true
   }
 
   /// The source goes on without the subscriber, who shall see no gap when it comes back.
   @inline(never)
   private mutating func loseCodec(_ info: PacketInfo) {
     // Overtaken by the packets of a codec that the subscriber has: the source is past it.
-    if state == .flowing, anchorCount > 0, anchors[0].generation == generation,
+    if state == .flowing, anchors.count > 0, anchors[0].generation == generation,
       anchors[0].restart == info.restart, info.extendedSequence < anchors[0].source
     {
       counters.late &+= 1
@@ -126,7 +155,7 @@ extension Forwarder {
     }
     counters.codecMissing &+= 1
     guard state != .withoutCodec else { return }
-    if state == .flowing, anchorCount > 0, anchors[0].generation == generation,
+    if state == .flowing, anchors.count > 0, anchors[0].generation == generation,
       anchors[0].restart == info.restart
     {
       noteSentClock()
@@ -141,56 +170,48 @@ extension Forwarder {
 
   /// The source is the same and far ahead of the stream: its numbers go on behind the last one sent.
   @inline(never)
-  private mutating func rejoin(_ info: PacketInfo, epoch: Epoch) -> Bool {
+  private mutating func rejoin(_ info: PacketInfo, epoch: Epoch) {
     let known = anchors[0]
-    guard anchor(info, epoch: epoch) else { return false }
+    anchor(info, epoch: epoch)
     // Its clock goes on as well, unless its timestamps have jumped.
-    let step = info.timestamp &+ known.timestamp &- lastTimestamp
+    let step = info.timestamp &+ known.timestamp &- position.timestamp
     if step &- 1 < 3_600 &* info.format.codec.clockRate { anchors[0].timestamp = known.timestamp }
-    return true
   }
 
   /// Joins the source to the stream at this packet.
-  /// - Returns: false when the stream can't begin here.
-  private mutating func anchor(_ info: PacketInfo, epoch: Epoch) -> Bool {
-    if kind == .video && !info.flags.contains(.keyFrame) {
-      state = .waitingForKeyFrame
-      return false
-    }
-    // Started over: what is known of its clock belongs to one of its two lives, so arrival must do.
-    if anchorCount > 0 && anchors[0].generation == generation { sentClock = nil }
+  @inline(never)
+  private mutating func anchor(_ info: PacketInfo, epoch: Epoch) {
+    // Started over: what is known of its clock belongs to one of its two incarnations, so arrival must do.
+    if anchors.count > 0 && anchors[0].generation == generation { clocks.sent = nil }
     var new = Anchor()
     new.source = info.extendedSequence
-    new.outgoing = highest &+ 1
+    new.outgoing = position.highest &+ 1
     #if PLANTED_DEFECTS
-      if PlantedDefect.isOn(.sequenceJump), hasSent { new.outgoing &+= 1 }
+      if PlantedDefect.isOn(.sequenceJump), position.hasSent { new.outgoing &+= 1 }
     #endif
     new.restart = info.restart
     new.generation = generation
     let rate = info.format.codec.clockRate
     new.timestamp = nextTimestamp(info, rate: rate, epoch: epoch) &- info.timestamp
-    if hasSent && rate != sentRate { reportsOwed = Self.reportsOfNewClock }
-    sentRate = rate
-    if hasSent {
-      new.pictureID = lastPictureID &+ 1 &- info.pictureID
-      new.tl0PictureIndex = lastTL0PictureIndex &+ 1 &- info.tl0PictureIndex
-      new.frameNumber = lastFrameNumber &+ 1 &- info.frameNumber
+    if position.hasSent && rate != clocks.rate { reportsOwed = Self.reportsOfNewClock }
+    clocks.rate = rate
+    if position.hasSent {
+      new.pictureID = position.pictureID &+ 1 &- info.pictureID
+      new.tl0PictureIndex = position.tl0PictureIndex &+ 1 &- info.tl0PictureIndex
+      new.frameNumber = position.frameNumber &+ 1 &- info.frameNumber
       #if PLANTED_DEFECTS
-        if PlantedDefect.isOn(.pictureIdRepeated) { new.pictureID = lastPictureID &- info.pictureID }
+        if PlantedDefect.isOn(.pictureIdRepeated) { new.pictureID = position.pictureID &- info.pictureID }
       #endif
     }
-    for index in (1..<4).reversed() { anchors[index] = anchors[index &- 1] }
-    anchors[0] = new
-    anchorCount = min(anchorCount &+ 1, 4)
+    anchors.push(new)
     heardSince = info.arrival
     counters.anchors &+= 1
     state = .flowing
-    return true
   }
 
   /// The stream's timestamp for the first packet of a source: as far behind the last one as the samples lie
   /// apart on the server's time line, at the rate that the stream had until then: receivers draw
-  /// one line through the reports of the last twenty seconds, whoever they were of, and it must go on without a step.
+  /// one line through the reports of the last twenty seconds, whichever source they were of, and it must go on without a step.
   ///
   /// A codec with another clock stays in the stream. RFC 7160 §4.1 would have it under another SSRC; but the SSRC is
   /// what the answer announced for the section, and browsers play under no other without a new offer. So timestamps
@@ -199,18 +220,21 @@ extension Forwarder {
   /// whatever the timestamps; its map from timestamps to wall time is a straight line through the last 20 sender
   /// reports, so that many follow each other soon (`reportsOfNewClock`).
   private func nextTimestamp(_ info: PacketInfo, rate: UInt32, epoch: Epoch) -> UInt32 {
-    guard hasSent else { return lastTimestamp }
+    guard position.hasSent else { return position.timestamp }
     let span: Int64
     // What is known of the new source's clock may be from before its codec changed.
-    if let clock, let sentClock, clock.isReported, sentClock.isReported, clock.rate == rate {
-      span = clock.ntp(at: info.timestamp).nanoseconds(since: sentClock.ntp(at: lastTimestamp))
+    if let clock = clocks.source, let sentClock = clocks.sent, clock.isReported, sentClock.isReported,
+      clock.rate == rate
+    {
+      span = clock.ntp(at: info.timestamp).nanoseconds(since: sentClock.ntp(at: position.timestamp))
     } else {
-      span = info.arrival.nanoseconds &- lastArrival.nanoseconds
+      span = info.arrival.nanoseconds &- position.arrival.nanoseconds
     }
     // Never backwards, and not beyond what a receiver takes for a jump of the clock.
     let bounded = max(1_000_000, min(span, 3_600_000_000_000))
-    let pace = sentClock.map { $0.isReported && $0.rate == sentRate ? $0.measured : sentRate } ?? sentRate
-    return lastTimestamp &+ UInt32(truncatingIfNeeded: max(1, ClockMapping.units(bounded, rate: pace)))
+    let pace =
+      clocks.sent.map { $0.isReported && $0.rate == clocks.rate ? $0.measured : clocks.rate } ?? clocks.rate
+    return position.timestamp &+ UInt32(truncatingIfNeeded: max(1, ClockMapping.units(bounded, rate: pace)))
   }
 
   /// Header, mapped extensions and payload; for a retransmission with the original sequence number between.
@@ -263,7 +287,8 @@ extension Forwarder {
     } else if format.rawValue != info.primaryFormat.rawValue {
       REDPayload.rewrite(
         UnsafeMutableRawBufferPointer(start: to + offset, count: payloadSize),
-        olderBlocks: Int(info.olderBlocks), payloadType: payloadTypes[Int(info.primaryFormat.rawValue)])
+        olderBlocks: Int(info.olderBlocks),
+        payloadType: formats.payloadTypes[Int(info.primaryFormat.rawValue)])
     }
     return OutgoingPacket(
       ssrc: ssrc, index: UInt64(bitPattern: sequence), headerSize: headerSize, size: offset &+ payloadSize)

@@ -83,7 +83,7 @@ extension Forwarder {
   /// by the clock's error would stay in the receivers' for twenty seconds.
   static let guessAfter = Duration.seconds(10)
   /// Whose packets don't come for so long, which no codec's pauses do, is cut off, and so are its reports: they are
-  /// waited for anew when it is heard again.
+  /// waited for once more when it is heard again.
   static let silence = Duration.seconds(2)
 
   /// Receivers that draw a line through their last reports (libwebrtc: 20) have none of another clock after as many.
@@ -94,12 +94,13 @@ extension Forwarder {
 
   /// The stream's sender report; nil before it sent something or while its clock isn't known well enough.
   public mutating func senderReport(now: Instant, epoch: Epoch) -> SenderReport? {
-    guard hasSent, let clock, state == .flowing, anchorCount > 0, anchors[0].generation == generation,
-      // Not told anew since the codec changed to one with another clock.
-      clock.rate == sentRate
+    guard position.hasSent, let clock = clocks.source, state == .flowing, anchors.count > 0,
+      anchors[0].generation == generation,
+      // Not known again since the codec changed to one with another clock.
+      clock.rate == clocks.rate
     else { return nil }
     let ntp = epoch.ntp(at: now)
-    if now - lastArrival >= Self.silence { heardSince = now }
+    if now - position.arrival >= Self.silence { heardSince = now }
     if !clock.isReported {
       let waited = min(
         ntp.nanoseconds(since: NTPTime(rawValue: clock.ntp)), now.nanoseconds &- heardSince.nanoseconds)
@@ -113,6 +114,6 @@ extension Forwarder {
 
   /// A report block about this stream came.
   public mutating func receiveReport(_ block: ReportBlock, now: Instant, epoch: Epoch) {
-    reports.receive(block, highest: highest, now: now, epoch: epoch)
+    reports.receive(block, highest: position.highest, now: now, epoch: epoch)
   }
 }

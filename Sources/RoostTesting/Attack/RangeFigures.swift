@@ -1,7 +1,9 @@
 internal import Engine
 internal import ICE
+internal import Media
 internal import Model
 internal import Peer
+internal import Transport
 
 /// What an operator sees of an attack, over both workers.
 extension AttackRange {
@@ -26,9 +28,9 @@ extension AttackRange {
         ("unknownPath", routing.unknownPath), ("unknownFragment", routing.unknownFragment),
         ("checksRepeated", routing.checksRepeated), ("checksOfOnePeer", routing.checksOfOnePeer),
         ("checksDropped", routing.checksDropped), ("handoverFull", routing.handoverDropped),
-        ("relayFull", routing.relayDropped), ("pathTableFull", routing.pathTableFull),
-        ("messagesFull", routing.messagesDropped), ("historyMissed", routing.historyMissed),
-        ("abandonedPaths", report.counters.pathsAbandoned),
+        ("relayFull", report.relaying.relayDropped), ("pathTableFull", routing.pathTableFull),
+        ("messagesFull", routing.messagesDropped), ("historyMissed", report.relaying.historyMissed),
+        ("abandonedPaths", report.counters.transport.pathsAbandoned),
       ] { counts[name, default: 0] += count }
     }
     return counts
@@ -50,8 +52,10 @@ extension AttackRange {
         ("peers", report.peers), ("connected", report.connectedPeers), ("tracks", report.tracks),
         ("audio", report.audioTracks), ("video", report.videoTracks), ("paths", report.paths),
         ("timers", report.timers), ("homes", report.homeRecords), ("fragments", report.fragments),
-        ("pendingChecks", report.pendingChecks), ("pairs", report.pairs), ("consumers", report.consumers),
-        ("streams", report.streams), ("authenticatedStreams", report.authenticatedStreams),
+        ("pendingChecks", report.pendingChecks), ("pairs", report.transports.pairs),
+        ("consumers", report.consumers),
+        ("streams", report.transports.streams),
+        ("authenticatedStreams", report.transports.authenticatedStreams),
       ] { sizes[name, default: 0] += size }
     }
     sizes["levels"] = server.bridge.levels().count
@@ -63,11 +67,11 @@ extension AttackRange {
   package func done() -> RangeWork {
     var done = RangeWork()
     for report in server.reports(now: now) {
-      done.sent += report.counters.packetsSent
-      done.retransmitted += report.counters.retransmissionsSent
-      done.nacked += report.counters.nackedPackets
-      done.wishes += report.counters.keyFrameWishes
-      done.requests += report.counters.keyFrameRequestsSent
+      done.sent += report.counters.transport.packetsSent
+      done.retransmitted += report.counters.media.retransmissionsSent
+      done.nacked += report.counters.media.nackedPackets
+      done.wishes += report.counters.media.keyFrameRequestsReceived
+      done.requests += report.counters.media.keyFrameRequestsSent
       done.restarts += report.routing.iceRestarts
     }
     return done

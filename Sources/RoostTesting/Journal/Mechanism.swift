@@ -4,8 +4,6 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case connected
   case handshakeAsServer
   case adoption
-  /// A peer went after its socket.
-  case move
   case handover
   case relay
   case packetForwarded
@@ -33,6 +31,8 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case outage
   case iceRestart
   case replacement
+  /// Of a worker by one from its state.
+  case workerReplacement
   case renegotiation
   case sourceSwitch
   case speakerSwitch

@@ -3,6 +3,7 @@ public import Engine
 public import Model
 internal import Peer
 internal import Synchronization
+internal import Transport
 
 /// The server's media plane in one thread: its workers over one bridge, driven as their threads would drive
 /// them, with a hash of the addresses in place of the kernel's.
@@ -168,6 +169,17 @@ public final class SimulatedServer {
       return true
     }
     return false
+  }
+
+  /// Replaces every worker by one rebuilt from its bytes, once they are quiet.
+  /// - Returns: how many; those with a peer in the middle of a handshake stay.
+  public func rebuildWorkers(now: Instant) -> Int {
+    (0..<workers).count { index in
+      guard cores[index].rebuild(now: now) else { return false }
+      cores[index].finishBatch()
+      wakeups.set(index)
+      return true
+    }
   }
 
   /// Counters and table sizes of every worker; lets them run.

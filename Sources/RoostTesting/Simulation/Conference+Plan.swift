@@ -17,6 +17,9 @@ extension Conference {
     guard options.weather else { return }
 
     after(span / 2) { [unowned self] in replaceAll() }
+    for part in [4, 6, 8] {
+      after(span * Int64(part) / 10 + 50_000_000) { [unowned self] in replaceWorkers() }
+    }
     after(span * 2 / 5) { [unowned self] in
       // One publisher's packets come in at another worker in mid-call, whatever else happens.
       if let participant = pick() { rebind(participant, changingWorker: true) }

@@ -1,6 +1,8 @@
 internal import Engine
+internal import Media
 internal import Model
 internal import Peer
+internal import Transport
 
 extension Conference {
   /// Nothing is left of anybody.
@@ -20,9 +22,10 @@ extension Conference {
       }
       let counters = report.counters
       for reason in [
-        PeerDrop.sealRefused, .sealFailed, .srtpMalformed, .srtpOther, .rtpMalformed,
-        .rtcpMalformed, .unknownPayloadType, .streamTableFull, .unknownProtocol,
-        .dtlsMalformed,
+        PeerDrop.transport(.sealRefused), .transport(.sealFailed), .transport(.srtpMalformed),
+        .transport(.srtpOther), .transport(.unknownProtocol), .transport(.dtlsMalformed),
+        .media(.rtpMalformed),
+        .media(.rtcpMalformed), .media(.unknownPayloadType), .media(.streamTableFull),
       ] where counters[reason] != 0 {
         journal.violation(now, "worker \(report.worker) dropped \(counters[reason]) for \(reason)")
       }
@@ -34,7 +37,7 @@ extension Conference {
       malformed += counters[.payloadMalformed]
       let routing = report.routing
       let losses = [
-        ("handovers", routing.handoverDropped), ("relayed packets", routing.relayDropped),
+        ("handovers", routing.handoverDropped), ("relayed packets", report.relaying.relayDropped),
         ("messages", routing.messagesDropped), ("paths for want of room", routing.pathTableFull),
         ("datagrams of no protocol", routing.noProtocol),
       ]
@@ -42,10 +45,9 @@ extension Conference {
         journal.violation(now, "worker \(report.worker) lost \(count) \(name)")
       }
       journal.count(.adoption, Int(routing.adopted))
-      journal.count(.move, Int(routing.moved))
       journal.count(.handover, Int(routing.handedOver))
-      journal.count(.relay, Int(routing.relayed))
-      journal.count(.pictureReplay, Int(routing.pictureReplays))
+      journal.count(.relay, Int(report.relaying.relayed))
+      journal.count(.pictureReplay, Int(report.relaying.pictureReplays))
     }
     // Each that was sent may come twice.
     let sent = participants.reduce(0) { $0 + $1.peer.malformedSent }

@@ -148,6 +148,15 @@ extension Conference {
 
   func replaceAll() { for number in living { replace(participants[number]) } }
 
+  /// Every worker goes on as one that was rebuilt from its state.
+  func replaceWorkers() {
+    let count = server.rebuildWorkers(now: now)
+    journal.count(.workerReplacement, count)
+    journal.trace(now, "\(count) workers are replaced")
+    guard count > 0 else { return }
+    for number in living where participants[number].key != nil { participants[number].replacedAt.append(now) }
+  }
+
   private func renegotiate(_ participant: Participant) {
     guard !participant.isNegotiating, participant.client.isOpen else { return }
     journal.count(.renegotiation)

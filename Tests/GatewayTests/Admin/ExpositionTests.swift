@@ -2,9 +2,11 @@ import Engine
 import Foundation
 import HTTPServer
 import ICE
+import Media
 import Peer
 import Rooms
 import Testing
+import Transport
 
 @testable import Gateway
 
@@ -69,14 +71,14 @@ struct ExpositionTests {
   private func full() -> String {
     var exposition = Exposition()
     var report = WorkerReport()
-    report.counters.count(.srtpReplayed)
+    report.counters.transport.count(.srtpReplayed)
     report.iceDrops.count(.badIntegrity)
     report.iceDrops.count(.badIntegrity)
     report.routing.unknownPath = 3
     report.routing.count(.connectionLost)
-    report.counters.count(HandshakeFailure.wrongFingerprint)
+    report.counters.transport.count(HandshakeFailure.wrongFingerprint)
     report.sending.droppedBufferFull = 4
-    report.counters.bytesSent = 5
+    report.counters.transport.bytesSent = 5
     report.niceness = -10
     WorkerMetrics.write([report, nil, report], to: &exposition)
     var http = HTTPReport()
@@ -138,15 +140,16 @@ struct ExpositionTests {
   }
 
   @Test func `no counter is left out`() {
-    #expect(WorkerMetrics.peer.count == numbers(PeerCounters()))
+    #expect(WorkerMetrics.peer.count == numbers(TransportCounters()) + numbers(MediaCounters()))
     #expect(
-      WorkerMetrics.routing.count + WorkerMetrics.datagramDrops.count == numbers(RoutingCounters()))
+      WorkerMetrics.routing.count + WorkerMetrics.relaying.count + WorkerMetrics.datagramDrops.count
+        == numbers(RoutingCounters()) + numbers(TrackCounters()))
     #expect(WorkerMetrics.sending.count + WorkerMetrics.sendDrops.count == numbers(SendStatistics()))
     #expect(
       HTTPMetrics.counters.count + HTTPMetrics.refusals.count + HTTPMetrics.late.count
         == numbers(HTTPCounters()))
     // Beside the sizes: the worker's number and niceness, and its tracks by kind.
-    #expect(WorkerMetrics.sizes.count + 4 == numbers(WorkerReport()))
+    #expect(WorkerMetrics.sizes.count + 4 == numbers(WorkerReport()) + numbers(TransportSizes()))
     let names = WorkerMetrics.peer.map(\.name) + WorkerMetrics.routing.map(\.name)
     #expect(Set(names).count == names.count)
   }

@@ -1,0 +1,9 @@
+internal import Model
+
+/// What a worker's mailbox takes: from the control plane, and from the other workers about peers and about tracks.
+enum WorkerMessage: Sendable {
+  case command(Command)
+  case report(@Sendable (WorkerReport) -> Void)
+  case routing(RoutingMessage)
+  case track(TrackMessage)
+}

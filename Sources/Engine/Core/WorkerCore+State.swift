@@ -1,0 +1,75 @@
+internal import Transport
+public import Model
+public import Peer
+
+extension WorkerCore {
+  /// The worker as bytes, from which another one goes on where this one stood. What is on its way between workers isn't
+  /// part of it: they are quiet when it is taken.
+  /// - Returns: nil while a peer is in the middle of a handshake, which lives inside OpenSSL.
+  public func encode() -> [UInt8]? {
+    var state = WorkerState()
+    for place in peers.occupied {
+      guard let key = peers.key(place), let bytes = peers.pointer(place).pointee.encode() else { return nil }
+      state.peers.append(WorkerState.PeerState(key: key, bytes: bytes))
+    }
+    state.routing = routing.state
+    state.feeds = feeds.state { peers.key($0) }
+    return state.encode()
+  }
+
+  /// A worker that goes on where the one that wrote `state` stood.
+  /// - Throws: for bytes that no worker of this build or an earlier one wrote, or more peers than `limits` allows.
+  public static func decode(
+    _ state: [UInt8], index: Int, bridge: Bridge, limits: Limits, context: consuming PeerContext, now: Instant
+  ) throws(StateError) -> WorkerCore {
+    let state = try WorkerState(decoding: state)
+    guard state.peers.count <= limits.peers else {
+      throw .invalid(field: "\(state.peers.count) peers, over \(limits.peers)", offset: 0)
+    }
+    var core = WorkerCore(index: index, bridge: bridge, limits: limits, context: context)
+    try core.restore(state, now: now)
+    return core
+  }
+
+  private mutating func restore(_ state: WorkerState, now: Instant) throws(StateError) {
+    var places: [PeerKey: Int] = [:]
+    for entry in state.peers {
+      let place = peers.insert(try Peer.decode(entry.bytes), key: entry.key)
+      places[entry.key] = place
+      let peer = peers.pointer(place)
+      feeds.enter(place, tracks: peer.pointee.receiverCount, slots: peer.pointee.slotCount)
+    }
+    routing.restore(state.routing, places: places)
+    for feed in state.feeds { feeds.restore(feed, places: places) }
+    for place in peers.occupied {
+      resumePeer(place, now: now)
+      settle(place, now: now)
+    }
+  }
+
+  /// Replaces the worker by one rebuilt from its bytes: what a simulation does in mid-conference to show that nothing of it
+  /// lives outside of them. Counters go on.
+  /// - Returns: false, with nothing changed, while a peer is in the middle of a handshake.
+  public mutating func rebuild(now: Instant) -> Bool {
+    guard let bytes = encode() else { return false }
+    guard let state = try? WorkerState(decoding: bytes) else {
+      preconditionFailure("state of worker \(index) does not read back")
+    }
+    feeds.sinks.endAll()
+    let (routed, relayed) = (routing.counters, feeds.counters)
+    var random = context.transport.random
+    routing = PeerRouting(
+      index: index, places: limits.peers, pendingLimit: limits.pendingChecks, exchange: exchange,
+      random: &random)
+    context.transport.random = random
+    peers = PeerTable(capacity: limits.peers)
+    feeds = TrackFeeds(index: index, places: limits.peers, exchange: exchange, samples: samples)
+    do throws(StateError) {
+      try restore(state, now: now)
+    } catch {
+      preconditionFailure("state of worker \(index) does not read back: \(error)")
+    }
+    (routing.counters, feeds.counters) = (routed, relayed)
+    return true
+  }
+}

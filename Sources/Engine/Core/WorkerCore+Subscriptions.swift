@@ -1,0 +1,139 @@
+internal import Media
+internal import Model
+internal import Peer
+
+extension WorkerCore {
+  // MARK: - Slots
+
+  /// Feeds a slot from a track, or from none.
+  mutating func assign(_ place: Int, slot: Int, to track: TrackKey?, now: Instant) {
+    guard let kind = peers.pointer(place).pointee.kind(ofSlot: slot),
+      peers.pointer(place).pointee.source(ofSlot: slot) != track
+    else { return }
+    #if PLANTED_DEFECTS
+      if track == nil, PlantedDefect.isOn(.missingSubscriptionCheck) { return }
+    #endif
+    unsubscribe(place, slot: slot)
+    guard let track, let feed = feed(for: track, kind: kind) else {
+      // None, over already, or of the other kind: the slot shows nothing, rather than what it showed before.
+      _ = peers.pointer(place).pointee.setSource(slot: slot, nil, clock: nil)
+      return
+    }
+    let consumer = TrackFeed.Consumer.slot(place: place, slot: slot)
+    feeds.subscribe(consumer, to: feed)
+    let needsKeyFrame = peers.pointer(place).pointee.setSource(
+      slot: slot, track, clock: feeds.pointer(feed).pointee.clock)
+    // Before it can be sent one, a key frame would only put off the next: the peer asks once it is connected.
+    if needsKeyFrame, peers.pointer(place).pointee.takesMedia {
+      keyFrameNeeded(by: consumer, of: feed, now: now)
+    }
+  }
+
+  mutating func unsubscribe(_ place: Int, slot: Int) {
+    guard let feed = feeds.feed(ofSlot: slot, at: place) else { return }
+    if let unused = feeds.unsubscribe(.slot(place: place, slot: slot), from: feed) { drop(unused) }
+  }
+
+  /// After a peer came with its state: its slots are fed again as they were.
+  mutating func resumeSlots(_ place: Int, now: Instant) {
+    for slot in 0..<peers.pointer(place).pointee.slotCount {
+      guard let kind = peers.pointer(place).pointee.kind(ofSlot: slot),
+        let track = peers.pointer(place).pointee.source(ofSlot: slot)
+      else { continue }
+      if let feed = feed(for: track, kind: kind) {
+        feeds.subscribe(.slot(place: place, slot: slot), to: feed)
+        resume(place, slot: slot, feed: feed, now: now)
+      } else {
+        _ = peers.pointer(place).pointee.setSource(slot: slot, nil, clock: nil)
+      }
+    }
+  }
+
+  mutating func resume(_ place: Int, slot: Int, feed: Int, now: Instant) {
+    if let clock = feeds.pointer(feed).pointee.clock {
+      peers.pointer(place).pointee.setClock(slot: slot, clock)
+    }
+    if peers.pointer(place).pointee.needsKeyFrame(slot: slot) { requestKeyFrame(of: feed, now: now) }
+  }
+
+  // MARK: - Feeds
+
+  /// The track's feed here, made if need be; a track of another worker is asked for.
+  mutating func feed(for track: TrackKey, kind: MediaKind) -> Int? {
+    if let known = feeds.find(track) { return feeds.pointer(known).pointee.kind == kind ? known : nil }
+    if let publisher = peers.find(track.peer) {
+      // A description comes by way of the peer's home, so this word may have overtaken it. Where it is home
+      // itself, or counts that far already, there never will be such a track.
+      guard track.peer.home != index, Int(track.index) >= peers.pointer(publisher).pointee.receiverCount
+      else { return nil }
+      return feeds.expect(track, kind: kind, from: track.peer.home)
+    }
+    guard let asked = routing.asked(of: track.peer) else { return nil }
+    feeds.post(.relayWanted(track, by: index), to: asked)
+    return feeds.expect(track, kind: kind, from: asked)
+  }
+
+  /// A relayed track without consumers is asked for no longer.
+  mutating func drop(_ feed: Int) {
+    let track = feeds.pointer(feed).pointee.key
+    if let asked = routing.asked(of: track.peer) { feeds.post(.relayUnwanted(track, by: index), to: asked) }
+    feeds.remove(feed)
+  }
+
+  /// A track is over: its consumers fall silent, and other workers hear of it.
+  mutating func end(_ feed: Int) {
+    for (place, slot) in feeds.end(feed) {
+      _ = peers.pointer(place).pointee.setSource(slot: slot, nil, clock: nil)
+    }
+  }
+
+  // MARK: - A peer's own tracks
+
+  /// Ties a peer's tracks to feeds, making those that aren't there; ends those whose sections are gone.
+  mutating func linkTracks(_ place: Int) {
+    guard let key = peers.key(place) else { return }
+    let peer = peers.pointer(place)
+    let (tracks, slots) = (peer.pointee.receiverCount, peer.pointee.slotCount)
+    feeds.enter(place, tracks: tracks, slots: slots)
+    for receiver in 0..<tracks {
+      let linked = feeds.feed(ofTrack: receiver, at: place)
+      if let kind = peer.pointee.kind(ofReceiver: receiver) {
+        guard linked == nil else { continue }
+        let feed = feeds.publish(TrackKey(peer: key, index: UInt16(receiver)), kind: kind, at: place)
+        peer.pointee.setTag(receiver: receiver, feed)
+      } else if let linked {
+        peer.pointee.setTag(receiver: receiver, -1)
+        end(linked)
+      }
+    }
+    for slot in 0..<slots where peer.pointee.kind(ofSlot: slot) == nil { unsubscribe(place, slot: slot) }
+  }
+
+  /// A track of ours is muted: who comes while it is, or after it, isn't shown what it showed before.
+  mutating func hideMuted(_ place: Int, receiver: Int) {
+    guard let feed = feeds.feed(ofTrack: receiver, at: place),
+      let incarnation = peers.pointer(place).pointee.incarnation(ofReceiver: receiver)
+    else { return }
+    feeds.mute(feed, incarnation: incarnation)
+  }
+
+  // MARK: - Clocks
+
+  /// Passes on where a track's timestamps stand: to its slots here, and to the workers that get it.
+  mutating func publishClock(_ place: Int, receiver: Int, now: Instant) {
+    guard let feed = feeds.feed(ofTrack: receiver, at: place),
+      let mapping = peers.pointer(place).pointee.clock(receiver: receiver, epoch: context.media.epoch)
+    else { return }
+    setClock(feed, mapping)
+    feeds.sendClock(feed, now: now)
+  }
+
+  mutating func setClock(_ feed: Int, _ mapping: ClockMapping) {
+    let entry = feeds.pointer(feed)
+    entry.pointee.clock = mapping
+    for position in 0..<entry.pointee.consumers.count {
+      guard case .slot(let place, let slot) = entry.pointee.consumers[position] else { continue }
+      peers.pointer(place).pointee.setClock(slot: slot, mapping)
+    }
+  }
+}

@@ -1,0 +1,82 @@
+internal import Media
+internal import Model
+
+/// What of a worker outlives an upgrade, as a value: which peers it is home to, whose paths are whose, the peers themselves,
+/// and who gets which track, with the packets that may be asked for again. Left behind are counters, checks that wait for an
+/// answer, sinks, and peers in the middle of a handshake, which has no state that could be taken out.
+struct WorkerState: Sendable {
+  var routing = RoutingState()
+  var peers: [PeerState] = []
+  var feeds: [FeedState] = []
+
+  struct PeerState: Sendable {
+    var key: PeerKey
+    /// As `Peer.encode` has it, with a version of its own.
+    var bytes: [UInt8]
+  }
+
+  /// The parts of the bytes, each with a version, so that a build reads what the one before it wrote.
+  enum Section: UInt8, CaseIterable {
+    case routing = 1
+    case peers = 2
+    case feeds = 3
+
+    /// What this build writes, and the newest that it reads.
+    var version: UInt16 { 1 }
+  }
+
+  /// Of a whole worker, and of one peer.
+  static let byteLimit = 1 << 30
+  static let peerLimit = 1 << 24
+
+  init() {}
+
+  func encode() -> [UInt8] {
+    var writer = StateWriter()
+    for section in Section.allCases {
+      var body = StateWriter()
+      switch section {
+      case .routing: routing.encode(into: &body)
+      case .peers:
+        body.write(UInt32(peers.count))
+        for peer in peers {
+          body.write(peer.key.rawValue)
+          body.write(peer.bytes)
+        }
+      case .feeds:
+        body.write(UInt32(feeds.count))
+        for feed in feeds { feed.encode(into: &body) }
+      }
+      writer.write(section.rawValue)
+      writer.write(section.version)
+      writer.write(body.bytes)
+    }
+    return writer.bytes
+  }
+
+  /// - Throws: for bytes that no build up to this one made.
+  init(decoding bytes: [UInt8]) throws(StateError) {
+    var reader = StateReader(bytes)
+    for section in Section.allCases {
+      let offset = reader.offset
+      let number: UInt8 = try reader.integer()
+      let version: UInt16 = try reader.integer()
+      guard number == section.rawValue else { throw .invalid(field: "section \(number)", offset: offset) }
+      guard version == section.version else {
+        throw .invalid(field: "version \(version) of section \(number)", offset: offset)
+      }
+      var body = StateReader(try reader.array(limit: Self.byteLimit))
+      switch section {
+      case .routing: routing = try RoutingState(from: &body)
+      case .peers:
+        for _ in 0..<(try body.count(limit: 1 << 20)) {
+          let key = PeerKey(rawValue: try body.integer())
+          peers.append(PeerState(key: key, bytes: try body.array(limit: Self.peerLimit)))
+        }
+      case .feeds: for _ in 0..<(try body.count(limit: 1 << 22)) { feeds.append(try FeedState(from: &body)) }
+      }
+      try body.finish()
+    }
+    try reader.finish()
+  }
+}

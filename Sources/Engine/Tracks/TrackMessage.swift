@@ -1,0 +1,44 @@
+internal import Media
+internal import Model
+
+/// What workers, and sinks, tell each other of tracks. What is wanted goes to the worker that has the track's source, by
+/// way of its peer's home; the rest comes from there.
+enum TrackMessage: Sendable {
+  /// That worker's consumers want, or no longer want, this track.
+  case relayWanted(TrackKey, by: Int)
+  case relayUnwanted(TrackKey, by: Int)
+  case keyFrameWanted(TrackKey)
+  case clock(TrackKey, ClockMapping, from: Int)
+  /// The track is muted. `incarnation` counts how often its source had started over.
+  case muted(TrackKey, incarnation: UInt8)
+  case ended(TrackKey)
+  /// From a sink to the worker that serves it.
+  case sinkAdded(TrackSink, kind: MediaKind)
+  case sinkRemoved(TrackSink)
+  case wanted(TrackRequest, by: TrackSink)
+
+  /// Whose track it is.
+  var track: TrackKey {
+    switch self {
+    case .relayWanted(let track, _), .relayUnwanted(let track, _), .keyFrameWanted(let track),
+      .clock(let track, _, _), .muted(let track, _), .ended(let track):
+      track
+    case .sinkAdded(let sink, _), .sinkRemoved(let sink), .wanted(_, let sink): sink.track
+    }
+  }
+
+  /// A request that is left out is made again by the next packet; the others are state, bounded by peers and tracks.
+  var mayDrop: Bool {
+    switch self {
+    case .keyFrameWanted, .wanted: true
+    default: false
+    }
+  }
+}
+
+/// What a consumer asks of a track's source.
+enum TrackRequest: Equatable, Sendable {
+  case keyFrame
+  /// To be sent again.
+  case packet(sequence: Int64)
+}

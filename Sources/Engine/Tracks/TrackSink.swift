@@ -1,0 +1,111 @@
+internal import Media
+internal import Model
+internal import Synchronization
+
+/// A consumer of one track outside the workers: plain RTP with its `PacketInfo`, through a ring of its own to the thread
+/// that takes it. Full means dropped and counted, so that a slow sink harms no other consumer.
+///
+/// Feedback goes to the worker that serves it, as messages: the same that another worker sends.
+final class TrackSink: Sendable {
+  static let ringSize = 1 << 20
+
+  let track: TrackKey
+  let ring: CrossingRing
+  private let wake: @Sendable () -> Void
+  private let ended = Atomic<Bool>(false)
+
+  /// - Parameter wake: called on the worker's thread at the end of a batch that brought something.
+  init(_ track: TrackKey, ringSize: Int = TrackSink.ringSize, wake: @escaping @Sendable () -> Void) {
+    self.track = track
+    self.wake = wake
+    ring = CrossingRing(size: ringSize, headerSize: MemoryLayout<Crossing>.stride)
+  }
+
+  deinit { ring.deallocate() }
+
+  /// The track is over: nothing comes any more.
+  var isEnded: Bool { ended.load(ordering: .acquiring) }
+
+  func end() {
+    ended.store(true, ordering: .releasing)
+    wake()
+  }
+
+  func poke() { wake() }
+
+  /// On the sink's thread: everything that waits, in order.
+  func take(_ body: (UnsafeRawBufferPointer, PacketInfo) -> Void) {
+    while let record = ring.peek() {
+      body(UnsafeRawBufferPointer(record.payload), record.header.load(as: Crossing.self).info)
+      ring.advance(past: record)
+    }
+  }
+}
+
+/// The sinks that a worker serves, by number.
+struct SinkTable: ~Copyable {
+  /// More are refused: one worker serves recorders and nodes, not subscribers.
+  static let limit = 256
+
+  private struct Entry {
+    var sink: TrackSink
+    /// Apart from the class, so that writing a packet counts no reference.
+    var ring: CrossingRing
+    var feed: Int
+    var isTouched = false
+  }
+
+  private var entries: [Entry?] = []
+  private var touched = false
+
+  var count: Int { entries.count { $0 != nil } }
+
+  /// - Returns: nil when there are as many as may be.
+  mutating func insert(_ sink: TrackSink, feed: Int) -> Int? {
+    let entry = Entry(sink: sink, ring: sink.ring, feed: feed)
+    if let free = entries.firstIndex(where: { $0 == nil }) {
+      entries[free] = entry
+      return free
+    }
+    guard entries.count < Self.limit else { return nil }
+    entries.append(entry)
+    return entries.count - 1
+  }
+
+  func find(_ sink: TrackSink) -> Int? { entries.firstIndex { $0?.sink === sink } }
+
+  func feed(of number: Int) -> Int? {
+    entries.indices.contains(number) ? entries[number]?.feed : nil
+  }
+
+  mutating func remove(_ number: Int) -> TrackSink? {
+    guard entries.indices.contains(number) else { return nil }
+    defer { entries[number] = nil }
+    return entries[number]?.sink
+  }
+
+  /// The worker ends: each sink has to be added to another one.
+  mutating func endAll() {
+    for case let entry? in entries { entry.sink.end() }
+    entries = []
+  }
+
+  /// - Returns: false when its ring is full.
+  mutating func write(_ packet: UnsafeRawBufferPointer, _ crossing: inout Crossing, to number: Int) -> Bool {
+    guard entries.indices.contains(number), entries[number] != nil else { return false }
+    touched = true
+    entries[number]!.isTouched = true
+    let ring = entries[number]!.ring
+    return withUnsafeBytes(of: &crossing) { ring.write(header: $0.baseAddress!, payload: packet) }
+  }
+
+  /// At the end of a batch: wakes those to whom something was written.
+  mutating func finishBatch() {
+    guard touched else { return }
+    touched = false
+    for number in entries.indices where entries[number]?.isTouched == true {
+      entries[number]!.isTouched = false
+      entries[number]!.sink.poke()
+    }
+  }
+}

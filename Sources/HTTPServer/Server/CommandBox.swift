@@ -1,0 +1,40 @@
+internal import Polling
+
+/// What tasks ask of the server's thread.
+enum Command: Sendable {
+  case respond(UInt64, HTTPResponse)
+  case decide(UInt64, UpgradeDecision)
+  /// - Parameter text: one whole message.
+  case send(UInt64, text: [UInt8])
+  case close(UInt64, code: UInt16, reason: String, dropping: Bool)
+  /// Its messages may be as long as any.
+  case admit(UInt64)
+  case report(@Sendable (HTTPReport) -> Void)
+  /// Listen no more, finish what is under way.
+  case drain
+  /// Whatever is still under way ends now.
+  case abort
+}
+
+/// Commands on their way to the server's thread, which waits on the eventfd that wakes it.
+struct CommandBox: Sendable {
+  private let box: Mailbox<Command>
+  private let wakeup = Wakeup()
+
+  init() { box = Mailbox(limit: .max, wake: { [wakeup] in wakeup.signal() }) }
+
+  /// Readable as long as commands wait.
+  var descriptor: Int32 { wakeup.descriptor }
+
+  /// The thread has ended: commands are dropped.
+  func close() { box.close() }
+
+  /// - Returns: false when the thread has ended.
+  @discardableResult
+  func post(_ command: Command) -> Bool { box.post(command) }
+
+  func takeAll() -> [Command] {
+    wakeup.clear()
+    return box.take()
+  }
+}

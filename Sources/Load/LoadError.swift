@@ -1,0 +1,5 @@
+/// Why there is no load.
+public struct LoadError: Error, CustomStringConvertible {
+  public let description: String
+  init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,73 @@
+public import Model
+public import Wire
+
+/// Feedback to the publisher.
+extension TrackReceiver {
+  /// When `missing` or `keyFrameDue` has something to say; a request from before the first packet, or from after the last,
+  /// waits for the next.
+  @inlinable @inline(__always)
+  public var deadline: Instant { isStarted && !hasLeft ? min(nack.deadline, keyFrames.deadline) : .never }
+
+  /// How a key frame is asked for.
+  public enum KeyFrameRequest: Equatable, Sendable {
+    case pictureLoss
+    /// With the number of the request (RFC 5104 §4.3.1.1).
+    case fullIntra(UInt8)
+  }
+
+  /// Packets of the media stream: those that its numbers promise, and those that came.
+  public var tally: (expected: Int64, received: Int64) {
+    (statistics.packetsExpected, Int64(clamping: statistics.packetsReceived))
+  }
+
+  /// The sender adapts by our estimate alone (draft-alvestrand-rmcat-remb-03).
+  public var usesEstimate: Bool { terms.estimate }
+
+  /// A subscriber needs a key frame; audio, and codecs without a way to ask for one, have none to give.
+  public mutating func requestKeyFrame() { if terms.asksForKeyFrames { keyFrames.request() } }
+
+  /// The publisher has another address, and what it was asked last went to the old one.
+  public mutating func moved() {
+    hasMoved = true
+    keyFrames.lost()
+    guard nack.count > Self.missingAfterMove else { return }
+    hasMoved = false
+    skip()
+  }
+
+  /// - Returns: the request that is to be sent now.
+  public mutating func keyFrameDue(now: Instant) -> KeyFrameRequest? {
+    guard isStarted, !hasLeft, keyFrames.poll(now: now) else { return nil }
+    if terms.pli { return .pictureLoss }
+    intraSequence &+= 1
+    return .fullIntra(intraSequence)
+  }
+
+  /// The sender said goodbye (RFC 3550 §6.6): nothing is reported or asked for until it comes back.
+  public mutating func goodbye() {
+    hasLeft = true
+    nack.reset()
+    keyFrames.arrived()
+  }
+
+  /// Hands out the sequence numbers to be asked for now.
+  public mutating func missing(now: Instant, roundTrip: Duration, _ body: (UInt16) -> Void) {
+    nack.due(now: now, roundTrip: roundTrip, body)
+  }
+
+  /// The report block for the media stream; nil before it started.
+  public mutating func reportBlock(now: Instant) -> ReportBlock? {
+    guard let ssrc, statistics.isStarted, !hasLeft else { return nil }
+    let (fraction, lost, highest) = statistics.report()
+    var lastReport: UInt32 = 0
+    var delay: UInt32 = 0
+    if clock.reportArrival != .never {
+      lastReport = NTPTime(rawValue: clock.reportNTP).middle
+      let span = max(0, now.nanoseconds &- clock.reportArrival.nanoseconds)
+      delay = UInt32(clamping: span / 1_000 &* 65_536 / 1_000_000)
+    }
+    return ReportBlock(
+      ssrc: ssrc, fractionLost: fraction, cumulativeLost: lost, highestSequence: highest,
+      jitter: statistics.jitter, lastSenderReport: lastReport, delaySinceLastSenderReport: delay)
+  }
+}

@@ -1,0 +1,128 @@
+public import Model
+internal import Wire
+
+/// What the far end's compounds say.
+extension MediaSession {
+  /// Takes a plain compound of RTCP.
+  public mutating func receive(
+    rtcp compound: UnsafeRawBufferPointer, now: Instant, context: inout MediaContext
+  ) {
+    var reader = RTCPReader(compound)
+    do throws(RTCPError) {
+      while let packet = try reader.next() { try receive(packet, now: now, &context) }
+    } catch {
+      context.counters.count(.rtcpMalformed)
+    }
+  }
+
+  private mutating func receive(
+    _ packet: RTCPPacket, now: Instant, _ context: inout MediaContext
+  ) throws(RTCPError) {
+    switch packet.kind {
+    case .senderReport:
+      receiveSenderReport(try SenderReport(packet), now: now, &context)
+      receive(try ReportBlocks(packet), now: now, &context)
+    case .receiverReport: receive(try ReportBlocks(packet), now: now, &context)
+    case .nack: receiveNACK(try NACKReader(packet), &context)
+    case .pictureLoss:
+      requestKeyFrame(of: try PictureLossIndication(packet).sources.media, &context)
+    case .fullIntraRequest:
+      let request = try FullIntraRequest(packet)
+      for index in 0..<request.count {
+        if let entry = request[index] { requestKeyFrame(of: entry.ssrc, &context) }
+      }
+    case .goodbye:
+      let goodbye = try Goodbye(packet)
+      for index in 0..<goodbye.count {
+        if let ssrc = goodbye[index] { receiveGoodbye(ssrc, &context) }
+      }
+    // Names come with the description.
+    case .sourceDescription: break
+    case .transportFeedback, .applicationFeedback, .extendedReport, .other:
+      context.counters.count(.rtcpUnused)
+    }
+  }
+
+  /// A sender that doesn't send, or whose stream we don't have, may leave as it likes.
+  private mutating func receiveGoodbye(_ ssrc: UInt32, _ context: inout MediaContext) {
+    guard let stream = streams.find(ssrc) else { return context.counters.count(.rtcpForeignStream) }
+    #if PLANTED_DEFECTS
+      let isMedia = PlantedDefect.isOn(.rtxGoodbye) || !stream.isRTX
+    #else
+      let isMedia = !stream.isRTX
+    #endif
+    guard isMedia else { return }
+    receiving.pointer(Int(stream.receiver)).pointee.receiver.goodbye()
+  }
+
+  private mutating func receiveSenderReport(
+    _ report: SenderReport, now: Instant, _ context: inout MediaContext
+  ) {
+    guard let stream = streams.find(report.ssrc) else { return context.counters.count(.rtcpForeignStream) }
+    // The retransmissions' own clock says nothing new.
+    #if PLANTED_DEFECTS
+      let isMedia = PlantedDefect.isOn(.rtxReportClock) || !stream.isRTX
+    #else
+      let isMedia = !stream.isRTX
+    #endif
+    guard isMedia else { return }
+    let index = Int(stream.receiver)
+    let clock = receiving.pointer(index).pointee.clock
+    if !clocks[clock].report(report.ntp, arrival: now, epoch: context.epoch) {
+      context.counters.count(.clockStepped)
+    }
+    receiving.pointer(index).pointee.receiver.senderReport(
+      ntp: report.ntp, timestamp: report.rtpTimestamp, arrival: now,
+      moment: clocks[clock].serverTime(report.ntp), epoch: context.epoch)
+    // Where its tracks stand is known better, of all of them.
+    for other in 0..<receiving.count where receiving.pointer(other).pointee.clock == clock {
+      context.effects.noteClock(other)
+    }
+  }
+
+  private mutating func receive(_ blocks: ReportBlocks, now: Instant, _ context: inout MediaContext) {
+    for index in 0..<blocks.count {
+      guard let block = blocks[index] else { return }
+      guard let slot = slot(ofSSRC: block.ssrc) else {
+        if !isRTX(block.ssrc) { context.counters.count(.rtcpForeignStream) }
+        continue
+      }
+      slots.pointer(slot).pointee.forwarder.receiveReport(block, now: now, epoch: context.epoch)
+      let reports = slots.pointer(slot).pointee.forwarder.reports
+      losses.reported(
+        fraction: reports.fractionLost, of: reports.spanReported, sent: reports.packetsReported)
+      if let measured = slots.pointer(slot).pointee.forwarder.reports.roundTrip { roundTrip = measured }
+    }
+  }
+
+  private mutating func receiveNACK(_ request: consuming NACKReader, _ context: inout MediaContext) {
+    guard let slot = slot(ofSSRC: request.sources.media) else {
+      return context.counters.count(.rtcpForeignStream)
+    }
+    while let sequence = request.next() {
+      context.counters.nackedPackets &+= 1
+      if !context.effects.noteNACK(slot, sequence) { context.counters.count(.nackOverflow) }
+    }
+  }
+
+  private mutating func requestKeyFrame(of ssrc: UInt32, _ context: inout MediaContext) {
+    guard let slot = slot(ofSSRC: ssrc) else { return context.counters.count(.rtcpForeignStream) }
+    context.counters.keyFrameRequestsReceived &+= 1
+    if slots.pointer(slot).pointee.section.kind == .video { context.effects.noteKeyFrameRequest(slot) }
+  }
+
+  private func slot(ofSSRC ssrc: UInt32) -> Int? {
+    for index in 0..<slots.count
+    where slots.pointer(index).pointee.isAgreed && slots.pointer(index).pointee.section.ssrc == ssrc {
+      return index
+    }
+    return nil
+  }
+
+  private func isRTX(_ ssrc: UInt32) -> Bool {
+    for index in 0..<slots.count where slots.pointer(index).pointee.section.rtxSSRC == ssrc {
+      return true
+    }
+    return false
+  }
+}

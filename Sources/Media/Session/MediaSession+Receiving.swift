@@ -1,0 +1,138 @@
+internal import Congestion
+public import Model
+internal import Wire
+
+/// What of a plain packet is to be forwarded.
+public enum ReceivedMedia {
+  case nothing
+  /// RTP of the track with the owner's `tag`: `size` bytes from `offset` of the packet that was given.
+  case media(tag: Int, offset: Int, size: Int, PacketInfo)
+}
+
+extension MediaSession {
+  /// Takes a plain RTP packet.
+  /// - Parameters:
+  ///   - packet: changed in place: a retransmission is unwrapped.
+  ///   - arrival: when the kernel had it.
+  public mutating func receive(
+    rtp packet: UnsafeMutableRawBufferPointer, arrival: Instant, context: inout MediaContext
+  ) -> ReceivedMedia {
+    let header: RTPHeader
+    do throws(RTPError) {
+      header = try RTPHeader(UnsafeRawBufferPointer(packet))
+    } catch {
+      context.counters.count(.rtpMalformed)
+      return .nothing
+    }
+    let found = readExtensions(UnsafeRawBufferPointer(packet), header, arrival: arrival)
+    guard !found.overruns else {
+      context.counters.count(.extensionMalformed)
+      return .nothing
+    }
+    if let known = streams.find(header.ssrc) {
+      return receive(packet, header, found, known, arrival: arrival, &context)
+    }
+    switch claim(header, UnsafeRawBufferPointer(packet), found, arrival: arrival, &context.streamChanges) {
+    case .granted(let claimed): return receive(packet, header, found, claimed, arrival: arrival, &context)
+    case .refused(let reason):
+      context.counters.count(reason)
+      return .nothing
+    }
+  }
+
+  /// A packet of a stream that is a track's.
+  @inline(__always)
+  private mutating func receive(
+    _ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ found: FoundExtensions,
+    _ stream: StreamMap.Stream, arrival: Instant, _ context: inout MediaContext
+  ) -> ReceivedMedia {
+    if stream.isRTX { context.counters.retransmissionsReceived &+= 1 }
+    let section = receiving.pointer(Int(stream.receiver))
+    let wasStarted = section.pointee.receiver.isStarted
+    let restarts = section.pointee.receiver.restarts
+    let format = section.pointee.receiver.formatCode
+    let outcome = section.pointee.receiver.receive(
+      packet, header, isRTX: stream.isRTX, audioLevel: found.audioLevel, carried: found.carried,
+      arrival: arrival)
+    scheduleFeedback(section.pointee.receiver.deadline)
+    switch outcome {
+    case .dropped(let reason):
+      context.counters.count(SessionDrop(reason))
+      return .nothing
+    case .media(let info, let offset, let size):
+      if !wasStarted || section.pointee.receiver.formatCode != format {
+        context.effects.noteStarted(Int(stream.receiver))
+      }
+      if !wasStarted || section.pointee.receiver.restarts != restarts {
+        context.effects.noteClock(Int(stream.receiver))
+      }
+      guard !section.pointee.receiver.isMuted else {
+        context.counters.count(.trackMuted)
+        return .nothing
+      }
+      return .media(tag: Int(section.pointee.receiver.tag), offset: offset, size: size, info)
+    }
+  }
+
+  struct FoundExtensions {
+    var audioLevel: AudioLevel?
+    var section: Int?
+    /// Which encoding the stream is, or repairs.
+    var rid: HeaderExtensionReader.Element?
+    var repairedRid: HeaderExtensionReader.Element?
+    var carried = CarriedExtensions()
+    /// An element is longer than the room that is left.
+    var overruns = false
+  }
+
+  /// Notes the transport sequence number; finds the audio level and the section that the packet names.
+  @inline(__always)
+  private mutating func readExtensions(
+    _ packet: UnsafeRawBufferPointer, _ header: RTPHeader, arrival: Instant
+  ) -> FoundExtensions {
+    var found = FoundExtensions()
+    var reader = HeaderExtensionReader(packet, header)
+    while let element = reader.next() {
+      if element.id == incoming[.transportSequence] {
+        if let sequence = TransportSequence.read(packet, element) {
+          arrivals.received(sequence: sequence, at: arrival)
+          scheduleFeedback(arrivals.deadline)
+        }
+      } else if element.id == incoming[.audioLevel] {
+        found.audioLevel = AudioLevel(packet, element)
+      } else if element.id == incoming[.mid] {
+        for index in 0..<receiving.count
+        where receiving.pointer(index).pointee.midBytes?.matches(packet, element) == true {
+          found.section = index
+        }
+      } else if element.id == incoming[.rid] {
+        found.rid = element
+      } else if element.id == incoming[.repairedRid] {
+        found.repairedRid = element
+      } else if carriesExtensions {
+        readCarried(element, &found.carried)
+      }
+    }
+    found.overruns = reader.ending == .overrun
+    return found
+  }
+
+  /// Those that go on as they are. An offset that doesn't fit is further back than any packet is long.
+  @inline(never)
+  private func readCarried(
+    _ element: HeaderExtensionReader.Element, _ carried: inout CarriedExtensions
+  ) {
+    guard element.size > 0 else { return }
+    let offset = UInt16(truncatingIfNeeded: element.offset)
+    let size = UInt8(truncatingIfNeeded: element.size)
+    if element.id == incoming[.dependencyDescriptor] {
+      carried.descriptorOffset = offset
+      carried.descriptorSize = size
+    } else if element.id == incoming[.colorSpace] {
+      carried.colorSpaceOffset = offset
+      carried.colorSpaceSize = size
+    } else if element.id == incoming[.playoutDelay], size == CarriedExtensions.playoutDelaySize {
+      carried.playoutDelayOffset = offset
+    }
+  }
+}

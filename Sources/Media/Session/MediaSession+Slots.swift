@@ -1,0 +1,110 @@
+public import Model
+
+/// What leaves by the slots, and what feeds them.
+extension MediaSession {
+  /// Decides whether a slot's subscriber gets a track's packet.
+  /// - Returns: what `depart` needs; nil when it is left out (counted).
+  @inlinable @inline(__always)
+  public mutating func select(_ info: PacketInfo, slot: Int) -> Selection? {
+    slots.pointer(slot).pointee.forwarder.select(info)
+  }
+
+  /// Numbers a selected packet and writes it as the slot's subscriber gets it.
+  /// - Returns: nil, and counted, when it does not fit.
+  @inlinable @inline(__always)
+  public mutating func depart(
+    _ selection: Selection, _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, slot: Int,
+    into buffer: UnsafeMutableRawBufferPointer, context: inout MediaContext
+  ) -> OutgoingPacket? {
+    let written = slots.pointer(slot).pointee.forwarder.depart(
+      selection, packet, info, into: buffer, epoch: context.epoch)
+    if written == nil { context.counters.count(.packetTooLarge) }
+    return written
+  }
+
+  // MARK: - Retransmission
+
+  /// Which packet of the source a NACK means; to be found in the source's history.
+  public mutating func retransmission(slot: Int, sequence: UInt16, now: Instant) -> RetransmissionRequest? {
+    let slot = slots.pointer(slot)
+    let roundTrip = slot.pointee.forwarder.reports.roundTrip ?? self.roundTrip
+    return slot.pointee.forwarder.retransmission(of: sequence, now: now, roundTrip: roundTrip)
+  }
+
+  /// How a packet is sent once more.
+  public enum Repetition: Sendable {
+    /// Not at all: the subscriber has agreed to none for its codec.
+    case refused
+    /// In the retransmission stream.
+    case rewritten
+    /// As it was sealed.
+    case sealed
+  }
+
+  public func repetition(of info: PacketInfo, slot: Int) -> Repetition {
+    let slot = slots.pointer(slot)
+    guard slot.pointee.forwarder.answersNACK(info) else { return .refused }
+    return slot.pointee.forwarder.usesRTX(info) ? .rewritten : .sealed
+  }
+
+  /// Writes a packet as the retransmission stream carries it (RFC 4588).
+  public mutating func rewriteRetransmission(
+    _ request: RetransmissionRequest, _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, slot: Int,
+    into buffer: UnsafeMutableRawBufferPointer
+  ) -> OutgoingPacket? {
+    slots.pointer(slot).pointee.forwarder.rewriteRetransmission(request, packet, info, into: buffer)
+  }
+
+  /// The sealed bytes of a packet were sent once more, or could not be.
+  public mutating func noteRepeated(_ found: Bool, slot: Int) {
+    slots.pointer(slot).pointee.forwarder.noteRepeated(found)
+  }
+
+  // MARK: - Subscriptions
+
+  /// Feeds a slot from a track, or from none.
+  /// - Returns: true when the track should be asked for a key frame.
+  public mutating func setSource(slot: Int, _ track: TrackKey?, clock: ClockMapping?) -> Bool {
+    guard kind(ofSlot: slot) != nil else { return false }
+    return slots.pointer(slot).pointee.forwarder.setSource(track, clock: clock)
+  }
+
+  public func source(ofSlot slot: Int) -> TrackKey? { slots.pointer(slot).pointee.forwarder.source }
+
+  /// Whether the packet is of the incarnation of the slot's source that flows in it.
+  public func continues(_ info: PacketInfo, slot: Int) -> Bool {
+    slots.pointer(slot).pointee.forwarder.continues(info)
+  }
+
+  /// The index under which a packet of that incarnation went out, or would; nil before the stream's join to it.
+  public func index(of info: PacketInfo, slot: Int) -> UInt64? {
+    slots.pointer(slot).pointee.forwarder.index(of: info)
+  }
+
+  /// True while the slot's subscriber can't show anything without a key frame.
+  public func needsKeyFrame(slot: Int) -> Bool { slots.pointer(slot).pointee.forwarder.needsKeyFrame }
+
+  /// As `needsKeyFrame`. Mutating for speed alone: what only reads is handed a copy of the whole session.
+  public mutating func waitsForKeyFrame(slot: Int) -> Bool {
+    let slot = slots.pointer(slot)
+    return slot.pointee.forwarder.state == .waitingForKeyFrame && slot.pointee.forwarder.kind == .video
+  }
+
+  /// True while a key frame would be the first that the slot's subscriber gets.
+  public func awaitsFirstPicture(slot: Int) -> Bool {
+    needsKeyFrame(slot: slot) && !slots.pointer(slot).pointee.forwarder.hasBegun
+  }
+
+  public mutating func setClock(slot: Int, _ mapping: ClockMapping) {
+    slots.pointer(slot).pointee.forwarder.setClock(mapping)
+  }
+
+  public func counters(ofSlot slot: Int) -> ForwarderCounters {
+    slots.pointer(slot).pointee.forwarder.counters
+  }
+
+  /// Whether the slot's subscriber may ask for lost packets again.
+  public func answersNACK(slot: Int) -> Bool {
+    slots.pointer(slot).pointee.section.codecs.contains { $0.nack }
+  }
+}

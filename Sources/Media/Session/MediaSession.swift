@@ -1,0 +1,126 @@
+internal import Congestion
+public import Model
+internal import Wire
+
+/// What one peer publishes and gets: its tracks by their sections, its slots with their forwarders, and the RTCP that
+/// speaks of both.
+///
+/// Plain packets come in, plain packets go out; whose keys seal them, and on which path they travel, is another's matter.
+/// So a conference's media logic runs without a handshake.
+///
+///     RTP  ──▶ section ──▶ track ──▶ to be forwarded          slot ──▶ select ──▶ depart ──▶ RTP
+///     RTCP ──▶ reports, requests ──▶ effects                  what is due ──▶ RTCP
+public struct MediaSession: ~Copyable {
+  /// Tracks, and slots, that one session ever has; sections beyond are ignored.
+  public static let sectionLimit = 1_024
+
+  /// What was agreed on last.
+  public private(set) var agreed = AgreedMedia()
+  /// The source under which reports and requests are sent that are no stream's.
+  let reportSSRC: UInt32
+
+  var receiving = OwnedArray<ReceivingSection>()
+  @usableFromInline var slots = OwnedArray<SendingSlot>()
+  var streams = StreamMap()
+  var clocks = PublisherClocks()
+  /// Ids of all extensions that come in, whatever the section: in one bundle an id means one thing.
+  var incoming = HeaderExtensionMap()
+  /// Some of them go on to subscribers.
+  var carriesExtensions = false
+  var arrivals = ArrivalFeedback()
+  /// Transport-wide feedback names some stream of the sender.
+  var feedbackSSRC: UInt32 = 0
+  @usableFromInline var timers = SessionTimers()
+  /// To the peer and back, from its reports or our checks.
+  public internal(set) var roundTrip = Duration.milliseconds(100)
+  var losses = LossTally()
+
+  /// - Parameter reportSSRC: of our reports and requests.
+  public init(reportSSRC: UInt32) { self.reportSSRC = reportSSRC }
+
+  /// Takes what was agreed on. A track or slot is its section's index: sections that are still there keep
+  /// their streams, those that are gone fall silent for good, new ones are added.
+  /// - Returns: the slots that are gone.
+  public mutating func apply(
+    _ new: AgreedMedia, random: inout RandomSource, context: inout MediaContext
+  ) -> [Int] {
+    for section in new.receive where section.index < Self.sectionLimit {
+      makeTracks(below: Int(section.index) + 1)
+      receiving.pointer(Int(section.index)).pointee.receiver.apply(section)
+    }
+    for section in new.send where section.index < Self.sectionLimit {
+      makeSlots(below: Int(section.index) + 1)
+      slots.pointer(Int(section.index)).pointee.apply(section, random: &random)
+    }
+    let gone = (0..<slots.count).filter { slot in
+      slots.pointer(slot).pointee.isAgreed && !new.send.contains { Int($0.index) == slot }
+    }
+    sayGoodbye(gone, isAll: false, &context)
+    describe(new, &context.streamChanges)
+    return gone
+  }
+
+  /// Makes places for tracks, which are no section's until theirs comes.
+  mutating func makeTracks(below count: Int) {
+    while receiving.count < count { receiving.append(ReceivingSection()) }
+  }
+  mutating func makeSlots(below count: Int) {
+    while slots.count < count { slots.append(SendingSlot()) }
+  }
+
+  /// Everything that is derived from the sections.
+  mutating func describe(_ new: AgreedMedia, _ changes: inout [StreamChange]) {
+    agreed = new
+    incoming = HeaderExtensionMap()
+    let oldClocks = clocks
+    clocks = PublisherClocks()
+    for index in 0..<receiving.count { receiving.pointer(index).pointee.describe(nil, clock: 0) }
+    for section in new.receive where section.index < receiving.count {
+      for kind in HeaderExtension.allCases where section.extensions[kind] != 0 {
+        incoming[kind] = section.extensions[kind]
+      }
+      receiving.pointer(Int(section.index)).pointee.describe(
+        section, clock: clocks.place(of: section.cname, old: oldClocks))
+    }
+    for slot in 0..<slots.count { slots.pointer(slot).pointee.isAgreed = false }
+    for section in new.send where section.index < slots.count {
+      slots.pointer(Int(section.index)).pointee.isAgreed = true
+    }
+    carriesExtensions =
+      incoming[.dependencyDescriptor] | incoming[.colorSpace] | incoming[.playoutDelay] != 0
+    // Streams of sections that are gone, or have other streams now, are forgotten.
+    let oldStreams = streams.all
+    streams.removeAll()
+    bindAll(&changes)
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.streamKept) { return }
+    #endif
+    for old in oldStreams where streams.find(old.ssrc) == nil {
+      changes.append(StreamChange(ssrc: old.ssrc, isMapped: false))
+    }
+  }
+
+  /// Indices of tracks and slots are below these; some may be gone.
+  public var trackCount: Int { receiving.count }
+  public var slotCount: Int { slots.count }
+  /// SSRCs that are mapped to tracks.
+  public var streamCount: Int { streams.count }
+  /// nil for a track or slot that is gone or never was.
+  public func kind(ofTrack index: Int) -> MediaKind? {
+    index >= 0 && index < receiving.count ? receiving.pointer(index).pointee.section?.kind : nil
+  }
+  public func kind(ofSlot index: Int) -> MediaKind? {
+    guard index >= 0, index < slots.count, slots.pointer(index).pointee.isAgreed else { return nil }
+    return slots.pointer(index).pointee.section.kind
+  }
+}
+
+/// When a session has something to say.
+@usableFromInline
+struct SessionTimers: BitwiseCopyable {
+  var reports = Instant.never
+  /// Of slots whose codec has another clock since a short time.
+  var clockReports = Instant.never
+  /// When requests for packets and key frames or arrival feedback are due; early at worst.
+  @usableFromInline var feedback = Instant.never
+}

@@ -1,0 +1,48 @@
+internal import Model
+
+/// What a subscriber gets in one of its sections: the forwarder, and what was agreed on.
+@usableFromInline
+struct SendingSlot: ~Copyable {
+  @usableFromInline var forwarder: Forwarder
+  private(set) var section: SendSection
+  /// False once the section is gone: the stream is silent for good.
+  var isAgreed = false
+
+  init(_ section: SendSection, random: inout RandomSource) {
+    self.section = section
+    forwarder = Forwarder(section, random: &random)
+  }
+
+  /// A place whose section may come later, and brings its stream's beginning.
+  init() {
+    var unused = RandomSource.seeded(state: 0)
+    self.init(
+      SendSection(
+        index: 0, mid: "", kind: .audio, codecs: [], extensions: HeaderExtensionMap(), ssrc: 0, rtxSSRC: nil,
+        cname: "", streamID: ""), random: &unused)
+  }
+
+  mutating func apply(_ section: SendSection, random: inout RandomSource) {
+    // A place for an index that came later: the real section brings its own stream.
+    guard section.ssrc == self.section.ssrc else {
+      self = SendingSlot(section, random: &random)
+      return
+    }
+    self.section = section
+    forwarder.apply(section)
+  }
+
+  private static let stateVersion: UInt8 = 1
+
+  func encode(into writer: inout StateWriter) {
+    writer.write(Self.stateVersion)
+    forwarder.encode(into: &writer)
+  }
+
+  init(_ section: SendSection, from reader: inout StateReader) throws(StateError) {
+    _ = try reader.version("slot", upTo: Self.stateVersion)
+    let read = try Forwarder(section, from: &reader)
+    self.section = section
+    forwarder = read
+  }
+}

@@ -1,0 +1,70 @@
+internal import Model
+
+/// Which section an incoming SSRC belongs to: open addressing in fixed memory, at most 512 streams.
+struct StreamMap: ~Copyable {
+  struct Stream: BitwiseCopyable {
+    var receiver: Int32
+    var isRTX: Bool
+  }
+  private struct Entry {
+    var ssrc: UInt32 = 0
+    var used = false
+    var stream = Stream(receiver: 0, isRTX: false)
+  }
+
+  static let limit = 512
+  private static let mask = 1_023
+  private let entries: UnsafeMutablePointer<Entry>
+  private(set) var count = 0
+
+  init() {
+    entries = .allocate(capacity: Self.mask + 1)
+    entries.initialize(repeating: Entry(), count: Self.mask + 1)
+  }
+
+  deinit { entries.deallocate() }
+
+  @inline(__always)
+  func find(_ ssrc: UInt32) -> Stream? {
+    var index = Self.home(ssrc)
+    while entries[index].used {
+      if entries[index].ssrc == ssrc { return entries[index].stream }
+      index = (index &+ 1) & Self.mask
+    }
+    return nil
+  }
+
+  /// - Returns: false when full.
+  mutating func set(_ ssrc: UInt32, _ stream: Stream) -> Bool {
+    var index = Self.home(ssrc)
+    while entries[index].used && entries[index].ssrc != ssrc { index = (index &+ 1) & Self.mask }
+    if !entries[index].used {
+      guard count < Self.limit else { return false }
+      count &+= 1
+    }
+    entries[index] = Entry(ssrc: ssrc, used: true, stream: stream)
+    return true
+  }
+
+  /// Sections rarely change, so the rest is put in again.
+  mutating func remove(_ ssrc: UInt32) {
+    guard find(ssrc) != nil else { return }
+    let kept = all.filter { $0.ssrc != ssrc }
+    removeAll()
+    for entry in kept { _ = set(entry.ssrc, entry.stream) }
+  }
+
+  mutating func removeAll() {
+    entries.update(repeating: Entry(), count: Self.mask + 1)
+    count = 0
+  }
+
+  /// Every stream, in no order.
+  var all: [(ssrc: UInt32, stream: Stream)] {
+    (0...Self.mask).filter { entries[$0].used }.map { (entries[$0].ssrc, entries[$0].stream) }
+  }
+
+  private static func home(_ ssrc: UInt32) -> Int {
+    Int(truncatingIfNeeded: (ssrc &* 0x9E37_79B1) >> 22) & mask
+  }
+}

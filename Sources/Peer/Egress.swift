@@ -1,0 +1,85 @@
+internal import Crypto
+internal import Media
+internal import Model
+
+/// What leaves a peer: the packets that its slots select become datagrams here, numbered, written and sealed in the
+/// moment in which they leave.
+struct Egress: ~Copyable {
+  /// By slot.
+  var streams = OwnedArray<SealedStreams>()
+  /// It has come from another worker since the last report, and sources may be behind those that it had there.
+  var isResettling = false
+
+  /// Takes the sections that are agreed on, and the slots that are gone.
+  mutating func apply(_ sections: [SendSection], gone: [Int]) {
+    for section in sections where section.index < MediaSession.sectionLimit {
+      place(section.index).pointee.apply(section)
+    }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.keptWhenGone) { return }
+    #endif
+    for slot in gone { streams.pointer(slot).pointee.kept = nil }
+  }
+
+  private mutating func place(_ index: UInt16) -> UnsafeMutablePointer<SealedStreams> {
+    while streams.count <= Int(index) { streams.append(SealedStreams()) }
+    return streams.pointer(Int(index))
+  }
+
+  private static let stateVersion: UInt8 = 1
+
+  func encode(_ sections: [SendSection], into writer: inout StateWriter) {
+    writer.write(Self.stateVersion)
+    for section in sections { streams.pointer(Int(section.index)).pointee.encode(into: &writer) }
+    writer.write(isResettling)
+  }
+
+  init() {}
+
+  init(_ sections: [SendSection], from reader: inout StateReader) throws(StateError) {
+    _ = try reader.version("egress", upTo: Self.stateVersion)
+    for section in sections {
+      let read = try SealedStreams(section, from: &reader)
+      place(section.index).pointee = read
+    }
+    isResettling = try reader.bool()
+  }
+}
+
+/// What was sealed in a slot's two streams.
+struct SealedStreams: ~Copyable {
+  /// One index, one packet: for the media stream and its retransmissions.
+  var media = SealGuard()
+  /// Sealed packets, for subscribers that ask again without a retransmission stream: the same bytes go out once
+  /// more, because sealing again under the same index is forbidden.
+  var kept: PacketHistory?
+  var rtx = SealGuard()
+  private var ssrc: UInt32 = 0
+
+  init() {}
+
+  mutating func apply(_ section: SendSection) {
+    // A place for an index that came later: the real section brings its own streams.
+    if section.ssrc != ssrc {
+      self = SealedStreams()
+      ssrc = section.ssrc
+    }
+    let isNeeded = section.codecs.contains {
+      $0.nack && ($0.rtxPayloadType == nil || section.rtxSSRC == nil)
+    }
+    guard isNeeded, kept == nil else { return }
+    kept = PacketHistory(packets: 256, bytes: section.kind == .video ? 256 * 1_024 : 32 * 1_024)
+  }
+
+  func encode(into writer: inout StateWriter) {
+    media.encode(into: &writer)
+    rtx.encode(into: &writer)
+  }
+
+  /// The sealed packets themselves are no state: a request for one from before gets none.
+  init(_ section: SendSection, from reader: inout StateReader) throws(StateError) {
+    apply(section)
+    media = try SealGuard(from: &reader)
+    rtx = try SealGuard(from: &reader)
+  }
+}

@@ -1,0 +1,89 @@
+internal import ICE
+public import Media
+public import Model
+internal import Transport
+public import Wire
+
+/// What the owner asks a peer, and says to it, passed on to the half that knows.
+extension Peer {
+  // MARK: - Transport
+
+  /// Why it ended by itself; nil while it hasn't.
+  public var closed: PeerCloseReason? { transport.ended.map { PeerCloseReason($0) } }
+
+  /// Where the handshake's datagrams came in.
+  public var handshakePath: NetworkPath? { transport.handshakePath }
+  /// Whether an authenticated check came on the path, so that its datagrams are this peer's.
+  public func knows(_ path: NetworkPath) -> Bool {
+    transport.agent.isValidated(path) || transport.agent.hasValidCheck(path)
+  }
+  /// Whether the peer has answered a check of ours on the path.
+  public func hasProven(_ path: NetworkPath) -> Bool { transport.agent.isProven(path) }
+  /// Whether an answer to that check of ours is awaited.
+  public func expects(_ transaction: STUNTransactionID) -> Bool { transport.agent.expects(transaction) }
+  /// Addresses that it was heard from, and our ICE fragments under which it may be.
+  public var pairCount: Int { transport.agent.pairCount }
+  public var servedFragments: [String] { transport.agent.servedFragments }
+  /// SSRCs whose packets were authenticated of late.
+  public var authenticatedStreamCount: Int { transport.openedStreamCount }
+  public var isConnected: Bool { transport.isConnected }
+  /// Whether media can be sent to it.
+  public var takesMedia: Bool { transport.takesMedia }
+
+  /// As of the last regular report, which a connected peer gets every second.
+  public var quality: PeerQuality {
+    PeerQuality(
+      loss: session.loss, roundTrip: session.roundTrip, lastHeard: transport.agent.lastHeard,
+      bitrates: transport.bitrates)
+  }
+
+  // MARK: - Tracks, by their section's index
+
+  /// Indices of tracks and slots are below these; some may be gone.
+  public var receiverCount: Int { session.trackCount }
+  public var slotCount: Int { session.slotCount }
+  /// SSRCs that are mapped to tracks.
+  public var streamCount: Int { session.streamCount }
+  /// nil for a track or slot that is gone or never was.
+  public func kind(ofReceiver index: Int) -> MediaKind? { session.kind(ofTrack: index) }
+  public func kind(ofSlot index: Int) -> MediaKind? { session.kind(ofSlot: index) }
+  /// Whether a request for a key frame would be passed on at once.
+  public func mayAskForKeyFrame(receiver: Int, now: Instant) -> Bool {
+    session.mayAskForKeyFrame(track: receiver, now: now)
+  }
+  /// A subscriber of the track needs a key frame.
+  public mutating func requestKeyFrame(receiver: Int) { session.requestKeyFrame(track: receiver) }
+  /// Where a track's timestamps stand on the server's time line; nil before its first packet.
+  public func clock(receiver: Int, epoch: Epoch) -> ClockMapping? {
+    session.clock(track: receiver, epoch: epoch)
+  }
+  /// Gives a track the owner's number, which comes with each of its packets.
+  public mutating func setTag(receiver: Int, _ tag: Int) { session.setTag(track: receiver, tag) }
+  /// The publisher has muted the track, or lets it flow again.
+  public mutating func setMuted(receiver: Int, _ muted: Bool) { session.setMuted(track: receiver, muted) }
+  /// How often the track's source has started over; nil before its first packet.
+  public func incarnation(ofReceiver index: Int) -> UInt8? { session.incarnation(ofTrack: index) }
+  /// What the track's last packet was encoded in, of RED what its blocks are; nil before the first.
+  public func format(ofReceiver index: Int) -> CodecFormat? { session.format(ofTrack: index) }
+
+  // MARK: - Slots
+
+  /// Feeds a slot from a track, or from none.
+  /// - Returns: true when the track should be asked for a key frame.
+  public mutating func setSource(slot: Int, _ track: TrackKey?, clock: ClockMapping?) -> Bool {
+    session.setSource(slot: slot, track, clock: clock)
+  }
+  public func source(ofSlot slot: Int) -> TrackKey? { session.source(ofSlot: slot) }
+  /// Whether the packet is of the incarnation of the slot's source that flows in it.
+  public func continues(_ info: PacketInfo, slot: Int) -> Bool { session.continues(info, slot: slot) }
+  /// True while a key frame would be the first that the slot's subscriber gets, and would reach it.
+  public func awaitsFirstPicture(slot: Int) -> Bool {
+    takesMedia && session.awaitsFirstPicture(slot: slot)
+  }
+  /// True while the slot's subscriber can't show anything without a key frame.
+  public func needsKeyFrame(slot: Int) -> Bool { session.needsKeyFrame(slot: slot) }
+  public mutating func setClock(slot: Int, _ mapping: ClockMapping) { session.setClock(slot: slot, mapping) }
+  public func counters(ofSlot slot: Int) -> ForwarderCounters { session.counters(ofSlot: slot) }
+  /// Whether the slot's subscriber may ask for lost packets again.
+  public func answersNACK(slot: Int) -> Bool { session.answersNACK(slot: slot) }
+}

@@ -1,0 +1,198 @@
+import AccessTokens
+import Media
+import Model
+import Peer
+import RoostTesting
+import Testing
+
+@testable import Engine
+
+@Suite("A worker goes on from its state", .timeLimit(.minutes(2)))
+struct WorkerStateTests {
+  typealias Workers = WorkerCoreTests.Workers
+
+  private static let base = Instant(nanoseconds: 7_000_000_000)
+
+  /// Something in every field.
+  private func full() -> WorkerState {
+    let (a, b) = (PeerKey(home: 0, serial: 1), PeerKey(home: 1, serial: 2))
+    let path = WorkerCoreTests.path
+    var state = WorkerState()
+    state.routing.homes = [
+      .init(key: a, worker: 3, ufrags: [UfragKey(high: 1, low: 2), UfragKey(high: 3, low: 4)])
+    ]
+    state.routing.peers = [
+      .init(
+        key: b, ufrags: [UfragKey(high: 5, low: 6)], isAdopted: true,
+        paths: [ClaimedPath(path: path, via: 2, isProven: true)])
+    ]
+    state.routing.paths = [
+      .init(
+        path: path, owner: .init(destination: .peer(b), isProven: true),
+        rivals: [.init(destination: .worker(2), isProven: false)])
+    ]
+    state.peers = [.init(key: b, bytes: [1, 2, 3])]
+    var feed = FeedState(key: TrackKey(peer: a, index: 4), kind: .video)
+    feed.relayedFrom = 1
+    feed.slots = [.init(peer: b, slot: 7)]
+    feed.relays = 0b101
+    feed.clock = ClockMapping(
+      timestamp: 8, ntp: NTPTime(rawValue: 9), rate: 90_000, measured: 90_001, isReported: true)
+    var info = PacketInfo()
+    info.payloadOffset = 12
+    info.extendedSequence = 1 << 40
+    info.flags = [.keyFrame]
+    info.arrival = Self.base
+    feed.picture.note(info)
+    feed.picture.mute(3)
+    feed.packets = [.init(info: info, bytes: Array(repeating: 9, count: 12))]
+    var other = FeedState(key: TrackKey(peer: b, index: 0), kind: .audio)
+    other.relays = 1 << 63
+    state.feeds = [feed, other]
+    return state
+  }
+
+  @Test func `what is written is read back`() throws {
+    let bytes = full().encode()
+    let read = try WorkerState(decoding: bytes)
+    #expect(read.encode() == bytes)
+    #expect(read.routing.homes.first?.worker == 3 && read.routing.paths.first?.rivals.count == 1)
+    #expect(read.feeds.map(\.relays) == [0b101, 1 << 63] && read.feeds[0].packets[0].bytes.count == 12)
+    #expect(read.feeds[0].clock == full().feeds[0].clock && read.feeds[1].clock == nil)
+    let empty = WorkerState().encode()
+    #expect(try WorkerState(decoding: empty).encode() == empty)
+  }
+
+  @Test func `state cut anywhere, or with more behind it, is refused`() {
+    let bytes = full().encode()
+    for size in 0..<bytes.count {
+      #expect(throws: StateError.self) { try WorkerState(decoding: Array(bytes[..<size])) }
+    }
+    #expect(throws: StateError.trailingBytes(count: 1)) { try WorkerState(decoding: bytes + [0]) }
+  }
+
+  @Test func `changed bytes are refused or read as other state, and never trap`() {
+    let bytes = full().encode()
+    var refused = 0
+    for position in bytes.indices {
+      for bit in 0..<8 {
+        var other = bytes
+        other[position] ^= 1 << UInt8(bit)
+        if let read = try? WorkerState(decoding: other) {
+          _ = read.encode()
+        } else {
+          refused += 1
+        }
+      }
+    }
+    #expect(refused > 100)
+  }
+
+  @Test func `a section of another version says which`() {
+    let bytes = full().encode()
+    // Number, version, length, body: the sections one after the other.
+    var offset = 0
+    for section in WorkerState.Section.allCases {
+      var other = bytes
+      other[offset + 1] = 2
+      #expect(throws: StateError.invalid(field: "version 2 of section \(section.rawValue)", offset: offset)) {
+        try WorkerState(decoding: other)
+      }
+      let length = (0..<4).reduce(0) { $0 | Int(bytes[offset + 3 + $1]) << (8 * $1) }
+      offset += 7 + length
+    }
+    #expect(offset == bytes.count)
+  }
+
+  @Test func `workers that are rebuilt serve the same peers and tracks, near and far`() throws {
+    let workers = try Workers(2)
+    let near = workers.add(home: 0, receive: [.video])
+    let far = workers.add(home: 0, receive: [.audio])
+    workers.move(far, from: 0, to: 1)
+    let b = workers.add(home: 0, receive: [.video], send: [.video, .audio])
+    let (camera, microphone) = (TrackKey(peer: near, index: 0), TrackKey(peer: far, index: 0))
+    workers.run(.assign(b, slot: 0, camera), .assign(b, slot: 1, microphone))
+    let before = (0..<2).map { workers.report($0) }
+    for _ in 0..<3 {
+      for worker in 0..<2 {
+        let isRebuilt = workers.cores[worker].rebuild(now: workers.now)
+        #expect(isRebuilt)
+      }
+      workers.settle()
+    }
+    for worker in 0..<2 {
+      let report = workers.report(worker)
+      #expect(report.peers == before[worker].peers && report.tracks == before[worker].tracks)
+      #expect(report.paths == before[worker].paths && report.timers == before[worker].timers)
+      #expect(report.fragments == before[worker].fragments && report.consumers == before[worker].consumers)
+      #expect(report.routing.adopted == before[worker].routing.adopted)
+    }
+    #expect(workers.source(b, slot: 0) == camera && workers.source(b, slot: 1) == microphone)
+    #expect(workers.relays(microphone, on: 1) == 0b01 && workers.consumers(camera) == 1)
+    // What was told to the old ones is done by the new ones.
+    workers.run(.assign(b, slot: 1, nil))
+    #expect(workers.relays(microphone, on: 1) == 0)
+    workers.run(.close(near), .close(far), .close(b))
+    for worker in 0..<2 { WorkerCoreTests().expectEmpty(workers.report(worker)) }
+    #expect(workers.bridge.exchange.fragmentCount == 0)
+  }
+
+  @Test func `another worker takes the state over, or refuses more peers than it has room for`() throws {
+    let workers = try Workers(1)
+    let a = workers.add(receive: [.video])
+    let b = workers.add(send: [.video])
+    workers.run(.assign(b, slot: 0, TrackKey(peer: a, index: 0)))
+    let encoded = workers.cores[0].encode()
+    let state = try #require(encoded)
+    func taken(_ peers: Int) throws -> WorkerReport {
+      let dtls = try MediaEngineTests.context()
+      let bridge = Bridge(workers: 1, wake: { _ in }, eventsReady: {})
+      let core = try WorkerCore.decode(
+        state, index: 0, bridge: bridge, limits: WorkerCore.Limits(peers: peers),
+        context: PeerContext(
+          epoch: Epoch(ntpAtZero: NTPTime(unixNanoseconds: 0)), dtls: dtls, random: .seeded(state: 5),
+          outbox: Outbox(datagrams: 64) { $0.removeAll() }), now: workers.now)
+      #expect(bridge.exchange.fragmentCount == 2)
+      return core.report()
+    }
+    let report = try taken(2)
+    #expect(report.peers == 2 && report.tracks == 1 && report.consumers == 1 && report.timers == 2)
+    #expect(throws: StateError.invalid(field: "2 peers, over 1", offset: 0)) { try taken(1) }
+  }
+
+  @Test(arguments: [1, 3])
+  func `in mid-conference no subscriber sees a gap, and what was lost before is still sent again`(
+    workers: Int
+  ) throws {
+    let room = try SimulationRoom(workers: workers)
+    try room.join(at: room.address(onWorker: 0, host: 20), publishes: true)
+    let subscribers = try (0..<workers).map { worker in
+      try room.join(at: room.address(onWorker: worker, host: UInt8(30 + worker)), publishes: false) {
+        $0.audioReceivers = 1
+        $0.videoReceivers = 1
+      }
+    }
+    room.run(for: .seconds(3))
+    // Pictures that are lost on their way just before; sound is never asked for again.
+    var lost = 0
+    var isLosing = false
+    room.passes = { datagram in
+      guard isLosing, !datagram.toServer, datagram.isMedia, datagram.bytes.count > 250 else { return true }
+      lost += 1
+      return lost % 2 != 0
+    }
+    func gaps() -> Int { subscribers.reduce(0) { $0 + $1.numbersMissing.reduce(0, +) } }
+    let before = gaps()
+    for _ in 0..<5 {
+      isLosing = true
+      room.run(for: .milliseconds(200))
+      isLosing = false
+      #expect(room.server.rebuildWorkers(now: room.now) == workers)
+      room.run(for: .seconds(1))
+    }
+    #expect(lost > 5 && gaps() == before)
+    for subscriber in subscribers { #expect(subscriber.packetsReceived(of: 0) > 500) }
+    let counters = room.server.reports(now: room.now).reduce(0) { $0 + $1.counters.retransmissionsSent }
+    #expect(counters > 0 && room.dropped(.sealRefused) == 0 && room.journal.violations == [])
+  }
+}
