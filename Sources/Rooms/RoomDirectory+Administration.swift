@@ -73,7 +73,8 @@ extension RoomDirectory {
   /// An identity that is absent is remembered like one that is there: it may be on its way in.
   public func remove(_ identity: String, from room: String) async throws(AdministrationError) {
     #if PLANTED_DEFECTS
-      if PlantedDefect.isOn(.removalOfAbsent), state.withLock({ $0.rooms.sessions(of: identity, in: room) }) == 0
+      if PlantedDefect.isOn(.removalOfAbsent),
+        state.withLock({ $0.rooms.sessions(of: identity, in: room) }) == 0
       {
         return
       }

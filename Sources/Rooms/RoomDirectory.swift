@@ -119,7 +119,8 @@ public final class RoomDirectory: Sendable {
   ///     end it, and lives as long as its media or until it leaves.
   public func join(
     room name: String, identity: String, name display: String?, metadata: String? = nil,
-    attributes: [String: String] = [:], grants: Grants, issued: Int? = nil, opening role: TransportRole? = .both,
+    attributes: [String: String] = [:], grants: Grants, issued: Int? = nil,
+    opening role: TransportRole? = .both,
     isAttended: Bool = true
   ) async throws(JoinError) -> ParticipantSession {
     if isForbidden(identity, in: name, issued: issued) { throw refuse(.removed) }
@@ -171,7 +172,8 @@ public final class RoomDirectory: Sendable {
   ) -> Bool {
     let now = media.now
     let (waiting, isOver) = state.withLock { state -> ([CheckedContinuation<Void, Never>], Bool) in
-      let (isOver, isEmpty) = state.rooms.end(identity, in: name, reason: reason, patience: patience, now: now)
+      let (isOver, isEmpty) = state.rooms.end(
+        identity, in: name, reason: reason, patience: patience, now: now)
       guard isEmpty else { return ([], isOver) }
       defer { state.waitingUntilEmpty = [] }
       return (state.waitingUntilEmpty, isOver)

@@ -23,7 +23,8 @@ struct NoticeMailboxTests {
     #expect(count == NoticeMailbox.limit + 1)
   }
 
-  @Test func `while there is nobody to read for they collapse, and messages wait, the latest of them`() async {
+  @Test func `while there is nobody to read for they collapse, and messages wait, the latest of them`() async
+  {
     let mailbox = NoticeMailbox(isAttended: true) { Issue.record("the session ends") }
     mailbox.absent()
     for number in 0..<5_000 {

@@ -311,7 +311,8 @@ struct SlotPolicyTests {
           policy.setPreference(.explicit(mid: nil), for: someone, now: now)
           unwanted.remove(someone)
         default:
-          policy.setPreference(.explicit(mid: sections.randomElement(using: &random)?.mid), for: someone, now: now)
+          policy.setPreference(
+            .explicit(mid: sections.randomElement(using: &random)?.mid), for: someone, now: now)
           unwanted.remove(someone)
         }
       case 4, 5: policy.setSpeaking(Set((0..<2).map { _ in "\(random.next() % 6)" }), now: now)

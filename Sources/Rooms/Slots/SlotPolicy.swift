@@ -123,7 +123,9 @@ struct SlotPolicy: Sendable {
   mutating func setPreference(_ preference: Preference, for id: TrackID, now: Instant) {
     guard let owner = tracks[id]?.owner else { return }
     if let mid = preference.mid {
-      for other in tracks.values where other.preference.mid == mid { tracks[other.id]?.preference = .explicit(mid: nil) }
+      for other in tracks.values where other.preference.mid == mid {
+        tracks[other.id]?.preference = .explicit(mid: nil)
+      }
     }
     tracks[id]?.preference = preference
     number(owner)

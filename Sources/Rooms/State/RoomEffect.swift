@@ -1,8 +1,6 @@
-internal import AccessTokens
 internal import Engine
 internal import Model
 internal import Negotiation
-internal import Wire
 
 /// What a room has done, in order. An effect that is a question is answered by an input before the next is performed.
 enum RoomEffect: Sendable {
@@ -45,49 +43,4 @@ enum RoomEffect: Sendable {
   case post(Command)
   /// Its place is free; it was never added.
   case release(PeerKey)
-}
-
-/// What becomes of a request.
-enum RoomReply: Sendable {
-  case done
-  case joinRefused(JoinError)
-  case refused(RequestError)
-  case opened(TransportID)
-  case answered(OfferAnswer)
-  case offered(String)
-  case offerRefused(OfferError)
-  case grants(Grants)
-  case room(RoomSnapshot)
-  case participant(ParticipantSnapshot)
-  case track(TrackInfo)
-  case administrationRefused(AdministrationError)
-
-  /// - Throws: why a request was not done that has no answer of its own.
-  func done() throws(RequestError) {
-    switch self {
-    case .refused(let error): throw error
-    default: break
-    }
-  }
-}
-
-/// A description that waits for a place at the media plane.
-struct Proposal: Sendable {
-  enum Content: Sendable {
-    /// The client's, to be answered.
-    case answer(SessionDescription, OfferReview)
-    /// Ours.
-    case offer(SlotCount)
-  }
-
-  let participant: ParticipantID
-  let transport: TransportID
-  /// The place that it has.
-  let peer: PeerKey?
-  let content: Content
-}
-
-/// Where requests to a room go.
-protocol RoomRequests: Sendable {
-  func handle(_ input: RoomInput) async -> RoomReply
 }

@@ -7,7 +7,9 @@ internal import Peer
 extension RoomState {
   mutating func take(_ events: PeerEvents) {
     guard let place = owner(of: events.peer) else { return }
-    if let profile = events.connected { log("media connected", of: members[place.member], ("profile", profile.name)) }
+    if let profile = events.connected {
+      log("media connected", of: members[place.member], ("profile", profile.name))
+    }
     for (index, codec) in events.startedTracks.sorted(by: { $0.key < $1.key }) {
       trackStarted(index, codec, at: place)
     }

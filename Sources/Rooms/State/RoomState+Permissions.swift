@@ -12,7 +12,9 @@ extension RoomState {
     #endif
     if !grants.hidden { record(.participantUpdated, of: member) }
     for place in places(of: member) {
-      let isForbidden = { (track: PublishedTrack) in !grants.mayPublish(track.info.source, as: track.info.kind) }
+      let isForbidden = { (track: PublishedTrack) in
+        !grants.mayPublish(track.info.source, as: track.info.kind)
+      }
       for track in self[place].published where isForbidden(track) {
         withdraw(track.key, track.info.source, at: place)
       }

@@ -56,7 +56,9 @@ extension RoomState {
     var index = 0
     while index < members.count {
       let id = members[index].id
-      while index < members.count, members[index].id == id, let change = members[index].presence.poll(now: now) {
+      while index < members.count, members[index].id == id,
+        let change = members[index].presence.poll(now: now)
+      {
         switch change {
         case .reconnecting: say(.participantReconnecting, of: index)
         case .reconnected: say(.participantReconnected, of: index)

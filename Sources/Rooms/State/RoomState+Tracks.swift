@@ -79,7 +79,9 @@ extension RoomState {
     }
     // In a room that closes there is no use for another picture.
     if closed == nil {
-      for other in places(except: place.member) { change(other) { slots, now in slots.remove(ids, now: now) } }
+      for other in places(except: place.member) {
+        change(other) { slots, now in slots.remove(ids, now: now) }
+      }
     }
     for track in tracks { record(.trackUnpublished, of: place.member, track: track.info) }
   }

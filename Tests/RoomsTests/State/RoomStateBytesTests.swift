@@ -69,7 +69,8 @@ struct RoomStateBytesTests {
       run.now = run.now + .seconds(16)
       run.handle(.alarm)
       run.handle(.close(.serverShutdown))
-      return run.done + run.commands.map { "\($0)" } + run.events.map { "\($0.id) \($0.kind) \($0.time.text)" }
+      return run.done + run.commands.map { "\($0)" }
+        + run.events.map { "\($0.id) \($0.kind) \($0.time.text)" }
         + late.notices.map { "\($0)" }.filter { !$0.contains("SharedText") }
     }
     #expect(try goOn(plain) == goOn(rebuilt))
@@ -99,7 +100,8 @@ struct RoomStateBytesTests {
     let whole = try Self.run().state.bytes
     for count in stride(from: 0, to: whole.count, by: 7) {
       #expect(throws: StateError.self) {
-        _ = try RoomState(bytes: Array(whole.prefix(count)), terms: StateRun.terms, now: Instant(nanoseconds: 0))
+        _ = try RoomState(
+          bytes: Array(whole.prefix(count)), terms: StateRun.terms, now: Instant(nanoseconds: 0))
       }
     }
     #expect(throws: StateError.trailingBytes(count: 1)) {

@@ -20,7 +20,8 @@ struct TransportTests {
     #expect(try ada.open(.publishes).number == 5)
   }
 
-  @Test func `one publishes and one subscribes by the server's offer, and each has slots of its own`() throws {
+  @Test func `one publishes and one subscribes by the server's offer, and each has slots of its own`() throws
+  {
     let run = StateRun()
     let bob = try run.join("bob")
     _ = try bob.offer([.audio, .video])
@@ -35,7 +36,9 @@ struct TransportTests {
     #expect(Set(ada.transport(down)?.slots.slots.map(\.streamID) ?? []).count == 1)
     // What changes later is said of that transport.
     _ = try bob.offer([.audio])
-    let named = ada.notices.compactMap { if case .on(let transport, .streams) = $0 { transport } else { nil } }
+    let named = ada.notices.compactMap {
+      if case .on(let transport, .streams) = $0 { transport } else { nil }
+    }
     #expect(named == [down])
     let more = try ada.takeOffer(audio: 2, video: 1, on: down)
     #expect(more.slots.compactMap(\.track).count == 3)
@@ -55,20 +58,23 @@ struct TransportTests {
     let up = try ada.open(.publishes)
     #expect(throws: OfferError.self) { _ = try ada.takeOffer(audio: 1, video: 0, on: up) }
     #expect(throws: OfferError.self) { _ = try ada.takeOffer(audio: 33, video: 0, on: .first) }
-    guard case .offerRefused(.refused(.noOfferPending)) = ada.ask(.accept(RoomTests.audioOffer, on: up)) else {
+    guard case .offerRefused(.refused(.noOfferPending)) = ada.ask(.accept(RoomTests.audioOffer, on: up))
+    else {
       Issue.record("an answer to no offer is taken")
       return
     }
   }
 
-  @Test func `an offer of ours that is never answered gives its place back when its transport closes`() throws {
+  @Test func `an offer of ours that is never answered gives its place back when its transport closes`() throws
+  {
     let run = StateRun()
     run.places = 1
     let ada = try run.join("ada", opening: .subscribes)
     ada.ask(.makeOffer(SlotCount(audio: 1, video: 0), on: .first))
     #expect(run.places == 0 && run.added.isEmpty)
-    guard case .offerRefused(.refused(.offerPending)) = ada.ask(
-      .makeOffer(SlotCount(audio: 1, video: 0), on: .first))
+    guard
+      case .offerRefused(.refused(.offerPending)) = ada.ask(
+        .makeOffer(SlotCount(audio: 1, video: 0), on: .first))
     else {
       Issue.record("two offers are on their way")
       return
@@ -114,7 +120,9 @@ struct TransportTests {
     }
     try lose(.first)
     #expect(ada.tracks.map(\.kind) == [.video] && ada.member?.transports.map(\.id) == [other])
-    guard case .transportClosed(.first)? = ada.notices.last(where: { if case .event = $0 { false } else { true } })
+    guard
+      case .transportClosed(.first)? = ada.notices.last(where: { if case .event = $0 { false } else { true } }
+      )
     else {
       Issue.record("its participant does not learn of it")
       return

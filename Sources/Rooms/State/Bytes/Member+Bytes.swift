@@ -93,7 +93,9 @@ extension Grants {
 extension StandingMutes {
   fileprivate func encode(into writer: inout StateWriter) {
     writer.write(UInt32(counts.count))
-    let inOrder = counts.sorted { ($0.key.kind.rawValue, $0.key.source.rawValue) < ($1.key.kind.rawValue, $1.key.source.rawValue) }
+    let inOrder = counts.sorted {
+      ($0.key.kind.rawValue, $0.key.source.rawValue) < ($1.key.kind.rawValue, $1.key.source.rawValue)
+    }
     for (key, count) in inOrder {
       writer.write(key.kind.rawValue)
       writer.write(key.source.rawValue)

@@ -1,0 +1,25 @@
+internal import AccessTokens
+
+/// What becomes of a request.
+enum RoomReply: Sendable {
+  case done
+  case joinRefused(JoinError)
+  case refused(RequestError)
+  case opened(TransportID)
+  case answered(OfferAnswer)
+  case offered(String)
+  case offerRefused(OfferError)
+  case grants(Grants)
+  case room(RoomSnapshot)
+  case participant(ParticipantSnapshot)
+  case track(TrackInfo)
+  case administrationRefused(AdministrationError)
+
+  /// - Throws: why a request was not done that has no answer of its own.
+  func done() throws(RequestError) {
+    switch self {
+    case .refused(let error): throw error
+    default: break
+    }
+  }
+}
