@@ -57,7 +57,8 @@ let package = Package(
     .target(
       name: "Gateway",
       dependencies: [
-        "Model", "Logging", "Crypto", "ICE", "Media", "Transport", "Peer", "Engine", "HTTPServer", "AccessTokens",
+        "Model", "Logging", "Crypto", "ICE", "Media", "Transport", "Peer", "Engine", "HTTPServer",
+        "AccessTokens",
         "Rooms",
       ],
       // Every file of the folder.
@@ -68,7 +69,8 @@ let package = Package(
     module(
       "RoostTesting",
       [
-        "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Transport", "Peer", "Engine",
+        "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Transport",
+        "Peer", "Engine",
         "AccessTokens", "Rooms", "Gateway", "CSRTP", "CJobs",
       ]),
     module(
@@ -82,7 +84,8 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Transport", "Peer", "Engine",
+        "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Transport",
+        "Peer", "Engine",
         "HTTPServer", "AccessTokens", "Rooms", "Gateway", "RoostTesting",
       ],
       path: "Fuzz/FuzzTargets",
@@ -136,7 +139,8 @@ let package = Package(
     tests(
       "Engine",
       [
-        "Model", "Polling", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Transport", "Peer", "Engine",
+        "Model", "Polling", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Transport",
+        "Peer", "Engine",
         "CSystem",
         "RoostTesting",
       ]),
@@ -145,18 +149,23 @@ let package = Package(
     tests("Configuration", ["Model", "Configuration"]),
     tests(
       "Rooms",
-      ["Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Transport", "Peer", "Engine", "AccessTokens", "Rooms"]),
+      [
+        "Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Transport", "Peer", "Engine",
+        "AccessTokens", "Rooms",
+      ]),
     tests(
       "Gateway",
       [
-        "Model", "Logging", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Transport", "Peer", "Engine", "HTTPServer",
+        "Model", "Logging", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Transport", "Peer", "Engine",
+        "HTTPServer",
         "AccessTokens", "Rooms",
         "Gateway", "RoostTesting",
       ]),
     tests(
       "RoostTesting",
       [
-        "Model", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Transport", "Peer", "Engine", "AccessTokens", "Rooms",
+        "Model", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Transport", "Peer", "Engine",
+        "AccessTokens", "Rooms",
         "Gateway",
         "RoostTesting",
       ]),

@@ -1,9 +1,9 @@
-import Transport
 import ICE
 import Model
 import Peer
 import RoostTesting
 import Testing
+import Transport
 
 @testable import Engine
 

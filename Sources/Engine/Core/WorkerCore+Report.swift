@@ -1,6 +1,6 @@
-internal import Transport
 internal import Model
 internal import Peer
+internal import Transport
 
 extension WorkerCore {
   func report() -> WorkerReport {

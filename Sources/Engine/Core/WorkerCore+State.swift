@@ -1,6 +1,6 @@
-internal import Transport
 public import Model
 public import Peer
+internal import Transport
 
 extension WorkerCore {
   /// The worker as bytes, from which another one goes on where this one stood. What is on its way between workers isn't

@@ -1,7 +1,7 @@
 public import Model
 public import Peer
-public import Transport
 internal import Polling
+public import Transport
 
 /// Everything that one worker owns, without socket, thread or clock, in three parts that know nothing of each other: whose a
 /// datagram is (`PeerRouting`), the peers (`PeerTable`), who gets which track (`TrackFeeds`). Here they are joined.
