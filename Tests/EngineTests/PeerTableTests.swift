@@ -1,8 +1,8 @@
-import AccessTokens
 import ICE
 import Model
 import Peer
 import Testing
+import Transport
 
 @testable import Engine
 
@@ -62,7 +62,7 @@ struct PeerTableTests {
     let places = [30, 10, 20].enumerated().map { number, seconds in
       owner.insert(UInt64(number + 1), at: Instant(nanoseconds: 0) + .seconds(seconds))
     }
-    let first = Instant(nanoseconds: 0) + .seconds(10) + Peer.connectTimeout
+    let first = Instant(nanoseconds: 0) + .seconds(10) + TransportTimers.connect
     #expect(owner.deadline == first && owner.timerCount == 3)
     #expect(owner.due(first + .milliseconds(-1)) == nil && owner.due(first) == places[1])
     owner.table.remove(places[1])

@@ -73,12 +73,12 @@ struct TrackSinkTests {
     room.run(for: .seconds(2))
     recorder.take()
     for _ in 0..<3 {
-      let (frames, asked) = (recorder.keyFrames, counter(room) { $0.counters.keyFrameRequestsSent })
+      let (frames, asked) = (recorder.keyFrames, counter(room) { $0.counters.media.keyFrameRequestsSent })
       post(.wanted(.keyFrame, by: recorder.sink), room, place)
       room.run(for: .milliseconds(1_500))
       recorder.take()
       #expect(recorder.keyFrames > frames)
-      #expect(counter(room) { $0.counters.keyFrameRequestsSent } > asked)
+      #expect(counter(room) { $0.counters.media.keyFrameRequestsSent } > asked)
     }
   }
 

@@ -1,9 +1,9 @@
-import AccessTokens
 import Media
 import Model
 import Peer
 import RoostTesting
 import Testing
+import Transport
 
 @testable import Engine
 
@@ -192,7 +192,7 @@ struct WorkerStateTests {
     }
     #expect(lost > 5 && gaps() == before)
     for subscriber in subscribers { #expect(subscriber.packetsReceived(of: 0) > 500) }
-    let counters = room.server.reports(now: room.now).reduce(0) { $0 + $1.counters.retransmissionsSent }
+    let counters = room.server.reports(now: room.now).reduce(0) { $0 + $1.counters.media.retransmissionsSent }
     #expect(counters > 0 && room.dropped(.sealRefused) == 0 && room.journal.violations == [])
   }
 }
