@@ -1,6 +1,6 @@
 internal import Model
 
-/// Which rooms there are, who is in them or on the way in, and when they go: a value, told the time and never asking.
+/// Which rooms there are, who is in them or on the way in, and when they go: a value, which is given the time and asks for nothing.
 ///
 /// A room is known by a handle, which it is made of here and nothing else; so a test needs none.
 struct DirectoryState<Handle: Sendable>: Sendable {
@@ -29,7 +29,7 @@ struct DirectoryState<Handle: Sendable>: Sendable {
   /// When rooms are to be called, by their numbers.
   private var alarms: [UInt64: (handle: Handle, at: Instant)] = [:]
   private(set) var counted = RoomCounts()
-  /// Nobody is let in any more.
+  /// No one is let in any more.
   private(set) var isDraining = false
 
   init(limits: Limits) { self.limits = limits }
@@ -68,7 +68,7 @@ struct DirectoryState<Handle: Sendable>: Sendable {
     return entry.handle
   }
 
-  /// A room goes that nobody is in, nor on the way to.
+  /// A room goes that is empty, also of those on their way in.
   /// - Returns: whether it has.
   mutating func forgetIfEmpty(_ name: String, number: UInt64) -> Bool {
     guard let room = rooms[name], room.number == number, room.attendance.count == 0 else { return false }
@@ -114,7 +114,7 @@ struct DirectoryState<Handle: Sendable>: Sendable {
   /// - Parameters:
   ///   - reason: nil: it was refused, and never a session.
   ///   - patience: seconds.
-  /// - Returns: whether the room has gone, and whether nobody is in any room.
+  /// - Returns: whether the room has gone, and whether all rooms are empty.
   mutating func end(
     _ identity: String, in name: String, reason: LeaveReason?, patience: Int, now: Instant
   ) -> (isOver: Bool, isEmpty: Bool) {

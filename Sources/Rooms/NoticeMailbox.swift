@@ -40,7 +40,7 @@ final class NoticeMailbox: Sendable {
     }
   }
 
-  /// - Parameter isAttended: false: there is nobody to read for from the beginning.
+  /// - Parameter isAttended: false: there is no one to read for from the beginning.
   init(isAttended: Bool, overflow: @escaping @Sendable () -> Void) {
     self.overflow = overflow
     state = Mutex(State(isAttended: isAttended))

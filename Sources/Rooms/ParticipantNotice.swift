@@ -1,9 +1,9 @@
 public import Model
 
-/// What a participant is told.
+/// What a participant is to know.
 public enum ParticipantNotice: Sendable {
   case event(RoomEvent)
-  /// The answer to an offer, in its place among the other notices: all that it names was told before.
+  /// The answer to an offer, in its place among the other notices: all that it names was announced before.
   case answer(OfferAnswer)
   /// Only slots that changed.
   case slots([SlotAssignment])
@@ -33,7 +33,7 @@ public enum ParticipantNotice: Sendable {
 
 /// What a client missed while its socket was gone, and how things are now.
 public struct ResumedState: Sendable {
-  /// Who missed more than these had better join anew.
+  /// Who missed more than these had better join again.
   static let eventLimit = 1_000
   /// Of them all, as estimated: less than may wait for a socket.
   static let byteLimit = 2 * 1_024 * 1_024
@@ -45,7 +45,7 @@ public struct ResumedState: Sendable {
   /// Every slot of the first transport, and every track of one's own on it.
   public let slots: [SlotAssignment]
   public let tracks: [(mid: String, track: TrackID)]
-  /// What is otherwise told by change only, as it is now.
+  /// What is otherwise said by change only, as it is now.
   public let notices: [ParticipantNotice]
 }
 

@@ -50,12 +50,6 @@ public struct ParticipantName: Equatable, Sendable {
   public let id: ParticipantID
   public let identity: String
   public let name: String?
-
-  init(id: ParticipantID, identity: String, name: String?) {
-    self.id = id
-    self.identity = identity
-    self.name = name
-  }
 }
 
 /// Whom an event is about.
@@ -126,7 +120,7 @@ public enum LeaveReason: String, Codable, Sendable, CaseIterable {
   case serverShutdown
 }
 
-/// Why nobody could be let in.
+/// Why a participant was not let in.
 public enum JoinError: Error, Equatable, Sendable {
   /// The server stops.
   case draining

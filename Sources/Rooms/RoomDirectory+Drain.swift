@@ -2,9 +2,9 @@ internal import Engine
 internal import Model
 internal import Synchronization
 
-/// The end of a server, in good order: nobody new, a time to leave, and then everybody.
+/// The end of a server, in good order: no one new, a time to leave, and then the end for all.
 extension RoomDirectory {
-  /// Whether nobody is let in any more.
+  /// Whether no one is let in any more.
   public var isDraining: Bool { state.withLock { $0.rooms.isDraining } }
 
   /// Not draining, and each worker answers within a second.
@@ -13,13 +13,13 @@ extension RoomDirectory {
     return await media.port.isAnswering()
   }
 
-  /// Lets nobody in any more, and has everybody know until when they may stay.
+  /// Lets no one in any more, and has everybody know until when they may stay.
   public func drain(for patience: Duration) async {
     let deadline = media.wallTime.advanced(by: patience)
     for room in beginDraining() { _ = await room.handle(.drain(until: deadline)) }
   }
 
-  /// Nobody is let in any more; everybody learns of it and leaves.
+  /// No one is let in any more; everybody learns of it and leaves.
   public func close() async {
     for room in beginDraining() { _ = await room.handle(.close(.serverShutdown)) }
   }
@@ -31,7 +31,7 @@ extension RoomDirectory {
     }
   }
 
-  /// Returns when nobody is in any room, which may be at once.
+  /// Returns when all rooms are empty, which may be at once.
   public func waitUntilEmpty() async {
     await withCheckedContinuation { continuation in
       let isEmpty = state.withLock { state in

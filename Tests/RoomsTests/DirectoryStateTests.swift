@@ -33,7 +33,7 @@ private func at(_ seconds: Int64) -> Instant { Instant(nanoseconds: seconds * 1_
 
 @Suite("The rooms there are", .timeLimit(.minutes(1)))
 struct DirectoryStateTests {
-  @Test func `nobody comes in where there is no place, no room, or no more time`() throws {
+  @Test func `no one comes in where there is no place, no room, or no more time`() throws {
     let full = Directory(participants: 1)
     _ = try full.begin("ada", "r")
     #expect(throws: JoinError.full(limit: 1)) { _ = try full.begin("bob", "s") }
@@ -78,7 +78,7 @@ struct DirectoryStateTests {
     #expect(directory.sweep(now: at(5)) == [1])
   }
 
-  @Test func `a room that closes is forgotten if nobody is in it, and no other of its name`() throws {
+  @Test func `a room that closes is forgotten if it is empty, and no other of its name`() throws {
     let directory = Directory()
     _ = try directory.begin("ada", "r")
     #expect(!directory.forgetIfEmpty("r", number: 1))

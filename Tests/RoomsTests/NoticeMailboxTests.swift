@@ -23,7 +23,7 @@ struct NoticeMailboxTests {
     #expect(count == NoticeMailbox.limit + 1)
   }
 
-  @Test func `while there is nobody to read for they collapse, and messages wait, the latest of them`() async
+  @Test func `while there is no one to read for they collapse, and messages wait, the latest of them`() async
   {
     let mailbox = NoticeMailbox(isAttended: true) { Issue.record("the session ends") }
     mailbox.absent()
@@ -71,7 +71,7 @@ struct NoticeMailboxTests {
     let room = try #require(server.directory.administration(of: "r"))
     for number in 0..<5_000 { _ = try await room.mute(track.text, of: "bob", number % 2 == 0) }
     #expect(server.directory.counts.participants == 2)
-    // More than are told at once: it goes on from a number within them.
+    // More than are said at once: it goes on from a number within them.
     try await alice.session.present(after: 4_800)
     #expect(await alice.next(until: "resumed") == "resumed 5004")
     #expect(alice.resumed?.missed.count == 204)

@@ -16,10 +16,15 @@ struct OfferReview: Sendable {
   /// Of an offer of our own, which asks for nothing.
   init() {}
 
+  /// - Parameter limit: tracks that a participant may publish at once.
   /// - Throws: an entry of `tracks` names no section of the offer.
   init(
-    _ description: SessionDescription, _ tracks: [OfferedTrack], of member: Member, on transport: Transport
+    _ description: SessionDescription, _ tracks: [OfferedTrack], of member: Member, on transport: Transport,
+    limit: Int
   ) throws(OfferError) {
+    // A transport's own bound is its negotiator's.
+    let elsewhere = member.trackCount - transport.published.count
+    var room = elsewhere == 0 ? Int.max : limit - member.trackCount
     var places: [String: Int] = [:]
     for (index, section) in description.media.enumerated() {
       if let mid = section.mid { places[mid] = index }
@@ -53,8 +58,11 @@ struct OfferReview: Sendable {
         let source = entries[index]?.source ?? withdrawn ?? .usual(of: kind)
       #endif
       sources[index] = source
-      if transport.role.publishes, member.mayPublish(source, as: kind, inNewSection: known == nil) {
+      if transport.role.publishes, room > 0,
+        member.mayPublish(source, as: kind, inNewSection: known == nil)
+      {
         changes += 1
+        room -= 1
       } else if withdrawn == nil {
         // What was withdrawn stays agreed on, and nothing of it is published: a client need not take back what was
         // taken from it.

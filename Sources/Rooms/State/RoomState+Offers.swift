@@ -15,7 +15,8 @@ extension RoomState {
   ) throws(OfferError) {
     let place = try place(of: transport, of: id)
     let description = try read(sdp, of: place.member)
-    let review = try OfferReview(description, tracks, of: members[place.member], on: self[place])
+    let review = try OfferReview(
+      description, tracks, of: members[place.member], on: self[place], limit: terms.policy.maximumTracks)
     // What others notice of it.
     let cost = 1 + Double(review.changes)
     guard spend(place.member, { $0.requests.take(upTo: cost, now: $1) }) else { throw .tooOften }

@@ -28,7 +28,9 @@ extension RoomState {
       #else
         let isWithdrawn = true
       #endif
-      guard members[place.member].mayPublish(source, as: section.kind, inNewSection: !isWithdrawn) else {
+      guard members[place.member].mayPublish(source, as: section.kind, inNewSection: !isWithdrawn),
+        hasRoomForTrack(at: place)
+      else {
         withdraw(trackKey, source, at: place)
         continue
       }
@@ -37,6 +39,12 @@ extension RoomState {
     }
     if !new.isEmpty { offerToOthers(new, of: place.member) }
     return self[place].published.map { ($0.mid, $0.info.id) }
+  }
+
+  /// Of all transports together; one alone has that bound by its negotiation.
+  private func hasRoomForTrack(at place: TransportPlace) -> Bool {
+    let member = members[place.member]
+    return member.trackCount == self[place].published.count || member.trackCount < terms.policy.maximumTracks
   }
 
   /// A track's section stays agreed on, and nothing of it goes further than the worker.

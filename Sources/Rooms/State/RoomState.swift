@@ -4,7 +4,7 @@ internal import Negotiation
 
 /// All that a room knows: who is in it, what they publish, and which slot of whom shows which track.
 ///
-/// A value: it hears what happens by `handle` and answers by what is to be done. Whoever owns it performs that, in order,
+/// A value: it hears what happens by `handle` and answers by what is to be done. Its owner performs that, in order,
 /// and answers its questions before the next effect.
 struct RoomState: Sendable {
   /// Identities of which it is remembered what they have spent.

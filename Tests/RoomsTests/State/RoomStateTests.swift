@@ -60,7 +60,7 @@ struct RoomStateTests {
     _ = try ada.offer([.audio], receivers: 1)
     run.handle(.close(.roomClosed))
     #expect(run.state.members.isEmpty && run.sessions == 0)
-    #expect(run.done.last == "ended roomClosed 0", "it waits for nobody")
+    #expect(run.done.last == "ended roomClosed 0", "it does not wait")
     let late = try run.join("late")
     #expect(late.member == nil && run.sessions == 0)
     let closes = run.commands.filter { if case .close = $0 { true } else { false } }
@@ -120,7 +120,7 @@ struct RoomStateTests {
 
   // MARK: - Mutes and permissions
 
-  @Test func `a mute is one place's, whoever has set it`() throws {
+  @Test func `a mute stands in one place, and each lifts its own`() throws {
     let run = StateRun()
     let ada = try run.join("ada")
     _ = try ada.offer([.audio])
@@ -169,7 +169,7 @@ struct RoomStateTests {
         == .notAllowed("subscribing (canSubscribe)"))
   }
 
-  @Test func `a removal ends who is in, and nobody where nobody is`() throws {
+  @Test func `a removal ends who is in, and no other`() throws {
     let run = StateRun()
     let ada = try run.join("ada")
     _ = try ada.offer([.audio])

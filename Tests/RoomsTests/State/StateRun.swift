@@ -113,7 +113,7 @@ final class StateRun {
 
   func kinds(after: Int = 0) -> [String] { events.dropFirst(after).map(\.kind.rawValue) }
 
-  /// Tracks that the media plane was last told to mute.
+  /// What the media plane last heard of a track's mute.
   func isMuted(_ key: TrackKey) -> Bool? {
     for case .mute(key, let muted) in commands.reversed() { return muted }
     return nil

@@ -50,6 +50,19 @@ struct TransportTests {
     #expect(before.count == 3 && after.count == 4 && before.intersection(after).count == 2)
   }
 
+  @Test func `the bound on tracks holds for all transports together`() throws {
+    let run = StateRun()
+    let ada = try run.join("ada")
+    let other = try ada.open(.publishes)
+    let limit = StateRun.terms.policy.maximumTracks
+    while ada.tracks.count < limit - 10 {
+      _ = try ada.offer(Array(repeating: .audio, count: min(50, limit - 10 - ada.tracks.count)))
+      run.now = run.now + .seconds(60)
+    }
+    let answer = try ada.offer(Array(repeating: .video, count: 20), on: other)
+    #expect(answer.tracks.count == 10 && answer.declined.count == 10 && ada.tracks.count == limit)
+  }
+
   @Test func `a transport that subscribes takes no tracks, and one that publishes makes no offer`() throws {
     let run = StateRun()
     let ada = try run.join("ada", opening: .subscribes)
