@@ -22,9 +22,8 @@ struct SpeakerDetector: Equatable, Sendable {
     var lastLoud = Instant(nanoseconds: 0)
   }
 
-  private(set) var voices: [ParticipantID: Voice] = [:]
-
-  init(voices: [ParticipantID: Voice] = [:]) { self.voices = voices }
+  /// Written here and in its bytes' reader alone.
+  var voices: [ParticipantID: Voice] = [:]
 
   /// - Parameters:
   ///   - levels: of every participant with a microphone, decibels below overload; nil: nothing is heard.
