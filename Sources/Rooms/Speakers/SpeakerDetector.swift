@@ -24,8 +24,6 @@ struct SpeakerDetector: Equatable, Sendable {
 
   private(set) var voices: [ParticipantID: Voice] = [:]
 
-  init(voices: [ParticipantID: Voice] = [:]) { self.voices = voices }
-
   /// - Parameters:
   ///   - levels: of every participant with a microphone, decibels below overload; nil: nothing is heard.
   /// - Returns: who speaks, the loudest first.
