@@ -24,7 +24,7 @@ extension Peer {
   /// Addresses that it was heard from, and our ICE fragments under which it may be.
   public var pairCount: Int { transport.agent.pairCount }
   public var servedFragments: [String] { transport.agent.servedFragments }
-  /// SSRCs whose packets were authenticated of late.
+  /// SSRCs whose packets were recently authenticated.
   public var authenticatedStreamCount: Int { transport.openedStreamCount }
   public var isConnected: Bool { transport.isConnected }
   /// Whether media can be sent to it.

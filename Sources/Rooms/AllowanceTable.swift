@@ -8,8 +8,7 @@ package protocol Refilling: Sendable {
   var fullAt: Instant { get }
 }
 
-/// What has been spent by whom. It outlives sessions and sockets, so that who goes and comes again has no more than who
-/// stays.
+/// What each identity has spent. An entry outlives sessions and sockets: leaving and joining again refills nothing.
 ///
 /// What is full again is forgotten, since it is the same as what was never spent. Where more have spent than there is
 /// room for, a quarter is forgotten, those who owe least: one at a time would cost a look at all for each newcomer.

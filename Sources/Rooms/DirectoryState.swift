@@ -85,8 +85,8 @@ struct DirectoryState<Handle: Sendable>: Sendable {
 
   // MARK: - Who is in
 
-  /// Somebody is on the way in; the room is made if need be. Who comes again takes the place of the older session, which
-  /// ends as this one begins.
+  /// Takes a place for a participant that joins, and makes the room if there is none. A second session of an identity
+  /// takes the place of the first, which ends as this one begins.
   mutating func begin(
     _ identity: String, in name: String, _ make: (_ number: UInt64) -> Handle
   ) throws(JoinError) -> Handle {

@@ -20,7 +20,7 @@ final class NoticeMailbox: Sendable {
   private let overflow: @Sendable () -> Void
 
   private struct State {
-    /// Notices are read for somebody.
+    /// The session has a socket to which its notices go.
     var isAttended: Bool
     /// Half of the places are taken.
     var isPressed = false
@@ -77,7 +77,8 @@ final class NoticeMailbox: Sendable {
     continuation.finish()
   }
 
-  /// Somebody is there again: messages come before what was missed, since its front door keeps them until it knows that.
+  /// The session has a socket again. Messages come before the missed events, because the front door keeps them until
+  /// `resumed` has been sent.
   private func reopen(_ state: inout State) {
     state.isAttended = true
     state.isCollapsed = false

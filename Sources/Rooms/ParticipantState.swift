@@ -45,14 +45,14 @@ public struct JoinedState: Sendable {
   public let lastEvent: Int
 }
 
-/// Who somebody is, in few bytes.
+/// A participant's names, without its state.
 public struct ParticipantName: Equatable, Sendable {
   public let id: ParticipantID
   public let identity: String
   public let name: String?
 }
 
-/// Whom an event is about.
+/// The participant that an event is about.
 public enum EventParticipant: Equatable, Sendable {
   /// As everybody in the room may see it.
   case whole(ParticipantInfo)

@@ -53,7 +53,7 @@ public struct Transport<Agent: ICEAgent & ~Copyable>: ~Copyable {
   /// Where the handshake's datagrams came in.
   public var handshakePath: NetworkPath? { dtls.path }
 
-  /// SSRCs whose packets were authenticated of late.
+  /// SSRCs whose packets were recently authenticated.
   public var openedStreamCount: Int { dtls.openedStreamCount }
 
   public var bitrates: Bitrates { traffic.bitrates }

@@ -120,8 +120,8 @@ class Deeds:
 
     async def offers(self):
         """Offers 107 formats with parameters of 1.8 kB each, as fast as they are answered."""
-        count = 0
-        async with self.roost.joined("mallory", room=ROOM) as ws:
+        async def deed(ws):
+            nonlocal count
             offer = Offer()
             offer.formats = "".join(f"a=rtpmap:{number} rtx/90000\r\na=fmtp:{number} apt=96;x={'y' * 1_800}\r\n"
                                     for number in list(range(0, 64)) + list(range(97, 128)))
@@ -129,19 +129,26 @@ class Deeds:
             offer.add("video", "sendonly")
             while not self.over:
                 count += await self.offered(ws, offer)
+
+        count = 0
+        await self.in_sessions(deed)
         return count
 
     async def screens(self):
         """Calls 32 sections screens."""
-        async with self.roost.joined("mallory", room=ROOM) as ws:
+        async def deed(ws):
+            nonlocal count
             offer = Offer()
             for _ in range(16):
                 offer.add("video", "sendonly", source="screen")
                 offer.add("audio", "sendonly", source="screenAudio")
-            count = await self.offered(ws, offer)
+            count += await self.offered(ws, offer)
             while not self.over:
                 await say(ws, type="ping")
                 await asyncio.sleep(1)
+
+        count = 0
+        await self.in_sessions(deed)
         return count
 
     async def raced_removals(self):
@@ -233,6 +240,13 @@ class Deeds:
         everything = {"canPublish": True, "canSubscribe": True, "canPublishData": True} | permissions
         await asyncio.to_thread(ask, self.roost, "PATCH", f"/v1/rooms/{ROOM}/participants/mallory", self.admin,
                                 {"permissions": everything})
+
+    async def in_sessions(self, deed):
+        """Does it in one session after another: without media a session ends after half a minute."""
+        while not self.over:
+            with contextlib.suppress(websockets.ConnectionClosed):
+                async with self.roost.joined("mallory", room=ROOM) as ws:
+                    await deed(ws)
 
     async def offered(self, ws, offer):
         """Offers and waits for what is said to it, be it a refusal."""

@@ -36,7 +36,7 @@ public struct WorkerReport: Sendable {
 public struct TransportSizes: Sendable {
   /// Addresses that peers were heard from, by ICE.
   public var pairs = 0
-  /// SSRCs that are mapped to tracks; and those under which peers have sent something authentic of late.
+  /// SSRCs that are mapped to tracks, and SSRCs whose packets were recently authenticated.
   public var streams = 0
   public var authenticatedStreams = 0
 

@@ -74,7 +74,7 @@ public struct WorkerCore: ~Copyable {
     peers.schedule(place)
   }
 
-  /// At the end of a batch: wakes the workers and sinks for whom something was left.
+  /// Wakes the workers and sinks that have something to read. Called at the end of a batch.
   public mutating func finishBatch() {
     for worker in SetBits(routing.touched | feeds.touched) { exchange.mailboxes[worker].poke() }
     routing.touched = 0

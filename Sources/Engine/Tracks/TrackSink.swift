@@ -99,7 +99,7 @@ struct SinkTable: ~Copyable {
     return withUnsafeBytes(of: &crossing) { ring.write(header: $0.baseAddress!, payload: packet) }
   }
 
-  /// At the end of a batch: wakes those to whom something was written.
+  /// Wakes the sinks that have something to read. Called at the end of a batch.
   mutating func finishBatch() {
     guard touched else { return }
     touched = false

@@ -456,7 +456,7 @@ export class Room extends EventTarget {
     for (const track of participant.tracks) this.#tracks.set(track.id, { track, participant: participant.id });
   }
 
-  /** Whom an event is about, as it is from there on; the events of a track name its publisher alone. */
+  /** The participant that an event is about, in its state after the event; a track's events only name its publisher. */
   #after({ type, participant, track }) {
     if (!participant || !track) return participant;
     const known = participant.id === this.me?.id ? this.me : this.participants.get(participant.id);

@@ -32,7 +32,7 @@ public struct EventBody: Equatable, Sendable, Encodable {
   }
 }
 
-/// Whom an event is about.
+/// The participant that an event is about.
 public enum EventParticipantBody: Equatable, Sendable, Encodable {
   case whole(ParticipantBody)
   case named(PublisherBody)
