@@ -1,6 +1,4 @@
-#if PLANTED_DEFECTS
-  internal import Model
-#endif
+internal import Model
 
 /// What an API key's owner says about one participant or administrator, as a JWT carries it (RFC 7519). The
 /// layout of the claims is that of LiveKit's server SDKs, so that any of them can issue tokens.
@@ -72,7 +70,7 @@ public struct AccessToken: Equatable, Sendable {
   /// - Throws: `.notForThis` where the token is sound but another room's, or no participant's.
   public func requireJoin(room: String) throws(AccessTokenRefusal) -> String {
     guard grants.roomJoin else { throw .notForThis(missing: "roomJoin") }
-    guard grants.room == room else { throw .notForThis(missing: "room") }
+    guard grants.room?.isExactly(room) == true else { throw .notForThis(missing: "room") }
     guard let identity else { throw .notForThis(missing: "sub") }
     return identity
   }
@@ -84,7 +82,9 @@ public struct AccessToken: Equatable, Sendable {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.adminOfNothing), grants.room == nil { return }
     #endif
-    guard grants.room == room || grants.room == Grants.everyRoom else { throw .notForThis(missing: "room") }
+    guard grants.room?.isExactly(room) == true || grants.room == Grants.everyRoom else {
+      throw .notForThis(missing: "room")
+    }
   }
 
   /// Whether a room's name or an identity is one: 1–128 bytes without control characters, and none of `.` and `..`,

@@ -192,6 +192,8 @@
     case removalSameSecond = "removal-same-second"
     /// A removal is forgotten with an older one of the same identity.
     case removalForgotten = "removal-forgotten"
+    /// Others that were removed again and again take the place of a removal in the memory.
+    case removalCrowdedOut = "removal-crowded-out"
     /// Who is absent is removed without being remembered.
     case removalOfAbsent = "removal-of-absent"
     /// A closed room stays for its departure timeout.
@@ -208,6 +210,16 @@
     case eventsOfBefore = "events-of-before"
     /// A message to an empty list of identities reaches no participant.
     case nobodyInParticular = "nobody-in-particular"
+    /// Each change of a track's codec has everybody's slots settled at once.
+    case codecsAtOnce = "codecs-at-once"
+    /// Changes by participants themselves may take all that a room has for metadata.
+    case updatesTakeAll = "updates-take-all"
+    /// Participants who say much at once don't wait for those who listen.
+    case noticesPourIn = "notices-pour-in"
+    /// Names that look the same are the same.
+    case namesLookAlike = "names-look-alike"
+    /// Sessions that are due end in the middle of an offer of another participant's.
+    case endedTooSoon = "ended-too-soon"
     /// A sample that comes late makes a participant one that was heard long ago.
     case heardBackwards = "heard-backwards"
     // MARK: - Configuration

@@ -3,7 +3,8 @@ internal import Model
 /// What one identity may spend in a room, however often it comes and goes.
 struct Allowance: Refilling {
   /// What others pay for: coming and going, offers, subscriptions, mutes, updates.
-  var requests = RateLimit(rate: 20, burst: 100)
+  var requests = RateLimit(rate: 20, burst: Self.requestBurst)
+  static let requestBurst = 100.0
   /// Bytes of offers, which are read and matched before anything is known of them.
   var offers = RateLimit(rate: 65_536, burst: 524_288)
   var messages = RateLimit(rate: 100, burst: 200)

@@ -22,7 +22,9 @@ struct DirectoryState<Handle: Sendable>: Sendable {
   }
 
   private let limits: Limits
-  private var rooms: [String: Entry] = [:]
+  private var rooms: [ExactName: Entry] = [:]
+  /// Rooms that were closed while sessions were in or on the way, by number: their names are free.
+  private var closing: [UInt64: Entry] = [:]
   private(set) var sessions = 0
   /// Every peer that the media plane has not reported as closed; its room may be gone before it.
   private var peers: [PeerKey: Handle] = [:]
@@ -36,16 +38,21 @@ struct DirectoryState<Handle: Sendable>: Sendable {
 
   // MARK: - Rooms
 
-  func room(_ name: String) -> Handle? { rooms[name]?.handle }
+  func room(_ name: String) -> Handle? { rooms[ExactName(name)]?.handle }
 
   /// As they were made, so that what concerns all goes the same way every time.
-  var inOrder: [Handle] { rooms.values.sorted { $0.number < $1.number }.map(\.handle) }
+  var inOrder: [Handle] {
+    (Array(rooms.values) + closing.values).sorted { $0.number < $1.number }.map(\.handle)
+  }
+
+  /// Rooms that are closing count as long as they are there.
+  private var count: Int { rooms.count + closing.count }
 
   /// By name, in the order of bytes.
   /// - Parameter after: only those behind this name.
   func page(after: String?, limit: Int) -> [Handle] {
-    rooms.filter { entry in after.map { $0.isBefore(entry.key) } ?? true }
-      .sorted { $0.key.isBefore($1.key) }.prefix(limit).map(\.value.handle)
+    rooms.filter { entry in after.map { $0.isBefore(entry.key.text) } ?? true }
+      .sorted { $0.key.text.isBefore($1.key.text) }.prefix(limit).map(\.value.handle)
   }
 
   /// Makes a room ahead of its first participant; one that stands stays as it is.
@@ -53,27 +60,34 @@ struct DirectoryState<Handle: Sendable>: Sendable {
   mutating func create(
     _ name: String, patience: Int, now: Instant, _ make: (_ number: UInt64) -> Handle
   ) throws(AdministrationError) -> (handle: Handle, isNew: Bool) {
+    let name = ExactName(name)
     if let room = rooms[name] { return (room.handle, false) }
     guard !isDraining else { throw .draining }
-    guard rooms.count < limits.rooms else { throw .full("rooms: \(limits.rooms)") }
+    guard count < limits.rooms else { throw .full("rooms: \(limits.rooms)") }
     let handle = add(name, make)
     rooms[name]?.deadline = now + .seconds(patience)
     return (handle, true)
   }
 
-  private mutating func add(_ name: String, _ make: (_ number: UInt64) -> Handle) -> Handle {
+  private mutating func add(_ name: ExactName, _ make: (_ number: UInt64) -> Handle) -> Handle {
     counted.roomsStarted += 1
     let entry = Entry(number: counted.roomsStarted, handle: make(counted.roomsStarted))
     rooms[name] = entry
     return entry.handle
   }
 
-  /// A room goes that is empty, also of those on their way in.
-  /// - Returns: whether it has.
-  mutating func forgetIfEmpty(_ name: String, number: UInt64) -> Bool {
-    guard let room = rooms[name], room.number == number, room.attendance.count == 0 else { return false }
-    rooms[name] = nil
-    return true
+  /// A room gives up its name: who comes next, or makes a room of that name, gets another one. It goes at once where it is
+  /// empty, also of those on their way in, else with the last of them.
+  /// - Returns: the room, and whether it has gone; nil: there is none of that name.
+  mutating func close(_ name: String) -> (handle: Handle, isOver: Bool)? {
+    guard let room = rooms[ExactName(name)] else { return nil }
+    let isOver = room.attendance.count == 0
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.closedRoomWaits), !isOver { return (room.handle, false) }
+    #endif
+    rooms[ExactName(name)] = nil
+    if !isOver { closing[room.number] = room }
+    return (room.handle, isOver)
   }
 
   /// Forgets rooms whose time has come.
@@ -91,11 +105,12 @@ struct DirectoryState<Handle: Sendable>: Sendable {
     _ identity: String, in name: String, _ make: (_ number: UInt64) -> Handle
   ) throws(JoinError) -> Handle {
     guard !isDraining else { throw .draining }
+    let name = ExactName(name)
     let replaced = rooms[name]?.attendance.sessions(of: identity) == 1 ? 1 : 0
     guard sessions - replaced < limits.participants else { throw .full(limit: limits.participants) }
     if rooms[name] == nil {
       guard limits.makesRooms else { throw .noRoom }
-      guard rooms.count < limits.rooms else { throw .full(limit: limits.rooms) }
+      guard count < limits.rooms else { throw .full(limit: limits.rooms) }
       _ = add(name, make)
     }
     guard let handle = rooms[name]?.handle else { throw .noRoom }
@@ -112,15 +127,26 @@ struct DirectoryState<Handle: Sendable>: Sendable {
 
   /// A session that `begin` let in is over: a room without any goes, at once or after a while.
   /// - Parameters:
+  ///   - number: of the room, which may have given up its name.
   ///   - reason: nil: it was refused, and never a session.
   ///   - patience: seconds.
   /// - Returns: whether the room has gone, and whether all rooms are empty.
   mutating func end(
-    _ identity: String, in name: String, reason: LeaveReason?, patience: Int, now: Instant
+    _ identity: String, in name: String, number: UInt64, reason: LeaveReason?, patience: Int, now: Instant
   ) -> (isOver: Bool, isEmpty: Bool) {
-    guard rooms[name]?.attendance.end(identity) == true else { return (false, sessions == 0) }
+    let name = ExactName(name)
+    let isClosing = rooms[name]?.number != number
+    let isKnown =
+      isClosing
+      ? closing[number]?.attendance.end(identity) == true : rooms[name]?.attendance.end(identity) == true
+    guard isKnown else { return (false, sessions == 0) }
     sessions -= 1
     if let reason { counted.sessionsEnded[reason, default: 0] += 1 }
+    guard !isClosing else {
+      guard closing[number]?.attendance.count == 0 else { return (false, sessions == 0) }
+      closing[number] = nil
+      return (true, sessions == 0)
+    }
     guard rooms[name]?.attendance.count == 0 else { return (false, sessions == 0) }
     guard patience > 0 else {
       rooms[name] = nil
@@ -131,17 +157,17 @@ struct DirectoryState<Handle: Sendable>: Sendable {
   }
 
   func sessions(of identity: String, in name: String) -> Int {
-    rooms[name]?.attendance.sessions(of: identity) ?? 0
+    rooms[ExactName(name)]?.attendance.sessions(of: identity) ?? 0
   }
 
   /// Whether anybody is in it, or on the way.
-  func isEmpty(_ name: String) -> Bool { rooms[name]?.attendance.count ?? 0 == 0 }
+  func isEmpty(_ name: String) -> Bool { rooms[ExactName(name)]?.attendance.count ?? 0 == 0 }
 
   mutating func drain() { isDraining = true }
 
   var counts: RoomCounts {
     var counts = counted
-    counts.rooms = rooms.count
+    counts.rooms = count
     counts.participants = sessions
     return counts
   }
@@ -167,24 +193,25 @@ struct DirectoryState<Handle: Sendable>: Sendable {
 
   /// What should be nothing once everybody has left.
   var remainders: (rooms: Int, sessions: Int, peers: Int, alarms: Int) {
-    (rooms.count, sessions, peers.count, alarms.count)
+    (count, sessions, peers.count, alarms.count)
   }
 }
 
 /// Sessions of one room by identity, also those on their way in.
 struct Attendance: Sendable {
   private(set) var count = 0
-  private var byIdentity: [String: Int] = [:]
+  private var byIdentity: [ExactName: Int] = [:]
 
-  func sessions(of identity: String) -> Int { byIdentity[identity, default: 0] }
+  func sessions(of identity: String) -> Int { byIdentity[ExactName(identity), default: 0] }
 
   mutating func begin(_ identity: String) {
     count += 1
-    byIdentity[identity, default: 0] += 1
+    byIdentity[ExactName(identity), default: 0] += 1
   }
 
   /// - Returns: whether there was one.
   mutating func end(_ identity: String) -> Bool {
+    let identity = ExactName(identity)
     guard let sessions = byIdentity[identity] else { return false }
     count -= 1
     byIdentity[identity] = sessions > 1 ? sessions - 1 : nil

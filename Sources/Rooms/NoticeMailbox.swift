@@ -15,13 +15,47 @@ final class NoticeMailbox: Sendable {
 
   let notices: AsyncStream<ParticipantNotice>
   private let continuation: AsyncStream<ParticipantNotice>.Continuation
-  private let state: Mutex<State>
+  private let contents: Contents
   /// Too many wait.
   private let overflow: @Sendable () -> Void
 
-  private struct State {
+  /// Apart from the mailbox, so that who reads its notices doesn't keep it alive.
+  private final class Contents: Sendable {
+    let state: Mutex<State>
+    private let pressure: NoticePressure
+
+    init(_ state: consuming State, _ pressure: NoticePressure) {
+      self.state = Mutex(state)
+      self.pressure = pressure
+    }
+
+    /// Changes the state, and says to the room whether its front door is behind.
+    func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+      state.withLock { state in
+        let result = body(&state)
+        let isBehind = state.isAttended && !state.isOver && state.waiting > NoticeMailbox.limit / 2
+        if isBehind != state.isBehind { isBehind ? pressure.begin() : pressure.end() }
+        state.isBehind = isBehind
+        return result
+      }
+    }
+
+    func noteTaken() {
+      change { state in
+        state.waiting -= 1
+        if state.isBehind { pressure.noteTaken() }
+      }
+    }
+  }
+
+  private struct State: Sendable {
     /// The session has a socket to which its notices go.
     var isAttended: Bool
+    /// Notices that the front door has not taken.
+    var waiting = 0
+    /// More than half of the places are taken, and there is a front door to take from them: as the room knows it.
+    var isBehind = false
+    var isOver = false
     /// Half of the places are taken.
     var isPressed = false
     var hasOverflowed = false
@@ -41,19 +75,29 @@ final class NoticeMailbox: Sendable {
   }
 
   /// - Parameter isAttended: false: there is no one to read for from the beginning.
-  init(isAttended: Bool, overflow: @escaping @Sendable () -> Void) {
+  init(
+    isAttended: Bool, pressure: NoticePressure = NoticePressure(), overflow: @escaping @Sendable () -> Void
+  ) {
     self.overflow = overflow
-    state = Mutex(State(isAttended: isAttended))
+    let contents = Contents(State(isAttended: isAttended), pressure)
+    self.contents = contents
     // One place more, for `closed`; and those of messages.
-    (notices, continuation) = AsyncStream.makeStream(
-      bufferingPolicy: .bufferingOldest(Self.limit + 1 + Self.messageLimit))
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: ParticipantNotice.self, bufferingPolicy: .bufferingOldest(Self.limit + 1 + Self.messageLimit))
+    self.continuation = continuation
+    notices = AsyncStream(unfolding: {
+      var iterator = stream.makeAsyncIterator()
+      let notice = await iterator.next()
+      if notice != nil { contents.noteTaken() }
+      return notice
+    })
   }
 
   /// From here on what is not read collapses.
-  func absent() { state.withLock { $0.isAttended = false } }
+  func absent() { contents.change { $0.isAttended = false } }
 
   func put(_ notice: ParticipantNotice) {
-    let isFull = state.withLock { state -> Bool in
+    let isFull = contents.change { state -> Bool in
       guard !state.hasOverflowed else { return false }
       if case .data(let message) = notice, !message.reliable, state.isPressed { return false }
       if case .resumed = notice { reopen(&state) }
@@ -62,6 +106,7 @@ final class NoticeMailbox: Sendable {
         return false
       }
       guard case .enqueued(let places) = continuation.yield(notice) else { return false }
+      state.waiting += 1
       let remaining = places - Self.messageLimit
       state.isPressed = remaining < Self.limit / 2
       if !state.isAttended { state.isCollapsed = state.isPressed }
@@ -73,7 +118,10 @@ final class NoticeMailbox: Sendable {
 
   /// The last.
   func finish(_ notice: ParticipantNotice) {
-    continuation.yield(notice)
+    contents.change { state in
+      if case .enqueued = continuation.yield(notice) { state.waiting += 1 }
+      state.isOver = true
+    }
     continuation.finish()
   }
 
@@ -82,7 +130,9 @@ final class NoticeMailbox: Sendable {
   private func reopen(_ state: inout State) {
     state.isAttended = true
     state.isCollapsed = false
-    for message in state.messages { continuation.yield(.data(message)) }
+    for message in state.messages {
+      if case .enqueued = continuation.yield(.data(message)) { state.waiting += 1 }
+    }
     state.messages = []
     state.bytes = 0
   }

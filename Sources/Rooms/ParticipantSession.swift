@@ -12,13 +12,17 @@ public final class ParticipantSession: Sendable {
   /// - Parameters:
   ///   - role: of the transport that it has from the beginning.
   ///   - isAttended: the front door reads notices; else there is no socket whose end would end the session.
-  init(joined: JoinedState, role: TransportRole?, isAttended: Bool, room: any RoomRequests) {
+  ///   - pressure: the room's.
+  init(
+    joined: JoinedState, role: TransportRole?, isAttended: Bool, room: any RoomRequests,
+    pressure: NoticePressure
+  ) {
     id = joined.participant.id
     self.joined = joined
     self.room = room
     let id = joined.participant.id
     transport = role.map { ParticipantTransport(id: .first, role: $0, participant: id, room: room) }
-    mailbox = NoticeMailbox(isAttended: isAttended) {
+    mailbox = NoticeMailbox(isAttended: isAttended, pressure: pressure) {
       // Who can't keep up would live in a wrong picture of the room: better to join again.
       Task { _ = await room.handle(.request(id, .leave(.connectionLost))) }
     }
@@ -104,6 +108,6 @@ public final class ParticipantSession: Sendable {
   }
 
   private func ask(_ request: ParticipantRequest) async -> RoomReply {
-    await room.handle(.request(id, request))
+    await room.ask(request, of: id)
   }
 }

@@ -36,7 +36,7 @@ extension RequestError {
   init(_ excess: StateExcess) {
     switch excess {
     case .part(let part): self = .tooLarge(part)
-    case .whole: self = .stateTooLarge(excess)
+    case .whole, .crowded: self = .stateTooLarge(excess)
     }
   }
 }

@@ -39,20 +39,11 @@ extension RoomDirectory {
     room(of: name).map(RoomAdministration.init)
   }
 
-  /// Closes a room: everybody in it learns of it and leaves, and so does who is on the way in.
+  /// Closes a room: everybody in it learns of it and leaves, and so does who is on the way in. Its name is free at once.
   public func close(room name: String) async throws(AdministrationError) {
-    guard let room = room(of: name) else { throw .unknownRoom }
-    let isEmpty = forgetIfEmpty(room)
+    guard let (room, isOver) = state.withLock({ $0.rooms.close(name) }) else { throw .unknownRoom }
     _ = await room.handle(.close(.roomClosed))
-    #if PLANTED_DEFECTS
-      if !isEmpty, PlantedDefect.isOn(.closedRoomWaits) { return }
-    #endif
-    // The last may have left just before the room heard of it, and left it waiting for others.
-    if isEmpty || forgetIfEmpty(room) { _ = await room.handle(.finish) }
-  }
-
-  private func forgetIfEmpty(_ room: Room) -> Bool {
-    state.withLock { $0.rooms.forgetIfEmpty(room.name, number: room.number) }
+    if isOver { _ = await room.handle(.finish) }
   }
 
   /// Has every room go on from its own state as bytes.

@@ -155,7 +155,7 @@ public final class RoomDirectory: Sendable {
     let surroundings = RoomSurroundings(
       journal: journal,
       isForbidden: { [self] in isForbidden($0, in: name, issued: $1) },
-      sessionEnded: { [self] in sessionEnded(of: $0, in: name, reason: $1, patience: $2) },
+      sessionEnded: { [self] in sessionEnded(of: $0, in: name, number: number, reason: $1, patience: $2) },
       setAlarm: { [self] room, moment in
         state.withLock { $0.rooms.setAlarm(room, number: room.number, at: moment) }
       },
@@ -168,12 +168,12 @@ public final class RoomDirectory: Sendable {
   /// A session that `join` began is over.
   /// - Returns: whether the room has gone.
   private func sessionEnded(
-    of identity: String, in name: String, reason: LeaveReason?, patience: Int
+    of identity: String, in name: String, number: UInt64, reason: LeaveReason?, patience: Int
   ) -> Bool {
     let now = media.now
     let (waiting, isOver) = state.withLock { state -> ([CheckedContinuation<Void, Never>], Bool) in
       let (isOver, isEmpty) = state.rooms.end(
-        identity, in: name, reason: reason, patience: patience, now: now)
+        identity, in: name, number: number, reason: reason, patience: patience, now: now)
       guard isEmpty else { return ([], isOver) }
       defer { state.waitingUntilEmpty = [] }
       return (state.waitingUntilEmpty, isOver)

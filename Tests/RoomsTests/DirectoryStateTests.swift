@@ -21,11 +21,16 @@ private final class Directory {
 
   func sweep(now: Instant) -> [UInt64] { value.sweep(now: now) }
   func forget(_ key: PeerKey) -> Bool { value.forget(key) }
-  func forgetIfEmpty(_ name: String, number: UInt64) -> Bool { value.forgetIfEmpty(name, number: number) }
+  /// - Returns: whether the room has gone; nil: there is none.
+  func close(_ name: String) -> Bool? { value.close(name)?.isOver }
 
+  /// - Parameter number: of the room; nil: the one that has the name.
   @discardableResult
-  func end(_ identity: String, _ room: String, patience: Int = 0, now: Instant = at(0)) -> Bool {
-    value.end(identity, in: room, reason: .left, patience: patience, now: now).isOver
+  func end(
+    _ identity: String, _ room: String, number: UInt64? = nil, patience: Int = 0, now: Instant = at(0)
+  ) -> Bool {
+    let number = number ?? value.room(room) ?? 0
+    return value.end(identity, in: room, number: number, reason: .left, patience: patience, now: now).isOver
   }
 }
 
@@ -78,19 +83,49 @@ struct DirectoryStateTests {
     #expect(directory.sweep(now: at(5)) == [1])
   }
 
-  @Test func `a room that closes is forgotten if it is empty, and no other of its name`() throws {
+  @Test func `a room that closes gives up its name at once, and goes with the last who is in or on the way`()
+    throws
+  {
     let directory = Directory()
     _ = try directory.begin("ada", "r")
-    #expect(!directory.forgetIfEmpty("r", number: 1))
     directory.end("ada", "r", patience: 20)
-    #expect(!directory.forgetIfEmpty("r", number: 7) && directory.forgetIfEmpty("r", number: 1))
-    #expect(!directory.forgetIfEmpty("r", number: 1))
+    #expect(directory.close("r") == true && directory.close("r") == nil, "it was empty")
+    #expect(try directory.begin("ada", "r") == 2 && directory.begin("bob", "r") == 2)
+    #expect(directory.close("r") == false && directory.value.room("r") == nil)
+    // Who comes while it closes keeps it no longer.
+    #expect(try directory.begin("eve", "r") == 3)
+    #expect(directory.value.counts.rooms == 2 && directory.value.inOrder == [2, 3])
+    #expect(!directory.end("ada", "r", number: 2, patience: 20))
+    #expect(directory.end("bob", "r", number: 2, patience: 20), "it waits for no one")
+    #expect(!directory.end("bob", "r", number: 2) && directory.value.counts.rooms == 1)
+    #expect(directory.value.sessions(of: "eve", in: "r") == 1 && directory.value.sessions == 1)
+    #expect(try directory.create("r", patience: 5, now: at(0)).handle == 3)
+  }
+
+  @Test func `rooms that close count as long as they are there`() throws {
+    let directory = Directory(rooms: 1)
+    _ = try directory.begin("ada", "r")
+    #expect(directory.close("r") == false)
+    #expect(throws: JoinError.full(limit: 1)) { _ = try directory.begin("bob", "r") }
+    #expect(directory.end("ada", "r", number: 1))
+    #expect(try directory.begin("bob", "r") == 2)
+  }
+
+  @Test func `names are their bytes`() throws {
+    let directory = Directory()
+    let (one, two) = ("\u{e9}", "e\u{301}")
+    #expect(one == two, "Unicode calls them equivalent")
+    #expect(try directory.begin("ada", one) == 1 && directory.begin("ada", two) == 2)
+    #expect(try directory.begin(one, "r") == 3)
+    #expect(throws: JoinError.full(limit: 3)) { _ = try directory.begin(two, "r") }
+    #expect(directory.value.sessions(of: two, in: "r") == 0)
   }
 
   @Test func `a refusal is counted, and ends what never was a session`() throws {
     let directory = Directory()
     _ = try directory.begin("ada", "r")
-    let (isOver, isEmpty) = directory.value.end("ada", in: "r", reason: nil, patience: 0, now: at(0))
+    let (isOver, isEmpty) = directory.value.end(
+      "ada", in: "r", number: 1, reason: nil, patience: 0, now: at(0))
     _ = directory.value.refuse(.tooOften)
     #expect(isOver && isEmpty)
     #expect(directory.value.counts.sessionsEnded.isEmpty && directory.value.counts.refusedTooOften == 1)

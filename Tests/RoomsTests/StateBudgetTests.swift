@@ -30,9 +30,12 @@ struct StateBudgetTests {
       try await session.update(ParticipantChange(metadata: Self.text(bytes)))
       return nil
     } catch {
-      guard case .stateTooLarge(.whole(let asked, let limit)) = error else { throw error }
-      #expect(asked == bytes)
-      return limit
+      switch error {
+      case .stateTooLarge(.whole(let asked, let limit)), .stateTooLarge(.crowded(let asked, let limit)):
+        #expect(asked == bytes)
+        return limit
+      default: throw error
+      }
     }
   }
 
@@ -76,26 +79,55 @@ struct StateBudgetTests {
     #expect(late.joined.participants.count == 9 && bytes <= StateBudget.pool + 9 * budget.share)
   }
 
-  @Test func `who takes all that can be had leaves the others their shares`() async throws {
-    for number in 0..<8 {
-      let greedy = try await join("greedy \(number)")
-      #expect(try await fill(greedy, 390_000) == budget.share + StateBudget.part)
-      #expect(try await fill(greedy, budget.share + StateBudget.part) == nil)
+  /// Half of the pool by updates, and more of it by tokens.
+  /// - Parameter tokens: an eighth each.
+  private func fillPool(tokens: Int = 4) async throws {
+    for number in 0..<4 {
+      #expect(try await fill(try await join("greedy \(number)"), budget.share + StateBudget.part) == nil)
     }
+    for number in 0..<tokens { _ = try await join("given \(number)", budget.share + StateBudget.part) }
+  }
+
+  @Test func `what participants change themselves leaves tokens half of the pool`() async throws {
+    #expect(budget.limit(beside: [StateBudget.pool / 2], from: .participant) == 1_048 + 1_048)
+    #expect(budget.limit(beside: [StateBudget.pool], from: .participant) == 1_048)
+    try await fillPool(tokens: 0)
+    let next = try await join("next")
+    #expect(try await fill(next, budget.share + 1) == budget.share)
+    // As much as a token has room for, in JSON.
+    let largest = 12_288 * 3 / 4
+    for number in 0..<16 { _ = try await join("late \(number)", largest) }
+    let late = try await join("late", largest)
+    // What it has it may keep and describe otherwise, and take no more.
+    try await late.update(ParticipantChange(name: "Late"))
+    #expect(try await fill(late, largest - 1) == nil)
+    #expect(try await fill(late, largest) == largest - 1)
+  }
+
+  @Test func `what may be possible later is another refusal than what never is`() {
+    #expect(StateExcess.crowded(bytes: 2, limit: 1).mayPass)
+    #expect(!StateExcess.whole(bytes: 2, limit: 1).mayPass && !StateExcess.part("metadata").mayPass)
+  }
+
+  @Test func `who takes all that can be had leaves the others their shares`() async throws {
+    let greedy = try await join("greedy 0")
+    #expect(try await fill(greedy, 390_000) == budget.share + StateBudget.part)
+    await greedy.leave()
+    try await fillPool()
     let modest = try await join("modest", budget.share)
     #expect(try await fill(modest, budget.share + 1) == budget.share)
     // A refusal changes nothing.
     let late = try await join("late")
     #expect(late.joined.participants.last?.stateBytes == budget.share)
     #expect(try await fill(late, budget.share) == nil)
-    let error = JoinError.tooLarge(.whole(bytes: budget.share + 1, limit: budget.share))
+    let error = JoinError.tooLarge(.crowded(bytes: budget.share + 1, limit: budget.share))
     await #expect(throws: error) { try await join("large", budget.share + 1) }
     #expect(server.directory.counts.refusedTooLarge == 1 && server.directory.counts.participants == 10)
   }
 
   @Test func `who leaves or shrinks gives its part back`() async throws {
     var greedy: [ParticipantSession] = []
-    for number in 0..<8 {
+    for number in 0..<4 {
       greedy.append(try await join("greedy \(number)"))
       #expect(try await fill(greedy[number], budget.share + StateBudget.part) == nil)
     }
@@ -111,11 +143,9 @@ struct StateBudgetTests {
     #expect(try await fill(try await join("later"), budget.share + 1) == budget.share)
   }
 
-  @Test func `joining, update and REST have one bound`() async throws {
-    for number in 0..<8 {
-      #expect(try await fill(try await join("greedy \(number)"), budget.share + StateBudget.part) == nil)
-    }
-    let excess = StateExcess.whole(bytes: 2_000, limit: budget.share)
+  @Test func `joining, update and REST ask the same budget`() async throws {
+    try await fillPool()
+    let excess = StateExcess.crowded(bytes: 2_000, limit: budget.share)
     await #expect(throws: JoinError.tooLarge(excess)) { try await join("ann", 2_000) }
     let ann = try await join("ann", 1_000)
     await #expect(throws: RequestError.stateTooLarge(excess)) {
@@ -138,9 +168,7 @@ struct StateBudgetTests {
   @Test func `who comes again has the place of its older session, and keeps it where it is refused`()
     async throws
   {
-    for number in 0..<7 {
-      #expect(try await fill(try await join("greedy \(number)"), budget.share + StateBudget.part) == nil)
-    }
+    try await fillPool(tokens: 3)
     let ann = try await join("ann", budget.share + StateBudget.part)
     _ = try await join("ben")
     await #expect(throws: JoinError.self) { try await join("ben", budget.share + 1) }

@@ -5,8 +5,8 @@ internal import Synchronization
 /// The budgets of all who speak, by room and identity: another socket, or another session, goes on with the same one.
 package final class Intakes: Sendable {
   private struct Payer: Hashable {
-    let room: String
-    let identity: String
+    let room: ExactName
+    let identity: ExactName
   }
 
   private let table = Mutex(AllowanceTable<Payer, IntakeBudget>(capacity: 16_384))
@@ -16,7 +16,9 @@ package final class Intakes: Sendable {
   /// - Returns: how long the message's reader waits before it reads it.
   func charge(_ bytes: Int, room: String, identity: String, now: Instant) -> Duration {
     table.withLock { table in
-      table.use(Payer(room: room, identity: identity), now: now) { $0.charge(bytes, now: now) }
+      table.use(Payer(room: ExactName(room), identity: ExactName(identity)), now: now) {
+        $0.charge(bytes, now: now)
+      }
     }
   }
 }

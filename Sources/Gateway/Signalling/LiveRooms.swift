@@ -26,7 +26,8 @@ public struct LiveRooms: RoomService {
       case .draining: throw RoomRefusal(.unavailable, "The server is shutting down")
       case .noRoom: throw RoomRefusal(.roomNotFound, "There is no such room")
       case .removed: throw RoomRefusal(.tokenRemoved, AccessTokenRefusal.removed.message)
-      case .tooLarge(let excess): throw RoomRefusal(.tooLarge, excess.description)
+      case .tooLarge(let excess):
+        throw RoomRefusal(excess.mayPass ? .roomFull : .tooLarge, excess.description)
       case .tooOften: throw RoomRefusal(.rateLimited, RequestError.tooOften.description)
       case .full(let limit): throw RoomRefusal(.roomFull, "All \(limit) places are taken")
       }
@@ -122,6 +123,7 @@ extension RoomRefusal {
       case .notAllowed, .mutedByAdmin: .notAllowed
       case .tooOften: .rateLimited
       case .limit: .limit
+      case .stateTooLarge(let excess) where excess.mayPass: .limit
       case .tooLarge, .stateTooLarge: .tooLarge
       case .gone: .unavailable
       }

@@ -93,7 +93,7 @@ actor SignallingSession {
       tokens.revoke(code)
       throw .sessionGone
     }
-    guard room == terms.room else {
+    guard room.isExactly(terms.room) else {
       tokens.restore(code, for: self)
       throw .sessionGone
     }

@@ -1,6 +1,4 @@
-#if PLANTED_DEFECTS
-  internal import Model
-#endif
+internal import Model
 
 /// Identities that were removed from a room, and when: their tokens of before let nobody in.
 ///
@@ -17,9 +15,9 @@ struct Removals {
   /// Of one room.
   private struct Record {
     /// The last removal of each identity: when, and its number among the room's removals.
-    var moments: [String: (at: Int, number: Int)] = [:]
+    var moments: [ExactName: (at: Int, number: Int)] = [:]
     /// In the order of the removals; an identity that was removed again stands here once more.
-    var order: [(identity: String, at: Int, number: Int)] = []
+    var order: [(identity: ExactName, at: Int, number: Int)] = []
     var first = 0
     var number = 0
 
@@ -43,7 +41,7 @@ struct Removals {
 
     /// - Parameter isFull: a newcomer takes the place of the oldest.
     /// - Returns: by how many there are more.
-    mutating func insert(_ identity: String, now: Int, memory: Int, isFull: Bool) -> Int {
+    mutating func insert(_ identity: ExactName, now: Int, memory: Int, isFull: Bool) -> Int {
       let before = moments.count
       expire(before: now - memory)
       if isFull, moments[identity] == nil, !moments.isEmpty {
@@ -53,14 +51,24 @@ struct Removals {
       number += 1
       moments[identity] = (now, number)
       order.append((identity, now, number))
-      while moments.count > Removals.perRoom || order.count - first > 2 * Removals.perRoom { dropFirst() }
+      while moments.count > Removals.perRoom { dropFirst() }
+      if order.count - first > 2 * Removals.perRoom { forgetRepeated() }
       return moments.count - before
+    }
+
+    /// Leaves one place in the order to each identity, that of its last removal; none is forgotten by it.
+    private mutating func forgetRepeated() {
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.removalCrowdedOut) { return dropFirst() }
+      #endif
+      order = order[first...].filter { moments[$0.identity]?.number == $0.number }
+      first = 0
     }
   }
 
   /// Seconds for which a removal is remembered: longer than tokens are valid.
   private let memory: Int
-  private var rooms: [String: Record] = [:]
+  private var rooms: [ExactName: Record] = [:]
   private(set) var count = 0
   /// When all rooms were last rid of what is too old.
   private var swept = Int.min
@@ -74,6 +82,8 @@ struct Removals {
       sweep(now: now)
     }
     let isFull = count >= Self.capacity
+    let room = ExactName(room)
+    let identity = ExactName(identity)
     // In place: a copy of a room's record costs as much as all that is in it.
     guard isFull ? rooms[room]?.moments.isEmpty == false : true else { return false }
     count += rooms[room, default: Record()].insert(identity, now: now, memory: memory, isFull: isFull)
@@ -91,7 +101,8 @@ struct Removals {
   /// Whether a token may not be used.
   /// - Parameter issued: when it was issued; nil: it doesn't say, so that it may be older than any removal.
   func forbids(room: String, identity: String, issued: Int?, now: Int) -> Bool {
-    guard let removed = rooms[room]?.moments[identity]?.at, now < removed + memory else { return false }
+    guard let removed = rooms[ExactName(room)]?.moments[ExactName(identity)]?.at, now < removed + memory
+    else { return false }
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.removalSameSecond), issued == removed { return false }
     #endif

@@ -57,7 +57,7 @@ extension AdministrationError {
   init(_ excess: StateExcess) {
     switch excess {
     case .part(let part): self = .tooLarge(part)
-    case .whole: self = .stateTooLarge(excess)
+    case .whole, .crowded: self = .stateTooLarge(excess)
     }
   }
 }

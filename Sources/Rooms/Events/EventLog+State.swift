@@ -39,7 +39,7 @@ extension EventLog {
   struct State {
     var rooms: [RoomID: Record] = [:]
     /// The room that bears a name, or bore it last.
-    var byName: [String: RoomID] = [:]
+    var byName: [ExactName: RoomID] = [:]
     /// Every kept event in the order of all, among them some that are no longer kept.
     var order = EventQueue<(position: UInt64, room: RoomID)>()
     var lastPosition: UInt64 = 0
@@ -53,8 +53,9 @@ extension EventLog {
     mutating func append(_ event: RoomEvent, now: Instant, limits: Limits) {
       let id = event.room.id
       if rooms[id] == nil {
-        rooms[id] = Record(room: event.room, isReborn: byName[event.room.name] != nil)
-        byName[event.room.name] = id
+        let name = ExactName(event.room.name)
+        rooms[id] = Record(room: event.room, isReborn: byName[name] != nil)
+        byName[name] = id
       }
       lastPosition += 1
       let entry = Entry(event: event, position: lastPosition, at: now, bytes: event.estimatedBytes)
@@ -104,7 +105,8 @@ extension EventLog {
       bytes -= entry.bytes
       guard let record = rooms[room], record.isOver, record.entries.isEmpty else { return }
       rooms[room] = nil
-      if byName[record.room.name] == room { byName[record.room.name] = nil }
+      let name = ExactName(record.room.name)
+      if byName[name] == room { byName[name] = nil }
     }
   }
 }

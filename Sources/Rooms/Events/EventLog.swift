@@ -81,10 +81,10 @@ public final class EventLog: Sendable {
     let now = now()
     let found: Result<Page, EventLogError> = state.withLock { state in
       state.expire(now: now, limits: limits)
-      let present = state.byName[room].flatMap { state.rooms[$0] }
+      let present = state.byName[ExactName(room)].flatMap { state.rooms[$0] }
       let limit = min(max(limit, 1), Self.pageLimit)
       if let life {
-        let named = state.rooms[RoomID(naming: life)].flatMap { $0.room.name == room ? $0 : nil }
+        let named = state.rooms[RoomID(naming: life)].flatMap { $0.room.name.isExactly(room) ? $0 : nil }
         return named?.page(after: after, limit: limit) ?? .failure(present?.gone ?? .unknownRoom)
       }
       guard let present else { return .failure(.unknownRoom) }

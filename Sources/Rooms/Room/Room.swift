@@ -16,6 +16,9 @@ actor Room: RoomRequests {
   private let log: Log
   /// Everybody who is in, in the order in which they came.
   private var sessions: [ParticipantSession] = []
+  /// The same by id: an input may concern each of them.
+  private var byID: [ParticipantID: ParticipantSession] = [:]
+  private let pressure = NoticePressure()
   private var newcomer: (session: ParticipantSession?, isAttended: Bool) = (nil, true)
 
   init(
@@ -42,6 +45,28 @@ actor Room: RoomRequests {
     return reply
   }
 
+  func ask(_ request: ParticipantRequest, of id: ParticipantID) async -> RoomReply {
+    if request.isNoticed { await giveWay() }
+    return handle(.request(id, request))
+  }
+
+  /// How long it takes until it is looked again whether front doors have caught up, and how often one that takes nothing
+  /// is waited for.
+  private static let pause = Duration.milliseconds(5)
+  private static let patience = 40
+
+  /// Waits while front doors are behind, as long as they go on reading. Else many who say much at once would end the sessions
+  /// of those who only listen.
+  private func giveWay() async {
+    var taken = pressure.taken
+    var idle = 0
+    while pressure.isOn, idle < Self.patience {
+      do { try await media.port.pause(Self.pause) } catch { return }
+      idle = pressure.taken == taken ? idle + 1 : 0
+      taken = pressure.taken
+    }
+  }
+
   /// - Parameter isAttended: its front door reads notices.
   /// - Returns: the session, whose state is that of its `lastEvent`; what comes after is in its notices.
   /// - Throws: `removed`: an administrator was faster. `full`, `tooLarge`. `tooOften`: the identity has spent too much here
@@ -64,7 +89,7 @@ actor Room: RoomRequests {
     switch effect {
     case .reply(let new): reply = new
     case .admit(let joined, let role): admit(joined, role)
-    case .notify(let id, let notice): session(id)?.mailbox.put(notice)
+    case .notify(let id, let notice): byID[id]?.mailbox.put(notice)
     case .notifyAll(let notice): for session in sessions { session.mailbox.put(notice) }
     case .dismiss(let id, let reason): dismiss(id, reason)
     case .record(let event, let leaving):
@@ -96,18 +121,17 @@ actor Room: RoomRequests {
     follow(.prepared(proposal, key, media.local(for: key)), &reply)
   }
 
-  private func session(_ id: ParticipantID) -> ParticipantSession? { sessions.first { $0.id == id } }
-
   private func admit(_ joined: JoinedState, _ role: TransportRole?) {
     let session = ParticipantSession(
-      joined: joined, role: role, isAttended: newcomer.isAttended, room: self)
+      joined: joined, role: role, isAttended: newcomer.isAttended, room: self, pressure: pressure)
     sessions.append(session)
+    byID[session.id] = session
     newcomer.session = session
   }
 
   private func dismiss(_ id: ParticipantID, _ reason: LeaveReason) {
-    session(id)?.mailbox.finish(.closed(reason))
-    sessions.removeAll { $0.id == id }
+    byID.removeValue(forKey: id)?.mailbox.finish(.closed(reason))
+    if let place = sessions.firstIndex(where: { $0.id == id }) { sessions.remove(at: place) }
   }
 
   // MARK: - State as bytes

@@ -133,14 +133,22 @@ struct SlotPolicy: Sendable {
   }
 
   mutating func setCodec(_ codec: CodecFormat, of id: TrackID, now: Instant) {
-    guard tracks[id] != nil else { return }
-    tracks[id]?.codec = codec
+    setCodecs([id: codec], now: now)
+  }
+
+  /// Of several tracks, all at once.
+  mutating func setCodecs(_ codecs: [TrackID: CodecFormat], now: Instant) {
+    let known = codecs.filter { tracks[$0.key] != nil }
+    guard !known.isEmpty else { return }
+    for (id, codec) in known { tracks[id]?.codec = codec }
     settle(now: now)
   }
 
   /// Groups of those who speak right now; to be told as long as somebody who speaks isn't shown.
   mutating func setSpeaking(_ groups: Set<String>, now: Instant) {
-    for group in groups.union(speaking) { lastSpoke[group] = now }
+    // Only of those who have a track here: what is kept of a group goes with the last of its tracks.
+    let present = Set(tracks.values.lazy.map(\.group))
+    for group in groups.union(speaking) where present.contains(group) { lastSpoke[group] = now }
     speaking = groups
     settle(now: now)
   }

@@ -70,6 +70,15 @@ struct Member: Sendable {
   /// What an event costs that carries this to everybody: one request, and one for each 8 KiB of it.
   var eventCost: Double { StateBudget.eventCost(stateBytes) }
 
+  /// What it is in JSON, about, to each who joins.
+  var bodyBytes: Int {
+    guard !grants.hidden else { return 0 }
+    let tracks = transports.reduce(0) { sum, transport in
+      transport.published.reduce(sum) { $0 + 128 + ($1.info.name?.utf8.count ?? 0) }
+    }
+    return 256 + identity.utf8.count + (name?.utf8.count ?? 0) + stateBytes + tracks
+  }
+
   var trackCount: Int { transports.reduce(0) { $0 + $1.published.count } }
 
   var bitrates: Bitrates { transports.map(\.bitrates).reduce(Bitrates(), +) }

@@ -12,6 +12,8 @@ struct OfferReview: Sendable {
   private(set) var forbidden: Set<Int> = []
   /// Tracks that begin or end by the offer: each is an event for everybody in the room.
   private(set) var changes = 0
+  /// Of these, those that end.
+  private(set) var ends = 0
 
   /// Of an offer of our own, which asks for nothing.
   init() {}
@@ -41,7 +43,10 @@ struct OfferReview: Sendable {
       guard let kind = section.kind, section.isRTP, !section.isStopped,
         (description.attributes(of: section).direction ?? .sendrecv).sends
       else {
-        if published != nil { changes += 1 }
+        if published != nil {
+          changes += 1
+          ends += 1
+        }
         continue
       }
       // A track that is published is what it was published as, whatever is said of it later.

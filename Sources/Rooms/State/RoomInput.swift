@@ -50,6 +50,14 @@ enum ParticipantRequest: Sendable {
   /// It has again; the client has the events up to that one.
   case present(after: Int)
   case leave(LeaveReason)
+
+  /// Others may hear of it.
+  var isNoticed: Bool {
+    switch self {
+    case .leave, .absent, .present, .grants, .tellSlots, .closeTransport: false
+    default: true
+    }
+  }
 }
 
 /// What those who run the room ask of it.

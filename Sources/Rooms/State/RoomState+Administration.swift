@@ -23,9 +23,6 @@ extension RoomState {
   private mutating func change(_ patch: RoomPatch) throws(AdministrationError) {
     var changed = settings
     patch.apply(to: &changed, defaults: terms.defaults)
-    guard (changed.metadata?.utf8.count ?? 0) <= ParticipantChange.metadataLimit else {
-      throw .tooLarge("metadata")
-    }
     try terms.check(changed)
     if changed != settings {
       settings = changed
@@ -87,8 +84,8 @@ extension RoomState {
 
   /// A message of the server's own.
   private mutating func send(_ message: DataMessage, to destinations: [String]?) {
-    let wanted = destinations.flatMap { $0.isEmpty ? nil : Set($0) }
-    for member in members.indices where wanted?.contains(members[member].identity) ?? true {
+    let wanted = destinations.flatMap { $0.isEmpty ? nil : Set($0.map(ExactName.init)) }
+    for member in members.indices where wanted?.contains(ExactName(members[member].identity)) ?? true {
       notify(member, .data(message))
     }
   }

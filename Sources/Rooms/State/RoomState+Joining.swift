@@ -30,8 +30,10 @@ extension RoomState {
     let bytes: Int
     do throws(StateExcess) { bytes = try review(participant, of: old) } catch { throw .tooLarge(error) }
     let now = now
-    let isPaid = allowances.use(newcomer.identity, now: now) {
-      $0.requests.take(upTo: StateBudget.eventCost(bytes), now: now)
+    let given = members.indices.reduce(0) { $1 == old ? $0 : $0 + members[$1].bodyBytes }
+    let cost = StateBudget.joinCost(bytes, given: given)
+    let isPaid = allowances.use(ExactName(newcomer.identity), now: now) {
+      $0.requests.take(upTo: cost, now: now)
     }
     guard isPaid else { throw .tooOften }
     if let old { end(old, reason: .duplicateIdentity) }

@@ -10,26 +10,49 @@ extension RoomState {
     if let profile = events.connected {
       log("media connected", of: members[place.member], ("profile", profile.name))
     }
-    for (index, codec) in events.startedTracks.sorted(by: { $0.key < $1.key }) {
-      trackStarted(index, codec, at: place)
-    }
+    if !events.startedTracks.isEmpty { tracksStarted(events.startedTracks, at: place) }
     if let reason = events.closed {
       log("media closed", of: members[place.member], ("reason", reason.rawValue))
       mediaLost(at: place)
     }
   }
 
-  private mutating func trackStarted(_ index: UInt16, _ codec: CodecFormat, at place: TransportPlace) {
-    guard let position = self[place].published.firstIndex(where: { $0.key.index == index }) else { return }
-    let known = self[place].published[position]
-    self[place].published[position].codec = codec
-    self[place].published[position].hasStarted = true
-    if !known.hasStarted {
-      log("track started", of: members[place.member], ("track", known.info.id.text), ("codec", "\(codec)"))
+  /// A track's first packet says at once what it comes in; its publishing has paid for that. Later changes wait their time.
+  private mutating func tracksStarted(_ started: [UInt16: CodecFormat], at place: TransportPlace) {
+    var first: [TrackID: CodecFormat] = [:]
+    for (index, codec) in started.sorted(by: { $0.key < $1.key }) {
+      guard let position = self[place].published.firstIndex(where: { $0.key.index == index }) else {
+        continue
+      }
+      let track = self[place].published[position]
+      if track.hasStarted {
+        self[place].codecChanges.note(codec, of: track.info.id, known: track.codec)
+        continue
+      }
+      self[place].published[position].hasStarted = true
+      log("track started", of: members[place.member], ("track", track.info.id.text), ("codec", "\(codec)"))
+      if track.codec != codec { first[track.info.id] = codec }
     }
-    guard known.codec != codec else { return }
+    apply(first, at: place)
+    applyCodecChanges(at: place)
+  }
+
+  /// What can't be paid waits, like what comes too soon.
+  private mutating func applyCodecChanges(at place: TransportPlace) {
+    guard self[place].codecChanges.isDue(now: now), spend(place.member, { $0.requests.take(now: $1) }) else {
+      return
+    }
+    apply(self[place].codecChanges.take(now: now), at: place)
+  }
+
+  private mutating func apply(_ codecs: [TrackID: CodecFormat], at place: TransportPlace) {
+    guard !codecs.isEmpty else { return }
+    for position in self[place].published.indices {
+      guard let codec = codecs[self[place].published[position].info.id] else { continue }
+      self[place].published[position].codec = codec
+    }
     for other in places(except: place.member) {
-      change(other) { slots, now in slots.setCodec(codec, of: known.info.id, now: now) }
+      change(other) { slots, now in slots.setCodecs(codecs, now: now) }
     }
   }
 
@@ -66,9 +89,10 @@ extension RoomState {
         self[place].bitrates = quality?.bitrates ?? Bitrates()
         // On whichever way it was heard last.
         if let quality { members[member].presence.heard(at: quality.lastHeard) }
+        applyCodecChanges(at: place)
       }
     }
-    lookAfter()
+    presenceChanged()
   }
 
   private mutating func takeLevels(_ levels: [TrackKey: TrackLevel]) {

@@ -87,6 +87,7 @@ extension RoomState {
       answer = try negotiator.answer(
         to: description, local: local, forbidden: review.forbidden, random: &random)
     } catch { throw .refused(error) }
+    try pay(for: answer.agreement, review, at: place)
     self[place].negotiator = negotiator
     adopt(answer.agreement, key, at: place)
     conclude(answer.agreement, review, sdp: answer.sdp, at: place)
@@ -123,6 +124,7 @@ extension RoomState {
     do throws(NegotiationError) { agreement = try negotiator.accept(description) } catch {
       throw .refused(error)
     }
+    try pay(for: agreement, OfferReview(), at: place)
     self[place].negotiator = negotiator
     // An SSRC whose section was refused is not for another: its packets' indices would come twice under one key.
     let slots = agreement.media.send
@@ -132,6 +134,17 @@ extension RoomState {
   }
 
   // MARK: - Both
+
+  /// Tracks may end that the review didn't count, such as those whose sections no longer have a codec that we forward: each
+  /// is an event for everybody in the room all the same.
+  private mutating func pay(
+    for agreement: Agreement, _ review: OfferReview, at place: TransportPlace
+  ) throws(OfferError) {
+    let stays = Set(agreement.media.receive.map(\.index))
+    let uncounted = self[place].published.count { !stays.contains($0.key.index) } - review.ends
+    guard uncounted > 0 else { return }
+    guard spend(place.member, { $0.requests.take(upTo: Double(uncounted), now: $1) }) else { throw .tooOften }
+  }
 
   /// Says to the media plane what was agreed on.
   private mutating func adopt(_ agreement: Agreement, _ key: PeerKey, at place: TransportPlace) {

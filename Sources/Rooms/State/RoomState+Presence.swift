@@ -7,7 +7,7 @@ extension RoomState {
   mutating func absent(_ id: ParticipantID) {
     guard let member = member(id) else { return }
     members[member].presence.absent(now: now)
-    lookAfter()
+    presenceChanged()
   }
 
   /// - Parameter after: the last event that the client has.
@@ -33,9 +33,9 @@ extension RoomState {
           notices: standing(of: member))))
     log("participant resumed", of: members[member], ("id", id.text))
     reply(.done)
-    // Not before: who is given up by it is in no event that was read above, and what comes before `resumed` is not for
+    // Who is given up by it is in no event that was read above, and comes after `resumed`: what comes before is not for
     // the client that came back.
-    lookAfter()
+    presenceChanged()
   }
 
   /// All that is said by change only, as it is now.
@@ -51,7 +51,8 @@ extension RoomState {
     return notices
   }
 
-  /// Does what has become due for those who are away, and has the room called again.
+  /// Does what has become due for those who are away, and has the room called again. It ends sessions, so it comes last
+  /// of what an input brings about: ask for it by `presenceChanged`.
   mutating func lookAfter() {
     var index = 0
     while index < members.count {
@@ -75,7 +76,12 @@ extension RoomState {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.hiddenAway), members[member].grants.hidden { record(kind, of: member) }
     #endif
-    if !members[member].grants.hidden { record(kind, of: member) }
+    if !members[member].grants.hidden {
+      // As any event that has all of its state.
+      let cost = members[member].eventCost
+      spend(member) { $0.requests.charge(upTo: cost, now: $1) }
+      record(kind, of: member)
+    }
     log(kind.rawValue, of: members[member], ("id", members[member].id.text))
   }
 }

@@ -114,7 +114,9 @@ extension RoomState {
     if let metadata = change.metadata { info.metadata = metadata }
     for (key, value) in change.attributes ?? [:] { info.attributes[key] = value.isEmpty ? nil : value }
     let bytes: Int
-    do throws(StateExcess) { bytes = try review(info, of: member) } catch { throw RequestError(error) }
+    do throws(StateExcess) { bytes = try review(info, of: member, from: .participant) } catch {
+      throw RequestError(error)
+    }
     guard info != before else { return }
     // What everybody is about to be sent costs one request for each 8 KiB more.
     let cost = StateBudget.eventCost(bytes) - 1
@@ -124,15 +126,19 @@ extension RoomState {
   }
 
   /// Whether a participant may have that metadata and these attributes. It is asked here as it joins, as it changes them
-  /// itself, and as they are changed by REST.
+  /// itself, and as they are changed by REST. What is no more than it has is never refused.
   /// - Parameter member: who has them then, or whom the participant replaces.
   /// - Returns: how many bytes they have.
-  func review(_ info: ParticipantInfo, of member: Int?) throws(StateExcess) -> Int {
+  func review(
+    _ info: ParticipantInfo, of member: Int?, from source: StateBudget.Source = .issuer
+  ) throws(StateExcess) -> Int {
     if let part = ParticipantChange.excess(of: info) { throw .part(part) }
     let bytes = info.stateBytes
+    let budget = terms.stateBudget
+    if bytes > budget.largest { throw .whole(bytes: bytes, limit: budget.largest) }
     let others = members.indices.lazy.filter { $0 != member }.map { members[$0].stateBytes }
-    let limit = terms.stateBudget.limit(beside: others)
-    guard bytes <= limit else { throw .whole(bytes: bytes, limit: limit) }
+    let limit = max(budget.limit(beside: others, from: source), member.map { members[$0].stateBytes } ?? 0)
+    guard bytes <= limit else { throw .crowded(bytes: bytes, limit: limit) }
     return bytes
   }
 
@@ -156,13 +162,13 @@ extension RoomState {
     // An empty list is what SDKs send for "everybody".
     #if PLANTED_DEFECTS
       let wanted = request.destinations.flatMap {
-        $0.isEmpty && !PlantedDefect.isOn(.nobodyInParticular) ? nil : Set($0)
+        $0.isEmpty && !PlantedDefect.isOn(.nobodyInParticular) ? nil : Set($0.map(ExactName.init))
       }
     #else
-      let wanted = request.destinations.flatMap { $0.isEmpty ? nil : Set($0) }
+      let wanted = request.destinations.flatMap { $0.isEmpty ? nil : Set($0.map(ExactName.init)) }
     #endif
     for other in members.indices where other != member {
-      if wanted?.contains(members[other].identity) ?? true { notify(other, .data(message)) }
+      if wanted?.contains(ExactName(members[other].identity)) ?? true { notify(other, .data(message)) }
     }
   }
 }

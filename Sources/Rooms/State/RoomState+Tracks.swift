@@ -76,6 +76,7 @@ extension RoomState {
     guard !tracks.isEmpty else { return }
     let ids = tracks.map(\.info.id)
     self[place].published.removeAll { ids.contains($0.info.id) }
+    self[place].codecChanges.forget(ids)
     for track in tracks {
       #if PLANTED_DEFECTS
         let isKept = track.info.mutedByAdmin && !PlantedDefect.isOn(.muteShakenOff)

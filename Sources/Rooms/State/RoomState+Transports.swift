@@ -83,7 +83,7 @@ extension RoomState {
     if !members[place.member].transports.contains(where: { $0.peer != nil }) {
       members[place.member].presence.mediaEnded()
     }
-    lookAfter()
+    presenceChanged()
   }
 
   mutating func endPeer(of place: TransportPlace) {
@@ -107,6 +107,6 @@ extension RoomState {
     if !members[place.member].transports.contains(where: { $0.peer != nil }) {
       members[place.member].presence.mediaEnded()
     }
-    lookAfter()
+    presenceChanged()
   }
 }

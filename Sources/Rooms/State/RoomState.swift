@@ -18,7 +18,7 @@ struct RoomState: Sendable {
   /// In the order in which they came.
   var members: [Member] = []
   /// What each identity has spent.
-  var allowances = AllowanceTable<String, Allowance>(capacity: RoomState.allowanceLimit)
+  var allowances = AllowanceTable<ExactName, Allowance>(capacity: RoomState.allowanceLimit)
   var random: RandomSource
   var speakers = SpeakerDetector()
   /// As last said.
@@ -34,6 +34,8 @@ struct RoomState: Sendable {
   /// The moment of the input that is being handled.
   private(set) var now: Instant
   private var effects: [RoomEffect] = []
+  /// Signs of life were taken: what is due for those who are away is done once the input has been handled.
+  private var hasPresenceChanged = false
 
   /// - Parameter random: draws ids and what descriptions need.
   init(
@@ -67,13 +69,24 @@ struct RoomState: Sendable {
     case .close(let reason): close(reason)
     case .media(let events): take(events)
     case .samples(let samples): take(samples)
-    case .alarm: lookAfter()
+    case .alarm: presenceChanged()
     case .prepared(let proposal, let key, let local): go(on: proposal, key, local)
     case .overloaded: reply(.offerRefused(.overloaded))
     case .missed(let id, let after, let page): resume(id, after: after, page)
     }
+    // Last, since it may end sessions: until here members stay at their places in the list.
+    if hasPresenceChanged { lookAfter() }
+    hasPresenceChanged = false
     defer { effects = [] }
     return effects
+  }
+
+  /// A participant's presence has changed, or time has passed: `lookAfter` comes at the end of this input.
+  mutating func presenceChanged() {
+    hasPresenceChanged = true
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.endedTooSoon) { lookAfter() }
+    #endif
   }
 
   // MARK: - What is to be done
@@ -136,12 +149,12 @@ struct RoomState: Sendable {
   // MARK: - Finding
 
   func member(_ id: ParticipantID) -> Int? { members.firstIndex { $0.id == id } }
-  func member(of identity: String) -> Int? { members.firstIndex { $0.identity == identity } }
+  func member(of identity: String) -> Int? { members.firstIndex { $0.identity.isExactly(identity) } }
 
   /// What a member's identity may spend, whichever session it spends it in.
   @discardableResult
   mutating func spend<Result>(_ member: Int, _ body: (inout Allowance, Instant) -> Result) -> Result {
     let now = now
-    return allowances.use(members[member].identity, now: now) { body(&$0, now) }
+    return allowances.use(ExactName(members[member].identity), now: now) { body(&$0, now) }
   }
 }

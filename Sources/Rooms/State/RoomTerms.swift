@@ -16,7 +16,7 @@ struct RoomTerms: Sendable {
 
   var stateBudget: StateBudget { StateBudget(participants: participantLimit) }
 
-  /// A room's own limits stay below the server's.
+  /// A room's own limits stay below the server's, and its metadata within its bound, whether it is made or changed so.
   func check(_ settings: RoomSettings) throws(AdministrationError) {
     #if PLANTED_DEFECTS
       let most = PlantedDefect.isOn(.aboveTheServer) ? .max : participantLimit
@@ -25,6 +25,9 @@ struct RoomTerms: Sendable {
     #endif
     if let requested = settings.maxParticipants, requested > most {
       throw .aboveLimit("maxParticipants", most)
+    }
+    guard (settings.metadata?.utf8.count ?? 0) <= ParticipantChange.metadataLimit else {
+      throw .tooLarge("metadata")
     }
   }
 }

@@ -1,9 +1,24 @@
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// How much the participants of a room may say of themselves: their metadata and attributes, in bytes of JSON.
 ///
 /// Everybody who comes is given all of it, so a room's has a bound of its own. Each participant has a share that none
 /// can take from it. What one has above its share comes out of a pool that all have together, and one may take a part of
 /// that at most. Who asks for more than is left is refused; it costs those nothing who are in.
+///
+/// What participants change themselves never takes more than half of the pool: the other half is for what tokens carry, 12 KiB
+/// at most each, and for what those who run the room set. So no participant shuts out others whose tokens have more than a share.
 struct StateBudget: Sendable {
+  /// Who says it.
+  enum Source: Sendable {
+    /// A token, or who runs the room.
+    case issuer
+    /// The participant itself.
+    case participant
+  }
+
   /// What all may have above their shares.
   static let pool = 2 * 1_024 * 1_024
   /// Of that, one participant: metadata and attributes of 64 KiB each fit in it twice.
@@ -21,25 +36,46 @@ struct StateBudget: Sendable {
   /// 8 KiB.
   static func eventCost(_ bytes: Int) -> Double { 1 + Double(bytes / 8_192) }
 
+  /// What joining costs: what others are sent of it, and one request for each 8 KiB that it is given of them; half of what there
+  /// is at once at most, so that who has joined a large room can load its page again.
+  static func joinCost(_ own: Int, given: Int) -> Double {
+    min(eventCost(own) + Double(given / 8_192), Allowance.requestBurst / 2)
+  }
+
   /// What a participant may have now.
   /// - Parameter others: what each of the others has.
-  func limit(beside others: some Sequence<Int>) -> Int {
+  func limit(beside others: some Sequence<Int>, from source: Source = .issuer) -> Int {
     let taken = others.reduce(0) { $0 + max(0, $1 - share) }
-    return share + max(0, min(Self.part, Self.pool - taken))
+    #if PLANTED_DEFECTS
+      let isWhole = source == .issuer || PlantedDefect.isOn(.updatesTakeAll)
+    #else
+      let isWhole = source == .issuer
+    #endif
+    return share + max(0, min(Self.part, (isWhole ? Self.pool : Self.pool / 2) - taken))
   }
+
+  /// What one participant may have where the others have nothing.
+  var largest: Int { share + Self.part }
 }
 
 /// Why a participant may not have the metadata and attributes that it, or somebody for it, asks for.
 public enum StateExcess: Error, Equatable, Sendable {
   /// `metadata` or `attributes` is longer than it may be by itself.
   case part(String)
-  /// Both have so many bytes in JSON, and the participant may have so many in this room now.
+  /// Both have so many bytes in JSON, and no participant of the room may have more than so many.
   case whole(bytes: Int, limit: Int)
+  /// Both have so many bytes in JSON, and the others leave it so many; who leaves, or takes back what it had, leaves more.
+  case crowded(bytes: Int, limit: Int)
+
+  /// It may be possible later.
+  public var mayPass: Bool { if case .crowded = self { true } else { false } }
 
   public var description: String {
     switch self {
     case .part(let part): "\(part) is too large"
     case .whole(let bytes, let limit):
+      "metadata and attributes have \(bytes) bytes in JSON, of which a participant may have \(limit) in this room"
+    case .crowded(let bytes, let limit):
       "metadata and attributes have \(bytes) bytes in JSON, of which this participant may have \(limit) in this room now"
     }
   }

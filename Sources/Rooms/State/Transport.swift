@@ -21,6 +21,8 @@ struct Transport: Sendable {
   /// As sampled last.
   var bitrates = Bitrates()
   var published: [PublishedTrack] = []
+  /// Of these, whose codec has changed.
+  var codecChanges = CodecChanges()
   var slots = SlotPolicy()
   /// What was last said of tracks that aren't active; of the others nothing was said.
   var announced: [TrackID: StreamState] = [:]
@@ -54,7 +56,7 @@ struct PublishedTrack: Sendable {
   var info: TrackInfo
   let key: TrackKey
   let mid: String
-  /// Of its packets; before the first, what the description makes likely.
+  /// Of its packets, as the others' slots know it; before the first, what the description makes likely.
   var codec: CodecFormat?
   var hasStarted = false
 }

@@ -207,6 +207,8 @@ struct RoomsRESTTests {
     let large = #"{"metadata":"\#(String(repeating: "x", count: 65_537))"}"#
     let refused = await house.ask(.patch, "/v1/rooms/a", large)
     #expect(refused.status == 413 && refused.problem == "too-large")
+    let made = await house.ask(.post, "/v1/rooms", large.replacing("{", with: #"{"name":"b","#))
+    #expect(made.status == 413 && made.problem == "too-large")
     #expect(
       await house.ask(.patch, "/v1/rooms/a", large.replacing("xx", with: "x", maxReplacements: 1)).status
         == 200)

@@ -1,4 +1,6 @@
+import AccessTokens
 import Model
+import Synchronization
 import Testing
 
 @testable import Rooms
@@ -40,6 +42,33 @@ struct ClosedRoomTests {
     clock.advance(by: .seconds(timeout + 1))
     await server.directory.sweep()
     #expect(server.directory.room(of: "r") != nil)
+  }
+
+  @Test func `a room that is closing lets no one in, and another of its name may be made`() async throws {
+    let server = try await server(departureTimeout: 3_600)
+    let old = try #require(server.directory.room(of: "r"))
+    let alice = try await server.join("alice")
+    // On the way in: the directory has let it pass, and the room has not heard of it.
+    let handle = try server.directory.state.withLock { state throws(JoinError) in
+      try state.rooms.begin("bob", in: "r") { number in
+        server.directory.make("r", RoomSettings(), number: number)
+      }
+    }
+    #expect(handle === old)
+    try await server.directory.close(room: "r")
+    #expect(await alice.next(until: "closed") == "closed roomClosed")
+    #expect(server.directory.room(of: "r") == nil && server.directory.remainders.rooms == 1)
+    let (made, isNew) = try await server.directory.create("r", RoomSettings())
+    #expect(isNew && made.info.id != alice.session.joined.room.id)
+    let carol = try await server.join("carol")
+    #expect(carol.session.joined.room.id == made.info.id)
+    // The one on the way in leaves on arrival, and the old room goes with it.
+    _ = try? await old.join(Newcomer(identity: "bob", grants: .join("r")))
+    #expect(server.directory.remainders.rooms == 1 && server.directory.room(of: "r") !== old)
+    let kinds = try server.directory.events.events(
+      of: "r", life: alice.session.joined.room.id.text, after: nil
+    ).events.map(\.kind)
+    #expect(kinds.last == .roomFinished)
   }
 
   @Test func `an empty room that waits for somebody goes at once when it is closed`() async throws {

@@ -70,6 +70,29 @@ struct RemovalsTests {
     #expect(removals.forbids(room: "r", identity: "ada", issued: 1_002, now: 1_007))
   }
 
+  @Test func `a removal is remembered however often others are removed again`() {
+    let removals = Table(memory: 100)
+    removals.insert(room: "r", identity: "ada", now: 1_000)
+    for number in 0..<(3 * Removals.perRoom) {
+      removals.insert(room: "r", identity: "eve \(number % 3)", now: 1_000 + number / 1_000)
+    }
+    #expect(removals.forbids(room: "r", identity: "ada", issued: nil, now: 1_020))
+    #expect(removals.forbids(room: "r", identity: "eve 1", issued: nil, now: 1_020) && removals.count == 4)
+    // The order is as it was: the first of the room goes first.
+    for number in 0..<(Removals.perRoom - 3) {
+      removals.insert(room: "r", identity: "\(number)", now: 1_020)
+    }
+    #expect(!removals.forbids(room: "r", identity: "ada", issued: nil, now: 1_020))
+    #expect(removals.forbids(room: "r", identity: "eve 0", issued: nil, now: 1_020))
+  }
+
+  @Test func `an identity is its bytes`() {
+    let removals = Table(memory: 100)
+    removals.insert(room: "r", identity: "e\u{301}", now: 1_000)
+    #expect(removals.forbids(room: "r", identity: "e\u{301}", issued: nil, now: 1_001))
+    #expect(!removals.forbids(room: "r", identity: "\u{e9}", issued: nil, now: 1_001))
+  }
+
   @Test func `where all rooms together are full, a room gives of its own or is refused`() {
     let removals = Table(memory: 100)
     #expect(removals.insert(room: "r", identity: "ada", now: 1_000))

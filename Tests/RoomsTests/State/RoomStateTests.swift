@@ -219,6 +219,97 @@ struct RoomStateTests {
 
   // MARK: - What it costs
 
+  /// Requests that the identity can still pay.
+  private func remaining(_ client: StateClient) -> Int {
+    var count = 0
+    while refusal(client.ask(.mute("TR_x", true))) == .unknownTrack { count += 1 }
+    return count
+  }
+
+  @Test func `who joins pays for what it is given of the others, and can load its page again`() throws {
+    let run = StateRun()
+    for number in 0..<5 {
+      var grants = Grants.join("r")
+      grants.canUpdateOwnMetadata = true
+      _ = try run.join(
+        Newcomer(
+          identity: "\(number)", metadata: String(repeating: "x", count: 60_000), grants: grants, opens: nil))
+    }
+    let ada = try run.join("ada", opening: nil)
+    // Five of 60,000 bytes are 300,000 and some: 36 times 8 KiB.
+    #expect(remaining(ada) == 100 - 1 - 36)
+    for number in 5..<10 {
+      _ = try run.join(
+        Newcomer(
+          identity: "\(number)", metadata: String(repeating: "x", count: 60_000), grants: .join("r"),
+          opens: nil))
+    }
+    run.now = run.now + .seconds(10)
+    _ = try run.join("eve")
+    let eve = try run.join("eve")
+    #expect(remaining(eve) == 0 && eve.member != nil)
+    #expect(throws: JoinError.tooOften) { _ = try run.join("eve") }
+    // Who hides is given to no one.
+    let small = StateRun()
+    _ = try small.join(
+      Newcomer(identity: "0", metadata: String(repeating: "x", count: 60_000), grants: .join("r")))
+    _ = try small.join("ghost") { $0.hidden = true }
+    #expect(remaining(try small.join("uta")) == 92)
+  }
+
+  @Test func `tracks that end because their sections are declined are paid for`() throws {
+    let run = StateRun()
+    let ada = try run.join("ada")
+    _ = try ada.offer(Array(repeating: .audio, count: 20))
+    let answer = try ada.offer { $0.replacing("opus/", with: "none/") }
+    #expect(answer.tracks.isEmpty && ada.tracks.isEmpty && answer.declined.count == 20)
+    #expect(remaining(ada) == 100 - 1 - 21 - 21)
+  }
+
+  @Test func `what can't be paid declines nothing`() throws {
+    let run = StateRun()
+    let ada = try run.join("ada")
+    _ = try ada.offer(Array(repeating: .audio, count: 20))
+    for _ in 0..<70 { ada.ask(.mute("TR_x", true)) }
+    #expect(throws: OfferError.self) { _ = try ada.offer { $0.replacing("opus/", with: "none/") } }
+    #expect(ada.tracks.count == 20)
+    run.now = run.now + .seconds(5)
+    #expect(try ada.offer([.video]).tracks.count == 21, "the offer is as if it had never come")
+  }
+
+  @Test func `an event that carries a participant's state is paid for, also where the server says it`() throws
+  {
+    let run = StateRun()
+    let ada = try run.join(
+      Newcomer(identity: "ada", metadata: String(repeating: "x", count: 60_000), grants: .join("r")))
+    _ = try ada.offer([.audio])
+    let peer = try #require(ada.transport()?.peer)
+    func sample(_ heard: Duration) {
+      let quality = PeerQuality(loss: 0, roundTrip: .zero, lastHeard: run.now + heard, bitrates: Bitrates())
+      run.handle(.samples([PeerSample(peer: peer, quality: quality, levels: [])]))
+    }
+    run.now = run.now + .seconds(30)
+    sample(.seconds(-11))
+    sample(.zero)
+    #expect(run.kinds().suffix(2) == ["participant.reconnecting", "participant.reconnected"])
+    #expect(remaining(ada) == 100 - 8 - 8)
+  }
+
+  @Test func `participants of other bytes are others`() throws {
+    let run = StateRun()
+    let one = try run.join("caf\u{e9}")
+    let two = try run.join("cafe\u{301}")
+    #expect(one.member != nil && two.member != nil && run.sessions == 2)
+    run.handle(.administration(.remove("cafe\u{301}")))
+    #expect(one.member != nil && two.member == nil)
+    let three = try run.join("cafe\u{301}")
+    let message = DataRequest(payload: "eA==", topic: nil, reliable: true, destinations: ["cafe\u{301}"])
+    _ = try run.join("uta").ask(.send(message))
+    #expect(three.notices.contains { if case .data = $0 { true } else { false } })
+    #expect(!one.notices.contains { if case .data = $0 { true } else { false } })
+    #expect(remaining(one) == 99, "it pays for itself alone")
+  }
+
   @Test func `an identity that asks too often is refused, and coming again doesn't help`() throws {
     let run = StateRun()
     let ada = try run.join("ada")

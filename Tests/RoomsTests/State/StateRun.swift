@@ -19,7 +19,7 @@ final class StateRun {
   private(set) var released: [PeerKey] = []
   private(set) var added: [PeerKey] = []
   private(set) var alarm = Instant.never
-  private var inside: [ParticipantID] = []
+  private(set) var inside: [ParticipantID] = []
   private var serial: UInt64 = 0
   /// Places of the media plane.
   var places = 100
@@ -157,16 +157,23 @@ final class StateClient {
   }
 
   /// Offers so many more tracks and receivers.
+  /// - Parameters:
+  ///   - stops: what was offered before is stopped.
+  ///   - rewrite: what becomes of the text on its way; where it is another, the answer is not taken.
+  @discardableResult
   func offer(
-    _ kinds: [MediaKind] = [], receivers: Int = 0, on transport: TransportID = .first
+    _ kinds: [MediaKind] = [], receivers: Int = 0, on transport: TransportID = .first, stops: Bool = false,
+    rewrite: (String) -> String = { $0 }
   ) throws -> OfferAnswer {
     var negotiator = negotiators[transport] ?? Negotiator(policy: .client)
-    var plan = plans[transport] ?? OfferPlan()
+    var plan = stops ? OfferPlan() : plans[transport] ?? OfferPlan()
     for kind in kinds { plan.tracks.append(negotiator.announcement(of: kind, beside: nil, random: &random)) }
     plan.audioReceivers += receivers
     plan.videoReceivers += receivers
     let offer = try negotiator.offer(plan, local: local, random: &random)
-    switch ask(.offer(offer.text, [], on: transport)) {
+    let text = rewrite(offer.text)
+    switch ask(.offer(text, [], on: transport)) {
+    case .answered(let answer) where text != offer.text: return answer
     case .answered(let answer):
       _ = try negotiator.accept(try SessionDescription(parsing: answer.sdp))
       negotiators[transport] = negotiator

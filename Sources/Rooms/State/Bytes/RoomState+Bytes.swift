@@ -112,13 +112,13 @@ extension SpeakerDetector {
   }
 }
 
-extension AllowanceTable<String, Allowance> {
+extension AllowanceTable<ExactName, Allowance> {
   fileprivate func encode(into writer: inout StateWriter) {
     writer.write(UInt8(1))
     writer.write(optional: swept)
     writer.write(UInt32(spent.count))
-    for (identity, allowance) in spent.sorted(by: { $0.key < $1.key }) {
-      writer.write(identity)
+    for (identity, allowance) in spent.sorted(by: { $0.key.text.isBefore($1.key.text) }) {
+      writer.write(identity.text)
       for limit in [allowance.requests, allowance.offers, allowance.messages, allowance.volume] {
         writer.write(limit.full)
       }
@@ -130,7 +130,7 @@ extension AllowanceTable<String, Allowance> {
     self.init(capacity: capacity)
     swept = try reader.optionalInstant()
     for _ in 0..<(try reader.count(limit: stateCountLimit)) {
-      let identity = try reader.string(limit: stateTextLimit)
+      let identity = ExactName(try reader.string(limit: stateTextLimit))
       var allowance = Allowance()
       allowance.requests.full = try reader.instant()
       allowance.offers.full = try reader.instant()

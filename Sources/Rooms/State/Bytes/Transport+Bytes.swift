@@ -4,7 +4,7 @@ internal import Negotiation
 
 extension Transport {
   func encode(into writer: inout StateWriter) {
-    writer.write(UInt8(1))
+    writer.write(UInt8(2))
     writer.write(id.number)
     writer.write(role.rawValue)
     writer.write(negotiator != nil)
@@ -30,10 +30,11 @@ extension Transport {
     }
     writer.write(UInt32(requested.audio))
     writer.write(UInt32(requested.video))
+    codecChanges.encode(into: &writer)
   }
 
   init(from reader: inout StateReader, policy: NegotiationPolicy) throws(StateError) {
-    _ = try reader.version("transport", upTo: 1)
+    let version = try reader.version("transport", upTo: 2)
     self.init(id: TransportID(number: try reader.integer()), role: try reader.value("role"))
     if try reader.bool() { negotiator = try Negotiator(from: &reader, policy: policy) }
     peer = try reader.optionalInteger().map { PeerKey(rawValue: $0) }
@@ -60,6 +61,28 @@ extension Transport {
     }
     requested = SlotCount(
       audio: Int(try reader.integer(UInt32.self)), video: Int(try reader.integer(UInt32.self)))
+    // The first version applied each change at once.
+    if version >= 2 { codecChanges = try CodecChanges(from: &reader) }
+  }
+}
+
+extension CodecChanges {
+  fileprivate func encode(into writer: inout StateWriter) {
+    writer.write(optional: applied)
+    writer.write(UInt32(waiting.count))
+    for (track, codec) in waiting.sorted(by: { $0.key.text < $1.key.text }) {
+      writer.write(track.text)
+      writer.write(codec.rawValue)
+    }
+  }
+
+  fileprivate init(from reader: inout StateReader) throws(StateError) {
+    let applied = try reader.optionalInstant()
+    var waiting: [TrackID: CodecFormat] = [:]
+    for _ in 0..<(try reader.count(limit: stateCountLimit)) {
+      waiting[TrackID(known: try reader.string(limit: stateTextLimit))] = try reader.codec()
+    }
+    self.init(waiting: waiting, applied: applied)
   }
 }
 

@@ -1,0 +1,84 @@
+import Model
+import Synchronization
+import Testing
+
+@testable import Rooms
+
+@Suite("Who says much at once", .timeLimit(.minutes(1)))
+struct NoticePressureTests {
+  @Test func `a burst of messages ends no session of those who read`() async throws {
+    let server = try TestServer()
+    var speakers: [ParticipantSession] = []
+    for number in 0..<10 { speakers.append(try await server.join("speaker \(number)").session) }
+    let received = Mutex<[Int]>(Array(repeating: 0, count: 6))
+    await withTaskGroup(of: Void.self) { group in
+      var listeners: [ParticipantSession] = []
+      for number in 0..<6 {
+        guard let session = try? await server.join("listener \(number)").session else { continue }
+        listeners.append(session)
+        group.addTask {
+          for await case .data(let data) in session.notices {
+            // What a front door does with it.
+            for _ in 0..<20 { _ = data.payload.utf8.reduce(0) { $0 &+ Int($1) } }
+            if received.withLock({
+              $0[number] += 1
+              return $0[number] == 2_000
+            }) {
+              return
+            }
+          }
+        }
+      }
+      // Speakers listen too.
+      let readers = speakers.map { speaker in Task { for await _ in speaker.notices {} } }
+      await withTaskGroup(of: Void.self) { burst in
+        for speaker in speakers {
+          for _ in 0..<200 { burst.addTask { try? await speaker.send(String(repeating: "x", count: 400)) } }
+        }
+      }
+      for listener in listeners { #expect(await listener.grants() != nil, "its session goes on") }
+      for speaker in speakers {
+        #expect(await speaker.grants() != nil)
+        await speaker.leave()
+      }
+      for reader in readers { await reader.value }
+      for listener in listeners { await listener.leave() }
+    }
+    #expect(received.withLock { $0 } == Array(repeating: 2_000, count: 6))
+  }
+
+  @Test func `a mailbox is behind while more than half of it waits for a front door`() async {
+    let pressure = NoticePressure()
+    let mailbox = NoticeMailbox(isAttended: true, pressure: pressure) {}
+    for _ in 0..<(NoticeMailbox.limit / 2) { mailbox.put(.speakers([])) }
+    #expect(!pressure.isOn)
+    mailbox.put(.speakers([]))
+    #expect(pressure.isOn)
+    mailbox.absent()
+    #expect(!pressure.isOn, "there is no one to wait for")
+    mailbox.put(.resumed(ResumedState(lastEvent: 0, missed: [], slots: [], tracks: [], notices: [])))
+    #expect(pressure.isOn)
+    var iterator = mailbox.notices.makeAsyncIterator()
+    for _ in 0..<2 { _ = await iterator.next() }
+    #expect(!pressure.isOn && pressure.taken > 0)
+    for _ in 0..<9 { mailbox.put(.speakers([])) }
+    #expect(pressure.isOn)
+    mailbox.finish(.closed(.left))
+    #expect(!pressure.isOn)
+  }
+
+  @Test func `a front door that takes nothing holds up no one for long`() async throws {
+    let server = try TestServer()
+    let ada = try await server.join("ada").session
+    let bob = try await server.join("bob").session
+    let reader = Task { for await _ in ada.notices {} }
+    // Bob reads nothing.
+    for _ in 0..<199 { try await ada.send("eA==") }
+    let room = try #require(server.directory.administration(of: "r"))
+    for _ in 0..<400 { await room.send("eA==", topic: nil, reliable: true, to: nil) }
+    try await ada.send("eA==")
+    #expect(await bob.grants() != nil)
+    await ada.leave()
+    await reader.value
+  }
+}
