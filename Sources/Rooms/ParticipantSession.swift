@@ -108,6 +108,6 @@ public final class ParticipantSession: Sendable {
   }
 
   private func ask(_ request: ParticipantRequest) async -> RoomReply {
-    await room.ask(request, of: id)
+    await room.ask(.request(id, request))
   }
 }

@@ -59,6 +59,6 @@ public struct ParticipantTransport: Sendable {
   public func close() async { _ = await ask(.closeTransport(id)) }
 
   private func ask(_ request: ParticipantRequest) async -> RoomReply {
-    await room.ask(request, of: participant)
+    await room.ask(.request(participant, request))
   }
 }

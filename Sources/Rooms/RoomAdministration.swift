@@ -7,7 +7,7 @@ public struct RoomAdministration: Sendable {
   public func snapshot() async -> RoomSnapshot { await room.snapshot }
 
   public func change(_ patch: RoomPatch) async throws(AdministrationError) -> RoomSnapshot {
-    switch await room.handle(.administration(.change(patch))) {
+    switch await room.ask(.administration(.change(patch))) {
     case .room(let snapshot): return snapshot
     case .administrationRefused(let error): throw error
     default: throw .unknownRoom
@@ -28,7 +28,7 @@ public struct RoomAdministration: Sendable {
   public func change(
     _ identity: String, _ patch: ParticipantPatch
   ) async throws(AdministrationError) -> ParticipantSnapshot {
-    switch await room.handle(.administration(.changeParticipant(identity, patch))) {
+    switch await room.ask(.administration(.changeParticipant(identity, patch))) {
     case .participant(let snapshot): return snapshot
     case .administrationRefused(let error): throw error
     default: throw .unknownParticipant
@@ -39,7 +39,7 @@ public struct RoomAdministration: Sendable {
   public func mute(
     _ track: String, of identity: String, _ muted: Bool
   ) async throws(AdministrationError) -> TrackInfo {
-    switch await room.handle(.administration(.mute(track: track, of: identity, muted))) {
+    switch await room.ask(.administration(.mute(track: track, of: identity, muted))) {
     case .track(let track): return track
     case .administrationRefused(let error): throw error
     default: throw .unknownTrack
@@ -54,7 +54,7 @@ public struct RoomAdministration: Sendable {
     _ payload: String, topic: String?, reliable: Bool, to destinations: [String]?
   ) async {
     let message = DataMessage(from: nil, payload: payload, topic: topic, reliable: reliable)
-    _ = await room.handle(.administration(.send(message, to: destinations)))
+    _ = await room.ask(.administration(.send(message, to: destinations)))
   }
 }
 

@@ -1,6 +1,6 @@
 /// Where requests to a room go.
 protocol RoomRequests: Sendable {
   func handle(_ input: RoomInput) async -> RoomReply
-  /// What a participant asks of it; it may wait until others have heard of what was asked before.
-  func ask(_ request: ParticipantRequest, of id: ParticipantID) async -> RoomReply
+  /// The same, of what others hear of: it may wait until they have heard of what was before.
+  func ask(_ input: RoomInput) async -> RoomReply
 }

@@ -67,6 +67,9 @@ struct NoticeMailboxTests {
     let alice = try await server.join("alice")
     let bob = try await server.join("bob")
     let track = try #require(try await bob.offer([.audio]).tracks.first?.track)
+    let notices = bob.session.notices
+    let reader = Task { for await _ in notices {} }
+    defer { reader.cancel() }
     await alice.session.absent()
     let room = try #require(server.directory.administration(of: "r"))
     for number in 0..<5_000 { _ = try await room.mute(track.text, of: "bob", number % 2 == 0) }
@@ -86,6 +89,9 @@ struct NoticeMailboxTests {
       room: "r", identity: "whip", name: nil, grants: .join("r"), opening: .publishes, isAttended: false)
     let bob = try await server.join("bob")
     let track = try #require(try await bob.offer([.audio]).tracks.first?.track)
+    let notices = bob.session.notices
+    let reader = Task { for await _ in notices {} }
+    defer { reader.cancel() }
     let room = try #require(server.directory.administration(of: "r"))
     for number in 0..<2_000 { _ = try await room.mute(track.text, of: "bob", number % 2 == 0) }
     clock.advance(by: .seconds(100))

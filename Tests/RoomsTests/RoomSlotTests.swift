@@ -55,10 +55,14 @@ struct RoomSlotTests {
     async throws
   {
     let server = try TestServer()
+    var readers: [Task<Void, Never>] = []
     for number in 0..<36 {
       let publisher = try await server.join("publisher \(number)", subscribes: false)
       _ = try await publisher.offer(Array(repeating: .audio, count: 32))
+      let notices = publisher.session.notices
+      readers.append(Task { for await _ in notices {} })
     }
+    defer { for reader in readers { reader.cancel() } }
     let subscriber = try await server.join("subscriber")
     #expect(subscriber.known.count == 36 * 32 && subscriber.known.count > NoticeMailbox.limit)
     // Nothing is read before all is said.

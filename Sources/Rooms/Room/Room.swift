@@ -45,9 +45,9 @@ actor Room: RoomRequests {
     return reply
   }
 
-  func ask(_ request: ParticipantRequest, of id: ParticipantID) async -> RoomReply {
-    if request.isNoticed { await giveWay() }
-    return handle(.request(id, request))
+  func ask(_ input: RoomInput) async -> RoomReply {
+    if input.isNoticed { await giveWay() }
+    return handle(input)
   }
 
   /// How long it takes until it is looked again whether front doors have caught up, and how often one that takes nothing

@@ -28,6 +28,16 @@ enum RoomInput: Sendable {
   case overloaded(Proposal)
   /// To `RoomEffect.read`: nil: they are not kept any more.
   case missed(ParticipantID, after: Int, EventLog.Page?)
+
+  /// Others may hear of it, and it can wait for them.
+  var isNoticed: Bool {
+    switch self {
+    case .request(_, let request): request.isNoticed
+    case .administration(.remove): false
+    case .administration: true
+    default: false
+    }
+  }
 }
 
 /// What a participant asks of its room.
@@ -51,8 +61,7 @@ enum ParticipantRequest: Sendable {
   case present(after: Int)
   case leave(LeaveReason)
 
-  /// Others may hear of it.
-  var isNoticed: Bool {
+  fileprivate var isNoticed: Bool {
     switch self {
     case .leave, .absent, .present, .grants, .tellSlots, .closeTransport: false
     default: true
