@@ -55,7 +55,7 @@ final class EchoHandler: HTTPHandler {
     }
   }
 
-  /// `/flood` says more than anybody reads, `/opening` first what doesn't count and then, once asked, a flood, `/many` a thousand messages and returns, `/deaf` reads nothing.
+  /// `/flood` says more than anybody reads, `/opening` first what doesn't count and then, once asked, a flood, `/greeting` and `/farewell` say what doesn't count and return, `/dropping` drops it, `/many` a thousand messages and returns, `/deaf` reads nothing.
   private func serve(_ socket: WebSocket, path: String) async {
     switch path {
     case "/flood":
@@ -66,6 +66,15 @@ final class EchoHandler: HTTPHandler {
       for _ in 0..<40 { socket.sendOpening(text) }
       socket.send("and on")
       for await _ in socket.messages { while socket.send(text) { await Task.yield() } }
+    case "/greeting":
+      socket.sendOpening(String(repeating: "x", count: 900_000))
+    case "/farewell":
+      for _ in 0..<64 { socket.sendOpening(String(repeating: "x", count: 1_000_000)) }
+    case "/dropping":
+      for _ in 0..<60 { socket.sendOpening(String(repeating: "x", count: 1_000_000)) }
+      try? await Task.sleep(for: .milliseconds(100))
+      socket.drop()
+      socket.send("farewell")
     case "/many":
       for number in 0..<1000 { socket.send("\(number)") }
     case "/deaf":
