@@ -10,6 +10,8 @@ final class EchoHandler: HTTPHandler {
   let started = Counter()
   let cancelled = Counter()
   let endedSockets = Counter()
+  /// Of those that drop what waits, how many have.
+  let dropped = Counter()
   /// Of these, whose client had said its close.
   let closedByClient = Counter()
 
@@ -69,12 +71,14 @@ final class EchoHandler: HTTPHandler {
     case "/greeting":
       socket.sendOpening(String(repeating: "x", count: 900_000))
     case "/farewell":
-      for _ in 0..<64 { socket.sendOpening(String(repeating: "x", count: 1_000_000)) }
+      let text = String(repeating: "x", count: 1_000_000)
+      for _ in 0..<20 { socket.sendOpening(text) }
     case "/dropping":
-      for _ in 0..<60 { socket.sendOpening(String(repeating: "x", count: 1_000_000)) }
-      try? await Task.sleep(for: .milliseconds(100))
+      let text = String(repeating: "x", count: 1_000_000)
+      for _ in 0..<20 { socket.sendOpening(text) }
       socket.drop()
       socket.send("farewell")
+      dropped.increase()
     case "/many":
       for number in 0..<1000 { socket.send("\(number)") }
     case "/deaf":
