@@ -219,6 +219,16 @@ struct AccessTokenTests {
     }
   }
 
+  @Test(arguments: ["[]", "null"]) func `an empty list of sources is no restriction`(sources: String) throws {
+    let grants = try verify(
+      token(payload(#""sub":"a","video":{"roomJoin":true,"room":"r","canPublishSources":\#(sources)}"#))
+    ).grants
+    #expect(grants.canPublishSources == nil)
+    for source in TrackSource.allCases {
+      #expect(grants.mayPublish(source, as: .audio) || grants.mayPublish(source, as: .video), "\(source)")
+    }
+  }
+
   @Test(arguments: [#"["hologram"]"#, #"["camera "]"#, #"[""]"#])
   func `sources of unknown names allow nothing`(sources: String) throws {
     let grants = try verify(
