@@ -1,5 +1,9 @@
 internal import Crypto
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 extension AccessToken {
   /// The token as a signed JWT. What a reader takes for granted anyway is left out.
   public func signed(secret: String) -> String {
@@ -34,7 +38,14 @@ extension Grants {
     if canSubscribe != roomJoin { claims["canSubscribe"] = .boolean(canSubscribe) }
     if canPublishData != canPublish { claims["canPublishData"] = .boolean(canPublishData) }
     if let sources = canPublishSources {
-      claims["canPublishSources"] = .array(sources.map(\.rawValue).sorted().map { .string($0) })
+      var names = sources.map(\.rawValue).sorted()
+      // An empty list is read as no restriction, so none is said by a name that no source has.
+      #if PLANTED_DEFECTS
+        if names.isEmpty, !PlantedDefect.isOn(.noSourceWritten) { names = [""] }
+      #else
+        if names.isEmpty { names = [""] }
+      #endif
+      claims["canPublishSources"] = .array(names.map { .string($0) })
     }
     return claims
   }

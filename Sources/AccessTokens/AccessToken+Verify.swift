@@ -5,9 +5,11 @@ internal import Crypto
 #endif
 
 extension AccessToken {
-  /// Bytes of the longest token that is looked at: with what is around it, it fits into a request's head and into the
-  /// first message of a WebSocket.
+  /// Bytes of the longest token that an issuer may make.
   public static let maximumBytes = 12_288
+  /// Bytes of the longest token that is looked at: a renewed one has more claims than the first. With what is around it, it
+  /// fits into a request's head and into the first message of a WebSocket.
+  public static let maximumRenewedBytes = maximumBytes + 1_024
   /// Seconds by which clocks may differ.
   public static let leeway = 60
 
@@ -19,7 +21,7 @@ extension AccessToken {
     verifying token: String?, keys: [String: String], now: Int
   ) throws(AccessTokenRefusal) {
     guard let token, !token.isEmpty else { throw .absent }
-    guard token.utf8.count <= Self.maximumBytes else { throw .tooLong }
+    guard token.utf8.count <= Self.maximumRenewedBytes else { throw .tooLong }
     let parts = token.utf8.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
     guard parts.count == 3 else { throw .malformed(reason: "not three parts") }
     try Self.checkHeader(parts[0])
@@ -32,6 +34,9 @@ extension AccessToken {
       throw .wrongSignature
     }
     try self.init(apiKey: apiKey, claims: claims)
+    guard token.utf8.count <= (isRenewed ? Self.maximumRenewedBytes : Self.maximumBytes) else {
+      throw .tooLong
+    }
     #if PLANTED_DEFECTS
       let expires = PlantedDefect.isOn(.tokenLeeway) ? self.expires.addingClamped(Self.leeway) : self.expires
     #endif

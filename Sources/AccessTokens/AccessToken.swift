@@ -53,6 +53,14 @@ public struct AccessToken: Equatable, Sendable {
     return overflow ? Self.renewedLifetime : min(max(span, 1), Self.renewedLifetime)
   }
 
+  /// Whether it has the times that a renewed one has. One from elsewhere may have them too, and then grows no further by
+  /// being renewed.
+  var isRenewed: Bool {
+    guard let issuedAt, notBefore == nil else { return false }
+    let (span, overflow) = expires.subtractingReportingOverflow(issuedAt)
+    return !overflow && (0...Self.renewedLifetime).contains(span)
+  }
+
   /// A token of the same participant that is issued at that moment.
   /// - Parameters:
   ///   - moment: seconds since 1970.

@@ -3,7 +3,7 @@ public enum AccessTokenRefusal: Error, Equatable, Sendable {
   case absent
   /// - Parameter reason: what about it, without any of its content.
   case malformed(reason: String)
-  /// More than `AccessToken.maximumBytes`.
+  /// More than `AccessToken.maximumBytes`, or a renewed one of more than `maximumRenewedBytes`.
   case tooLong
   case wrongSignature
   /// Anything but HS256, `none` above all.

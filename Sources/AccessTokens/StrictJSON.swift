@@ -41,6 +41,12 @@ package indirect enum StrictJSON: Equatable, Sendable {
     for scalar in text.unicodeScalars {
       switch scalar {
       case "\"", "\\": result += "\\\(scalar)"
+      // The shortest there is, so that no text grows by being read and written.
+      case "\u{8}": result += "\\b"
+      case "\t": result += "\\t"
+      case "\n": result += "\\n"
+      case "\u{C}": result += "\\f"
+      case "\r": result += "\\r"
       case _ where scalar.value < 32:
         let hex = String(scalar.value, radix: 16)
         result += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex

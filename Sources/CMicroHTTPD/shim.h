@@ -30,9 +30,12 @@ static inline int roost_mhd_descriptor(struct MHD_Daemon *daemon) {
   return MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
 }
 
-/// Whether request line and header fields have been read.
+/// Whether request line and header fields have been read to their end. A request that was refused before has a size too, 0,
+/// as long as its answer is being written.
 static inline bool roost_mhd_has_head(struct MHD_Connection *connection) {
-  return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE) != NULL;
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+  return info != NULL && info->header_size > 0;
 }
 
 /// Bytes of request line and header fields.

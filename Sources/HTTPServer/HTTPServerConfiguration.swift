@@ -40,12 +40,16 @@ public struct HTTPLimits: Equatable, Sendable {
   public var queuedBytes = 4_194_304
   /// Bytes that each waiting message counts beside its own: what it takes in memory to wait.
   public var queuedOverhead = 64
+  /// What waits on all WebSockets together of what their sessions begin or go on with, which `queuedBytes` doesn't bound;
+  /// beyond: the one that would be more is closed with 1013.
+  public var openingBytes = 268_435_456
   /// Messages that wait for a slow handler.
   public var queuedMessages = 1024
   /// Silence after which a WebSocket is pinged, and further silence after which it counts as gone.
   public var pingInterval: Duration = .seconds(25)
   public var pongTime: Duration = .seconds(15)
-  /// For the far end to answer a close, or to go once everything was said.
+  /// For what waits to be taken and the far end to answer, once a WebSocket is closed, however steadily it goes on; and for
+  /// the far end to go once everything was said.
   public var closeTime: Duration = .seconds(2)
 
   public init() {}

@@ -156,6 +156,8 @@
     case addressUnbounded = "address-unbounded"
     /// Connections that have ended still count for their address.
     case addressNotReleased = "address-not-released"
+    /// A WebSocket that is closing stays as long as something of what waits is taken now and then.
+    case closingForEver = "closing-for-ever"
     /// An address may ask once more at once than its burst.
     case burstAndOne = "burst-and-one"
     // MARK: - WebSocketClient
@@ -178,6 +180,8 @@
     case hiddenAway = "hidden-away"
     /// A list of unknown sources alone allows all of them.
     case unknownSource = "unknown-source"
+    /// A renewed token that allows no source says nothing of sources.
+    case noSourceWritten = "no-source-written"
     /// A token is good for twice the leeway after its end.
     case tokenLeeway = "token-leeway"
     /// A renewed token lives as long as the first one, without a bound.
@@ -220,6 +224,10 @@
     case namesLookAlike = "names-look-alike"
     /// Sessions that are due end in the middle of an offer of another participant's.
     case endedTooSoon = "ended-too-soon"
+    /// Coming back costs nothing, however much was missed.
+    case resumeForNothing = "resume-for-nothing"
+    /// While no one is there to read, an offer's answer is left out like what is said again.
+    case answerLeftOut = "answer-left-out"
     /// A sample that comes late makes a participant one that was heard long ago.
     case heardBackwards = "heard-backwards"
     // MARK: - Configuration
@@ -256,6 +264,8 @@
     case resumeLost = "resume-lost"
     /// A request that comes again while it is being done is done twice.
     case doneTwice = "done-twice"
+    /// An answer that is sent again costs nothing.
+    case answeredForNothing = "answered-for-nothing"
     /// The life of a room that a request names is passed over.
     case lifeUnread = "life-unread"
     /// The name for a relay ends in milliseconds.

@@ -1,10 +1,15 @@
 internal import Synchronization
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// What waits for a front door to read it, in order.
 ///
 /// Who reads too slowly would live in a wrong picture of the room, so too many end its session. While there is no one to
 /// read for, notices collapse instead: beyond half of the places what is in the log of events, or stands and is said again by
-/// `resumed`, is left out, and of messages the latest wait.
+/// `resumed`, is left out, and of messages the latest wait. An answer is never left out, because nothing says it again, and
+/// the front door takes no other offer before it; there is one at a time for each transport.
 final class NoticeMailbox: Sendable {
   /// So many notices waiting for a slow front door end the session.
   static let limit = 1_024
@@ -103,6 +108,10 @@ final class NoticeMailbox: Sendable {
       if case .resumed = notice { reopen(&state) }
       if state.isCollapsed {
         if case .data(let message) = notice { state.keep(message) }
+        #if PLANTED_DEFECTS
+          if PlantedDefect.isOn(.answerLeftOut) { return false }
+        #endif
+        if notice.isAnswer { continuation.yield(notice) }
         return false
       }
       guard case .enqueued(let places) = continuation.yield(notice) else { return false }
@@ -135,5 +144,16 @@ final class NoticeMailbox: Sendable {
     }
     state.messages = []
     state.bytes = 0
+  }
+}
+
+extension ParticipantNotice {
+  /// Of any transport.
+  fileprivate var isAnswer: Bool {
+    switch self {
+    case .answer: true
+    case .on(_, let notice): notice.isAnswer
+    default: false
+    }
   }
 }

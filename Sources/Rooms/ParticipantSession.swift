@@ -102,7 +102,7 @@ public final class ParticipantSession: Sendable {
 
   /// It has again: `resumed` comes among the notices, with what was missed.
   /// - Parameter after: the last event that the client has.
-  /// - Throws: `.gone`: the session is over, or what was missed is no longer kept.
+  /// - Throws: `.gone`: the session is over, or what was missed is no longer kept. `.tooOften`: it stays away for now.
   public func present(after: Int) async throws(RequestError) {
     try await ask(.present(after: after)).done()
   }

@@ -19,13 +19,15 @@ public struct TrackInfo: Equatable, Sendable {
 public struct ParticipantInfo: Equatable, Sendable {
   public let id: ParticipantID
   public let identity: String
-  public var name: String?
+  public var name: String? { didSet { wire = SharedText() } }
   /// At most 64 KiB.
-  public var metadata: String?
+  public var metadata: String? { didSet { wire = SharedText() } }
   /// At most 256 pairs, at most 64 KiB together.
-  public var attributes: [String: String] = [:]
-  public var permissions = Permissions()
-  public var tracks: [TrackInfo]
+  public var attributes: [String: String] = [:] { didSet { wire = SharedText() } }
+  public var permissions = Permissions() { didSet { wire = SharedText() } }
+  public var tracks: [TrackInfo] { didSet { wire = SharedText() } }
+  /// For the front doors; another one once anything has changed.
+  public private(set) var wire = SharedText()
 }
 
 public struct RoomInfo: Equatable, Sendable {

@@ -56,7 +56,7 @@ extension RoomDirectory {
   /// Whether a token was issued before its identity was removed from the room.
   /// - Parameter issued: seconds since 1970; nil: the token doesn't say.
   public func forbids(_ identity: String, in room: String, issued: Int?) -> Bool {
-    journal.forbids(identity, in: room, issued: issued, now: seconds)
+    journal.forbids(identity, in: room, issued: issued, now: wallSeconds())
   }
 
   /// Ends an identity's session in a room, if it has one, and lets its tokens of before in no more.
@@ -71,10 +71,8 @@ extension RoomDirectory {
       }
     #endif
     // First, so that none slips in between; the room asks again as it lets one in.
-    let isRemembered = journal.remove(identity, from: room, now: seconds)
+    let isRemembered = journal.remove(identity, from: room, now: wallSeconds())
     _ = await self.room(of: room)?.handle(.administration(.remove(identity)))
     guard isRemembered else { throw .full("removals: \(Removals.capacity)") }
   }
-
-  private var seconds: Int { Int(media.wallTime.milliseconds / 1_000) }
 }

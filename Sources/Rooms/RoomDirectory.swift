@@ -37,13 +37,19 @@ public final class RoomDirectory: Sendable {
   public let events: EventLog
   let journal: any RoomJournal
   let terms: RoomTerms
+  /// Seconds since 1970, by the clock that tokens go by.
+  let wallSeconds: @Sendable () -> Int
   private let log: Log
 
-  /// - Parameter reconnectGrace: how long a session lives on without a socket.
+  /// - Parameters:
+  ///   - reconnectGrace: how long a session lives on without a socket.
+  ///   - wallSeconds: seconds since 1970, as those who make and read tokens have them: a removal is compared with the times in
+  ///     tokens. nil: the media plane's time line, which is never stepped, for servers whose tokens go by that too.
   public init(
     media: MediaPlane, limits: Limits, log: Log, reconnectGrace: Duration = .seconds(15),
-    events: EventLog.Limits = EventLog.Limits()
+    events: EventLog.Limits = EventLog.Limits(), wallSeconds: (@Sendable () -> Int)? = nil
   ) {
+    self.wallSeconds = wallSeconds ?? { Int(media.wallTime.milliseconds / 1_000) }
     self.media = media
     self.events = EventLog(limits: events) { media.now }
     journal = MemoryJournal(log: self.events, memory: limits.removalMemory)

@@ -14,6 +14,10 @@ struct MediaServer {
   let rooms: RoomDirectory
   let candidates: [SocketAddress]
 
+  /// Seconds since 1970, by the machine's clock, as tokens have them: one function for all who compare them, so that they
+  /// agree also once that clock has been stepped.
+  static let wallSeconds: @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }
+
   /// Binds the media port and starts the workers.
   init(_ configuration: Configuration, development: Bool, log: Log) throws {
     let clock = Clock()
@@ -48,7 +52,7 @@ struct MediaServer {
       policy: policy)
     rooms = RoomDirectory(
       media: media, limits: Self.limits(configuration), log: log,
-      reconnectGrace: .seconds(configuration.reconnect.seconds))
+      reconnectGrace: .seconds(configuration.reconnect.seconds), wallSeconds: Self.wallSeconds)
     try engine.start()
     log.info(
       "media ready",

@@ -73,9 +73,8 @@ extension Roost {
       case .thisMachine: .thisMachine
       case .network: .network(names: names)
       }
-    var doors = GatewayConfiguration(keys: configuration.keys, development: development) {
-      Int(Date().timeIntervalSince1970)
-    }
+    var doors = GatewayConfiguration(
+      keys: configuration.keys, development: development, now: MediaServer.wallSeconds)
     doors.iceServers = ICEServers(
       stunURLs: configuration.stun.urls, turnURLs: configuration.turn.urls,
       turnSecret: configuration.turn.secret, turnLifetime: configuration.turn.lifetime)

@@ -31,6 +31,26 @@ struct IntakeBudgetTests {
     }
   }
 
+  @Test func `an answer that is sent again costs its length, and joined is never sent again`() async throws {
+    let waits = Mutex(0)
+    var client = SignallingSessionTests.Client(
+      pause: { time in
+        guard time < .seconds(5) else { return try await Task.sleep(for: .seconds(60)) }
+        waits.withLock { $0 += 1 }
+      })
+    #expect(try await client.ask(#"{"type":"auth","token":"good","id":1}"#)["type"] as? String == "joined")
+    #expect(try await client.ask(#"{"type":"ping","id":1}"#) == ["type": "pong", "id": 1])
+    let sdp = String(repeating: "x", count: 200_000)
+    #expect(try await client.ask(#"{"type":"offer","id":2,"sdp":"\#(sdp)"}"#)["type"] as? String == "answer")
+    #expect(try await client.next()["type"] as? String == "slots")
+    for round in 1...12 {
+      // Whatever the message is that has the number of the offer.
+      #expect(try await client.ask(#"{"type":"ping","id":2}"#)["type"] as? String == "answer")
+      // With the offer itself ten of them are 2 MiB; from there on a message waits, and its answer too.
+      #expect(waits.withLock { $0 } == max(0, 2 * round - 19), "\(round)")
+    }
+  }
+
   @Test func `who comes again is read no faster than who stays`() async throws {
     let intakes = Intakes()
     let waits = Mutex<[Duration]>([])
@@ -49,8 +69,8 @@ struct IntakeBudgetTests {
       }
       client.socket.hangUp()
       await client.session.value
-      // The clock stands: the second round goes beyond it, and so does all of the third.
-      #expect(waits.withLock { $0.count } == [0, 2, 7][round])
+      // The clock stands: the second round goes beyond it, and so does all of the third, `auth` among it.
+      #expect(waits.withLock { $0.count } == [0, 2, 8][round])
     }
     #expect(intakes.charge(100, room: "demo", identity: "another", now: Instant(nanoseconds: 0)) == .zero)
   }

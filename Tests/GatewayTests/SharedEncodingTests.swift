@@ -44,6 +44,61 @@ struct SharedEncodingTests {
     #expect(storages.count == 1, "every recipient has a text of its own")
   }
 
+  @Test func `a participant is one text for all who come, until something of it changes`() async throws {
+    let house = try House()
+    let zoe = try await house.enter("zoe") { $0.canUpdateOwnMetadata = true }
+    let before = try await others(in: house, seenBy: ["a", "b"])
+    #expect(before[0].storage == before[1].storage, "each who comes has it encoded")
+    #expect(try await zoe.verdict("update", #""metadata":"fresh""#) == "ok")
+    _ = try await zoe.offer([.audio])
+    let after = try await others(in: house, seenBy: ["c", "d"])
+    #expect(after[0].storage == after[1].storage && after[0].storage != before[0].storage)
+    #expect(after[0].text.contains("fresh") && after[0].text.contains("TR_"))
+    #expect(!before[0].text.contains("fresh"))
+  }
+
+  /// What each who comes is told of the first who is in, and where that lies in memory.
+  private func others(
+    in house: House, seenBy identities: [String]
+  ) async throws -> [(text: String, storage: UInt)] {
+    var told: [(String, UInt)] = []
+    for identity in identities {
+      let joined = try await LiveRooms(house.directory).join(
+        JoinRequest(
+          room: "demo", identity: identity, attributes: [:], grants: .join("demo"),
+          remote: SocketAddress(ipv4: 127, 0, 0, 1, port: 1))
+      ).joined
+      var text = try #require(joined.others.first)
+      told.append((text, text.withUTF8 { UInt(bitPattern: $0.baseAddress) }))
+    }
+    return told
+  }
+
+  @Test func `what was missed is the same text as what the others heard`() async throws {
+    let house = try House()
+    var sessions: [any RoomParticipant] = []
+    for identity in ["here", "away"] {
+      sessions.append(
+        try await LiveRooms(house.directory).join(
+          JoinRequest(
+            room: "demo", identity: identity, attributes: [:], grants: .join("demo"),
+            remote: SocketAddress(ipv4: 127, 0, 0, 1, port: 1))))
+    }
+    await sessions[1].absent()
+    _ = try await house.enter("zoe")
+    var here = sessions[0].messages.makeAsyncIterator()
+    let heard = try #require(await storage(ofEventNaming: "zoe", in: &here))
+    try await sessions[1].present(after: 0)
+    var away = sessions[1].messages.makeAsyncIterator()
+    while let message = await away.next() {
+      guard case .resumed(let state) = message else { continue }
+      var text = try #require(state.missed.first { $0.contains("zoe") })
+      #expect(text.withUTF8 { UInt(bitPattern: $0.baseAddress) } == heard)
+      return
+    }
+    Issue.record("it has not come back")
+  }
+
   /// Where the text of the next event that contains the word lies in memory.
   private func storage(
     ofEventNaming word: String, in messages: inout AsyncStream<RoomMessage>.Iterator

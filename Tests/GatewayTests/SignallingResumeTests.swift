@@ -44,6 +44,12 @@ struct SignallingResumeTests {
     func set(_ now: Int) { value.withLock { $0 = now } }
   }
 
+  /// As it goes out.
+  static func event(_ id: Int) -> String {
+    ServerMessage.event(EventBody(id: id, time: "t", room: "demo", roomId: "RM_1", type: "track.muted"))
+      .json()
+  }
+
   static func resume(_ token: String, after: Int = 7) -> String {
     #"{"type":"resume","resumeToken":"\#(token)","after":\#(after),"id":"r"}"#
   }
@@ -58,8 +64,8 @@ struct SignallingResumeTests {
           room: "r", identity: "i", name: nil, metadata: nil, attributes: [:], grants: .join("r"),
           tokenIssued: nil, remote: joined.client.socket.remote)),
       token: AccessToken(apiKey: "k", identity: "i", expires: 9),
-      terms: SignallingTerms(room: "r") { (_) throws(AccessTokenRefusal) in throw .absent }, tokens: tokens
-    )
+      terms: SignallingTerms(room: "r") { (_) throws(AccessTokenRefusal) in throw .absent }, tokens: tokens,
+      intakes: Intakes())
     let issued = (0..<100).map { _ in tokens.issue(for: session) }
     #expect(Set(issued.map(\.token)).count == 100 && tokens.count == 100)
     #expect(issued.allSatisfy { $0.token.utf8.allSatisfy { $0 != 43 && $0 != 47 && $0 != 61 } })
@@ -76,9 +82,7 @@ struct SignallingResumeTests {
       $0 = ResumedBody(
         lastEvent: 9, slots: [Slot(mid: "1", track: "TR_0")],
         tracks: [.init(mid: "4", track: "TR_4")],
-        missed: [8, 9].map {
-          EventBody(id: $0, time: "t", room: "demo", roomId: "RM_1", type: "track.muted")
-        },
+        missed: [8, 9].map(Self.event),
         notices: [.speakers([]), .streams([StreamBody(track: "TR_0", state: "active")])])
     }
     var back = joined.other()
@@ -110,7 +114,7 @@ struct SignallingResumeTests {
     joined.participant.state.withLock {
       $0 = ResumedBody(
         lastEvent: 8,
-        missed: [EventBody(id: 8, time: "t", room: "demo", roomId: "RM_1", type: "track.muted")],
+        missed: [Self.event(8)],
         notices: [.speakers([]), .streams([StreamBody(track: "TR_0", state: "active")])])
     }
     var back = joined.other()
@@ -129,6 +133,8 @@ struct SignallingResumeTests {
     #expect(try await back.ask(Self.resume(joined.token))["type"] as? String == "resumed")
     await joined.client.session.value
     #expect(joined.client.socket.closeCode == 4006)
+    // Else a client that reads nothing would have each of its sockets keep what waits on it.
+    #expect(joined.client.socket.dropped.withLock { $0 } == 1)
     // What the old one still says is nothing, and its end is none.
     #expect(joined.participant.lost.withLock { $0 } == 0)
     #expect(await joined.client.answers.next() == nil)
@@ -283,6 +289,40 @@ struct SignallingResumeTests {
     var back = joined.other()
     #expect(try await back.ask(Self.resume(joined.token))["code"] as? String == "session-gone")
     #expect(joined.participant.left.withLock { $0 } == [.connectionLost])
+  }
+
+  @Test func `who comes back too often is refused, and comes back later with the same token`()
+    async throws
+  {
+    var joined = try await Joined()
+    joined.participant.state.withLock { $0 = nil }
+    joined.participant.refusal.withLock { $0 = RoomRefusal(.rateLimited, "wait") }
+    for round in 1...3 {
+      var back = joined.other()
+      let refusal = try await back.ask(Self.resume(joined.token))
+      #expect(refusal["code"] as? String == "rate-limited" && refusal["retry"] as? String == "after")
+      await back.session.value
+      #expect(back.socket.closeCode == 4005)
+      // The room knows that there is no socket, though it never heard of this one.
+      #expect(joined.participant.lost.withLock { $0 } == round && joined.tokens.count == 1)
+    }
+    #expect(await joined.client.answers.next() == nil)
+    #expect(joined.participant.left.withLock { $0 } == [])
+    joined.participant.state.withLock { $0 = ResumedBody(lastEvent: 7) }
+    var back = joined.other()
+    #expect(try await back.ask(Self.resume(joined.token))["type"] as? String == "resumed")
+    #expect(try await back.ask(#"{"type":"ping"}"#) == ["type": "pong"])
+    #expect(joined.tokens.count == 1)
+  }
+
+  @Test func `who is replaced by its own identity is told so before all that waits`() async throws {
+    var joined = try await Joined()
+    joined.participant.say.yield(.speakers([]))
+    #expect(try await joined.client.next()["type"] as? String == "speakers")
+    joined.participant.say.yield(.closed(.duplicateIdentity))
+    #expect(try await joined.client.next() == ["type": "closed", "reason": "duplicateIdentity"])
+    await joined.client.session.value
+    #expect(joined.client.socket.closeCode == 4012 && joined.client.socket.dropped.withLock { $0 } == 2)
   }
 
   @Test func `with an access token that has expired nobody comes back`() async throws {

@@ -47,6 +47,8 @@ final class TestParticipant: RoomParticipant {
   let resumed = Mutex<[String]>([])
   /// What is said at the next resumption; nil: it is refused.
   let state = Mutex<ResumedBody?>(ResumedBody(lastEvent: 7))
+  /// How it is refused.
+  let refusal = Mutex(RoomRefusal(.sessionGone, "the session is over"))
   /// Requests without an answer of their own, in words.
   let asked = Mutex<[String]>([])
   /// An offer waits for one of these when it says `wait`.
@@ -118,7 +120,7 @@ final class TestParticipant: RoomParticipant {
   func present(after: Int) async throws(RoomRefusal) {
     resumed.withLock { $0.append("after \(after)") }
     guard let state = state.withLock({ $0 }) else {
-      throw RoomRefusal(.sessionGone, "the session is over")
+      throw refusal.withLock { $0 }
     }
     say.yield(.resumed(state))
   }

@@ -12,6 +12,9 @@ final class TestSocket: TextSocket {
   private let closing = Mutex<UInt16?>(nil)
   /// Messages that don't count among what waits.
   let opening = Mutex(0)
+  /// How many messages had been sent when those that waited were dropped.
+  let dropped = Mutex<Int?>(nil)
+  private let count = Mutex(0)
   private let farewell = Mutex(false)
   var heardClose: Bool { farewell.withLock { $0 } }
 
@@ -22,8 +25,11 @@ final class TestSocket: TextSocket {
   func send(_ text: String) -> Bool {
     guard closing.withLock({ $0 }) == nil else { return false }
     outgoing.continuation.yield(text)
+    count.withLock { $0 += 1 }
     return true
   }
+
+  func drop() { dropped.withLock { $0 = count.withLock { $0 } } }
 
   func sendOpening(_ text: String) -> Bool {
     opening.withLock { $0 += 1 }

@@ -161,6 +161,15 @@ final class TestClient {
     defer { buffer.removeFirst(size) }
     return Array(buffer[..<size])
   }
+
+  /// What there is, thrown away.
+  /// - Returns: how many bytes; 0 at the end.
+  func readSome(_ limit: Int) throws -> Int {
+    var chunk = [UInt8](repeating: 0, count: limit)
+    let count = recv(descriptor, &chunk, limit, 0)
+    if count < 0 { throw errno == EAGAIN ? ClientError.timedOut : ClientError.ended }
+    return count
+  }
 }
 
 /// Whether it becomes true within three seconds.

@@ -10,6 +10,8 @@ final class EchoHandler: HTTPHandler {
   let started = Counter()
   let cancelled = Counter()
   let endedSockets = Counter()
+  /// Of those that drop what waits, how many have.
+  let dropped = Counter()
   /// Of these, whose client had said its close.
   let closedByClient = Counter()
 
@@ -55,7 +57,7 @@ final class EchoHandler: HTTPHandler {
     }
   }
 
-  /// `/flood` says more than anybody reads, `/opening` first what doesn't count and then, once asked, a flood, `/many` a thousand messages and returns, `/deaf` reads nothing.
+  /// `/flood` says more than anybody reads, `/opening` first what doesn't count and then, once asked, a flood, `/greeting` and `/farewell` say what doesn't count and return, `/dropping` drops it, `/many` a thousand messages and returns, `/deaf` reads nothing.
   private func serve(_ socket: WebSocket, path: String) async {
     switch path {
     case "/flood":
@@ -66,6 +68,17 @@ final class EchoHandler: HTTPHandler {
       for _ in 0..<40 { socket.sendOpening(text) }
       socket.send("and on")
       for await _ in socket.messages { while socket.send(text) { await Task.yield() } }
+    case "/greeting":
+      socket.sendOpening(String(repeating: "x", count: 900_000))
+    case "/farewell":
+      let text = String(repeating: "x", count: 1_000_000)
+      for _ in 0..<20 { socket.sendOpening(text) }
+    case "/dropping":
+      let text = String(repeating: "x", count: 1_000_000)
+      for _ in 0..<20 { socket.sendOpening(text) }
+      socket.drop()
+      socket.send("farewell")
+      dropped.increase()
     case "/many":
       for number in 0..<1000 { socket.send("\(number)") }
     case "/deaf":

@@ -215,6 +215,59 @@ struct WebSocketTests {
     }
   }
 
+  @Test func `a closing WebSocket has its time, however steadily a client reads what waits`() async throws {
+    try await withServer {
+      $0.closeTime = .seconds(1)
+    } _: { addresses in
+      let client = try TestClient(addresses[0], receiveBuffer: 65_536)
+      _ = try client.open("/farewell")
+      var bytes = 0
+      for _ in 0..<300 {
+        guard let count = try? client.readSome(32_768), count > 0 else { break }
+        bytes += count
+        usleep(10_000)
+      }
+      while let count = try? client.readSome(1_000_000), count > 0 { bytes += count }
+      #expect(bytes < 20_000_000, "all of it has come")
+    }
+  }
+
+  @Test func `what waits is dropped, and what is sent after that is said before the close`() async throws {
+    let handler = EchoHandler()
+    try await withServer(handler) { addresses in
+      let client = try TestClient(addresses[0])
+      _ = try client.open("/dropping")
+      #expect(waitUntil { handler.dropped.value == 1 })
+      var texts: [String] = []
+      while true {
+        let frame = try client.frame()
+        guard frame.opcode == 1 else { break }
+        texts.append(String(decoding: frame.payload.prefix(8), as: UTF8.self))
+      }
+      // One that had begun to leave, and what TCP had taken before.
+      #expect(texts.last == "farewell" && texts.count < 20)
+    }
+  }
+
+  @Test func `what all sessions begin with is bounded, and counts until it is taken or dropped`()
+    async throws
+  {
+    try await withServer {
+      $0.openingBytes = 1_000_000
+    } _: { addresses in
+      for _ in 0..<4 {
+        let late = try TestClient(addresses[0], receiveBuffer: 4096)
+        _ = try late.open("/opening")
+        usleep(100_000)
+        #expect(try late.closeCode() == 1013)
+        let other = try TestClient(addresses[0])
+        _ = try other.open("/greeting")
+        #expect(try other.text().utf8.count == 900_000)
+        #expect(try other.closeCode() == 1000)
+      }
+    }
+  }
+
   @Test func `a client that never reads is cut`() async throws {
     let handler = EchoHandler()
     try await withServer(handler) {

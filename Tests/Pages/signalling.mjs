@@ -112,6 +112,15 @@ test("a session that is gone is joined again, with the token as it was renewed",
   await assert.rejects(asked, (error) => error.code === "session-gone");
 });
 
+test("a session that may be resumed later is resumed later, with the same token", async (context) => {
+  const { socket } = await joined(context);
+  const next = await broken(socket);
+  next.say({ type: "error", code: "rate-limited", message: "", retry: "after" });
+  await until(() => FakeSocket.all.at(-1) !== next && FakeSocket.all.at(-1).sent.length === 1);
+  const { type, resumeToken } = FakeSocket.all.at(-1).sent[0];
+  assert.deepEqual({ type, resumeToken }, { type: "resume", resumeToken: "r1" });
+});
+
 test("an end that the server has said is not tried again", async (context) => {
   const { socket, heard } = await joined(context);
   socket.say({ type: "closed", reason: "removed" });

@@ -50,6 +50,25 @@ struct NoticeMailboxTests {
     #expect(words.count <= NoticeMailbox.limit / 2 + 256 + 8)
   }
 
+  @Test func `an answer is never left out, whichever transport's it is`() async {
+    let mailbox = NoticeMailbox(isAttended: false) { Issue.record("the session ends") }
+    for _ in 0..<1_000 { mailbox.put(.speakers([])) }
+    let answer = OfferAnswer(sdp: "v=0", tracks: [], slots: [], declined: [])
+    mailbox.put(.answer(answer))
+    mailbox.put(.on(TransportID(number: 2), .answer(answer)))
+    for _ in 0..<1_000 { mailbox.put(.speakers([])) }
+    mailbox.finish(.closed(.left))
+    var answers = 0
+    var others = 0
+    for await notice in mailbox.notices {
+      switch notice {
+      case .answer, .on: answers += 1
+      default: others += 1
+      }
+    }
+    #expect(answers == 2 && others <= NoticeMailbox.limit / 2 + 8)
+  }
+
   @Test func `messages of a participant who is away are bounded in bytes`() async {
     let mailbox = NoticeMailbox(isAttended: false) { Issue.record("the session ends") }
     for _ in 0..<1_000 { mailbox.put(.speakers([])) }

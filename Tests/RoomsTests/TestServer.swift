@@ -18,7 +18,8 @@ final class TestServer: Sendable {
   /// - Parameter clock: what the rooms take for the time; nil: the real one.
   init(
     participants: Int = 50, rooms: Int = 50, peers: Int = 50, grace: Duration = .seconds(15),
-    events: EventLog.Limits = EventLog.Limits(), clock: StandingClock? = nil
+    events: EventLog.Limits = EventLog.Limits(), clock: StandingClock? = nil,
+    wallSeconds: (@Sendable () -> Int)? = nil
   ) throws {
     engine = try MediaEngine(
       MediaEngine.Configuration(port: 0, workers: 2, peersPerWorker: 64, pinsThreads: false),
@@ -33,7 +34,8 @@ final class TestServer: Sendable {
     var limits = RoomDirectory.Limits(rooms: rooms, participantsPerRoom: participants)
     limits.defaults.departureTimeout = 0
     let directory = RoomDirectory(
-      media: media, limits: limits, log: Log(level: .error) { _ in }, reconnectGrace: grace, events: events)
+      media: media, limits: limits, log: Log(level: .error) { _ in }, reconnectGrace: grace, events: events,
+      wallSeconds: wallSeconds)
     self.directory = directory
     self.events = Task { await directory.run() }
   }

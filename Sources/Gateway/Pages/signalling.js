@@ -229,7 +229,8 @@ export class Signalling {
           : { type: "auth", token: await this.#accessToken() });
         return;
       } catch (error) {
-        if (isResumed && error.code !== "unreachable") {
+        // Where trying again can help the session is still there.
+        if (isResumed && error.retry !== "after") {
           this.#resumeToken = null;
           attempt = -1;
         } else if (error.retry === "never" || performance.now() > deadline) {

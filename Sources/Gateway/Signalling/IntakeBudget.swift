@@ -1,8 +1,8 @@
 internal import Model
 internal import Rooms
 
-/// What one participant's messages may cost, whatever is in them: each is charged before it is read. Until it is known
-/// who speaks, a socket has a budget of its own.
+/// What one participant's messages may cost, whatever is in them: each is charged before it is read, and a socket's first,
+/// of which there is one, once it is known who speaks. An answer that is sent again is charged like a message.
 ///
 /// A client that says more than its share is read more slowly, so that nothing of what it says is lost; what it goes on
 /// sending waits in its own connection, within bounds.

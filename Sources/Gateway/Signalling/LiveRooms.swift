@@ -37,13 +37,13 @@ public struct LiveRooms: RoomService {
 
 /// A session as the native door sees it.
 private struct LiveParticipant: RoomParticipant {
-  let joined: JoinedBody
   let messages: AsyncStream<RoomMessage>
   private let session: ParticipantSession
+  /// Made for each who asks, because it is wanted once and would be kept for as long as the session.
+  var joined: JoinedBody { JoinedBody(session.joined) }
 
   init(_ session: ParticipantSession) {
     self.session = session
-    joined = JoinedBody(session.joined)
     let notices = session.notices
     // Taken one by one: what isn't read waits where it is bounded.
     messages = AsyncStream(unfolding: {
@@ -106,7 +106,10 @@ private struct LiveParticipant: RoomParticipant {
   func absent() async { await session.absent() }
 
   func present(after: Int) async throws(RoomRefusal) {
-    do throws(RequestError) { try await session.present(after: after) } catch { throw .sessionGone }
+    do throws(RequestError) { try await session.present(after: after) } catch {
+      if case .tooOften = error { throw RoomRefusal(error) }
+      throw .sessionGone
+    }
   }
 
   func leave(_ reason: LeaveReason) async {
@@ -154,7 +157,9 @@ extension JoinedBody {
   init(_ state: JoinedState) {
     self.init(
       participant: ParticipantBody(state.participant), room: RoomBody(state.room),
-      participants: state.participants.map { ParticipantBody($0) }, lastEvent: state.lastEvent)
+      others: state.participants.map { info in
+        info.wire.text { ServerMessage.encode(ParticipantBody(info)) }
+      }, lastEvent: state.lastEvent)
   }
 }
 
@@ -203,7 +208,7 @@ extension RoomMessage {
           wire: data.wire))
     case .draining(let deadline): self = .draining(deadline: deadline.text)
     case .closed(let reason): self = .closed(reason)
-    case .event(let event): self = .shared(event.wire.text { ServerMessage.event(EventBody(event)).json() })
+    case .event(let event): self = .shared(event.text)
     }
   }
 }
@@ -214,7 +219,7 @@ extension ResumedBody {
       lastEvent: state.lastEvent,
       slots: state.slots.map { Slot(mid: $0.mid, track: $0.track?.text) },
       tracks: state.tracks.map { SessionAnswer.Track(mid: $0.mid, track: $0.track.text) },
-      missed: state.missed.map { EventBody($0) }, notices: state.notices.compactMap { RoomMessage($0) })
+      missed: state.missed.map(\.text), notices: state.notices.compactMap { RoomMessage($0) })
   }
 }
 
@@ -226,4 +231,9 @@ extension EventBody {
       track: event.track.map { TrackBody($0) }, reason: event.reason,
       metadata: event.kind == .roomUpdated ? event.room.metadata : nil)
   }
+}
+
+extension RoomEvent {
+  /// As it goes out, made by the first who asks.
+  fileprivate var text: String { wire.text { ServerMessage.event(EventBody(self)).json() } }
 }

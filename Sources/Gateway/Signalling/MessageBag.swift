@@ -16,6 +16,9 @@ struct MessageBag {
     while messages.count > Self.messageLimit || bytes > Self.byteLimit { drop(1) }
   }
 
+  /// Of the payloads that would be sent for another time.
+  var sentBytes: Int { messages.prefix(sent).reduce(0) { $0 + $1.payload.utf8.count } }
+
   /// All that is here has been sent.
   mutating func noteSent() { sent = messages.count }
 

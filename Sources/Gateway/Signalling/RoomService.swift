@@ -30,7 +30,7 @@ public struct JoinRequest: Sendable {
 /// One participant's session, as its own front door sees it. Calls come one at a time, but for `candidate`,
 /// which may come while an offer is being answered.
 public protocol RoomParticipant: Sendable {
-  /// The state of the room as of `joined.lastEvent`.
+  /// The state of the room as of `joined.lastEvent`, for one who asks once.
   var joined: JoinedBody { get }
   /// What happens from `joined.lastEvent` on, in order, for one reader. Bounded by whoever fills it; ends after
   /// `closed`.
@@ -52,7 +52,8 @@ public protocol RoomParticipant: Sendable {
   func absent() async
   /// There is again: `resumed` comes among the messages once, and what comes after it is for the new socket. `absent` and
   /// `present` come one at a time.
-  /// - Throws: the session is over, or what came after that event is no longer kept.
+  /// - Throws: the session is over, or what came after that event is no longer kept. `rateLimited`: there is none as before,
+  ///   and it may be asked again in a while.
   func present(after: Int) async throws(RoomRefusal)
   func leave(_ reason: LeaveReason) async
 }

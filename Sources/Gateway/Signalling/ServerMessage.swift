@@ -25,13 +25,29 @@ enum ServerMessage: Equatable, Sendable {
   /// - Parameter id: of the request that this answers; its bytes come back as they were.
   func json(id: RequestID? = nil) -> String {
     var text = Self.encode(Envelope(message: self))
-    if case .resumed(_, _, let answer?) = self {
+    switch self {
+    case .joined(let state, _, _, _): text = Self.put(state.others, as: "participants", into: text)
+    case .resumed(_, _, let answer?):
       text = #"{"answer":\#(Self.mark(Self.encode(answer.answer), with: answer.id)),"# + text.dropFirst()
+    default: break
     }
     return Self.mark(text, with: id)
   }
 
-  private static func encode(_ value: some Encodable) -> String {
+  /// Puts an array of values that are JSON already in front of an object's other members.
+  private static func put(_ values: [String], as name: String, into object: String) -> String {
+    var text = #"{"\#(name)":["#
+    text.reserveCapacity(object.utf8.count + values.reduce(64) { $0 + $1.utf8.count + 1 })
+    for (index, value) in values.enumerated() {
+      if index > 0 { text += "," }
+      text += value
+    }
+    text += "],"
+    text += object.dropFirst()
+    return text
+  }
+
+  static func encode(_ value: some Encodable) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     guard let data = try? encoder.encode(value) else {
@@ -62,7 +78,6 @@ private struct Envelope: Encodable {
       try fields.encode("joined", forKey: .type)
       try fields.encode(state.participant, forKey: .participant)
       try fields.encode(state.room, forKey: .room)
-      try fields.encode(state.participants, forKey: .participants)
       try fields.encode(iceServers, forKey: .iceServers)
       try fields.encode(pingInterval, forKey: .pingInterval)
       try fields.encode(state.lastEvent, forKey: .lastEvent)

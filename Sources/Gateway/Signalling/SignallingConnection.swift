@@ -23,8 +23,6 @@ package actor SignallingConnection<Socket: TextSocket> {
   /// The first message is being worked on.
   private var isEntering = false
   private var isOver = false
-  /// Of the first message.
-  private var budget = IntakeBudget()
   private let intakes: Intakes
 
   package init(
@@ -45,22 +43,15 @@ package actor SignallingConnection<Socket: TextSocket> {
       try await terms.pause(terms.authTime)
       self.enteringTimedOut()
     }
-    if let token { await join(token, id: nil) }
+    if let token { await join(token, id: nil, bytes: 0) }
     for await text in socket.messages {
-      let wait = charge(text.utf8.count)
-      if wait > .zero { try? await terms.pause(wait) }
+      if let (session, _) = served { await session.pay(for: text.utf8.count) }
       await receive(text)
       if isOver { break }
     }
     watch.cancel()
     isOver = true
     if let (session, line) = served { await session.hungUp(line, inGoodOrder: socket.heardClose) }
-  }
-
-  private func charge(_ bytes: Int) -> Duration {
-    guard let (session, _) = served else { return budget.charge(bytes, now: terms.instant()) }
-    return intakes.charge(
-      bytes, room: terms.room, identity: session.identity, now: terms.instant())
   }
 
   private func enteringTimedOut() {
@@ -94,23 +85,25 @@ package actor SignallingConnection<Socket: TextSocket> {
       return
     }
     switch message.content {
-    case .auth(let token): await authenticate(token, id: message.id)
-    case .resume(let token, let after): await resume(token, after: after, id: message.id)
+    case .auth(let token): await authenticate(token, id: message.id, bytes: text.utf8.count)
+    case .resume(let token, let after):
+      await resume(token, after: after, id: message.id, bytes: text.utf8.count)
     default:
       fail(.authRequired, "the first message must be auth or resume", id: message.id, close: .unauthorized)
     }
   }
 
-  private func authenticate(_ text: String, id: RequestID?) async {
+  private func authenticate(_ text: String, id: RequestID?, bytes: Int) async {
     do {
-      await join(try terms.authorize(text), id: id)
+      await join(try terms.authorize(text), id: id, bytes: bytes)
     } catch {
       let code = SignallingErrorCode(rawValue: error.code) ?? .tokenMalformed
       fail(code, error.message, id: id, close: error.status == 403 ? .forbidden : .unauthorized)
     }
   }
 
-  private func join(_ token: AccessToken, id: RequestID?) async {
+  /// - Parameter bytes: of the message that asks for it.
+  private func join(_ token: AccessToken, id: RequestID?, bytes: Int) async {
     guard let identity = token.identity else { return }
     let request = JoinRequest(
       room: terms.room, identity: identity, name: token.name, metadata: token.metadata,
@@ -118,9 +111,12 @@ package actor SignallingConnection<Socket: TextSocket> {
       remote: socket.remote)
     isEntering = true
     defer { isEntering = false }
+    // What comes first is charged like all else, as soon as it is known to whom.
+    await terms.pay(for: bytes, by: identity, from: intakes)
     do {
       let participant = try await rooms.join(request)
-      let session = SignallingSession(participant, token: token, terms: terms, tokens: tokens)
+      let session = SignallingSession(
+        participant, token: token, terms: terms, tokens: tokens, intakes: intakes)
       socket.admit()
       served = (session, await session.begin(on: socket, id: id))
     } catch {
@@ -129,7 +125,7 @@ package actor SignallingConnection<Socket: TextSocket> {
     }
   }
 
-  private func resume(_ token: String, after: Int, id: RequestID?) async {
+  private func resume(_ token: String, after: Int, id: RequestID?, bytes: Int) async {
     isEntering = true
     defer { isEntering = false }
     var found = tokens.redeem(token)
@@ -142,6 +138,7 @@ package actor SignallingConnection<Socket: TextSocket> {
       fail(RoomRefusal.sessionGone, id: id)
       return
     }
+    await session.pay(for: bytes)
     do throws(RoomRefusal) {
       socket.admit()
       served = (
@@ -153,9 +150,13 @@ package actor SignallingConnection<Socket: TextSocket> {
   }
 
   private func fail(_ refusal: RoomRefusal, id: RequestID?) {
-    fail(
-      refusal.code, refusal.message, id: id,
-      close: refusal.code == .sessionGone ? .sessionGone : .unauthorized)
+    let close: SignallingCloseCode =
+      switch refusal.code {
+      case .sessionGone: .sessionGone
+      case .rateLimited: .joinRefused
+      default: .unauthorized
+      }
+    fail(refusal.code, refusal.message, id: id, close: close)
   }
 
   private func fail(

@@ -16,31 +16,15 @@ internal import Rooms
 /// The room knows nothing of sockets: it hears in order that none is there, and that one is again, and answers each of the
 /// latter by one `resumed`; which socket that is for is counted here.
 actor SignallingSession {
-  /// The socket that is served.
-  private struct Line {
-    let number: Int
-    let socket: any TextSocket
-    /// Which of the room's `resumed` is for it; nil: the first socket, which has none.
-    var resumption: Int?
-    /// `joined` or `resumed` has been sent; before, nothing else may be.
-    var isOpen = false
-    /// The token that was redeemed for it, until something is heard: who hasn't got the next one comes with this.
-    var opener: ResumeTokens.Code?
-    /// What is sent now is what the client begins or goes on with.
-    var isOpening = false
-    /// Of the request `resume`, and who waits for its end.
-    var id: RequestID?
-    var opened: CheckedContinuation<Bool, Never>?
-  }
-
   private struct OfferInFlight { let id: RequestID? }
 
   nonisolated let identity: String
   private let participant: any RoomParticipant
   private let terms: SignallingTerms
   private let tokens: ResumeTokens
+  private let intakes: Intakes
   private var token: AccessToken
-  private var line: Line?
+  private var line: SignallingLine?
   private var lastLine = 0
   /// The resume token that was told last; the one before, where it isn't known whether that arrived.
   private var current: ResumeTokens.Code?
@@ -55,10 +39,12 @@ actor SignallingSession {
   private var isOver = false
 
   init(
-    _ participant: any RoomParticipant, token: AccessToken, terms: SignallingTerms, tokens: ResumeTokens
+    _ participant: any RoomParticipant, token: AccessToken, terms: SignallingTerms, tokens: ResumeTokens,
+    intakes: Intakes
   ) {
-    identity = participant.joined.participant.identity
+    identity = token.identity ?? ""
     self.participant = participant
+    self.intakes = intakes
     self.token = token
     self.terms = terms
     self.tokens = tokens
@@ -70,14 +56,13 @@ actor SignallingSession {
   /// - Returns: the socket's number.
   func begin(on socket: any TextSocket, id: RequestID?) -> Int {
     lastLine = 1
-    line = Line(number: lastLine, socket: socket, isOpen: true, isOpening: true)
-    if let id { _ = requests.enter(id) }
-    let iceServers = terms.iceServers(participant.joined.participant.id)
-    send(
-      .joined(
-        participant.joined, resumeToken: issueToken(), iceServers: iceServers,
-        pingInterval: terms.pingInterval),
-      id: id)
+    line = SignallingLine(number: lastLine, socket: socket, isOpen: true, isOpening: true)
+    let joined = participant.joined
+    let iceServers = terms.iceServers(joined.participant.id)
+    let message = ServerMessage.joined(
+      joined, resumeToken: issueToken(), iceServers: iceServers, pingInterval: terms.pingInterval)
+    // Not among the answers that are sent again: whose socket breaks resumes.
+    send(text: message.json(id: id))
     line?.isOpening = false
     Task { for await message in participant.messages { forward(message) } }
     return lastLine
@@ -107,9 +92,11 @@ actor SignallingSession {
     lastLine += 1
     let number = lastLine
     let old = line
-    line = Line(number: number, socket: socket, opener: code, id: id)
+    line = SignallingLine(number: number, socket: socket, opener: code, id: id)
     if let opener = old?.opener { tokens.revoke(opener) }
     old?.opened?.resume(returning: false)
+    // Who comes back has no use for what waits there, however slowly it is read.
+    old?.socket.drop()
     old?.socket.close(.replaced)
     await takeTurn()
     guard line?.number == number, !isOver else {
@@ -122,7 +109,9 @@ actor SignallingSession {
       endTurn()
     } catch {
       turns.failResumption()
+      if error.code == .rateLimited { await stayAway(number, code) }
       endTurn()
+      if error.code == .rateLimited { throw error }
       // Who can't get what was missed joins again, and this session is in the way.
       await participant.leave(.connectionLost)
       throw .sessionGone
@@ -136,6 +125,16 @@ actor SignallingSession {
     }
     guard isOpen else { throw .sessionGone }
     return number
+  }
+
+  /// The room has not taken a socket: its token is good once more, and there is none as long as no other has come.
+  private func stayAway(_ number: Int, _ code: ResumeTokens.Code) async {
+    guard line?.number == number, !isOver else { return tokens.revoke(code) }
+    line = nil
+    if let previous { tokens.revoke(previous) }
+    previous = code
+    tokens.restore(code, for: self)
+    await participant.absent()
   }
 
   /// The socket of that number has ended.
@@ -203,6 +202,9 @@ actor SignallingSession {
 
   // MARK: - From the client
 
+  /// Waits until the identity may have so many bytes read, or sent again.
+  nonisolated func pay(for bytes: Int) async { await terms.pay(for: bytes, by: identity, from: intakes) }
+
   /// - Returns: false when nothing more of that socket is wanted.
   func receive(_ message: ClientMessage, on number: Int) async -> Bool {
     guard !isOver, line?.number == number else { return false }
@@ -212,6 +214,13 @@ actor SignallingSession {
       case .new: break
       case .pending: return true
       case .answered(let answer):
+        #if PLANTED_DEFECTS
+          if !PlantedDefect.isOn(.answeredForNothing) { await pay(for: answer.utf8.count) }
+        #else
+          // However short the request is that has it sent again.
+          await pay(for: answer.utf8.count)
+        #endif
+        guard !isOver, line?.number == number else { return false }
         line?.socket.send(answer)
         // The slots in it may have changed since.
         if case .offer = message.content { await participant.tellSlots() }
@@ -326,6 +335,7 @@ actor SignallingSession {
           return
         }
       #endif
+      if reason == .duplicateIdentity { line?.socket.drop() }
       line?.socket.send(ServerMessage.closed(reason).json())
       line?.socket.close(SignallingCloseCode(reason))
     case .speakers(let speakers): send(.speakers(speakers))
@@ -345,10 +355,15 @@ actor SignallingSession {
     guard line?.resumption == resumption, line?.isOpen == false else { return }
     let id = line?.id
     line?.isOpen = true
+    // A token that is good again has the same sent again, which is paid for by what is read next.
+    let again = bag.sentBytes + (missedAnswer.map { $0.isSent ? $0.answer.sdp.utf8.count : 0 } ?? 0)
+    if again > 0 { terms.charge(again, to: identity, in: intakes) }
     // All of it has bounds: tracks and participants, the events of a `ResumedState`, the bag.
     line?.isOpening = true
-    send(.resumed(state, resumeToken: issueToken(), answer: missedAnswer), id: id)
-    for event in state.missed { send(.event(event)) }
+    let message = ServerMessage.resumed(state, resumeToken: issueToken(), answer: missedAnswer)
+    // Not the answer to a request that has the same id and is being done.
+    send(text: message.json(id: id))
+    for event in state.missed { send(text: event) }
     for notice in state.notices { forward(notice) }
     for message in bag.messages { send(text: message.wire.text { ServerMessage.data(message).json() }) }
     line?.isOpening = false

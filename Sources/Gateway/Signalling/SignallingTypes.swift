@@ -111,15 +111,16 @@ public struct TrackBody: Equatable, Sendable, Encodable {
 /// What a participant may do.
 public struct PermissionsBody: Equatable, Sendable, Encodable {
   public var canPublish: Bool
-  /// nil: every source.
+  /// nil: every source, where it may publish at all. Never empty, because REST and tokens read an empty list as every source.
   public var canPublishSources: [String]?
   public var canSubscribe: Bool
   public var canPublishData: Bool
   public var canUpdateOwnMetadata: Bool
 
   public init(_ permissions: Permissions) {
-    canPublish = permissions.canPublish
-    canPublishSources = permissions.canPublishSources?.map(\.rawValue).sorted()
+    let sources = permissions.canPublishSources?.map(\.rawValue).sorted()
+    canPublish = permissions.canPublish && sources?.isEmpty != true
+    canPublishSources = sources?.isEmpty == true ? nil : sources
     canSubscribe = permissions.canSubscribe
     canPublishData = permissions.canPublishData
     canUpdateOwnMetadata = permissions.canUpdateOwnMetadata
@@ -165,18 +166,24 @@ public struct RoomBody: Equatable, Sendable, Encodable {
 public struct JoinedBody: Equatable, Sendable {
   public var participant: ParticipantBody
   public var room: RoomBody
-  /// The others.
-  public var participants: [ParticipantBody]
+  /// The others, each as JSON, which all who arrive have in common.
+  public var others: [String]
   /// The event up to which this is the state.
   public var lastEvent: Int
+
+  public init(participant: ParticipantBody, room: RoomBody, others: [String], lastEvent: Int) {
+    self.participant = participant
+    self.room = room
+    self.others = others
+    self.lastEvent = lastEvent
+  }
 
   public init(
     participant: ParticipantBody, room: RoomBody, participants: [ParticipantBody], lastEvent: Int
   ) {
-    self.participant = participant
-    self.room = room
-    self.participants = participants
-    self.lastEvent = lastEvent
+    self.init(
+      participant: participant, room: room, others: participants.map { ServerMessage.encode($0) },
+      lastEvent: lastEvent)
   }
 }
 
@@ -187,13 +194,14 @@ public struct ResumedBody: Equatable, Sendable {
   /// As of `lastEvent`, all of them.
   public var slots: [Slot]
   public var tracks: [SessionAnswer.Track]
-  public var missed: [EventBody]
+  /// Events as they go out, which all who hear them have in common.
+  public var missed: [String]
   /// What is otherwise told by change only, as it is now.
   public var notices: [RoomMessage]
 
   public init(
     lastEvent: Int, slots: [Slot] = [], tracks: [SessionAnswer.Track] = [],
-    missed: [EventBody] = [], notices: [RoomMessage] = []
+    missed: [String] = [], notices: [RoomMessage] = []
   ) {
     self.lastEvent = lastEvent
     self.slots = slots

@@ -13,6 +13,8 @@ package protocol TextSocket: Sendable {
   /// As `send`, with what a session begins or goes on with: it has bounds of its own, and doesn't count among what waits
   /// for a slow client.
   @discardableResult func sendOpening(_ text: String) -> Bool
+  /// Leaves unsaid what waits, for a client that has no more use for it.
+  func drop()
   func close(code: UInt16, reason: String)
   /// It is known who is there: from now on its messages may be as long as the server takes them.
   func admit()
@@ -20,6 +22,8 @@ package protocol TextSocket: Sendable {
 
 extension TextSocket {
   func close(_ code: SignallingCloseCode) { close(code: code.rawValue, reason: "\(code)") }
+  /// Where nothing waits.
+  package func drop() {}
 }
 
 extension WebSocket: TextSocket {}

@@ -4,16 +4,22 @@ internal import Polling
 enum Command: Sendable {
   case respond(UInt64, HTTPResponse)
   case decide(UInt64, UpgradeDecision)
-  /// - Parameter text: one whole message.
-  case send(UInt64, text: [UInt8])
-  case close(UInt64, code: UInt16, reason: String, dropping: Bool)
-  /// Its messages may be as long as any.
-  case admit(UInt64)
+  case webSocket(UInt64, WebSocketCommand)
   case report(@Sendable (HTTPReport) -> Void)
   /// Listen no more, finish what is under way.
   case drain
   /// Whatever is still under way ends now.
   case abort
+}
+
+enum WebSocketCommand: Sendable {
+  /// - Parameter text: one whole message.
+  case send(text: [UInt8])
+  /// What waits is left unsaid.
+  case drop
+  case close(code: UInt16, reason: String, dropping: Bool)
+  /// Its messages may be as long as any.
+  case admit
 }
 
 /// Commands on their way to the server's thread, which waits on the eventfd that wakes it.

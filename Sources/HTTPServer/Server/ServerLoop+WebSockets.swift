@@ -48,7 +48,7 @@ extension ServerLoop {
     connection.frames = WebSocketConnection(
       descriptor: descriptor, early: early, limits: limits, greets: greets, now: now)
     let socket = WebSocket(
-      id: connection.id, remote: client, limits: limits, greets: greets, mailbox: mailbox)
+      id: connection.id, remote: client, limits: limits, greets: greets, openings: openings, mailbox: mailbox)
     connection.socket = socket
     if draining { connection.frames?.close(code: 1001, reason: "server shutting down", now: now) }
     Task {
@@ -56,6 +56,24 @@ extension ServerLoop {
       socket.close()
     }
     read(connection, now: now)
+  }
+
+  func obey(_ command: WebSocketCommand, on connection: Connection) {
+    let now = Clocks.now()
+    switch command {
+    case .send(let text):
+      counters.messagesSent &+= 1
+      counters.messageBytesSent &+= UInt64(text.count)
+      connection.frames?.send(text)
+    case .drop: connection.frames?.drop()
+    case .close(let code, let reason, let dropping):
+      counters.webSocketsClosed[code, default: 0] &+= 1
+      connection.frames?.close(code: code, reason: reason, now: now, dropping: dropping)
+    case .admit:
+      connection.frames?.admit()
+      return
+    }
+    settleWebSocket(connection, now: now)
   }
 
   func webSocketNoticed(_ what: Poller.Interest, on connection: Connection) {
@@ -100,9 +118,15 @@ extension ServerLoop {
     watch(connection, nil)
     connection.phase = .gone
     connection.deadline = .never
-    connection.socket?.ended(heardClose: connection.frames?.heardClose ?? false)
-    connection.frames = nil
+    release(connection)
     if let upgraded = connection.upgraded { roost_mhd_close_upgraded(upgraded) }
     wakeDaemon()
+  }
+
+  /// Nothing more is said or heard on it, and nothing waits.
+  func release(_ connection: Connection) {
+    connection.socket?.ended(heardClose: connection.frames?.heardClose ?? false)
+    connection.frames = nil
+    connection.socket?.didDrop()
   }
 }

@@ -13,6 +13,8 @@ final class ServerLoop {
   let poller: Poller
   var connections = ConnectionTable()
   var counters = HTTPCounters()
+  /// What waits on all WebSockets of what their sessions begin or go on with.
+  let openings: OpeningTotal
   /// Through which every connection goes where there is TLS.
   var tunnels = TunnelTable()
   private(set) var draining = false
@@ -56,6 +58,7 @@ final class ServerLoop {
     self.handler = handler
     self.mailbox = mailbox
     self.tls = tls
+    openings = OpeningTotal(limit: limits.openingBytes)
     handshakes = AttemptTable(
       rate: limits.handshakesPerAddress, burst: limits.handshakesAtOncePerAddress, capacity: 10_000)
     spareDescriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
@@ -281,8 +284,7 @@ final class ServerLoop {
     reading[connection.id] = nil
     watch(connection, nil)
     connection.reset()
-    connection.socket?.ended(heardClose: connection.frames?.heardClose ?? false)
-    connection.frames = nil
+    release(connection)
     var byte: UInt8 = 0
     let waits = recv(connection.descriptor, &byte, 1, SocketFlags.peek | SocketFlags.dontWait)
     let copy =
@@ -330,19 +332,8 @@ final class ServerLoop {
       if let connection = connections[id] {
         resume(connection, .accept(subprotocol: subprotocol, greets: greets, serve: serve))
       }
-    case .send(let id, let text):
-      guard let connection = connections[id] else { return }
-      counters.messagesSent &+= 1
-      counters.messageBytesSent &+= UInt64(text.count)
-      connection.frames?.send(text)
-      settleWebSocket(connection, now: Clocks.now())
-    case .close(let id, let code, let reason, let dropping):
-      guard let connection = connections[id] else { return }
-      let now = Clocks.now()
-      counters.webSocketsClosed[code, default: 0] &+= 1
-      connection.frames?.close(code: code, reason: reason, now: now, dropping: dropping)
-      settleWebSocket(connection, now: now)
-    case .admit(let id): connections[id]?.frames?.admit()
+    case .webSocket(let id, let command):
+      if let connection = connections[id] { obey(command, on: connection) }
     case .report(let answer): answer(report())
     case .drain: drain()
     case .abort: aborted = true

@@ -13,12 +13,17 @@ public final class WebSocket: Sendable {
   private let limits: HTTPLimits
   private let received: AsyncStream<String>.Continuation
   private let traffic: Traffic
+  private let openings: OpeningTotal
 
   /// Whether the far end said its close (RFC 6455 §5.5.1), once `messages` has ended: else the connection broke, or was
   /// closed by us alone.
   public var heardClose: Bool { traffic.state.withLock { $0.heardClose } }
 
-  init(id: UInt64, remote: SocketAddress, limits: HTTPLimits, greets: Bool, mailbox: CommandBox) {
+  init(
+    id: UInt64, remote: SocketAddress, limits: HTTPLimits, greets: Bool, openings: OpeningTotal,
+    mailbox: CommandBox
+  ) {
+    self.openings = openings
     traffic = Traffic(greets: greets)
     self.id = id
     self.remote = remote
@@ -43,7 +48,7 @@ public final class WebSocket: Sendable {
           <= limits.queuedBytes
       else {
         state.open = false
-        return .overflow
+        return .overflow("too slow")
       }
       state.outgoing.add(size)
       return .queued
@@ -52,12 +57,17 @@ public final class WebSocket: Sendable {
   }
 
   /// As `send`, before anything else is said: what its caller bounds by itself. It doesn't count as waiting, so that a
-  /// client which has had no time to read yet is not taken for a slow one, however much it has to be given at first.
+  /// client which has had no time to read yet is not taken for a slow one, however much it has to be given at first. On all
+  /// connections together so much may wait as `HTTPLimits.openingBytes` allows; beyond, this one closes with 1013.
   @discardableResult
   public func sendOpening(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     let verdict = traffic.state.withLock { state -> Verdict in
       guard state.open else { return .closed }
+      guard openings.take(bytes.count) else {
+        state.open = false
+        return .overflow("too many begin at once")
+      }
       state.opening.add(bytes.count)
       return .queued
     }
@@ -66,11 +76,23 @@ public final class WebSocket: Sendable {
 
   private func post(_ bytes: [UInt8], _ verdict: Verdict) -> Bool {
     switch verdict {
-    case .queued: mailbox.post(.send(id, text: bytes))
-    case .overflow: mailbox.post(.close(id, code: 1013, reason: "too slow", dropping: true))
+    case .queued:
+      mailbox.post(.webSocket(id, .send(text: bytes)))
+      return true
+    case .overflow(let reason):
+      mailbox.post(.webSocket(id, .close(code: 1013, reason: reason, dropping: true)))
     case .closed: break
     }
-    return verdict == .queued
+    return false
+  }
+
+  /// Leaves unsaid what waits, for a client that has no more use for it; what is sent next comes at once.
+  public func drop() {
+    let isOpen = traffic.state.withLock { state in
+      state.outgoing = Traffic.Queued()
+      return state.open
+    }
+    if isOpen { mailbox.post(.webSocket(id, .drop)) }
   }
 
   /// It is known who is there: from now on messages may be as long as any.
@@ -79,10 +101,10 @@ public final class WebSocket: Sendable {
       defer { state.greets = false }
       return state.greets
     }
-    if wasGreeting { mailbox.post(.admit(id)) }
+    if wasGreeting { mailbox.post(.webSocket(id, .admit)) }
   }
 
-  /// Says what was queued before, then closes; later calls do nothing.
+  /// Says what was queued before, as far as `HTTPLimits.closeTime` allows, then closes; later calls do nothing.
   /// - Parameters:
   ///   - code: 1000–1013 as registered, or 3000–4999 (RFC 6455 §7.4.2).
   ///   - reason: at most 122 bytes; cut.
@@ -91,10 +113,13 @@ public final class WebSocket: Sendable {
       defer { state.open = false }
       return state.open
     }
-    if first { mailbox.post(.close(id, code: code, reason: reason, dropping: false)) }
+    if first { mailbox.post(.webSocket(id, .close(code: code, reason: reason, dropping: false))) }
   }
 
-  private enum Verdict { case queued, overflow, closed }
+  private enum Verdict {
+    case queued, closed
+    case overflow(String)
+  }
 }
 
 extension WebSocket {
@@ -182,10 +207,22 @@ extension WebSocket {
   }
 
   func didWrite(messages: Int, bytes: Int) {
-    traffic.state.withLock { state in
+    let written = traffic.state.withLock { state in
+      let before = state.opening.bytes
       let rest = state.opening.take(Traffic.Queued(messages: messages, bytes: bytes))
       _ = state.outgoing.take(rest)
+      return before - state.opening.bytes
     }
+    openings.release(written)
+  }
+
+  /// Nothing waits any more. After `ended`, so that nothing comes to wait.
+  func didDrop() {
+    let rest = traffic.state.withLock { state in
+      defer { state.opening = Traffic.Queued() }
+      return state.opening.bytes
+    }
+    openings.release(rest)
   }
 
   func ended(heardClose: Bool) {

@@ -37,6 +37,9 @@ extension EventLog {
   }
 
   struct State {
+    /// A room is large that has more than this part of all that may be kept.
+    private static let largeRooms = 1_024
+
     var rooms: [RoomID: Record] = [:]
     /// The room that bears a name, or bore it last.
     var byName: [ExactName: RoomID] = [:]
@@ -49,6 +52,10 @@ extension EventLog {
     var bytes = 0
     var watchers: [UInt64: Watcher] = [:]
     var lastWatcher: UInt64 = 0
+    /// Rooms that have so much that each could be asked by itself to give something up: few, whatever there are in all.
+    var large: Set<RoomID> = []
+    /// How many rooms and places were looked at to give something up.
+    var looks = 0
 
     mutating func append(_ event: RoomEvent, now: Instant, limits: Limits) {
       let id = event.room.id
@@ -60,11 +67,12 @@ extension EventLog {
       lastPosition += 1
       let entry = Entry(event: event, position: lastPosition, at: now, bytes: event.estimatedBytes)
       rooms[id]?.take(entry)
+      noteSize(of: id, limits)
       order.append((lastPosition, id))
       count += 1
       bytes += entry.bytes
-      while let record = rooms[id], record.entries.count > limits.events { dropFirst(of: id) }
-      if bytes > limits.bytes { makeRoom(below: limits.bytes - limits.bytes / 16) }
+      while let kept = rooms[id]?.entries.count, kept > limits.events { dropFirst(of: id, limits) }
+      if bytes > limits.bytes { makeRoom(below: limits.bytes - limits.bytes / 16, limits) }
       // Those given up before their turn leave holes, never more than there are events.
       if order.count > 2 * count + 64 {
         let kept = order.slice(0..<order.count).filter { self.entry(at: $0.position, of: $0.room) != nil }
@@ -76,9 +84,17 @@ extension EventLog {
       while let first = order.first {
         if let entry = entry(at: first.position, of: first.room) {
           guard now - entry.at > limits.age else { return }
-          dropFirst(of: first.room)
+          dropFirst(of: first.room, limits)
         }
         order.dropFirst()
+      }
+    }
+
+    private mutating func noteSize(of room: RoomID, _ limits: Limits) {
+      if rooms[room]?.bytes ?? 0 > limits.bytes / Self.largeRooms {
+        large.insert(room)
+      } else {
+        large.remove(room)
       }
     }
 
@@ -88,21 +104,35 @@ extension EventLog {
       return index < entries.count && entries[index].position == position ? entries[index] : nil
     }
 
-    /// Whoever has the most gives up its oldest.
-    private mutating func makeRoom(below bound: Int) {
-      while bytes > bound, let largest = rooms.max(by: { $0.value.bytes < $1.value.bytes }) {
-        let enough = largest.value.bytes - largest.value.bytes / 8
-        repeat { dropFirst(of: largest.key) } while bytes > bound && rooms[largest.key]?.bytes ?? 0 > enough
+    /// The large room that has the most gives up its oldest; where none is large, the oldest of all go. Every room appends
+    /// under one lock, so this costs no more than what it gives up, however many rooms there are.
+    private mutating func makeRoom(below bound: Int, _ limits: Limits) {
+      var sizes = large.map { (room: $0, bytes: rooms[$0]?.bytes ?? 0) }
+      while bytes > bound, let largest = sizes.indices.max(by: { sizes[$0].bytes < sizes[$1].bytes }) {
+        looks += sizes.count
+        let (room, has) = sizes[largest]
+        repeat { dropFirst(of: room, limits) } while bytes > bound && rooms[room]?.bytes ?? 0 > has - has / 8
+        if large.contains(room) {
+          sizes[largest].bytes = rooms[room]?.bytes ?? 0
+        } else {
+          sizes.remove(at: largest)
+        }
+      }
+      while bytes > bound, let first = order.first {
+        looks += 1
+        if entry(at: first.position, of: first.room) != nil { dropFirst(of: first.room, limits) }
+        order.dropFirst()
       }
     }
 
-    private mutating func dropFirst(of room: RoomID) {
+    private mutating func dropFirst(of room: RoomID, _ limits: Limits) {
       guard let entry = rooms[room]?.entries.first else { return }
       rooms[room]?.entries.dropFirst()
       rooms[room]?.bytes -= entry.bytes
       lostPosition = max(lostPosition, entry.position)
       count -= 1
       bytes -= entry.bytes
+      noteSize(of: room, limits)
       guard let record = rooms[room], record.isOver, record.entries.isEmpty else { return }
       rooms[room] = nil
       let name = ExactName(record.room.name)

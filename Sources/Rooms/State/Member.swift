@@ -24,6 +24,7 @@ struct Member: Sendable {
   var presence: Presence
   /// Mutes of administrators that outlived their tracks.
   var standingMutes = StandingMutes()
+  private let lastInfo = LastInfo()
 
   struct Quality: Equatable, Sendable {
     var value: ConnectionQuality
@@ -52,6 +53,9 @@ struct Member: Sendable {
       id: id, identity: identity, name: name, metadata: metadata, attributes: attributes,
       permissions: grants.permissions, tracks: transports.flatMap { $0.published.map(\.info) })
   }
+
+  /// The same for somebody who comes, with the text of before as long as nothing of it has changed.
+  var knownInfo: ParticipantInfo { lastInfo.same(as: info) }
 
   /// Takes name, metadata and attributes.
   mutating func describe(_ info: ParticipantInfo, stateBytes bytes: Int) {

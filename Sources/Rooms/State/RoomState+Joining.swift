@@ -51,7 +51,7 @@ extension RoomState {
     emit(
       .admit(
         JoinedState(
-          room: info, participant: participant, participants: others.map(\.info), lastEvent: lastEvent),
+          room: info, participant: participant, participants: others.map(\.knownInfo), lastEvent: lastEvent),
         role: newcomer.opens))
     members.append(member)
     greet(members.count - 1)

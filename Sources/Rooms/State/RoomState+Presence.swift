@@ -13,15 +13,26 @@ extension RoomState {
   /// - Parameter after: the last event that the client has.
   mutating func present(_ id: ParticipantID, after: Int) {
     guard let member = member(id) else { return reply(.refused(.gone)) }
+    // What is read is paid for once it is known how much it is; who can pay for nothing has nothing read.
+    guard spend(member, { $0.requests.wait(now: $1) }) == .zero else { return reply(.refused(.tooOften)) }
     // Before the first that was sent to this participant there is nothing to be read here.
     emit(.read(id, after: max(after, members[member].firstEvent)))
   }
 
   /// `resumed` among the notices has what was missed; what comes after it is for the client that came back.
   mutating func resume(_ id: ParticipantID, after: Int, _ page: EventLog.Page?) {
-    guard let member = member(id), let page, page.events.last?.id ?? after == page.lastEvent,
-      page.events.reduce(0, { $0 + $1.messageBytes }) <= ResumedState.byteLimit
-    else { return reply(.refused(.gone)) }
+    guard let member = member(id), let page, page.events.last?.id ?? after == page.lastEvent else {
+      return reply(.refused(.gone))
+    }
+    let bytes = page.events.reduce(0) { $0 + $1.messageBytes }
+    guard bytes <= ResumedState.byteLimit else { return reply(.refused(.gone)) }
+    #if PLANTED_DEFECTS
+      let cost = PlantedDefect.isOn(.resumeForNothing) ? 0 : StateBudget.eventCost(bytes)
+    #else
+      let cost = StateBudget.eventCost(bytes)
+    #endif
+    // Whatever was missed before may be asked for again by each new socket.
+    guard spend(member, { $0.requests.take(upTo: cost, now: $1) }) else { return reply(.refused(.tooOften)) }
     members[member].presence.present()
     let first = places(of: member).first { self[$0].id == .first }
     notify(

@@ -33,7 +33,7 @@ struct PermissionTableTests {
     ("canPublish: false, canPublishData: true", grants { $0.canPublish = false }, "- - - + + + - +"),
     ("canPublishSources: microphone", grants { $0.canPublishSources = [.microphone] }, "+ - - + + + - +"),
     ("canPublishSources: screen_share", grants { $0.canPublishSources = [.screenShare] }, "- - + + + + - +"),
-    ("canPublishSources: [], which is every source", grants { $0.canPublishSources = [] }, "+ + + + + + - +"),
+    ("canPublishSources: of no known name", grants { $0.canPublishSources = [] }, "- - - + + + - +"),
     ("canSubscribe: false", grants { $0.canSubscribe = false }, "+ + + + - - - +"),
     ("canPublishData: false", grants { $0.canPublishData = false }, "+ + + - + + - +"),
     ("canUpdateOwnMetadata", grants { $0.canUpdateOwnMetadata = true }, "+ + + + + + + +"),

@@ -1,5 +1,6 @@
 import AccessTokens
 import Model
+import Synchronization
 import Testing
 
 @testable import Rooms
@@ -43,6 +44,21 @@ struct RemovalRaceTests {
     }
     await witness.session.leave()
     #expect(server.directory.remainders.sessions == 0 && server.directory.remainders.rooms == 0)
+  }
+
+  @Test func `a removal goes by the clock that tokens go by, also once that has been stepped`() async throws {
+    let seconds = Mutex(1_000)
+    let server = try TestServer(wallSeconds: { seconds.withLock { $0 } })
+    // Stepped forward, back, and forward again.
+    for (identity, now) in [("a", 1_000), ("b", 90_000), ("c", 400), ("d", 2_000_000)] {
+      seconds.withLock { $0 = now }
+      try await server.directory.remove(identity, from: "r")
+      #expect(server.directory.forbids(identity, in: "r", issued: now), "a token of before")
+      #expect(!server.directory.forbids(identity, in: "r", issued: now + 1), "a token of after")
+    }
+    // A renewed token is issued by the same clock.
+    seconds.withLock { $0 += 10 }
+    #expect(!server.directory.forbids("d", in: "r", issued: 2_000_010))
   }
 
   @Test func `an identity that is absent is removed as well, also from a room that isn't there`() async throws

@@ -92,6 +92,27 @@ struct EventLogTests {
     #expect(log.state.withLock { $0.order.count } <= 2 * 101 + 65)
   }
 
+  @Test func `giving up events costs no more than what is given up, however many rooms there are`() {
+    for events in [1, 3] {
+      let log = log(EventLog.Limits(bytes: 2_000_000))
+      for number in 0..<12_000 { Writer(log, "r\(number)").write(events) }
+      let (kept, looks) = log.state.withLock { ($0.count, $0.looks) }
+      #expect(kept > 2_000 && kept < 12_000 * events)
+      #expect(looks <= 2 * 12_000 * events, "\(looks)")
+    }
+  }
+
+  @Test func `rooms that have much give up theirs before those that have little`() throws {
+    let log = log(EventLog.Limits(bytes: 2_000_000))
+    let quiet = (0..<200).map { Writer(log, "quiet\($0)") }
+    for room in quiet { room.write(2) }
+    let loud = (0..<20).map { Writer(log, "loud\($0)") }
+    for _ in 0..<1_000 { for room in loud { room.write() } }
+    for room in quiet { #expect(try log.events(of: room.info.id, after: 0, limit: 10).events.count == 2) }
+    #expect(log.size.bytes <= 2_000_000)
+    #expect(log.state.withLock { $0.looks } <= 40_000)
+  }
+
   @Test func `after an hour an event is gone, and a room that is over with its last one`() throws {
     let log = log()
     let room = Writer(log, "a")

@@ -31,6 +31,33 @@ struct RoomResumeTests {
     await room.take([PeerSample(peer: key, quality: quality, levels: [])], now: clock.now)
   }
 
+  @Test func `coming back is paid for by what was missed, so it isn't heard again and again`() async throws {
+    let server = try TestServer(clock: clock)
+    let alice = try await server.join("alice")
+    let bob = try await server.join("bob")
+    let track = try #require(try await bob.offer([.audio]).tracks.first?.track)
+    let room = try #require(server.directory.administration(of: "r"))
+    for number in 0..<800 { _ = try await room.mute(track.text, of: "bob", number % 2 == 0) }
+    var rounds = 0
+    while rounds < 50 {
+      await alice.session.absent()
+      do throws(RequestError) { try await alice.session.present(after: 4) } catch {
+        #expect(error == .tooOften)
+        break
+      }
+      rounds += 1
+    }
+    #expect((1...3).contains(rounds), "each is about 40 requests, of 100 at once")
+    // Who has missed nothing pays for one.
+    #expect(await alice.next(until: "resumed") == "resumed 804")
+    try await alice.session.present(after: 804)
+    // The session is still there, and later it can be gone on with.
+    clock.advance(by: .seconds(5))
+    await alice.session.absent()
+    try await alice.session.present(after: 4)
+    #expect(server.directory.counts.participants == 2)
+  }
+
   @Test func `who comes back is told what was missed, and the state as it is now`() async throws {
     let server = try TestServer(clock: clock)
     let alice = try await server.join("alice")

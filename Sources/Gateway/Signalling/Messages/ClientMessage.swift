@@ -86,7 +86,7 @@ extension ClientMessage {
   private static func content(_ type: String, _ reader: FieldReader) throws(ClientMessageError) -> Content {
     switch type {
     // Its own length is the token's to judge.
-    case "auth": return .auth(token: try reader.text("token", AccessToken.maximumBytes + 1))
+    case "auth": return .auth(token: try reader.text("token", AccessToken.maximumRenewedBytes + 1))
     case "resume":
       return .resume(token: try reader.text("resumeToken", 128), after: try reader.natural("after"))
     case "offer": return .offer(try reader.offer())

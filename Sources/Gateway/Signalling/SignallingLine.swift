@@ -1,0 +1,16 @@
+/// The socket that a session is served on.
+struct SignallingLine {
+  let number: Int
+  let socket: any TextSocket
+  /// Which of the room's `resumed` is for it; nil: the first socket, which has none.
+  var resumption: Int?
+  /// `joined` or `resumed` has been sent; before, nothing else may be.
+  var isOpen = false
+  /// The token that was redeemed for it, until something is heard: who hasn't got the next one comes with this.
+  var opener: ResumeTokens.Code?
+  /// What is sent now is what the client begins or goes on with.
+  var isOpening = false
+  /// Of the request `resume`, and who waits for its end.
+  var id: RequestID?
+  var opened: CheckedContinuation<Bool, Never>?
+}
