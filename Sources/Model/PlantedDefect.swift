@@ -124,6 +124,8 @@
     case pathGap = "path-gap"
     /// A path is taken by a check that has proven nothing.
     case pathDisplaced = "path-displaced"
+    /// What a peer without proof claims takes the proof of its worker's other peers away at other workers.
+    case proofOverwritten = "proof-overwritten"
     /// A path isn't given back when who took it goes.
     case pathNotReturned = "path-not-returned"
     /// A timer that moves down looks at one of two places alone.
