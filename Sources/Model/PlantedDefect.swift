@@ -72,6 +72,8 @@
     case runsAheadByOne = "runs-ahead-by-one"
     /// The next source goes on from the last timestamp, though one before it was later.
     case lastNotLatest = "last-not-latest"
+    /// A timestamp that leaps by more than an hour leaves as it is.
+    case leapLeaves = "leap-leaves"
     /// Sender reports count the bytes of headers as well.
     case octetsWithHeader = "octets-with-header"
     /// Reports go on counting losses from where the source started over.
@@ -86,6 +88,8 @@
     case keyFrameFlood = "key-frame-flood"
     /// Ranges of a packet's info from another node may lie outside of the packet.
     case infoOutsidePacket = "info-outside-packet"
+    /// Of several sections that a packet names the last one takes it.
+    case lastName = "last-name"
     /// A stream that belongs to no track any more goes on having its place among those that do.
     case streamKept = "stream-kept"
     // MARK: - Negotiation
@@ -100,6 +104,10 @@
     case rtxClock = "rtx-clock"
     /// An extension may change its id from one offer to the next.
     case extensionMoved = "extension-moved"
+    /// Each time that retransmissions are wanted again they are another stream.
+    case rtxDrawnAgain = "rtx-drawn-again"
+    /// A section that the client has stopped sending in goes on announcing the track that our offer had there.
+    case trackKept = "track-kept"
     // MARK: - Transport
 
     /// What comes before its path is proven is taken for media all the same.
@@ -118,12 +126,16 @@
     case compoundOverfull = "compound-overfull"
     /// A slot that goes leaves without a goodbye.
     case noGoodbye = "no-goodbye"
+    /// A client that answers no checks has proven no path, although its handshake was done there.
+    case handshakeUnproven = "handshake-unproven"
     // MARK: - Engine
 
     /// A path that was pushed beyond a gap at the table's end isn't found again.
     case pathGap = "path-gap"
     /// A path is taken by a check that has proven nothing.
     case pathDisplaced = "path-displaced"
+    /// What a peer without proof claims takes the proof of its worker's other peers away at other workers.
+    case proofOverwritten = "proof-overwritten"
     /// A path isn't given back when who took it goes.
     case pathNotReturned = "path-not-returned"
     /// A timer that moves down looks at one of two places alone.

@@ -22,6 +22,8 @@ public enum NegotiationError: Error, Equatable, Sendable {
   case noOfferPending
   /// Our own offer would have more sections than a description may have, or the far end's has more than are taken.
   case tooManySections(limit: Int)
+  /// So many streams were announced on the transport, most of them in offers of ours that came to nothing.
+  case tooManyStreams(limit: Int)
   /// The answer doesn't fit our offer.
   case answerMismatch(section: Int, AnswerMismatch)
 }
@@ -67,6 +69,8 @@ extension NegotiationError: CustomStringConvertible {
       "there is no offer that this could answer"
     case .tooManySections(let limit):
       "an offer has at most \(limit) sections; reuse those that are stopped, or use a further transport"
+    case .tooManyStreams(let limit):
+      "more than \(limit) streams were announced on this transport; use a new one"
     case .answerMismatch(let section, let mismatch):
       "section \(section) of the answer does not fit the offer: \(mismatch)"
     }

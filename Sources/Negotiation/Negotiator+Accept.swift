@@ -116,6 +116,8 @@ extension Negotiator {
     entry.send = nil
     if terms.sends, let announcement {
       let retransmits = terms.sendCodecs.contains { $0.rtxPayloadType != nil }
+      entry.rtxSSRC = entry.rtxSSRC ?? announcement.rtxSSRC
+      spentSSRCs.insert(announcement.ssrc)
       entry.send = SendSection(
         index: send?.index ?? nextSendIndex, mid: entry.mid, kind: terms.kind, codecs: terms.sendCodecs,
         extensions: terms.sendExtensions, ssrc: announcement.ssrc,
@@ -124,6 +126,7 @@ extension Negotiator {
       if send == nil { nextSendIndex += 1 }
     } else {
       entry.pair = nil
+      entry.rtxSSRC = nil
     }
     entry.codecs = terms.announcedCodecs
     sections[index] = entry

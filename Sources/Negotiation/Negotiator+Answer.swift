@@ -123,8 +123,7 @@ extension Negotiator {
     if terms.sends {
       open(&entry, terms, avoiding: reading.remoteSSRCs, &random)
     } else {
-      entry.send = nil
-      entry.pair = nil
+      entry.endSlot()
     }
     entry.codecs = terms.announcedCodecs
     entry.allowsReducedSizeRTCP = section.rtcpReducedSize
@@ -142,18 +141,26 @@ extension Negotiator {
       slot.codecs = terms.sendCodecs
       slot.extensions = terms.sendExtensions
       slot.allowsMixedExtensions = terms.allowsMixedExtensions
-      slot.rtxSSRC = retransmits ? slot.rtxSSRC ?? newSSRC(avoiding: remote, &random) : nil
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.rtxDrawnAgain) { entry.rtxSSRC = slot.rtxSSRC }
+      #endif
+      if retransmits, entry.rtxSSRC == nil { entry.rtxSSRC = newSSRC(avoiding: remote, &random) }
+      slot.rtxSSRC = retransmits ? entry.rtxSSRC : nil
       entry.send = slot
       return
     }
+    // Another stream than what an offer of ours may have announced here.
+    entry.endSlot()
     let number = freePair(of: terms.kind, &random)
     entry.pair = number
     entry.trackID = "\(pairs[number].streamID)-\(terms.kind.media)"
+    let ssrc = newSSRC(avoiding: remote, &random)
+    entry.rtxSSRC = retransmits ? newSSRC(avoiding: remote, &random) : nil
     entry.send = SendSection(
       index: nextSendIndex, mid: entry.mid, kind: terms.kind, codecs: terms.sendCodecs,
-      extensions: terms.sendExtensions, ssrc: newSSRC(avoiding: remote, &random),
-      rtxSSRC: retransmits ? newSSRC(avoiding: remote, &random) : nil, cname: pairs[number].cname,
+      extensions: terms.sendExtensions, ssrc: ssrc, rtxSSRC: entry.rtxSSRC, cname: pairs[number].cname,
       streamID: pairs[number].streamID, allowsMixedExtensions: terms.allowsMixedExtensions)
+    spentSSRCs.insert(ssrc)
     nextSendIndex += 1
   }
 
@@ -247,6 +254,17 @@ private enum SectionVerdict: Equatable {
 }
 
 extension NegotiatedSection {
+  /// Nothing is sent here any more: what is next begins as another stream.
+  fileprivate mutating func endSlot() {
+    send = nil
+    pair = nil
+    rtxSSRC = nil
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.trackKept) { return }
+    #endif
+    if case .track = purpose { purpose = nil }
+  }
+
   /// Our answer to a section, without its transport.
   fileprivate func answer(
     to offered: MediaDescription, _ attributes: SharedAttributes, _ verdict: SectionVerdict

@@ -12,6 +12,9 @@ extension Negotiator {
     guard pending == nil else { throw .offerPending }
     var next = self
     let planned = try next.sections(of: plan)
+    guard next.usedSSRCs.count <= Self.maximumStreams else {
+      throw .tooManyStreams(limit: Self.maximumStreams)
+    }
     let credentials = restartICE ? local.credentials : localCredentials ?? local.credentials
 
     var offer = SessionDescription(origin: next.nextOrigin(&random), isICELite: local.isLite)
@@ -40,8 +43,9 @@ extension Negotiator {
       switch planned[index].purpose {
       case .track(let track):
         let place = tracks.firstIndex { $0.ssrc == track.ssrc && $0.kind == track.kind }
-        isWanted = place != nil
-        if let place { planned[index].purpose = .track(tracks.remove(at: place)) }
+        let isOver = planned[index].send == nil && spentSSRCs.contains(track.ssrc)
+        isWanted = place != nil && !isOver
+        if let place, isWanted { planned[index].purpose = .track(tracks.remove(at: place)) }
       case .receiver:
         let kind = MediaKind(media: planned[index].media) ?? .audio
         isWanted = receivers[kind, default: 0] > 0
@@ -51,6 +55,8 @@ extension Negotiator {
       if !isWanted { planned[index] = planned[index].closed }
     }
 
+    // One whose slot is gone would begin again under an SSRC that was used.
+    tracks.removeAll { spentSSRCs.contains($0.ssrc) }
     let places = planned.indices.filter { !sections[$0].isOpen }
     var free = places[...]
     let wanted =

@@ -7,9 +7,12 @@ private let textLimit = 8 * 1_024
 private let descriptionLimit = 1_024 * 1_024
 
 extension Negotiator {
+  /// 2: what slots have sent under, and their retransmissions' SSRCs while they have none.
+  private static let stateVersion: UInt8 = 2
+
   /// The first byte is the version of what follows.
   public func encode(into writer: inout StateWriter) {
-    writer.write(UInt8(1))
+    writer.write(Self.stateVersion)
     writer.write(UInt32(sections.count))
     for section in sections { section.encode(into: &writer) }
     writer.write(remote != nil)
@@ -26,6 +29,8 @@ extension Negotiator {
     }
     writer.write(UInt32(usedSSRCs.count))
     for ssrc in usedSSRCs.sorted() { writer.write(ssrc) }
+    writer.write(UInt32(spentSSRCs.count))
+    for ssrc in spentSSRCs.sorted() { writer.write(ssrc) }
     writer.write(nextReceiveIndex)
     writer.write(nextSendIndex)
     writer.write(UInt32(nextMid))
@@ -45,8 +50,8 @@ extension Negotiator {
   /// - Parameter policy: of this process; it is no part of the state.
   public init(from reader: inout StateReader, policy: NegotiationPolicy) throws(StateError) {
     self.init(policy: policy)
-    _ = try reader.version("negotiation", upTo: 1)
-    sections = try Self.sections(&reader)
+    let version = try reader.version("negotiation", upTo: Self.stateVersion)
+    sections = try Self.sections(&reader, version)
     if try reader.bool() {
       remote = RemoteTransport(
         credentials: try ICECredentials(from: &reader), fingerprints: try [Fingerprint](from: &reader),
@@ -62,14 +67,22 @@ extension Negotiator {
     for _ in 0..<(try reader.count(limit: 64 * Int(Self.maximumIndices))) {
       usedSSRCs.insert(try reader.integer())
     }
+    if version == 1 {
+      // Which of them were used isn't known: none is used again.
+      spentSSRCs = usedSSRCs
+    } else {
+      for _ in 0..<(try reader.count(limit: 64 * Int(Self.maximumIndices))) {
+        spentSSRCs.insert(try reader.integer())
+      }
+    }
     nextReceiveIndex = try reader.integer()
     nextSendIndex = try reader.integer()
     nextMid = Int(try reader.integer(UInt32.self))
     if try reader.bool() { localCredentials = try ICECredentials(from: &reader) }
     sessionID = try reader.optionalInteger()
-    version = try reader.integer()
+    self.version = try reader.integer()
     guard try reader.bool() else { return }
-    let planned = try Self.sections(&reader)
+    let planned = try Self.sections(&reader, version)
     let start = reader.offset
     let text = try reader.string(limit: descriptionLimit)
     guard let description = try? SessionDescription(parsing: text) else {
@@ -79,10 +92,12 @@ extension Negotiator {
       sections: planned, description: description, credentials: try ICECredentials(from: &reader))
   }
 
-  private static func sections(_ reader: inout StateReader) throws(StateError) -> [NegotiatedSection] {
+  private static func sections(
+    _ reader: inout StateReader, _ version: UInt8
+  ) throws(StateError) -> [NegotiatedSection] {
     var sections: [NegotiatedSection] = []
     for _ in 0..<(try reader.count(limit: SessionDescription.maximumSections)) {
-      sections.append(try NegotiatedSection(from: &reader))
+      sections.append(try NegotiatedSection(from: &reader, version))
     }
     return sections
   }
@@ -99,6 +114,7 @@ extension NegotiatedSection {
     writer.write(allowsReducedSizeRTCP)
     writer.write(trackID)
     writer.write(optional: pair.map { UInt32($0) })
+    writer.write(optional: rtxSSRC)
     switch purpose {
     case nil: writer.write(UInt8(0))
     case .receiver: writer.write(UInt8(1))
@@ -108,7 +124,7 @@ extension NegotiatedSection {
     }
   }
 
-  fileprivate init(from reader: inout StateReader) throws(StateError) {
+  fileprivate init(from reader: inout StateReader, _ version: UInt8) throws(StateError) {
     self.init(
       mid: try reader.string(limit: textLimit), media: try reader.string(limit: textLimit),
       isOpen: try reader.bool())
@@ -119,6 +135,7 @@ extension NegotiatedSection {
     allowsReducedSizeRTCP = try reader.bool()
     trackID = try reader.string(limit: textLimit)
     pair = try reader.optionalInteger(UInt32.self).map { Int($0) }
+    rtxSSRC = version == 1 ? send?.rtxSSRC : try reader.optionalInteger()
     let start = reader.offset
     switch try reader.integer(UInt8.self) {
     case 0: break

@@ -13,6 +13,8 @@ import Wire
 public struct Negotiator: Equatable, Sendable {
   /// Tracks and slots that one transport can number in its life.
   public static let maximumIndices: UInt16 = 1_024
+  /// SSRCs that our offers may draw; answers draw two for each index at most.
+  static let maximumStreams = 32 * Int(maximumIndices)
 
   public let policy: NegotiationPolicy
   /// One for each section, in the order of the descriptions.
@@ -24,6 +26,8 @@ public struct Negotiator: Equatable, Sendable {
   var pairs: [SlotPair] = []
   /// Every SSRC that was ever ours: none may come again under the same keys.
   var usedSSRCs: Set<UInt32> = []
+  /// Those under which a slot has sent, or may have: no other slot is given one of them.
+  var spentSSRCs: Set<UInt32> = []
   var nextReceiveIndex: UInt16 = 0
   var nextSendIndex: UInt16 = 0
   /// For sections of our own offers.
@@ -125,6 +129,8 @@ public struct NegotiatedSection: Equatable, Sendable {
   var trackID = ""
   /// The slot's place in `Negotiator.pairs`.
   var pair: Int?
+  /// Of the slot's retransmissions, also while the far end wants none: one SSRC, however often it changes its mind.
+  var rtxSSRC: UInt32?
   /// Set where an offer of ours brought the section, so that our next plan disposes of it.
   var purpose: SectionPurpose?
 

@@ -17,8 +17,15 @@ extension Peer {
   public func knows(_ path: NetworkPath) -> Bool {
     transport.agent.isValidated(path) || transport.agent.hasValidCheck(path)
   }
-  /// Whether the peer has answered a check of ours on the path.
-  public func hasProven(_ path: NetworkPath) -> Bool { transport.agent.isProven(path) }
+  /// Whether the peer has answered a check of ours on the path, or, where its own checks are enough, has finished its
+  /// handshake there: who forges an address doesn't get what is sent to it.
+  public func hasProven(_ path: NetworkPath) -> Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.handshakeUnproven) { return transport.agent.isProven(path) }
+    #endif
+    return transport.agent.isProven(path)
+      || transport.isConnected && transport.handshakePath == path && transport.agent.isValidated(path)
+  }
   /// Whether an answer to that check of ours is awaited.
   public func expects(_ transaction: STUNTransactionID) -> Bool { transport.agent.expects(transaction) }
   /// Addresses that it was heard from, and our ICE fragments under which it may be.

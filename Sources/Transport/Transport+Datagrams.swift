@@ -50,15 +50,22 @@ extension Transport where Agent: ~Copyable {
       context.counters.count(.mediaBeforeHandshake)
       return .none
     }
-    context.counters.packetsReceived &+= 1
-    context.counters.bytesReceived &+= UInt64(truncatingIfNeeded: datagram.count)
-    traffic.cameIn(datagram.count)
     if RTCPPacket.matches(UnsafeRawBufferPointer(datagram)) {
       guard let size = dtls.openRTCP(datagram, &context.counters) else { return .none }
+      count(datagram.count, &context)
       return .rtcp(size: size, isAside: isAside)
     }
     guard let size = dtls.openRTP(datagram, &context.counters) else { return .none }
+    count(datagram.count, &context)
     return .rtp(size: size, isAside: isAside)
+  }
+
+  /// Counts what came and is authentic: anybody may send under the address of a path that is proven.
+  @inlinable @inline(__always)
+  mutating func count(_ bytes: Int, _ context: inout TransportContext) {
+    context.counters.packetsReceived &+= 1
+    context.counters.bytesReceived &+= UInt64(truncatingIfNeeded: bytes)
+    traffic.cameIn(bytes)
   }
 
   /// A packet that came aside was new and authentic: the far end may have gone on there.

@@ -62,7 +62,7 @@ struct PeerRoutingTests {
     {
       var bytes = bytes
       return bytes.withUnsafeMutableBytes {
-        routings[worker].route(handedOver: $0, path: path, arrival: now, from: other)
+        routings[worker].route(handedOver: $0, path: path, arrival: now, now: now, from: other)
       }
     }
 
@@ -189,6 +189,41 @@ struct PeerRoutingTests {
     #expect(workers.handOver(Self.media, on: path(3), to: 0, from: 2) == .nowhere)
     #expect(workers.counters(0).unknownPath == 2 && workers.counters(0).takenOver == 3)
     #expect(workers.counters(0).handedOver == 0)
+  }
+
+  @Test func `a check on a path of another worker's peer finds its own by its home`() throws {
+    let workers = Workers(4)
+    // At worker 1, which has the path; what comes on it is handed over from worker 0.
+    workers[1].pointee.add(PeerKey(home: 1, serial: 1), ufrag: fragment(home: 1).key, at: 0)
+    workers[1].pointee.claim(path(1), place: 0, via: 0, isProven: true)
+    workers.settle()
+    // Another peer, whose home is 2 and which is at worker 3.
+    let own = fragment(home: 2)
+    workers[2].pointee.add(PeerKey(home: 2, serial: 2), ufrag: own.key, at: 0)
+    let given = workers[2].pointee.handOn(0, state: [], to: 3)
+    workers[3].pointee.adopt(try #require(given), at: 0)
+    #expect(workers.route(check(own.text), on: path(1), at: 0) == .worker(1))
+    for _ in 0..<2 {
+      #expect(workers.handOver(check(own.text), on: path(1), to: 1, from: 0) == .nowhere)
+    }
+    #expect(workers.counters(1).checksAsked == 1 && workers.counters(1).checksRepeated == 1)
+    let asked = workers.messages(2)
+    guard case .check(let first) = try #require(asked.first), asked.count == 1 else { return }
+    #expect(first.from == 0 && first.path == path(1))
+    #expect(workers.route(first, at: 2) == .nowhere)
+    let passed = workers.messages(3)
+    guard case .check(let last) = try #require(passed.first), passed.count == 1 else { return }
+    #expect(workers.route(last, at: 3) == .check(place: 0))
+    // A fragment that no peer has is asked about nowhere; one whose home the socket's worker is goes straight on.
+    for home in 0..<4 {
+      let unknown = fragment(home: home).text
+      #expect(workers.handOver(check(unknown), on: path(1), to: 1, from: 0) == .nowhere)
+    }
+    #expect(workers.counters(1).unknownFragment == 4 && workers.counters(1).checksAsked == 1)
+    let near = fragment(home: 0)
+    workers[0].pointee.add(PeerKey(home: 0, serial: 3), ufrag: near.key, at: 0)
+    _ = workers[0].pointee.handOn(0, state: [], to: 2)
+    #expect(workers.route(check(near.text), on: path(1), at: 0) == .worker(2))
   }
 
   @Test func `an adopter without place gives paths and record back`() {

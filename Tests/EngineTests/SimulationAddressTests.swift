@@ -37,6 +37,31 @@ struct SimulationAddressTests {
     #expect(room.journal.violations == [])
   }
 
+  @Test(arguments: [1, 2])
+  func `a client that answers no checks keeps the path of its handshake from a forged one`(
+    workers: Int
+  ) throws {
+    let room = try SimulationRoom(workers: workers)
+    let home = room.address(onWorker: 0, host: 20)
+    let other = room.address(onWorker: workers - 1, host: 30)
+    var checks: [SimulationRoom.Datagram] = []
+    room.passes = { datagram in
+      if datagram.toServer, datagram.isCheck, datagram.path.remote == other { checks.append(datagram) }
+      return !(datagram.toServer && datagram.isAnswer && datagram.path.remote == home)
+    }
+    let publisher = try room.join(at: home, publishes: true, verification: .onChange)
+    let subscriber = try room.join(at: other, home: workers - 1, publishes: false)
+    room.run(for: .seconds(2))
+    #expect(publisher.isConnected && subscriber.isConnected)
+    // The subscriber's own check, under the publisher's address.
+    room.inject(try #require(checks.last).bytes, from: home)
+    room.run(for: .milliseconds(100))
+    let before = subscriber.packetsReceived(of: 0)
+    room.run(for: .seconds(3))
+    #expect(subscriber.packetsReceived(of: 0) - before >= 200)
+    #expect(publisher.isConnected && room.closeReason(publisher) == nil)
+  }
+
   @Test(arguments: [true, false])
   func
     `a peer that nominates once has media again a quarter of a second after its first check from elsewhere`(

@@ -71,7 +71,7 @@ final class SimulationRoom {
   @discardableResult
   func join(
     at address: SocketAddress, home: Int = 0, publishes: Bool, fingerprints: [Fingerprint]? = nil,
-    ice: ControllingAgent.Configuration = .init(),
+    ice: ControllingAgent.Configuration = .init(), verification: ICEVerification = .always,
     setUp: (inout SyntheticPeer.Configuration) -> Void = { _ in }
   ) throws -> SyntheticPeer {
     var configuration = SyntheticPeer.Configuration(number: peers.count)
@@ -105,7 +105,7 @@ final class SimulationRoom {
       .add(
         PeerSetup(
           key: key, local: transport.localCredentials, remote: remote, media: answer.agreement.media,
-          verification: .always, reportSSRC: 99, createdAt: now)))
+          verification: verification, reportSSRC: 99, createdAt: now)))
     for section in answer.agreement.media.send {
       let number = answer.agreement.media.send.filter { $0.kind == section.kind && $0.index < section.index }
         .count

@@ -104,6 +104,87 @@ struct WorkerStateTests {
     #expect(offset == bytes.count)
   }
 
+  @Test func `a peer in the middle of its handshake is left behind, and keeps no other from going on`() throws
+  {
+    let room = try SimulationRoom()
+    let home = SimulationAddressTests.home
+    let other = SimulationAddressTests.other
+    try room.join(at: home, publishes: true)
+    room.run(for: .seconds(1))
+    // The one that comes gets no answer to its handshake.
+    room.passes = { !($0.isDTLS && !$0.toServer && $0.path.local == other) }
+    try room.join(at: other, publishes: false)
+    room.run(for: .seconds(1))
+    #expect(room.server.reports(now: room.now)[0].peers == 2)
+    #expect(room.server.rebuildWorkers(now: room.now) == 0, "here it would end")
+    let state = try #require(room.server.states().first)
+    let read = try WorkerState(decoding: state)
+    #expect(read.peers.map(\.key) == [room.keys[0]] && read.routing.homes.map(\.key) == [room.keys[0]])
+    #expect(read.routing.paths.count == 1 && read.feeds.allSatisfy { $0.slots.isEmpty })
+    let report = try taken(state, peers: 1)
+    #expect(report.peers == 1 && report.fragments == 1 && report.paths == 1 && report.homeRecords == 1)
+  }
+
+  @Test func `a worker that isn't there, or a thing that comes twice, is refused`() throws {
+    #expect(throws: Never.self) { try full().check(workers: 64) }
+    #expect(throws: StateError.invalid(field: "worker 63 of 63", offset: 0)) { try full().check(workers: 63) }
+    let changes: [(inout WorkerState) -> Void] = [
+      { $0.feeds.append($0.feeds[0]) }, { $0.feeds[1].slots = $0.feeds[0].slots },
+      { $0.peers.append($0.peers[0]) }, { $0.routing.homes.append($0.routing.homes[0]) },
+      { $0.routing.peers.append($0.routing.peers[0]) }, { $0.routing.paths.append($0.routing.paths[0]) },
+    ]
+    for change in changes {
+      var state = full()
+      change(&state)
+      #expect(throws: StateError.self) { try state.check(workers: 64) }
+    }
+    // Each place where a worker is named, with one more than there are.
+    let names: [(inout WorkerState) -> Void] = [
+      { $0.routing.homes[0].worker = 9 }, { $0.feeds[0].relayedFrom = 9 }, { $0.feeds[1].relays = 1 << 9 },
+      { $0.routing.paths[0].rivals[0].destination = .worker(9) },
+      { $0.routing.paths[0].owner.destination = .worker(9) },
+      { $0.routing.peers[0].paths = [ClaimedPath(path: WorkerCoreTests.path, via: 9, isProven: false)] },
+    ]
+    for name in names {
+      var state = full()
+      state.feeds[1].relays = 0
+      #expect(throws: Never.self) { try state.check(workers: 9) }
+      name(&state)
+      #expect(throws: StateError.invalid(field: "worker 9 of 9", offset: 0)) { try state.check(workers: 9) }
+    }
+  }
+
+  @Test(arguments: [-1, .min, .min + 5, .max, 1 << 62 + 1] as [Int64])
+  func `a packet's number that no track comes to is refused`(number: Int64) {
+    var state = full()
+    state.feeds[0].packets[0].info.extendedSequence = number
+    #expect(throws: StateError.self) { try WorkerState(decoding: state.encode()) }
+  }
+
+  private static let senseless: [(Int64, Int64)] = [
+    (-1, 5), (5, -1), (5, 4), (5, .min), (0, .max), (.max, .max), (.min + 1, 5),
+  ]
+
+  @Test(arguments: senseless)
+  func `a picture that ends before it begins is refused`(keyFrame: Int64, newest: Int64) throws {
+    func bytes(_ keyFrame: Int64, _ newest: Int64) -> [UInt8] {
+      var writer = StateWriter()
+      writer.write(keyFrame)
+      writer.write(Self.base)
+      writer.write(newest)
+      writer.write(UInt8(0))
+      writer.write(false)
+      writer.write(UInt8(0))
+      return writer.bytes
+    }
+    for (first, last) in [(.min, .min), (.min, 5), (5, 5), (5, 1 << 62)] as [(Int64, Int64)] {
+      var reader = StateReader(bytes(first, last))
+      #expect(throws: Never.self) { _ = try PictureStart(from: &reader) }
+    }
+    var reader = StateReader(bytes(keyFrame, newest))
+    #expect(throws: StateError.self) { _ = try PictureStart(from: &reader) }
+  }
+
   @Test func `workers that are rebuilt serve the same peers and tracks, near and far`() throws {
     let workers = try Workers(2)
     let near = workers.add(home: 0, receive: [.video])
@@ -137,27 +218,31 @@ struct WorkerStateTests {
     #expect(workers.bridge.exchange.fragmentCount == 0)
   }
 
+  /// What a worker that goes on from the state has.
+  private func taken(_ state: [UInt8], peers: Int) throws -> WorkerReport {
+    let dtls = try MediaEngineTests.context()
+    let bridge = Bridge(workers: 1, wake: { _ in }, eventsReady: {})
+    let core = try WorkerCore.decode(
+      state, index: 0, bridge: bridge, limits: WorkerCore.Limits(peers: peers),
+      context: PeerContext(
+        epoch: Epoch(ntpAtZero: NTPTime(unixNanoseconds: 0)), dtls: dtls, random: .seeded(state: 5),
+        outbox: Outbox(datagrams: 64) { $0.removeAll() }), now: Instant(nanoseconds: 2_000_000_000))
+    let report = core.report()
+    #expect(bridge.exchange.fragmentCount == report.peers)
+    return report
+  }
+
   @Test func `another worker takes the state over, or refuses more peers than it has room for`() throws {
     let workers = try Workers(1)
     let a = workers.add(receive: [.video])
     let b = workers.add(send: [.video])
     workers.run(.assign(b, slot: 0, TrackKey(peer: a, index: 0)))
-    let encoded = workers.cores[0].encode()
-    let state = try #require(encoded)
-    func taken(_ peers: Int) throws -> WorkerReport {
-      let dtls = try MediaEngineTests.context()
-      let bridge = Bridge(workers: 1, wake: { _ in }, eventsReady: {})
-      let core = try WorkerCore.decode(
-        state, index: 0, bridge: bridge, limits: WorkerCore.Limits(peers: peers),
-        context: PeerContext(
-          epoch: Epoch(ntpAtZero: NTPTime(unixNanoseconds: 0)), dtls: dtls, random: .seeded(state: 5),
-          outbox: Outbox(datagrams: 64) { $0.removeAll() }), now: workers.now)
-      #expect(bridge.exchange.fragmentCount == 2)
-      return core.report()
-    }
-    let report = try taken(2)
+    let state = workers.cores[0].encode()
+    let report = try taken(state, peers: 2)
     #expect(report.peers == 2 && report.tracks == 1 && report.consumers == 1 && report.timers == 2)
-    #expect(throws: StateError.invalid(field: "2 peers, over 1", offset: 0)) { try taken(1) }
+    #expect(throws: StateError.invalid(field: "2 peers, over 1", offset: 0)) {
+      try taken(state, peers: 1)
+    }
   }
 
   @Test(arguments: [1, 3])

@@ -359,4 +359,20 @@ struct CodecMappingTests {
     let block = receiver.reportBlock(now: milliseconds(6))
     #expect(block != nil)
   }
+
+  @Test func `a late packet behind a goodbye asks for nothing that has come`() throws {
+    var receiver = TrackReceiver(section(.video))
+    for number in [1, 2] + Array(4...20) as [UInt16] {
+      _ = receiver.take(RTPPacket(sequence: number, payload: vp8(key: number == 1)).bytes)
+    }
+    receiver.goodbye()
+    _ = receiver.take(RTPPacket(sequence: 3, payload: vp8()).bytes)
+    _ = receiver.take(RTPPacket(sequence: 21, payload: vp8()).bytes)
+    var asked: [UInt16] = []
+    receiver.missing(now: milliseconds(500), roundTrip: .milliseconds(20)) { asked.append($0) }
+    #expect(asked == [])
+    _ = receiver.take(RTPPacket(sequence: 23, payload: vp8()).bytes)
+    receiver.missing(now: milliseconds(500), roundTrip: .milliseconds(20)) { asked.append($0) }
+    #expect(asked == [22])
+  }
 }

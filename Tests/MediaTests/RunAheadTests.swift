@@ -115,6 +115,57 @@ struct RunAheadTests {
     #expect(try some(slot.forward(overtaken)).sequence == joined.sequence + 1)
   }
 
+  /// The second leap comes round to a little behind where the first began.
+  @Test(arguments: [
+    (MediaKind.video, true), (.video, false), (.audio, false),
+  ])
+  func `a timestamp that leaps by more than an hour does not leave as it is`(
+    kind: MediaKind, isKey: Bool
+  ) throws {
+    let slot = Slot(kind)
+    let hostile = Source(kind, peer: 1)
+    slot.feed(hostile)
+    let rate: UInt32 = kind == .video ? 90_000 : 48_000
+    var last = try some(slot.forward(try some(hostile.next(at: 0, key: true)))).timestamp
+    let leaps: [UInt32] = [1 << 30, 1 << 31 + rate, 0, 3 << 30, 3_600 * rate + 40 * rate / 1_000]
+    for (index, leap) in leaps.enumerated() {
+      let packet = try some(
+        hostile.next(at: (index + 1) * 33, key: isKey) { $0.timestamp = $0.timestamp &+ leap })
+      guard let sent = slot.forward(packet) else {
+        #expect(kind == .video && !isKey, "a picture goes on with a key frame alone")
+        continue
+      }
+      let step = Int32(bitPattern: sent.timestamp &- last)
+      #expect(step >= 0 && UInt32(step) < rate, "\(leap)")
+      last = sent.timestamp
+    }
+    let honest = Source(kind, peer: 2, base: 77)
+    slot.feed(honest)
+    let sent = try some(slot.forward(try some(honest.next(at: 700, key: true))))
+    let step = Int32(bitPattern: sent.timestamp &- last)
+    #expect(step > 0 && UInt32(step) < rate)
+  }
+
+  @Test func `a source that was silent for less than an hour goes on by its own clock`() throws {
+    let slot = Slot(.audio)
+    let source = Source(.audio, peer: 1)
+    slot.feed(source)
+    let first = try some(slot.forward(try some(source.next(at: 0))))
+    let sent = try some(slot.forward(try some(source.next(at: 3_599_000))))
+    #expect(sent.timestamp == first.timestamp &+ 3_599 * 48_000)
+    #expect(slot.counters.anchors == 1)
+  }
+
+  @Test func `a slot that nothing feeds sends nothing`() throws {
+    let slot = Slot(.audio)
+    let source = Source(.audio, peer: 1)
+    #expect(slot.forward(try some(source.next(at: 0))) == nil)
+    slot.feed(source)
+    #expect(slot.forward(try some(source.next(at: 20))) != nil)
+    slot.feed(nil)
+    #expect(slot.forward(try some(source.next(at: 40))) == nil)
+  }
+
   @Test func `timestamps that alternate do not hold back the next source`() throws {
     let slot = Slot(.video)
     let hostile = Source(.video, peer: 1)

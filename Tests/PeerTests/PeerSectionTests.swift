@@ -30,6 +30,14 @@ struct PeerSectionTests {
     #expect(far.receives(5) == 0 && far.receives(6) == 1)
   }
 
+  @Test func `of several sections that a packet names the first takes its stream`() throws {
+    let far = try Far(AgreedMedia(receive: [Far.section(0), Far.section(1, .audio)]))
+    let names: [(UInt8, String)] = [(1, "0")] + Array(repeating: (1, "1"), count: 200)
+    #expect(far.send(ssrc: 5, payloadType: 96, extensions: names)?.format == .vp8)
+    #expect(far.send(ssrc: 6, payloadType: 111, extensions: names) == nil)
+    #expect(far.receives(5) == 0 && far.receives(6) == nil)
+  }
+
   @Test func `of a simulcast only the agreed encoding is taken, and what repairs it`() throws {
     let far = try Far(AgreedMedia(receive: [Far.section(0, rid: "f")]))
     #expect(far.send(ssrc: 1, payloadType: 96, extensions: [(1, "0"), (2, "q")]) == nil)

@@ -92,6 +92,24 @@ struct TransportTests {
         == 1)
   }
 
+  @Test func `what isn't authentic doesn't count as received`() throws {
+    let pair = try Pair()
+    pair.run(milliseconds: 1_000)
+    var admitted = SealGuard()
+    let packet = try #require(sealed(pair.far, index: 100, &admitted))
+    let before = pair.server.context.counters.packetsReceived
+    let bytes = pair.server.context.counters.bytesReceived
+    var forged = packet
+    forged[forged.count - 1] ^= 1
+    _ = pair.server.receive(forged, paths.server, at: pair.now)
+    _ = pair.server.receive([0x80, 201] + [UInt8](repeating: 0, count: 40), paths.server, at: pair.now)
+    #expect(pair.server.context.counters.packetsReceived == before)
+    #expect(pair.server.context.counters.bytesReceived == bytes)
+    _ = pair.server.receive(packet, paths.server, at: pair.now)
+    #expect(pair.server.context.counters.packetsReceived == before + 1)
+    #expect(pair.server.context.counters.bytesReceived == bytes + UInt64(packet.count))
+  }
+
   @Test func `media from an address that nothing is known of is not even opened`() throws {
     let pair = try Pair()
     pair.run(milliseconds: 1_000)

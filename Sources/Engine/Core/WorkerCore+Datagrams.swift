@@ -33,7 +33,7 @@ extension WorkerCore {
       routing.counters.takenOver &+= 1
       return receive(datagram, place: place, path: path, arrival: arrival, now: now)
     }
-    switch routing.route(handedOver: datagram, path: path, arrival: arrival, from: worker) {
+    switch routing.route(handedOver: datagram, path: path, arrival: arrival, now: now, from: worker) {
     case .peer(let place): receive(datagram, place: place, path: path, arrival: arrival, now: now)
     case .check(let place):
       receiveCheck(datagram, place: place, path: path, arrival: arrival, via: worker, now: now)

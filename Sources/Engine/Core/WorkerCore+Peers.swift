@@ -36,7 +36,8 @@ extension WorkerCore {
       remove(place, reason: reason)
       return true
     }
-    if effects.pathsChanged { reconcilePaths(place) }
+    // A handshake proves its path as well.
+    if effects.pathsChanged || effects.connected != nil { reconcilePaths(place) }
     if media.qualityMeasured { samples.set(key, peers.pointer(place).pointee.quality) }
     return false
   }

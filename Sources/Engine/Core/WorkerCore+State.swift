@@ -4,17 +4,21 @@ internal import Transport
 
 extension WorkerCore {
   /// The worker as bytes, from which another one goes on where this one stood. What is on its way between workers isn't
-  /// part of it: they are quiet when it is taken.
-  /// - Returns: nil while a peer is in the middle of a handshake, which lives inside OpenSSL.
-  public func encode() -> [UInt8]? {
+  /// part of it: they are quiet when it is taken. Nor are peers in the middle of a handshake, which lives inside OpenSSL:
+  /// one that lets its handshake wait keeps no other from going on.
+  public func encode() -> [UInt8] { state.encode() }
+
+  private var state: WorkerState {
     var state = WorkerState()
+    var kept: Set<PeerKey> = []
     for place in peers.occupied {
-      guard let key = peers.key(place), let bytes = peers.pointer(place).pointee.encode() else { return nil }
+      guard let key = peers.key(place), let bytes = peers.pointer(place).pointee.encode() else { continue }
       state.peers.append(WorkerState.PeerState(key: key, bytes: bytes))
+      kept.insert(key)
     }
-    state.routing = routing.state
-    state.feeds = feeds.state { peers.key($0) }
-    return state.encode()
+    state.routing = routing.state(of: kept)
+    state.feeds = feeds.state { place in peers.key(place).flatMap { kept.contains($0) ? $0 : nil } }
+    return state
   }
 
   /// A worker that goes on where the one that wrote `state` stood.
@@ -26,6 +30,7 @@ extension WorkerCore {
     guard state.peers.count <= limits.peers else {
       throw .invalid(field: "\(state.peers.count) peers, over \(limits.peers)", offset: 0)
     }
+    try state.check(workers: bridge.exchange.count)
     var core = WorkerCore(index: index, bridge: bridge, limits: limits, context: context)
     try core.restore(state, now: now)
     return core
@@ -51,8 +56,9 @@ extension WorkerCore {
   /// lives outside of them. Counters go on.
   /// - Returns: false, with nothing changed, while a peer is in the middle of a handshake.
   public mutating func rebuild(now: Instant) -> Bool {
-    guard let bytes = encode() else { return false }
-    guard let state = try? WorkerState(decoding: bytes) else {
+    let taken = state
+    guard taken.peers.count == peers.occupied.count else { return false }
+    guard let state = try? WorkerState(decoding: taken.encode()) else {
       preconditionFailure("state of worker \(index) does not read back")
     }
     feeds.sinks.endAll()

@@ -106,7 +106,11 @@ extension WorkerCore {
         end(linked)
       }
     }
-    for slot in 0..<slots where peer.pointee.kind(ofSlot: slot) == nil { unsubscribe(place, slot: slot) }
+    // A slot that began as another stream has no source, either.
+    for slot in 0..<slots
+    where peer.pointee.kind(ofSlot: slot) == nil || peer.pointee.source(ofSlot: slot) == nil {
+      unsubscribe(place, slot: slot)
+    }
   }
 
   /// A track of ours is muted: who comes while it is, or after it, isn't shown what it showed before.

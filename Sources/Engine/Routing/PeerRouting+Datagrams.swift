@@ -52,19 +52,26 @@ extension PeerRouting {
     else { return unknownFragment() }
     let key = fragments[ufrag]
     if let key, let place = places[key] { return .check(place: place) }
+    if let key, let record = homes[key] { return .worker(record.worker) }
     // Known to be another's: without asking again.
     if case .worker(let worker) = claims.find(path) { return .worker(worker) }
-    if home == index {
-      guard let key, let record = homes[key] else { return unknownFragment() }
-      return .worker(record.worker)
-    }
+    guard home != index else { return unknownFragment() }
+    return ask(home, datagram, ufrag, path: path, arrival: arrival, now: now, from: index)
+  }
+
+  /// Passes a check on to the home that its fragment names, if there is such a peer and its path may ask again.
+  /// - Parameter from: the worker whose socket got it.
+  private mutating func ask(
+    _ home: Int, _ datagram: UnsafeRawBufferPointer, _ ufrag: UfragKey, path: NetworkPath, arrival: Instant,
+    now: Instant, from: Int
+  ) -> Route {
     guard exchange.isKnown(ufrag) else { return unknownFragment() }
     switch pending.begin(path, ufrag, now: now, limit: pendingLimit) {
     case .asks:
       counters.checksAsked &+= 1
       post(
         .check(
-          FirstCheck(ufrag: ufrag, datagram: Array(datagram), path: path, arrival: arrival, from: index)),
+          FirstCheck(ufrag: ufrag, datagram: Array(datagram), path: path, arrival: arrival, from: from)),
         to: home)
     case .repeated: counters.checksRepeated &+= 1
     case .fragmentFull: counters.checksOfOnePeer &+= 1
@@ -91,14 +98,19 @@ extension PeerRouting {
   /// A datagram that another worker's socket got, on a path that it believes to be ours. What leads away from here again is
   /// dropped, so that no datagram goes round in a circle; checks aside, which go by their home.
   mutating func route(
-    handedOver datagram: UnsafeMutableRawBufferPointer, path: NetworkPath, arrival: Instant, from worker: Int
+    handedOver datagram: UnsafeMutableRawBufferPointer, path: NetworkPath, arrival: Instant, now: Instant,
+    from worker: Int
   ) -> Route {
     counters.takenOver &+= 1
     let bytes = UnsafeRawBufferPointer(datagram)
     if let first = bytes.first, first <= 3, let range = STUNPeek.localUfrag(in: bytes) {
-      guard let ufrag = UfragKey(UnsafeRawBufferPointer(rebasing: bytes[range])), let key = fragments[ufrag]
-      else {
-        return unknownFragment()
+      let fragment = UnsafeRawBufferPointer(rebasing: bytes[range])
+      guard let ufrag = UfragKey(fragment) else { return unknownFragment() }
+      guard let key = fragments[ufrag] else {
+        // The path is a peer's of this worker, and the check names one that is elsewhere: its home knows where.
+        guard let home = ICECredentials.homeWorker(ofUfrag: fragment), home < exchange.count, home != index
+        else { return unknownFragment() }
+        return ask(home, bytes, ufrag, path: path, arrival: arrival, now: now, from: worker)
       }
       if let place = places[key] { return .check(place: place) }
       // Handed over before the other worker heard that the peer was adopted.

@@ -25,7 +25,20 @@ extension PeerRouting {
     guard enter(path, .peer(place: place), isProven: isProven) else { return }
     if let former { claims.leave(path, .worker(former)) }
     entries[place]!.paths.append(ClaimedPath(path: path, via: via, isProven: isProven))
-    if via != index { post(.pathOwned(path, by: index, isProven: isProven, former: former), to: via) }
+    guard via != index else { return }
+    post(.pathOwned(path, by: index, isProven: isProvenHere(path) ?? isProven, former: former), to: via)
+  }
+
+  /// Whether the peer of this worker that has the path has proven it; nil where no peer of this worker has it.
+  ///
+  /// Another worker keeps one claim for all peers of this one. What a peer without proof claims beside one that has
+  /// proven the path must not take that proof away there.
+  private func isProvenHere(_ path: NetworkPath) -> Bool? {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.proofOverwritten) { return nil }
+    #endif
+    guard let claim = claims.claim(path), case .peer = claim.destination else { return nil }
+    return claim.isProven
   }
 
   @discardableResult
@@ -44,9 +57,9 @@ extension PeerRouting {
     entries[place]!.paths.removeAll { $0.path == path }
     claims.leave(path, .peer(place: place))
     guard entry.via != index else { return }
-    if let next = claims.claim(path), case .peer = next.destination {
+    if let claim = claims.claim(path), case .peer = claim.destination {
       // It is another peer's of this worker.
-      post(.pathOwned(path, by: index, isProven: next.isProven, former: nil), to: entry.via)
+      post(.pathOwned(path, by: index, isProven: claim.isProven, former: nil), to: entry.via)
     } else if !isMoving {
       post(.pathReleased(path, by: index), to: entry.via)
     }

@@ -121,7 +121,10 @@ struct PeerRouting: ~Copyable {
   /// A peer has come for which there is no place: its home, and who hands datagrams over, hear of it.
   mutating func refuse(_ peer: AdoptedPeer) {
     post(.released(peer.key), to: peer.key.home)
-    for entry in peer.paths { post(.pathReleased(entry.path, by: peer.key.home), to: entry.via) }
+    // A path that the home claims for another peer as well stays the home's.
+    for entry in peer.paths where !entry.isShared {
+      post(.pathReleased(entry.path, by: peer.key.home), to: entry.via)
+    }
   }
 
   func isAdopted(_ place: Int) -> Bool { entries[place]?.isAdopted ?? false }

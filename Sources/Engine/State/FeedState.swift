@@ -29,6 +29,9 @@ struct FeedState: Sendable {
     self.kind = kind
   }
 
+  /// All that are named.
+  var workers: [Int] { (relayedFrom.map { [Int($0)] } ?? []) + Array(SetBits(relays)) }
+
   func encode(into writer: inout StateWriter) {
     writer.write(key.peer.rawValue)
     writer.write(key.index)
@@ -85,17 +88,21 @@ struct FeedState: Sendable {
       let info = try reader.array(limit: PacketInfo.wireSize)
       let bytes = try reader.array(limit: 2_048)
       let read = info.withUnsafeBytes { try? PacketInfo(decoding: $0, packetSize: bytes.count) }
-      guard let read else { throw .invalid(field: "packet info", offset: offset) }
+      guard let read, PictureStart.numbers.contains(read.extendedSequence) else {
+        throw .invalid(field: "packet info", offset: offset)
+      }
       packets.append(Packet(info: read, bytes: bytes))
     }
   }
 }
 
 extension TrackFeeds {
-  /// - Parameter key: of the peer at a place.
+  /// - Parameter key: of the peer at a place; nil where it is left behind.
   func state(_ key: (Int) -> PeerKey?) -> [FeedState] {
-    table.all.map { feed in
+    table.all.compactMap { feed in
       let entry = table.pointer(feed)
+      // Its peer is left behind.
+      if let publisher = entry.pointee.publisher, key(publisher) == nil { return nil }
       var state = FeedState(key: entry.pointee.key, kind: entry.pointee.kind)
       if case .relay(let worker) = entry.pointee.source {
         state.relayedFrom = UInt8(truncatingIfNeeded: worker)

@@ -37,6 +37,15 @@ struct RoutingState: Sendable {
 
   init() {}
 
+  /// All that are named.
+  var workers: [Int] {
+    let claims = paths.flatMap { [$0.owner] + $0.rivals }
+    return homes.map { Int($0.worker) } + peers.flatMap { $0.paths.map(\.via) }
+      + claims.compactMap {
+        if case .worker(let worker) = $0.destination { Int(worker) } else { nil }
+      }
+  }
+
   func encode(into writer: inout StateWriter) {
     writer.write(UInt32(homes.count))
     for home in homes {
@@ -129,27 +138,36 @@ struct RoutingState: Sendable {
 }
 
 extension PeerRouting {
-  var state: RoutingState {
+  /// - Parameter kept: the peers that are here and go along; the others are left behind with all that is said of them.
+  func state(of kept: Set<PeerKey>) -> RoutingState {
     var state = RoutingState()
     for key in homes.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
-      guard let home = homes[key] else { continue }
+      guard let home = homes[key], home.worker != index || kept.contains(key) else { continue }
       state.homes.append(.init(key: key, worker: UInt8(truncatingIfNeeded: home.worker), ufrags: home.ufrags))
     }
-    for case let entry? in entries {
+    for case let entry? in entries where kept.contains(entry.key) {
       state.peers.append(
         .init(key: entry.key, ufrags: entry.ufrags, isAdopted: entry.isAdopted, paths: entry.paths))
     }
     for entry in claims.all {
-      guard let owner = claim(entry.owner) else { continue }
-      state.paths.append(.init(path: entry.path, owner: owner, rivals: entry.rivals.compactMap { claim($0) }))
+      var all = ([entry.owner] + entry.rivals).compactMap { claim($0, of: kept) }
+      // Where its owner is left behind, who has proven it comes next, else who claimed it last.
+      let isLeft = claim(entry.owner, of: kept) == nil
+      let owner = isLeft ? all.lastIndex(where: \.isProven) ?? all.count - 1 : 0
+      guard all.indices.contains(owner) else { continue }
+      let first = all.remove(at: owner)
+      state.paths.append(.init(path: entry.path, owner: first, rivals: all))
     }
     return state
   }
 
-  private func claim(_ claim: PathClaims.Claim) -> RoutingState.Claim? {
+  private func claim(_ claim: PathClaims.Claim, of kept: Set<PeerKey>) -> RoutingState.Claim? {
     switch claim.destination {
     case .peer(let place):
-      entries[place].map { RoutingState.Claim(destination: .peer($0.key), isProven: claim.isProven) }
+      entries[place].flatMap {
+        kept.contains($0.key)
+          ? RoutingState.Claim(destination: .peer($0.key), isProven: claim.isProven) : nil
+      }
     case .worker(let worker):
       RoutingState.Claim(
         destination: .worker(UInt8(truncatingIfNeeded: worker)), isProven: claim.isProven)

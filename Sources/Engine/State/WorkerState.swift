@@ -54,6 +54,25 @@ struct WorkerState: Sendable {
     return writer.bytes
   }
 
+  /// What can only be known by the worker that is to go on from it: every worker that is named is one of so many, and
+  /// nothing comes twice that is one thing.
+  func check(workers count: Int) throws(StateError) {
+    func once<Key: Hashable>(_ keys: [Key], _ field: String) throws(StateError) {
+      guard Set(keys).count == keys.count else {
+        throw .invalid(field: "\(field) that comes twice", offset: 0)
+      }
+    }
+    try once(peers.map(\.key), "peer")
+    try once(routing.homes.map(\.key), "home record")
+    try once(routing.peers.map(\.key), "routed peer")
+    try once(routing.paths.map(\.path), "path")
+    try once(feeds.map(\.key), "track")
+    try once(feeds.flatMap { $0.slots.map { [$0.peer.rawValue, UInt64($0.slot)] } }, "slot")
+    let named = routing.workers + feeds.flatMap(\.workers)
+    guard let highest = named.max(), highest >= count else { return }
+    throw .invalid(field: "worker \(highest) of \(count)", offset: 0)
+  }
+
   /// - Throws: for bytes that no build up to this one made.
   init(decoding bytes: [UInt8]) throws(StateError) {
     var reader = StateReader(bytes)

@@ -53,8 +53,8 @@ struct LayerHistories: ~Copyable {
   func forEach(_ body: (UnsafeRawBufferPointer, PacketInfo) -> Void) {
     for layer in 0..<Self.limit where newest[layer] != .min {
       // As many as a history has at most.
-      for sequence in newest[layer] - 1_023...newest[layer] {
-        if let kept = find(sequence, layer: UInt8(layer)) { body(kept.packet, kept.info) }
+      for back in (0..<1_024 as Range<Int64>).reversed() {
+        if let kept = find(newest[layer] &- back, layer: UInt8(layer)) { body(kept.packet, kept.info) }
       }
     }
   }

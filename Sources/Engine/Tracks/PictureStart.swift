@@ -8,6 +8,8 @@ struct PictureStart: BitwiseCopyable {
   /// again after it.
   static let replayTime = KeyFrameRequester.interval
   static let replayPackets: Int64 = 512
+  /// What a track's packets can be numbered by, far from where a difference would wrap.
+  static let numbers: ClosedRange<Int64> = 0...1 << 62
 
   /// The last key frame's first packet, `.min` where none may be shown, and the highest number that came.
   private var keyFrame: Int64 = .min
@@ -66,9 +68,14 @@ extension PictureStart {
   }
 
   init(from reader: inout StateReader) throws(StateError) {
+    let offset = reader.offset
     keyFrame = try reader.integer()
     keyFrameAt = try reader.instant()
     newest = try reader.integer()
+    for number in [keyFrame, newest] where number != .min && !Self.numbers.contains(number) {
+      throw .invalid(field: "a picture's numbers", offset: offset)
+    }
+    guard keyFrame <= newest else { throw .invalid(field: "a picture's numbers", offset: offset) }
     incarnation = try reader.integer()
     let isMuted = try reader.bool()
     let muted: UInt8 = try reader.integer()

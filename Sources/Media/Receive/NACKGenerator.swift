@@ -29,10 +29,11 @@ public struct NACKGenerator: Sendable {
   public init() {}
 
   /// A packet came, by whatever way.
+  /// - Parameter mayBegin: false for a late packet: behind it all that has come would seem to be missing.
   /// - Returns: true when so much is missing that a key frame should be asked for instead.
-  public mutating func received(_ sequence: Int64, now: Instant) -> Bool {
+  public mutating func received(_ sequence: Int64, mayBegin: Bool = true, now: Instant) -> Bool {
     guard highest != .min else {
-      highest = sequence
+      if mayBegin { highest = sequence }
       return false
     }
     guard sequence > highest else {

@@ -221,7 +221,8 @@ public struct TrackReceiver: Sendable {
   @inline(__always)
   private mutating func noteMissing(before sequence: Int64, isRTX: Bool, _ arrival: Instant) {
     // What was missing before a gap that is too long is asked for all the same.
-    if nack.received(sequence, now: arrival) { requestKeyFrame() }
+    let isLate = isRTX || sequence < statistics.highestSequence
+    if nack.received(sequence, mayBegin: !isLate, now: arrival) { requestKeyFrame() }
     if hasMoved && !isRTX {
       hasMoved = false
       if nack.count > Self.missingAfterMove { skip() }

@@ -53,15 +53,29 @@ extension Forwarder {
     #else
       let runAhead = Self.runAhead
     #endif
-    if anchors[0].outgoing &+ (info.extendedSequence &- anchors[0].source) &- position.highest > runAhead {
+    let ahead = anchors[0].outgoing &+ (info.extendedSequence &- anchors[0].source) &- position.highest
+    if ahead > runAhead || ahead > 0 && leaps(info) {
       return mayBegin(info) ? Selection(format: format, payloadType: payloadType, join: .again) : nil
     }
     return Selection(format: format, payloadType: payloadType, join: .none)
   }
 
+  /// Whether the packet's timestamp would leave the stream's latest by more than an hour, either way. Two such leaps
+  /// forward come round to behind where they began, and the next source would go on behind what was played.
+  @inline(__always)
+  private func leaps(_ info: PacketInfo) -> Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.leapLeaves) { return false }
+    #endif
+    let step = Int32(bitPattern: info.timestamp &+ anchors[0].timestamp &- position.timestamp)
+    return step.magnitude > 3_600 &* info.format.codec.clockRate
+  }
+
   /// Whether the stream can begin, or go on from another source, at this packet.
   @inline(never)
   private mutating func mayBegin(_ info: PacketInfo) -> Bool {
+    // Nothing feeds it.
+    guard state != .idle else { return false }
     guard kind == .video && !info.flags.contains(.keyFrame) else { return true }
     state = .waitingForKeyFrame
     counters.waiting &+= 1

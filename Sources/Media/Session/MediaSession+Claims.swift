@@ -21,7 +21,7 @@ extension MediaSession {
     _ changes: inout [StreamChange]
   ) -> Claim {
     guard !isOurs(header.ssrc) else { return .refused(.streamOfOurs) }
-    guard let index = found.section,
+    guard let mid = found.mid, let index = section(named: mid, in: packet),
       let format = receiving.pointer(index).pointee.receiver.format(of: header.payloadType)
     else { return .refused(.streamUnmapped) }
     let section = receiving.pointer(index)
@@ -54,6 +54,12 @@ extension MediaSession {
     return .granted(stream)
   }
 
+  /// The section that a packet names.
+  private func section(named mid: HeaderExtensionReader.Element, in packet: UnsafeRawBufferPointer) -> Int? {
+    for named in mids where named.mid.matches(packet, mid) { return named.section }
+    return nil
+  }
+
   private mutating func forget(_ ssrc: UInt32?, _ changes: inout [StreamChange]) {
     guard let ssrc else { return }
     streams.remove(ssrc)
@@ -82,11 +88,5 @@ extension MediaSession {
 
   /// Whether we send to this peer under the SSRC: what came by it could not be distinguished from what is said of ours
   /// (RFC 3550 §8.2).
-  private func isOurs(_ ssrc: UInt32) -> Bool {
-    for index in 0..<slots.count where slots.pointer(index).pointee.isAgreed {
-      let slot = slots.pointer(index)
-      if slot.pointee.section.ssrc == ssrc || slot.pointee.section.rtxSSRC == ssrc { return true }
-    }
-    return false
-  }
+  private func isOurs(_ ssrc: UInt32) -> Bool { ours.contains(ssrc) }
 }

@@ -76,7 +76,8 @@ extension MediaSession {
 
   struct FoundExtensions {
     var audioLevel: AudioLevel?
-    var section: Int?
+    /// The section that the stream is in.
+    var mid: HeaderExtensionReader.Element?
     /// Which encoding the stream is, or repairs.
     var rid: HeaderExtensionReader.Element?
     var repairedRid: HeaderExtensionReader.Element?
@@ -85,26 +86,30 @@ extension MediaSession {
     var overruns = false
   }
 
-  /// Notes the transport sequence number; finds the audio level and the section that the packet names.
+  /// Notes the transport sequence number; finds the audio level and what a new stream is claimed by.
+  ///
+  /// A sender may fill a packet with elements. Of those that cost more than to be remembered the first counts.
   @inline(__always)
   private mutating func readExtensions(
     _ packet: UnsafeRawBufferPointer, _ header: RTPHeader, arrival: Instant
   ) -> FoundExtensions {
     var found = FoundExtensions()
+    var isNumbered = false
     var reader = HeaderExtensionReader(packet, header)
     while let element = reader.next() {
       if element.id == incoming[.transportSequence] {
-        if let sequence = TransportSequence.read(packet, element) {
+        if !isNumbered, let sequence = TransportSequence.read(packet, element) {
+          isNumbered = true
           arrivals.received(sequence: sequence, at: arrival)
           scheduleFeedback(arrivals.deadline)
         }
       } else if element.id == incoming[.audioLevel] {
         found.audioLevel = AudioLevel(packet, element)
       } else if element.id == incoming[.mid] {
-        for index in 0..<receiving.count
-        where receiving.pointer(index).pointee.midBytes?.matches(packet, element) == true {
-          found.section = index
-        }
+        #if PLANTED_DEFECTS
+          if PlantedDefect.isOn(.lastName) { found.mid = element }
+        #endif
+        if found.mid == nil { found.mid = element }
       } else if element.id == incoming[.rid] {
         found.rid = element
       } else if element.id == incoming[.repairedRid] {

@@ -22,6 +22,10 @@ public struct MediaSession: ~Copyable {
   var receiving = OwnedArray<ReceivingSection>()
   @usableFromInline var slots = OwnedArray<SendingSlot>()
   var streams = StreamMap()
+  /// The names of the sections that are there, apart from them: a stream that isn't known is compared with all.
+  var mids: [NamedSection] = []
+  /// SSRCs that we send under.
+  var ours: Set<UInt32> = []
   var clocks = PublisherClocks()
   /// Ids of all extensions that come in, whatever the section: in one bundle an id means one thing.
   var incoming = HeaderExtensionMap()
@@ -82,9 +86,16 @@ public struct MediaSession: ~Copyable {
       receiving.pointer(Int(section.index)).pointee.describe(
         section, clock: clocks.place(of: section.cname, old: oldClocks))
     }
+    mids = new.receive.compactMap { section in
+      guard section.index < receiving.count, let mid = MIDBytes(section.mid) else { return nil }
+      return NamedSection(mid: mid, section: Int(section.index))
+    }
     for slot in 0..<slots.count { slots.pointer(slot).pointee.isAgreed = false }
+    ours = []
     for section in new.send where section.index < slots.count {
       slots.pointer(Int(section.index)).pointee.isAgreed = true
+      ours.insert(section.ssrc)
+      if let rtxSSRC = section.rtxSSRC { ours.insert(rtxSSRC) }
     }
     carriesExtensions =
       incoming[.dependencyDescriptor] | incoming[.colorSpace] | incoming[.playoutDelay] != 0
@@ -113,6 +124,12 @@ public struct MediaSession: ~Copyable {
     guard index >= 0, index < slots.count, slots.pointer(index).pointee.isAgreed else { return nil }
     return slots.pointer(index).pointee.section.kind
   }
+}
+
+/// What a packet of a section calls it.
+struct NamedSection {
+  let mid: MIDBytes
+  let section: Int
 }
 
 /// When a session has something to say.

@@ -5,8 +5,6 @@ internal import Wire
 ///
 /// A section keeps its place. One that is gone has no description.
 struct ReceivingSection: ~Copyable {
-  // What a packet that names its section is compared with comes first and close together.
-  private(set) var midBytes: MIDBytes?
   /// The encoding that the section takes; nil where it has only one.
   private(set) var ridBytes: MIDBytes?
   /// As agreed on last; nil while the section is gone.
@@ -32,7 +30,6 @@ struct ReceivingSection: ~Copyable {
   mutating func describe(_ agreed: ReceiveSection?, clock: Int) {
     section = agreed
     self.clock = clock
-    midBytes = agreed.flatMap { MIDBytes($0.mid) }
     ridBytes = agreed?.rid.flatMap { MIDBytes($0) }
   }
 

@@ -126,9 +126,6 @@ extension RoomState {
     }
     try pay(for: agreement, OfferReview(), at: place)
     self[place].negotiator = negotiator
-    // An SSRC whose section was refused is not for another: its packets' indices would come twice under one key.
-    let slots = agreement.media.send
-    self[place].plan.tracks.removeAll { track in !slots.contains { $0.ssrc == track.ssrc } }
     adopt(agreement, key, at: place)
     conclude(agreement, OfferReview(), sdp: sdp, at: place)
   }
@@ -176,6 +173,10 @@ extension RoomState {
     _ agreement: Agreement, _ review: OfferReview, sdp: String, at place: TransportPlace
   ) {
     let published = publish(agreement, review, at: place)
+    // An SSRC whose section was refused, or sends no more, is not for another: its packets' indices would come twice
+    // under one key.
+    let streams = Set(agreement.media.send.map(\.ssrc))
+    self[place].plan.tracks.removeAll { !streams.contains($0.ssrc) }
     self[place].slots.apply(agreement.media.send, now: now)
     assign(place, announces: false)
     let answer = OfferAnswer(

@@ -182,6 +182,9 @@ public final class SimulatedServer {
     }
   }
 
+  /// Every worker as bytes.
+  public func states() -> [[UInt8]] { (0..<workers).map { cores[$0].encode() } }
+
   /// Counters and table sizes of every worker; lets them run.
   public func reports(now: Instant) -> [WorkerReport] {
     let collected = Collected()
