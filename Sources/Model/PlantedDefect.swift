@@ -16,6 +16,10 @@
     case logLevel = "log-level"
     /// A line separator in a value stays as it is.
     case logSeparator = "log-separator"
+    // MARK: - Polling
+
+    /// A descriptor that is taken out of the set stays in it.
+    case stillWatched = "still-watched"
     // MARK: - Wire
 
     /// The mask of a NACK is read one number too low.

@@ -50,7 +50,12 @@ package struct Poller: ~Copyable, @unchecked Sendable {
     _ = control(EPOLL_CTL_MOD, other, id, interest)
   }
 
-  package borrowing func remove(_ other: Int32) { _ = control(EPOLL_CTL_DEL, other, 0, []) }
+  package borrowing func remove(_ other: Int32) {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.stillWatched) { return }
+    #endif
+    _ = control(EPOLL_CTL_DEL, other, 0, [])
+  }
 
   private func control(_ operation: Int32, _ other: Int32, _ id: UInt64, _ interest: Interest) -> Bool {
     var event = epoll_event(events: interest.rawValue, data: epoll_data_t(u64: id))

@@ -13,8 +13,8 @@ mutants = importlib.util.module_from_spec(importlib.util.spec_from_loader("mutan
 LOADER.exec_module(mutants)
 
 # Those that the server consists of, and what comes with it.
-MODULES = ["Configuration", "Congestion", "Crypto", "Engine", "Gateway", "HTTPServer", "ICE", "Load", "Logging", "Media",
-           "Model", "Negotiation", "Peer", "Rooms", "Transport", "WebSocketClient", "Wire", "roost"]
+MODULES = ["AccessTokens", "Configuration", "Congestion", "Crypto", "Engine", "Gateway", "HTTPServer", "ICE", "Load", "Logging",
+           "Media", "Model", "Negotiation", "Peer", "Polling", "Rooms", "Transport", "WebSocketClient", "Wire", "roost"]
 
 
 class MutantsTest(unittest.TestCase):

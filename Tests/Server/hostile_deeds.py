@@ -1,10 +1,11 @@
 """What one participant with a valid token does to the others, each deed for as long as it may."""
 
 import asyncio
+import collections
 import contextlib
 import itertools
 import json
-import os
+import random
 import re
 import secrets
 import socket
@@ -13,27 +14,43 @@ import time
 
 import websockets
 from aioice import stun
-from aiortc import RTCBundlePolicy, RTCConfiguration, RTCPeerConnection, RTCSessionDescription, VideoStreamTrack
+from aiortc import RTCBundlePolicy, RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 
+from hostile_parts import Offer, Silent, datagram, expiry, udp_ports, vp8_of
 from roost import ask, hear, put_together, say, token
 
 ADMIN = {"roomAdmin": True, "roomJoin": False}
 ROOM = "load-1"
 """Where half of the bystanders are."""
-
-
-class Silent(VideoStreamTrack):
-    async def recv(self):
-        await asyncio.Event().wait()
+EVIDENCE = {
+    "rollover": (["packets", "packets that reach others"], []),
+    "stopped_sections": (["taken up", "stopped", "canSubscribe false", "canSubscribe true"], []),
+    "published_again": (["published", "stopped", "canPublish false", "declined not-allowed"], []),
+    "forged_checks": (["checks", "answered", "paths given up"], []),
+    "messages": (["closed 1009", "closed 4004", "heard pong", "heard error unknown-track"], []),
+    "offers": (["published"], []),
+    "screens": (["screens"], []),
+    "raced_removals": (["joined", "removed", "refused token-removed"], []),
+    "wrong_sources": (["published", "declined not-allowed", "refused bad-message"], ["bad-message"]),
+    "odd_tokens": (["joined", "renewed", "refused token-not-yet-valid"], []),
+    "toggled_mutes": (["mutes", "heard event track.muted", "heard event track.unmuted"], []),
+}
+"""For each deed what has been counted where it was really done, and for which reasons its offers are refused besides
+`rate-limited`."""
+DEEDS = list(EVIDENCE)
+REFUSALS = {"refused bad-message", "refused offer-refused", "refused offer-pending", "refused unsupported"}
+"""Reasons for which an offer of a deed isn't even looked at, unless it is made for that."""
 
 
 class Deeds:
-    """Each method runs until `self.over`; what it counts as done is returned."""
+    """Each method runs until `self.over` and counts in `counts` what the server has done about it."""
 
     def __init__(self, roost, seconds, victims):
         """`victims`: the process of the bystanders."""
         self.roost, self.victims = roost, victims
         self.end = time.monotonic() + seconds
+        self.counts = collections.Counter()
+        self.ids = itertools.count(1)
 
     @property
     def over(self):
@@ -53,182 +70,218 @@ class Deeds:
                     await sender.transport._send_rtp(header + payload)
                     count += 1
                     await asyncio.sleep(0.004)
-            return count
+            self.counts["packets"] = count
 
     async def stopped_sections(self):
-        """Stops every section and takes them up again, while its permissions come and go."""
-        count = 0
-        async with self.roost.joined("mallory", room=ROOM) as ws:
+        """Stops every section and takes them up again, while its permission to subscribe comes and goes."""
+        async def deed(ws):
             offer = Offer()
-            while not self.over:
+            for number in itertools.count():
                 for _ in range(3):
                     offer.add("video", "sendonly")
                     offer.add("audio", "recvonly")
-                count += await self.offered(ws, offer)
-                await self.permit(canSubscribe=count % 2 == 0)
-                offer.stop_all()
-                count += await self.offered(ws, offer)
-        return count
+                answer = await self.offered(ws, offer)
+                self.counts["taken up"] += bool(answer and answer["tracks"])
+                await self.permit(canSubscribe=number % 2 == 1)
+                await self.stopped(ws, offer)
+                if self.over:
+                    return
+
+        await self.in_sessions(deed)
 
     async def published_again(self):
-        """Publishes under the same mid in other sections, while it may and may not."""
-        count = 0
-        async with self.roost.joined("mallory", room=ROOM) as ws:
+        """Publishes under the mid that was withdrawn, in another section than before, while it may and may not."""
+        async def deed(ws):
             offer = Offer()
-            while not self.over:
-                await self.permit(canPublish=count % 2 == 0)
-                offer.stop_all()
-                offer.add("video", "sendonly", mid="camera")
-                count += await self.offered(ws, offer)
-        return count
+            for number in itertools.count():
+                mids = ["camera", None] if number % 2 else [None, "camera"]
+                for is_allowed in (True, False):
+                    await self.permit(canPublish=is_allowed)
+                    await self.stopped(ws, offer)
+                    for mid in mids if is_allowed else reversed(mids):
+                        offer.add("video", "sendonly", mid=mid)
+                    answer = await self.offered(ws, offer)
+                    if self.over or not answer:
+                        return
+                    if answer["tracks"] and not is_allowed:
+                        self.counts["wrong: published while forbidden"] += 1
+                    self.counts["published"] += bool(answer["tracks"])
+
+        await self.in_sessions(deed)
 
     async def forged_checks(self):
         """Sends checks under its own password from the addresses of all bystanders."""
-        count = 0
+        async def deed(ws):
+            offer = Offer()
+            offer.add("audio", "sendonly")
+            answer = (await self.offered(ws, offer))["sdp"]
+            self.counts["answered"] += 1
+            remote = re.search(r"^a=ice-ufrag:(\S+)", answer, re.MULTILINE)[1]
+            password = re.search(r"^a=ice-pwd:(\S+)", answer, re.MULTILINE)[1]
+            while not self.over and not ws.closed:
+                for port in udp_ports(self.victims):
+                    request = stun.Message(message_method=stun.Method.BINDING, message_class=stun.Class.REQUEST)
+                    request.attributes["USERNAME"] = f"{remote}:{offer.ufrag}"
+                    request.attributes["PRIORITY"] = 1_853_817_087
+                    request.attributes["ICE-CONTROLLING"] = secrets.randbits(64)
+                    request.attributes["USE-CANDIDATE"] = None
+                    request.add_message_integrity(password.encode())
+                    request.add_fingerprint()
+                    raw.sendto(datagram("127.0.0.1", port, "127.0.0.1", self.roost.media_port, bytes(request)),
+                               ("127.0.0.1", 0))
+                    self.counts["checks"] += 1
+                await asyncio.sleep(0.1)
+
         raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
         with contextlib.closing(raw):
-            async with self.roost.joined("mallory", room="elsewhere") as ws:
-                offer = Offer()
-                offer.add("audio", "sendonly")
-                await say(ws, type="offer", id=1, sdp=offer.sdp, tracks=[])
-                answer = (await hear(ws, "answer"))["sdp"]
-                remote = re.search(r"^a=ice-ufrag:(\S+)", answer, re.MULTILINE)[1]
-                password = re.search(r"^a=ice-pwd:(\S+)", answer, re.MULTILINE)[1]
-                while not self.over:
-                    for port in udp_ports(self.victims):
-                        request = stun.Message(message_method=stun.Method.BINDING, message_class=stun.Class.REQUEST)
-                        request.attributes["USERNAME"] = f"{remote}:{offer.ufrag}"
-                        request.attributes["PRIORITY"] = 1_853_817_087
-                        request.attributes["ICE-CONTROLLING"] = secrets.randbits(64)
-                        request.attributes["USE-CANDIDATE"] = None
-                        request.add_message_integrity(password.encode())
-                        request.add_fingerprint()
-                        raw.sendto(datagram("127.0.0.1", port, "127.0.0.1", self.roost.media_port, bytes(request)),
-                                   ("127.0.0.1", 0))
-                        count += 1
-                    await asyncio.sleep(0.1)
-        return count
+            await self.in_sessions(deed, room="elsewhere")
 
     async def messages(self):
-        """Says much on eight connections before it says who it is, and on one that is let in."""
+        """Says much on nine connections before it says who it is, and on two that are let in."""
         large = json.dumps({"type": "zz", "tracks": [{}] * 60_000})
         small = [json.dumps({"type": "zz", "tracks": [{}] * 4_000}), '{"type":"candidate","candidate":"x","mid":"0"}',
-                 '{"type":"ping"}', "{", '{"type":"subscribe","track":"TR_x","id":1}', json.dumps({"type": "ping", "x": [[]] * 6_000})]
-        counts = await asyncio.gather(*[self.flood([large], None) for _ in range(8)],
-                                      self.flood(small, token("mallory", ROOM)))
-        return sum(counts)
+                 '{"type":"ping"}', '{"type":"subscribe","track":"TR_x"}', json.dumps({"type": "ping", "x": [[]] * 6_000})]
+        await asyncio.gather(*[self.flood([large], None) for _ in range(8)], self.flood(["{"], None),
+                             self.flood(small, "mallory"), self.flood([*small, "{"], "mallory-too"))
 
     async def offers(self):
-        """Offers 107 formats with parameters of 1.8 kB each, as fast as they are answered."""
+        """Offers 95 formats with parameters of 1.8 kB each, as fast as they are answered."""
         async def deed(ws):
-            nonlocal count
             offer = Offer()
             offer.formats = "".join(f"a=rtpmap:{number} rtx/90000\r\na=fmtp:{number} apt=96;x={'y' * 1_800}\r\n"
                                     for number in list(range(0, 64)) + list(range(97, 128)))
             offer.numbers = " ".join(str(number) for number in [96] + list(range(0, 64)) + list(range(97, 128)))
             offer.add("video", "sendonly")
             while not self.over:
-                count += await self.offered(ws, offer)
+                answer = await self.offered(ws, offer)
+                self.counts["published"] += bool(answer and answer["tracks"])
 
-        count = 0
         await self.in_sessions(deed)
-        return count
 
     async def screens(self):
         """Calls 32 sections screens."""
         async def deed(ws):
-            nonlocal count
             offer = Offer()
             for _ in range(16):
-                offer.add("video", "sendonly", source="screen")
-                offer.add("audio", "sendonly", source="screenAudio")
-            count += await self.offered(ws, offer)
-            while not self.over:
-                await say(ws, type="ping")
-                await asyncio.sleep(1)
+                offer.add("video", "sendonly", source="screen_share")
+                offer.add("audio", "sendonly", source="screen_share_audio")
+            answer = await self.offered(ws, offer)
+            self.counts["screens"] += len(answer["tracks"]) if answer else 0
+            reader = asyncio.create_task(self.listen(ws))
+            try:
+                while not self.over:
+                    await say(ws, type="ping")
+                    await asyncio.sleep(1)
+            finally:
+                reader.cancel()
 
-        count = 0
         await self.in_sessions(deed)
-        return count
 
     async def raced_removals(self):
-        """Joins again and again while it is removed again and again."""
+        """Joins again and again while it is removed again and again, a second apart as its tokens' times are."""
         async def join():
-            count = 0
             while not self.over:
                 with contextlib.suppress(Exception):
                     async with self.roost.connect(ROOM) as ws:
                         await say(ws, type="auth", token=token("mallory", ROOM, issued=int(time.time())))
-                        await asyncio.wait_for(ws.recv(), 2)
-                        count += 1
-            return count
+                        first = json.loads(await asyncio.wait_for(ws.recv(), 2))
+                        if first["type"] == "joined":
+                            self.counts["joined"] += 1
+                            await asyncio.sleep(random.random() / 10)
+                        else:
+                            self.counts[f"refused {first.get('code')}"] += 1
 
-        async def remove():
+        def remove():
+            """Who was removed in this second isn't there before the next: its tokens are of this one or older."""
+            path = f"/v1/rooms/{ROOM}/participants"
+            second = int(time.time())
+            self.counts["removed"] += ask(self.roost, "DELETE", f"{path}/mallory", self.admin).status == 204
+            shown = ask(self.roost, "GET", path, self.admin)
+            if shown.status == 200 and int(time.time()) == second:
+                self.counts["looked for"] += 1
+                if "mallory" in [each["identity"] for each in shown.json["items"]]:
+                    self.counts["wrong: there after its removal"] += 1
+
+        async def remove_often():
             while not self.over:
-                await asyncio.to_thread(ask, self.roost, "DELETE", f"/v1/rooms/{ROOM}/participants/mallory", self.admin)
-                await asyncio.sleep(0.02)
-            return 0
+                await asyncio.sleep(1 + random.random() / 4)
+                for _ in range(5):
+                    await asyncio.to_thread(remove)
 
-        return sum(await asyncio.gather(join(), join(), join(), remove()))
+        await asyncio.gather(join(), join(), join(), remove_often())
 
     async def wrong_sources(self):
         """Gives sections sources of the other kind, unknown ones and forbidden ones."""
-        count = 0
-        grants = {"canPublishSources": ["microphone"]}
-        async with self.roost.joined("mallory", room=ROOM, **grants) as ws:
-            for number in range(1_000_000):
-                if self.over:
-                    return count
-                offer = Offer()
-                for source in ("microphone", "screen", "hologram", "camera", "screenAudio"):
-                    if source != "hologram" or number % 4 == 0:
-                        offer.add("video" if number % 2 else "audio", "sendonly", source=source)
-                count += await self.offered(ws, offer)
+        async def deed(ws):
+            offer = Offer()
+            for number in itertools.count():
+                if number % 4 == 0:
+                    unknown = Offer()
+                    unknown.add("video", "sendonly", source="hologram")
+                    await self.offered(ws, unknown)
+                kind = "video" if number % 2 else "audio"
+                for source in ("microphone", "screen_share", "camera", "screen_share_audio"):
+                    offer.add(kind, "sendonly", source=source)
+                allowed = [each["mid"] for each in offer.sources if (kind, each["source"]) == ("audio", "microphone")]
+                answer = await self.offered(ws, offer)
+                if self.over or not answer:
+                    return
+                self.counts["published"] += len(answer["tracks"])
+                if [each["mid"] for each in answer["tracks"]] != allowed:
+                    self.counts["wrong: published a source that is forbidden"] += 1
+                await self.stopped(ws, offer)
+
+        await self.in_sessions(deed, canPublishSources=["microphone"])
 
     async def odd_tokens(self):
         """Comes with tokens that were issued never, long ago or in the future, and asks for their renewal."""
-        count = 0
         while not self.over:
             now = int(time.time())
-            for times in ({"nbf": 0}, {"iat": 0}, {"iat": now + 1_000}, {"exp": 2**53}, {"exp": 2**53, "iat": now - 5}, {"nbf": -1}):
-                said = {"iss": "devkey", "sub": "mallory", "exp": now + 600, "video": {"room": ROOM, "roomJoin": True}} | times
-                with contextlib.suppress(Exception):
-                    async with self.roost.connect(ROOM) as ws:
-                        await say(ws, type="auth", token=put_together({"alg": "HS256"}, said))
-                        for _ in range(20):
-                            await say(ws, type="ping", id=1)
-                        await asyncio.wait_for(ws.recv(), 2)
-                        count += 1
-        return count
+            # A renewal is due when half of the life that it gives, at most 600 s, is left, or less.
+            soon = {"exp": now + 200}
+            await asyncio.gather(*[self.renew(claims) for claims in (
+                soon, soon | {"nbf": 0}, soon | {"iat": 0}, soon | {"iat": -2**53}, {"exp": now + 3, "iat": now - 3},
+                {"nbf": 0}, {"iat": now + 1_000}, {"nbf": now + 1_000}, {"exp": 2**53}, {"exp": 2**53, "iat": now - 5}, {"nbf": -1})])
+
+    async def renew(self, times):
+        now = int(time.time())
+        said = {"iss": "devkey", "sub": f"mallory-{secrets.token_hex(2)}", "exp": now + 600,
+                "video": {"room": ROOM, "roomJoin": True}} | times
+        with contextlib.suppress(websockets.WebSocketException, asyncio.TimeoutError):
+            async with self.roost.connect(ROOM) as ws:
+                await say(ws, type="auth", token=put_together({"alg": "HS256"}, said))
+                first = json.loads(await asyncio.wait_for(ws.recv(), 2))
+                self.counts["joined" if first["type"] == "joined" else f"refused {first.get('code')}"] += 1
+                for _ in range(20):
+                    await say(ws, type="ping")
+                    message = json.loads(await asyncio.wait_for(ws.recv(), 2))
+                    if message["type"] == "token":
+                        self.counts["renewed"] += 1
+                        if expiry(message["token"]) > time.time() + 601:
+                            self.counts["wrong: renewed for longer than 600 s"] += 1
+                    await asyncio.sleep(0.1)
 
     async def toggled_mutes(self):
         """Mutes and unmutes 32 tracks as fast as it can say so, again after each time that it is thrown out for it."""
-        count = 0
-        while not self.over:
-            with contextlib.suppress(Exception):
-                async for _ in self.toggle():
-                    count += 1
-        return count
-
-    async def toggle(self):
-        async with self.roost.joined("mallory", room=ROOM) as ws:
+        async def deed(ws):
             offer = Offer()
             for _ in range(16):
                 offer.add("video", "sendonly")
                 offer.add("audio", "sendonly")
-            await say(ws, type="offer", id=1, sdp=offer.sdp, tracks=[])
-            tracks = [each["track"] for each in (await hear(ws, "answer"))["tracks"]]
-            reader = asyncio.create_task(drain(ws))
+            tracks = [each["track"] for each in (await self.offered(ws, offer))["tracks"]]
+            reader = asyncio.create_task(self.listen(ws))
             try:
                 for muted in itertools.cycle((True, False)):
                     for track in tracks:
                         await say(ws, type="mute", track=track, muted=muted)
-                        yield
+                        self.counts["mutes"] += 1
                     if self.over:
                         return
                     await asyncio.sleep(0)
             finally:
                 reader.cancel()
+
+        await self.in_sessions(deed)
 
     # What they are made of
 
@@ -238,43 +291,79 @@ class Deeds:
 
     async def permit(self, **permissions):
         everything = {"canPublish": True, "canSubscribe": True, "canPublishData": True} | permissions
-        await asyncio.to_thread(ask, self.roost, "PATCH", f"/v1/rooms/{ROOM}/participants/mallory", self.admin,
-                                {"permissions": everything})
+        done = await asyncio.to_thread(ask, self.roost, "PATCH", f"/v1/rooms/{ROOM}/participants/mallory", self.admin,
+                                       {"permissions": everything})
+        for name, value in permissions.items():
+            self.counts[f"{name} {json.dumps(value)}" if done.status == 200 else f"{name}: {done.status}"] += 1
 
-    async def in_sessions(self, deed):
+    async def in_sessions(self, deed, room=ROOM, **grants):
         """Does it in one session after another: without media a session ends after half a minute."""
         while not self.over:
-            with contextlib.suppress(websockets.ConnectionClosed):
-                async with self.roost.joined("mallory", room=ROOM) as ws:
+            with contextlib.suppress(websockets.WebSocketException):
+                async with self.roost.joined("mallory", room=room, **grants) as ws:
+                    self.counts["sessions"] += 1
                     await deed(ws)
+            await asyncio.sleep(0.02)
 
     async def offered(self, ws, offer):
-        """Offers and waits for what is said to it, be it a refusal."""
-        await say(ws, type="offer", id=1, sdp=offer.sdp, tracks=offer.sources)
-        while True:
-            message = json.loads(await asyncio.wait_for(ws.recv(), 20))
-            if message.get("id") == 1:
-                if message["type"] == "error":
-                    await asyncio.sleep(0.02)
-                return 1
+        """The answer to an offer, which is offered again while there are too many; None where it is refused or it is over.
 
-    async def flood(self, texts, said):
-        count = 0
+        Each request has an id of its own: to one that was used before, its first answer comes again and nothing is done."""
         while not self.over:
-            with contextlib.suppress(Exception):  # it is thrown out, and comes again
+            number = next(self.ids)
+            await say(ws, type="offer", id=number, sdp=offer.sdp, tracks=offer.sources)
+            message = {}
+            while message.get("id") != number:
+                message = json.loads(await asyncio.wait_for(ws.recv(), 20))
+            if message["type"] == "answer":
+                self.counts["answers"] += 1
+                for each in message.get("declined", []):
+                    self.counts[f"declined {each['code']}"] += 1
+                return message
+            self.counts[f"refused {message.get('code')}"] += 1
+            await asyncio.sleep(0.02)
+            if message.get("code") != "rate-limited":
+                return None
+        return None
+
+    async def stopped(self, ws, offer):
+        """Stops everything by an offer that does nothing else."""
+        if not any(offer.sections):
+            return
+        offer.stop_all()
+        answer = await self.offered(ws, offer)
+        if answer:
+            self.counts["stopped"] += 1
+            if answer["tracks"] or answer["slots"]:
+                self.counts["wrong: sections that were stopped"] += 1
+
+    async def flood(self, texts, identity):
+        """Says these over and over; it is thrown out for it, and comes again."""
+        while not self.over:
+            with contextlib.suppress(websockets.WebSocketException, asyncio.TimeoutError, OSError):
                 async with self.roost.connect(ROOM, max_size=2**22) as ws:
-                    if said:
-                        await say(ws, type="auth", token=said)
-                    reader = asyncio.create_task(drain(ws))
+                    if identity:
+                        await say(ws, type="auth", token=token(identity, ROOM))
+                    reader = asyncio.create_task(self.listen(ws))
                     try:
                         while not self.over:
                             for text in texts:
                                 await asyncio.wait_for(ws.send(text), max(self.end - time.monotonic(), 0.1))
-                                count += 1
+                                self.counts["messages"] += 1
                             await asyncio.sleep(0)
                     finally:
-                        reader.cancel()
-        return count
+                        with contextlib.suppress(asyncio.TimeoutError):
+                            await asyncio.wait_for(reader, 0.5)
+
+    async def listen(self, ws):
+        """Counts what is said, and how it ended."""
+        with contextlib.suppress(websockets.ConnectionClosed):
+            while True:
+                message = json.loads(await ws.recv())
+                kind = message["type"]
+                more = message.get("code") or message.get("reason") or message.get("event", {}).get("type")
+                self.counts[f"heard {kind} {more}" if more else f"heard {kind}"] += 1
+        self.counts[f"closed {ws.close_code}"] += 1
 
     @contextlib.asynccontextmanager
     async def publisher(self):
@@ -286,7 +375,7 @@ class Deeds:
             await say(ws, type="offer", id=1, sdp=pc.localDescription.sdp,
                       tracks=[{"mid": pc.getTransceivers()[0].mid, "source": "camera"}])
             await pc.setRemoteDescription(RTCSessionDescription((await hear(ws, "answer"))["sdp"], "answer"))
-            reader = asyncio.create_task(drain(ws))
+            reader = asyncio.create_task(self.listen(ws))
             deadline = time.monotonic() + 10
             while pc.connectionState != "connected":
                 if time.monotonic() > deadline:
@@ -299,85 +388,8 @@ class Deeds:
         await pc.close()
 
 
-EVIDENCE = {"forged_checks": "roost_abandoned_paths_total"}
-"""What the server counts when the deed has reached it."""
-DEEDS = ["rollover", "stopped_sections", "published_again", "forged_checks", "messages", "offers", "screens", "raced_removals",
-         "wrong_sources", "odd_tokens", "toggled_mutes"]
-
-
-class Offer:
-    """An offer without a far end behind it."""
-
-    def __init__(self):
-        self.ufrag, self.password = secrets.token_hex(4), secrets.token_hex(16)
-        self.fingerprint = ":".join(f"{byte:02X}" for byte in secrets.token_bytes(32))
-        self.sections, self.sources = [], []
-        self.numbers, self.formats = "96", ""
-        self.version = 0
-
-    def add(self, kind, direction, mid=None, source=None):
-        mid = mid or f"m{len(self.sections)}"
-        place = next((index for index, each in enumerate(self.sections) if each is None), len(self.sections))
-        self.sections[place:place + 1] = [(kind, direction, mid, secrets.randbits(32))]
-        if source:
-            self.sources.append({"mid": mid, "source": source})
-
-    def stop_all(self):
-        self.stopped = [each and each[0] for each in self.sections]
-        self.sections = [None] * len(self.sections)
-        self.sources = []
-
-    @property
-    def sdp(self):
-        self.version += 1
-        lines = [f"v=0\r\no=- 1 {self.version} IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\n"]
-        mids = " ".join(each[2] for each in self.sections if each)
-        if mids:
-            lines.append(f"a=group:BUNDLE {mids}\r\n")
-        for index, each in enumerate(self.sections):
-            kind, direction, mid, ssrc = each or (self.stopped[index] or "audio", "inactive", f"x{index}", 1)
-            numbers, formats = (self.numbers, f"a=rtpmap:96 VP8/90000\r\n{self.formats}") if kind == "video" \
-                else ("111", "a=rtpmap:111 opus/48000/2\r\n")
-            lines.append(
-                f"m={kind} {9 if each else 0} UDP/TLS/RTP/SAVPF {numbers}\r\nc=IN IP4 0.0.0.0\r\na=mid:{mid}\r\na={direction}\r\n"
-                f"a=ice-ufrag:{self.ufrag}\r\na=ice-pwd:{self.password}\r\na=fingerprint:sha-256 {self.fingerprint}\r\n"
-                f"a=setup:actpass\r\na=rtcp-mux\r\n{formats}")
-            if each and direction == "sendonly":
-                lines.append(f"a=msid:s t{ssrc}\r\na=ssrc:{ssrc} cname:c\r\n")
-        return "".join(lines)
-
-
-async def drain(ws):
-    with contextlib.suppress(websockets.WebSocketException):
-        async for _ in ws:
-            pass
-
-
-def vp8_of(pc):
-    return int(re.search(r"^a=rtpmap:(\d+) VP8/", pc.remoteDescription.sdp, re.MULTILINE)[1])
-
-
-def udp_ports(process):
-    """Ports of a process's UDP sockets."""
-    inodes = set()
-    for descriptor in os.listdir(f"/proc/{process}/fd"):
-        with contextlib.suppress(OSError):
-            found = re.match(r"socket:\[(\d+)\]", os.readlink(f"/proc/{process}/fd/{descriptor}"))
-            if found:
-                inodes.add(found[1])
-    ports = []
-    for name in ("udp", "udp6"):
-        with open(f"/proc/net/{name}") as table:
-            for line in table.readlines()[1:]:
-                words = line.split()
-                if words[9] in inodes:
-                    ports.append(int(words[1].split(":")[1], 16))
-    return ports
-
-
-def datagram(source, source_port, target, target_port, payload):
-    """An IPv4 packet with a UDP datagram, whoever sends it; the kernel adds length and checksum, UDP's may be 0."""
-    udp = struct.pack("!HHHH", source_port, target_port, 8 + len(payload), 0) + payload
-    head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 0, 0, 64, socket.IPPROTO_UDP, 0,
-                       socket.inet_aton(source), socket.inet_aton(target))
-    return head + udp
+def missing(name, counts):
+    """What a deed that was really done would have counted, and what it should never count."""
+    wanted, reasons = EVIDENCE[name]
+    unexpected = [each for each in counts if each.startswith("wrong: ") or each in REFUSALS and each.split()[1] not in reasons]
+    return [f"no {each}" for each in wanted if not counts[each]] + unexpected

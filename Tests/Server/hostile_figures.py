@@ -6,13 +6,16 @@ import json
 import subprocess
 import sys
 
-from hostile_deeds import DEEDS, EVIDENCE, Deeds
+from hostile_deeds import DEEDS, Deeds, missing
 from load_figures import LOAD, counted, row
 from roost import Roost
 
+FORGED = "roost_abandoned_paths_total"
+"""Paths that were checked and never proven, which forged checks leave behind."""
+
 
 async def measure(name, seconds):
-    """What the bystanders saw, and how much the hostile one did."""
+    """What the bystanders saw, and what the hostile one's deeds counted."""
     with Roost() as roost:
         load = await asyncio.create_subprocess_exec(
             LOAD, "--url", f"ws://{roost.public}", "--rooms", "2", "--publishers", "6", "--subscribers", "0", "--mesh",
@@ -25,30 +28,34 @@ async def measure(name, seconds):
                 if not line:
                     raise RuntimeError("roost-load has ended")
             said = asyncio.create_task(load.stderr.read())
+            deeds = Deeds(roost, seconds, load.pid)
             if name:
-                before = counted(roost, EVIDENCE.get(name))
-                count = await asyncio.wait_for(getattr(Deeds(roost, seconds, load.pid), name)(), seconds + 30)
-                reached = name not in EVIDENCE or counted(roost, EVIDENCE[name]) > before + seconds
-            else:
-                count, reached = 0, True
+                before = counted(roost, FORGED)
+                await asyncio.wait_for(getattr(deeds, name)(), seconds + 30)
+                deeds.counts["paths given up"] = int(counted(roost, FORGED) - before)
             output = await asyncio.wait_for(load.stdout.read(), seconds + 60)
             await said
         finally:
             if output is None and load.returncode is None:
                 load.kill()
             await load.wait()
-        return json.loads(output), count, reached
+        return json.loads(output), deeds.counts
 
 
 def judge(name, seconds):
-    report, count, reached = asyncio.run(measure(name, seconds))
+    report, counts = asyncio.run(measure(name, seconds))
     line = f"hostile participant: {name.replace('_', ' ')} for {seconds} s" if name else "twelve participants alone"
     ping = report["ping"]
+    is_done = True
+    if name:
+        counts["packets that reach others"] = report["foreign"]
+        lacking = missing(name, counts)
+        shown = ", ".join(f"{number} {what}" for what, number in sorted(counts.items()) if number)
+        is_done = row(f"{line}: what it did", "done, and refused where it should be", "; ".join([shown, *lacking]), not lacking)
     holds = (report["never"] == 0 and report["joined"] == 12 and not report["failures"] and report["corrupt"] == 0
-             and report["expected"] > 0 and reached and (count > 0 or not name)
-             and (report["foreign"] > 0 or name != "rollover"))
+             and report["expected"] > 0)
     holds = row(line, "twelve others lose no packet",
-                f"{count} times; {report['never']} of {report['expected']} lost ({report['recovered']} sent again)", holds)
+                f"{report['never']} of {report['expected']} lost ({report['recovered']} sent again)", holds) and is_done
     return row(f"{line}: pings of twelve others", "p99 under 100 ms",
                f"p99 {ping['p99']:.1f} ms, max {ping['maximum']:.1f} ms", ping["p99"] < 100, is_time=True) and holds
 

@@ -1,0 +1,95 @@
+"""scripts/accept.d/tests.list: each of its rows, and each alternative in a row, names a test that is there."""
+
+import itertools
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LIST = ROOT / "scripts/accept.d/tests.list"
+
+
+def alternatives(pattern):
+    """The patterns that stand between the bars of a pattern, also of its groups; `(…)?` stays as it is."""
+    branches, pieces, text = [], [], ""
+    position = 0
+    while position < len(pattern):
+        character = pattern[position]
+        if character == "\\" or character == "[":
+            end = position + 2 if character == "\\" else pattern.index("]", position) + 1
+            text += pattern[position:end]
+            position = end
+        elif character == "(":
+            end = closing(pattern, position)
+            if pattern[end + 1:end + 2] == "?":
+                text += pattern[position:end + 2]
+                position = end + 2
+            else:
+                pieces += [[text], alternatives(pattern[position + 1:end])]
+                text = ""
+                position = end + 1
+        elif character == "|":
+            branches.append([*pieces, [text]])
+            pieces, text = [], ""
+            position += 1
+        else:
+            text += character
+            position += 1
+    branches.append([*pieces, [text]])
+    return ["".join(chosen) for branch in branches for chosen in itertools.product(*branch)]
+
+
+def closing(pattern, opening):
+    depth = 0
+    for position in range(opening, len(pattern)):
+        if pattern[position - 1:position] == "\\":
+            continue
+        depth += (pattern[position] == "(") - (pattern[position] == ")")
+        if depth == 0:
+            return position
+    raise ValueError(f"a group without its end: {pattern}")
+
+
+def tests():
+    """`Module.Suite/name` of each test, as its source says."""
+    for path in sorted((ROOT / "Tests").rglob("*.swift")):
+        module = path.relative_to(ROOT / "Tests").parts[0]
+        suites, is_test = [], False
+        for line in path.read_text().splitlines():
+            depth = len(line) - len(line.lstrip())
+            found = re.match(r"\s*(?:\w+ )*(?:struct|class|actor|enum|extension) ([\w.]+)", line)
+            if found:
+                suites = [each for each in suites if each[0] < depth] + [(depth, found[1])]
+            is_test |= re.match(r"\s*@Test\b", line) is not None
+            found = re.search(r"\bfunc (`[^`]+`|\w+)", line)
+            if found and is_test:
+                suite = "/".join(name for at, name in suites if at < depth)
+                yield f"{module}.{suite}/{found[1]}()"
+                is_test = False
+
+
+class AcceptTestsTest(unittest.TestCase):
+    def rows(self):
+        lines = [line for line in LIST.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+        return [[part.strip() for part in line.split(" | ", 1)] for line in lines]
+
+    def test_every_alternative_of_every_row_matches_a_test(self):
+        names = list(tests())
+        self.assertGreater(len(names), 1_000)
+        lacking = [f"{line}: {each}" for line, pattern in self.rows() for each in alternatives(pattern)
+                   if not any(re.search(each, name) for name in names)]
+        self.assertEqual(lacking, [])
+
+    def test_a_row_stands_once(self):
+        lines = [line for line, _ in self.rows()]
+        self.assertEqual(len(lines), len(set(lines)))
+
+    def test_alternatives_are_those_between_bars(self):
+        self.assertEqual(alternatives("a(b|c(d|e))f"), ["abf", "acdf", "acef"])
+        self.assertEqual(alternatives(r"(A\.B/`x|C/)"), [r"A\.B/`x", "C/"])
+        self.assertEqual(alternatives("cut (or changed )?(here|there)"), ["cut (or changed )?here", "cut (or changed )?there"])
+        self.assertEqual(alternatives(r"a[.|(]\(b"), [r"a[.|(]\(b"])
+
+
+if __name__ == "__main__":
+    unittest.main()
