@@ -26,7 +26,7 @@ enum ServerMessage: Equatable, Sendable {
   func json(id: RequestID? = nil) -> String {
     var text = Self.encode(Envelope(message: self))
     switch self {
-    case .joined(let state, _, _, _): text = Self.put(state.others, as: "participants", into: text)
+    case .joined(let state, _, let iceServers, _): text = Self.joined(state, iceServers, before: text)
     case .resumed(_, _, let answer?):
       text = #"{"answer":\#(Self.mark(Self.encode(answer.answer), with: answer.id)),"# + text.dropFirst()
     default: break
@@ -34,16 +34,22 @@ enum ServerMessage: Equatable, Sendable {
     return Self.mark(text, with: id)
   }
 
-  /// Puts an array of values that are JSON already in front of an object's other members.
-  private static func put(_ values: [String], as name: String, into object: String) -> String {
-    var text = #"{"\#(name)":["#
-    text.reserveCapacity(object.utf8.count + values.reduce(64) { $0 + $1.utf8.count + 1 })
-    for (index, value) in values.enumerated() {
+  /// Puts the other participants, which are JSON already, between what stands before and after them.
+  private static func joined(_ state: JoinedBody, _ iceServers: [ICEServerBody], before rest: String)
+    -> String
+  {
+    let size = state.others.reduce(rest.utf8.count) { $0 + $1.utf8.count + 1 }
+    var text = encode(
+      JoinedHead(iceServers: iceServers, lastEvent: state.lastEvent, participant: state.participant))
+    text.reserveCapacity(text.utf8.count + size + 32)
+    text.removeLast()
+    text += #","participants":["#
+    for (index, other) in state.others.enumerated() {
       if index > 0 { text += "," }
-      text += value
+      text += other
     }
     text += "],"
-    text += object.dropFirst()
+    text += rest.dropFirst()
     return text
   }
 
@@ -62,11 +68,18 @@ enum ServerMessage: Equatable, Sendable {
   }
 }
 
+/// What of `joined` stands before its participants.
+private struct JoinedHead: Encodable {
+  let iceServers: [ICEServerBody]
+  let lastEvent: Int
+  let participant: ParticipantBody
+}
+
 private struct Envelope: Encodable {
   let message: ServerMessage
 
   enum Key: String, CodingKey {
-    case type, participant, room, participants, iceServers, pingInterval, lastEvent, resumeToken
+    case type, room, participants, pingInterval, lastEvent, resumeToken
     case sdp, tracks, slots, declined, assignments, audio, video, reason, event, code, message, retry
     case speakers, track, state, from, payload, topic, reliable, deadline, token
   }
@@ -74,13 +87,11 @@ private struct Envelope: Encodable {
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: Key.self)
     switch message {
-    case .joined(let state, let resumeToken, let iceServers, let pingInterval):
+    case .joined(let state, let resumeToken, _, let pingInterval):
+      // What stands behind the participants, in the order of the names; `JoinedHead` has the rest.
       try fields.encode("joined", forKey: .type)
-      try fields.encode(state.participant, forKey: .participant)
       try fields.encode(state.room, forKey: .room)
-      try fields.encode(iceServers, forKey: .iceServers)
       try fields.encode(pingInterval, forKey: .pingInterval)
-      try fields.encode(state.lastEvent, forKey: .lastEvent)
       try fields.encode(resumeToken, forKey: .resumeToken)
     case .resumed(let state, let resumeToken, _):
       try fields.encode("resumed", forKey: .type)

@@ -45,13 +45,17 @@ package actor SignallingConnection<Socket: TextSocket> {
     }
     if let token { await join(token, id: nil, bytes: 0) }
     for await text in socket.messages {
-      if let (session, _) = served { await session.pay(for: text.utf8.count) }
+      if let (session, _) = served { await wait(session.charge(text.utf8.count)) }
       await receive(text)
       if isOver { break }
     }
     watch.cancel()
     isOver = true
     if let (session, line) = served { await session.hungUp(line, inGoodOrder: socket.heardClose) }
+  }
+
+  private func wait(_ time: Duration) async {
+    if time > .zero { try? await terms.pause(time) }
   }
 
   private func enteringTimedOut() {
@@ -112,7 +116,7 @@ package actor SignallingConnection<Socket: TextSocket> {
     isEntering = true
     defer { isEntering = false }
     // What comes first is charged like all else, as soon as it is known to whom.
-    await terms.pay(for: bytes, by: identity, from: intakes)
+    await wait(terms.charge(bytes, to: identity, in: intakes))
     do {
       let participant = try await rooms.join(request)
       let session = SignallingSession(
@@ -138,7 +142,7 @@ package actor SignallingConnection<Socket: TextSocket> {
       fail(RoomRefusal.sessionGone, id: id)
       return
     }
-    await session.pay(for: bytes)
+    await wait(session.charge(bytes))
     do throws(RoomRefusal) {
       socket.admit()
       served = (

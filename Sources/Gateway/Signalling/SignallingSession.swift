@@ -202,8 +202,16 @@ actor SignallingSession {
 
   // MARK: - From the client
 
-  /// Waits until the identity may have so many bytes read, or sent again.
-  nonisolated func pay(for bytes: Int) async { await terms.pay(for: bytes, by: identity, from: intakes) }
+  /// Charges the identity for a message of so many bytes.
+  /// - Returns: how long it is to wait before that is read.
+  nonisolated func charge(_ bytes: Int) -> Duration { terms.charge(bytes, to: identity, in: intakes) }
+
+  private func charge(again answer: String) -> Duration {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.answeredForNothing) { return .zero }
+    #endif
+    return charge(answer.utf8.count)
+  }
 
   /// - Returns: false when nothing more of that socket is wanted.
   func receive(_ message: ClientMessage, on number: Int) async -> Bool {
@@ -214,12 +222,9 @@ actor SignallingSession {
       case .new: break
       case .pending: return true
       case .answered(let answer):
-        #if PLANTED_DEFECTS
-          if !PlantedDefect.isOn(.answeredForNothing) { await pay(for: answer.utf8.count) }
-        #else
-          // However short the request is that has it sent again.
-          await pay(for: answer.utf8.count)
-        #endif
+        // However short the request is that has it sent again.
+        let wait = charge(again: answer)
+        if wait > .zero { try? await terms.pause(wait) }
         guard !isOver, line?.number == number else { return false }
         line?.socket.send(answer)
         // The slots in it may have changed since.
@@ -357,7 +362,7 @@ actor SignallingSession {
     line?.isOpen = true
     // A token that is good again has the same sent again, which is paid for by what is read next.
     let again = bag.sentBytes + (missedAnswer.map { $0.isSent ? $0.answer.sdp.utf8.count : 0 } ?? 0)
-    if again > 0 { terms.charge(again, to: identity, in: intakes) }
+    if again > 0 { _ = charge(again) }
     // All of it has bounds: tracks and participants, the events of a `ResumedState`, the bag.
     line?.isOpening = true
     let message = ServerMessage.resumed(state, resumeToken: issueToken(), answer: missedAnswer)

@@ -30,14 +30,8 @@ package struct SignallingTerms: Sendable {
     self.authorize = authorize
   }
 
-  /// Charges an identity for so many bytes of a message, and waits until it owes nothing for them.
-  func pay(for bytes: Int, by identity: String, from intakes: Intakes) async {
-    let wait = charge(bytes, to: identity, in: intakes)
-    if wait > .zero { try? await pause(wait) }
-  }
-
+  /// Charges an identity for a message of so many bytes.
   /// - Returns: how long it takes until nothing is owed.
-  @discardableResult
   func charge(_ bytes: Int, to identity: String, in intakes: Intakes) -> Duration {
     intakes.charge(bytes, room: room, identity: identity, now: instant())
   }
