@@ -118,7 +118,7 @@ class Deeds:
             self.counts["answered"] += 1
             remote = re.search(r"^a=ice-ufrag:(\S+)", answer, re.MULTILINE)[1]
             password = re.search(r"^a=ice-pwd:(\S+)", answer, re.MULTILINE)[1]
-            while not self.over and not ws.closed:
+            while not self.over and ws.close_code is None:
                 for port in udp_ports(self.victims):
                     request = stun.Message(message_method=stun.Method.BINDING, message_class=stun.Class.REQUEST)
                     request.attributes["USERNAME"] = f"{remote}:{offer.ufrag}"
