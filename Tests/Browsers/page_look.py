@@ -136,39 +136,40 @@ async def _small(report, server, binary, browser):
                               f"{toasts[1]:.0f} above {bar[0]:.0f}; “{left}”", toasts[1] <= bar[0] + 1 and left == "You left the call")
 
 
-async def _edges(report, server, binary, chromium):
-    """Edges of controls and the ring of who speaks, light and dark."""
-    pale, rings = [], []
-    for dark in (False, True):
-        person = await Person.arrive(chromium, server, "look-edges", "Ada")
-        await person.tab.resize(1280, 800, dark=dark)
-        await person.until("document.getElementById('preview').videoWidth > 0")
+async def _edges(report, server, binary, browser, dark):
+    """Edges of controls and the ring of who speaks."""
+    way = f"{browser.name}, {'dark' if dark else 'light'}"
+    person = await Person.arrive(browser, server, "look-edges", "Ada")
+    await person.tab.resize(1280, 800, dark=dark)
+    await person.until("document.getElementById('preview').videoWidth > 0")
+    is_so = await person.tab.evaluate("return matchMedia('(prefers-color-scheme: dark)').matches")
+    pale = await person.tab.evaluate(EDGES)
+    await person.click("join-button")
+    await person.until(IN_CALL)
+    async with guests(server, binary, "look-edges", ["Bob"]):
+        await person.sees("Bob")
+        await person.click("microphone-more")
+        await person.tab.evaluate("document.getElementById('notice').hidden = false")
         pale += await person.tab.evaluate(EDGES)
-        await person.click("join-button")
-        await person.until(IN_CALL)
-        async with guests(server, binary, "look-edges", ["Bob"]):
-            await person.sees("Bob")
-            await person.click("microphone-more")
-            await person.tab.evaluate("document.getElementById('notice').hidden = false")
-            pale += await person.tab.evaluate(EDGES)
-            rings.append(await person.tab.evaluate(RING))
-        await person.leave()
-    holds = report.row("page: edges of fields, buttons and menus, light and dark", "3:1 and more", pale or "everywhere", not pale)
-    return holds & report.row("page: the ring of who speaks, light and dark", "3:1 to both sides, gone when muted", rings, all(
-        is_inset and min(float(inner), float(outer)) >= 3 and gone == "rgba(0, 0, 0, 0)" for is_inset, inner, outer, gone in rings))
+        is_inset, inner, outer, gone = await person.tab.evaluate(RING)
+    await person.leave()
+    holds = report.row(f"page, {way}: edges of fields, buttons and menus", "3:1 and more", pale or "everywhere", is_so == dark and not pale)
+    return holds & report.row(f"page, {way}: the ring of who speaks", "3:1 to both sides, gone when muted", f"{inner} and {outer}, {gone}",
+                              is_inset and min(float(inner), float(outer)) >= 3 and gone == "rgba(0, 0, 0, 0)")
 
 
-async def _forced(report, server, binary, chromium):
+async def _forced(report, server, binary, browser):
     """In the user's own colours every control keeps an edge, and states that were colours keep a sign."""
-    person = await Person.arrive(chromium, server, "look-forced", "Ada")
-    await person.tab.force_colors()
+    person = await Person.arrive(browser, server, f"look-forced-{browser.name}", "Ada")
+    if browser.name == "chromium":
+        await person.tab.force_colors()
     await person.until("document.getElementById('preview').videoWidth > 0")
     look = """[...document.querySelectorAll("#join-button, .round, .more, select, input:not([type=checkbox]), .tile, .menu, .notice")]
       .filter((each) => each.checkVisibility() && getComputedStyle(each).borderTopWidth === "0px").map(({ id, className }) => id || className)"""
     bare = await person.tab.evaluate(f"return {look}")
     await person.click("join-button")
     await person.until(IN_CALL)
-    async with guests(server, binary, "look-forced", ["Bob"]):
+    async with guests(server, binary, f"look-forced-{browser.name}", ["Bob"]):
         await person.sees("Bob")
         await person.click("camera-more")
         await person.tab.evaluate("document.getElementById('notice').hidden = false")
@@ -187,7 +188,7 @@ async def _forced(report, server, binary, chromium):
           return [before, during, ...states];""")
     is_forced = await person.tab.evaluate("return matchMedia('(forced-colors: active)').matches")
     await person.leave()
-    return report.row("page, forced colours: edges, who speaks, what is on", "all have them; both are seen",
+    return report.row(f"page, {browser.name}, forced colours: edges, who speaks, what is on", "all have them; both are seen",
                       f"{bare or 'all'}; {quiet} and {speaking}; {on} and {off}",
                       is_forced and not bare and quiet == "0px" and speaking == "4px" and (on, off) == ("solid", "none"))
 
@@ -200,7 +201,13 @@ async def run(report, options):
                 holds &= await _stand_ins(report, server, browser)
                 holds &= await _small(report, server, options.roost, browser)
             holds &= await _same(report, server, chromium, firefox)
-            holds &= await _edges(report, server, options.roost, chromium)
+            for dark in (False, True):
+                holds &= await _edges(report, server, options.roost, chromium, dark)
+            holds &= await _edges(report, server, options.roost, firefox, False)
             holds &= await _forced(report, server, options.roost, chromium)
+            async with Firefox(Firefox.DARK) as dark:
+                holds &= await _edges(report, server, options.roost, dark, True)
+            async with Firefox(Firefox.FORCED_COLORS) as forced:
+                holds &= await _forced(report, server, options.roost, forced)
             server.process.require_running()
             return holds

@@ -80,13 +80,22 @@ async def _space(report, ada, bob, name):
     await ada.tab.evaluate("window.dispatchEvent(new Event('blur'))")
     pressed.append(await ada.until(f"{PRESSED} === 'false' && {PRESSED}"))
     await ada.tab.release(" ")
-    # On a control it is that control's; in a field a space.
+    # On a control it is that control's.
     await ada.tab.evaluate("document.getElementById('statistics-toggle').focus()")
     await ada.tab.hold(" ")
     pressed.append(await ada.tab.evaluate(f"return {PRESSED}"))
     await ada.tab.release(" ")
     await ada.until("!document.getElementById('statistics').hidden")
     await ada.click("statistics-close")
+    # In a field it is a space.
+    await ada.tab.evaluate("""
+      document.getElementById("call").append(Object.assign(document.createElement("input"), { id: "field" }));
+      document.getElementById("field").focus();""")
+    await ada.tab.hold(" ")
+    typed = await ada.until("document.getElementById('field').value")
+    pressed.append(await ada.tab.evaluate(f"return {PRESSED}"))
+    await ada.tab.release(" ")
+    await ada.tab.evaluate("document.getElementById('field').remove()")
     # A tile is read, not operated.
     await ada.tab.evaluate("document.querySelector('.tile').focus()")
     await ada.tab.hold(" ")
@@ -99,9 +108,9 @@ async def _space(report, ada, bob, name):
     await ada.tab.press(" ")
     pressed.append(await ada.tab.evaluate(f"return {PRESSED}"))
     remembered = await ada.tab.evaluate("return JSON.parse(localStorage.getItem('roost')).wantsMicrophone")
-    return report.row(f"page, {name}: Space held, let go, lost with the window, on a control, while unmuted",
+    return report.row(f"page, {name}: Space held, let go, lost with the window, on a control, in a field, while unmuted",
                       "heard as long as it is held, and no control touched", " ".join(pressed),
-                      pressed == ["true", "false", "false", "true"] and remembered is True)
+                      pressed == ["true", "false", "false", "false", "true"] and typed == " " and remembered is True)
 
 
 async def _asking(report, server, browser):

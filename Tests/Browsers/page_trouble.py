@@ -63,9 +63,9 @@ async def _over_while_joining(report, server, browser):
                       f"“{said}” {button}", "another window" in said and button == "Join")
 
 
-async def _cut(report, server, chromium):
-    """A server that stands still is told of, and forgotten when it goes on."""
-    ada, bob = await asyncio.gather(*(Person.join(chromium, server, "cut", name) for name in ("Ada", "Bob")))
+async def _cut(report, server, browser):
+    """A server that stands still is spoken of, and no more when it goes on."""
+    ada, bob = await asyncio.gather(*(Person.join(browser, server, f"cut-{browser.name}", name) for name in ("Ada", "Bob")))
     await ada.sees_picture("Bob")
     server.process.signal(signal.SIGSTOP)
     try:
@@ -86,9 +86,9 @@ async def _cut(report, server, chromium):
         alone.append(sorted(await ada.tab.evaluate(f"return {TILES}")))
     for person in (ada, bob):
         await person.leave()
-    holds = report.row("page, chromium: the server stands still for a while", "said while it does, on each tile too, then all goes on",
+    holds = report.row(f"page, {browser.name}: the server stands still for a while", "said while it does, on each tile too, then all goes on",
                        f"“{said}” {tiles}", "Reconnecting" in said and role == "status" and tiles == [DIM, DIM] and after == [CLEAR, CLEAR])
-    return holds & report.row("page, chromium: another participant reconnects", "said on its tile", alone,
+    return holds & report.row(f"page, {browser.name}: another participant reconnects", "said on its tile", alone,
                               alone == [[CLEAR, DIM], [CLEAR, CLEAR]])
 
 
@@ -144,7 +144,8 @@ async def run(report, options):
                                              _twice(report, server, firefox),
                                              _over_while_joining(report, server, chromium),
                                              _over_while_joining(report, server, firefox)))
-            holds &= await _cut(report, server, chromium)
+            for browser in (chromium, firefox):
+                holds &= await _cut(report, server, browser)
             server.process.require_running()
         async with kept_on_failure(report, options.evidence, TABS):
             holds &= await _restart(report, options, chromium, firefox)

@@ -14,11 +14,12 @@ class PagesTest(unittest.TestCase):
     def run_node(self, name):
         # As modules, which the page's own address makes of them.
         with tempfile.TemporaryDirectory() as folder:
-            for path in (ROOT / "Sources/Gateway/Pages").glob("*.js"):
-                shutil.copy(path, folder)
+            for path in (ROOT / "Sources/Gateway/Pages").iterdir():
+                if path.suffix in (".js", ".html"):
+                    shutil.copy(path, folder)
             pathlib.Path(folder, "package.json").write_text('{"type": "module"}')
             done = subprocess.run(["node", "--test", str(ROOT / "Tests/Pages" / name)], capture_output=True, text=True,
-                                  timeout=60, env={**os.environ, "PAGES": folder})
+                                  timeout=60, env={**os.environ, "PAGES": folder, "SCHEMA": str(ROOT / "docs/signalling.schema.json")})
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_initials_and_hues(self):
@@ -26,6 +27,9 @@ class PagesTest(unittest.TestCase):
 
     def test_layout(self):
         self.run_node("layout.mjs")
+
+    def test_messages(self):
+        self.run_node("messages.mjs")
 
     def test_room(self):
         self.run_node("room.mjs")

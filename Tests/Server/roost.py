@@ -71,16 +71,17 @@ def get(url, method="GET", headers=(), data=None):
 class Roost:
     """`with Roost("--drain.seconds=3") as roost:` runs a server on ports of its own and ends it in any case."""
 
-    def __init__(self, *arguments, before=()):
-        """`before`: a command that starts the server in its own place."""
+    def __init__(self, *arguments, before=(), environment=None):
+        """`before`: a command that starts the server in its own place. `environment`: variables beside those of the test."""
         self.media_port = free_port()
+        self._environment = environment or {}
         self._log = tempfile.NamedTemporaryFile(prefix="roost-server-", suffix=".log")
         self._arguments = [*before, BINARY, "serve", "--dev", "--http.port=0", "--admin.port=0",
                            f"--media.port={self.media_port}", "--media.workers=2", *arguments]
 
     def __enter__(self):
         environment = {name: value for name, value in os.environ.items()
-                       if not name.startswith("ROOST") or name == "ROOST_DEFECT"}
+                       if not name.startswith("ROOST") or name == "ROOST_DEFECT"} | self._environment
         self._child = subprocess.Popen(self._arguments, stdin=subprocess.DEVNULL, stdout=self._log,
                                        stderr=self._log, env=environment)
         try:

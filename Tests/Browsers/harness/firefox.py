@@ -63,7 +63,12 @@ class Firefox(Browser):
     name = "firefox"
     SCREEN = _SCREEN
 
-    def __init__(self):
+    # What users prefer: Firefox takes it from its preferences when it starts, and has no command for it.
+    DARK = {"layout.css.prefers-color-scheme.content-override": 0}
+    FORCED_COLORS = {"browser.display.document_color_use": 2}
+
+    def __init__(self, preferences=None):
+        """`preferences`: beside those of all tests, such as `DARK` or `FORCED_COLORS`."""
         command = ["firefox-esr", "--headless", "--no-remote", "--profile", "{folder}/profile",
                    "--remote-debugging-port", "0", "about:blank"]
         super().__init__(Process("firefox", command, {
@@ -76,7 +81,7 @@ class Firefox(Browser):
         profile = os.path.join(self.process.folder, "profile")
         os.mkdir(profile)
         with open(os.path.join(profile, "user.js"), "w") as file:
-            for name, value in _PREFERENCES.items():
+            for name, value in {**_PREFERENCES, **(preferences or {})}.items():
                 file.write(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n")
 
     async def _attach(self):
@@ -134,7 +139,7 @@ class Firefox(Browser):
             return _Tab(self, context, user)
 
     async def resize(self, width, height, dark=False):
-        """The scheme is light: Firefox has no command for it."""
+        """The scheme is light, or dark in a Firefox that was started with `DARK`."""
         await self._remote.command("browsingContext.setViewport", {
             "context": self._context, "viewport": {"width": width, "height": height}})
 
