@@ -57,15 +57,12 @@ struct SlotPolicyTests {
     #expect(shown(policy) == [voiceA.id, pictureA.id, voiceB.id, pictureB.id, nil, screenA.id])
   }
 
-  @Test mutating func `nothing is kept of speakers who have no track here`() {
+  @Test mutating func `what is kept of a speaker goes with it, also where it has no track`() {
     var policy = SlotPolicy()
-    let voice = track(.audio, "a")
-    policy.add([voice], now: at(0))
-    for number in 0..<100 { policy.setSpeaking(["a", "stranger \(number)"], now: at(Double(number))) }
-    #expect(policy.lastSpoke == ["a": at(99)])
-    policy.remove([voice.id], now: at(100))
-    policy.setSpeaking(["a"], now: at(101))
-    #expect(policy.lastSpoke.isEmpty)
+    policy.setSpeaking(["a", "b"], now: at(0))
+    policy.forget(["a"])
+    policy.setSpeaking([], now: at(1))
+    #expect(policy.lastSpoke == ["b": at(1)])
   }
 
   @Test mutating func `who was put beside another finds back to their own sound`() {

@@ -146,11 +146,17 @@ struct SlotPolicy: Sendable {
 
   /// Groups of those who speak right now; to be told as long as somebody who speaks isn't shown.
   mutating func setSpeaking(_ groups: Set<String>, now: Instant) {
-    // Only of those who have a track here: what is kept of a group goes with the last of its tracks.
-    let present = Set(tracks.values.lazy.map(\.group))
-    for group in groups.union(speaking) where present.contains(group) { lastSpoke[group] = now }
+    for group in groups.union(speaking) { lastSpoke[group] = now }
     speaking = groups
     settle(now: now)
+  }
+
+  /// A participant is gone: when it spoke is of no more use, also where it had no track here.
+  mutating func forget(_ groups: [String]) {
+    for group in groups {
+      lastSpoke[group] = nil
+      speaking.remove(group)
+    }
   }
 
   // MARK: - What is asked

@@ -101,6 +101,9 @@ struct Member: Sendable {
 
   /// Tracks of one group are played in step.
   func group(of track: TrackInfo) -> String { id.text + (track.isScreen ? "/screen" : "/camera") }
+
+  /// All that its tracks may be of.
+  var groups: [String] { [id.text + "/camera", id.text + "/screen"] }
 }
 
 extension ParticipantName {

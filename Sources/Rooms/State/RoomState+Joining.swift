@@ -83,6 +83,7 @@ extension RoomState {
       endPeer(of: TransportPlace(index, transport))
     }
     let member = members.remove(at: index)
+    for place in members.indices.flatMap(places(of:)) { self[place].slots.forget(member.groups) }
     if !member.grants.hidden { record(left: member, reason) }
     emit(.dismiss(member.id, reason))
     emit(.sessionEnded(identity: member.identity, reason, patience: patience))

@@ -295,6 +295,26 @@ struct RoomStateTests {
     #expect(remaining(ada) == 100 - 8 - 8)
   }
 
+  @Test func `those who spoke and left are remembered by no one`() throws {
+    let run = StateRun()
+    let deaf = try run.join("deaf") { $0.canSubscribe = false }
+    _ = try deaf.offer(receivers: 1)
+    for number in 0..<5 {
+      let speaker = try run.join("speaker \(number)")
+      _ = try speaker.offer([.audio])
+      let track = try #require(speaker.transport()?.published.first?.key)
+      for _ in 0..<6 {
+        run.now = run.now + .milliseconds(200)
+        let quality = PeerQuality(loss: 0, roundTrip: .zero, lastHeard: run.now, bitrates: Bitrates())
+        let level = TrackLevel(attenuation: 5, lastPacket: run.now)
+        run.handle(.samples([PeerSample(peer: track.peer, quality: quality, levels: [(track, level)])]))
+      }
+      #expect(deaf.transport()?.slots.lastSpoke.count == 1)
+      speaker.ask(.leave(.left))
+      #expect(deaf.transport()?.slots.lastSpoke.isEmpty == true)
+    }
+  }
+
   @Test func `participants of other bytes are others`() throws {
     let run = StateRun()
     let one = try run.join("caf\u{e9}")
