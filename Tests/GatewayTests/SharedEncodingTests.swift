@@ -57,11 +57,11 @@ struct SharedEncodingTests {
     #expect(!before[0].text.contains("fresh"))
   }
 
-  /// What each who comes is told of the first who is in, and where that lies in memory.
+  /// What each who comes hears of the first who is in, and where that lies in memory.
   private func others(
     in house: House, seenBy identities: [String]
   ) async throws -> [(text: String, storage: UInt)] {
-    var told: [(String, UInt)] = []
+    var found: [(String, UInt)] = []
     for identity in identities {
       let joined = try await LiveRooms(house.directory).join(
         JoinRequest(
@@ -69,9 +69,9 @@ struct SharedEncodingTests {
           remote: SocketAddress(ipv4: 127, 0, 0, 1, port: 1))
       ).joined
       var text = try #require(joined.others.first)
-      told.append((text, text.withUTF8 { UInt(bitPattern: $0.baseAddress) }))
+      found.append((text, text.withUTF8 { UInt(bitPattern: $0.baseAddress) }))
     }
-    return told
+    return found
   }
 
   @Test func `what was missed is the same text as what the others heard`() async throws {

@@ -315,7 +315,7 @@ struct SignallingResumeTests {
     #expect(joined.tokens.count == 1)
   }
 
-  @Test func `who is replaced by its own identity is told so before all that waits`() async throws {
+  @Test func `who is replaced by its own identity hears so before all that waits`() async throws {
     var joined = try await Joined()
     joined.participant.say.yield(.speakers([]))
     #expect(try await joined.client.next()["type"] as? String == "speakers")
