@@ -2,7 +2,7 @@ import Foundation
 import FuzzTargets
 import Testing
 
-/// The dearest messages, requests and reports that were found, each with what it makes the server say. Their
+/// The dearest messages, requests, reports and packets that were found, each with what it makes the server say. Their
 /// instructions are counted by `scripts/costs check`.
 @Suite("Costs", .timeLimit(.minutes(5)))
 struct CostTests {
@@ -37,7 +37,7 @@ struct CostTests {
       for input in inputs {
         let reading = try #require(
           bench.run(group, kind: kind, others: 60, input, CostMeter()), "\(kind)")
-        #expect(reading.charged >= (group == .report ? 36 : 512), "\(kind)")
+        #expect(reading.charged >= ([.report, .packet].contains(group) ? 36 : 512), "\(kind)")
         #expect(reading.answered <= Self.answers(group) * reading.charged, "\(kind)")
         #expect(reading.told <= 60 * Self.told(kind) * reading.charged, "\(kind)")
       }
@@ -45,12 +45,13 @@ struct CostTests {
   }
 
   /// Bytes that an input's sender gets for each that it is charged, at most: what was missed on resuming, lists of REST,
-  /// and retransmissions.
+  /// and retransmissions. A packet is answered with the next feedback.
   static func answers(_ group: CostGroup) -> Int {
     switch group {
     case .message: 100
     case .request: 1_100
     case .report: 700
+    case .packet: 0
     }
   }
 

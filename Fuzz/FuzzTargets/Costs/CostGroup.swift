@@ -28,6 +28,8 @@ public enum CostGroup: String, CaseIterable, Sendable {
   case request
   /// RTCP, from the sealed datagram to what is sent again because of it.
   case report
+  /// RTP, from the sealed datagram to where it would be forwarded.
+  case packet
 
   /// What is searched, counted and bounded by itself.
   public var kinds: [String] {
@@ -35,6 +37,7 @@ public enum CostGroup: String, CaseIterable, Sendable {
     case .message: MessageCosts.kinds
     case .request: RequestCosts.kinds
     case .report: ReportCosts.kinds
+    case .packet: PacketCosts.kinds
     }
   }
 
@@ -47,6 +50,7 @@ public final class CostBench {
   private var messages: [Int: MessageCosts] = [:]
   private var requests: RequestCosts?
   private var reports: ReportCosts?
+  private var packets: ReportCosts?
 
   public init() {}
 
@@ -73,6 +77,11 @@ public final class CostBench {
       let costs = reports ?? ReportCosts()
       reports = costs
       return costs?.run(input, meter)
+    case .packet:
+      guard PacketCosts.kind(of: input) == kind else { return nil }
+      let costs = packets ?? ReportCosts(isWide: true)
+      packets = costs
+      return costs?.run(packet: input, meter)
     }
   }
 }

@@ -11,6 +11,8 @@ import Wire
 /// The peer publishes sound and a picture, has 64 slots that play them, and 960 that have come and gone: as many as
 /// there can be. The slots' SSRCs are `ReportCosts.slots` and above, with retransmissions on every odd number; a NACK's
 /// numbers count back from the last that its slot has sent.
+///
+/// For `PacketCosts` it has as many sections to publish in as there can be, and nothing plays in its slots.
 final class ReportCosts {
   static let kinds = [
     "SR", "RR", "SDES", "BYE", "NACK", "PLI", "FIR", "REMB", "transport-wide feedback", "XR", "unknown",
@@ -19,6 +21,9 @@ final class ReportCosts {
   static let slots: UInt32 = 0x0101_0101
   private static let live = 64
   private static let past = 960
+  /// Further sections to publish in that are there, and those of before with them.
+  private static let published = 126
+  private static let rounds = 7
   /// Of IP and UDP.
   private static let headers = 28
   private static let path = NetworkPath(
@@ -31,6 +36,9 @@ final class ReportCosts {
   private let farEnd = PeerFarEnd(.aeadAES128GCM)
   private var now = Instant(nanoseconds: 1_000_000_000)
   private var sequence: UInt16 = 1_000
+  /// Further sections are there, and nothing plays.
+  private let isWide: Bool
+  private var streams: UInt32 = 0
   private let histories = [KeptPackets(), KeptPackets()]
 
   private final class KeptPackets {
@@ -92,7 +100,8 @@ final class ReportCosts {
 
   // MARK: - The peer
 
-  init?() {
+  init?(isWide: Bool = false) {
+    self.isWide = isWide
     guard let certificate = try? DTLSCertificate(notBefore: 0, notAfter: 4_000_000_000),
       let dtls = try? DTLSContext(certificate: certificate)
     else { return nil }
@@ -103,7 +112,7 @@ final class ReportCosts {
       PeerSetup(
         key: PeerKey(home: 1, serial: 1), local: ours,
         remote: RemoteTransport(credentials: theirs, fingerprints: [], role: .server),
-        media: Self.agreed(0), verification: .always, reportSSRC: 9, createdAt: now), context: &made)
+        media: Self.agreed(0, isWide), verification: .always, reportSSRC: 9, createdAt: now), context: &made)
     context = made
     let association = DTLSAssociation(
       role: .server, localKeys: farEnd.near, remoteKeys: farEnd.far, lastFlight: [PeerFarEnd.changeCipherSpec]
@@ -111,9 +120,9 @@ final class ReportCosts {
     peer.connect(association, now: now, context: &context)
     settle()
     provePath()
-    for round in 1...Self.past / Self.live { peer.apply(Self.agreed(round), context: &context) }
+    for round in 1...Self.past / Self.live { peer.apply(Self.agreed(round, isWide), context: &context) }
     for receiver in 0..<2 { peer.setTag(receiver: receiver, receiver) }
-    for slot in Self.past..<Self.past + Self.live {
+    for slot in Self.past..<Self.past + Self.live where !isWide {
       let key = TrackKey(peer: PeerKey(home: 1, serial: 1), index: UInt16(slot & 1))
       _ = peer.setSource(slot: slot, key, clock: peer.clock(receiver: slot & 1, epoch: context.media.epoch))
     }
@@ -121,22 +130,33 @@ final class ReportCosts {
   }
 
   /// - Parameter round: each has 64 slots that none before had.
-  private static func agreed(_ round: Int) -> AgreedMedia {
+  private static func agreed(_ round: Int, _ isWide: Bool) -> AgreedMedia {
     let opus = NegotiatedCodec(codec: .opus, payloadType: 111, nack: true)
     let vp8 = NegotiatedCodec(
       format: .vp8, payloadType: 96, rtxPayloadType: 97, nack: true, pli: true)
+    let further = isWide ? min(round, rounds) * published..<(min(round, rounds) + 1) * published : 0..<0
     return AgreedMedia(
-      receive: [received(0, .audio, opus), received(1, .video, vp8)],
+      receive: [received(0, .audio, opus), received(1, .video, vp8)]
+        + further.filter { $0 + 2 < MediaSession.sectionLimit }
+        .map { received(UInt16($0 + 2), .audio, opus, isNamed: true) },
       send: (0..<live).map { slot in
         slot & 1 == 0 ? sent(round, slot, .audio, opus) : sent(round, slot, .video, vp8)
       }, allowsReducedSizeRTCP: true)
   }
 
-  private static func received(_ index: UInt16, _ kind: MediaKind, _ codec: NegotiatedCodec) -> ReceiveSection
-  {
-    ReceiveSection(
-      index: index, mid: "\(index)", kind: kind, codecs: [codec], extensions: HeaderExtensionMap(),
-      ssrc: UInt32(index) + 1, cname: "c")
+  /// - Parameter isNamed: its streams aren't announced, but say in which section they are.
+  private static func received(
+    _ index: UInt16, _ kind: MediaKind, _ codec: NegotiatedCodec, isNamed: Bool = false
+  ) -> ReceiveSection {
+    var extensions = HeaderExtensionMap()
+    if isNamed {
+      extensions[.mid] = 1
+      extensions[.transportSequence] = 2
+      extensions[.audioLevel] = 3
+    }
+    return ReceiveSection(
+      index: index, mid: "\(index)", kind: kind, codecs: [codec], extensions: extensions,
+      ssrc: isNamed ? nil : UInt32(index) + 1, cname: "c")
   }
 
   private static func sent(
@@ -205,7 +225,26 @@ final class ReportCosts {
     // What waits for its time, such as a slot's share of retransmissions, is there again.
     now = now + .seconds(1)
     publish()
-    guard let sealed = farEnd.sealRTCP(numbered(input)) else { return nil }
+    return farEnd.sealRTCP(numbered(input)).map { count($0, meter) }
+  }
+
+  /// - Parameter input: a packet of RTP, which gets the next number of its stream, or that of a stream that is new.
+  func run(packet input: [UInt8], _ meter: CostMeter) -> CostReading? {
+    now = now + .seconds(1)
+    publish()
+    sequence &+= 1
+    var packet = input
+    (packet[2], packet[3]) = (UInt8(sequence >> 8), UInt8(truncatingIfNeeded: sequence))
+    if !PacketCosts.isKnown(input) {
+      streams &+= 1
+      for place in 0..<4 {
+        packet[8 + place] = UInt8(truncatingIfNeeded: (1 << 31 | streams) >> UInt32(24 - 8 * place))
+      }
+    }
+    return farEnd.sealRTP(packet).map { count($0, meter) }
+  }
+
+  private func count(_ sealed: [UInt8], _ meter: CostMeter) -> CostReading {
     let before = sent.bytes
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: sealed.count, alignment: 8)
     defer { memory.deallocate() }
@@ -245,7 +284,7 @@ final class ReportCosts {
 
   private func receive(_ datagram: UnsafeMutableRawBufferPointer) {
     let outcome = peer.receive(datagram, path: Self.path, arrival: now, now: now, context: &context)
-    if case .media(let tag, let packet, let info) = outcome {
+    if case .media(let tag, let packet, let info) = outcome, !isWide {
       _ = context.takeEffects()
       histories[tag].packets.store(packet, info, sequence: info.extendedSequence)
       for slot in Self.past..<Self.past + Self.live where slot & 1 == tag {

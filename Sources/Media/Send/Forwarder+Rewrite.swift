@@ -68,7 +68,7 @@ extension Forwarder {
       if PlantedDefect.isOn(.leapLeaves) { return false }
     #endif
     let step = Int32(bitPattern: info.timestamp &+ anchors[0].timestamp &- position.timestamp)
-    return step.magnitude > 3_600 &* info.format.codec.clockRate
+    return step.magnitude > 3_600 &* clocks.rate
   }
 
   /// Whether the stream can begin, or go on from another source, at this packet.

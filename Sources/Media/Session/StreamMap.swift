@@ -46,12 +46,23 @@ struct StreamMap: ~Copyable {
     return true
   }
 
-  /// Sections rarely change, so the rest is put in again.
+  /// Its sender may have it done ten times a second for each section.
   mutating func remove(_ ssrc: UInt32) {
-    guard find(ssrc) != nil else { return }
-    let kept = all.filter { $0.ssrc != ssrc }
-    removeAll()
-    for entry in kept { _ = set(entry.ssrc, entry.stream) }
+    var gap = Self.home(ssrc)
+    while entries[gap].used && entries[gap].ssrc != ssrc { gap = (gap &+ 1) & Self.mask }
+    guard entries[gap].used else { return }
+    count &-= 1
+    // Closes the gap: an entry that was pushed beyond it moves back.
+    var probe = (gap &+ 1) & Self.mask
+    while entries[probe].used {
+      let distance = (probe &- Self.home(entries[probe].ssrc)) & Self.mask
+      if distance >= (probe &- gap) & Self.mask {
+        entries[gap] = entries[probe]
+        gap = probe
+      }
+      probe = (probe &+ 1) & Self.mask
+    }
+    entries[gap] = Entry()
   }
 
   mutating func removeAll() {
