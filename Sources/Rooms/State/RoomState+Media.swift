@@ -19,7 +19,6 @@ extension RoomState {
 
   /// A track's first packet says at once what it comes in; its publishing has paid for that. Later changes wait their time.
   private mutating func tracksStarted(_ started: [UInt16: CodecFormat], at place: TransportPlace) {
-    var first: [TrackID: CodecFormat] = [:]
     for (index, codec) in started.sorted(by: { $0.key < $1.key }) {
       guard let position = self[place].published.firstIndex(where: { $0.key.index == index }) else {
         continue
@@ -31,9 +30,8 @@ extension RoomState {
       }
       self[place].published[position].hasStarted = true
       log("track started", of: members[place.member], ("track", track.info.id.text), ("codec", "\(codec)"))
-      if track.codec != codec { first[track.info.id] = codec }
+      if track.codec != codec { apply([track.info.id: codec], at: place) }
     }
-    apply(first, at: place)
     applyCodecChanges(at: place)
   }
 
