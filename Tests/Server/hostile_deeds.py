@@ -26,7 +26,7 @@ EVIDENCE = {
     "rollover": (["packets", "packets that reach others"], []),
     "stopped_sections": (["taken up", "stopped", "canSubscribe false", "canSubscribe true"], []),
     "published_again": (["published", "stopped", "canPublish false", "declined not-allowed"], []),
-    "forged_checks": (["checks", "answered", "paths given up"], []),
+    "forged_checks": (["checks", "answers", "paths given up"], []),
     "messages": (["closed 1009", "closed 4004", "heard pong", "heard error unknown-track"], []),
     "offers": (["published"], []),
     "screens": (["screens"], []),
@@ -40,6 +40,10 @@ EVIDENCE = {
 DEEDS = list(EVIDENCE)
 REFUSALS = {"refused bad-message", "refused offer-refused", "refused offer-pending", "refused unsupported"}
 """Reasons for which an offer of a deed isn't even looked at, unless it is made for that."""
+
+
+class Over(Exception):
+    """Nothing more is to be done in this session."""
 
 
 class Deeds:
@@ -81,11 +85,9 @@ class Deeds:
                     offer.add("video", "sendonly")
                     offer.add("audio", "recvonly")
                 answer = await self.offered(ws, offer)
-                self.counts["taken up"] += bool(answer and answer["tracks"])
+                self.counts["taken up"] += bool(answer["tracks"])
                 await self.permit(canSubscribe=number % 2 == 1)
                 await self.stopped(ws, offer)
-                if self.over:
-                    return
 
         await self.in_sessions(deed)
 
@@ -101,8 +103,6 @@ class Deeds:
                     for mid in mids if is_allowed else reversed(mids):
                         offer.add("video", "sendonly", mid=mid)
                     answer = await self.offered(ws, offer)
-                    if self.over or not answer:
-                        return
                     if answer["tracks"] and not is_allowed:
                         self.counts["wrong: published while forbidden"] += 1
                     self.counts["published"] += bool(answer["tracks"])
@@ -114,10 +114,8 @@ class Deeds:
         async def deed(ws):
             offer = Offer()
             offer.add("audio", "sendonly")
-            answer = (await self.offered(ws, offer))["sdp"]
-            self.counts["answered"] += 1
-            remote = re.search(r"^a=ice-ufrag:(\S+)", answer, re.MULTILINE)[1]
-            password = re.search(r"^a=ice-pwd:(\S+)", answer, re.MULTILINE)[1]
+            answer = await self.offered(ws, offer)
+            remote, password = [re.search(rf"^a=ice-{name}:(\S+)", answer["sdp"], re.MULTILINE)[1] for name in ("ufrag", "pwd")]
             while not self.over and ws.close_code is None:
                 for port in udp_ports(self.victims):
                     request = stun.Message(message_method=stun.Method.BINDING, message_class=stun.Class.REQUEST)
@@ -154,7 +152,7 @@ class Deeds:
             offer.add("video", "sendonly")
             while not self.over:
                 answer = await self.offered(ws, offer)
-                self.counts["published"] += bool(answer and answer["tracks"])
+                self.counts["published"] += bool(answer["tracks"])
 
         await self.in_sessions(deed)
 
@@ -166,7 +164,7 @@ class Deeds:
                 offer.add("video", "sendonly", source="screen_share")
                 offer.add("audio", "sendonly", source="screen_share_audio")
             answer = await self.offered(ws, offer)
-            self.counts["screens"] += len(answer["tracks"]) if answer else 0
+            self.counts["screens"] += len(answer["tracks"])
             reader = asyncio.create_task(self.listen(ws))
             try:
                 while not self.over:
@@ -221,14 +219,13 @@ class Deeds:
                 if number % 4 == 0:
                     unknown = Offer()
                     unknown.add("video", "sendonly", source="hologram")
-                    await self.offered(ws, unknown)
+                    with contextlib.suppress(Over):
+                        await self.offered(ws, unknown)
                 kind = "video" if number % 2 else "audio"
                 for source in ("microphone", "screen_share", "camera", "screen_share_audio"):
                     offer.add(kind, "sendonly", source=source)
                 allowed = [each["mid"] for each in offer.sources if (kind, each["source"]) == ("audio", "microphone")]
                 answer = await self.offered(ws, offer)
-                if self.over or not answer:
-                    return
                 self.counts["published"] += len(answer["tracks"])
                 if [each["mid"] for each in answer["tracks"]] != allowed:
                     self.counts["wrong: published a source that is forbidden"] += 1
@@ -271,7 +268,8 @@ class Deeds:
             for _ in range(16):
                 offer.add("video", "sendonly")
                 offer.add("audio", "sendonly")
-            tracks = [each["track"] for each in (await self.offered(ws, offer))["tracks"]]
+            answer = await self.offered(ws, offer)
+            tracks = [each["track"] for each in answer["tracks"]]
             reader = asyncio.create_task(self.listen(ws))
             try:
                 for muted in itertools.cycle((True, False)):
@@ -302,14 +300,14 @@ class Deeds:
     async def in_sessions(self, deed, room=ROOM, **grants):
         """Does it in one session after another: without media a session ends after half a minute."""
         while not self.over:
-            with contextlib.suppress(websockets.WebSocketException):
+            with contextlib.suppress(Over, asyncio.TimeoutError, websockets.WebSocketException):
                 async with self.roost.joined("mallory", room=room, **grants) as ws:
                     self.counts["sessions"] += 1
                     await deed(ws)
             await asyncio.sleep(0.02)
 
     async def offered(self, ws, offer):
-        """The answer to an offer, which is offered again while there are too many; None where it is refused or it is over.
+        """The answer to an offer, which is offered again while there are too many; `Over` where it is refused or time is up.
 
         Each request has an id of its own: to one that was used before, its first answer comes again and nothing is done."""
         while not self.over:
@@ -326,8 +324,8 @@ class Deeds:
             self.counts[f"refused {message.get('code')}"] += 1
             await asyncio.sleep(0.02)
             if message.get("code") != "rate-limited":
-                return None
-        return None
+                break
+        raise Over
 
     async def stopped(self, ws, offer):
         """Stops everything by an offer that does nothing else."""
@@ -335,10 +333,9 @@ class Deeds:
             return
         offer.stop_all()
         answer = await self.offered(ws, offer)
-        if answer:
-            self.counts["stopped"] += 1
-            if answer["tracks"] or answer["slots"]:
-                self.counts["wrong: sections that were stopped"] += 1
+        self.counts["stopped"] += 1
+        if answer["tracks"] or answer["slots"]:
+            self.counts["wrong: sections that were stopped"] += 1
 
     async def flood(self, texts, identity):
         """Says these over and over; it is thrown out for it, and comes again."""
