@@ -37,6 +37,10 @@ struct RoomResumeTests {
     let bob = try await server.join("bob")
     let track = try #require(try await bob.offer([.audio]).tracks.first?.track)
     let room = try #require(server.directory.administration(of: "r"))
+    let notices = bob.session.notices
+    let reader = Task { for await _ in notices {} }
+    defer { reader.cancel() }
+    await alice.session.absent()
     for number in 0..<800 { _ = try await room.mute(track.text, of: "bob", number % 2 == 0) }
     var rounds = 0
     while rounds < 50 {
