@@ -7,22 +7,29 @@ extension SyntheticPeer {
     let packets = sources[index].makeFrame(now: now, transportSequence: &transportSequence)
     let log = sources[index].logNumber
     if packets.isEmpty { journal.count(.silence) }
-    for (number, bytes) in packets { sendMedia(bytes, log: log, number: number, now: now) }
+    for (number, bytes) in packets where sendMedia(bytes, log: log, number: number, now: now) {
+      sources[index].noteSealed()
+    }
   }
 
   /// Seals a packet of a track and sends it.
-  private func sendMedia(_ packet: [UInt8], log: Int, number: Int, now: Instant) {
-    guard let session, let path = mediaPath else { return }
+  /// - Returns: false where it could not be sealed.
+  @discardableResult
+  private func sendMedia(_ packet: [UInt8], log: Int, number: Int, now: Instant) -> Bool {
+    guard let session, let path = mediaPath else { return false }
     do {
       let sealed = try session.sealRTP(packet)
       journal.tracks[log].noteSent(number)
       let mark = DatagramMark(isDeparture: false, log: log, number: number)
       outgoing.append(Outgoing(bytes: sealed, path: path, tag: mark.tag))
       keep(sealed, tag: mark.tag)
+      return true
     } catch {
-      // Whose numbers have leapt as it liked.
-      if journal.tracks[log].isHostile { return }
-      journal.violation(now, "libsrtp of peer \(self.number) does not seal: status \(error.status)")
+      // A hostile source's numbers leap as it likes.
+      if !journal.tracks[log].isHostile {
+        journal.violation(now, "libsrtp of peer \(self.number) does not seal: status \(error.status)")
+      }
+      return false
     }
   }
 

@@ -42,6 +42,10 @@ struct TrackSource {
   private(set) var ssrc: UInt32
   private(set) var rtxSSRC: UInt32?
   private var sequence: UInt16
+  /// How many numbers ago a packet was last sealed.
+  private var unsealed = 0
+  /// Fewer than half the numbers there are: SRTP guesses the rollover from the last one that it saw (RFC 3711 §3.3.1).
+  private static let unsealedLimit = 32_000
   private var rtxSequence: UInt16
   private var base: UInt32
   private var pictureID: UInt16
@@ -139,7 +143,7 @@ struct TrackSource {
 
   /// Packets that were lost before the first link: their numbers are missing.
   mutating func skip(_ count: Int) {
-    for _ in 0..<count {
+    for _ in 0..<min(count, max(Self.unsealedLimit - unsealed, 0)) {
       var mark = FrameMark()
       mark.startsFrame = false
       record(timestamp: 0, mark, descriptor: [], sentAt: .never)
@@ -179,7 +183,8 @@ struct TrackSource {
 
   /// The encoder starts over with other numbers, under the same SSRC: forward, as SRTP allows no way back.
   mutating func restart(now: Instant) {
-    sequence &+= UInt16(Int.random(in: 4_000...30_000, using: &random))
+    let jump = Int.random(in: 4_000...30_000, using: &random)
+    advanceSequence(by: min(jump, max(Self.unsealedLimit - unsealed, 1)))
     startRun(now: now)
   }
 
@@ -188,6 +193,7 @@ struct TrackSource {
     self.ssrc = ssrc
     if self.rtxSSRC != nil { self.rtxSSRC = rtxSSRC }
     sequence = UInt16(truncatingIfNeeded: random.next()) & 0x7FFF
+    unsealed = 0
     namesSection = true
     startRun(now: now)
   }
@@ -310,7 +316,13 @@ struct TrackSource {
     return number
   }
 
-  private mutating func advanceSequence() { sequence &+= 1 }
+  private mutating func advanceSequence(by count: Int = 1) {
+    sequence &+= UInt16(truncatingIfNeeded: count)
+    unsealed += count
+  }
+
+  /// A packet of the present numbers was sealed.
+  mutating func noteSealed() { unsealed = 0 }
 
   private func writeHeader(
     _ marker: Bool, _ payloadType: UInt8, _ sequence: UInt16, _ timestamp: UInt32, _ ssrc: UInt32,

@@ -4,9 +4,8 @@ internal import Wire
 /// When each packet of a transport truly reached the server, to hold the server's arrival feedback against.
 struct TransportLog {
   private struct Arrival {
-    var first: Instant
-    /// Of a second copy; the server may have had to drop the first.
-    var second = Instant.never
+    /// Of each copy: the network doubles packets, hostile senders repeat them, and the server may have had to drop the first.
+    var moments: [Instant] = []
     var isReported = false
   }
 
@@ -26,11 +25,7 @@ struct TransportLog {
     }
     guard let sequence else { return }
     let extended = extender.extend(sequence)
-    if arrivals[extended] == nil {
-      arrivals[extended] = Arrival(first: now)
-    } else {
-      arrivals[extended]?.second = now
-    }
+    arrivals[extended, default: Arrival()].moments.append(now)
   }
 
   /// - Returns: what is wrong with the message, and how many packets it got right.
@@ -46,7 +41,7 @@ struct TransportLog {
       guard !arrival.isReported else {
         return ("arrival of packet \(entry.sequence) reported twice", right)
       }
-      let errors = [arrival.first, arrival.second].map { moment in
+      let errors = arrival.moments.map { moment in
         let ticks = UInt32(truncatingIfNeeded: moment.nanoseconds / TransportFeedback.tick)
         return Int32(bitPattern: entry.arrival &- ticks)
       }
