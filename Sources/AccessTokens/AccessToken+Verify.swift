@@ -22,6 +22,23 @@ extension AccessToken {
   ) throws(AccessTokenRefusal) {
     guard let token, !token.isEmpty else { throw .absent }
     guard token.utf8.count <= Self.maximumRenewedBytes else { throw .tooLong }
+    // Only one that proves to be renewed may be longer than an issuer's: of all others that is what is wrong with them.
+    let isLong = token.utf8.count > Self.maximumBytes
+    do throws(AccessTokenRefusal) {
+      try self.init(signed: token, keys: keys)
+    } catch {
+      throw isLong ? .tooLong : error
+    }
+    guard !isLong || isRenewed else { throw .tooLong }
+    #if PLANTED_DEFECTS
+      let expires = PlantedDefect.isOn(.tokenLeeway) ? self.expires.addingClamped(Self.leeway) : self.expires
+    #endif
+    guard now < expires.addingClamped(Self.leeway) else { throw .expired }
+    if let notBefore, now < notBefore.addingClamped(-Self.leeway) { throw .notYetValid }
+  }
+
+  /// Reads a token that one of the keys signed, whenever it is valid.
+  private init(signed token: String, keys: [String: String]) throws(AccessTokenRefusal) {
     let parts = token.utf8.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
     guard parts.count == 3 else { throw .malformed(reason: "not three parts") }
     try Self.checkHeader(parts[0])
@@ -34,14 +51,6 @@ extension AccessToken {
       throw .wrongSignature
     }
     try self.init(apiKey: apiKey, claims: claims)
-    guard token.utf8.count <= (isRenewed ? Self.maximumRenewedBytes : Self.maximumBytes) else {
-      throw .tooLong
-    }
-    #if PLANTED_DEFECTS
-      let expires = PlantedDefect.isOn(.tokenLeeway) ? self.expires.addingClamped(Self.leeway) : self.expires
-    #endif
-    guard now < expires.addingClamped(Self.leeway) else { throw .expired }
-    if let notBefore, now < notBefore.addingClamped(-Self.leeway) { throw .notYetValid }
   }
 
   private static func checkHeader(_ part: Substring.UTF8View.SubSequence) throws(AccessTokenRefusal) {
