@@ -74,8 +74,11 @@ async def _cut(report, server, browser):
         role = await ada.tab.evaluate("return document.getElementById('banner').getAttribute('role')")
     finally:
         server.process.signal(signal.SIGCONT)
-    await ada.until(f"!{BANNER}", 20)
+    for person in (ada, bob):
+        await person.until(f"!{BANNER}", 20)
     await ada.sees_picture("Bob")
+    # Each hears of the other that it is back as well.
+    await ada.until(f"{TILES}.every(tile => tile === '{CLEAR}')", 20)
     after = await ada.tab.evaluate(f"return {TILES}")
     # One of them alone, as the server says when nothing comes from there.
     happens = """roostPage.room.dispatchEvent(new CustomEvent("event", { detail: {
