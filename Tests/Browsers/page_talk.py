@@ -123,7 +123,8 @@ async def _asking(report, server, browser):
       probe.style.background = "var(--danger)";
       const danger = getComputedStyle(probe).backgroundColor;
       probe.remove();"""
-    await eve.until("document.getElementById('camera-choice').textContent")
+    await eve.until("typeof window.refuse === 'function'")
+    await eve.until("document.getElementById('preview-camera').ariaLabel.includes('waiting')")
     asking = await eve.tab.evaluate(danger + look)
     await eve.tab.evaluate("window.refuse()")
     await eve.text("notice-text")
