@@ -123,7 +123,7 @@ let package = Package(
       ],
       path: "Bench/roost-bench", swiftSettings: strict),
 
-    tests("Fuzz", ["FuzzTargets"]),
+    tests("Fuzz", ["HTTPServer", "Gateway", "FuzzTargets"]),
     tests("Model", ["Model"]),
     tests("Logging", ["Logging"]),
     tests("Polling", ["Model", "Polling", "CSystem"]),

@@ -328,6 +328,8 @@
     case removalRaced = "removal-raced"
     /// Any source may be said of a section of any kind, and one without a name is allowed to everybody.
     case sourceUnchecked = "source-unchecked"
+    /// Media that came in at another worker's socket is lost, and all else is handed over.
+    case lostAtHandover = "lost-at-handover"
     /// A track that is muted flows again when its publisher is rebuilt from its state.
     case mutedFlowsAfterMove = "muted-flows-after-move"
     /// An unmute sends no key-frame request.

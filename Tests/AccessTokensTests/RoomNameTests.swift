@@ -1,7 +1,7 @@
 import AccessTokens
 import Testing
 
-@Suite("Rooms that tokens name")
+@Suite("Rooms that tokens name", .timeLimit(.minutes(1)))
 struct RoomNameTests {
   @Test func `a token is for the room of its very bytes`() throws {
     let token = AccessToken(

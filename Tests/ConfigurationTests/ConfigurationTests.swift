@@ -294,11 +294,14 @@ struct ConfigurationTests {
       platform["\(service)_PORT_7882_UDP_PORT"] = "7882"
       platform["\(service)_PORT_7880_TCP_ADDR"] = "10.0.0.1"
     }
+    // The address of the service's first port, which may also be a TCP port.
+    platform["ROOST_HTTP_PORT"] = "tcp://10.0.0.1:7880"
     let loaded = try load(nil, platform)
     #expect(loaded.media.port == 7882 && loaded.http.port == 7880)
     #expect(loaded.ignoredVariables == platform.keys.sorted())
-    // A value that an option takes is still its.
+    // Other values of these names still set the option, or are errors.
     #expect(try load(nil, ["ROOST_MEDIA_PORT": "9000"]).media.port == 9_000)
+    #expect(throws: ConfigurationError.self) { try load(nil, ["ROOST_HTTP_PORT": "http://10.0.0.1:7880"]) }
   }
 
   @Test func `a byte order mark is no part of the text`() throws {

@@ -51,6 +51,31 @@ struct IntakeBudgetTests {
     }
   }
 
+  @Test(arguments: [
+    #"{"type":"ping","id":1}"#, #"{"type":"candidate","candidate":"","id":1}"#,
+    #"{"type":"teleport","id":1}"#,
+    #"{"type":"mute","id":1}"#, #"{"type":"auth","token":"good","id":1}"#, "{", "[]",
+  ])
+  func `every message is charged, whether known, unknown or malformed`(text: String) async throws {
+    let intakes = Intakes()
+    let waits = Mutex(0)
+    // Each message has its own socket, because text that is not JSON closes the socket.
+    for round in 1...9 {
+      var client = SignallingSessionTests.Client(
+        intakes: intakes,
+        pause: { time in
+          guard time < .seconds(5) else { return try await Task.sleep(for: .seconds(60)) }
+          waits.withLock { $0 += 1 }
+        })
+      _ = try await client.join()
+      #expect(try await client.ask(text + String(repeating: " ", count: 250_000))["type"] != nil)
+      client.socket.hangUp()
+      await client.session.value
+      // The clock does not move. Eight of them, each with its `auth`, are just below 2 MiB; the ninth exceeds it.
+      #expect(waits.withLock { $0 } == (round == 9 ? 1 : 0), "\(round)")
+    }
+  }
+
   @Test func `who comes again is read no faster than who stays`() async throws {
     let intakes = Intakes()
     let waits = Mutex<[Duration]>([])

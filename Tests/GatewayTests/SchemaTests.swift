@@ -117,6 +117,20 @@ struct SchemaTests {
     #expect(output.contains("\(texts.count) messages"))
   }
 
+  /// The types that a client's messages may have, as the schema lists them.
+  static func clientTypes() throws -> Set<String> {
+    let file = try Data(contentsOf: root.appending(path: "docs/signalling.schema.json"))
+    let schema = try #require(try JSONSerialization.jsonObject(with: file) as? [String: Any])
+    let definitions = try #require(schema["$defs"] as? [String: [String: Any]])
+    let messages = try #require(definitions["ClientMessage"]?["oneOf"] as? [[String: String]])
+    return try Set(
+      messages.map { message in
+        let name = try #require(message["$ref"]?.split(separator: "/").last.map(String.init))
+        let properties = definitions[name]?["properties"] as? [String: Any]
+        return try #require((properties?["type"] as? [String: Any])?["const"] as? String, "\(name)")
+      })
+  }
+
   /// The schema names what the server has and nothing else; scripts/make-types takes openapi.json's words from there.
   @Test func `the schema's lists of words are the server's`() throws {
     let file = try Data(contentsOf: Self.root.appending(path: "docs/signalling.schema.json"))

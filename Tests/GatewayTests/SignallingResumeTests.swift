@@ -352,6 +352,21 @@ struct SignallingResumeTests {
     #expect(try await back.next() == ["type": "token", "token": "fresh 9700"])
   }
 
+  @Test func `no renewed token follows closed, even if one was being made`() async throws {
+    var joined = try await Joined()
+    let gate = AsyncStream<Void>.makeStream()
+    joined.participant.permissionsGate.withLock { $0 = gate.stream }
+    // Half of the token's lifetime has passed, so a message of the client's begins a renewal.
+    joined.clock.set(8_700)
+    #expect(try await joined.client.ask(#"{"type":"ping"}"#) == ["type": "pong"])
+    joined.participant.say.yield(.closed(.removed))
+    #expect(try await joined.client.next() == ["type": "closed", "reason": "removed"])
+    gate.continuation.yield()
+    await joined.client.session.value
+    #expect(await joined.client.answers.next() == nil)
+    #expect(joined.client.socket.unsent.withLock { $0 } == [])
+  }
+
   @Test func `after a session has joined or resumed it does neither again`() async throws {
     let joined = try await Joined()
     var back = joined.other()

@@ -42,6 +42,8 @@ final class TestParticipant: RoomParticipant {
   let left = Mutex<[LeaveReason]>([])
   /// What it may do.
   let allowed = Mutex(Grants.join("demo"))
+  /// If set, `grants` waits for one of its elements.
+  let permissionsGate = Mutex<AsyncStream<Void>?>(nil)
   /// How often it was absent, and after which events it was present again.
   let lost = Mutex(0)
   let resumed = Mutex<[String]>([])
@@ -65,7 +67,10 @@ final class TestParticipant: RoomParticipant {
     (messages, say) = AsyncStream<RoomMessage>.makeStream()
   }
 
-  func grants() async -> Grants? { left.withLock { $0.isEmpty } ? allowed.withLock { $0 } : nil }
+  func grants() async -> Grants? {
+    if let gate = permissionsGate.withLock({ $0 }) { for await _ in gate { break } }
+    return left.withLock { $0.isEmpty } ? allowed.withLock { $0 } : nil
+  }
 
   func offer(_ offer: SessionOffer) async throws(RoomRefusal) {
     offers.withLock { $0.append(offer) }

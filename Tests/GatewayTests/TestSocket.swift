@@ -15,6 +15,8 @@ final class TestSocket: TextSocket {
   /// How many messages had been sent when those that waited were dropped.
   let dropped = Mutex<Int?>(nil)
   private let count = Mutex(0)
+  /// Texts that were passed to `send` after the close, and are not sent.
+  let unsent = Mutex<[String]>([])
   private let farewell = Mutex(false)
   var heardClose: Bool { farewell.withLock { $0 } }
 
@@ -23,7 +25,10 @@ final class TestSocket: TextSocket {
   func admit() {}
 
   func send(_ text: String) -> Bool {
-    guard closing.withLock({ $0 }) == nil else { return false }
+    guard closing.withLock({ $0 }) == nil else {
+      unsent.withLock { $0.append(text) }
+      return false
+    }
     outgoing.continuation.yield(text)
     count.withLock { $0 += 1 }
     return true

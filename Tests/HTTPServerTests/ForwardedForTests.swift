@@ -2,6 +2,7 @@ import HTTPServer
 import Model
 import Testing
 
+@Suite("Who asks behind a proxy", .timeLimit(.minutes(1)))
 struct ForwardedForTests {
   private let proxy = SocketAddress(ipv4: 10, 0, 0, 1, port: 4_000)
   private let stranger = SocketAddress(ipv4: 198, 51, 100, 9, port: 5_000)

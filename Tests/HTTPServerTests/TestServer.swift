@@ -50,14 +50,14 @@ final class EchoHandler: HTTPHandler {
     guard request.path != "/nobody" else { return .refuse(HTTPResponse(status: 403)) }
     guard request.offeredSubprotocols.contains("roost.v1") else { return .refuse(HTTPResponse(status: 400)) }
     let path = request.path
-    return .accept(subprotocol: "roost.v1") { socket in
+    return .accept(subprotocol: "roost.v1", greets: path == "/stranger") { socket in
       await self.serve(socket, path: path)
       if socket.heardClose { self.closedByClient.increase() }
       self.endedSockets.increase()
     }
   }
 
-  /// `/flood` says more than anybody reads, `/opening` first what doesn't count and then, once asked, a flood, `/greeting` and `/farewell` say what doesn't count and return, `/dropping` drops it, `/many` a thousand messages and returns, `/deaf` reads nothing.
+  /// `/flood` says more than anybody reads, `/opening` first what doesn't count and then, once asked, a flood, `/greeting` and `/farewell` say what doesn't count and return, `/dropping` drops it, `/many` a thousand messages and returns, `/deaf` and `/stranger` read nothing; the client of `/stranger` is not authenticated.
   private func serve(_ socket: WebSocket, path: String) async {
     switch path {
     case "/flood":
@@ -81,7 +81,7 @@ final class EchoHandler: HTTPHandler {
       dropped.increase()
     case "/many":
       for number in 0..<1000 { socket.send("\(number)") }
-    case "/deaf":
+    case "/deaf", "/stranger":
       await gate.wait()
     default:
       for await message in socket.messages {

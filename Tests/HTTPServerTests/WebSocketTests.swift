@@ -299,6 +299,21 @@ struct WebSocketTests {
     }
   }
 
+  @Test func `messages that wait before authentication are bounded by their bytes`() async throws {
+    let message = clientFrame(1, [UInt8](repeating: 65, count: 8_192))
+    try await withSocket("/stranger") { client throws in
+      // Two have exactly the 16 KiB that are allowed.
+      client.send(message + message)
+      #expect(!client.isClosed(within: .milliseconds(200)))
+      client.send(message)
+      #expect(try client.closeCode() == 1013)
+    }
+    try await withSocket("/deaf") { client throws in
+      client.send(message + message + message)
+      #expect(!client.isClosed(within: .milliseconds(200)))
+    }
+  }
+
   @Test func `a connection torn off ends its handler`() async throws {
     let handler = EchoHandler()
     try await withServer(handler) { addresses in

@@ -1,6 +1,7 @@
 import Model
 import Testing
 
+@Suite("Networks that addresses are in", .timeLimit(.minutes(1)))
 struct AddressPrefixTests {
   @Test(arguments: [
     ("10.0.0.0/8", ["10.0.0.0", "10.255.1.2"], ["11.0.0.0", "9.255.255.255", "::a00:0"]),

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@Suite("Names by their bytes")
+@Suite("Names by their bytes", .timeLimit(.minutes(1)))
 struct ExactNameTests {
   @Test func `what Unicode calls equivalent are two names`() {
     let (one, two) = ("caf\u{e9}", "cafe\u{301}")

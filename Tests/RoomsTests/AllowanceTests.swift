@@ -87,7 +87,7 @@ struct AllowanceTests {
   }
 }
 
-@Suite("Table of allowances")
+@Suite("Table of allowances", .timeLimit(.minutes(1)))
 struct AllowanceTableTests {
   private struct Spent: Refilling, Equatable {
     var fullAt = Instant(nanoseconds: 0)

@@ -25,6 +25,12 @@ struct OfferPermissionTests {
     return patch
   }
 
+  func subscribe(_ allowed: Bool) -> PermissionsPatch {
+    var patch = PermissionsPatch()
+    patch.canSubscribe = .set(allowed)
+    return patch
+  }
+
   func permit(_ server: TestServer, _ identity: String, _ permissions: PermissionsPatch) async throws {
     var patch = ParticipantPatch()
     patch.permissions = permissions
@@ -176,6 +182,31 @@ struct OfferPermissionTests {
     #expect(await server.peers() == 2)
     // The peer of before is no peer of the member's: that it has gone ends nothing.
     #expect(try await room.participant("bob").info.identity == "bob")
+  }
+
+  @Test(arguments: [[], [.audio, .video]] as [[MediaKind]])
+  func `a participant that may not subscribe and stops every section is sent nothing`(kinds: [MediaKind])
+    async throws
+  {
+    let server = try TestServer()
+    let ada = try await server.join("ada")
+    let bob = try await server.join("bob")
+    _ = try await ada.offer([.audio, .video])
+    let shown = try await bob.offer(kinds, receivers: 1).slots.compactMap(\.track)
+    #expect(shown.count == 2)
+    try await permit(server, "bob", subscribe(false))
+    // Its transport stays while a section is open; nothing is shown there.
+    #expect(await server.peers() == 2)
+    let room = try #require(server.directory.administration(of: "r"))
+    #expect(try await room.participant("bob").subscriptions.allSatisfy { $0.mid == nil })
+    _ = try await bob.offer(receivers: -1, dropping: kinds.count)
+    #expect(await server.peers() == 1, "Ada's is the media plane's only peer")
+    #expect(try await room.participant("bob").subscriptions.allSatisfy { $0.mid == nil })
+    // Once it is allowed again, the next offer begins a new transport.
+    try await permit(server, "bob", subscribe(true))
+    #expect(await server.peers() == 1)
+    #expect(try await bob.offer(receivers: 1).slots.compactMap(\.track).count == 2)
+    #expect(await server.peers() == 2)
   }
 
   @Test func `stopping everything while reconnecting ends the waiting for media`() {

@@ -137,6 +137,9 @@ extension PeerRouting {
       counters.unknownPath &+= 1
       return
     }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.lostAtHandover), let first = datagram.first, first > 127 { return }
+    #endif
     var crossing = Crossing(kind: .datagram, from: UInt8(truncatingIfNeeded: index))
     crossing.path = path
     crossing.arrival = arrival

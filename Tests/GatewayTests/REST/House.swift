@@ -137,7 +137,18 @@ final class House: Sendable {
   }
 
   /// Somebody at the native door, who says `auth` with that token.
-  func connect(_ token: String, room: String = "demo") -> Guest { Guest(self, token, room) }
+  func connect(_ token: String, room: String = "demo") -> Guest {
+    Guest(self, #"{"type":"auth","token":"\#(token)"}"#, room, ResumeTokens())
+  }
+
+  /// Breaks a guest's socket, and has it come back on another.
+  /// - Parameter after: the last event that it has seen.
+  func resume(_ guest: Guest, after: Int = 0) async -> Guest {
+    guest.socket.hangUp()
+    await guest.ended()
+    let text = #"{"type":"resume","resumeToken":"\#(guest.resumeToken)","after":\#(after)}"#
+    return Guest(self, text, guest.room, guest.tokens)
+  }
 
   /// - Returns: who is in, with the word for it.
   func enter(
@@ -149,6 +160,7 @@ final class House: Sendable {
     let guest = connect(token, room: room)
     let joined = try await guest.next("joined")
     guest.joined = "\(joined)"
+    guest.resumeToken = joined["resumeToken"] as? String ?? ""
     guest.id = try #require((joined["participant"] as? NSDictionary)?["id"] as? String)
     return guest
   }
@@ -162,6 +174,9 @@ final class Guest {
   fileprivate(set) var id = ""
   /// What it was told as it came.
   fileprivate(set) var joined = ""
+  fileprivate(set) var resumeToken = ""
+  fileprivate let room: String
+  fileprivate let tokens: ResumeTokens
   private var requests = 0
   private var negotiator = Negotiator(policy: .client)
   private var random = RandomSource.system
@@ -174,7 +189,9 @@ final class Guest {
     fingerprint: Fingerprint(algorithm: .sha256, digest: Array(repeating: 7, count: 32)), candidates: [],
     isLite: false)
 
-  init(_ house: House, _ token: String, _ room: String) {
+  /// - Parameter greeting: the first message.
+  init(_ house: House, _ greeting: String, _ room: String, _ tokens: ResumeTokens) {
+    (self.room, self.tokens) = (room, tokens)
     answers = socket.sent.makeAsyncIterator()
     let gateway = house.gateway
     var terms = SignallingTerms(room: room) { text throws(AccessTokenRefusal) in
@@ -182,9 +199,9 @@ final class Guest {
     }
     terms.now = { House.now }
     let session = SignallingConnection(
-      socket: socket, terms: terms, rooms: LiveRooms(house.directory), tokens: ResumeTokens())
+      socket: socket, terms: terms, rooms: LiveRooms(house.directory), tokens: tokens)
     self.session = Task { await session.run(authorized: nil) }
-    socket.say(#"{"type":"auth","token":"\#(token)"}"#)
+    socket.say(greeting)
   }
 
   /// The next message of that type, or an error; what else comes before is passed over.
@@ -236,10 +253,12 @@ final class Guest {
   func ended() async { await session.value }
 
   /// Adds tracks and receivers to what is offered, and offers it; they are taken back where it is refused.
-  /// - Parameter source: of the last of them.
-  func offer(_ kinds: [MediaKind] = [], receivers: Int = 0, source: String? = nil) async throws
-    -> NSDictionary
-  {
+  /// - Parameters:
+  ///   - source: of the last of them.
+  ///   - mid: of the section that the source is said of; nil: that of the last of them.
+  func offer(
+    _ kinds: [MediaKind] = [], receivers: Int = 0, source: String? = nil, mid: String? = nil
+  ) async throws -> NSDictionary {
     let before = plan
     for kind in kinds {
       ssrc += 2
@@ -252,7 +271,7 @@ final class Guest {
     plan.videoReceivers += receivers
     let offer = try negotiator.offer(plan, local: local, random: &random)
     newest = offer.media.first { $0.ssrcs.contains { $0.ssrc == ssrc } }?.mid ?? "?"
-    let tracks = source.map { #"[{"mid":"\#(newest)","source":"\#($0)"}]"# } ?? "[]"
+    let tracks = source.map { #"[{"mid":"\#(mid ?? newest)","source":"\#($0)"}]"# } ?? "[]"
     let sdp = String(decoding: try JSONEncoder().encode(offer.text), as: UTF8.self)
     let answer = try await ask("offer", #""sdp":\#(sdp),"tracks":\#(tracks)"#)
     if let sdp = answer["sdp"] as? String {

@@ -59,7 +59,7 @@ struct BoundsTests {
     #expect(await house.ask(.get, "/v1/rooms/\(name)").status == 200)
     _ = try await house.enter(name, room: name)
     #expect(await house.ask(.get, "/v1/rooms/\(name)/participants/\(name)").status == 200)
-    for wrong in ["", "%00", "a%0A", "%C2%85", String(repeating: "n", count: 129)] {
+    for wrong in ["", "%00", "a%0A", "%C2%85", "%2E", "%2E%2E", String(repeating: "n", count: 129)] {
       let room = await house.ask(.get, "/v1/rooms/\(wrong)")
       #expect(room.status == 400 && room.problem == "room-name", "\(wrong)")
       let other = await house.ask(.get, "/v1/rooms/\(name)/participants/\(wrong)")

@@ -33,7 +33,7 @@ struct EventsRESTTests {
 
     let gone = await house.ask(.get, "/v1/rooms/demo/events?after=99")
     #expect(gone.status == 410 && gone.problem == "events-gone" && gone["oldest"] == 1 as NSNumber)
-    #expect(gone["state"] == "/v1/rooms/demo/participants" as NSString)
+    #expect(gone["latest"] == 7 as NSNumber && gone["state"] == "/v1/rooms/demo/participants" as NSString)
     for after in ["x", "-1", "1.5", ""] {
       let refused = await house.ask(.get, "/v1/rooms/demo/events?after=\(after)")
       #expect(refused.status == 400 && refused.problem == "query", "\(after)")
@@ -56,6 +56,8 @@ struct EventsRESTTests {
     }
     let never = await house.ask(.get, "/v1/rooms/demo/events?roomId=RM_never&after=1")
     #expect(never.status == 410 && never["roomId"] as? String == present)
+    // The present room has two events: it started, and Bob joined.
+    #expect(never["oldest"] == 1 as NSNumber && never["latest"] == 2 as NSNumber)
   }
 
   @Test func `what happened in all rooms is read from cursor to cursor`() async throws {

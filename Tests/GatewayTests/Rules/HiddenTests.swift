@@ -21,13 +21,16 @@ struct HiddenTests {
     let witness: Guest
     let ghost: Guest
     let track: String
+    let isHidden: Bool
 
-    init() async throws {
+    /// - Parameter isHidden: false: the second one is visible as well, to compare with.
+    init(isHidden: Bool = true) async throws {
+      self.isHidden = isHidden
       house = try House()
       witness = try await house.enter("witness")
       track = try await witness.publish(.video, as: "camera")
       ghost = try await house.enter(HiddenTests.mark) {
-        $0.hidden = true
+        $0.hidden = isHidden
         $0.canUpdateOwnMetadata = true
       }
     }
@@ -37,13 +40,26 @@ struct HiddenTests {
     }
 
     func offerCamera() async throws {
-      #expect(try await ghost.publish(.video, as: "camera") == "not-allowed")
+      let published = try await ghost.publish(.video, as: "camera")
+      #expect(published == "not-allowed" || !isHidden)
     }
 
     func tell() async throws {
       let body = #"{"payload":"eA==","destinations":["gh0st"]}"#
       #expect(await house.ask(.post, "/v1/rooms/demo/data", body).status == 204)
       #expect(try await ghost.next("data")["payload"] as? String == "eA==")
+    }
+
+    /// Its own track, by its own request and by REST, until it leaves.
+    func muteAndLeave() async throws {
+      let own = try await ghost.publish(.audio, as: "microphone")
+      for muted in [true, false] {
+        let fields = #""track":"\#(own)","muted":\#(muted)"#
+        try await request("mute", fields, isHidden ? "unknown-track" : "ok")
+      }
+      let path = "\(HiddenTests.path)/tracks/\(own)/mute"
+      #expect(await house.ask(.post, path, #"{"muted":true}"#).status == (isHidden ? 404 : 200))
+      try await request("leave", "", "closed")
     }
 
     func remove() async throws {
@@ -104,10 +120,26 @@ struct HiddenTests {
     ),
     (
       "comes again in its own place",
-      { _ = try await $0.house.enter(HiddenTests.mark) { $0.hidden = true } }
+      { scene in _ = try await scene.house.enter(HiddenTests.mark) { $0.hidden = scene.isHidden } }
     ),
     (
       "is removed", { try await $0.remove() }
+    ),
+    (
+      "sends a candidate and a ping",
+      { scene in
+        try await scene.request("candidate", #""candidate":"","mid":"0""#)
+        try await scene.request("ping", "", "pong")
+      }
+    ),
+    ("mutes its own track, which is muted by REST too, and leaves", { try await $0.muteAndLeave() }),
+    (
+      "resumes",
+      { #expect(try await $0.house.resume($0.ghost).next("resumed")["type"] as? String == "resumed") }
+    ),
+    (
+      "has its room created again",
+      { #expect(await $0.house.ask(.post, "/v1/rooms", #"{"name":"demo"}"#).status == 200) }
     ),
   ]
 
@@ -117,7 +149,7 @@ struct HiddenTests {
     }
   }
 
-  private func names(_ ghost: Guest, _ texts: [String]) -> [String] {
+  func names(_ ghost: Guest, _ texts: [String]) -> [String] {
     texts.filter { $0.contains(Self.mark) || $0.contains(ghost.id) }
   }
 
