@@ -135,7 +135,10 @@ struct HiddenTests {
     ("mutes its own track, which is muted by REST too, and leaves", { try await $0.muteAndLeave() }),
     (
       "resumes",
-      { #expect(try await $0.house.resume($0.ghost).next("resumed")["type"] as? String == "resumed") }
+      { scene in
+        let resumed = try await scene.house.resume(scene.ghost).next("resumed")
+        #expect(resumed["type"] as? String == "resumed")
+      }
     ),
     (
       "has its room created again",
