@@ -14,7 +14,7 @@ public struct ExactName: Hashable, Sendable {
       if PlantedDefect.isOn(.namesLookAlike) { return hasher.combine(text) }
     #endif
     for byte in text.utf8 { hasher.combine(byte) }
-    // No byte of UTF-8: what follows in the same key is told apart.
+    // 0xFF is no byte of UTF-8, so it separates the name from what follows in the same key.
     hasher.combine(0xFF as UInt8)
   }
 }

@@ -115,7 +115,7 @@ package actor SignallingConnection<Socket: TextSocket> {
       remote: socket.remote)
     isEntering = true
     defer { isEntering = false }
-    // What comes first is charged like all else, as soon as it is known to whom.
+    // The first message is charged like any other, once the identity that pays for it is known.
     await wait(terms.charge(bytes, to: identity, in: intakes))
     do {
       let participant = try await rooms.join(request)

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// What a participant was last said to be, kept as long as that holds: so it is encoded once, and not for each who comes.
+/// The state in which a participant was last announced, so that it is encoded once and not for each participant that joins.
 ///
-/// It remembers what can be made at any time, so copies of a room's state may have it in common.
+/// It is a cache of what can be made at any time, so copies of a room's state may share it.
 final class LastInfo: Sendable {
   private let value = Mutex<ParticipantInfo?>(nil)
 

@@ -54,7 +54,7 @@ struct Member: Sendable {
       permissions: grants.permissions, tracks: transports.flatMap { $0.published.map(\.info) })
   }
 
-  /// The same for somebody who comes, with the text of before as long as nothing of it has changed.
+  /// As `info`, for a participant that joins. It shares its encoded text with earlier ones until the member's state changes.
   var knownInfo: ParticipantInfo { lastInfo.same(as: info) }
 
   /// Takes name, metadata and attributes.
