@@ -46,6 +46,7 @@ let package = Package(
     module("AccessTokens", ["Model", "Crypto"]),
     module("Media", ["Model", "Wire", "Congestion"]),
     module("Negotiation", ["Model", "Wire"]),
+    module("Signalling", ["Model", "AccessTokens"]),
     module("Transport", ["Model", "Wire", "Crypto", "ICE"]),
     module("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Transport"]),
     module("Engine", ["Model", "Polling", "Wire", "Crypto", "ICE", "Media", "Transport", "Peer", "CSystem"]),
@@ -58,7 +59,7 @@ let package = Package(
       name: "Gateway",
       dependencies: [
         "Model", "Logging", "Crypto", "ICE", "Media", "Transport", "Peer", "Engine", "HTTPServer",
-        "AccessTokens",
+        "AccessTokens", "Signalling",
         "Rooms",
       ],
       // Every file of the folder.
@@ -71,12 +72,14 @@ let package = Package(
       [
         "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Transport",
         "Peer", "Engine",
-        "AccessTokens", "Rooms", "Gateway", "CSRTP", "CJobs",
+        "AccessTokens", "Signalling", "Rooms", "Gateway", "CSRTP", "CJobs",
       ]),
     module(
       "Load",
       [
-        "Model", "Polling", "Wire", "Crypto", "ICE", "Engine", "WebSocketClient", "AccessTokens", "Rooms",
+        "Model", "Polling", "Wire", "Crypto", "ICE", "Engine", "WebSocketClient", "AccessTokens",
+        "Signalling",
+        "Rooms",
         "RoostTesting", "CSystem",
       ]),
 
@@ -86,7 +89,7 @@ let package = Package(
       dependencies: [
         "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Transport",
         "Peer", "Engine",
-        "HTTPServer", "AccessTokens", "Rooms", "Gateway", "RoostTesting",
+        "HTTPServer", "AccessTokens", "Signalling", "Rooms", "Gateway", "RoostTesting",
       ],
       path: "Fuzz/FuzzTargets",
       swiftSettings: strict),
@@ -123,7 +126,7 @@ let package = Package(
       ],
       path: "Bench/roost-bench", swiftSettings: strict),
 
-    tests("Fuzz", ["HTTPServer", "Gateway", "FuzzTargets"]),
+    tests("Fuzz", ["HTTPServer", "Signalling", "Gateway", "FuzzTargets"]),
     tests("Model", ["Model"]),
     tests("Logging", ["Logging"]),
     tests("Polling", ["Model", "Polling", "CSystem"]),
@@ -158,14 +161,14 @@ let package = Package(
       [
         "Model", "Logging", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Transport", "Peer", "Engine",
         "HTTPServer",
-        "AccessTokens", "Rooms",
+        "AccessTokens", "Signalling", "Rooms",
         "Gateway", "RoostTesting",
       ]),
     tests(
       "RoostTesting",
       [
         "Model", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Transport", "Peer", "Engine",
-        "AccessTokens", "Rooms",
+        "AccessTokens", "Signalling", "Rooms",
         "Gateway",
         "RoostTesting",
       ]),

@@ -53,7 +53,7 @@ private final class RequestHouse: Sendable {
     var configuration = GatewayConfiguration(keys: Self.keys, development: nil) { Self.now }
     configuration.crossOrigin = CrossOrigin(origins: ["https://desk.example"])
     return (
-      Gateway(configuration: configuration, rooms: LiveRooms(directory), administered: directory), directory
+      Gateway(configuration: configuration, rooms: directory, administered: directory), directory
     )
   }
 

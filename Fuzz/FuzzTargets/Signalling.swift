@@ -1,6 +1,5 @@
 import AccessTokens
-import Gateway
-import Rooms
+import Signalling
 
 /// A message is refused with its first wrong field, or all that it holds is within its bounds.
 func fuzzClientMessage(_ input: UnsafeRawBufferPointer) {
@@ -16,21 +15,27 @@ func fuzzClientMessage(_ input: UnsafeRawBufferPointer) {
     check(offer.tracks.count <= 64, "so has the number of tracks")
     check(Set(offer.tracks.map(\.mid)).count == offer.tracks.count, "no section is described twice")
     check(offer.tracks.allSatisfy { $0.name.map(AccessToken.isText) ?? true }, "a track's name is one")
-  case .subscribe(let track, let mid):
-    check((1...64).contains(track.utf8.count) && mid?.utf8.count ?? 0 <= 32, "ids are short")
-  case .unsubscribe(let track), .mute(let track, _):
-    check((1...64).contains(track.utf8.count), "a track's id is short")
+  case .subscribe(let wanted):
+    check(
+      (1...64).contains(wanted.track.utf8.count) && wanted.mid?.utf8.count ?? 0 <= 32, "ids are short")
+  case .unsubscribe(let wanted): check((1...64).contains(wanted.track.utf8.count), "a track's id is short")
+  case .mute(let wanted): check((1...64).contains(wanted.track.utf8.count), "a track's id is short")
   case .update(let change):
     check(change.name.map(AccessToken.isText) ?? true, "a person's name is one")
     check(change.metadata?.utf8.count ?? 0 <= 65_536, "metadata has a bound")
     check(change.attributes?.count ?? 0 <= 256, "so has the number of attributes")
   case .data(let data):
-    check(data.payload.utf8.count <= 21_848 && data.payload.utf8.count % 4 == 0, "a payload is base64")
+    check(data.payload.count <= 16_386, "a payload has a bound")
     check(data.destinations?.count ?? 0 <= 256, "destinations have a bound")
-  case .candidate(let candidate, let mid):
-    check(candidate.utf8.count <= 1_024 && mid.utf8.count <= 32, "a candidate is short")
-  case .resume(let token, let after):
-    check(token.utf8.count <= 128 && after >= 0, "a resume token is short, an event's number none below zero")
+  case .candidate(let found):
+    check(found.candidate.utf8.count <= 1_024 && found.mid?.utf8.count ?? 0 <= 32, "a candidate is short")
+  case .resume(let wanted):
+    check(
+      wanted.resumeToken.utf8.count <= 128 && wanted.after >= 0,
+      "a resume token is short, an event's number none below zero")
   case .auth, .leave, .ping, .unknown: break
   }
+  // What is read can be written, and is the same when it is read again.
+  if case .unknown = message.content { return }
+  check((try? ClientMessage(json: message.json)) == message, "a message is written as it was read")
 }

@@ -4,6 +4,7 @@ internal import Glibc
 internal import ICE
 internal import Model
 internal import RoostTesting
+internal import Signalling
 internal import WebSocketClient
 
 /// One synthetic participant: its WebSocket, its UDP socket, and the far end that speaks through it.
@@ -89,7 +90,7 @@ final class Participant {
   func end() {
     peer?.close()
     if let webSocket {
-      webSocket.send(ClientWord.leave.text)
+      webSocket.send(ClientMessage(.leave).json)
       webSocket.flush()
       webSocket.close()
     }
@@ -122,7 +123,7 @@ final class Participant {
     self.peer = peer
     phase = .joining
     do {
-      opened.send(ClientWord.offer(try peer.makeOffer()).text)
+      opened.send(ClientMessage(.offer(.init(sdp: try peer.makeOffer())), id: RequestID(1)).json)
       opened.flush()
     } catch { fail("can't make an offer: \(error)") }
     nextPing = now.advanced(byNanoseconds: pingInterval)
@@ -160,30 +161,31 @@ final class Participant {
   func readMessages(now: Instant) {
     guard let webSocket else { return }
     for text in webSocket.read() {
-      guard let word = ServerWord(text) else { return fail("the server sent an invalid message") }
-      take(word, now: now)
+      do throws(MessageError) {
+        take(try ServerMessage(json: text).content, now: now)
+      } catch { return fail("the server sent an invalid message: \(error)") }
     }
     if case .closed(let code, _) = webSocket.state { fail("WebSocket closed, code \(code)") }
   }
 
-  private func take(_ word: ServerWord, now: Instant) {
-    switch word.type {
-    case "joined":
-      if options.pingMilliseconds == nil, let interval = word.pingInterval, interval >= 1 {
-        pingInterval = Int64(interval * 1e9)
+  private func take(_ message: ServerMessage.Content, now: Instant) {
+    switch message {
+    case .joined(let joined):
+      if options.pingMilliseconds == nil {
+        pingInterval = Int64(min(joined.pingInterval, 3_600)) * 1_000_000_000
       }
-    case "pong" where pingSentAt != .never:
+    case .pong where pingSentAt != .never:
       pings.add(nanoseconds: now.nanoseconds - pingSentAt.nanoseconds)
       pingSentAt = .never
-    case "answer":
-      guard let sdp = word.sdp else { return fail("the answer has no SDP") }
+    case .answer(let answer):
       do {
+        let sdp = answer.sdp
         try peer?.accept(
           options.mediaAddress.map { AnswerRewriting.withCandidate($0, sdp) } ?? sdp, now: now)
       } catch { fail("the answer can't be applied: \(error)") }
       deadline = peer?.deadline ?? .never
-    case "error": fail("error \(word.code ?? "")")
-    case "closed": fail("closed: \(word.reason ?? "")")
+    case .error(let error): fail("error \(error.code.rawValue)")
+    case .closed(let reason): fail("closed: \(reason.rawValue)")
     default: break
     }
   }
@@ -217,7 +219,7 @@ final class Participant {
       // One at a time: a late answer counts as late as it is.
       guard pingSentAt == .never else { return schedule() }
       pingSentAt = now
-      webSocket.send(ClientWord.ping.text)
+      webSocket.send(ClientMessage(.ping).json)
       webSocket.flush()
     }
     schedule()

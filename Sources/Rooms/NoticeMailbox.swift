@@ -72,9 +72,9 @@ final class NoticeMailbox: Sendable {
     mutating func keep(_ message: DataMessage) {
       guard message.reliable else { return }
       messages.append(message)
-      bytes += message.payload.utf8.count
+      bytes += message.encodedSize
       while messages.count > NoticeMailbox.messageLimit || bytes > NoticeMailbox.messageBytes {
-        bytes -= messages.removeFirst().payload.utf8.count
+        bytes -= messages.removeFirst().encodedSize
       }
     }
   }

@@ -31,73 +31,13 @@ public enum ParticipantNotice: Sendable {
   case closed(LeaveReason)
 }
 
-/// What a client missed while its socket was gone, and how things are now.
-public struct ResumedState: Sendable {
-  /// Who missed more than these had better join again.
-  static let eventLimit = 1_000
-  /// Of them all, as estimated: less than may wait for a socket.
-  static let byteLimit = 2 * 1_024 * 1_024
-
-  /// The last event that all this contains.
-  public let lastEvent: Int
-  /// Events up to that one, in order.
-  public let missed: [RoomEvent]
-  /// Every slot of the first transport, and every track of one's own on it.
-  public let slots: [SlotAssignment]
-  public let tracks: [(mid: String, track: TrackID)]
-  /// What is otherwise said by change only, as it is now.
-  public let notices: [ParticipantNotice]
-}
-
 public struct Speaker: Equatable, Sendable {
   public let participant: ParticipantID
   /// 0 (silent) to 1 (as loud as can be).
   public let level: Double
 }
 
-/// How well somebody's media travels, by packets lost in either direction and by the round trip.
-public enum ConnectionQuality: String, Sendable, CaseIterable {
-  /// Below 2 % and below 150 ms.
-  case excellent
-  /// Below 5 % and below 300 ms.
-  case good
-  case poor
-  /// Half of it or more, or no sign of life for 8 s.
-  case lost
-}
-
 public struct ParticipantQuality: Equatable, Sendable {
   public let participant: ParticipantID
   public let quality: ConnectionQuality
-}
-
-/// Whether a track reaches its subscriber, and if not, why.
-public enum StreamState: Equatable, Sendable {
-  case active
-  case paused(PauseReason)
-  case waiting(WaitReason)
-
-  public enum PauseReason: String, Sendable, CaseIterable {
-    /// No section of the subscriber's has the codec that the track comes in.
-    case codec
-    /// The publisher's packets have ceased to come.
-    case noMedia = "no-media"
-  }
-
-  public enum WaitReason: String, Sendable, CaseIterable {
-    case noSlot = "no-slot"
-  }
-}
-
-/// A message from a participant to others.
-public struct DataMessage: Equatable, Sendable {
-  /// nil: from somebody who is hidden.
-  public let from: ParticipantID?
-  /// As it came; the front door knows what it is.
-  public let payload: String
-  public let topic: String?
-  /// May be left out where the receiver is slow.
-  public let reliable: Bool
-  /// For the front doors.
-  public let wire = SharedText()
 }

@@ -1,4 +1,5 @@
 public import AccessTokens
+public import Model
 
 /// One participant's session in a room, as a front door has it.
 public final class ParticipantSession: Sendable {
@@ -74,7 +75,7 @@ public final class ParticipantSession: Sendable {
   /// Sends a message to all others.
   /// - Parameter destinations: identities; nil: all. Who isn't there gets nothing.
   public func send(
-    _ payload: String, topic: String? = nil, reliable: Bool = true, to destinations: [String]? = nil
+    _ payload: [UInt8], topic: String? = nil, reliable: Bool = true, to destinations: [String]? = nil
   ) async throws(RequestError) {
     let request = DataRequest(payload: payload, topic: topic, reliable: reliable, destinations: destinations)
     try await ask(.send(request)).done()

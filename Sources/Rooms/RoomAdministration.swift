@@ -48,10 +48,10 @@ public struct RoomAdministration: Sendable {
 
   /// A message that is from no participant.
   /// - Parameters:
-  ///   - payload: as the front door has it, at most 16 KiB in base64.
+  ///   - payload: at most 16 KiB.
   ///   - destinations: identities; nil: everybody.
   public func send(
-    _ payload: String, topic: String?, reliable: Bool, to destinations: [String]?
+    _ payload: [UInt8], topic: String?, reliable: Bool, to destinations: [String]?
   ) async {
     let message = DataMessage(from: nil, payload: payload, topic: topic, reliable: reliable)
     _ = await room.ask(.administration(.send(message, to: destinations)))

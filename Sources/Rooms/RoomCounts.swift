@@ -1,3 +1,5 @@
+public import Model
+
 /// What there is in the rooms, and what has been, counted since the start.
 public struct RoomCounts: Sendable {
   public var rooms = 0

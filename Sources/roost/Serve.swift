@@ -39,7 +39,7 @@ extension Roost {
     let events = Task { await media.rooms.run() }
 
     let gateway = Gateway(
-      configuration: doors(configuration, audience, names: names, media), rooms: LiveRooms(media.rooms),
+      configuration: doors(configuration, audience, names: names, media), rooms: media.rooms,
       administered: media.rooms)
     let port = UInt16(configuration.http.port)
     let server = try HTTPServer(

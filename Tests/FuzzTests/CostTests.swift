@@ -1,6 +1,7 @@
 import Foundation
 import FuzzTargets
 import HTTPServer
+import Signalling
 import Testing
 
 @testable import Gateway
@@ -31,26 +32,11 @@ struct CostTests {
     }
   }
 
-  /// The types that a client's messages may have, as the schema lists them.
-  static func messageTypes() throws -> Set<String> {
-    let root = FuzzTests.corpus.deletingLastPathComponent().deletingLastPathComponent()
-    let file = try Data(contentsOf: root.appending(path: "docs/signalling.schema.json"))
-    let schema = try #require(try JSONSerialization.jsonObject(with: file) as? [String: Any])
-    let definitions = try #require(schema["$defs"] as? [String: [String: Any]])
-    let messages = try #require(definitions["ClientMessage"]?["oneOf"] as? [[String: String]])
-    return try Set(
-      messages.map { message in
-        let name = try #require(message["$ref"]?.split(separator: "/").last.map(String.init))
-        let properties = definitions[name]?["properties"] as? [String: Any]
-        return try #require((properties?["type"] as? [String: Any])?["const"] as? String, "\(name)")
-      })
-  }
-
   @Test func `every request of REST and every message of a client is a kind of its own`() throws {
     let requests = Set(RESTOperation.all.map { "\($0.method.rawValue) \($0.path)" })
     let others: Set = ["GET /v1/rooms/{room}/connect", "POST /dev/token", "GET /", "another"]
     #expect(Set(CostGroup.request.kinds) == requests.union(others))
-    let messages = try Self.messageTypes()
+    let messages = Set(ClientMessage.kinds.map { $0.type })
     #expect(Set(CostGroup.message.kinds) == messages.union(["offer again", "unknown", "malformed"]))
   }
 

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPServer
-import Rooms
+import Signalling
 import Testing
 
 @testable import Gateway
@@ -27,15 +27,15 @@ struct ICEServersTests {
   }
 
   @Test func `joined carries them, and no null beside a STUN server`() async throws {
-    let message = ServerMessage.joined(
-      JoinedBody(
-        participant: ParticipantBody(id: "PA_1", identity: "ada"), room: RoomBody(id: "RM_1", name: "r"),
-        participants: [], lastEvent: 1), resumeToken: "r",
-      iceServers: [
-        ICEServerBody(urls: ["stun:a"]), ICEServerBody(urls: ["turn:b"], username: "u", credential: "c"),
-      ], pingInterval: 20)
+    var joined = ServerMessage.Joined(
+      participant: ParticipantBody(id: "PA_1", identity: "ada"), room: RoomBody(id: "RM_1", name: "r"),
+      participants: [], lastEvent: 1)
+    joined.iceServers = [
+      ICEServerBody(urls: ["stun:a"]), ICEServerBody(urls: ["turn:b"], username: "u", credential: "c"),
+    ]
     let json = try #require(
-      try JSONSerialization.jsonObject(with: Data(message.json().utf8)) as? [String: Any])
+      try JSONSerialization.jsonObject(with: Data(ServerMessage(.joined(joined)).json.utf8)) as? [String: Any]
+    )
     let expected: NSArray = [["urls": ["stun:a"]], ["urls": ["turn:b"], "username": "u", "credential": "c"]]
     #expect(json["iceServers"] as? NSArray == expected)
   }

@@ -1,6 +1,7 @@
 import AccessTokens
 import Model
 import Rooms
+import Signalling
 import Synchronization
 import Testing
 
@@ -28,13 +29,13 @@ struct SharedEncodingTests {
 
   @Test func `an event is one text for all who hear it`() async throws {
     let house = try House()
-    var listeners: [AsyncStream<RoomMessage>.Iterator] = []
+    var listeners: [AsyncStream<ParticipantNotice>.Iterator] = []
     for number in 0..<6 {
-      let joined = try await LiveRooms(house.directory).join(
+      let joined = try await house.directory.join(
         JoinRequest(
           room: "demo", identity: "p\(number)", attributes: [:], grants: .join("demo"),
           remote: SocketAddress(ipv4: 127, 0, 0, 1, port: 1)))
-      listeners.append(joined.messages.makeAsyncIterator())
+      listeners.append(joined.notices.makeAsyncIterator())
     }
     _ = try await house.enter("zoe")
     var storages: Set<UInt> = []
@@ -63,12 +64,15 @@ struct SharedEncodingTests {
   ) async throws -> [(text: String, storage: UInt)] {
     var found: [(String, UInt)] = []
     for identity in identities {
-      let joined = try await LiveRooms(house.directory).join(
+      let joined = try await house.directory.join(
         JoinRequest(
           room: "demo", identity: identity, attributes: [:], grants: .join("demo"),
           remote: SocketAddress(ipv4: 127, 0, 0, 1, port: 1))
       ).joined
-      var text = try #require(joined.others.first)
+      guard case .json(var text)? = ServerMessage.Joined(joined).participants.first else {
+        Issue.record("it is made for each")
+        continue
+      }
       found.append((text, text.withUTF8 { UInt(bitPattern: $0.baseAddress) }))
     }
     return found
@@ -79,20 +83,20 @@ struct SharedEncodingTests {
     var sessions: [any RoomParticipant] = []
     for identity in ["here", "away"] {
       sessions.append(
-        try await LiveRooms(house.directory).join(
+        try await house.directory.join(
           JoinRequest(
             room: "demo", identity: identity, attributes: [:], grants: .join("demo"),
             remote: SocketAddress(ipv4: 127, 0, 0, 1, port: 1))))
     }
     await sessions[1].absent()
     _ = try await house.enter("zoe")
-    var here = sessions[0].messages.makeAsyncIterator()
+    var here = sessions[0].notices.makeAsyncIterator()
     let heard = try #require(await storage(ofEventNaming: "zoe", in: &here))
     try await sessions[1].present(after: 0)
-    var away = sessions[1].messages.makeAsyncIterator()
+    var away = sessions[1].notices.makeAsyncIterator()
     while let message = await away.next() {
       guard case .resumed(let state) = message else { continue }
-      var text = try #require(state.missed.first { $0.contains("zoe") })
+      var text = try #require(state.missed.first { $0.text.contains("zoe") }).text
       #expect(text.withUTF8 { UInt(bitPattern: $0.baseAddress) } == heard)
       return
     }
@@ -101,10 +105,11 @@ struct SharedEncodingTests {
 
   /// Where the text of the next event that contains the word lies in memory.
   private func storage(
-    ofEventNaming word: String, in messages: inout AsyncStream<RoomMessage>.Iterator
+    ofEventNaming word: String, in messages: inout AsyncStream<ParticipantNotice>.Iterator
   ) async -> UInt? {
     while let message = await messages.next(isolation: nil) {
-      guard case .shared(var text) = message, text.contains(word) else { continue }
+      guard case .event(let event) = message, event.text.contains(word) else { continue }
+      var text = event.text
       return text.withUTF8 { UInt(bitPattern: $0.baseAddress) }
     }
     return nil

@@ -1,10 +1,12 @@
 import AccessTokens
 import Foundation
-import Rooms
+import Model
+import Signalling
 import Synchronization
 import Testing
 
 @testable import Gateway
+@testable import Rooms
 
 @Suite("Native signalling over one socket after the other", .timeLimit(.minutes(2)))
 struct SignallingResumeTests {
@@ -44,12 +46,6 @@ struct SignallingResumeTests {
     func set(_ now: Int) { value.withLock { $0 = now } }
   }
 
-  /// As it goes out.
-  static func event(_ id: Int) -> String {
-    ServerMessage.event(EventBody(id: id, time: "t", room: "demo", roomId: "RM_1", type: "track.muted"))
-      .json()
-  }
-
   static func resume(_ token: String, after: Int = 7) -> String {
     #"{"type":"resume","resumeToken":"\#(token)","after":\#(after),"id":"r"}"#
   }
@@ -79,11 +75,11 @@ struct SignallingResumeTests {
     let joined = try await Joined()
     await joined.breakSocket()
     joined.participant.state.withLock {
-      $0 = ResumedBody(
-        lastEvent: 9, slots: [Slot(mid: "1", track: "TR_0")],
-        tracks: [.init(mid: "4", track: "TR_4")],
-        missed: [8, 9].map(Self.event),
-        notices: [.speakers([]), .streams([StreamBody(track: "TR_0", state: "active")])])
+      $0 = .blank(
+        lastEvent: 9, missed: [.plain(8), .plain(9)],
+        slots: [SlotAssignment(mid: "1", track: TrackID(known: "TR_0"))],
+        tracks: [("4", TrackID(known: "TR_4"))],
+        notices: [.speakers([]), .streams([(TrackID(known: "TR_0"), .active)])])
     }
     var back = joined.other()
     let resumed = try await back.ask(Self.resume(joined.token))
@@ -110,12 +106,11 @@ struct SignallingResumeTests {
     let joined = try await Joined()
     #expect(joined.client.socket.opening.withLock { $0 } == 1)
     await joined.breakSocket()
-    joined.participant.say.yield(.data(DataBody(from: nil, payload: "eA==")))
+    joined.participant.say.yield(.data(.plain("x", from: nil)))
     joined.participant.state.withLock {
-      $0 = ResumedBody(
-        lastEvent: 8,
-        missed: [Self.event(8)],
-        notices: [.speakers([]), .streams([StreamBody(track: "TR_0", state: "active")])])
+      $0 = .blank(
+        lastEvent: 8, missed: [.plain(8)],
+        notices: [.speakers([]), .streams([(TrackID(known: "TR_0"), .active)])])
     }
     var back = joined.other()
     #expect(try await back.ask(Self.resume(joined.token))["type"] as? String == "resumed")
@@ -170,12 +165,12 @@ struct SignallingResumeTests {
   {
     let joined = try await Joined()
     await joined.breakSocket()
-    joined.participant.say.yield(.data(DataBody(from: "PA_0", payload: "YQ==")))
-    joined.participant.say.yield(.data(DataBody(from: "PA_0", payload: "Yg==", reliable: false)))
+    joined.participant.say.yield(.data(.plain("a")))
+    joined.participant.say.yield(.data(.plain("b", reliable: false)))
     var lost = joined.other()
     _ = try await lost.ask(Self.resume(joined.token))
     #expect(try await lost.next()["payload"] as? String == "YQ==")
-    joined.participant.say.yield(.data(DataBody(from: "PA_0", payload: "Yw==")))
+    joined.participant.say.yield(.data(.plain("c")))
     #expect(try await lost.next()["payload"] as? String == "Yw==")
     lost.socket.hangUp()
     await lost.session.value
@@ -197,13 +192,13 @@ struct SignallingResumeTests {
   @Test func `who comes with the last token has got what came with it`() async throws {
     let joined = try await Joined()
     await joined.breakSocket()
-    joined.participant.say.yield(.data(DataBody(from: "PA_0", payload: "YQ==")))
+    joined.participant.say.yield(.data(.plain("a")))
     var first = joined.other()
     let token = try #require(try await first.ask(Self.resume(joined.token))["resumeToken"] as? String)
     #expect(try await first.next()["payload"] as? String == "YQ==")
     first.socket.hangUp()
     await first.session.value
-    joined.participant.say.yield(.data(DataBody(from: "PA_0", payload: "Yg==")))
+    joined.participant.say.yield(.data(.plain("b")))
     var second = joined.other()
     #expect(try await second.ask(Self.resume(token))["type"] as? String == "resumed")
     #expect(try await second.next()["payload"] as? String == "Yg==")
@@ -212,10 +207,10 @@ struct SignallingResumeTests {
 
   @Test func `messages for somebody away are bounded, and the oldest go first`() {
     var bag = MessageBag()
-    for number in 0..<300 { bag.put(DataBody(from: nil, payload: "\(number)")) }
-    #expect(bag.messages.count == 256 && bag.messages.first?.payload == "44")
-    let large = String(repeating: "A", count: 21_848)
-    for _ in 0..<200 { bag.put(DataBody(from: nil, payload: large)) }
+    for number in 0..<300 { bag.put(.plain("\(number)")) }
+    #expect(bag.messages.count == 256 && bag.messages.first?.payload == Array("44".utf8))
+    let large = String(repeating: "A", count: 16_386)
+    for _ in 0..<200 { bag.put(.plain(large)) }
     #expect(bag.messages.count == 47)
   }
 
@@ -296,7 +291,7 @@ struct SignallingResumeTests {
   {
     var joined = try await Joined()
     joined.participant.state.withLock { $0 = nil }
-    joined.participant.refusal.withLock { $0 = RoomRefusal(.rateLimited, "wait") }
+    joined.participant.refusal.withLock { $0 = .tooOften }
     for round in 1...3 {
       var back = joined.other()
       let refusal = try await back.ask(Self.resume(joined.token))
@@ -308,7 +303,7 @@ struct SignallingResumeTests {
     }
     #expect(await joined.client.answers.next() == nil)
     #expect(joined.participant.left.withLock { $0 } == [])
-    joined.participant.state.withLock { $0 = ResumedBody(lastEvent: 7) }
+    joined.participant.state.withLock { $0 = .blank(lastEvent: 7) }
     var back = joined.other()
     #expect(try await back.ask(Self.resume(joined.token))["type"] as? String == "resumed")
     #expect(try await back.ask(#"{"type":"ping"}"#) == ["type": "pong"])

@@ -1,18 +1,20 @@
 import AccessTokens
 import Gateway
 import Model
-import Rooms
+import Negotiation
 import Synchronization
+
+@testable import Rooms
 
 /// A room whose participants do as the test says.
 final class TestRoom: RoomService {
   let participants = Mutex<[TestParticipant]>([])
   let requests = Mutex<[JoinRequest]>([])
-  private let refusal: RoomRefusal?
+  private let refusal: JoinError?
 
   let isDraining: Bool
 
-  init(refusing refusal: RoomRefusal? = nil, isDraining: Bool = false) {
+  init(refusing refusal: JoinError? = nil, isDraining: Bool = false) {
     self.refusal = refusal
     self.isDraining = isDraining
   }
@@ -20,7 +22,7 @@ final class TestRoom: RoomService {
   func forbids(_ token: AccessToken, in room: String) -> Bool { token.identity == "removed" }
   func isReady() async -> Bool { !isDraining }
 
-  func join(_ request: JoinRequest) async throws(RoomRefusal) -> any RoomParticipant {
+  func join(_ request: JoinRequest) async throws(JoinError) -> any RoomParticipant {
     requests.withLock { $0.append(request) }
     if let refusal { throw refusal }
     let participant = TestParticipant(request)
@@ -32,13 +34,13 @@ final class TestRoom: RoomService {
 }
 
 final class TestParticipant: RoomParticipant {
-  let joined: JoinedBody
-  let messages: AsyncStream<RoomMessage>
-  let say: AsyncStream<RoomMessage>.Continuation
-  let offers = Mutex<[SessionOffer]>([])
+  let joined: JoinedState
+  let notices: AsyncStream<ParticipantNotice>
+  let say: AsyncStream<ParticipantNotice>.Continuation
+  /// Each with its tracks, in words.
+  let offers = Mutex<[String]>([])
   /// How many of them have been answered.
   let answered = Mutex(0)
-  let candidates = Mutex<[String]>([])
   let left = Mutex<[LeaveReason]>([])
   /// What it may do.
   let allowed = Mutex(Grants.join("demo"))
@@ -48,23 +50,25 @@ final class TestParticipant: RoomParticipant {
   let lost = Mutex(0)
   let resumed = Mutex<[String]>([])
   /// What is said at the next resumption; nil: it is refused.
-  let state = Mutex<ResumedBody?>(ResumedBody(lastEvent: 7))
+  let state = Mutex<ResumedState?>(.blank(lastEvent: 7))
   /// How it is refused.
-  let refusal = Mutex(RoomRefusal(.sessionGone, "the session is over"))
+  let refusal = Mutex(RequestError.gone)
   /// Requests without an answer of their own, in words.
   let asked = Mutex<[String]>([])
   /// An offer waits for one of these when it says `wait`.
   let gate = AsyncStream<Void>.makeStream()
 
   init(_ request: JoinRequest) {
-    joined = JoinedBody(
-      participant: ParticipantBody(id: "PA_1", identity: request.identity, name: request.name),
-      room: RoomBody(id: "RM_1", name: request.room),
+    joined = JoinedState(
+      room: RoomInfo(id: RoomID(naming: "RM_1"), name: request.room),
+      participant: ParticipantInfo(
+        id: ParticipantID(known: "PA_1"), identity: request.identity, name: request.name, tracks: []),
       participants: [
-        ParticipantBody(
-          id: "PA_0", identity: "eve", tracks: [TrackBody(id: "TR_0", kind: "audio", source: .microphone)])
+        ParticipantInfo(
+          id: ParticipantID(known: "PA_0"), identity: "eve", name: nil,
+          tracks: [TrackInfo(id: TrackID(known: "TR_0"), kind: .audio, source: .microphone, name: nil)])
       ], lastEvent: 7)
-    (messages, say) = AsyncStream<RoomMessage>.makeStream()
+    (notices, say) = AsyncStream<ParticipantNotice>.makeStream()
   }
 
   func grants() async -> Grants? {
@@ -72,57 +76,58 @@ final class TestParticipant: RoomParticipant {
     return left.withLock { $0.isEmpty } ? allowed.withLock { $0 } : nil
   }
 
-  func offer(_ offer: SessionOffer) async throws(RoomRefusal) {
-    offers.withLock { $0.append(offer) }
-    if offer.sdp == "bad" { throw RoomRefusal(.offerRefused, "no answer to that") }
-    if offer.sdp == "wait" { for await _ in gate.stream { break } }
+  func offer(_ sdp: String, tracks: [OfferedTrack]) async throws(OfferError) -> OfferAnswer {
+    let words = tracks.map { "\($0.mid) \($0.source?.rawValue ?? "-") \($0.name ?? "-") \($0.muted)" }
+    offers.withLock { $0.append(([sdp] + words).joined(separator: ", ")) }
+    if sdp == "bad" { throw .refused(.missingFingerprint(section: 0)) }
+    if sdp == "wait" { for await _ in gate.stream { break } }
+    let answer = OfferAnswer(
+      sdp: "answer to \(sdp)", tracks: tracks.map { ($0.mid, TrackID(known: "TR_\($0.mid)")) },
+      slots: [SlotAssignment(mid: "1", track: nil)], declined: [("9", "codec")])
+    say.yield(.answer(answer))
     say.yield(
-      .answer(
-        SessionAnswer(
-          sdp: "answer to \(offer.sdp)",
-          tracks: offer.tracks.map { .init(mid: $0.mid, track: "TR_\($0.mid)") },
-          slots: [Slot(mid: "1", track: nil)], declined: [.init(mid: "9", code: "codec")])))
-    say.yield(.slots([Slot(mid: "1", track: "TR_0"), Slot(mid: "2", track: nil)]))
+      .slots([
+        SlotAssignment(mid: "1", track: TrackID(known: "TR_0")), SlotAssignment(mid: "2", track: nil),
+      ]))
     answered.withLock { $0 += 1 }
+    return answer
   }
 
-  func subscribe(_ track: String, mid: String?) async throws(RoomRefusal) {
+  func subscribe(_ track: String, mid: String?) async throws(RequestError) {
     try ask("subscribe \(track) \(mid ?? "-")", refusing: track)
   }
 
-  func unsubscribe(_ track: String) async throws(RoomRefusal) {
+  func unsubscribe(_ track: String) async throws(RequestError) {
     try ask("unsubscribe \(track)", refusing: track)
   }
 
-  func mute(_ track: String, _ muted: Bool) async throws(RoomRefusal) {
+  func mute(_ track: String, _ muted: Bool) async throws(RequestError) {
     try ask("mute \(track) \(muted)", refusing: track)
   }
 
-  func update(_ change: ParticipantChange) async throws(RoomRefusal) {
+  func update(_ change: ParticipantChange) async throws(RequestError) {
     try ask(
       "update \(change.name ?? "-") \(change.metadata ?? "-") \(change.attributes ?? [:])", refusing: "")
   }
 
-  func send(_ message: OutgoingMessage) async throws(RoomRefusal) {
+  func send(
+    _ payload: [UInt8], topic: String?, reliable: Bool, to destinations: [String]?
+  ) async throws(RequestError) {
     try ask(
-      "data \(message.payload) \(message.topic ?? "-") \(message.reliable) \(message.destinations ?? [])",
+      "data \(String(decoding: payload, as: UTF8.self)) \(topic ?? "-") \(reliable) \(destinations ?? [])",
       refusing: "")
   }
 
-  private func ask(_ text: String, refusing track: String) throws(RoomRefusal) {
+  private func ask(_ text: String, refusing track: String) throws(RequestError) {
     asked.withLock { $0.append(text) }
-    if track == "TR_unknown" { throw RoomRefusal(.unknownTrack, "no such track") }
+    if track == "TR_unknown" { throw .unknownTrack }
   }
 
-  func candidate(_ candidate: String, mid: String) async {
-    candidates.withLock { $0.append("\(mid) \(candidate)") }
-  }
-
-  func tellSlots() async { say.yield(.slots([Slot(mid: "1", track: "TR_0")])) }
+  func tellSlots() async { say.yield(.slots([SlotAssignment(mid: "1", track: TrackID(known: "TR_0"))])) }
 
   func absent() async { lost.withLock { $0 += 1 } }
 
-  func present(after: Int) async throws(RoomRefusal) {
+  func present(after: Int) async throws(RequestError) {
     resumed.withLock { $0.append("after \(after)") }
     guard let state = state.withLock({ $0 }) else {
       throw refusal.withLock { $0 }
@@ -130,8 +135,35 @@ final class TestParticipant: RoomParticipant {
     say.yield(.resumed(state))
   }
 
-  func leave(_ reason: LeaveReason) async {
+  func leave(reason: LeaveReason) async {
     left.withLock { $0.append(reason) }
     say.finish()
+  }
+}
+
+extension ResumedState {
+  /// Nothing was missed but what is said here.
+  static func blank(
+    lastEvent: Int, missed: [RoomEvent] = [], slots: [SlotAssignment] = [],
+    tracks: [(mid: String, track: TrackID)] = [], notices: [ParticipantNotice] = []
+  ) -> ResumedState {
+    ResumedState(lastEvent: lastEvent, missed: missed, slots: slots, tracks: tracks, notices: notices)
+  }
+}
+
+extension RoomEvent {
+  /// Of the test's room, about no one.
+  static func plain(_ id: Int, _ kind: Kind = .roomUpdated) -> RoomEvent {
+    RoomEvent(
+      id: id, time: WallTime(milliseconds: 0), room: RoomInfo(id: RoomID(naming: "RM_1"), name: "demo"),
+      kind: kind)
+  }
+}
+
+extension DataMessage {
+  /// From the other participant, or from none.
+  static func plain(_ text: String, from: String? = "PA_0", reliable: Bool = true) -> DataMessage {
+    DataMessage(
+      from: from.map { ParticipantID(known: $0) }, payload: Array(text.utf8), topic: nil, reliable: reliable)
   }
 }

@@ -56,11 +56,4 @@ struct LoadReportTests {
   func `a room's name stands in a path`(name: String, encoded: String) {
     #expect(Percent.encode(name) == encoded)
   }
-
-  @Test func `what the server says is read as far as it is understood`() throws {
-    let joined = try #require(ServerWord(#"{"type":"joined","pingInterval":20,"room":{"id":"RM_1"}}"#))
-    #expect(joined.type == "joined" && joined.pingInterval == 20)
-    #expect(ServerWord("[]") == nil && ServerWord("") == nil && ServerWord(#"{"kind":1}"#) == nil)
-    #expect(ClientWord.offer("v=0\r\n").text.contains(#""sdp":"v=0\r\n""#))
-  }
 }

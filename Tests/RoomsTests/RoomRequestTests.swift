@@ -88,21 +88,21 @@ struct RoomRequestTests {
     let alice = try await server.join("alice")
     let bob = try await server.join("bob")
     let ghost = try await server.join("ghost", hidden: true)
-    try await alice.session.send("aGk=", topic: "chat")
-    #expect(await bob.next() == "data aGk= chat true")
-    #expect(await ghost.next() == "data aGk= chat true")
-    try await alice.session.send("eA==", to: ["ghost", "alice", "nobody"])
-    #expect(await ghost.next() == "data eA== - true")
+    try await alice.session.send(Array("hi".utf8), topic: "chat")
+    #expect(await bob.next() == "data hi chat true")
+    #expect(await ghost.next() == "data hi chat true")
+    try await alice.session.send(Array("x".utf8), to: ["ghost", "alice", "nobody"])
+    #expect(await ghost.next() == "data x - true")
     // Whoever is hidden stays so.
-    try await ghost.session.send("Ym9v")
-    #expect(await bob.next() == "data Ym9v - false")
-    #expect(await alice.next(2) == ["3 participant.joined bob", "data Ym9v - false"])
+    try await ghost.session.send(Array("boo".utf8))
+    #expect(await bob.next() == "data boo - false")
+    #expect(await alice.next(2) == ["3 participant.joined bob", "data boo - false"])
     let mute = try await server.join("mute") { $0.canPublishData = false }
     await #expect(throws: RequestError.notAllowed("messages (canPublishData)")) {
-      try await mute.session.send("aGk=")
+      try await mute.session.send(Array("hi".utf8))
     }
     await #expect(throws: RequestError.tooLarge("payload")) {
-      try await alice.session.send(String(repeating: "A", count: 21_849))
+      try await alice.session.send(Array(repeating: 65, count: 16_387))
     }
   }
 
@@ -110,9 +110,9 @@ struct RoomRequestTests {
     let server = try TestServer()
     let alice = try await server.join("alice")
     let bob = try await server.join("bob")
-    try await alice.session.send("eA==", to: [])
-    try await alice.session.send("eQ==")
-    #expect(await bob.next(2) == ["data eA== - true", "data eQ== - true"])
+    try await alice.session.send(Array("x".utf8), to: [])
+    try await alice.session.send(Array("y".utf8))
+    #expect(await bob.next(2) == ["data x - true", "data y - true"])
   }
 
   @Test func `a flood is refused to whoever makes it, and to nobody else`() async throws {
@@ -122,7 +122,7 @@ struct RoomRequestTests {
     let bob = try await server.join("bob")
     var refused = 0
     for number in 0..<400 {
-      do throws(RequestError) { try await alice.session.send("\(number)") } catch {
+      do throws(RequestError) { try await alice.session.send(Array("\(number)".utf8)) } catch {
         #expect(error == .tooOften)
         refused += 1
       }
@@ -135,8 +135,8 @@ struct RoomRequestTests {
     // stands.
     #expect(refused == 503)
     await #expect(throws: OfferError.self) { try await alice.offer([.video]) }
-    try await bob.session.send("eA==")
-    #expect(await alice.next(until: "data") == "data eA== - true")
+    try await bob.session.send(Array("x".utf8))
+    #expect(await alice.next(until: "data") == "data x - true")
     // He wasn't thrown out for what she did.
     #expect(await bob.next().hasPrefix("data 0"))
   }
@@ -166,7 +166,7 @@ struct RoomRequestTests {
   @Test func `large messages are bounded by their bytes as well`() async throws {
     let server = try TestServer(clock: StandingClock())
     let alice = try await server.join("alice")
-    let large = String(repeating: "A", count: 21_848)
+    let large = Array(repeating: UInt8(65), count: 16_386)
     var sent = 0
     do throws(RequestError) {
       while sent < 200 {
@@ -204,7 +204,7 @@ struct RoomRequestTests {
     }
     await bob.session.leave()
     await #expect(throws: RequestError.gone) { try await bob.session.subscribe(own.text) }
-    await #expect(throws: RequestError.gone) { try await bob.session.send("") }
+    await #expect(throws: RequestError.gone) { try await bob.session.send([]) }
   }
 
   @Test func `who is hidden publishes nothing`() async throws {
@@ -231,7 +231,7 @@ struct RoomRequestTests {
         group.addTask {
           guard let client = try? await server.join("p\(number % 12)") else { return }
           _ = try? await client.offer([.audio, .video], receivers: 2)
-          if number % 3 == 0 { try? await client.session.send("eA==") }
+          if number % 3 == 0 { try? await client.session.send(Array("x".utf8)) }
           if number % 2 == 0 { await client.session.leave() }
           _ = try? await client.offer([.video])
         }

@@ -96,8 +96,8 @@ struct RoomSlotTests {
     #expect(await room.shown(to: "p0") == ["p7", "p7", "p4", "p4"])
     #expect(Set(await room.shown(to: "p1")) == ["p7", "p4"])
 
-    try await clients[8].session.send("mark")
-    try await clients[0].session.send("mark", to: ["p8"])
+    try await clients[8].session.send(Array("mark".utf8))
+    try await clients[0].session.send(Array("mark".utf8), to: ["p8"])
     for (number, client) in clients.enumerated() {
       _ = await client.next(until: "data mark")
       #expect(client.strangers.isEmpty, "p\(number) was given tracks that it didn't know")

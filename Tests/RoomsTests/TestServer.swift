@@ -121,7 +121,8 @@ final class TestClient {
     case .streams(let changes):
       unread = changes.map { "stream \(text(of: $0.state))" }
       return unread.isEmpty ? "no streams" : unread.removeFirst()
-    case .data(let data): return "data \(data.payload) \(data.topic ?? "-") \(data.from != nil)"
+    case .data(let data):
+      return "data \(String(decoding: data.payload, as: UTF8.self)) \(data.topic ?? "-") \(data.from != nil)"
     case .draining: return "draining"
     case .restartWanted: return "restartWanted"
     case .resumed(let state):

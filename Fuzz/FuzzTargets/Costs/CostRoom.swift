@@ -18,7 +18,6 @@ final class CostRoom {
   static let keys = ["key": "a secret that no input can know, 32+"]
 
   let directory: RoomDirectory
-  let doors: LiveRooms
   let gateway: Gateway
   private let pauses = VirtualPauses()
   private let jobs = JobQueue(random: .seeded(state: 1))
@@ -45,11 +44,10 @@ final class CostRoom {
         port, candidates: [SocketAddress(ipv4: 192, 0, 2, 1, port: 3_478)], verification: .always,
         peerLimit: .max),
       limits: RoomDirectory.Limits(), log: Log(level: .error) { _ in })
-    doors = LiveRooms(directory)
     var configuration = GatewayConfiguration(keys: Self.keys, development: .thisMachine) { Self.now }
     configuration.crossOrigin = CrossOrigin(origins: ["https://desk.example"])
     configuration.instant = { pauses.now }
-    gateway = Gateway(configuration: configuration, rooms: doors, administered: directory)
+    gateway = Gateway(configuration: configuration, rooms: directory, administered: directory)
     inside {
       for number in 0..<others {
         let socket = open(identity: "p\(number)")
@@ -106,7 +104,7 @@ final class CostRoom {
   /// A WebSocket on which nothing has been said. Only `inside`.
   func open() -> CostSocket {
     let socket = CostSocket()
-    let (doors, tokens, pauses) = (self.doors, self.tokens, self.pauses)
+    let (doors, tokens, pauses) = (directory, self.tokens, self.pauses)
     var terms = SignallingTerms(room: Self.name) { text throws(AccessTokenRefusal) in
       let token = try AccessToken(verifying: text, keys: Self.keys, now: Self.now)
       _ = try token.requireJoin(room: Self.name)

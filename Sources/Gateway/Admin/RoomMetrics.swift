@@ -1,4 +1,5 @@
 internal import Engine
+internal import Model
 internal import Rooms
 
 /// What the rooms and the process count, as metrics.

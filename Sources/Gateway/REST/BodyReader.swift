@@ -1,7 +1,7 @@
 internal import AccessTokens
-internal import FoundationEssentials
 internal import HTTPServer
 internal import Rooms
+internal import Signalling
 
 /// The members of a request's JSON object, each of which may be absent, null or of its type; what isn't known is
 /// refused, since nobody should believe that it was done.
@@ -86,6 +86,14 @@ struct BodyReader {
 
   /// Its size is the room's to judge.
   func metadata() throws(RESTProblem) -> Change<String> { try text("metadata", "a string") { _ in true } }
+
+  /// - Parameter most: characters of base64.
+  func bytes(_ name: String, most: Int) throws(RESTProblem) -> Change<[UInt8]> {
+    try change(name, "base64 of at most 16 KiB") {
+      guard case .string(let text) = $0, text.utf8.count <= most else { return nil }
+      return Base64.decode(text)
+    }
+  }
 
   func texts(_ name: String, most: Int) throws(RESTProblem) -> Change<[String]> {
     try change(name, "a list of at most \(most) strings") {

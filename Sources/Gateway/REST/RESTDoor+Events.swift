@@ -1,6 +1,7 @@
 internal import AccessTokens
 internal import HTTPServer
 internal import Rooms
+internal import Signalling
 
 #if PLANTED_DEFECTS
   internal import Model

@@ -1,8 +1,8 @@
 internal import AccessTokens
-internal import FoundationEssentials
 internal import HTTPServer
 internal import Model
 internal import Rooms
+internal import Signalling
 
 /// `/v1/rooms/{room}/participants` and what is said to them.
 extension RESTDoor {
@@ -65,13 +65,9 @@ extension RESTDoor {
   @Sendable func sendData(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
     let body = try BodyReader(
       call.request, types: ["application/json"], knowing: ["payload", "topic", "reliable", "destinations"])
-    let most = ClientMessage.maximumPayloadBytes
-    guard
-      let payload = try body.text(
-        "payload", "base64 of at most 16 KiB",
-        { $0.utf8.count <= most && $0.utf8.count % 4 == 0 && Data(base64Encoded: $0) != nil }
-      ).value
-    else { throw .body("payload is required") }
+    guard let payload = try body.bytes("payload", most: ClientMessage.maximumPayloadCharacters).value else {
+      throw .body("payload is required")
+    }
     let topic = try body.name("topic").value
     let reliable = try body.flag("reliable").value ?? true
     let destinations = try body.texts("destinations", most: ClientMessage.maximumDestinations).value
@@ -106,7 +102,8 @@ struct ParticipantResource: Encodable {
     subscriptions = participant.subscriptions.map { subscription in
       let stream = StreamBody(subscription.track, subscription.state)
       return Subscription(
-        track: stream.track, mid: subscription.mid, state: stream.state, reason: stream.reason)
+        track: stream.track, mid: subscription.mid, state: stream.state.rawValue,
+        reason: stream.reason?.rawValue)
     }
   }
 

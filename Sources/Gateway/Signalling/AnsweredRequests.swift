@@ -1,3 +1,5 @@
+internal import Signalling
+
 #if PLANTED_DEFECTS
   internal import Model
 #endif

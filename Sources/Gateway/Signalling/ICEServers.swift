@@ -1,11 +1,12 @@
 internal import Crypto
 internal import FoundationEssentials
+internal import Signalling
 
 #if PLANTED_DEFECTS
   internal import Model
 #endif
 
-/// The STUN and TURN servers that clients are told. For TURN each gets a user name of its own that expires, signed
+/// The STUN and TURN servers that clients get. For TURN each gets a user name of its own that expires, signed
 /// with a secret that the TURN server shares (coturn's `use-auth-secret`, draft-uberti-behave-turn-rest-00).
 public struct ICEServers: Sendable {
   public var stunURLs: [String]
@@ -23,9 +24,9 @@ public struct ICEServers: Sendable {
     self.turnLifetime = turnLifetime
   }
 
-  /// What one client is told.
+  /// What one client gets.
   /// - Parameters:
-  ///   - user: names the client in the TURN server's log: its session's id, which tells strangers nothing.
+  ///   - user: names the client in the TURN server's log: its session's id, which says nothing to strangers.
   ///   - now: seconds since 1970.
   func list(for user: String, now: Int) -> [ICEServerBody] {
     var servers: [ICEServerBody] = []
@@ -43,11 +44,4 @@ public struct ICEServers: Sendable {
     }
     return servers
   }
-}
-
-/// As `RTCPeerConnection` takes it.
-struct ICEServerBody: Equatable, Sendable, Encodable {
-  var urls: [String]
-  var username: String?
-  var credential: String?
 }

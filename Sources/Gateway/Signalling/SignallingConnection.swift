@@ -1,5 +1,6 @@
 package import AccessTokens
 internal import Rooms
+internal import Signalling
 
 #if PLANTED_DEFECTS
   internal import Model
@@ -89,9 +90,9 @@ package actor SignallingConnection<Socket: TextSocket> {
       return
     }
     switch message.content {
-    case .auth(let token): await authenticate(token, id: message.id, bytes: text.utf8.count)
-    case .resume(let token, let after):
-      await resume(token, after: after, id: message.id, bytes: text.utf8.count)
+    case .auth(let auth): await authenticate(auth.token, id: message.id, bytes: text.utf8.count)
+    case .resume(let wanted):
+      await resume(wanted.resumeToken, after: wanted.after, id: message.id, bytes: text.utf8.count)
     default:
       fail(.authRequired, "the first message must be auth or resume", id: message.id, close: .unauthorized)
     }
@@ -117,15 +118,17 @@ package actor SignallingConnection<Socket: TextSocket> {
     defer { isEntering = false }
     // The first message is charged like any other, once the identity that pays for it is known.
     await wait(terms.charge(bytes, to: identity, in: intakes))
-    do {
+    do throws(JoinError) {
       let participant = try await rooms.join(request)
       let session = SignallingSession(
         participant, token: token, terms: terms, tokens: tokens, intakes: intakes)
       socket.admit()
       served = (session, await session.begin(on: socket, id: id))
     } catch {
+      let refusal = Refusal(error)
       fail(
-        error.code, error.message, id: id, close: error.code == .tokenRemoved ? .forbidden : .joinRefused)
+        refusal.code, refusal.message, id: id,
+        close: refusal.code == .tokenRemoved ? .forbidden : .joinRefused)
     }
   }
 
@@ -139,11 +142,11 @@ package actor SignallingConnection<Socket: TextSocket> {
       found = tokens.redeem(token)
     }
     guard let (session, code) = found else {
-      fail(RoomRefusal.sessionGone, id: id)
+      fail(Refusal.sessionGone, id: id)
       return
     }
     await wait(session.charge(bytes))
-    do throws(RoomRefusal) {
+    do throws(Refusal) {
       socket.admit()
       served = (
         session, try await session.resume(on: socket, room: terms.room, after: after, code: code, id: id)
@@ -153,7 +156,7 @@ package actor SignallingConnection<Socket: TextSocket> {
     }
   }
 
-  private func fail(_ refusal: RoomRefusal, id: RequestID?) {
+  private func fail(_ refusal: Refusal, id: RequestID?) {
     let close: SignallingCloseCode =
       switch refusal.code {
       case .sessionGone: .sessionGone
@@ -167,13 +170,9 @@ package actor SignallingConnection<Socket: TextSocket> {
     _ code: SignallingErrorCode, _ message: String, id: RequestID?,
     close closeCode: SignallingCloseCode? = nil
   ) {
-    socket.send(ServerMessage.error(code, message: message).json(id: id))
+    socket.send(ServerMessage(.error(ServerMessage.ErrorBody(code, message)), id: id).json)
     guard let closeCode else { return }
     socket.close(closeCode)
     if served == nil { isOver = true }
   }
-}
-
-extension RoomRefusal {
-  static let sessionGone = RoomRefusal(.sessionGone, "the session no longer exists; join again")
 }

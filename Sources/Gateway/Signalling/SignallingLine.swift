@@ -1,3 +1,5 @@
+internal import Signalling
+
 /// The socket that a session is served on.
 struct SignallingLine {
   let number: Int
@@ -6,11 +8,20 @@ struct SignallingLine {
   var resumption: Int?
   /// `joined` or `resumed` has been sent; before, nothing else may be.
   var isOpen = false
-  /// The token that was redeemed for it, until something is heard: who hasn't got the next one comes with this.
+  /// The token that was redeemed for it, until something is heard: a client that hasn't got the next one comes with this.
   var opener: ResumeTokens.Code?
   /// What is sent now is what the client begins or goes on with.
   var isOpening = false
-  /// Of the request `resume`, and who waits for its end.
+  /// Of the request `resume`, and what waits for its end.
   var id: RequestID?
   var opened: CheckedContinuation<Bool, Never>?
+}
+
+/// An answer that came while the session had no socket.
+struct MissedAnswer {
+  /// Of the offer.
+  var id: RequestID?
+  var answer: ServerMessage.Answer
+  /// It was given to a socket that may have broken before it.
+  var isSent = false
 }

@@ -1,6 +1,7 @@
 internal import AccessTokens
 internal import Model
 internal import Rooms
+internal import Signalling
 
 /// One participant at the native door, over one socket after the other.
 ///
@@ -33,7 +34,7 @@ actor SignallingSession {
   /// The request that waits for its answer among the room's messages.
   private var offerInFlight: OfferInFlight?
   /// Nobody was there for it, or may not have got it.
-  private var missedAnswer: ResumedAnswer?
+  private var missedAnswer: MissedAnswer?
   private var bag = MessageBag()
   private var turns = PresenceTurns()
   private var isOver = false
@@ -57,14 +58,14 @@ actor SignallingSession {
   func begin(on socket: any TextSocket, id: RequestID?) -> Int {
     lastLine = 1
     line = SignallingLine(number: lastLine, socket: socket, isOpen: true, isOpening: true)
-    let joined = participant.joined
-    let iceServers = terms.iceServers(joined.participant.id)
-    let message = ServerMessage.joined(
-      joined, resumeToken: issueToken(), iceServers: iceServers, pingInterval: terms.pingInterval)
-    // Not among the answers that are sent again: whose socket breaks resumes.
-    send(text: message.json(id: id))
+    var joined = ServerMessage.Joined(participant.joined)
+    joined.iceServers = terms.iceServers(joined.participant.id)
+    joined.resumeToken = issueToken()
+    joined.pingInterval = terms.pingInterval
+    // Not among the answers that are sent again: a client whose socket breaks resumes.
+    send(text: ServerMessage(.joined(joined), id: id).json)
     line?.isOpening = false
-    Task { for await message in participant.messages { forward(message) } }
+    Task { for await notice in participant.notices { forward(notice) } }
     return lastLine
   }
 
@@ -73,7 +74,7 @@ actor SignallingSession {
   /// - Returns: the socket's number, once `resumed` has been said on it.
   func resume(
     on socket: any TextSocket, room: String, after: Int, code: ResumeTokens.Code, id: RequestID?
-  ) async throws(RoomRefusal) -> Int {
+  ) async throws(Refusal) -> Int {
     guard !isOver else {
       tokens.revoke(code)
       throw .sessionGone
@@ -84,7 +85,7 @@ actor SignallingSession {
     }
     guard token.expires + AccessToken.leeway > terms.now() else {
       tokens.revoke(code)
-      throw RoomRefusal(.tokenExpired, "the access token of this session has expired")
+      throw Refusal(.tokenExpired, "the access token of this session has expired")
     }
     // Who has the last token has got the last `resumed`, with all that came with it.
     if code == current { forgetSent() }
@@ -104,16 +105,16 @@ actor SignallingSession {
       throw .sessionGone
     }
     line?.resumption = turns.beginResumption()
-    do throws(RoomRefusal) {
+    do throws(RequestError) {
       try await participant.present(after: after)
       endTurn()
     } catch {
       turns.failResumption()
-      if error.code == .rateLimited { await stayAway(number, code) }
+      if case .tooOften = error { await stayAway(number, code) }
       endTurn()
-      if error.code == .rateLimited { throw error }
-      // Who can't get what was missed joins again, and this session is in the way.
-      await participant.leave(.connectionLost)
+      if case .tooOften = error { throw Refusal(error) }
+      // A client that can't get what was missed joins again, and this session is in the way.
+      await participant.leave(reason: .connectionLost)
       throw .sessionGone
     }
     let isOpen = await withCheckedContinuation { continuation in
@@ -241,60 +242,69 @@ actor SignallingSession {
     let id = message.id
     switch message.content {
     case .offer(let offer): answer(offer, id: id)
-    case .candidate(let candidate, let mid):
-      await participant.candidate(candidate, mid: mid)
-      if id != nil { send(.ok, id: id) }
-    case .subscribe(let track, let mid):
-      await perform(id) { (room) throws(RoomRefusal) in try await room.subscribe(track, mid: mid) }
-    case .unsubscribe(let track):
-      await perform(id) { (room) throws(RoomRefusal) in try await room.unsubscribe(track) }
-    case .mute(let track, let muted):
-      await perform(id) { (room) throws(RoomRefusal) in try await room.mute(track, muted) }
+    // A server on a public address finds its clients by their checks: their candidates say nothing to it.
+    case .candidate: if id != nil { send(.ok, id: id) }
+    case .subscribe(let wanted):
+      await perform(id) { (room) throws(RequestError) in
+        try await room.subscribe(wanted.track, mid: wanted.mid)
+      }
+    case .unsubscribe(let wanted):
+      await perform(id) { (room) throws(RequestError) in try await room.unsubscribe(wanted.track) }
+    case .mute(let wanted):
+      await perform(id) { (room) throws(RequestError) in try await room.mute(wanted.track, wanted.muted) }
     case .update(let change):
-      await perform(id) { (room) throws(RoomRefusal) in try await room.update(change) }
-    case .data(let message):
-      await perform(id) { (room) throws(RoomRefusal) in try await room.send(message) }
+      await perform(id) { (room) throws(RequestError) in
+        try await room.update(
+          ParticipantChange(name: change.name, metadata: change.metadata, attributes: change.attributes))
+      }
+    case .data(let data):
+      await perform(id) { (room) throws(RequestError) in
+        try await room.send(data.payload, topic: data.topic, reliable: data.reliable, to: data.destinations)
+      }
     case .ping: send(.pong, id: id)
     case .leave:
       end()
-      await participant.leave(.left)
+      await participant.leave(reason: .left)
       send(.closed(.left), id: id)
       line?.socket.close(.left)
-    case .auth, .resume: send(.error(.authRepeated, message: "already joined"), id: id)
+    case .auth, .resume: send(.error(ServerMessage.ErrorBody(.authRepeated, "already joined")), id: id)
     case .unknown(let type):
       #if PLANTED_DEFECTS
         if PlantedDefect.isOn(.unknownUnanswered) { return }
       #endif
-      if id != nil { send(.error(.unsupported, message: "this server knows no \(type)"), id: id) }
+      if id != nil { send(.error(ServerMessage.ErrorBody(.unsupported, "this server knows no \(type)")), id: id) }
     }
   }
 
-  private func answer(_ offer: SessionOffer, id: RequestID?) {
+  private func answer(_ offer: ClientMessage.Offer, id: RequestID?) {
     guard offerInFlight == nil else {
-      send(.error(.offerPending, message: "another offer is being answered"), id: id)
+      send(.error(ServerMessage.ErrorBody(.offerPending, "another offer is being answered")), id: id)
       return
     }
     offerInFlight = OfferInFlight(id: id)
     missedAnswer = nil
     Task {
-      do throws(RoomRefusal) {
-        try await participant.offer(offer)
+      do throws(OfferError) {
+        let tracks = offer.tracks.map {
+          OfferedTrack(mid: $0.mid, source: $0.source, name: $0.name, muted: $0.muted)
+        }
+        _ = try await participant.offer(offer.sdp, tracks: tracks)
       } catch {
         offerInFlight = nil
-        send(.error(error.code, message: error.message), id: id)
+        send(.error(Refusal(error).body), id: id)
       }
     }
   }
 
   /// Does what has no answer of its own.
   private func perform(
-    _ id: RequestID?, _ request: (any RoomParticipant) async throws(RoomRefusal) -> Void
+    _ id: RequestID?, _ request: (any RoomParticipant) async throws(RequestError) -> Void
   ) async {
-    do throws(RoomRefusal) {
+    do throws(RequestError) {
       try await request(participant)
       if id != nil { send(.ok, id: id) }
     } catch {
-      send(.error(error.code, message: error.message), id: id)
+      send(.error(Refusal(error).body), id: id)
     }
   }
 
@@ -316,46 +326,44 @@ actor SignallingSession {
 
   // MARK: - To the client
 
-  private func forward(_ message: RoomMessage) {
+  private func forward(_ notice: ParticipantNotice) {
     guard !isOver else { return }
-    switch message {
+    switch notice {
     case .answer(let answer):
       let id = offerInFlight?.id
       offerInFlight = nil
+      let answer = ServerMessage.Answer(answer)
       if isDoubtful {
-        missedAnswer = ResumedAnswer(id: id, answer: answer, isSent: line?.isOpen == true)
+        missedAnswer = MissedAnswer(id: id, answer: answer, isSent: line?.isOpen == true)
       }
       send(.answer(answer), id: id)
     case .data(let data):
       if data.reliable, isDoubtful { bag.put(data) }
       if line?.isOpen == true { bag.noteSent() }
-      send(text: data.wire.text { ServerMessage.data(data).json() })
-    case .shared(let text): send(text: text)
+      send(text: data.text)
+    case .event(let event): send(text: event.text)
     case .resumed(let state): open(state)
-    case .closed(let reason):
-      end()
-      #if PLANTED_DEFECTS
-        if PlantedDefect.isOn(.lostClosed) {
-          line?.socket.close(SignallingCloseCode(reason))
-          return
-        }
-      #endif
-      if reason == .duplicateIdentity { line?.socket.drop() }
-      line?.socket.send(ServerMessage.closed(reason).json())
-      line?.socket.close(SignallingCloseCode(reason))
-    case .speakers(let speakers): send(.speakers(speakers))
-    case .quality(let changed): send(.quality(changed))
-    case .streams(let changes): for change in changes { send(.stream(change)) }
-    case .draining(let deadline): send(.draining(deadline: deadline))
-    case .slots(let slots): send(.slots(slots))
-    case .offerWanted(let audio, let video, let reason):
-      send(.offerWanted(audio: audio, video: video, reason: reason))
-    case .event(let event): send(.event(event))
+    case .closed(let reason): close(reason)
+    case .streams(let changes): for (track, state) in changes { send(.stream(StreamBody(track, state))) }
+    default: if let content = ServerMessage.Content(notice) { send(content) }
     }
   }
 
+  private func close(_ reason: LeaveReason) {
+    end()
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.lostClosed) {
+        line?.socket.close(SignallingCloseCode(reason))
+        return
+      }
+    #endif
+    if reason == .duplicateIdentity { line?.socket.drop() }
+    line?.socket.send(ServerMessage(.closed(reason)).json)
+    line?.socket.close(SignallingCloseCode(reason))
+  }
+
   /// Says on the new socket what was missed; from here on it gets everything.
-  private func open(_ state: ResumedBody) {
+  private func open(_ state: ResumedState) {
     let resumption = turns.noteResumed()
     guard line?.resumption == resumption, line?.isOpen == false else { return }
     let id = line?.id
@@ -365,12 +373,14 @@ actor SignallingSession {
     if again > 0 { _ = charge(again) }
     // All of it has bounds: tracks and participants, the events of a `ResumedState`, the bag.
     line?.isOpening = true
-    let message = ServerMessage.resumed(state, resumeToken: issueToken(), answer: missedAnswer)
+    var resumed = ServerMessage.Resumed(state)
+    resumed.resumeToken = issueToken()
+    resumed.answer = missedAnswer.map { ServerMessage.ResumedAnswer(id: $0.id, answer: $0.answer) }
     // Not the answer to a request that has the same id and is being done.
-    send(text: message.json(id: id))
-    for event in state.missed { send(text: event) }
+    send(text: ServerMessage(.resumed(resumed), id: id).json)
+    for event in state.missed { send(text: event.text) }
     for notice in state.notices { forward(notice) }
-    for message in bag.messages { send(text: message.wire.text { ServerMessage.data(message).json() }) }
+    for message in bag.messages { send(text: message.text) }
     line?.isOpening = false
     bag.noteSent()
     missedAnswer?.isSent = true
@@ -384,9 +394,9 @@ actor SignallingSession {
     if line.isOpening { line.socket.sendOpening(text) } else { line.socket.send(text) }
   }
 
-  /// What nobody is there for is told by `resumed`, or is asked for again by its id.
-  private func send(_ message: ServerMessage, id: RequestID? = nil) {
-    let text = message.json(id: id)
+  /// What is said while there is no socket is part of `resumed`, or is asked for again by its id.
+  private func send(_ content: ServerMessage.Content, id: RequestID? = nil) {
+    let text = ServerMessage(content, id: id).json
     if let id { requests.answer(id, text) }
     send(text: text)
   }

@@ -1,6 +1,6 @@
 package import AccessTokens
 package import Model
-internal import Rooms
+internal import Signalling
 
 /// What the native door goes by.
 package struct SignallingTerms: Sendable {

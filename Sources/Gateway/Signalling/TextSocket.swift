@@ -1,5 +1,6 @@
 internal import HTTPServer
 package import Model
+internal import Signalling
 
 /// A connection that carries text messages both ways.
 package protocol TextSocket: Sendable {
@@ -16,7 +17,7 @@ package protocol TextSocket: Sendable {
   /// Leaves unsaid what waits, for a client that has no more use for it.
   func drop()
   func close(code: UInt16, reason: String)
-  /// It is known who is there: from now on its messages may be as long as the server takes them.
+  /// The client is known: from now on its messages may be as long as the server takes them.
   func admit()
 }
 

@@ -36,28 +36,3 @@ public struct SubscriptionSnapshot: Equatable, Sendable {
   public let mid: String?
   public let state: StreamState
 }
-
-/// Why something that was asked for from outside the room was not done.
-public enum AdministrationError: Error, Equatable, Sendable {
-  case unknownRoom
-  case unknownParticipant
-  case unknownTrack
-  case tooLarge(String)
-  /// More metadata and attributes than the participant may have in the room now.
-  case stateTooLarge(StateExcess)
-  /// The server is about to stop.
-  case draining
-  /// As many as there may be: of what, and how many.
-  case full(String)
-  /// A field is more than the server allows: which, and the bound.
-  case aboveLimit(String, Int)
-}
-
-extension AdministrationError {
-  init(_ excess: StateExcess) {
-    switch excess {
-    case .part(let part): self = .tooLarge(part)
-    case .whole, .crowded: self = .stateTooLarge(excess)
-    }
-  }
-}

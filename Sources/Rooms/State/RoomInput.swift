@@ -80,7 +80,7 @@ enum AdministrationRequest: Sendable {
 
 /// A message that a participant sends.
 struct DataRequest: Sendable {
-  var payload: String
+  var payload: [UInt8]
   var topic: String?
   var reliable: Bool
   /// Identities; nil or none: everybody.

@@ -5,7 +5,7 @@ internal import Model
 extension RoomState {
   /// Preferences about tracks that one transport may have.
   static let subscriptionLimit = 512
-  /// Characters of a message's payload: 16 KiB in base64.
+  /// Of a message's payload in base64: 16 KiB.
   static let payloadLimit = 21_848
 
   mutating func handle(_ request: ParticipantRequest, of id: ParticipantID) {
@@ -148,7 +148,7 @@ extension RoomState {
     guard let member = member(id) else { throw .gone }
     let grants = members[member].grants
     guard grants.canPublishData else { throw .notAllowed("messages (canPublishData)") }
-    let size = request.payload.utf8.count
+    let size = DataMessage.encodedSize(request.payload)
     guard size <= Self.payloadLimit else { throw .tooLarge("payload") }
     let isPaid = spend(member) { $0.messages.take(now: $1) && $0.volume.take(Double(size), now: $1) }
     guard isPaid else { throw .tooOften }

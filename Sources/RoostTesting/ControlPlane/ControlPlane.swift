@@ -24,7 +24,7 @@ final class ControlPlane {
   let tokens = ResumeTokens()
   let tap = MediaTap()
   let outbox = SocketOutbox()
-  private let doors: LiveRooms
+  private let doors: RoomDirectory
   private let pauses = VirtualPauses()
   private let jobs: JobQueue
   private let serial = Serial()
@@ -67,7 +67,7 @@ final class ControlPlane {
     limits.defaults.departureTimeout = Self.departureTimeout
     directory = RoomDirectory(
       media: media, limits: limits, log: Log(level: .error) { _ in }, reconnectGrace: Self.grace)
-    doors = LiveRooms(directory)
+    doors = directory
   }
 
   // MARK: - Turning

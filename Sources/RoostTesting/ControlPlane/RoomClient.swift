@@ -1,4 +1,5 @@
 internal import Model
+internal import Signalling
 
 /// A client of the native door, from its first socket to the end of its session: what it has been told, and what it
 /// has asked for. It asks again by the same id for what it got no answer to.
@@ -29,6 +30,13 @@ final class RoomClient {
     var id: Int
     var kind: Kind
     var text: String
+
+    /// - Parameter id: 0: none.
+    init(id: Int, kind: Kind, _ content: ClientMessage.Content) {
+      self.id = id
+      self.kind = kind
+      text = ClientMessage(content, id: id == 0 ? nil : RequestID(id)).json
+    }
   }
 
   let room: String
@@ -66,10 +74,13 @@ final class RoomClient {
     isOpen = false
     lastRequest += 1
     pending.removeAll { $0.kind == .enter }
-    let text =
-      resumeToken.map { ClientWord.resume($0, after: lastEvent, id: lastRequest) }
-      ?? ClientWord.auth(token.text, id: lastRequest)
-    let request = Request(id: lastRequest, kind: .enter, text: text)
+    let content: ClientMessage.Content =
+      if let resumeToken {
+        .resume(.init(resumeToken: resumeToken, after: lastEvent))
+      } else {
+        .auth(.init(token: token.text))
+      }
+    let request = Request(id: lastRequest, kind: .enter, content)
     pending.insert(request, at: 0)
     return request
   }
@@ -82,9 +93,9 @@ final class RoomClient {
 
   // MARK: - Asking
 
-  func ask(_ kind: Request.Kind, _ text: (_ id: Int) -> String) -> Request {
+  func ask(_ kind: Request.Kind, _ content: (_ id: Int) -> ClientMessage.Content) -> Request {
     lastRequest += 1
-    let request = Request(id: lastRequest, kind: kind, text: text(lastRequest))
+    let request = Request(id: lastRequest, kind: kind, content(lastRequest))
     pending.append(request)
     if case .subscribe(let track) = kind { unsubscribed[track] = nil }
     return request
@@ -94,113 +105,132 @@ final class RoomClient {
 
   /// - Parameter complain: called with what must not be.
   func receive(_ text: String, now: Instant, complain: (String) -> Void) -> [Action] {
-    if ServerWord.isSample(text) { return [] }
-    guard let word = try? ServerWord(text) else {
+    if Self.isSample(text) { return [] }
+    guard let message = try? ServerMessage(json: text) else {
       complain("is told what it can't read: \(text.prefix(80))")
       return []
     }
     if let end {
-      complain("is told \(word.type) after its session ended by \(end)")
+      complain("is told something after its session ended by \(end): \(text.suffix(80))")
       return []
     }
-    switch word.type {
-    case "joined": return join(word, complain)
-    case "resumed": return resume(word, complain)
-    case "answer":
-      guard let sdp = word.sdp else { break }
-      guard let id = word.id, complete(id) != nil else { return [] }
-      takeAnswer(tracks: word.tracks ?? [], slots: word.slots ?? [])
-      return [.answered(sdp: sdp)]
-    case "slots":
-      picture.apply(word.assignments ?? [])
-      for slot in word.assignments ?? [] where slot.track.map({ !picture.knows($0) }) ?? false {
+    let id = message.id?.number
+    switch message.content {
+    case .joined(let state): return join(state, id, complain)
+    case .resumed(let state): return resume(state, id, complain)
+    case .answer(let answer):
+      guard let id, complete(id) != nil else { return [] }
+      takeAnswer(answer)
+      return [.answered(sdp: answer.sdp)]
+    case .slots(let assignments):
+      picture.apply(assignments)
+      for slot in assignments where slot.track.map({ !picture.knows($0) }) ?? false {
         complain("is told that \(slot.track ?? "-") plays in \(slot.mid), which was not announced")
       }
-    case "event":
-      guard let event = word.event else { break }
-      guard event.id == lastEvent + 1 else {
-        complain("is told event \(event.id) after \(lastEvent)")
-        return []
-      }
-      lastEvent = event.id
-      if let problem = picture.apply(event) {
-        complain("is told event \(event.id), \(event.type): \(problem)")
-      }
-    case "offerWanted":
+    case .event(let event): hear(event, complain)
+    case .offerWanted(let wanted):
       return [
         .offerWanted(
-          audio: word.audio ?? 0, video: word.video ?? 0, restartsICE: word.reason == "iceRestart")
+          audio: wanted.audio, video: wanted.video, restartsICE: wanted.reason == .iceRestart)
       ]
-    case "draining": isDraining = true
-    case "ok":
-      if let id = word.id, let request = complete(id), case .unsubscribe(let track) = request.kind,
-        !pending.contains(where: { $0.kind == .subscribe(track) })
-      {
-        unsubscribed[track] = now
-      }
-    case "error": return refuse(word, complain)
-    case "closed":
-      end = word.reason ?? "nothing"
-      return [.ended(reason: word.reason ?? "nothing")]
-    default: break
+    case .draining: isDraining = true
+    case .ok: if let id { granted(id, now: now) }
+    case .error(let error): return refuse(error, id, complain)
+    case .closed(let reason):
+      end = reason.rawValue
+      return [.ended(reason: reason.rawValue)]
+    case .speakers, .quality, .stream, .data, .token, .pong: break
+    case .unknown(let type): complain("is told \(type), which is no message")
     }
     return []
+  }
+
+  /// What is read by its type alone. Members are sorted, so that most messages end with their type.
+  static func isSample(_ text: String) -> Bool {
+    text.hasSuffix(#""type":"speakers"}"#) || text.hasSuffix(#""type":"quality"}"#)
+      || text.hasSuffix(#""type":"stream"}"#)
+  }
+
+  private func hear(_ event: EventBody, _ complain: (String) -> Void) {
+    guard event.id == lastEvent + 1 else {
+      return complain("is told event \(event.id) after \(lastEvent)")
+    }
+    lastEvent = event.id
+    if let problem = picture.apply(event) {
+      complain("is told event \(event.id), \(event.type.rawValue): \(problem)")
+    }
+  }
+
+  private func granted(_ id: Int, now: Instant) {
+    guard let request = complete(id), case .unsubscribe(let track) = request.kind,
+      !pending.contains(where: { $0.kind == .subscribe(track) })
+    else { return }
+    unsubscribed[track] = now
   }
 
   private func complete(_ id: Int) -> Request? {
     pending.firstIndex { $0.id == id }.map { pending.remove(at: $0) }
   }
 
-  private func join(_ word: ServerWord, _ complain: (String) -> Void) -> [Action] {
-    guard participantID == nil, let me = word.participant, let id = me.id, let last = word.lastEvent else {
+  private func join(
+    _ state: ServerMessage.Joined, _ id: Int?, _ complain: (String) -> Void
+  ) -> [Action] {
+    guard participantID == nil else {
       complain("is told that it has joined, once more")
       return []
     }
-    if let request = word.id { _ = complete(request) }
-    participantID = id
-    picture.insert(me)
-    for other in word.participants ?? [] { picture.insert(other) }
-    lastEvent = last
-    resumeToken = word.resumeToken
+    if let id { _ = complete(id) }
+    participantID = state.participant.id
+    picture.insert(state.participant)
+    for case .value(let other) in state.participants { picture.insert(other) }
+    lastEvent = state.lastEvent
+    resumeToken = state.resumeToken
     isOpen = true
     return [.joined]
   }
 
-  private func resume(_ word: ServerWord, _ complain: (String) -> Void) -> [Action] {
-    guard let id = word.id, complete(id) != nil else {
+  private func resume(
+    _ state: ServerMessage.Resumed, _ id: Int?, _ complain: (String) -> Void
+  ) -> [Action] {
+    guard let id, complete(id) != nil else {
       complain("is told that it has resumed, which it did not ask for")
       return []
     }
-    resumeToken = word.resumeToken
+    resumeToken = state.resumeToken
     isOpen = true
     picture.slots = [:]
-    picture.apply(word.slots ?? [])
-    tracks = Dictionary(
-      (word.tracks ?? []).map { ($0.mid, $0.track) }, uniquingKeysWith: { first, _ in first })
-    guard let answer = word.answer, let request = answer.id, complete(request) != nil else {
+    picture.apply(state.slots)
+    tracks = Self.byMid(state.tracks)
+    guard let answer = state.answer, let request = answer.id?.number, complete(request) != nil else {
       return [.resumed]
     }
-    tracks = Dictionary(answer.tracks.map { ($0.mid, $0.track) }, uniquingKeysWith: { first, _ in first })
-    return [.answered(sdp: answer.sdp), .resumed]
+    tracks = Self.byMid(answer.answer.tracks)
+    return [.answered(sdp: answer.answer.sdp), .resumed]
   }
 
-  private func takeAnswer(tracks own: [ServerWord.OwnTrack], slots: [ServerWord.Slot]) {
-    tracks = Dictionary(own.map { ($0.mid, $0.track) }, uniquingKeysWith: { first, _ in first })
+  private func takeAnswer(_ answer: ServerMessage.Answer) {
+    tracks = Self.byMid(answer.tracks)
     picture.slots = [:]
-    picture.apply(slots)
+    picture.apply(answer.slots)
   }
 
-  private func refuse(_ word: ServerWord, _ complain: (String) -> Void) -> [Action] {
+  private static func byMid(_ tracks: [AnsweredTrack]) -> [String: String] {
+    Dictionary(tracks.map { ($0.mid, $0.track) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  private func refuse(
+    _ error: ServerMessage.ErrorBody, _ id: Int?, _ complain: (String) -> Void
+  ) -> [Action] {
     // A token that came in the request has no id to be refused by.
     let entering = hasJoined ? nil : pending.first { $0.kind == .enter }
-    guard let code = word.code, let request = word.id.map({ complete($0) }) ?? entering else {
-      complain("is told of an error of no request: \(word.code ?? "-"), \(word.message ?? "-")")
+    guard let request = id.map({ complete($0) }) ?? entering else {
+      complain("is told of an error of no request: \(error.code.rawValue), \(error.message)")
       return []
     }
     if request.kind == .enter {
-      end = code
-      return [.ended(reason: code)]
+      end = error.code.rawValue
+      return [.ended(reason: error.code.rawValue)]
     }
-    return [.refused(request: request, code: code)]
+    return [.refused(request: request, code: error.code.rawValue)]
   }
 }

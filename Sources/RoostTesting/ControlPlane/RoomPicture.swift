@@ -1,6 +1,7 @@
 internal import AccessTokens
 internal import Model
 internal import Rooms
+internal import Signalling
 
 /// What a participant believes of its room: who is there, what each publishes and which of it is muted, and what plays
 /// where.
@@ -60,44 +61,45 @@ struct RoomPicture: Equatable {
 
   func knows(_ track: String) -> Bool { people.values.contains { $0.tracks[track] != nil } }
 
-  mutating func insert(_ participant: ServerWord.Participant) {
-    guard let id = participant.id else { return }
-    people[id] = Person(
-      identity: participant.identity ?? "",
+  mutating func insert(_ participant: ParticipantBody) {
+    people[participant.id] = Person(
+      identity: participant.identity,
       tracks: Dictionary(
-        (participant.tracks ?? []).map { ($0.id, Track($0)) }, uniquingKeysWith: { first, _ in first }))
+        participant.tracks.map { ($0.id, Track($0)) }, uniquingKeysWith: { first, _ in first }))
   }
 
   /// - Returns: what is wrong with the event.
-  mutating func apply(_ event: ServerWord.Event) -> String? {
-    guard let participant = event.participant, let id = participant.id else { return nil }
+  mutating func apply(_ event: EventBody) -> String? {
+    guard let subject = event.participant else { return nil }
+    let id = subject.id
     let isKnown = people[id] != nil
     switch event.type {
-    case "participant.joined":
+    case .participantJoined:
+      guard case .whole(let participant) = subject else { return "not all of the participant is in it" }
       insert(participant)
       return isKnown ? "who joins is there already" : nil
-    case "participant.left":
+    case .participantLeft:
       people[id] = nil
       return isKnown ? nil : "who leaves was not there"
-    case "track.published", "track.muted", "track.unmuted":
+    case .trackPublished, .trackMuted, .trackUnmuted:
       guard let track = event.track else { return "no track in it" }
       let before = people[id]?.tracks[track.id]
       let after = Track(track)
       people[id]?.tracks[track.id] = after
-      if event.type == "track.published" { return before == nil ? nil : "the track is there already" }
+      if event.type == .trackPublished { return before == nil ? nil : "the track is there already" }
       // Each event changes something, and its type says which state it leads to.
       guard let before, before != after, track.muted == (after.mute != .none) else {
         return "the track was not so before"
       }
-      return track.muted == (event.type == "track.muted") ? nil : "the track was not so before"
-    case "track.unpublished":
+      return track.muted == (event.type == .trackMuted) ? nil : "the track was not so before"
+    case .trackUnpublished:
       guard let track = event.track else { return "no track in it" }
       return people[id]?.tracks.removeValue(forKey: track.id) == nil ? "the track was not there" : nil
     default: return isKnown ? nil : "it is of nobody who is there"
     }
   }
 
-  mutating func apply(_ assignments: [ServerWord.Slot]) {
+  mutating func apply(_ assignments: [Slot]) {
     for slot in assignments { slots[slot.mid] = slot.track }
   }
 
@@ -123,9 +125,9 @@ struct RoomPicture: Equatable {
 }
 
 extension RoomPicture.Track {
-  fileprivate init(_ track: ServerWord.Track) {
+  fileprivate init(_ track: TrackBody) {
     self.init(
-      kind: track.kind, source: track.source,
-      mute: RoomPicture.Mute(track.muted, byAdmin: track.mutedByAdmin ?? false))
+      kind: track.kind == .audio ? "audio" : "video", source: track.source.rawValue,
+      mute: RoomPicture.Mute(track.muted, byAdmin: track.mutedByAdmin))
   }
 }

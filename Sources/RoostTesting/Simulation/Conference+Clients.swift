@@ -1,4 +1,5 @@
 internal import Model
+internal import Signalling
 
 /// What clients do about what they hear.
 extension Conference {
@@ -90,7 +91,7 @@ extension Conference {
       let sections = participant.peer.offered
       ask(participant, .offer) { id in
         participant.offers[id] = sections
-        return ClientWord.offer(offer, sections: sections, id: id)
+        return .offer(ClientMessage.Offer(sdp: offer, tracks: sections.compactMap(\.announced)))
       }
     } catch {
       journal.violation(now, "peer \(participant.number) can't offer: \(error)")

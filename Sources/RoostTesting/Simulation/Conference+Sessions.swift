@@ -1,6 +1,7 @@
 internal import AccessTokens
 internal import Model
 internal import Rooms
+internal import Signalling
 
 /// How sessions are cut off, taken up again, and ended.
 extension Conference {
@@ -13,7 +14,7 @@ extension Conference {
     journal.trace(now, "\(participant.number) leaves")
     participant.mayEnd.insert("left")
     participant.leftAt = now
-    ask(participant, .leave) { ClientWord.leave(id: $0) }
+    ask(participant, .leave) { _ in .leave }
     retire(participant)
   }
 

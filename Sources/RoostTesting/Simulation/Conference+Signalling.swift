@@ -1,6 +1,7 @@
 internal import Crypto
 internal import ICE
 internal import Model
+internal import Signalling
 
 /// Clients of the native door, and the cables between them and the server.
 extension Conference {
@@ -142,9 +143,10 @@ extension Conference {
 
   /// Asks for something, now or once there is a socket that serves.
   func ask(
-    _ participant: Participant, _ kind: RoomClient.Request.Kind, _ text: (_ id: Int) -> String
+    _ participant: Participant, _ kind: RoomClient.Request.Kind,
+    _ content: (_ id: Int) -> ClientMessage.Content
   ) {
-    let request = participant.client.ask(kind, text)
+    let request = participant.client.ask(kind, content)
     guard participant.client.isOpen, let record = record(of: participant) else { return }
     say(request, on: record)
   }
@@ -180,7 +182,7 @@ extension Conference {
       case .text(let text):
         digest.add(text, socket: entry.socket, now: now)
         judge(text, to: record)
-        if ServerWord.isSample(text) { continue }
+        if RoomClient.isSample(text) { continue }
       case .close(let code): record.closeCode = code
       }
       guard !record.isBroken else { continue }
@@ -208,8 +210,10 @@ extension Conference {
         journal.violation(now, "\(participant.number) comes back \(now - since) after its socket had gone")
       }
       participant.awaySince = nil
-      if text.contains(#""answer":{"#), let answer = (try? ServerWord(text))?.answer, let id = answer.id {
-        noteAnswer(id, tracks: answer.tracks, declined: answer.declined ?? [], to: participant)
+      if text.contains(#""answer":{"#), case .resumed(let state)? = try? ServerMessage(json: text).content,
+        let answer = state.answer, let id = answer.id?.number
+      {
+        noteAnswer(id, answer.answer, to: participant)
       }
       return
     }
@@ -217,21 +221,18 @@ extension Conference {
       #""type":"joined"}"#, #""type":"answer"}"#, #""type":"ok"}"#, #""type":"error"}"#, #""type":"token"}"#,
     ]
     .contains { text.hasSuffix($0) }
-    guard isTold, let word = try? ServerWord(text) else { return }
-    switch word.type {
-    case "joined": if let id = word.participant?.id { names[id] = participant.number }
-    case "answer":
-      if let id = word.id {
-        noteAnswer(id, tracks: word.tracks ?? [], declined: word.declined ?? [], to: participant)
-      }
-    case "ok": if let id = word.id { noteGranted(id, to: participant) }
-    case "token":
+    guard isTold, let message = try? ServerMessage(json: text) else { return }
+    let id = message.id?.number
+    switch message.content {
+    case .joined(let state): names[state.participant.id] = participant.number
+    case .answer(let answer): if let id { noteAnswer(id, answer, to: participant) }
+    case .ok: if let id { noteGranted(id, to: participant) }
+    case .token(let token):
       journal.count(.tokenRenewed)
-      if SimulatedToken(word.token ?? "")?.allowance != participant.ledger.allowance {
-        journal.violation(
-          now, "\(participant.number) is given a token that allows \(word.token ?? "nothing")")
+      if SimulatedToken(token)?.allowance != participant.ledger.allowance {
+        journal.violation(now, "\(participant.number) is given a token that allows \(token)")
       }
-    default: if let id = word.id { participant.ledger.noteRefusal(id) }
+    default: if let id { participant.ledger.noteRefusal(id) }
     }
   }
 

@@ -1,4 +1,5 @@
 internal import Model
+internal import Signalling
 
 /// Participants that change what they publish at random, and an administrator that changes what they may.
 extension Conference {
@@ -213,12 +214,12 @@ extension Conference {
     guard !tracks.isEmpty, participant.client.isOpen else { return }
     let track = tracks[Int(random.next() % UInt64(tracks.count))]
     let isMuted = !one(in: 3)
-    ask(participant, .mute(track, isMuted)) { ClientWord.mute(track, isMuted, id: $0) }
+    ask(participant, .mute(track, isMuted)) { _ in .mute(.init(track: track, muted: isMuted)) }
   }
 
   /// What a client says when it has nothing to say; its token may be renewed by it.
   private func ping(_ participant: Participant) {
     guard participant.client.isOpen, let record = record(of: participant) else { return }
-    say(RoomClient.Request(id: 0, kind: .leave, text: ClientWord.ping), on: record)
+    say(RoomClient.Request(id: 0, kind: .leave, .ping), on: record)
   }
 }

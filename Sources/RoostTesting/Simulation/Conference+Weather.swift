@@ -1,6 +1,7 @@
 internal import Engine
 internal import Model
 internal import Rooms
+internal import Signalling
 
 extension Conference {
   /// One of the things that befall a conference, to somebody.
@@ -108,10 +109,10 @@ extension Conference {
   private func mute(_ participant: Participant) {
     guard participant.client.isOpen, let track = pickTrack(participant) else { return }
     journal.count(.muted)
-    ask(participant, .mute(track, true)) { ClientWord.mute(track, true, id: $0) }
+    ask(participant, .mute(track, true)) { _ in .mute(.init(track: track, muted: true)) }
     after(Int64.random(in: 0...1_500_000_000, using: &random)) { [unowned self] in
       guard participant.client.end == nil, participant.isPresent else { return }
-      ask(participant, .mute(track, false)) { ClientWord.mute(track, false, id: $0) }
+      ask(participant, .mute(track, false)) { _ in .mute(.init(track: track, muted: false)) }
     }
   }
 
@@ -207,12 +208,12 @@ extension Conference {
   }
 
   private func subscribe(_ participant: Participant, _ track: String, mid: String? = nil) {
-    ask(participant, .subscribe(track)) { ClientWord.subscribe(track, mid: mid, id: $0) }
+    ask(participant, .subscribe(track)) { _ in .subscribe(.init(track: track, mid: mid)) }
   }
 
   private func unsubscribe(_ participant: Participant, _ track: String) {
     journal.count(.unsubscription)
-    ask(participant, .unsubscribe(track)) { ClientWord.unsubscribe(track, id: $0) }
+    ask(participant, .unsubscribe(track)) { _ in .unsubscribe(.init(track: track)) }
   }
 
   /// Unsubscribed and subscribed again, before anybody could notice.

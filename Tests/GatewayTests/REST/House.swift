@@ -42,7 +42,7 @@ final class House: Sendable {
     var configuration = GatewayConfiguration(keys: ["APIkey": Self.secret], development: nil) { House.now }
     adjust(&configuration)
     gateway = Gateway(
-      configuration: configuration, rooms: LiveRooms(directory), administered: directory)
+      configuration: configuration, rooms: directory, administered: directory)
     events = Task { await directory.run() }
   }
 
@@ -199,7 +199,7 @@ final class Guest {
     }
     terms.now = { House.now }
     let session = SignallingConnection(
-      socket: socket, terms: terms, rooms: LiveRooms(house.directory), tokens: tokens)
+      socket: socket, terms: terms, rooms: house.directory, tokens: tokens)
     self.session = Task { await session.run(authorized: nil) }
     socket.say(greeting)
   }

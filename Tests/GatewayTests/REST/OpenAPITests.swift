@@ -110,7 +110,7 @@ struct OpenAPITests {
     }
     // All that there is was done once.
     #expect(good == Set(RESTOperation.all.map { "\($0.method.rawValue) \($0.path)" }))
-    let (status, output) = try SchemaTests.run("scripts/check-openapi", lines)
+    let (status, output) = try Script.run("scripts/check-openapi", lines)
     #expect(status == 0, "\(output)")
     #expect(output.contains("\(lines.count) answers"))
   }

@@ -3,6 +3,7 @@ import HTTPServer
 import Model
 import Negotiation
 import Rooms
+import Signalling
 import Testing
 
 @testable import Gateway

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import HTTPServer
 import Model
+import Signalling
 import Synchronization
 import Testing
 
@@ -19,26 +20,26 @@ struct FullRoomTests {
 
     static let long = String(repeating: "\"", count: 128)
     static let tracks = (0..<32).map {
-      TrackBody(
-        id: "TR_0123456789\($0 + 10)", kind: "video", source: .screenShareAudio, name: long, muted: false)
+      TrackInfo(
+        id: TrackID(known: "TR_0123456789\($0 + 10)"), kind: .video, source: .screenShareAudio, name: long)
     }
 
-    static func participant(_ number: Int) -> ParticipantBody {
+    static func participant(_ number: Int) -> ParticipantInfo {
       let budget = StateBudget(participants: 1_000)
       let bytes = budget.share + (number < 8 ? StateBudget.part : 0)
-      return ParticipantBody(
-        id: "PA_\(100_000_000_000 + number)", identity: "\(long.dropLast(4))\(number)", name: long,
-        metadata: String(repeating: "\u{1}", count: bytes / 6),
-        permissions: PermissionsBody(Permissions()), tracks: tracks)
+      return ParticipantInfo(
+        id: ParticipantID(known: "PA_\(100_000_000_000 + number)"),
+        identity: "\(long.dropLast(4))\(number)", name: long,
+        metadata: String(repeating: "\u{1}", count: bytes / 6), tracks: tracks)
     }
 
-    func join(_ request: JoinRequest) async throws(RoomRefusal) -> any RoomParticipant {
+    func join(_ request: JoinRequest) async throws(JoinError) -> any RoomParticipant {
       Newcomer(
-        JoinedBody(
-          participant: Self.participant(0),
-          room: RoomBody(
-            id: "RM_1", name: Self.long, metadata: String(repeating: "\u{1}", count: 65_536)),
-          participants: (1..<1_000).map(Self.participant), lastEvent: 7))
+        JoinedState(
+          room: RoomInfo(
+            id: RoomID(naming: "RM_1"), name: Self.long,
+            metadata: String(repeating: "\u{1}", count: 65_536)),
+          participant: Self.participant(0), participants: (1..<1_000).map(Self.participant), lastEvent: 7))
     }
   }
 
@@ -112,28 +113,29 @@ struct FullRoomTests {
 
 /// In the full room: it hears an empty `quality`, and stays.
 private final class Newcomer: RoomParticipant {
-  let joined: JoinedBody
-  let messages: AsyncStream<RoomMessage>
-  private let say: AsyncStream<RoomMessage>.Continuation
+  let joined: JoinedState
+  let notices: AsyncStream<ParticipantNotice>
+  private let say: AsyncStream<ParticipantNotice>.Continuation
 
-  init(_ joined: JoinedBody) {
+  init(_ joined: JoinedState) {
     self.joined = joined
-    (messages, say) = AsyncStream<RoomMessage>.makeStream()
+    (notices, say) = AsyncStream<ParticipantNotice>.makeStream()
     say.yield(.quality([]))
   }
 
   func grants() async -> Grants? { .join("demo") }
-  func offer(_ offer: SessionOffer) async throws(RoomRefusal) {}
+  func offer(_ sdp: String, tracks: [OfferedTrack]) async throws(OfferError) -> OfferAnswer { throw .gone }
   func tellSlots() async {}
-  func candidate(_ candidate: String, mid: String) async {}
-  func subscribe(_ track: String, mid: String?) async throws(RoomRefusal) {}
-  func unsubscribe(_ track: String) async throws(RoomRefusal) {}
-  func mute(_ track: String, _ muted: Bool) async throws(RoomRefusal) {}
-  func update(_ change: ParticipantChange) async throws(RoomRefusal) {}
-  func send(_ message: OutgoingMessage) async throws(RoomRefusal) {}
+  func subscribe(_ track: String, mid: String?) async throws(RequestError) {}
+  func unsubscribe(_ track: String) async throws(RequestError) {}
+  func mute(_ track: String, _ muted: Bool) async throws(RequestError) {}
+  func update(_ change: ParticipantChange) async throws(RequestError) {}
+  func send(
+    _ payload: [UInt8], topic: String?, reliable: Bool, to destinations: [String]?
+  ) async throws(RequestError) {}
   func absent() async {}
-  func present(after: Int) async throws(RoomRefusal) {}
-  func leave(_ reason: LeaveReason) async { say.finish() }
+  func present(after: Int) async throws(RequestError) {}
+  func leave(reason: LeaveReason) async { say.finish() }
 }
 
 /// A WebSocket that begins to read late.

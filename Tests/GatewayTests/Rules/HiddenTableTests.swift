@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import Model
 import Rooms
+import Signalling
 import Testing
 
 @testable import Gateway
@@ -42,7 +43,7 @@ struct HiddenTableTests {
 
   @Test func `every request of REST and every message of a client is performed`() throws {
     let requests = RESTOperation.all.filter { $0.grant != .none }.map { "\($0.method.rawValue) \($0.path)" }
-    let wanted = try SchemaTests.clientTypes().union(requests)
+    let wanted = Set(ClientMessage.kinds.map { $0.type }).union(requests)
     #expect(Set(Self.rows.keys).union(Self.following).union([Self.closing]) == wanted)
     // A socket that ends without a word is neither.
     let names = Set(Self.rows.values.joined()).union(["breaks off"])
@@ -79,7 +80,7 @@ struct HiddenTableTests {
   @Test func `the same operations of a visible participant reach others by every kind of message and event`()
     async throws
   {
-    let messages = Set(SchemaTests.messages.map(SchemaTests.name)).union(["ok"])
+    let messages = Set(ServerMessage.kinds.map { $0.type })
     #expect(messages == Self.naming.union(Self.nameless))
     let rooms: Set<RoomEvent.Kind> = [.roomStarted, .roomUpdated, .roomFinished]
     let events = Set(RoomEvent.Kind.allCases).subtracting(rooms).map(\.rawValue)

@@ -323,7 +323,8 @@ struct RoomStateTests {
     run.handle(.administration(.remove("cafe\u{301}")))
     #expect(one.member != nil && two.member == nil)
     let three = try run.join("cafe\u{301}")
-    let message = DataRequest(payload: "eA==", topic: nil, reliable: true, destinations: ["cafe\u{301}"])
+    let message = DataRequest(
+      payload: Array("x".utf8), topic: nil, reliable: true, destinations: ["cafe\u{301}"])
     _ = try run.join("uta").ask(.send(message))
     #expect(three.notices.contains { if case .data = $0 { true } else { false } })
     #expect(!one.notices.contains { if case .data = $0 { true } else { false } })

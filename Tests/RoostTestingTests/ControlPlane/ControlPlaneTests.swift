@@ -2,6 +2,7 @@ import Crypto
 import Gateway
 import Model
 import Rooms
+import Signalling
 import Testing
 
 @testable import RoostTesting
@@ -58,14 +59,17 @@ struct ControlPlaneTests {
       return said[socket.number] ?? []
     }
 
+    struct Refused: Error {}
+
     func join(_ identity: String) throws -> (SimulatedSocket, token: String) {
       let socket = control.open(room: "room")
-      socket.receive(
-        ClientWord.auth(token(identity), id: 1))
+      socket.receive(ClientMessage(.auth(.init(token: token(identity))), id: RequestID(1)).json)
       let texts = heard(socket)
-      let word = try ServerWord(try #require(texts.first))
-      #expect(texts.count == 1 && word.type == "joined")
-      return (socket, try #require(word.resumeToken))
+      #expect(texts.count == 1)
+      guard case .joined(let joined) = try ServerMessage(json: try #require(texts.first)).content else {
+        throw Refused()
+      }
+      return (socket, joined.resumeToken)
     }
   }
 
@@ -78,16 +82,21 @@ struct ControlPlaneTests {
     ada.hangUp(inGoodOrder: false)
     house.pass(ControlPlane.grace - .milliseconds(500))
     let back = house.control.open(room: "room")
-    back.receive(ClientWord.resume(token, after: 3, id: 1))
-    let resumed = try ServerWord(try #require(house.heard(back).first))
-    #expect(resumed.type == "resumed" && resumed.lastEvent == 3)
+    back.receive(ClientMessage(.resume(.init(resumeToken: token, after: 3)), id: RequestID(1)).json)
+    guard
+      case .resumed(let resumed) = try ServerMessage(json: try #require(house.heard(back).first)).content
+    else { throw House.Refused() }
+    #expect(resumed.lastEvent == 3)
     back.hangUp(inGoodOrder: false)
     #expect(house.heard(bob).isEmpty)
     house.pass(ControlPlane.grace + .milliseconds(300))
-    let left = try ServerWord(try #require(house.heard(bob).first))
-    #expect(left.event?.type == "participant.left" && left.event?.reason == "connectionLost")
+    guard case .event(let left) = try ServerMessage(json: try #require(house.heard(bob).first)).content else {
+      throw House.Refused()
+    }
+    #expect(left.type == .participantLeft && left.reason == .connectionLost)
     let late = house.control.open(room: "room")
-    late.receive(ClientWord.resume(try #require(resumed.resumeToken), after: 3, id: 1))
+    late.receive(
+      ClientMessage(.resume(.init(resumeToken: resumed.resumeToken, after: 3)), id: RequestID(1)).json)
     let texts = house.heard(late)
     #expect(texts.count == 2 && texts[0].contains("session-gone") && texts[1] == "4007")
   }
@@ -112,7 +121,7 @@ struct ControlPlaneTests {
     #expect(
       texts.count == 2 && texts[0].contains(#""reason":"removed","type":"closed""#) && texts[1] == "4010")
     let again = house.control.open(room: "room")
-    again.receive(ClientWord.auth(house.token("ada"), id: 1))
+    again.receive(ClientMessage(.auth(.init(token: house.token("ada"))), id: RequestID(1)).json)
     #expect(house.heard(again).first?.contains("token-removed") == true)
     house.pass(.seconds(2))
     _ = try house.join("ada")
@@ -125,7 +134,7 @@ struct ControlPlaneTests {
     _ = house.control.perform { directory in await directory.drain(for: .seconds(1)) }
     #expect(house.heard(ada).first?.contains("draining") == true)
     let late = house.control.open(room: "room")
-    late.receive(ClientWord.auth(house.token("bob"), id: 1))
+    late.receive(ClientMessage(.auth(.init(token: house.token("bob"))), id: RequestID(1)).json)
     #expect(house.heard(late).first?.contains("unavailable") == true)
     let emptied = house.control.perform { directory in
       await directory.close()

@@ -1,4 +1,5 @@
 import Model
+import Signalling
 import Testing
 
 @testable import RoostTesting
@@ -11,7 +12,7 @@ struct RoomClientTests {
   private static let joined = """
     {"iceServers":[],"id":1,"lastEvent":3,"participant":{"attributes":{},"id":"PA_a","identity":"ada","tracks":[]},\
     "participants":[{"attributes":{},"id":"PA_b","identity":"bob","tracks":[{"id":"TR_1","kind":"audio","muted":false,\
-    "source":"microphone"}]}],"pingInterval":20,"resumeToken":"token","room":{"id":"RM_1","name":"room"},"type":"joined"}
+    "mutedByAdmin":false,"source":"microphone"}]}],"pingInterval":20,"resumeToken":"token","room":{"id":"RM_1","name":"room"},"type":"joined"}
     """
 
   private func socket(_ number: Int) -> SimulatedSocket {
@@ -44,7 +45,7 @@ struct RoomClientTests {
   }
 
   @Test func `it knows who is there and what becomes of them`() {
-    #expect(client.connect(socket(1)).text == #"{"type":"auth","token":"ada/7/psa/","id":1}"#)
+    #expect(client.connect(socket(1)).text == #"{"id":1,"token":"ada/7/psa/","type":"auth"}"#)
     #expect(hear(Self.joined) == [])
     #expect(client.isOpen && client.pending.isEmpty && client.lastEvent == 3)
     #expect(client.picture.people["PA_b"]?.tracks == Self.sound(.none))
@@ -76,12 +77,12 @@ struct RoomClientTests {
 
   @Test func `it asks again for what it got no answer to, by the same id`() {
     join()
-    let offer = client.ask(.offer) { ClientWord.offer("v=0\r\n\"", sections: [], id: $0) }
-    #expect(offer.text == #"{"type":"offer","sdp":"v=0\r\n\"","tracks":[],"id":2}"#)
-    _ = client.ask(.mute("TR_2", true)) { ClientWord.mute("TR_2", true, id: $0) }
+    let offer = client.ask(.offer) { _ in .offer(.init(sdp: "v=0\r\n\"")) }
+    #expect(offer.text == #"{"id":2,"sdp":"v=0\r\n\"","tracks":[],"type":"offer"}"#)
+    _ = client.ask(.mute("TR_2", true)) { _ in .mute(.init(track: "TR_2", muted: true)) }
     client.disconnect()
     #expect(
-      client.connect(socket(2)).text == #"{"type":"resume","resumeToken":"token","after":3,"id":4}"#)
+      client.connect(socket(2)).text == #"{"id":4,"after":3,"resumeToken":"token","type":"resume"}"#)
     let actions = client.receive(
       """
       {"answer":{"declined":[],"id":2,"sdp":"answer","slots":[],"tracks":[{"mid":"0","track":"TR_2"}]},"id":4,\
@@ -99,14 +100,14 @@ struct RoomClientTests {
 
   @Test func `a track counts as given up from the answer on, unless it is wanted again`() {
     join()
-    _ = client.ask(.unsubscribe("TR_1")) { ClientWord.unsubscribe("TR_1", id: $0) }
+    _ = client.ask(.unsubscribe("TR_1")) { _ in .unsubscribe(.init(track: "TR_1")) }
     #expect(client.unsubscribed.isEmpty)
     #expect(hear(#"{"id":2,"type":"ok"}"#) == [])
     #expect(client.unsubscribed == ["TR_1": now])
-    _ = client.ask(.subscribe("TR_1")) { ClientWord.subscribe("TR_1", mid: "2", id: $0) }
+    _ = client.ask(.subscribe("TR_1")) { _ in .subscribe(.init(track: "TR_1", mid: "2")) }
     #expect(client.unsubscribed.isEmpty)
-    _ = client.ask(.unsubscribe("TR_1")) { ClientWord.unsubscribe("TR_1", id: $0) }
-    _ = client.ask(.subscribe("TR_1")) { ClientWord.subscribe("TR_1", mid: nil, id: $0) }
+    _ = client.ask(.unsubscribe("TR_1")) { _ in .unsubscribe(.init(track: "TR_1")) }
+    _ = client.ask(.subscribe("TR_1")) { _ in .subscribe(.init(track: "TR_1")) }
     #expect(hear(#"{"id":4,"type":"ok"}"#) == [] && client.unsubscribed.isEmpty)
   }
 
@@ -115,7 +116,9 @@ struct RoomClientTests {
     #expect(hear(#"{"reason":"removed","type":"closed"}"#) == [] && client.end == "removed")
     #expect(
       hear(#"{"reason":"removed","type":"closed"}"#)
-        == ["is told closed after its session ended by removed"])
+        == [
+          #"is told something after its session ended by removed: {"reason":"removed","type":"closed"}"#
+        ])
   }
 
   @Test func `where two pictures differ is said`() {

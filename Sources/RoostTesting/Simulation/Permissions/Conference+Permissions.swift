@@ -1,4 +1,5 @@
 internal import Model
+internal import Signalling
 internal import Wire
 
 /// Whether each packet and each message was allowed to whom it came, by the word of tokens, of those who administer, and
@@ -68,8 +69,9 @@ extension Conference {
   }
 
   func noteAnswer(
-    _ id: Int, tracks: [ServerWord.OwnTrack], declined: [ServerWord.Declined], to participant: Participant
+    _ id: Int, _ answer: ServerMessage.Answer, to participant: Participant
   ) {
+    let (tracks, declined) = (answer.tracks, answer.declined)
     for own in tracks where names[own.track] == nil {
       names[own.track] = participant.number
       trackOrder[own.track] = trackOrder.count

@@ -4,14 +4,15 @@
 
 /// What names a request, so that its answer can name it too: a JSON number or string, as its bytes. It is compared and
 /// echoed byte for byte: `1` and `1.0` name two requests.
-package struct RequestID: Hashable, Sendable {
+public struct RequestID: Hashable, Sendable {
   /// Of its text, a string's quotes apart.
   static let maximumBytes = 64
+  static let expected = "a number or a string of 1 to \(maximumBytes) bytes"
 
   /// The value as the client wrote it, with a string's quotes.
-  package let json: String
+  public let json: String
 
-  /// - Parameter json: one sound JSON value.
+  /// - Parameter value: one sound JSON value.
   /// - Returns: nil for what is neither number nor string, empty or too long.
   init?(_ value: JSONValue) {
     #if PLANTED_DEFECTS
@@ -24,12 +25,15 @@ package struct RequestID: Hashable, Sendable {
     json = String(decoding: value.bytes, as: UTF8.self)
   }
 
-  package init(_ number: Int) { json = String(number) }
+  public init(_ number: Int) { json = String(number) }
+
+  /// nil: it is no whole number.
+  public var number: Int? { Int(json) }
 
   // Strings are the same in Swift where they look the same, whatever their bytes.
-  package static func == (one: RequestID, other: RequestID) -> Bool {
+  public static func == (one: RequestID, other: RequestID) -> Bool {
     one.json.utf8.elementsEqual(other.json.utf8)
   }
 
-  package func hash(into hasher: inout Hasher) { for byte in json.utf8 { hasher.combine(byte) } }
+  public func hash(into hasher: inout Hasher) { for byte in json.utf8 { hasher.combine(byte) } }
 }

@@ -1,63 +1,3 @@
-/// The members of one JSON object, found but not read: each is decoded when it is asked for, within the bound that is
-/// given with the question, so that what is not asked for costs nothing but its bytes.
-struct JSONFields {
-  /// Members of one object, including those that are never asked for.
-  static let maximumMembers = 64
-
-  /// The object's text; ranges are in it.
-  private let bytes: UnsafeBufferPointer<UInt8>
-  private let members: [(name: Range<Int>, value: Range<Int>)]
-
-  /// - Returns: nil for what is no object, has a member twice or more of them than anybody needs.
-  init?(_ bytes: UnsafeBufferPointer<UInt8>) {
-    var scanner = JSONScanner(bytes)
-    guard let found = Self.members(&scanner) else { return nil }
-    scanner.skipSpace()
-    guard scanner.isAtEnd else { return nil }
-    self.bytes = bytes
-    members = found
-  }
-
-  private static func members(_ scanner: inout JSONScanner) -> [(name: Range<Int>, value: Range<Int>)]? {
-    scanner.skipSpace()
-    guard scanner.take(UInt8(ascii: "{")) else { return nil }
-    var found: [(name: Range<Int>, value: Range<Int>)] = []
-    scanner.skipSpace()
-    if scanner.take(UInt8(ascii: "}")) { return found }
-    while found.count < maximumMembers {
-      scanner.skipSpace()
-      let start = scanner.position
-      guard scanner.current == UInt8(ascii: "\""), scanner.string() else { return nil }
-      let name = start + 1..<scanner.position - 1
-      scanner.skipSpace()
-      guard scanner.take(UInt8(ascii: ":")), let value = scanner.value() else { return nil }
-      let isRepeated = found.contains { other in
-        other.name.count == name.count
-          && zip(other.name, name).allSatisfy { scanner.bytes[$0] == scanner.bytes[$1] }
-      }
-      guard !isRepeated else { return nil }
-      found.append((name, value))
-      scanner.skipSpace()
-      if scanner.take(UInt8(ascii: "}")) { return found }
-      guard scanner.take(UInt8(ascii: ",")) else { return nil }
-    }
-    return nil
-  }
-
-  /// What stands there; nil for what is absent or null.
-  func value(_ name: String) -> JSONValue? {
-    let wanted = name.utf8
-    for member in members
-    where member.name.count == wanted.count && zip(member.name, wanted).allSatisfy({ bytes[$0] == $1 }) {
-      let value = JSONValue(UnsafeBufferPointer(rebasing: bytes[member.value]))
-      return value.isNull ? nil : value
-    }
-    return nil
-  }
-
-  var isEmpty: Bool { members.isEmpty }
-}
-
 /// One JSON value that the scanner has found sound.
 struct JSONValue {
   let bytes: UnsafeBufferPointer<UInt8>
@@ -82,6 +22,12 @@ struct JSONValue {
     return Int(String(decoding: bytes, as: UTF8.self))
   }
 
+  /// nil: no number.
+  var number: Double? {
+    guard isNumber, bytes.count <= 32 else { return nil }
+    return Double(String(decoding: bytes, as: UTF8.self))
+  }
+
   enum Text: Equatable {
     case text(String)
     case tooLong
@@ -97,7 +43,7 @@ struct JSONValue {
       return content.count <= limit ? .text(String(decoding: content, as: UTF8.self)) : .tooLong
     }
     // No escape has more than six bytes for one.
-    guard content.count <= 6 * limit else { return .tooLong }
+    guard content.count / 6 <= limit else { return .tooLong }
     guard let decoded = Self.unescape(content, limit: limit) else { return .none }
     return decoded.utf8.count <= limit ? .text(decoded) : .tooLong
   }

@@ -1,6 +1,3 @@
-internal import AccessTokens
-public import Rooms
-
 /// The codes of `error` messages. Each has one answer to whether trying again can help.
 public enum SignallingErrorCode: String, Codable, Sendable, CaseIterable {
   /// No JSON object, no `type`, or a field that is missing, too long or of the wrong type.
@@ -38,12 +35,13 @@ public enum SignallingErrorCode: String, Codable, Sendable, CaseIterable {
   case limit
   case rateLimited = "rate-limited"
   case roomFull = "room-full"
-  /// There is none of that name, and none is made by who comes.
+  /// There is none of that name, and joining makes none.
   case roomNotFound = "room-not-found"
   /// Over capacity, or about to stop.
   case unavailable
 
-  public enum Retry: String, Codable, Sendable {
+  /// Whether the same request can succeed later.
+  public enum Retry: String, Codable, Sendable, CaseIterable {
     case never
     case now
     case after
@@ -55,40 +53,5 @@ public enum SignallingErrorCode: String, Codable, Sendable, CaseIterable {
     case .roomFull, .roomNotFound, .unavailable, .tokenNotYetValid, .rateLimited, .limit: .after
     default: .never
     }
-  }
-}
-
-/// The close codes of the native WebSocket door, beside those of RFC 6455 §7.4.1 (1000, 1001, 1002, 1003, 1007,
-/// 1009, and 1013 for a client that reads too slowly).
-public enum SignallingCloseCode: UInt16, Sendable, CaseIterable {
-  case left = 4000
-  case authTimeout = 4001
-  /// The token is no good; `error` said why.
-  case unauthorized = 4002
-  /// The token is good, but not for this.
-  case forbidden = 4003
-  case badMessage = 4004
-  /// Joining was refused; `error` said why.
-  case joinRefused = 4005
-  /// The session goes on over another socket.
-  case replaced = 4006
-  /// There is nothing to resume; `error` said so.
-  case sessionGone = 4007
-  case removed = 4010
-  case connectionLost = 4011
-  case duplicateIdentity = 4012
-  case roomClosed = 4014
-  case serverShutdown = 4016
-
-  public init(_ reason: LeaveReason) {
-    self =
-      switch reason {
-      case .left: .left
-      case .removed: .removed
-      case .connectionLost: .connectionLost
-      case .duplicateIdentity: .duplicateIdentity
-      case .roomClosed: .roomClosed
-      case .serverShutdown: .serverShutdown
-      }
   }
 }

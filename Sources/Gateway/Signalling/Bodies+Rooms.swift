@@ -1,0 +1,123 @@
+internal import Model
+internal import Rooms
+internal import Signalling
+
+/// What rooms say, as it goes over the wire.
+extension ParticipantBody {
+  init(_ info: ParticipantInfo) {
+    self.init(
+      id: info.id.text, identity: info.identity, name: info.name, metadata: info.metadata,
+      attributes: info.attributes, permissions: PermissionsBody(info.permissions),
+      tracks: info.tracks.map { TrackBody($0) })
+  }
+}
+
+extension TrackBody {
+  init(_ info: TrackInfo) {
+    self.init(
+      id: info.id.text, kind: info.kind, source: info.source, name: info.name, muted: info.muted,
+      mutedByAdmin: info.mutedByAdmin)
+  }
+}
+
+extension RoomBody {
+  init(_ room: RoomInfo) { self.init(id: room.id.text, name: room.name, metadata: room.metadata) }
+}
+
+extension Slot {
+  init(_ assignment: SlotAssignment) { self.init(mid: assignment.mid, track: assignment.track?.text) }
+}
+
+extension StreamBody {
+  init(_ track: TrackID, _ state: StreamState) {
+    switch state {
+    case .active: self.init(track: track.text, state: .active)
+    case .paused(.codec): self.init(track: track.text, state: .paused, reason: .codec)
+    case .paused(.noMedia): self.init(track: track.text, state: .paused, reason: .noMedia)
+    case .waiting(.noSlot): self.init(track: track.text, state: .waiting, reason: .noSlot)
+    }
+  }
+}
+
+extension DataBody {
+  init(_ message: DataMessage) {
+    self.init(
+      from: message.from?.text, payload: message.payload, topic: message.topic, reliable: message.reliable)
+  }
+}
+
+extension EventBody {
+  init(_ event: RoomEvent) {
+    self.init(
+      id: event.id, time: event.time.text, room: event.room.name, roomId: event.room.id.text,
+      type: event.kind,
+      participant: event.participant.map { EventSubject($0) }, track: event.track.map { TrackBody($0) },
+      reason: event.reason, metadata: event.kind == .roomUpdated ? event.room.metadata : nil)
+  }
+}
+
+extension EventSubject {
+  init(_ participant: EventParticipant) {
+    switch participant {
+    case .whole(let info): self = .whole(ParticipantBody(info))
+    case .named(let name):
+      self = .named(PublisherBody(id: name.id.text, identity: name.identity, name: name.name))
+    }
+  }
+}
+
+extension ServerMessage.Joined {
+  init(_ state: JoinedState) {
+    self.init(
+      participant: ParticipantBody(state.participant), room: RoomBody(state.room),
+      participants: state.participants.map { info in
+        .json(info.wire.text { ParticipantBody(info).json })
+      }, lastEvent: state.lastEvent)
+  }
+}
+
+extension ServerMessage.Resumed {
+  init(_ state: ResumedState) {
+    self.init(
+      lastEvent: state.lastEvent, slots: state.slots.map { Slot($0) },
+      tracks: state.tracks.map { AnsweredTrack(mid: $0.mid, track: $0.track.text) })
+  }
+}
+
+extension ServerMessage.Answer {
+  init(_ answer: OfferAnswer) {
+    self.init(
+      sdp: answer.sdp, tracks: answer.tracks.map { AnsweredTrack(mid: $0.mid, track: $0.track.text) },
+      slots: answer.slots.map { Slot($0) },
+      declined: answer.declined.map { DeclinedSection(mid: $0.mid, code: $0.code) })
+  }
+}
+
+extension RoomEvent {
+  /// The message, made by the first that asks.
+  var text: String { wire.text { ServerMessage(.event(EventBody(self))).json } }
+}
+
+extension DataMessage {
+  /// The message, made by the first that asks.
+  var text: String { wire.text { ServerMessage(.data(DataBody(self))).json } }
+}
+
+extension ServerMessage.Content {
+  /// A notice that is one message and nothing but that; nil: it is more, or is of no concern to the native door,
+  /// which has one transport.
+  init?(_ notice: ParticipantNotice) {
+    switch notice {
+    case .speakers(let speakers):
+      self = .speakers(speakers.map { SpeakerBody(participant: $0.participant.text, level: $0.level) })
+    case .quality(let changed):
+      self = .quality(changed.map { QualityBody(participant: $0.participant.text, quality: $0.quality) })
+    case .draining(let deadline): self = .draining(deadline: deadline.text)
+    case .slots(let assignments): self = .slots(assignments.map { Slot($0) })
+    case .offerWanted(let audio, let video):
+      self = .offerWanted(ServerMessage.OfferWanted(audio: audio, video: video, reason: .slots))
+    case .restartWanted: self = .offerWanted(ServerMessage.OfferWanted(audio: 0, video: 0, reason: .iceRestart))
+    case .answer, .event, .data, .streams, .resumed, .closed, .on, .transportClosed: return nil
+    }
+  }
+}

@@ -1,0 +1,16 @@
+/// What happens in rooms, as the log of events and the protocols name it.
+public enum RoomEventKind: String, Sendable, CaseIterable {
+  case roomStarted = "room.started"
+  case roomFinished = "room.finished"
+  case roomUpdated = "room.updated"
+  case participantJoined = "participant.joined"
+  case participantLeft = "participant.left"
+  case participantUpdated = "participant.updated"
+  /// Nothing has come on its way of media for a while; it may come back, or be left.
+  case participantReconnecting = "participant.reconnecting"
+  case participantReconnected = "participant.reconnected"
+  case trackPublished = "track.published"
+  case trackUnpublished = "track.unpublished"
+  case trackMuted = "track.muted"
+  case trackUnmuted = "track.unmuted"
+}

@@ -1,0 +1,46 @@
+public import Model
+
+/// A participant's names, without its state.
+public struct ParticipantName: Equatable, Sendable {
+  public let id: ParticipantID
+  public let identity: String
+  public let name: String?
+}
+
+/// The participant that an event is about.
+public enum EventParticipant: Equatable, Sendable {
+  /// As everybody in the room may see it.
+  case whole(ParticipantInfo)
+  /// The publisher of a track.
+  case named(ParticipantName)
+
+  public var id: ParticipantID {
+    switch self {
+    case .whole(let info): info.id
+    case .named(let name): name.id
+    }
+  }
+
+  public var identity: String {
+    switch self {
+    case .whole(let info): info.identity
+    case .named(let name): name.identity
+    }
+  }
+}
+
+/// An entry of a room's log of events.
+public struct RoomEvent: Sendable {
+  public typealias Kind = RoomEventKind
+
+  /// From 1, without gaps, per room id.
+  public let id: Int
+  public let time: WallTime
+  public let room: RoomInfo
+  public let kind: Kind
+  public var participant: EventParticipant?
+  public var track: TrackInfo?
+  public var reason: LeaveReason?
+  /// For the front doors.
+  public let wire = SharedText()
+}

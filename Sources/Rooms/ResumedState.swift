@@ -1,0 +1,17 @@
+/// What a client missed while its socket was gone, and how things are now.
+public struct ResumedState: Sendable {
+  /// Who missed more than these had better join again.
+  static let eventLimit = 1_000
+  /// Of them all, as estimated: less than may wait for a socket.
+  static let byteLimit = 2 * 1_024 * 1_024
+
+  /// The last event that all this contains.
+  public let lastEvent: Int
+  /// Events up to that one, in order.
+  public let missed: [RoomEvent]
+  /// Every slot of the first transport, and every track of one's own on it.
+  public let slots: [SlotAssignment]
+  public let tracks: [(mid: String, track: TrackID)]
+  /// What is otherwise said by change only, as it is now.
+  public let notices: [ParticipantNotice]
+}

@@ -1,0 +1,17 @@
+/// Whether a track reaches its subscriber, and if not, why.
+public enum StreamState: Equatable, Sendable {
+  case active
+  case paused(PauseReason)
+  case waiting(WaitReason)
+
+  public enum PauseReason: String, Sendable, CaseIterable {
+    /// No section of the subscriber's has the codec that the track comes in.
+    case codec
+    /// The publisher's packets have ceased to come.
+    case noMedia = "no-media"
+  }
+
+  public enum WaitReason: String, Sendable, CaseIterable {
+    case noSlot = "no-slot"
+  }
+}

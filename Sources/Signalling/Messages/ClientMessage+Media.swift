@@ -1,0 +1,121 @@
+public import AccessTokens
+
+/// What is said of media: descriptions, and which tracks are wanted or muted.
+extension ClientMessage {
+  /// A client's description with what it says about the tracks that it sends.
+  public struct Offer: Message {
+    public static let type = "offer"
+    public static let definition = "Offer"
+    public static let summary = "A description of the client's; one in flight."
+
+    public var sdp = ""
+    public var tracks: [OfferedSection] = []
+
+    public init() {}
+    public init(sdp: String, tracks: [OfferedSection] = []) { (self.sdp, self.tracks) = (sdp, tracks) }
+
+    public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+      try coder.text("sdp", &sdp, .from1(to: ClientMessage.maximumSDPBytes, "a session description"))
+      try coder.records("tracks", &tracks, .atMost(ClientMessage.maximumTracks, "a list of tracks"))
+      try coder.require(
+        "tracks.mid", "another one for each track", Set(tracks.map(\.mid)).count == tracks.count)
+    }
+  }
+
+  /// A section in which the client sends.
+  public struct OfferedSection: Record {
+    public static let definition = "OfferedTrack"
+    public static let summary = "What a sending section is."
+
+    public var mid = ""
+    /// nil: a camera or a microphone, by the section's kind.
+    public var source: TrackSource?
+    public var name: String?
+    /// Muted from its first packet on.
+    public var muted = false
+
+    public init() {}
+    public init(mid: String, source: TrackSource?, name: String? = nil, muted: Bool = false) {
+      self.mid = mid
+      self.source = source
+      self.name = name
+      self.muted = muted
+    }
+
+    public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+      try coder.text("mid", &mid, .from1(to: 32, "a section's mid"))
+      try coder.word("source", &source)
+      try coder.text("name", &name, .name)
+      try coder.flag(Field("muted", "Muted from the start."), &muted, or: false)
+    }
+  }
+
+  public struct Candidate: Message {
+    public static let type = "candidate"
+    public static let definition = "Candidate"
+    public static let summary = "An address of the client's."
+
+    public var candidate = ""
+    /// nil: of the whole bundle, for which browsers say null or "".
+    public var mid: String?
+
+    public init() {}
+    public init(candidate: String, mid: String?) { (self.candidate, self.mid) = (candidate, mid) }
+
+    public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+      try coder.text("candidate", &candidate, .atMost(1_024))
+      try coder.text("mid", &mid, .atMost(32, isNullable: true))
+    }
+  }
+
+  public struct Subscribe: Message {
+    public static let type = "subscribe"
+    public static let definition = "Subscribe"
+    public static let summary = "Has a track play before all that were not asked for."
+
+    public var track = ""
+    /// The section; nil: any.
+    public var mid: String?
+
+    public init() {}
+    public init(track: String, mid: String? = nil) { (self.track, self.mid) = (track, mid) }
+
+    public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+      try coder.unsupported(["quality", "maxWidth", "maxHeight", "maxFrameRate", "priority"])
+      try coder.text("track", &track, .from1(to: 64, "a track's id"))
+      try coder.text(Field("mid", "The section; absent: any."), &mid, .atMost(32))
+    }
+  }
+
+  public struct Unsubscribe: Message {
+    public static let type = "unsubscribe"
+    public static let definition = "Unsubscribe"
+    public static let summary = "Frees a track's slot."
+
+    public var track = ""
+
+    public init() {}
+    public init(track: String) { self.track = track }
+
+    public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+      try coder.text("track", &track, .from1(to: 64, "a track's id"))
+    }
+  }
+
+  public struct Mute: Message {
+    public static let type = "mute"
+    public static let definition = "Mute"
+    public static let summary = "Mutes or unmutes a track of one's own."
+
+    public var track = ""
+    public var muted = false
+
+    public init() {}
+    public init(track: String, muted: Bool) { (self.track, self.muted) = (track, muted) }
+
+    public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+      try coder.text("track", &track, .from1(to: 64, "a track's id"))
+      try coder.flag("muted", &muted)
+    }
+  }
+}

@@ -1,0 +1,89 @@
+/// A message from a client of the native protocol.
+public struct ClientMessage: Equatable, Sendable {
+  public enum Content: Equatable, Sendable {
+    case auth(Auth)
+    case resume(Resume)
+    case offer(Offer)
+    case candidate(Candidate)
+    case subscribe(Subscribe)
+    case unsubscribe(Unsubscribe)
+    case mute(Mute)
+    case update(Update)
+    case data(SendData)
+    case leave
+    case ping
+    /// A type that isn't known here: nothing is done, so that newer clients can speak to older servers.
+    case unknown(type: String)
+  }
+
+  /// Names the request, so that its answer can; nil: no answer is wanted beyond those that come anyway.
+  public var id: RequestID?
+  public var content: Content
+
+  public init(_ content: Content, id: RequestID? = nil) {
+    self.id = id
+    self.content = content
+  }
+
+  public static let maximumSDPBytes = 262_144
+  public static let maximumTracks = 64
+  public static let maximumMetadataBytes = 65_536
+  public static let maximumAttributes = 256
+  /// Of attributes together, keys and values.
+  public static let maximumAttributeBytes = 65_536
+  /// Characters of a payload: 16 KiB in base64.
+  public static let maximumPayloadCharacters = 21_848
+  public static let maximumDestinations = 256
+
+  /// Every type that there is.
+  public static let kinds: [any Message.Type] = [
+    Auth.self, Resume.self, Offer.self, Candidate.self, Subscribe.self, Unsubscribe.self, Mute.self,
+    Update.self,
+    SendData.self, Leave.self, Ping.self,
+  ]
+}
+
+extension ClientMessage {
+  /// Reads the type first, and then that type's fields alone, each within its bound.
+  /// - Throws: what is wrong with the first field that is.
+  public init(json: String) throws(MessageError) {
+    (id, content) = try FieldReader.open(json, Self.content)
+  }
+
+  private static func content(
+    _ type: String, _ reader: inout FieldReader
+  ) throws(MessageError) -> Content {
+    switch type {
+    case Auth.type: return .auth(try reader.read())
+    case Resume.type: return .resume(try reader.read())
+    case Offer.type: return .offer(try reader.read())
+    case Candidate.type: return .candidate(try reader.read())
+    case Subscribe.type: return .subscribe(try reader.read())
+    case Unsubscribe.type: return .unsubscribe(try reader.read())
+    case Mute.type: return .mute(try reader.read())
+    case Update.type: return .update(try reader.read())
+    case SendData.type: return .data(try reader.read())
+    case Leave.type: return .leave
+    case Ping.type: return .ping
+    default: return .unknown(type: type)
+    }
+  }
+
+  /// As it goes out.
+  public var json: String {
+    switch content {
+    case .auth(let message): FieldWriter.json(message, id: id)
+    case .resume(let message): FieldWriter.json(message, id: id)
+    case .offer(let message): FieldWriter.json(message, id: id)
+    case .candidate(let message): FieldWriter.json(message, id: id)
+    case .subscribe(let message): FieldWriter.json(message, id: id)
+    case .unsubscribe(let message): FieldWriter.json(message, id: id)
+    case .mute(let message): FieldWriter.json(message, id: id)
+    case .update(let message): FieldWriter.json(message, id: id)
+    case .data(let message): FieldWriter.json(message, id: id)
+    case .leave: FieldWriter.json(Leave(), id: id)
+    case .ping: FieldWriter.json(Ping(), id: id)
+    case .unknown(let type): FieldWriter.json(type: type, id: id)
+    }
+  }
+}

@@ -1,0 +1,78 @@
+public import Model
+
+/// An entry of a room's event log.
+public struct EventBody: Record {
+  public static let definition = "RoomEvent"
+  public static let summary = "What happened in a room."
+
+  /// From 1, without gaps, for each room id.
+  public var id = 1
+  /// RFC 3339, UTC, milliseconds.
+  public var time = ""
+  public var room = ""
+  public var roomId = ""
+  public var type = RoomEventKind.roomStarted
+  public var participant: EventSubject?
+  public var track: TrackBody?
+  public var reason: LeaveReason?
+  /// The room's, in `room.updated`.
+  public var metadata: String?
+
+  public init() {}
+  public init(
+    id: Int, time: String, room: String, roomId: String, type: RoomEventKind,
+    participant: EventSubject? = nil, track: TrackBody? = nil, reason: LeaveReason? = nil,
+    metadata: String? = nil
+  ) {
+    self.id = id
+    self.time = time
+    self.room = room
+    self.roomId = roomId
+    self.type = type
+    self.participant = participant
+    self.track = track
+    self.reason = reason
+    self.metadata = metadata
+  }
+
+  public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.integer(Field("id", "From 1, without gaps, for each room id."), &id, 1...Int.max)
+    try coder.text(Field("time", "RFC 3339, UTC, milliseconds."), &time, .any)
+    try coder.text("room", &room, .any)
+    try coder.text("roomId", &roomId, .room)
+    try coder.word("type", &type)
+    try coder.choice(Field("participant", "Its publisher, in the events of a track."), &participant)
+    try coder.record("track", &track)
+    try coder.word("reason", &reason)
+    try coder.text(
+      Field("metadata", "The room's, in `room.updated`; absent: it has none."), &metadata, .any)
+  }
+}
+
+/// The participant that an event is about.
+public enum EventSubject: RecordChoice {
+  case whole(ParticipantBody)
+  /// The publisher of a track.
+  case named(PublisherBody)
+
+  /// A publisher has names alone.
+  public static let mark = "tracks"
+  public init(first: ParticipantBody) { self = .whole(first) }
+  public init(second: PublisherBody) { self = .named(second) }
+  public var first: ParticipantBody? { if case .whole(let participant) = self { participant } else { nil } }
+  public var second: PublisherBody? { if case .named(let publisher) = self { publisher } else { nil } }
+
+  public var id: String {
+    switch self {
+    case .whole(let participant): participant.id
+    case .named(let publisher): publisher.id
+    }
+  }
+
+  public var identity: String {
+    switch self {
+    case .whole(let participant): participant.identity
+    case .named(let publisher): publisher.identity
+    }
+  }
+}

@@ -1,0 +1,22 @@
+public import AccessTokens
+public import Model
+
+extension TrackSource: Word {
+  public static var definition: String? { "Source" }
+  public static var summary: String { "What a track shows or lets hear." }
+}
+
+extension LeaveReason: Word {
+  public static var definition: String? { "LeaveReason" }
+  public static var summary: String { "Why somebody is no longer in the room." }
+}
+
+extension RoomEventKind: Word {}
+extension ConnectionQuality: Word {}
+
+extension SignallingErrorCode: Word {
+  public static var definition: String? { "ErrorCode" }
+  public static var summary: String { "Listed in signalling.md." }
+}
+
+extension SignallingErrorCode.Retry: Word {}

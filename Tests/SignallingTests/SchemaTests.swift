@@ -1,0 +1,186 @@
+import AccessTokens
+import Foundation
+import Model
+import Testing
+
+@testable import Signalling
+
+@Suite("What the server says and what the schema says", .timeLimit(.minutes(2)))
+struct SchemaTests {
+  static let track = TrackBody(id: "TR_1", kind: .video, source: .screenShareAudio, name: "t", muted: true)
+  static let permissions: Permissions = {
+    var permissions = Permissions()
+    permissions.canPublishSources = [.camera]
+    return permissions
+  }()
+  static let participant = ParticipantBody(
+    id: "PA_1", identity: #"<img onerror="x">"#, name: "Ada", metadata: "{}", attributes: ["a": "b"],
+    permissions: PermissionsBody(permissions),
+    tracks: [track, TrackBody(id: "TR_2", kind: .audio, source: .microphone)])
+  static let joined = {
+    var joined = ServerMessage.Joined(
+      participant: participant, room: RoomBody(id: "RM_1", name: "r", metadata: "m"),
+      participants: [.value(participant), .value(ParticipantBody(id: "PA_2", identity: "i"))], lastEvent: 0)
+    joined.resumeToken = String(repeating: "r", count: 32)
+    joined.iceServers = [
+      ICEServerBody(urls: ["stun:a"]), ICEServerBody(urls: ["turn:b"], username: "u", credential: "c"),
+    ]
+    joined.pingInterval = 20
+    return joined
+  }()
+  static let resumed = {
+    var resumed = ServerMessage.Resumed(
+      lastEvent: 9, slots: [Slot(mid: "1", track: nil), Slot(mid: "2", track: "TR_1")],
+      tracks: [AnsweredTrack(mid: "0", track: "TR_1")])
+    resumed.resumeToken = String(repeating: "r", count: 32)
+    resumed.answer = .init(id: RequestID(4), answer: ServerMessage.Answer(sdp: "v=0"))
+    return resumed
+  }()
+  static let plain = {
+    var resumed = ServerMessage.Resumed(lastEvent: 0)
+    resumed.resumeToken = "r"
+    return resumed
+  }()
+
+  /// Every message with every field and every value that it can have.
+  static let contents: [ServerMessage.Content] =
+    [
+      .joined(joined), .resumed(plain), .resumed(resumed), .answer(ServerMessage.Answer(sdp: "v=0")),
+      .answer(
+        ServerMessage.Answer(
+          sdp: "v=0", tracks: [AnsweredTrack(mid: "0", track: "TR_1")],
+          slots: [Slot(mid: "1", track: nil), Slot(mid: "2", track: "TR_1")],
+          declined: [DeclinedSection(mid: "3", code: "codec")])),
+      .slots([Slot(mid: "1", track: nil), Slot(mid: "2", track: "TR_1")]),
+      .offerWanted(.init(audio: 0, video: 32, reason: .slots)),
+      .offerWanted(.init(audio: 0, video: 0, reason: .iceRestart)), .speakers([]),
+      .speakers([SpeakerBody(participant: "PA_1", level: 1), SpeakerBody(participant: "PA_1", level: 0.25)]),
+      .data(DataBody(from: nil, payload: [])),
+      .data(DataBody(from: "PA_1", payload: Array(0...255), topic: "t", reliable: false)),
+      .token("e30.e30.e30"), .pong, .draining(deadline: "2026-05-04T12:01:00.000Z"),
+    ]
+    + ConnectionQuality.allCases.map { .quality([QualityBody(participant: "PA_1", quality: $0)]) }
+    + RoomEventKind.allCases.map {
+      .event(EventBody(id: 1, time: "t", room: "r", roomId: "RM_1", type: $0))
+    }
+    + LeaveReason.allCases.map {
+      .event(
+        EventBody(
+          id: 1, time: "t", room: "r", roomId: "RM_1", type: .participantLeft,
+          participant: .whole(participant), reason: $0, metadata: "m"))
+    }
+    + ["Ada", nil].map {
+      .event(
+        EventBody(
+          id: 1, time: "t", room: "r", roomId: "RM_1", type: .trackMuted,
+          participant: .named(PublisherBody(id: "PA_1", identity: "i", name: $0)), track: track))
+    }
+    + [.stream(StreamBody(track: "TR_1", state: .active))]
+    + StreamBody.Reason.allCases.map { .stream(StreamBody(track: "TR_1", state: .waiting, reason: $0)) }
+    + SignallingErrorCode.allCases.map { .error(ServerMessage.ErrorBody($0, "m")) }
+    + LeaveReason.allCases.map { .closed($0) }
+
+  /// As they go out: those that answer requests with an id too.
+  static let messages: [ServerMessage] =
+    contents.map { ServerMessage($0) } + [
+      ServerMessage(.ok, id: RequestID(1)), ServerMessage(.ok, id: RequestID(.max)),
+    ]
+    + contents.filter { content in
+      switch content {
+      case .joined, .resumed, .answer, .pong, .error, .closed: true
+      default: false
+      }
+    }.map { ServerMessage($0, id: RequestID(7)) }
+
+  static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  @Test func `every message that the server can say is one of the schema's, field by field`() throws {
+    let texts = Self.messages.map(\.json)
+    let types = ServerMessage.kinds.map { $0.type }
+    for type in types { #expect(texts.contains { $0.contains(#""type":"\#(type)""#) }, "\(type)") }
+    let (status, output) = try check(texts.map { "ServerMessage \($0)" })
+    #expect(status == 0, "\(output)")
+    #expect(output.contains("\(texts.count) messages"))
+  }
+
+  @Test func `every message that the server can say is read as it was written`() throws {
+    for message in Self.messages { #expect(try ServerMessage(json: message.json) == message) }
+    #expect(
+      try ServerMessage(json: #"{"type":"tomorrow","id":"x"}"#).content == .unknown(type: "tomorrow"))
+  }
+
+  @Test(arguments: [
+    (#"{"type":"closed"}"#, "reason", MessageError.FieldProblem.missing),
+    (#"{"type":"slots","assignments":[{"mid":7}]}"#, "assignments.mid", .expected("a string")),
+    (
+      #"{"type":"offerWanted","audio":0,"video":33,"reason":"slots"}"#, "video",
+      .expected("a whole number from 0")
+    ),
+    (
+      #"{"type":"speakers","speakers":[{"participant":"PA_1","level":2}]}"#, "speakers.level",
+      .expected("a number from 0 to 1")
+    ),
+    (#"{"type":"data","from":null,"payload":"a","reliable":true}"#, "payload", .expected("base64")),
+    (#"{"type":"event","event":{"id":0}}"#, "event.id", .expected("a whole number from 1")),
+    (#"{"type":"answer","sdp":"v=0","tracks":[],"slots":[]}"#, "declined", .missing),
+  ])
+  func `what no server says is refused by its first wrong field`(
+    text: String, field: String, problem: MessageError.FieldProblem
+  ) {
+    #expect(throws: MessageError.field(field, problem, id: nil)) { try ServerMessage(json: text) }
+  }
+
+  /// ROOST_WRITE_SCHEMA=1 writes the file; scripts/make-types then makes the TypeScript types and openapi.json's words of it.
+  @Test func `docs/signalling.schema.json is what the messages say of themselves`() throws {
+    let file = Self.root.appending(path: "docs/signalling.schema.json")
+    if ProcessInfo.processInfo.environment["ROOST_WRITE_SCHEMA"] == "1" {
+      try SignallingSchema.text.write(to: file, atomically: true, encoding: .utf8)
+    }
+    let found = try String(contentsOf: file, encoding: .utf8)
+    #expect(found == SignallingSchema.text, "write it by ROOST_WRITE_SCHEMA=1")
+  }
+
+  /// Each is understood, and is one of the schema's.
+  @Test(arguments: [
+    #"{"type":"auth","token":"t","id":"a"}"#, #"{"type":"resume","resumeToken":"t","after":0,"id":1}"#,
+    #"{"type":"offer","sdp":"v=0","tracks":[{"mid":"0","source":"camera","name":"n","muted":true},{"mid":"1"}]}"#,
+    #"{"type":"candidate","candidate":"","mid":null}"#, #"{"type":"subscribe","track":"TR_1"}"#,
+    #"{"type":"subscribe","track":"TR_1","mid":"0","id":5}"#, #"{"type":"unsubscribe","track":"TR_1"}"#,
+    #"{"type":"mute","track":"TR_1","muted":false}"#, #"{"type":"update"}"#,
+    #"{"type":"update","name":"n","metadata":"","attributes":{"a":""}}"#, #"{"type":"data","payload":""}"#,
+    #"{"type":"data","payload":"aGk=","topic":"t","reliable":false,"destinations":["eve"]}"#,
+    #"{"type":"leave","reason":"r"}"#, #"{"type":"ping"}"#,
+  ])
+  func `what a client may say is understood, and stands in the schema`(text: String) throws {
+    let message = try ClientMessage(json: text)
+    if case .unknown = message.content { Issue.record("\(text) is unknown") }
+    #expect(try ClientMessage(json: message.json) == message)
+    let (status, output) = try check(["ClientMessage \(text)", "ClientMessage \(message.json)"])
+    #expect(status == 0, "\(output)")
+  }
+
+  private func check(_ lines: [String]) throws -> (status: Int32, output: String) {
+    try Self.run("scripts/check-messages", lines)
+  }
+
+  /// What a script says of lines.
+  static func run(_ script: String, _ lines: [String]) throws -> (status: Int32, output: String) {
+    let process = Process()
+    process.executableURL = root.appending(path: script)
+    let (input, output) = (Pipe(), Pipe())
+    process.standardInput = input
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+    // From beside, so that neither end waits for the other.
+    let text = Data((lines.joined(separator: "\n") + "\n").utf8)
+    DispatchQueue.global().async {
+      try? input.fileHandleForWriting.write(contentsOf: text)
+      try? input.fileHandleForWriting.close()
+    }
+    let answer = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return (process.terminationStatus, String(decoding: answer, as: UTF8.self))
+  }
+}
