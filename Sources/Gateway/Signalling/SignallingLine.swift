@@ -17,6 +17,11 @@ struct SignallingLine {
   var opened: CheckedContinuation<Bool, Never>?
 }
 
+/// An offer whose answer is on its way.
+struct OfferInFlight {
+  let id: RequestID?
+}
+
 /// An answer that came while the session had no socket.
 struct MissedAnswer {
   /// Of the offer.

@@ -17,8 +17,6 @@ internal import Signalling
 /// The room knows nothing of sockets: it hears in order that none is there, and that one is again, and answers each of the
 /// latter by one `resumed`; which socket that is for is counted here.
 actor SignallingSession {
-  private struct OfferInFlight { let id: RequestID? }
-
   nonisolated let identity: String
   private let participant: any RoomParticipant
   private let terms: SignallingTerms
@@ -158,8 +156,7 @@ actor SignallingSession {
 
   /// Waits until the room knows of all that befell earlier sockets.
   private func takeTurn() async {
-    guard !turns.begin() else { return }
-    await withCheckedContinuation { turns.wait($0) }
+    if !turns.begin() { await withCheckedContinuation { turns.wait($0) } }
   }
 
   private func endTurn() { turns.end()?.resume() }
@@ -250,8 +247,8 @@ actor SignallingSession {
       }
     case .unsubscribe(let wanted):
       await perform(id) { (room) throws(RequestError) in try await room.unsubscribe(wanted.track) }
-    case .mute(let wanted):
-      await perform(id) { (room) throws(RequestError) in try await room.mute(wanted.track, wanted.muted) }
+    case .mute(let muting):
+      await perform(id) { (room) throws(RequestError) in try await room.mute(muting.track, muting.muted) }
     case .update(let change):
       await perform(id) { (room) throws(RequestError) in
         try await room.update(

@@ -1,4 +1,5 @@
 internal import AccessTokens
+internal import Model
 
 /// Reads the fields of a record from JSON, each within its bound, and says of the first that is wrong what is wrong with it.
 struct FieldReader: FieldCoder {
@@ -39,6 +40,9 @@ struct FieldReader: FieldCoder {
     }
     switch found.text(limit: bounds.limit) {
     case .tooLong: throw wrong(field.name, .tooLong(bounds.limit))
+    case .tooManyMarks:
+      throw wrong(
+        field.name, .expected("a string with at most \(CombiningMarks.limit) combining marks in a row"))
     case .none: throw wrong(field.name, .expected("a string"))
     case .text(let text):
       if let expected = bounds.expected, text.isEmpty { throw wrong(field.name, .expected(expected)) }
@@ -79,7 +83,7 @@ struct FieldReader: FieldCoder {
       switch item.text(limit: bounds.limit == .max ? .max : 128) {
       case .text(let text): texts.append(text)
       case .tooLong: throw wrong(field.name, .expected("\(bounds.expected) of at most 128 bytes"))
-      case .none: throw wrong(field.name, .expected(bounds.expected))
+      case .tooManyMarks, .none: throw wrong(field.name, .expected(bounds.expected))
       }
     }
     value = texts
