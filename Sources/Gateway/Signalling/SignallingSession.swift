@@ -10,9 +10,8 @@ internal import Signalling
 ///        └──────── resume ───────┘     leave, closed ──▶ over, from anywhere
 ///
 /// While it is alone, the room's events are left to the room's log and what changes by message to the next `resumed`;
-/// answers are kept by their requests' ids, messages from others in a bounded bag. Requests are handled in order; only
-/// an offer's answer is waited for beside them, so that a ping or candidate doesn't have to. It comes in its place among
-/// what the room says.
+/// answers are kept by their requests' ids, messages from others in a bounded bag. Requests are handled in order; only an
+/// offer's answer is waited for beside them, and comes in its place among what the room says.
 ///
 /// The room knows nothing of sockets: it hears in order that none is there, and that one is again, and answers each of the
 /// latter by one `resumed`; which socket that is for is counted here.
@@ -51,8 +50,7 @@ actor SignallingSession {
 
   // MARK: - Sockets
 
-  /// Says `joined` and follows the room from there.
-  /// - Returns: the socket's number.
+  /// Says `joined` and follows the room from there; returns the socket's number.
   func begin(on socket: any TextSocket, id: RequestID?) -> Int {
     lastLine = 1
     line = SignallingLine(number: lastLine, socket: socket, isOpen: true, isOpening: true)
@@ -89,8 +87,7 @@ actor SignallingSession {
     if code == current { forgetSent() }
     if code == previous { previous = nil } else { current = nil }
     lastLine += 1
-    let number = lastLine
-    let old = line
+    let (number, old) = (lastLine, line)
     line = SignallingLine(number: number, socket: socket, opener: code, id: id)
     if let opener = old?.opener { tokens.revoke(opener) }
     old?.opened?.resume(returning: false)
@@ -269,7 +266,9 @@ actor SignallingSession {
       #if PLANTED_DEFECTS
         if PlantedDefect.isOn(.unknownUnanswered) { return }
       #endif
-      if id != nil { send(.error(ServerMessage.ErrorBody(.unsupported, "this server knows no \(type)")), id: id) }
+      if id != nil {
+        send(.error(ServerMessage.ErrorBody(.unsupported, "this server knows no \(type)")), id: id)
+      }
     }
   }
 
