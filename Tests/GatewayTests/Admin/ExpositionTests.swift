@@ -3,6 +3,7 @@ import Foundation
 import HTTPServer
 import ICE
 import Media
+import Model
 import Peer
 import Rooms
 import Testing
