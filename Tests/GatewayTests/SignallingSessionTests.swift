@@ -70,16 +70,20 @@ struct SignallingSessionTests {
   @Test func `a token joins and tells the state of the room`() async throws {
     var client = Client()
     let joined = try await client.ask(#"{"type":"auth","token":"good","id":1}"#)
+    let permissions: NSDictionary = [
+      "canPublish": false, "canSubscribe": false, "canPublishData": false, "canUpdateOwnMetadata": false,
+    ]
     let expected: NSDictionary = [
       "type": "joined", "id": 1, "lastEvent": 7, "resumeToken": joined["resumeToken"] ?? "",
       "pingInterval": 20, "iceServers": [Any](),
       "room": ["id": "RM_1", "name": "demo"],
       "participant": [
         "id": "PA_1", "identity": "ada", "name": "Ada", "attributes": [String: String](), "tracks": [Any](),
+        "permissions": permissions,
       ],
       "participants": [
         [
-          "id": "PA_0", "identity": "eve", "attributes": [String: String](),
+          "id": "PA_0", "identity": "eve", "attributes": [String: String](), "permissions": permissions,
           "tracks": [
             ["id": "TR_0", "kind": "audio", "source": "microphone", "muted": false, "mutedByAdmin": false]
           ],
