@@ -123,7 +123,7 @@ let package = Package(
       ],
       path: "Bench/roost-bench", swiftSettings: strict),
 
-    tests("Fuzz", ["HTTPServer", "Gateway", "FuzzTargets"]),
+    tests("Fuzz", ["Wire", "HTTPServer", "Gateway", "FuzzTargets"]),
     tests("Model", ["Model"]),
     tests("Logging", ["Logging"]),
     tests("Polling", ["Model", "Polling", "CSystem"]),
@@ -135,7 +135,8 @@ let package = Package(
     tests("Media", ["Model", "Wire", "Congestion", "Media"]),
     tests("Negotiation", ["Model", "Wire", "Negotiation"]),
     tests("Transport", ["Model", "Wire", "Crypto", "ICE", "Transport"]),
-    tests("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Transport", "Peer"]),
+    tests(
+      "Peer", ["CSystem", "Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Transport", "Peer"]),
     tests(
       "Engine",
       [

@@ -11,6 +11,9 @@ extension MediaDescription {
     let lines = FormatLines(of: self)
     var found: [NegotiatedCodec] = []
     for payloadType in payloadTypes {
+      #if PLANTED_DEFECTS
+        let lines = PlantedDefect.isOn(.codecsPerFormat) ? FormatLines(of: self) : lines
+      #endif
       guard let map = lines[payloadType].map ?? RTPMapAttribute(staticPayloadType: payloadType),
         let codec = policy.codecs(kind).first(where: { $0.matches(map) }),
         let parameters = FormatParameters(lines[payloadType].parameters ?? ""),

@@ -8,18 +8,24 @@ import Wire
 
 @Suite("The simulation finds what is wrong", .timeLimit(.minutes(2)))
 struct StreamAuditTests {
-  /// One publisher's audio, one subscriber's slot, and what happened between them, packet by packet.
+  /// One publisher's track, one subscriber's slot, and what happened between them, packet by packet.
   private final class Story {
     let journal = Journal()
-    let track = PublishedTrack(publisher: 1, index: 0, kind: .audio)
+    let kind: MediaKind
+    let track: PublishedTrack
+    /// Of another publisher, which takes the slot over.
+    let successor: PublishedTrack
     let departures = DepartureLog(number: 0, subscriber: 0, ssrc: 9)
     let stream: ReceivedStream
     let subscriber: Participant
 
-    init() throws {
-      let codec = NegotiatedCodec(codec: .opus, payloadType: 111)
+    init(_ kind: MediaKind = .audio) throws {
+      self.kind = kind
+      track = PublishedTrack(publisher: 1, index: 0, kind: kind)
+      successor = PublishedTrack(publisher: 2, index: 0, kind: kind)
+      let codec = NegotiatedCodec(codec: kind == .audio ? .opus : .vp8, payloadType: 111)
       let section = ReceiveSection(
-        index: 0, mid: "0", kind: .audio, codecs: [codec], extensions: HeaderExtensionMap(), ssrc: 9)
+        index: 0, mid: "0", kind: kind, codecs: [codec], extensions: HeaderExtensionMap(), ssrc: 9)
       stream = ReceivedStream(section: section, log: 0)
       let address = SocketAddress(ipv4: 10, 0, 0, 1, port: 1)
       let certificate = try DTLSCertificate(notBefore: 1_000_000_000, notAfter: 4_000_000_000)
@@ -72,10 +78,67 @@ struct StreamAuditTests {
       receive(number, as: sequence, timestamp: timestamp)
     }
 
+    /// A packet of a track, through to the subscriber.
+    /// - Parameters:
+    ///   - number: of all packets, by which it has its time.
+    ///   - arrives: at the subscriber.
+    func pass(
+      _ track: PublishedTrack, at number: Int, as sequence: UInt16, timestamp: UInt32, isKeyFrame: Bool,
+      arrives: Bool = true
+    ) {
+      let packet = track.nextPacket
+      let codec = stream.codec.codec
+      track.append(
+        PublishedTrack.Packet(
+          sequence: UInt16(packet), timestamp: UInt32(packet) * 960, run: 0, pictureID: 0, tl0PictureIndex: 0,
+          frame: UInt32(packet), startsFrame: true, isKeyFrame: isKeyFrame, codec: codec,
+          sentAt: Self.at(number + 1)))
+      track.noteArrival(packet, now: Self.at(number + 1), isDue: true)
+      let (index, _) = departures.note(
+        sequence: sequence, timestamp: timestamp, fingerprint: UInt64(sequence), now: Self.at(number + 1))
+      if !arrives { return departures.noteLost(index) }
+      var entry = ReceivedStream.Entry()
+      entry.publisher = Int32(track.publisher)
+      entry.packet = UInt32(packet)
+      entry.frame = UInt32(packet)
+      entry.timestamp = timestamp
+      entry.isVideo = kind == .video
+      entry.codec = codec
+      entry.startsFrame = true
+      entry.isKeyFrame = isKeyFrame
+      entry.sentAt = Self.at(number + 1)
+      _ = stream.receive(sequence, entry, now: Self.at(number + 2))
+    }
+
+    /// Ten packets of a hostile publisher, whose timestamps alternate and end behind the latest of them, and ten of another.
+    /// - Parameters:
+    ///   - sequence: the successor's first; 110 is right.
+    ///   - timestamp: the successor's first; the latest before it is 1,000,000.
+    ///   - isHidden: the packet with the latest timestamp never comes to the subscriber.
+    func takeOver(as sequence: UInt16, timestamp: UInt32, isKeyFrame: Bool = true, isHidden: Bool = false) {
+      track.isHostile = true
+      for number in 0..<10 {
+        pass(
+          track, at: number, as: 100 + UInt16(number),
+          timestamp: number == 8 ? 1_000_000 : UInt32(number) * 7,
+          isKeyFrame: number == 0, arrives: !(isHidden && number == 8))
+      }
+      subscriber.noteFeed(0, TrackName(2, 0), now: Self.at(11))
+      successor.startRun(base: 0, ssrc: 6, now: Self.at(11))
+      for number in 0..<10 {
+        pass(
+          successor, at: 12 + number, as: sequence + UInt16(number),
+          timestamp: timestamp + UInt32(number) * 960,
+          isKeyFrame: isKeyFrame && number == 0)
+      }
+    }
+
     func violations() -> [String] {
       StreamAudit(
         journal: journal, subscriber: subscriber, stream: stream, departures: departures,
-        track: { [track] publisher, index in publisher == 1 && index == 0 ? track : nil },
+        track: { [track, successor] publisher, index in
+          index != 0 ? nil : publisher == 1 ? track : publisher == 2 ? successor : nil
+        },
         isExcused: { _, _ in false }, isCutOff: { _, _, _ in false }, end: Self.at(10_000)
       ).run()
       return journal.violations
@@ -145,6 +208,46 @@ struct StreamAuditTests {
     let found = story.violations()
     #expect(found.isEmpty == (start == 100))
     #expect(found.allSatisfy { $0.contains("numbers jump from") })
+  }
+
+  @Test(arguments: [MediaKind.audio, .video])
+  func `who takes over from a hostile source is none the worse, and of that source nothing is expected`(
+    kind: MediaKind
+  ) throws {
+    for isHidden in [false, true] {
+      let story = try Story(kind)
+      story.takeOver(as: 110, timestamp: 1_000_960, isHidden: isHidden)
+      #expect(story.violations() == [])
+      #expect(story.journal.mechanisms[.hostileTakenOver] == 1)
+    }
+  }
+
+  @Test(arguments: [MediaKind.audio, .video])
+  func `numbers that jump behind a hostile source are found`(kind: MediaKind) throws {
+    let story = try Story(kind)
+    story.takeOver(as: 111, timestamp: 1_000_960)
+    let found = story.violations()
+    #expect(found.count == 1 && found[0].contains("takes over from a hostile one"), "\(found)")
+    #expect(found[0].contains("numbers jump from"))
+  }
+
+  /// Behind the last of them it would be later; behind the latest, which may not even have come, it isn't.
+  @Test(arguments: [960, 999_999, 1_000_000] as [UInt32], [false, true])
+  func `a source that goes on earlier than what a hostile one showed is found`(
+    timestamp: UInt32, isHidden: Bool
+  ) throws {
+    let story = try Story(.video)
+    story.takeOver(as: 110, timestamp: timestamp, isHidden: isHidden)
+    let found = story.violations()
+    #expect(
+      found.count == 1 && found[0].contains("timestamps go back by \(1_000_000 - timestamp)"), "\(found)")
+  }
+
+  @Test func `a picture that takes over from a hostile one without a key frame is found`() throws {
+    let story = try Story(.video)
+    story.takeOver(as: 110, timestamp: 1_000_960, isKeyFrame: false)
+    let found = story.violations()
+    #expect(found.count == 1 && found[0].contains("in the middle of things"), "\(found)")
   }
 
   @Test func `timestamps that shift within a source are found`() throws {

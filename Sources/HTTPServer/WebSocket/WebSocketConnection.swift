@@ -83,6 +83,9 @@ package final class WebSocketConnection {
     }
     let owner = Unmanaged.passUnretained(self).toOpaque()
     guard wslay_event_context_server_init(&context, &callbacks, owner) == 0 else { return nil }
+    #if PLANTED_DEFECTS
+      let greets = greets && !PlantedDefect.isOn(.longGreeting)
+    #endif
     let longest = greets ? min(limits.greetingBytes, limits.messageBytes) : limits.messageBytes
     wslay_event_config_set_max_recv_msg_length(context, UInt64(longest))
   }
