@@ -1,3 +1,4 @@
+import Glibc
 import HTTPServer
 import Model
 import Testing
@@ -44,7 +45,7 @@ struct ReportTests {
     #expect(await server.report(within: .seconds(5)) == nil)
   }
 
-  @Test func `a head that is refused is counted by its reason, whoever finds what is wrong with it`() async throws {
+  @Test func `a refused head is counted by its reason, whoever finds what is wrong`() async throws {
     let server = try start()
     let addresses = server.addresses
     try await onThread {

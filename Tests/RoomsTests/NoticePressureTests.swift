@@ -1,3 +1,4 @@
+import AccessTokens
 import Model
 import Synchronization
 import Testing
@@ -66,7 +67,23 @@ struct NoticePressureTests {
     #expect(!pressure.isOn)
   }
 
-  @Test func `what an administrator takes away is taken at once, however far front doors are behind`() async throws {
+  @Test func `answers that came while no one was there count among what waits`() async {
+    let pressure = NoticePressure()
+    let mailbox = NoticeMailbox(isAttended: false, pressure: pressure) {}
+    for _ in 0..<1_000 { mailbox.put(.speakers([])) }
+    let answer = OfferAnswer(sdp: "v=0", tracks: [], slots: [], declined: [])
+    for _ in 0..<8 { mailbox.put(.answer(answer)) }
+    mailbox.put(.resumed(ResumedState(lastEvent: 0, missed: [], slots: [], tracks: [], notices: [])))
+    var iterator = mailbox.notices.makeAsyncIterator()
+    while let notice = await iterator.next() { if case .resumed = notice { break } }
+    for _ in 0..<(NoticeMailbox.limit / 2) { mailbox.put(.speakers([])) }
+    #expect(!pressure.isOn)
+    mailbox.put(.speakers([]))
+    #expect(pressure.isOn)
+  }
+
+  @Test func `what an administrator takes away is taken at once, however far doors are behind`() async throws
+  {
     let waits = Atomic(0)
     let server = try TestServer(pause: { _ in waits.add(1, ordering: .relaxed) })
     let ada = try await server.join("ada").session
