@@ -133,7 +133,6 @@ struct ClientMessageTests {
       ("metadata", #"{"type":"update","metadata":"TEXT"}"#), ("name", #"{"type":"update","name":"TEXT"}"#),
       ("sdp", #"{"type":"offer","sdp":"TEXT"}"#), ("token", #"{"type":"auth","token":"TEXT"}"#),
       ("topic", #"{"type":"data","payload":"eA==","topic":"TEXT"}"#),
-      ("track", #"{"type":"mute","track":"TEXT","muted":true}"#),
     ] {
       _ = try ClientMessage(json: whole.replacing("TEXT", with: few))
       #expect(throws: ClientMessageError.field(field, reason, id: nil)) {
