@@ -254,6 +254,8 @@
     case updatesTakeAll = "updates-take-all"
     /// Participants who say much at once don't wait for those who listen.
     case noticesPourIn = "notices-pour-in"
+    /// What an administrator takes away waits until front doors have caught up.
+    case withdrawalsWait = "withdrawals-wait"
     /// Names that look the same are the same.
     case namesLookAlike = "names-look-alike"
     /// Sessions that are due end in the middle of an offer of another participant's.
@@ -288,6 +290,8 @@
     case originCase = "origin-case"
     /// While trying out a page is served whose origin begins like the server's own.
     case developmentOrigin = "development-origin"
+    /// What came before a socket was closed is obeyed after it.
+    case obeyedWhenOver = "obeyed-when-over"
     /// Before it is known who is there a second message is read.
     case secondMessage = "second-message"
     /// However many short messages there are, they cost their bytes alone.

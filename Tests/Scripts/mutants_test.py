@@ -106,6 +106,12 @@ class MutantsTest(LimitedTest):
                 "screens-outrank", "no-rejoin", "hidden-present", "hidden-permissions"]:
             self.assertIn(kinds.get(name, "simulation"), ("simulation", "both"), name)
 
+    def test_help_and_unknown_options_build_nothing(self):
+        for option, status, said in [("--help", 0, "mutants [--accept] [NAME ...]"), ("-h", 0, "mutants ["), ("--hlep", 1, "--hlep")]:
+            run = subprocess.run([ROOT / "scripts/mutants", option], capture_output=True, text=True, timeout=10, check=False)
+            self.assertEqual(run.returncode, status)
+            self.assertIn(said, run.stdout + run.stderr)
+
     def test_each_check_is_there(self):
         swift = "\n".join(path.read_text() for path in (ROOT / "Tests").rglob("*.swift"))
         for name, kind, what in self.rows:

@@ -45,6 +45,12 @@ package actor SignallingConnection<Socket: TextSocket> {
     }
     if let token { await join(token, id: nil, bytes: 0) }
     for await text in socket.messages {
+      // What came with what ended it is not obeyed: it would join on a socket that is closed.
+      #if PLANTED_DEFECTS
+        if isOver, !PlantedDefect.isOn(.obeyedWhenOver) { break }
+      #else
+        if isOver { break }
+      #endif
       if let (session, _) = served { await wait(session.charge(charged(text))) }
       await receive(text)
       if isOver { break }

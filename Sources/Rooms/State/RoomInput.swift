@@ -33,8 +33,7 @@ enum RoomInput: Sendable {
   var isNoticed: Bool {
     switch self {
     case .request(_, let request): request.isNoticed
-    case .administration(.remove): false
-    case .administration: true
+    case .administration(let request): request.isNoticed
     default: false
     }
   }
@@ -76,6 +75,17 @@ enum AdministrationRequest: Sendable {
   case remove(String)
   case mute(track: String, of: String, Bool)
   case send(DataMessage, to: [String]?)
+
+  /// What takes something away from a participant doesn't wait: it may be what ends the flood.
+  fileprivate var isNoticed: Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.withdrawalsWait), case .changeParticipant = self { return true }
+    #endif
+    switch self {
+    case .changeParticipant, .remove, .mute: return false
+    case .change, .send: return true
+    }
+  }
 }
 
 /// A message that a participant sends.

@@ -84,7 +84,7 @@ extension StreamAudit {
     else {
       return
     }
-    let until = departure.sentAt.advanced(byNanoseconds: 2_000_000_000)
+    let until = noticed(extended, departure).advanced(byNanoseconds: 2_000_000_000)
     guard until < end, !isExcused(departure.sentAt, until),
       !isCutOff(segment.track.publisher, departure.sentAt, until)
     else { return }
@@ -110,6 +110,16 @@ extension StreamAudit {
     complain(
       "number \(extended), sent at \(departure.sentAt.milliseconds) ms and lost, was never repaired (\(subscriber.peer.configuration.dialect.acceptsRTX ? "RTX" : "no RTX"))"
     )
+  }
+
+  /// When the subscriber could know of a loss: of the last before a silence, such as a mute, once something comes behind it.
+  private func noticed(_ extended: Int64, _ departure: DepartureLog.Entry) -> Instant {
+    let next = ((extended + 1)...(extended + ReceivedStream.gapLimit)).lazy.compactMap { stream[$0]?.sentAt }
+      .min()
+    guard let next, next > departure.sentAt.advanced(byNanoseconds: 500_000_000) else {
+      return departure.sentAt
+    }
+    return next
   }
 
   /// Whether the source's packet of that number gave the server no reason to send it in this segment.
