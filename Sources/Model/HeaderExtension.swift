@@ -34,6 +34,23 @@ public enum HeaderExtension: UInt8, Sendable, CaseIterable {
     }
   }
 
+  /// The data belongs to the media: it goes on to subscribers, whatever feeds them. The rest is between two ends of one transport.
+  public var isCarried: Bool {
+    switch self {
+    case .dependencyDescriptor, .colorSpace, .playoutDelay: true
+    case .mid, .audioLevel, .transportSequence, .rid, .repairedRid, .absoluteSendTime: false
+    }
+  }
+
+  /// Whether sections of the kind have a use for it.
+  public func suits(_ kind: MediaKind) -> Bool {
+    switch self {
+    case .audioLevel: kind == .audio
+    case .dependencyDescriptor, .colorSpace, .playoutDelay: kind == .video
+    case .mid, .transportSequence, .absoluteSendTime, .rid, .repairedRid: true
+    }
+  }
+
   public init?(uri: some StringProtocol) {
     guard let found = Self.allCases.first(where: { $0.uri == uri }) else { return nil }
     self = found
@@ -57,6 +74,11 @@ public struct HeaderExtensionMap: Equatable, Sendable {
     guard id != 0 else { return nil }
     for kind in 0..<16 where ids[kind] == id { return HeaderExtension(rawValue: UInt8(kind)) }
     return nil
+  }
+
+  /// At least one that goes on to subscribers was negotiated.
+  public var hasCarried: Bool {
+    HeaderExtension.allCases.contains { $0.isCarried && self[$0] != 0 }
   }
 
   public static func == (a: Self, b: Self) -> Bool {

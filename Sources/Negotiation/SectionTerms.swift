@@ -53,13 +53,13 @@ struct SectionTerms: Equatable {
         switch known {
         // One byte of header holds a MID of at most 16 (RFC 8285 §4.2).
         case .mid: (true, (section.mid?.utf8.count ?? 0) <= 16)
-        case .audioLevel: (kind == .audio, kind == .audio)
         case .transportSequence: (offersFeedback, offersFeedback && policy.usesTransportFeedback)
         case .rid: (rid != nil, false)
         case .repairedRid: (rid != nil && codecs.found.contains { $0.rtxPayloadType != nil }, false)
         // Only who asks for it looks at it.
         case .absoluteSendTime: (policy.offeredExtensions.contains(known), true)
-        case .dependencyDescriptor, .colorSpace, .playoutDelay: (kind == .video, kind == .video)
+        case .audioLevel, .dependencyDescriptor, .colorSpace, .playoutDelay:
+          (known.suits(kind), known.suits(kind))
         }
       let item = Extension(
         kind: known, id: id, receives: receives && way.sends && isWanted.receive,

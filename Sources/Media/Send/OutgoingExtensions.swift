@@ -26,7 +26,7 @@ struct OutgoingExtensions: Sendable {
     ids = section.extensions
     allowsMixed = section.allowsMixedExtensions
     mid = ids[.mid] == 0 ? nil : MIDBytes(section.mid)
-    carries = ids[.dependencyDescriptor] | ids[.colorSpace] | ids[.playoutDelay] != 0
+    carries = ids.hasCarried
     let form = form(withLevel: true)
     var level: Int?
     var time: Int?
