@@ -96,6 +96,8 @@
     case lastName = "last-name"
     /// A stream that belongs to no track any more goes on having its place among those that do.
     case streamKept = "stream-kept"
+    /// The time of capture goes on as its publisher's clock has it.
+    case captureTimeForeign = "capture-time-foreign"
     // MARK: - Negotiation
 
     /// A section whose source is forbidden is accepted.

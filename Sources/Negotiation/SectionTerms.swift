@@ -58,7 +58,7 @@ struct SectionTerms: Equatable {
         case .repairedRid: (rid != nil && codecs.found.contains { $0.rtxPayloadType != nil }, false)
         // Only who asks for it looks at it.
         case .absoluteSendTime: (policy.offeredExtensions.contains(known), true)
-        case .audioLevel, .dependencyDescriptor, .colorSpace, .playoutDelay:
+        case .audioLevel, .dependencyDescriptor, .colorSpace, .playoutDelay, .absoluteCaptureTime:
           (known.suits(kind), known.suits(kind))
         }
       let item = Extension(

@@ -221,7 +221,8 @@ struct TrackSource {
       var bytes = writeHeader(
         isMarked, codec.payloadType, sequence, timestamp, ssrc, namesSection: namesSection,
         level: level(stamp.packet),
-        carried: [(.dependencyDescriptor, descriptor)], room: 2_200, &transportSequence)
+        carried: [(.dependencyDescriptor, descriptor), (.absoluteCaptureTime, captureTime(number))],
+        room: 2_200, &transportSequence)
       appendPayload(stamp, mark, timestamp: timestamp, to: &bytes)
       packets.append((number, bytes))
       packetCount &+= 1
@@ -252,6 +253,18 @@ struct TrackSource {
     }
     if random.next() % 100 == 0 { silence = Int.random(in: 5...60, using: &random) }
     return true
+  }
+
+  /// Every tenth packet says when it was captured. Every other publisher sends what a system with another clock
+  /// captured, and how far that clock is ahead of its own.
+  private func captureTime(_ packet: Int) -> [UInt8] {
+    guard section.extensions[.absoluteCaptureTime] != 0, packet % 10 == 0 else { return [] }
+    let isForeign = log.publisher % 2 == 1
+    let ahead: UInt64 = isForeign ? 90 << 32 | 1 << 31 : 0
+    var bytes: [UInt8] = []
+    bytes.append(bigEndian: clock.ntp(nextFrame).rawValue &+ ahead)
+    if isForeign { bytes.append(bigEndian: ahead) }
+    return bytes
   }
 
   private func dependencies(_ mark: FrameMark) -> [UInt8] {
