@@ -37,9 +37,10 @@ install-test:
 	@scripts/install test
 
 .PHONY: check
-check: ## formatting, imports, and the tests of the scripts
+check: ## formatting, imports, sizes and names, and the tests of the scripts
 	@scripts/check-format
 	@scripts/check-imports
+	@scripts/check-house
 	@$(PYTHON) -m unittest discover --start-directory Tests/Scripts --pattern '*_test.py'
 
 .PHONY: test-swift

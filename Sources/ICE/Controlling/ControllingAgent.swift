@@ -40,6 +40,15 @@ public struct ControllingAgent: ~Copyable {
     var priority: UInt32
   }
 
+  /// What is counted, up or down, for the agent's life.
+  struct Serials: Equatable, Sendable {
+    /// Of the last check that was triggered, and of the last nomination that has a value.
+    var trigger: UInt64 = 0
+    var nomination: UInt32 = 0
+    /// Of the next address of ours.
+    var localPreference = UInt16.max
+  }
+
   let configuration: Configuration
   var credentials: CredentialHistory
   public internal(set) var role = ICERole.controlling
@@ -51,9 +60,7 @@ public struct ControllingAgent: ~Copyable {
   /// Of the pair in use; meaningless without one.
   var selectedGeneration: UInt32 = 0
   var selectedSerial: UInt64 = 0
-  var lastTrigger: UInt64 = 0
-  var lastNomination: UInt32 = 0
-  var nextLocalPreference = UInt16.max
+  var serials = Serials()
   var nextPace: Instant
   /// When the first pair under the newest credentials became valid.
   var firstValid: Instant?
@@ -179,8 +186,8 @@ public struct ControllingAgent: ~Copyable {
   var isSettled: Bool { selected != nil && selectedGeneration == credentials.generation }
 
   mutating func trigger(_ index: Int) {
-    lastTrigger &+= 1
-    pairs[index].trigger = lastTrigger
+    serials.trigger &+= 1
+    pairs[index].trigger = serials.trigger
   }
 
   /// Makes a pair of two addresses that can reach each other. Beyond the limit the worst idle one goes.
@@ -205,7 +212,7 @@ public struct ControllingAgent: ~Copyable {
   }
 
   mutating func takeLocalPreference() -> UInt16 {
-    defer { nextLocalPreference = nextLocalPreference > 0 ? nextLocalPreference - 1 : 0 }
-    return nextLocalPreference
+    defer { serials.localPreference = serials.localPreference > 0 ? serials.localPreference - 1 : 0 }
+    return serials.localPreference
   }
 }
