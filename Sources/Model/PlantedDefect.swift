@@ -10,6 +10,8 @@
     case wallMilliseconds = "wall-milliseconds"
     /// State of a version that the build doesn't know is read as if it were its own.
     case newerVersion = "newer-version"
+    /// As many combining marks may stand in a row as a text has.
+    case marksUnbounded = "marks-unbounded"
     // MARK: - Logging
 
     /// What has just the level that is asked for isn't written.
@@ -160,6 +162,8 @@
     case datagramInACircle = "datagram-in-a-circle"
     // MARK: - HTTPServer
 
+    /// Letters that only look like those of a field's words count as these.
+    case anyLetters = "any-letters"
     /// A request that libmicrohttpd refuses is left to it.
     case refusedTwice = "refused-twice"
     /// A chunked body past its bound is read on, and thrown away.

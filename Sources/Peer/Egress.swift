@@ -7,8 +7,6 @@ internal import Model
 struct Egress: ~Copyable {
   /// By slot.
   var streams = OwnedArray<SealedStreams>()
-  /// It has come from another worker since the last report, and sources may be behind those that it had there.
-  var isResettling = false
 
   /// Takes the sections that are agreed on, and the slots that are gone.
   mutating func apply(_ sections: [SendSection], gone: [Int]) {
@@ -26,23 +24,23 @@ struct Egress: ~Copyable {
     return streams.pointer(Int(index))
   }
 
-  private static let stateVersion: UInt8 = 1
+  /// Up to version 1 a flag stood at the end, of no use any more.
+  private static let stateVersion: UInt8 = 2
 
   func encode(_ sections: [SendSection], into writer: inout StateWriter) {
     writer.write(Self.stateVersion)
     for section in sections { streams.pointer(Int(section.index)).pointee.encode(into: &writer) }
-    writer.write(isResettling)
   }
 
   init() {}
 
   init(_ sections: [SendSection], from reader: inout StateReader) throws(StateError) {
-    _ = try reader.version("egress", upTo: Self.stateVersion)
+    let version = try reader.version("egress", upTo: Self.stateVersion)
     for section in sections {
       let read = try SealedStreams(section, from: &reader)
       place(section.index).pointee = read
     }
-    isResettling = try reader.bool()
+    if version < 2 { _ = try reader.bool() }
   }
 }
 

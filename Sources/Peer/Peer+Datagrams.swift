@@ -72,7 +72,6 @@ extension Peer {
     guard transport.ended == nil else { return }
     let isReporting = session.reports(at: now)
     let ratesChanged = isReporting && transport.tally(now: now)
-    if isReporting { egress.isResettling = false }
     session.poll(now: now, ratesChanged: ratesChanged, context: &context.media)
     sendCompounds(&context)
   }

@@ -11,8 +11,6 @@ extension Peer {
   /// Why it ended by itself; nil while it hasn't.
   public var closed: PeerCloseReason? { transport.ended.map { PeerCloseReason($0) } }
 
-  /// Where the handshake's datagrams came in.
-  public var handshakePath: NetworkPath? { transport.handshakePath }
   /// Whether an authenticated check came on the path, so that its datagrams are this peer's.
   public func knows(_ path: NetworkPath) -> Bool {
     transport.agent.isValidated(path) || transport.agent.hasValidCheck(path)
@@ -81,8 +79,6 @@ extension Peer {
     session.setSource(slot: slot, track, clock: clock)
   }
   public func source(ofSlot slot: Int) -> TrackKey? { session.source(ofSlot: slot) }
-  /// Whether the packet is of the incarnation of the slot's source that flows in it.
-  public func continues(_ info: PacketInfo, slot: Int) -> Bool { session.continues(info, slot: slot) }
   /// True while a key frame would be the first that the slot's subscriber gets, and would reach it.
   public func awaitsFirstPicture(slot: Int) -> Bool {
     takesMedia && session.awaitsFirstPicture(slot: slot)
@@ -91,6 +87,4 @@ extension Peer {
   public func needsKeyFrame(slot: Int) -> Bool { session.needsKeyFrame(slot: slot) }
   public mutating func setClock(slot: Int, _ mapping: ClockMapping) { session.setClock(slot: slot, mapping) }
   public func counters(ofSlot slot: Int) -> ForwarderCounters { session.counters(ofSlot: slot) }
-  /// Whether the slot's subscriber may ask for lost packets again.
-  public func answersNACK(slot: Int) -> Bool { session.answersNACK(slot: slot) }
 }

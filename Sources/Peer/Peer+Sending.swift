@@ -14,10 +14,6 @@ extension Peer {
       context.transport.counters.count(.sendWithoutPath)
       return false
     }
-    if egress.isResettling, wasSent(info, slot: slot) {
-      context.media.counters.count(.repeatedAfterMove)
-      return false
-    }
     guard let selection = session.select(info, slot: slot) else {
       return session.waitsForKeyFrame(slot: slot)
     }
@@ -43,15 +39,6 @@ extension Peer {
         UnsafeRawBufferPointer(rebasing: room[..<size]), info, sequence: Int64(bitPattern: outgoing.index))
     }
     context.transport.outbox.commit(size: size, path: path)
-  }
-
-  /// The worker that had the peer before has sent the packet already.
-  ///
-  /// Mutating for speed alone: what only reads is handed a copy of the whole peer.
-  @inline(never)
-  private mutating func wasSent(_ info: PacketInfo, slot: Int) -> Bool {
-    guard let index = session.index(of: info, slot: slot) else { return false }
-    return !egress.streams.pointer(slot).pointee.media.isFresh(index)
   }
 
   /// The part of a datagram's room that leaves enough for what sealing adds.

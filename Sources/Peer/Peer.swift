@@ -52,9 +52,6 @@ public struct Peer: ~Copyable {
     transport.agent.restart(local: local, remote: remote)
   }
 
-  /// Another worker has it now.
-  public mutating func hasMoved() { egress.isResettling = true }
-
   /// The peer is about to be closed.
   public mutating func sayGoodbye(context: inout PeerContext) {
     session.sayGoodbye(context: &context.media)

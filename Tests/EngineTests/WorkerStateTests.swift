@@ -32,6 +32,7 @@ struct WorkerStateTests {
         rivals: [.init(destination: .worker(2), isProven: false)])
     ]
     state.peers = [.init(key: b, bytes: [1, 2, 3])]
+    state.leftBehind = [PeerKey(home: 3, serial: 9)]
     var feed = FeedState(key: TrackKey(peer: a, index: 4), kind: .video)
     feed.relayedFrom = 1
     feed.slots = [.init(peer: b, slot: 7)]
@@ -94,8 +95,11 @@ struct WorkerStateTests {
     var offset = 0
     for section in WorkerState.Section.allCases {
       var other = bytes
-      other[offset + 1] = 2
-      #expect(throws: StateError.invalid(field: "version 2 of section \(section.rawValue)", offset: offset)) {
+      let next = section.version + 1
+      other[offset + 1] = UInt8(next)
+      #expect(
+        throws: StateError.invalid(field: "version \(next) of section \(section.rawValue)", offset: offset)
+      ) {
         try WorkerState(decoding: other)
       }
       let length = (0..<4).reduce(0) { $0 | Int(bytes[offset + 3 + $1]) << (8 * $1) }
@@ -121,8 +125,49 @@ struct WorkerStateTests {
     let read = try WorkerState(decoding: state)
     #expect(read.peers.map(\.key) == [room.keys[0]] && read.routing.homes.map(\.key) == [room.keys[0]])
     #expect(read.routing.paths.count == 1 && read.feeds.allSatisfy { $0.slots.isEmpty })
+    #expect(read.leftBehind == [room.keys[1]])
     let report = try taken(state, peers: 1)
+    #expect(report.routing[.handshakeFailed] == 1)
     #expect(report.peers == 1 && report.fragments == 1 && report.paths == 1 && report.homeRecords == 1)
+  }
+
+  @Test func `a peer that is left behind leaves no record at its home, and is said to be closed`() throws {
+    let workers = try Workers(2)
+    let key = workers.add(home: 0, receive: [.video])
+    workers.move(key, from: 0, to: 1)
+    #expect(workers.report(0).homeRecords == 1 && workers.report(1).peers == 1)
+    _ = workers.closed()
+    var state = try WorkerState(decoding: workers.cores[1].encode())
+    // As if it had been in its handshake.
+    #expect(state.leftBehind == [] && state.peers.map(\.key) == [key])
+    (state.peers, state.leftBehind, state.feeds) = ([], [key], [])
+    (state.routing.peers, state.routing.paths) = ([], [])
+    workers.cores[1] = try WorkerCore.decode(
+      state.encode(), index: 1, bridge: workers.bridge, limits: WorkerCore.Limits(peers: 8),
+      context: PeerContext(
+        epoch: Epoch(ntpAtZero: NTPTime(unixNanoseconds: 0)), dtls: try MediaEngineTests.context(),
+        random: .seeded(state: 5), outbox: Outbox(datagrams: 64) { $0.removeAll() }), now: workers.now)
+    #expect(workers.report(1).routing[.handshakeFailed] == 1)
+    workers.settle()
+    #expect(workers.report(0).homeRecords == 0 && workers.report(0).fragments == 0)
+    #expect(workers.closed() == [key: .handshakeFailed])
+  }
+
+  @Test func `state from before peers that are left behind were named is read`() throws {
+    var state = full()
+    state.leftBehind = []
+    let bytes = state.encode()
+    let routing = 7 + (0..<4).reduce(0) { $0 | Int(bytes[3 + $1]) << (8 * $1) }
+    let length = (0..<4).reduce(0) { $0 | Int(bytes[routing + 3 + $1]) << (8 * $1) }
+    var old = bytes
+    old[routing + 1] = 1
+    old.removeSubrange(routing + 7 + length - 4..<routing + 7 + length)
+    withUnsafeBytes(of: UInt32(length - 4).littleEndian) { size in
+      for byte in 0..<4 { old[routing + 3 + byte] = size[byte] }
+    }
+    let read = try WorkerState(decoding: old)
+    #expect(read.peers.map(\.key) == state.peers.map(\.key) && read.leftBehind == [])
+    #expect(read.encode() == bytes)
   }
 
   @Test func `a worker that isn't there, or a thing that comes twice, is refused`() throws {
@@ -130,7 +175,8 @@ struct WorkerStateTests {
     #expect(throws: StateError.invalid(field: "worker 63 of 63", offset: 0)) { try full().check(workers: 63) }
     let changes: [(inout WorkerState) -> Void] = [
       { $0.feeds.append($0.feeds[0]) }, { $0.feeds[1].slots = $0.feeds[0].slots },
-      { $0.peers.append($0.peers[0]) }, { $0.routing.homes.append($0.routing.homes[0]) },
+      { $0.peers.append($0.peers[0]) }, { $0.leftBehind.append($0.peers[0].key) },
+      { $0.routing.homes.append($0.routing.homes[0]) },
       { $0.routing.peers.append($0.routing.peers[0]) }, { $0.routing.paths.append($0.routing.paths[0]) },
     ]
     for change in changes {

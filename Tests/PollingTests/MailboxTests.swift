@@ -46,6 +46,53 @@ struct MailboxTests {
     #expect(wakes.value == 2)
   }
 
+  @Test func `an owner that is awake isn't woken, and looks again before it waits`() {
+    let wakes = Counter()
+    let box = Mailbox<Int>(limit: 10, wake: { wakes.add() })
+    #expect(box.beginWait(), "nothing came yet")
+    #expect(box.post(1) && wakes.value == 1, "it waits")
+    #expect(box.endWait())
+    #expect(box.post(2) && wakes.value == 1, "it is awake")
+    #expect(box.take() == [1, 2])
+    #expect(box.post(3))
+    box.poke()
+    #expect(!box.beginWait(), "3 came since it looked")
+    #expect(box.endWait() && box.take() == [3])
+    _ = box.endWait()
+    #expect(box.beginWait())
+    #expect(!box.endWait(), "a datagram ended the wait, or its time had come")
+  }
+
+  @Test func `an owner that waits only as it says misses nothing of many posters`() async {
+    // A wait that isn't ended when something comes would never end.
+    let (waits, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let box = Mailbox<Int>(limit: .max, wake: { wake.yield() })
+    let (posters, each) = (4, 20_000)
+    await withTaskGroup(of: Int.self) { group in
+      for _ in 0..<posters {
+        group.addTask {
+          for number in 0..<each {
+            _ = box.post(number)
+            if number % 64 == 0 { await Task.yield() }
+          }
+          return 0
+        }
+      }
+      group.addTask {
+        var got = 0
+        var waiting = waits.makeAsyncIterator()
+        while got < posters * each {
+          if box.beginWait() { await waiting.next() }
+          if box.endWait() { got += box.take().count }
+        }
+        return got
+      }
+      var total = 0
+      for await got in group { total += got }
+      #expect(total == posters * each)
+    }
+  }
+
   @Test func `closed it gives back what waits and takes nothing more`() {
     let wakes = Counter()
     let box = Mailbox<Int>(limit: 10, wake: { wakes.add() })

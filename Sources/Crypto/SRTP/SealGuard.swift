@@ -23,9 +23,6 @@ public struct SealGuard: Sendable {
     return true
   }
 
-  /// Whether `index` would be admitted.
-  @inlinable public func isFresh(_ index: UInt64) -> Bool { window.check(index) == .fresh }
-
   @usableFromInline mutating func refuse(_ index: UInt64) -> Bool {
     refused &+= 1
     if traps { assertionFailure("packet index \(index) would be sealed twice under one key") }

@@ -12,7 +12,11 @@ extension WorkerCore {
     var state = WorkerState()
     var kept: Set<PeerKey> = []
     for place in peers.occupied {
-      guard let key = peers.key(place), let bytes = peers.pointer(place).pointee.encode() else { continue }
+      guard let key = peers.key(place) else { continue }
+      guard let bytes = peers.pointer(place).pointee.encode() else {
+        state.leftBehind.append(key)
+        continue
+      }
       state.peers.append(WorkerState.PeerState(key: key, bytes: bytes))
       kept.insert(key)
     }
@@ -50,6 +54,15 @@ extension WorkerCore {
       resumePeer(place, now: now)
       settle(place, now: now)
     }
+    for key in state.leftBehind { endLeftBehind(key) }
+  }
+
+  /// A peer was in the middle of its handshake when the worker's state was taken: it ends, and so does the record that
+  /// another worker keeps as its home.
+  private mutating func endLeftBehind(_ key: PeerKey) {
+    if key.home != index { routing.post(.released(key), to: key.home) }
+    events.note(key) { $0.closed = .handshakeFailed }
+    routing.counters.count(.handshakeFailed)
   }
 
   /// Replaces the worker by one rebuilt from its bytes: what a simulation does in mid-conference to show that nothing of it

@@ -3,10 +3,12 @@ internal import Model
 
 /// What of a worker outlives an upgrade, as a value: which peers it is home to, whose paths are whose, the peers themselves,
 /// and who gets which track, with the packets that may be asked for again. Left behind are counters, checks that wait for an
-/// answer, sinks, and peers in the middle of a handshake, which has no state that could be taken out.
+/// answer, sinks, and peers in the middle of a handshake, which has no state that could be taken out: they are named.
 struct WorkerState: Sendable {
   var routing = RoutingState()
   var peers: [PeerState] = []
+  /// Peers that were in the middle of a handshake: the worker that goes on ends them.
+  var leftBehind: [PeerKey] = []
   var feeds: [FeedState] = []
 
   struct PeerState: Sendable {
@@ -21,8 +23,8 @@ struct WorkerState: Sendable {
     case peers = 2
     case feeds = 3
 
-    /// What this build writes, and the newest that it reads.
-    var version: UInt16 { 1 }
+    /// What this build writes, and the newest that it reads. Peers that are left behind are named since version 2.
+    var version: UInt16 { self == .peers ? 2 : 1 }
   }
 
   /// Of a whole worker, and of one peer.
@@ -43,6 +45,8 @@ struct WorkerState: Sendable {
           body.write(peer.key.rawValue)
           body.write(peer.bytes)
         }
+        body.write(UInt32(leftBehind.count))
+        for key in leftBehind { body.write(key.rawValue) }
       case .feeds:
         body.write(UInt32(feeds.count))
         for feed in feeds { feed.encode(into: &body) }
@@ -62,7 +66,7 @@ struct WorkerState: Sendable {
         throw .invalid(field: "\(field) that comes twice", offset: 0)
       }
     }
-    try once(peers.map(\.key), "peer")
+    try once(peers.map(\.key) + leftBehind, "peer")
     try once(routing.homes.map(\.key), "home record")
     try once(routing.peers.map(\.key), "routed peer")
     try once(routing.paths.map(\.path), "path")
@@ -81,7 +85,7 @@ struct WorkerState: Sendable {
       let number: UInt8 = try reader.integer()
       let version: UInt16 = try reader.integer()
       guard number == section.rawValue else { throw .invalid(field: "section \(number)", offset: offset) }
-      guard version == section.version else {
+      guard (1...section.version).contains(version) else {
         throw .invalid(field: "version \(version) of section \(number)", offset: offset)
       }
       var body = StateReader(try reader.array(limit: Self.byteLimit))
@@ -91,6 +95,10 @@ struct WorkerState: Sendable {
         for _ in 0..<(try body.count(limit: 1 << 20)) {
           let key = PeerKey(rawValue: try body.integer())
           peers.append(PeerState(key: key, bytes: try body.array(limit: Self.peerLimit)))
+        }
+        guard version >= 2 else { break }
+        for _ in 0..<(try body.count(limit: 1 << 20)) {
+          leftBehind.append(PeerKey(rawValue: try body.integer()))
         }
       case .feeds: for _ in 0..<(try body.count(limit: 1 << 22)) { feeds.append(try FeedState(from: &body)) }
       }

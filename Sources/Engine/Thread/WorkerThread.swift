@@ -93,8 +93,8 @@ final class WorkerThread: Sendable {
     var batch = ReceiveBatch(capacity: Self.batch)
     while !stopping.load(ordering: .relaxed) {
       let ready = wait(until: core.deadline)
-      if ready.woken { core.takeMessages(now: start.clock.now) }
-      if ready.socket {
+      if ready.hasMessages { core.takeMessages(now: start.clock.now) }
+      if ready.hasDatagrams {
         for socket in sockets.all { receive(&batch, from: socket, into: &core, send) }
       }
       core.poll(now: start.clock.now)
@@ -104,19 +104,18 @@ final class WorkerThread: Sendable {
     }
   }
 
-  /// Waits until a datagram is there, another thread woke us, or `deadline` has come.
-  private func wait(until deadline: Instant) -> (socket: Bool, woken: Bool) {
+  /// Waits until a datagram is there, another thread left something, or `deadline` has come. Others wake this thread by the
+  /// eventfd only while it waits here.
+  private func wait(until deadline: Instant) -> (hasDatagrams: Bool, hasMessages: Bool) {
+    let mailbox = start.bridge.exchange.mailboxes[start.index]
+    let mayWait = mailbox.beginWait()
     // Only a deadline that may come is worth a look at the clock.
     let now = deadline == .never ? Instant(nanoseconds: 0) : start.clock.now
-    var ready = (socket: false, woken: false)
-    for index in 0..<poller.wait(until: deadline, now: now) {
-      if poller[index].id == Self.wakeupID {
-        wakeup.clear()
-        ready.woken = true
-      } else {
-        ready.socket = true
-      }
+    var ready = (hasDatagrams: false, hasMessages: false)
+    for index in 0..<poller.wait(until: deadline, now: now, atMost: mayWait ? nil : .zero) {
+      if poller[index].id == Self.wakeupID { wakeup.clear() } else { ready.hasDatagrams = true }
     }
+    ready.hasMessages = mailbox.endWait()
     return ready
   }
 

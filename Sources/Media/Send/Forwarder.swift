@@ -92,18 +92,6 @@ public struct Forwarder: ~Copyable {
   /// Something was sent.
   public var hasBegun: Bool { position.hasSent }
 
-  /// Whether the packet, of the present source, is of the incarnation of it that flows.
-  public func continues(_ info: PacketInfo) -> Bool {
-    state == .flowing && anchors.count > 0 && anchors[0].generation == generation
-      && anchors[0].restart == info.restart
-  }
-
-  /// The index under which a packet of that incarnation went out, or would; nil before the stream's join to it.
-  public func index(of info: PacketInfo) -> UInt64? {
-    guard continues(info), info.extendedSequence >= anchors[0].source else { return nil }
-    return UInt64(bitPattern: anchors[0].outgoing &+ (info.extendedSequence &- anchors[0].source))
-  }
-
   /// True while a key frame is what the subscriber waits for.
   public var needsKeyFrame: Bool { state == .waitingForKeyFrame && kind == .video }
 

@@ -71,16 +71,6 @@ extension MediaSession {
 
   public func source(ofSlot slot: Int) -> TrackKey? { slots.pointer(slot).pointee.forwarder.source }
 
-  /// Whether the packet is of the incarnation of the slot's source that flows in it.
-  public func continues(_ info: PacketInfo, slot: Int) -> Bool {
-    slots.pointer(slot).pointee.forwarder.continues(info)
-  }
-
-  /// The index under which a packet of that incarnation went out, or would; nil before the stream's join to it.
-  public func index(of info: PacketInfo, slot: Int) -> UInt64? {
-    slots.pointer(slot).pointee.forwarder.index(of: info)
-  }
-
   /// True while the slot's subscriber can't show anything without a key frame.
   public func needsKeyFrame(slot: Int) -> Bool { slots.pointer(slot).pointee.forwarder.needsKeyFrame }
 
@@ -101,10 +91,5 @@ extension MediaSession {
 
   public func counters(ofSlot slot: Int) -> ForwarderCounters {
     slots.pointer(slot).pointee.forwarder.counters
-  }
-
-  /// Whether the slot's subscriber may ask for lost packets again.
-  public func answersNACK(slot: Int) -> Bool {
-    slots.pointer(slot).pointee.section.codecs.contains { $0.nack }
   }
 }

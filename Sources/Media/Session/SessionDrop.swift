@@ -17,8 +17,6 @@ public enum SessionDrop: UInt8, Sendable, CaseIterable {
   case otherClock
   /// The track's publisher has muted it.
   case trackMuted
-  /// Sent already by the worker that had the peer before: the new one was behind.
-  case repeatedAfterMove
   /// An element of the header extensions is longer than what is left of them.
   case extensionMalformed
   /// Under an SSRC by which we send to this very peer.
