@@ -68,7 +68,7 @@ struct SectionTerms: Equatable {
         isDirected: offered.direction != nil)
       if item.receives || item.sends { extensions.append(item) }
     }
-    // Without its header extension an encoding can't be told from the others.
+    // Without its header extension an encoding can't be distinguished from the others.
     guard extensions.contains(where: { $0.kind == .rid }) else {
       extensions.removeAll { $0.kind == .repairedRid }
       return
@@ -132,7 +132,7 @@ struct SectionTerms: Equatable {
   private func has(_ kind: HeaderExtension, _ way: KeyPath<Extension, Bool>) -> Bool {
     extensions.contains { $0.kind == kind && $0[keyPath: way] }
   }
-  /// With the feedback that is given or taken in these directions; what nobody would send is not agreed on.
+  /// With the feedback that is given or taken in these directions; what neither end would send is not agreed on.
   private func codecs(receives: Bool, sends: Bool) -> [NegotiatedCodec] {
     let reportsArrivals = receives && has(.transportSequence, \.receives)
     let hearsArrivals = sends && has(.transportSequence, \.sends)

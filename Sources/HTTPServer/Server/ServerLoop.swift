@@ -103,7 +103,7 @@ final class ServerLoop {
     end()
   }
 
-  /// What libmicrohttpd was told by a call needs a run to happen.
+  /// What a call asked of libmicrohttpd happens in its next run.
   func wakeDaemon() { turns.deadline = Instant(nanoseconds: .min) }
 
   private func runDaemon(now: Instant) {
@@ -257,7 +257,7 @@ final class ServerLoop {
       // libmicrohttpd misses an end that comes together with bytes; this lets it look again.
       connection.farEndGone = true
       cutIdle(connection)
-    // Nobody waits for the answer any more.
+    // No client waits for the answer any more.
     case .answering: resume(connection, .cut)
     case .writing, .upgrading: connection.farEndGone = true
     case .webSocket: webSocketNoticed(what, on: connection)

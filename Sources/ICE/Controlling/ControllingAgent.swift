@@ -20,7 +20,7 @@ public struct ControllingAgent: ~Copyable {
     public var isAggressive = false
     /// Nominations carry a rising NOMINATION value, so that their order survives reordering.
     public var sendsNominationValue = false
-    /// Whether a path is nominated anew when a NAT has given it another address; Firefox doesn't.
+    /// Whether a path is nominated again when a NAT has given it another address; Firefox doesn't.
     public var nominatesAnew = true
 
     public init() {}
@@ -129,7 +129,7 @@ public struct ControllingAgent: ~Copyable {
     hasFailed = false
   }
 
-  /// An address of ours is gone and another came in its place. Its pairs are checked anew from there; what
+  /// An address of ours is gone and another came in its place. Its pairs are checked again from there; what
   /// was selected is nominated by the very first check, and `selected` is nil until that is answered.
   public mutating func localAddressChanged(from old: SocketAddress, to new: SocketAddress) {
     guard old != new, let index = locals.firstIndex(where: { $0.address == old }) else { return }
