@@ -1,14 +1,19 @@
 """scripts/check-house on small trees of its own."""
 
 import os
+import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Server"))
+from limits import LimitedTest  # noqa: E402
 
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts/check-house")
 
 
-class HouseTest(unittest.TestCase):
+class HouseTest(LimitedTest):
     def look(self, files, excused="", arguments=()):
         """Exit status and lines of output for `files` ({path below Sources: text})."""
         with tempfile.TemporaryDirectory() as root:

@@ -5,7 +5,11 @@ import importlib.util
 import pathlib
 import re
 import subprocess
+import sys
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Server"))
+from limits import LimitedTest  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LOADER = importlib.machinery.SourceFileLoader("mutants", str(ROOT / "scripts/mutants"))
@@ -17,7 +21,7 @@ MODULES = ["AccessTokens", "Configuration", "Congestion", "Crypto", "Engine", "G
            "Media", "Model", "Negotiation", "Peer", "Polling", "Rooms", "Transport", "WebSocketClient", "Wire", "roost"]
 
 
-class MutantsTest(unittest.TestCase):
+class MutantsTest(LimitedTest):
     def setUp(self):
         self.cases = mutants.read_cases()
         self.patches = mutants.read_patches()
