@@ -4,7 +4,11 @@ them and in no others."""
 import json
 import pathlib
 import re
+import sys
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Server"))
+from limits import LimitedTest  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SECTION = (ROOT / "docs/architecture.md").read_text().split("\n## Where to add what\n", 1)[1].split("\n## ", 1)[0]
@@ -32,7 +36,7 @@ def members(code, names):
     return set(re.findall(rf"(?<![\w)\]?!>`])\.({'|'.join(names)})\b(?!\()", code))
 
 
-class PlacesTest(unittest.TestCase):
+class PlacesTest(LimitedTest):
     def test_each_file_is_there_and_lists_have_an_order(self):
         self.assertEqual(list(KINDS), ["RTCP message", "header extension", "front door", "REST request", "metric"])
         for kind, paths in KINDS.items():

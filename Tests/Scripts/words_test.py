@@ -1,16 +1,21 @@
 """scripts/check-words on small trees of its own."""
 
 import os
+import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Server"))
+from limits import LimitedTest  # noqa: E402
 
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts/check-words")
 GLOSSARY = ("# Words\n\n| word | what it is |\n|---|---|\n| slot | a section |\n\n"
             "| not | but |\n|---|---|\n| `wish`, `anew` | again |\n| `/tracks? (?:is\\|are) held/` | muted |\n")
 
 
-class WordsTest(unittest.TestCase):
+class WordsTest(LimitedTest):
     def look(self, files, allowed=None, arguments=(), glossary=GLOSSARY):
         """Exit status, lines of output and the list afterwards for `files` ({path: text})."""
         with tempfile.TemporaryDirectory() as root:
