@@ -39,9 +39,11 @@ install-test:
 	@scripts/install test
 
 .PHONY: check
-check: ## formatting, imports, and the tests of the scripts
+check: ## formatting, imports, sizes, names and words, and the tests of the scripts
 	@scripts/check-format
 	@scripts/check-imports
+	@scripts/check-house
+	@scripts/check-words
 	@$(PYTHON) -m unittest discover --start-directory Tests/Scripts --pattern '*_test.py'
 
 .PHONY: test-swift
@@ -61,7 +63,7 @@ release:
 	swift build -c release
 
 .PHONY: test-simulation
-test-simulation: ## conferences on a virtual clock, SIMULATION_SEEDS of them and SIMULATION_NEW that nobody has seen
+test-simulation: ## conferences on a virtual clock, SIMULATION_SEEDS of them and SIMULATION_NEW of new seeds
 	scripts/accept.d/simulation $(SIMULATION_SEEDS) $(SIMULATION_NEW)
 
 .PHONY: test-server

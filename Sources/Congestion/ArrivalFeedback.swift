@@ -56,7 +56,7 @@ public struct ArrivalFeedback: ~Copyable {
     }
     let extended = started ? SequenceExtender(highest: seen.top).peek(sequence) : Int64(sequence)
     if !started || seen.isBeyond(extended) {
-      // The first, or a sender that began anew: what lies between is no loss.
+      // The first, or a sender that started over: what lies between is no loss.
       started = true
       seen = SequenceWindow(first: extended)
       reportedTop = extended &- 1
@@ -89,7 +89,7 @@ public struct ArrivalFeedback: ~Copyable {
     guard pendingCount > 0, now >= deadline else { return nil }
     let first = pending[0]
     var base = first.sequence
-    // What was lost since the last message is told too.
+    // What was lost since the last message is reported, too.
     if base > reportedTop, base &- reportedTop <= SequenceWindow.size,
       !seen.containsAny(from: reportedTop &+ 1, upTo: base)
     {

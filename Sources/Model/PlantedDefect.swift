@@ -98,6 +98,8 @@
     case lastName = "last-name"
     /// A stream that belongs to no track any more goes on having its place among those that do.
     case streamKept = "stream-kept"
+    /// The time of capture goes on as its publisher's clock has it.
+    case captureTimeForeign = "capture-time-foreign"
     // MARK: - Negotiation
 
     /// A section whose source is forbidden is accepted.
@@ -196,15 +198,15 @@
 
     /// Who is hidden is named when its permissions change.
     case hiddenPermissions = "hidden-permissions"
-    /// Who comes is told of those who are hidden.
+    /// A participant that joins gets those who are hidden, too.
     case hiddenPresent = "hidden-present"
     /// What was spent is forgotten at once.
     case allowanceForgotten = "allowance-forgotten"
     /// A message names who is hidden as its sender.
     case hiddenSender = "hidden-sender"
-    /// The quality of who is hidden is told to all.
+    /// All participants get the quality of a hidden one.
     case hiddenQuality = "hidden-quality"
-    /// Everybody is told when who is hidden is away.
+    /// All participants learn when a hidden one is away.
     case hiddenAway = "hidden-away"
     /// A list of unknown sources alone allows all of them.
     case unknownSource = "unknown-source"
@@ -350,7 +352,7 @@
 
     /// A source that has run far ahead of what was sent is not joined to the stream again.
     case noRejoin = "no-rejoin"
-    /// Where no section is left, the media plane isn't told.
+    /// Where no section is left, the media plane gets no command.
     case mediaWithoutSections = "media-without-sections"
     /// Who may no longer publish does so in a new section.
     case publishesAgain = "publishes-again"

@@ -24,7 +24,7 @@ extension MediaDescription {
       found.append(
         NegotiatedCodec(
           format: format, payloadType: payloadType,
-          // Nobody would ask for a retransmission without NACK.
+          // Without NACK no retransmission would be asked for.
           rtxPayloadType: nack ? lines.retransmission(of: payloadType, clockRate: map.clockRate) : nil,
           nack: nack, pli: feedback.contains(.pli), fir: feedback.contains(.fir),
           transportCC: feedback.contains(.transportCC), remb: feedback.contains(.remb),

@@ -131,8 +131,10 @@ struct ClientMessageTests {
       "a string with at most 30 combining marks in a row")
     for (field, whole) in [
       ("metadata", #"{"type":"update","metadata":"TEXT"}"#), ("name", #"{"type":"update","name":"TEXT"}"#),
-      ("sdp", #"{"type":"offer","sdp":"TEXT"}"#), ("token", #"{"type":"auth","token":"TEXT"}"#),
+      ("sdp", #"{"type":"offer","sdp":"TEXT"}"#),
       ("topic", #"{"type":"data","payload":"eA==","topic":"TEXT"}"#),
+      ("track", #"{"type":"mute","track":"TEXT","muted":true}"#),
+      ("token", #"{"type":"auth","token":"TEXT"}"#),
     ] {
       _ = try ClientMessage(json: whole.replacing("TEXT", with: few))
       #expect(throws: ClientMessageError.field(field, reason, id: nil)) {

@@ -348,8 +348,8 @@ struct WebSocketTests {
 
   @Test func `silence is pinged and then ended`() async throws {
     try await withSocket("/") {
-      $0.pingInterval = .milliseconds(100)
-      $0.pongTime = .milliseconds(200)
+      $0.ping.interval = .milliseconds(100)
+      $0.ping.answerTime = .milliseconds(200)
     } _: { client throws in
       for _ in 0..<5 {
         #expect(try client.frame().opcode == 9)

@@ -9,7 +9,7 @@ public struct IndexWindow: Sendable {
   public enum Verdict: Equatable, Sendable {
     case fresh
     case duplicate
-    /// Below the window: it can't be told any more.
+    /// Below the window: whether it was seen is no longer known.
     case tooOld
   }
 

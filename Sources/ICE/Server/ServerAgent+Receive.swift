@@ -75,7 +75,7 @@ extension ServerAgent {
 
   /// The code of the error that a valid request is refused with.
   private func objection(to message: borrowing STUNMessage) -> Int? {
-    // A lite agent never takes over: whoever believes to be controlled as well has to give way (RFC 8445
+    // A lite agent never takes over: a far end that takes itself for controlled as well has to give way (RFC 8445
     // §7.3.1.1).
     if case .controlled = message.role { return 487 }
     return message.unknownCount > 0 ? 420 : nil

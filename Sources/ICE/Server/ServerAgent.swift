@@ -21,7 +21,7 @@ public enum ICEVerification: UInt8, Sendable {
 ///     request ─▶ valid? ─▶ answered ─▶ pair known? ─no─▶ own check ─answer─▶ validated
 ///                                         └─yes, nominated and validated─▶ selected
 ///
-/// A peer that moved without nominating anew is followed once media comes from there, or the selected pair gives no
+/// A peer that moved without another nomination is followed once media comes from there, or the selected pair gives no
 /// answer (`PathChallenge`).
 ///
 /// The agent does nothing itself: datagrams to send are in `ICEOutput`, `poll` is to be called at `deadline`.

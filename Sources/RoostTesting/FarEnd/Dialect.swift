@@ -17,6 +17,8 @@ public struct Dialect: Sendable {
   public var acceptsRTX = true
   /// Asks for lost packets at all.
   public var asksForLost = true
+  /// Offers to send and to get times of capture.
+  public var tellsCaptureTime = false
 
   public init() {}
 

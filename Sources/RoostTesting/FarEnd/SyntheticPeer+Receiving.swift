@@ -72,7 +72,8 @@ extension SyntheticPeer {
     }
     guard let agreed else { return "payload type \(header.payloadType)" }
     var entry = ReceivedStream.Entry()
-    if let problem = readExtensions(packet, header, stream, &entry) { return problem }
+    var captured: NTPTime?
+    if let problem = readExtensions(packet, header, stream, &entry, &captured) { return problem }
     guard header.paddingSize == 0 else { return "padding" }
 
     var payload = UnsafeRawBufferPointer(
@@ -97,6 +98,7 @@ extension SyntheticPeer {
     entry.track = stamp.track
     entry.packet = stamp.packet
     entry.frame = stamp.frame
+    if let captured, let problem = problem(captured: captured, entry) { return problem }
     if stream.section.kind == .video {
       guard header.marker == stamp.isFrameEnd else { return "a marker in the wrong place" }
     }
@@ -121,7 +123,7 @@ extension SyntheticPeer {
 
   private func readExtensions(
     _ packet: UnsafeRawBufferPointer, _ header: RTPHeader, _ stream: ReceivedStream,
-    _ entry: inout ReceivedStream.Entry
+    _ entry: inout ReceivedStream.Entry, _ captured: inout NTPTime?
   ) -> String? {
     let map = stream.section.extensions
     var reader = HeaderExtensionReader(packet, header)
@@ -136,6 +138,11 @@ extension SyntheticPeer {
         guard element.size == AbsoluteSendTime.size else {
           return "a time of sending of \(element.size) bytes"
         }
+      case .absoluteCaptureTime?:
+        guard element.size == AbsoluteCaptureTime.longSize,
+          packet[(element.offset + 8)..<(element.offset + 16)].allSatisfy({ $0 == 0 })
+        else { return "a time of capture by another clock than the sender's" }
+        captured = AbsoluteCaptureTime.read(packet, at: element.offset, isLong: true)
       case .dependencyDescriptor?:
         let bytes = Array(packet[element.offset..<element.offset + element.size])
         guard bytes.count >= 3 else { return "a dependency descriptor of \(bytes.count) bytes" }
@@ -145,6 +152,23 @@ extension SyntheticPeer {
       }
     }
     return reader.ending == .complete ? nil : "header extensions that end in \(reader.ending)"
+  }
+
+  /// How far a time of capture may be from the truth: its publisher's clock is known as well as the first reports'
+  /// delay allows.
+  private static let captureTolerance: ClosedRange<Int64> = -20_000_000...1_000_000_000
+
+  /// - Returns: what is wrong with a packet's time of capture, which has to be on the server's time line.
+  private func problem(captured: NTPTime, _ entry: ReceivedStream.Entry) -> String? {
+    guard let track = journal.track(entry.trackName), !track.isHostile,
+      Int(entry.packet) < track.packets.count
+    else { return nil }
+    journal.count(.captureTimeForwarded)
+    let sentAt = track.packets[Int(entry.packet)].sentAt
+    let truth = NTPTime(unixNanoseconds: VirtualClock.wallTimeAtZero + sentAt.nanoseconds)
+    let error = captured.nanoseconds(since: truth)
+    guard !Self.captureTolerance.contains(error) else { return nil }
+    return "a time of capture that is \(error / 1_000_000) ms from the truth"
   }
 
   private func read(

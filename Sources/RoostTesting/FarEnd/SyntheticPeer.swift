@@ -182,7 +182,7 @@ public final class SyntheticPeer {
         usesTransportFeedback: true,
         offeredExtensions: [
           .audioLevel, .transportSequence, .mid, .absoluteSendTime, .dependencyDescriptor,
-        ]))
+        ] + (configuration.dialect.tellsCaptureTime ? [.absoluteCaptureTime] : [])))
     nominatesAnew = ice.nominatesAnew
     self.ice = ice
     var random = random

@@ -1,34 +1,6 @@
 internal import Model
 internal import Wire
 
-/// A publisher's own clock: set to any time, and a little too fast or too slow.
-struct DriftingClock {
-  /// Nanoseconds that it is ahead at the beginning.
-  var offset: Int64
-  /// Parts per million that it runs too fast.
-  var drift: Int64
-  /// Parts per million that the sound card runs faster than it.
-  var soundDrift: Int64
-
-  /// Nanoseconds of its own since the simulation's zero.
-  func local(_ now: Instant) -> Int64 { now.nanoseconds + now.nanoseconds / 1_000_000 * drift }
-  func ntp(_ now: Instant) -> NTPTime {
-    NTPTime(unixNanoseconds: VirtualClock.wallTimeAtZero + offset + local(now))
-  }
-
-  /// A track's own time: the clock's, or the sound card's.
-  func media(_ now: Instant, _ kind: MediaKind) -> Int64 {
-    let time = local(now)
-    return kind == .audio ? time + time / 1_000_000 * soundDrift : time
-  }
-
-  /// Units of an RTP clock at its own time.
-  static func units(_ local: Int64, rate: UInt32) -> UInt32 {
-    let (seconds, rest) = local.quotientAndRemainder(dividingBy: 1_000_000_000)
-    return UInt32(truncatingIfNeeded: seconds * Int64(rate) + rest * Int64(rate) / 1_000_000_000)
-  }
-}
-
 /// Makes the packets of one track in any codec that was agreed on: audio of 20 ms, video in two temporal layers.
 struct TrackSource {
   let log: PublishedTrack
@@ -254,7 +226,8 @@ struct TrackSource {
       var bytes = writeHeader(
         isMarked, codec.payloadType, sequence, timestamp, ssrc, namesSection: namesSection,
         level: level(stamp.packet),
-        descriptor: descriptor, room: 2_200, &transportSequence)
+        carried: [(.dependencyDescriptor, descriptor), (.absoluteCaptureTime, captureTime(number))],
+        room: 2_200, &transportSequence)
       appendPayload(stamp, mark, timestamp: timestamp, to: &bytes)
       packets.append((number, bytes))
       packetCount &+= 1
@@ -285,6 +258,18 @@ struct TrackSource {
     }
     if random.next() % 100 == 0 { silence = Int.random(in: 5...60, using: &random) }
     return true
+  }
+
+  /// Every tenth packet says when it was captured. Every other publisher sends what a system with another clock
+  /// captured, and how far that clock is ahead of its own.
+  private func captureTime(_ packet: Int) -> [UInt8] {
+    guard section.extensions[.absoluteCaptureTime] != 0, packet % 10 == 0 else { return [] }
+    let isForeign = log.publisher % 2 == 1
+    let ahead: UInt64 = isForeign ? 90 << 32 | 1 << 31 : 0
+    var bytes: [UInt8] = []
+    bytes.append(bigEndian: clock.ntp(nextFrame).rawValue &+ ahead)
+    if isForeign { bytes.append(bigEndian: ahead) }
+    return bytes
   }
 
   private func dependencies(_ mark: FrameMark) -> [UInt8] {
@@ -331,7 +316,7 @@ struct TrackSource {
 
   private func writeHeader(
     _ marker: Bool, _ payloadType: UInt8, _ sequence: UInt16, _ timestamp: UInt32, _ ssrc: UInt32,
-    namesSection: Bool, level: AudioLevel?, descriptor: [UInt8], room: Int,
+    namesSection: Bool, level: AudioLevel?, carried: [(kind: HeaderExtension, data: [UInt8])], room: Int,
     _ transportSequence: inout UInt16
   ) -> [UInt8] {
     let ids = section.extensions
@@ -341,7 +326,7 @@ struct TrackSource {
     if let mid { form.admit(id: ids[.mid], size: mid.count) }
     if ids[.audioLevel] != 0 && level != nil { form.admit(id: ids[.audioLevel], size: 1) }
     if ids[.transportSequence] != 0 { form.admit(id: ids[.transportSequence], size: 2) }
-    if !descriptor.isEmpty { form.admit(id: ids[.dependencyDescriptor], size: descriptor.count) }
+    for (kind, data) in carried where !data.isEmpty { form.admit(id: ids[kind], size: data.count) }
     return [UInt8](unsafeUninitializedCapacity: 96 + room + SRTPSession.room) { buffer, count in
       let buffer = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<96])
       guard
@@ -358,10 +343,7 @@ struct TrackSource {
         writer.append(id: ids[.transportSequence], transportSequence)
         transportSequence &+= 1
       }
-      descriptor.withUnsafeBytes { bytes in
-        guard let base = bytes.baseAddress, !bytes.isEmpty else { return }
-        _ = writer.appendCopy(id: ids[.dependencyDescriptor], base, size: bytes.count)
-      }
+      for (kind, data) in carried where !data.isEmpty { writer.append(id: ids[kind], data, size: data.count) }
       count = writer.finish()
     }
   }
@@ -382,7 +364,8 @@ struct TrackSource {
     // Retransmissions name their section for good: nothing ever acknowledges their SSRC.
     var bytes = writeHeader(
       original.header.marker, rtxPayloadType, rtxSequence, original.header.timestamp, rtxSSRC,
-      namesSection: true, level: nil, descriptor: log.packets[found.number].descriptor,
+      namesSection: true, level: nil,
+      carried: [(.dependencyDescriptor, log.packets[found.number].descriptor)],
       room: original.payload.count + RTX.sequenceSize, &transportSequence)
     bytes.append(bigEndian: wanted)
     bytes += original.payload

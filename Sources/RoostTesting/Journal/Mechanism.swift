@@ -69,6 +69,8 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case dependencyForwarded
   /// It needs the two-byte form, and its subscriber doesn't take that.
   case dependencyLeftOut
+  /// A time of capture, on the server's time line.
+  case captureTimeForwarded
   case payloadTypeMapped
   case heavyMedia
   case fourWorkers

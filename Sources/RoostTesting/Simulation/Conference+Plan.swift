@@ -77,6 +77,7 @@ extension Conference {
     configuration.waitsForHandshake = one(in: 3)
     configuration.announcesSSRCs = !one(in: 3)
     configuration.dialect = dialect()
+    configuration.dialect.tellsCaptureTime = configuration.number % 3 != 0
     configuration.audioCodec = [.opus, .opus, .red, .red, .pcmu, .g722][Int(random.next() % 6)]
     configuration.videoCodec = [.vp8, .vp8, .vp9, .h264, .av1][Int(random.next() % 5)]
     configuration.pausesInSilence = one(in: 3)
