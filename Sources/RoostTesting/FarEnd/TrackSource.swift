@@ -18,8 +18,6 @@ struct TrackSource {
   private var unsealed = 0
   /// Fewer than half the numbers there are: SRTP guesses the rollover from the last one that it saw (RFC 3711 §3.3.1).
   private static let unsealedLimit = 32_000
-  /// More retransmissions than are lost before the first one that arrives.
-  private static let firstLost: UInt16 = 1_000
   private var rtxSequence: UInt16
   private var base: UInt32
   private var pictureID: UInt16
@@ -66,10 +64,7 @@ struct TrackSource {
     self.packetSize = packetSize
     self.framePackets = framePackets
     self.keyFramePackets = keyFramePackets
-    let first = UInt16(truncatingIfNeeded: self.random.next())
-    // Not just before the rollover: the server counts rollovers from the first packet that it gets (RFC 3711 §3.3.1), and the
-    // first retransmissions may be lost.
-    rtxSequence = first > UInt16.max - Self.firstLost ? first - Self.firstLost : first
+    rtxSequence = UInt16(truncatingIfNeeded: self.random.next())
     base = UInt32(truncatingIfNeeded: self.random.next())
     pictureID = UInt16(truncatingIfNeeded: self.random.next()) & 0x7FFF
     nextFrame = now
