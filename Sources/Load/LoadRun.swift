@@ -35,7 +35,6 @@ public final class LoadRun {
   private var measuredFrom = Instant.never
   private var measuredTo = Instant.never
 
-  private static let joinerThreads = 8
   private static let settleTime: Int64 = 10_000_000_000
   private static let drainTime: Int64 = 3_000_000_000
   private static let second: Int64 = 1_000_000_000
@@ -54,7 +53,7 @@ public final class LoadRun {
     tokenExpiry = now + 86_400
     dtls = try DTLSContext(
       certificate: DTLSCertificate(notBefore: Int64(now) - 86_400, notAfter: Int64(now) + 30 * 86_400))
-    joiners = try Joiners(threads: Self.joinerThreads)
+    joiners = try Joiners()
     reflector = try ReflectorProbe()
     for room in 0..<options.rooms { addRoom(room) }
   }
@@ -99,12 +98,12 @@ public final class LoadRun {
 
   /// Runs to the end.
   public func run() throws -> LoadReport {
-    guard let poller = Poller() else { throw LoadError("epoll_create1: \(String(cString: strerror(errno)))") }
+    guard let poller = Poller() else { throw LoadError.system("epoll_create1") }
     for participant in participants {
       let number = participant.number
       participant.onSent = observer.sent.map { sent in { sent(number, $0) } }
     }
-    poller.add(joiners.wakeup, id: 0, .readable)
+    poller.add(joiners.descriptor, id: 0, .readable)
     poller.add(reflector.descriptor, id: 1, .readable)
     var batch = ReceiveBatch(capacity: 64)
     joinedFrom = clock.now
@@ -126,7 +125,7 @@ public final class LoadRun {
       advance(now: now)
       if nextTick <= now { tick(now: now) }
     }
-    joiners.stop(threads: Self.joinerThreads)
+    joiners.stop()
     reflector.stop()
     for participant in participants { participant.end() }
     return report()

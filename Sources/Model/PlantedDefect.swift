@@ -10,6 +10,8 @@
     case wallMilliseconds = "wall-milliseconds"
     /// State of a version that the build doesn't know is read as if it were its own.
     case newerVersion = "newer-version"
+    /// A number just outside of the window counts as within.
+    case windowEnd = "window-end"
     // MARK: - Logging
 
     /// What has just the level that is asked for isn't written.
@@ -56,8 +58,6 @@
     case oldFragment = "old-fragment"
     // MARK: - Congestion
 
-    /// A number just outside of the window counts as seen.
-    case windowEnd = "window-end"
     /// What is lost between two messages is in neither.
     case lossBetween = "loss-between"
     /// The messages are not numbered on.
