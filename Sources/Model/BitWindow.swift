@@ -28,15 +28,15 @@ public struct BitWindow<let words: Int>: Sendable {
 
   /// Whether the number lies so far from the highest, ahead or behind, that the window says nothing of it.
   @inlinable public func isBeyond(_ number: Int64) -> Bool {
-    number &- top >= Self.size || isBehind(number)
+    number > top ? Self.distance(top, number) >= Self.size : isBehind(number)
   }
 
   /// Whether the number lies so far behind the highest that it can't be told any more.
   @inlinable public func isBehind(_ number: Int64) -> Bool {
     #if PLANTED_DEFECTS
-      if PlantedDefect.isOn(.windowEnd) { return top &- number > Self.size }
+      if PlantedDefect.isOn(.windowEnd) { return number < top && Self.distance(number, top) > Self.size }
     #endif
-    return top &- number >= Self.size
+    return number < top && Self.distance(number, top) >= Self.size
   }
 
   /// False for numbers outside of the window.
@@ -47,9 +47,9 @@ public struct BitWindow<let words: Int>: Sendable {
   /// Whether any number from `lower` up to, but not with, `upper` occurred within the window.
   public func containsAny(from lower: Int64, upTo upper: Int64) -> Bool {
     var number = max(lower, top &- Self.size &+ 1)
-    let end = min(upper, top &+ 1)
+    let end = top < upper ? top &+ 1 : upper
     while number < end {
-      let count = Self.count(in: number, upTo: end)
+      let count = min(end &- number, Self.countToWordsEnd(number))
       if ring[Self.word(number)] & Self.mask(number, count) != 0 { return true }
       number &+= count
     }
@@ -60,7 +60,7 @@ public struct BitWindow<let words: Int>: Sendable {
   @inlinable public mutating func insert(_ number: Int64) {
     if number > top {
       // The next one's own bit is set below, whatever it was.
-      if number &- top > 1 { forget(upTo: number) }
+      if Self.distance(top, number) > 1 { forget(upTo: number) }
       highest = number
     } else if isBehind(number) {
       return
@@ -70,16 +70,23 @@ public struct BitWindow<let words: Int>: Sendable {
 
   /// Clears the bits of the numbers that the window moves over.
   @usableFromInline mutating func forget(upTo new: Int64) {
-    guard new &- top < Self.size else {
+    guard Self.distance(top, new) < Self.size else {
       ring = InlineArray(repeating: 0)
       return
     }
     var number = top &+ 1
-    while number <= new {
-      let count = Self.count(in: number, upTo: new &+ 1)
+    var left = new &- top
+    while left > 0 {
+      let count = min(left, Self.countToWordsEnd(number))
       ring[Self.word(number)] &= ~Self.mask(number, count)
       number &+= count
+      left &-= count
     }
+  }
+
+  /// From a number to one that is no lower; as much as there can be of it.
+  @inlinable static func distance(_ lower: Int64, _ upper: Int64) -> Int64 {
+    Int64(clamping: UInt64(bitPattern: upper &- lower))
   }
 
   @inlinable mutating func mark(_ number: Int64) { ring[Self.word(number)] |= Self.bit(number) }
@@ -90,10 +97,8 @@ public struct BitWindow<let words: Int>: Sendable {
 
   @inlinable static func bit(_ number: Int64) -> UInt64 { 1 &<< UInt64(bitPattern: number & 63) }
 
-  /// How many numbers there are from one up to, but not with, another that share the first one's word; at most 64.
-  private static func count(in number: Int64, upTo end: Int64) -> Int64 {
-    min(end &- number, 64 &- number & 63)
-  }
+  /// How many numbers share a number's word from it on; 1 to 64.
+  private static func countToWordsEnd(_ number: Int64) -> Int64 { 64 &- number & 63 }
 
   /// The bits of `count` numbers of one word, from a number on.
   private static func mask(_ number: Int64, _ count: Int64) -> UInt64 {

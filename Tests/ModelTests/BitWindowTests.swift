@@ -95,4 +95,12 @@ struct BitWindowTests {
       #expect(copy.contains(number) == window.contains(number))
     }
   }
+
+  @Test func `a jump over all numbers there are forgets everything`() {
+    var window = BitWindow<16>(first: .min)
+    window.insert(.min + 1)
+    window.insert(.max)
+    #expect(window.contains(.max) && !window.contains(.max - 1_022) && !window.contains(.min))
+    #expect(window.isBehind(.min) && !window.containsAny(from: .min, upTo: .max))
+  }
 }
