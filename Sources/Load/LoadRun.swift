@@ -4,8 +4,7 @@ internal import Engine
 internal import Glibc
 internal import Model
 internal import Polling
-internal import Rooms
-internal import RoostTesting
+internal import SyntheticPeers
 internal import WebSocketClient
 
 /// Joins everybody, lets media flow, counts for the asked time, and waits for what is on its way.

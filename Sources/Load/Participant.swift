@@ -3,7 +3,7 @@ internal import Engine
 internal import Glibc
 internal import ICE
 internal import Model
-internal import RoostTesting
+internal import SyntheticPeers
 internal import WebSocketClient
 
 /// One synthetic participant: its WebSocket, its UDP socket, and the far end that speaks through it.

@@ -5,7 +5,8 @@ import Media
 import Model
 import Negotiation
 import Peer
-import RoostTesting
+import Simulation
+import SyntheticPeers
 import Testing
 import Transport
 import Wire

@@ -5,7 +5,8 @@ import Glibc
 import HTTPServer
 import ICE
 import Model
-import RoostTesting
+import Simulation
+import SyntheticPeers
 import Testing
 
 @testable import Gateway

@@ -1,0 +1,371 @@
+package import Model
+internal import Wire
+
+/// Makes the packets of one track in any codec that was agreed on: audio of 20 ms, video in two temporal layers.
+package struct TrackSource {
+  package let log: PublishedTrack
+  let logNumber: Int
+  package let kind: MediaKind
+  package let clock: DriftingClock
+  /// As the descriptions agreed.
+  package let section: SendSection
+  package private(set) var codec: NegotiatedCodec
+  private let habits: SyntheticPeer.Configuration
+  package private(set) var ssrc: UInt32
+  package private(set) var rtxSSRC: UInt32?
+  private var sequence: UInt16
+  /// How many numbers ago a packet was last sealed.
+  private var unsealed = 0
+  /// Fewer than half the numbers there are: SRTP guesses the rollover from the last one that it saw (RFC 3711 §3.3.1).
+  private static let unsealedLimit = 32_000
+  private var rtxSequence: UInt16
+  private var base: UInt32
+  private var pictureID: UInt16
+  private var tl0PictureIndex: UInt8 = 0
+  private var frame: UInt32 = 0
+  /// Frames of silence that are left, of which few are sent.
+  private var silence = 0
+  /// The block of the packet before, for RED.
+  private var lastBlock: (bytes: [UInt8], timestamp: UInt32)?
+  private var wantsKeyFrame = true
+  private var lastKeyFrame = Instant(nanoseconds: -10_000_000_000)
+  private(set) var nextFrame: Instant
+  private let interval: Int64
+  private let packetSize: ClosedRange<Int>
+  private let framePackets: ClosedRange<Int>
+  private let keyFramePackets: ClosedRange<Int>
+  /// Until the server is known to have mapped the stream.
+  private var namesSection = true
+  /// Plain packets, to be sent again; by number.
+  private var kept: [(number: Int, bytes: [UInt8], rtxPayloadType: UInt8?)] = []
+  /// Sender report's counts.
+  package private(set) var packetCount: UInt32 = 0
+  package private(set) var octetCount: UInt32 = 0
+  private var random: RandomSource
+
+  package init(
+    section: SendSection, codec: NegotiatedCodec, habits: SyntheticPeer.Configuration, log: PublishedTrack,
+    logNumber: Int, clock: DriftingClock, sequence: UInt16,
+    frameInterval: Int64, packetSize: ClosedRange<Int>, framePackets: ClosedRange<Int> = 1...4,
+    keyFramePackets: ClosedRange<Int> = 3...7, now: Instant, random: RandomSource
+  ) {
+    self.section = section
+    self.log = log
+    self.logNumber = logNumber
+    self.clock = clock
+    self.sequence = sequence
+    self.random = random
+    kind = section.kind
+    self.codec = codec
+    self.habits = habits
+    ssrc = section.ssrc
+    rtxSSRC = section.rtxSSRC
+    interval = frameInterval
+    self.packetSize = packetSize
+    self.framePackets = framePackets
+    self.keyFramePackets = keyFramePackets
+    rtxSequence = UInt16(truncatingIfNeeded: self.random.next())
+    base = UInt32(truncatingIfNeeded: self.random.next())
+    pictureID = UInt16(truncatingIfNeeded: self.random.next()) & 0x7FFF
+    nextFrame = now
+    log.startRun(base: base, ssrc: ssrc, now: now, rate: codec.codec.clockRate)
+    log.isRepaired = codec.nack
+  }
+
+  // MARK: What happens to a source
+
+  mutating func acknowledge() { namesSection = false }
+  /// A publisher that agreed to no way of asking for key frames sends one from time to time.
+  private func isKeyFrameDue(_ now: Instant) -> Bool {
+    let since = now.nanoseconds - lastKeyFrame.nanoseconds
+    guard codec.pli || codec.fir || wantsKeyFrame else { return since >= 1_000_000_000 }
+    return wantsKeyFrame && since >= 250_000_000
+  }
+
+  mutating func requestKeyFrame() { wantsKeyFrame = true }
+  /// Makes no more frames; what was sent can still be asked for.
+  package mutating func stop() { nextFrame = .never }
+
+  /// Goes on in another codec, from the next frame on.
+  /// - Returns: false if that is the present one.
+  package mutating func change(to new: NegotiatedCodec, now: Instant) -> Bool {
+    guard new.payloadType != codec.payloadType, nextFrame != .never else { return false }
+    let old = codec.codec.clockRate
+    let rate = new.codec.clockRate
+    codec = new
+    lastBlock = nil
+    silence = 0
+    wantsKeyFrame = true
+    lastKeyFrame = Instant(nanoseconds: -10_000_000_000)
+    log.noteCodecChange(now: now)
+    guard old != rate else { return true }
+    // Browsers count on by either clock (RFC 7160 §3.2); others begin anywhere.
+    let last = base &+ DriftingClock.units(clock.local(nextFrame), rate: old)
+    let habit = random.next() % 3
+    let first =
+      habit == 0
+      ? last
+      : habit == 1
+        ? last &+ DriftingClock.units(interval, rate: rate) &- DriftingClock.units(interval, rate: old)
+        : UInt32(truncatingIfNeeded: random.next())
+    base = first &- DriftingClock.units(clock.local(nextFrame), rate: rate)
+    log.startRun(base: base, ssrc: ssrc, now: now, rate: rate, isClockChange: true)
+    return true
+  }
+
+  /// Packets that were lost before the first link: their numbers are missing.
+  mutating func skip(_ count: Int) {
+    for _ in 0..<min(count, max(Self.unsealedLimit - unsealed, 0)) {
+      var mark = FrameMark()
+      mark.startsFrame = false
+      record(timestamp: 0, mark, descriptor: [], sentAt: .never)
+      advanceSequence()
+    }
+  }
+
+  /// Whether a payload can be wrong: what is in plain Opus or PCM nobody reads on the way.
+  var hasForm: Bool { kind == .video || codec.codec == .red }
+
+  /// Uses up a number for a packet that is sealed as it should be, and whose payload breaks its codec's form.
+  mutating func makeMalformed() -> [UInt8] {
+    var mark = FrameMark()
+    mark.startsFrame = false
+    record(timestamp: 0, mark, descriptor: [], sentAt: .never)
+    defer { advanceSequence() }
+    // Without a header extension: nothing about it is to be reported but that it came.
+    var bytes: [UInt8] = [0x80, codec.payloadType]
+    bytes.append(bigEndian: sequence)
+    bytes.append(bigEndian: base)
+    bytes.append(bigEndian: ssrc)
+    // It announces more than there is (RFC 7741 §4.2, RFC 9628 §4.2, RFC 6184 §5.7.1, RFC 2198 §3).
+    return bytes + [codec.codec == .h264 ? 0x18 : 0xFF, 0xFF]
+  }
+
+  /// From here on timestamps are so much ahead, under the same numbers.
+  package mutating func jump(by units: UInt32) { base &+= units }
+  /// As are picture ids and the numbers of base frames.
+  mutating func jumpPictures(by count: UInt16) {
+    pictureID &+= count
+    tl0PictureIndex &+= UInt8(truncatingIfNeeded: count)
+  }
+  /// The next number is far ahead, within what SRTP can follow.
+  mutating func leap(_ random: inout RandomSource) {
+    sequence &+= UInt16.random(in: 15_000...30_000, using: &random)
+  }
+
+  /// The encoder starts over with other numbers, under the same SSRC: forward, as SRTP allows no way back.
+  package mutating func restart(now: Instant) {
+    let jump = Int.random(in: 4_000...30_000, using: &random)
+    advanceSequence(by: min(jump, max(Self.unsealedLimit - unsealed, 1)))
+    startRun(now: now)
+  }
+
+  /// The same under another SSRC, which the MID extension ties to the section.
+  package mutating func restart(ssrc: UInt32, rtxSSRC: UInt32?, now: Instant) {
+    self.ssrc = ssrc
+    if self.rtxSSRC != nil { self.rtxSSRC = rtxSSRC }
+    sequence = UInt16(truncatingIfNeeded: random.next()) & 0x7FFF
+    unsealed = 0
+    namesSection = true
+    startRun(now: now)
+  }
+
+  private mutating func startRun(now: Instant) {
+    base = UInt32(truncatingIfNeeded: random.next())
+    pictureID = UInt16(truncatingIfNeeded: random.next()) & 0x7FFF
+    kept = []
+    lastBlock = nil
+    wantsKeyFrame = true
+    lastKeyFrame = Instant(nanoseconds: -10_000_000_000)
+    log.startRun(base: base, ssrc: ssrc, now: now, rate: codec.codec.clockRate)
+  }
+
+  // MARK: Packets
+
+  /// The packets of the frame that is due, in plain text, with their numbers.
+  mutating func makeFrame(now: Instant, transportSequence: inout UInt16) -> [(number: Int, bytes: [UInt8])] {
+    let timestamp = base &+ DriftingClock.units(clock.media(nextFrame, kind), rate: codec.codec.clockRate)
+    defer {
+      nextFrame = nextFrame.advanced(byNanoseconds: interval)
+      frame += 1
+    }
+    let endsSilence = silence == 1
+    guard isHeard() else { return [] }
+    var mark = FrameMark()
+    var count = 1
+    if kind == .video {
+      mark.isKeyFrame = isKeyFrameDue(now)
+      if mark.isKeyFrame {
+        wantsKeyFrame = false
+        lastKeyFrame = now
+      }
+      count = Int.random(in: mark.isKeyFrame ? keyFramePackets : framePackets, using: &random)
+      mark.isBase = mark.isKeyFrame || frame % 2 == 0
+      pictureID = (pictureID &+ 1) & 0x7FFF
+      if mark.isBase { tl0PictureIndex &+= 1 }
+      mark.pictureMask = habits.hasShortPictureIDs ? 0x7F : 0x7FFF
+      mark.pictureID = pictureID & mark.pictureMask
+      mark.tl0PictureIndex = tl0PictureIndex
+    }
+    var packets: [(number: Int, bytes: [UInt8])] = []
+    for index in 0..<count {
+      mark.startsFrame = index == 0
+      mark.endsFrame = index == count - 1
+      let descriptor = dependencies(mark)
+      let number = record(timestamp: timestamp, mark, descriptor: descriptor, sentAt: now)
+      let stamp = PayloadStamp(
+        publisher: UInt32(log.publisher), track: UInt8(log.index), packet: UInt32(number), frame: frame,
+        length: UInt16(Int.random(in: packetSize, using: &random)), isKeyFrame: mark.isKeyFrame,
+        isFrameStart: mark.startsFrame, isFrameEnd: mark.endsFrame)
+      let isMarked = kind == .audio ? stamp.packet == 0 || endsSilence : mark.endsFrame
+      var bytes = writeHeader(
+        isMarked, codec.payloadType, sequence, timestamp, ssrc, namesSection: namesSection,
+        level: level(stamp.packet),
+        descriptor: descriptor, room: 2_200, &transportSequence)
+      appendPayload(stamp, mark, timestamp: timestamp, to: &bytes)
+      packets.append((number, bytes))
+      packetCount &+= 1
+      octetCount &+= UInt32(stamp.length)
+      advanceSequence()
+    }
+    if codec.nack {
+      kept += packets.map { ($0.number, $0.bytes, codec.rtxPayloadType) }
+      if kept.count > 1_000 { kept.removeFirst(kept.count - 700) }
+    }
+    return packets
+  }
+
+  private func level(_ packet: UInt32) -> AudioLevel {
+    guard habits.talksInTurns else {
+      return AudioLevel(attenuation: UInt8(packet % 127), voice: packet % 2 == 0)
+    }
+    let isLoud = (packet / 150 &+ UInt32(log.publisher)) % 3 == 0
+    return AudioLevel(attenuation: UInt8(packet % 20) + (isLoud ? 10 : 100), voice: isLoud)
+  }
+
+  /// Opus sends little in silence: a frame of every twenty (RFC 7587 §3.1.3).
+  private mutating func isHeard() -> Bool {
+    guard habits.pausesInSilence, [.opus, .red].contains(codec.codec) else { return true }
+    if silence > 0 {
+      silence -= 1
+      return silence == 0 || silence % 20 == 0
+    }
+    if random.next() % 100 == 0 { silence = Int.random(in: 5...60, using: &random) }
+    return true
+  }
+
+  private func dependencies(_ mark: FrameMark) -> [UInt8] {
+    guard codec.codec == .av1, section.extensions[.dependencyDescriptor] != 0 else { return [] }
+    return SyntheticDependencies.bytes(
+      mark, frameNumber: UInt16(truncatingIfNeeded: frame),
+      isLong: habits.hasLongDescriptors && section.allowsMixedExtensions)
+  }
+
+  private mutating func appendPayload(
+    _ stamp: PayloadStamp, _ mark: FrameMark, timestamp: UInt32, to bytes: inout [UInt8]
+  ) {
+    guard codec.codec == .red, let opus = section.codecs.first(where: { $0.codec == .opus }) else {
+      bytes += PayloadFormat.head(codec.codec, mark, stampSize: Int(stamp.length))
+      return stamp.write(to: &bytes)
+    }
+    var newest: [UInt8] = []
+    stamp.write(to: &newest)
+    let older = lastBlock.map { ($0.bytes, timestamp &- $0.timestamp) }
+    bytes += PayloadFormat.red(newest, older: older, payloadType: opus.payloadType)
+    lastBlock = (newest, timestamp)
+  }
+
+  @discardableResult
+  private mutating func record(
+    timestamp: UInt32, _ mark: FrameMark, descriptor: [UInt8], sentAt: Instant
+  ) -> Int {
+    let number = log.nextPacket
+    log.append(
+      PublishedTrack.Packet(
+        sequence: sequence, timestamp: timestamp, run: log.runs.count - 1, pictureID: mark.pictureID,
+        tl0PictureIndex: tl0PictureIndex, frame: frame, startsFrame: mark.startsFrame,
+        isKeyFrame: mark.isKeyFrame, codec: codec.codec, descriptor: descriptor, sentAt: sentAt))
+    return number
+  }
+
+  private mutating func advanceSequence(by count: Int = 1) {
+    sequence &+= UInt16(truncatingIfNeeded: count)
+    unsealed += count
+  }
+
+  /// A packet of the present numbers was sealed.
+  mutating func noteSealed() { unsealed = 0 }
+
+  private func writeHeader(
+    _ marker: Bool, _ payloadType: UInt8, _ sequence: UInt16, _ timestamp: UInt32, _ ssrc: UInt32,
+    namesSection: Bool, level: AudioLevel?, descriptor: [UInt8], room: Int,
+    _ transportSequence: inout UInt16
+  ) -> [UInt8] {
+    let ids = section.extensions
+    let mid = namesSection && ids[.mid] != 0 ? MIDBytes(section.mid) : nil
+    // Each packet is in the form that it needs (RFC 8285 §4.1.2).
+    var form = HeaderExtensionForm.oneByte
+    if let mid { form.admit(id: ids[.mid], size: mid.count) }
+    if ids[.audioLevel] != 0 && level != nil { form.admit(id: ids[.audioLevel], size: 1) }
+    if ids[.transportSequence] != 0 { form.admit(id: ids[.transportSequence], size: 2) }
+    if !descriptor.isEmpty { form.admit(id: ids[.dependencyDescriptor], size: descriptor.count) }
+    return [UInt8](unsafeUninitializedCapacity: 96 + room + SRTPSession.room) { buffer, count in
+      let buffer = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<96])
+      guard
+        var writer = RTPWriter(
+          into: buffer, marker: marker, payloadType: payloadType, sequence: sequence, timestamp: timestamp,
+          ssrc: ssrc, form: form)
+      else { return }
+      if let mid { writer.append(id: ids[.mid], mid) }
+      if ids[.audioLevel] != 0, let level {
+        var byte = level.byte
+        writer.append(id: ids[.audioLevel], &byte, size: 1)
+      }
+      if ids[.transportSequence] != 0 {
+        writer.append(id: ids[.transportSequence], transportSequence)
+        transportSequence &+= 1
+      }
+      descriptor.withUnsafeBytes { bytes in
+        guard let base = bytes.baseAddress, !bytes.isEmpty else { return }
+        _ = writer.appendCopy(id: ids[.dependencyDescriptor], base, size: bytes.count)
+      }
+      count = writer.finish()
+    }
+  }
+
+  /// The retransmission of what the server asks for (RFC 4588).
+  /// - Returns: nil for a number that isn't kept any more.
+  package mutating func retransmission(
+    of wanted: UInt16, transportSequence: inout UInt16
+  ) -> (number: Int, bytes: [UInt8])? {
+    guard let rtxSSRC, let found = kept.last(where: { log.packets[$0.number].sequence == wanted }),
+      let rtxPayloadType = found.rtxPayloadType
+    else { return nil }
+    let original: (header: RTPHeader, payload: [UInt8])? = found.bytes.withUnsafeBytes { packet in
+      guard let header = try? RTPHeader(packet) else { return nil }
+      return (header, Array(packet[header.payloadOffset...]))
+    }
+    guard let original else { return nil }
+    // Retransmissions name their section for good: nothing ever acknowledges their SSRC.
+    var bytes = writeHeader(
+      original.header.marker, rtxPayloadType, rtxSequence, original.header.timestamp, rtxSSRC,
+      namesSection: true, level: nil, descriptor: log.packets[found.number].descriptor,
+      room: original.payload.count + RTX.sequenceSize, &transportSequence)
+    bytes.append(bigEndian: wanted)
+    bytes += original.payload
+    rtxSequence &+= 1
+    return (found.number, bytes)
+  }
+
+  func senderReport(now: Instant) -> SenderReport {
+    SenderReport(
+      ssrc: ssrc, ntp: clock.ntp(now),
+      rtpTimestamp: base &+ DriftingClock.units(clock.media(now, kind), rate: codec.codec.clockRate),
+      packetCount: packetCount, octetCount: octetCount)
+  }
+
+  /// The log's number of a sequence number that the server names.
+  package func number(of wanted: UInt16) -> Int? {
+    kept.last { log.packets[$0.number].sequence == wanted }?.number
+  }
+}

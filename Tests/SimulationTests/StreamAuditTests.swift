@@ -1,0 +1,197 @@
+import Crypto
+import ICE
+import Model
+import Testing
+import Wire
+
+@testable import Simulation
+@testable import SyntheticPeers
+
+@Suite("The simulation finds what is wrong", .timeLimit(.minutes(2)))
+struct StreamAuditTests {
+  /// One publisher's audio, one subscriber's slot, and what happened between them, packet by packet.
+  private final class Story {
+    let journal = Journal()
+    let track = PublishedTrack(publisher: 1, index: 0, kind: .audio)
+    let departures = DepartureLog(number: 0, subscriber: 0, ssrc: 9)
+    let stream: ReceivedStream
+    let subscriber: Participant
+
+    init() throws {
+      let codec = NegotiatedCodec(codec: .opus, payloadType: 111)
+      let section = ReceiveSection(
+        index: 0, mid: "0", kind: .audio, codecs: [codec], extensions: HeaderExtensionMap(), ssrc: 9)
+      stream = ReceivedStream(section: section, log: 0)
+      let address = SocketAddress(ipv4: 10, 0, 0, 1, port: 1)
+      let certificate = try DTLSCertificate(notBefore: 1_000_000_000, notAfter: 4_000_000_000)
+      let peer = SyntheticPeer(
+        SyntheticPeer.Configuration(number: 0), address: address,
+        dtls: try DTLSContext(certificate: certificate), ice: ControllingAgent.Configuration(),
+        journal: journal, now: Self.at(0), random: .seeded(state: 1))
+      peer.connectedAt = Self.at(0)
+      subscriber = Participant(
+        peer: peer,
+        client: RoomClient(room: "room", token: SimulatedToken(identity: "person", issued: 0)), room: 0,
+        link: 0, inside: address, now: Self.at(0))
+      subscriber.noteFeed(0, TrackName(1, 0), now: Self.at(0))
+      track.startRun(base: 0, ssrc: 5, now: Self.at(0))
+    }
+
+    static func at(_ number: Int) -> Instant {
+      Instant(nanoseconds: 1_000_000_000 + Int64(number) * 20_000_000)
+    }
+
+    func publish(_ number: Int, arrives: Bool = true) {
+      let now = Self.at(number + 1)
+      track.append(
+        PublishedTrack.Packet(
+          sequence: UInt16(number), timestamp: UInt32(number) * 960, run: 0, pictureID: 0,
+          tl0PictureIndex: 0, frame: UInt32(number), startsFrame: true, isKeyFrame: false, sentAt: now))
+      if arrives { track.noteArrival(number, now: now, isDue: true) }
+    }
+
+    func depart(_ number: Int, as sequence: UInt16, isLost: Bool = false) {
+      let (index, _) = departures.note(
+        sequence: sequence, timestamp: 0, fingerprint: UInt64(sequence), now: Self.at(number + 1))
+      if isLost { departures.noteLost(index) }
+    }
+
+    func receive(_ number: Int, as sequence: UInt16, timestamp: UInt32? = nil) {
+      var entry = ReceivedStream.Entry()
+      entry.publisher = 1
+      entry.packet = UInt32(number)
+      entry.frame = UInt32(number)
+      entry.timestamp = timestamp ?? UInt32(number) * 960 &+ 77
+      entry.sentAt = Self.at(number + 1)
+      _ = stream.receive(sequence, entry, now: Self.at(number + 2))
+    }
+
+    /// All three for a packet that goes through.
+    func pass(_ number: Int, as sequence: UInt16, timestamp: UInt32? = nil) {
+      publish(number)
+      depart(number, as: sequence)
+      receive(number, as: sequence, timestamp: timestamp)
+    }
+
+    func violations() -> [String] {
+      StreamAudit(
+        journal: journal, subscriber: subscriber, stream: stream, departures: departures,
+        track: { [track] publisher, index in publisher == 1 && index == 0 ? track : nil },
+        isExcused: { _, _ in false }, isCutOff: { _, _, _ in false }, end: Self.at(10_000)
+      ).run()
+      return journal.violations
+    }
+  }
+
+  @Test func `a stream that goes through is fine`() throws {
+    let story = try Story()
+    for number in 0..<50 { story.pass(number, as: 100 + UInt16(number)) }
+    #expect(story.violations() == [])
+  }
+
+  @Test func `a packet that the network lost on either side is fine`() throws {
+    let story = try Story()
+    for number in 0..<50 {
+      switch number {
+      case 10: story.publish(number, arrives: false)
+      case 20:
+        story.publish(number)
+        story.depart(number, as: 120, isLost: true)
+      default: story.pass(number, as: 100 + UInt16(number))
+      }
+    }
+    #expect(story.violations() == [])
+  }
+
+  @Test func `a packet that the server swallowed is found`() throws {
+    let story = try Story()
+    for number in 0..<50 {
+      if number == 30 { story.publish(number) } else { story.pass(number, as: 100 + UInt16(number)) }
+    }
+    let found = story.violations()
+    #expect(found.count == 1 && found[0].contains("packet 30 of audio of 1"))
+  }
+
+  @Test func `a packet that vanished from a network that lost nothing is found`() throws {
+    let story = try Story()
+    for number in 0..<50 {
+      if number == 30 {
+        story.publish(number)
+        story.depart(number, as: 130)
+      } else {
+        story.pass(number, as: 100 + UInt16(number))
+      }
+    }
+    let found = story.violations()
+    #expect(found.count == 1 && found[0].contains("was delivered and is missing"))
+  }
+
+  @Test func `numbers that shift within a source are found`() throws {
+    let story = try Story()
+    for number in 0..<50 { story.pass(number, as: (number < 25 ? 100 : 101) + UInt16(number)) }
+    let found = story.violations()
+    #expect(found.contains { $0.contains("numbers of audio of 1 shift by 1") })
+  }
+
+  @Test(arguments: [100, 101])
+  func `numbers that jump where a source takes over are found`(start: UInt16) throws {
+    let story = try Story()
+    for number in 0..<50 {
+      if number == 25 {
+        story.subscriber.noteFeed(0, nil, now: Story.at(25))
+        story.subscriber.noteFeed(0, TrackName(1, 0), now: Story.at(25))
+      }
+      story.pass(number, as: (number < 25 ? 100 : start) + UInt16(number))
+    }
+    let found = story.violations()
+    #expect(found.isEmpty == (start == 100))
+    #expect(found.allSatisfy { $0.contains("numbers jump from") })
+  }
+
+  @Test func `timestamps that shift within a source are found`() throws {
+    let story = try Story()
+    for number in 0..<50 {
+      story.pass(number, as: 100 + UInt16(number), timestamp: UInt32(number) * 960 + (number == 40 ? 1 : 0))
+    }
+    #expect(story.violations().contains { $0.contains("timestamps of audio of 1 shift at") })
+  }
+
+  @Test func `an index with two ciphertexts is found, and one that comes again is not`() {
+    let log = DepartureLog(number: 0, subscriber: 0, ssrc: 1)
+    let now = Instant(nanoseconds: 1)
+    #expect(log.note(sequence: 65_535, timestamp: 0, fingerprint: 1, now: now).1 == .first)
+    // The next cycle's numbers are other indices.
+    #expect(log.note(sequence: 0, timestamp: 0, fingerprint: 2, now: now).1 == .first)
+    #expect(log.note(sequence: 65_535, timestamp: 0, fingerprint: 1, now: now).1 == .repeated)
+    #expect(log.note(sequence: 0, timestamp: 0, fingerprint: 3, now: now).1 == .conflict)
+    // Older than the first.
+    #expect(log.note(sequence: 65_530, timestamp: 0, fingerprint: 4, now: now).1 == .first)
+    #expect(log.note(sequence: 65_530, timestamp: 0, fingerprint: 5, now: now).1 == .conflict)
+  }
+
+  @Test func `a changed byte of a payload is found`() {
+    var bytes: [UInt8] = []
+    PayloadStamp(publisher: 3, track: 1, packet: 9, frame: 4, length: 77).write(to: &bytes)
+    #expect(bytes.count == 77)
+    #expect(bytes.withUnsafeBytes { PayloadStamp($0) }?.packet == 9)
+    for index in bytes.indices {
+      var changed = bytes
+      changed[index] ^= 1
+      let read = changed.withUnsafeBytes { PayloadStamp($0) }
+      // Flags and frame number are held against what was sent.
+      #expect(read == nil || (12...17).contains(index), "byte \(index)")
+    }
+    #expect(Array(bytes.dropLast()).withUnsafeBytes { PayloadStamp($0) } == nil)
+  }
+
+  @Test func `the tap reports media to an address that answered no check`() {
+    var tap = NetworkTap()
+    let address = SocketAddress(ipv4: 192, 0, 2, 1, port: 9)
+    tap.noteArrival(Array(repeating: 0, count: 100), from: address)
+    #expect(tap.noteDeparture(Array(repeating: 0, count: 300), to: address) == nil)
+    #expect(tap.noteDeparture([0], to: address) != nil)
+    #expect(tap.noteDeparture([128], to: address) != nil)
+    tap.noteArrival([1, 1] + Array(repeating: 0, count: 18), from: address)
+    #expect(tap.noteDeparture(Array(repeating: 128, count: 1_000), to: address) == nil)
+  }
+}
