@@ -1,4 +1,5 @@
 import Model
+import SyntheticPeers
 import Testing
 
 @testable import Simulation
