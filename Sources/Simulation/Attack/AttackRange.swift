@@ -112,7 +112,7 @@ package final class AttackRange {
     fingerprints: [Fingerprint]? = nil, watching: [RangeMember] = [], videoSequence: UInt16 = 0,
     changing: (inout AgreedMedia) -> Void = { _ in }
   ) throws -> RangeMember {
-    var configuration = SyntheticPeer.Configuration(number: isHostile ? 100 : members.count)
+    var configuration = PeerConfiguration(number: isHostile ? 100 : members.count)
     configuration.publishesAudio = publishes
     configuration.publishesVideo = publishes
     configuration.announcesSSRCs = !isHostile

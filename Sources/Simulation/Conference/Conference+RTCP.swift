@@ -7,11 +7,11 @@ internal import Wire
 extension Conference {
   /// SRTCP's index stands in the clear, before the tag without AEAD, else last.
   func noteRTCP(_ bytes: [UInt8], _ subscriber: Participant) {
-    let tail = subscriber.profile == .aes128CMSHA1_80 ? 14 : 4
+    let tail = subscriber.connection.profile == .aes128CMSHA1_80 ? 14 : 4
     guard bytes.count > tail + 8 else { return }
     let start = bytes.count - tail
     let word = bytes[start..<start + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-    if !subscriber.rtcpIndices.insert(word).inserted {
+    if !subscriber.connection.rtcpIndices.insert(word).inserted {
       journal.violation(now, "SRTCP index \(word & 0x7FFF_FFFF) is used twice for \(subscriber.number)")
     }
     noteKeyFrameRequests(bytes, subscriber)
@@ -44,9 +44,11 @@ extension Conference {
 
   /// Opens them with the far end's keys, so that what the network loses is seen as well.
   private func noteKeyFrameRequests(_ bytes: [UInt8], _ publisher: Participant) {
-    if publisher.ear == nil, let keys = publisher.peer.association { publisher.ear = try? SRTPSession(keys) }
+    if publisher.connection.ear == nil, let keys = publisher.peer.association {
+      publisher.connection.ear = try? SRTPSession(keys)
+    }
     var bytes = bytes
-    guard let ear = publisher.ear, (try? ear.openRTCP(&bytes)) != nil else { return }
+    guard let ear = publisher.connection.ear, (try? ear.openRTCP(&bytes)) != nil else { return }
     bytes.withUnsafeBytes { compound in
       var reader = RTCPReader(compound)
       while let packet = try? reader.next() {

@@ -65,7 +65,7 @@ extension StreamAudit {
   }
 
   /// It left the server and never came, nor did a repair.
-  func auditLost(_ extended: Int64, _ departure: DepartureLog.Entry, _ segment: Segment) {
+  func auditLost(_ extended: Int64, _ departure: Departure, _ segment: Segment) {
     guard departure.lost > 0 || isExcused(departure.sentAt, departure.sentAt) else {
       // The subscriber may not have had its keys when the first packets came.
       if departure.sentAt <= subscriber.mediaReadyAt { return }
