@@ -21,7 +21,7 @@ public struct LoadReport: Encodable, Equatable, Sendable {
   public var corrupt = 0
   /// Tracks of which a subscriber got nothing at all.
   public var tracksNeverSeen = 0
-  /// Packets that nobody sent, of a wrong section, or to somebody who isn't subscribed; and the first of them.
+  /// Packets that were never sent, of a wrong section, or to one that isn't subscribed; and the first of them.
   public var violations = 0
   public var firstViolations: [String] = []
   /// Packets of people who are not of the load.
@@ -61,7 +61,7 @@ public struct LoadReport: Encodable, Equatable, Sendable {
   init() {}
 
   public var never: Int { max(expected - arrivedFirstTime - recovered, 0) }
-  /// Nobody failed, and nothing came that nobody sent.
+  /// No participant failed, and nothing came that was never sent.
   public var isGood: Bool { joined == participants && failures.isEmpty && violations == 0 }
 
   mutating func finishLatency(_ parts: [LatencyHistogram], reflector probe: LatencyHistogram) {

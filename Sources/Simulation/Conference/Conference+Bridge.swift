@@ -87,7 +87,7 @@ extension Conference {
     track.noteHold(now: now)
   }
 
-  /// The room has ended somebody's session.
+  /// The room has ended a participant's session.
   private func close(_ participant: Participant) {
     guard !isInRoom(participant) else { return endMedia(of: participant) }
     journal.trace(now, "the room ends \(participant.number)")

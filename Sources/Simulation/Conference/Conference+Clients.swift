@@ -33,7 +33,7 @@ extension Conference {
       participant.offering.isNegotiating = false
       participant.peer.withdrawOffer()
     }
-    // The session, or the track, may have ended meanwhile; and what somebody else holds can't be let go.
+    // The session, or the track, may have ended meanwhile; and what an administrator muted can't be unmuted.
     if code == "unavailable" || code == "unknown-track" { return }
     if plan.isUnruly, code == "unknown-slot" || code == "rate-limited" {
       if request.kind == .offer { after(2_000_000_000) { [unowned self] in negotiate(participant) } }

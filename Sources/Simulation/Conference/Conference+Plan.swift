@@ -52,7 +52,7 @@ extension Conference {
     }
   }
 
-  /// Somebody joins, with habits and a network of its own.
+  /// A participant joins, with habits and a network of its own.
   /// - Parameter identity: nil: one of its own.
   func arrive(room: Int, identity: String? = nil) {
     var configuration = PeerConfiguration(number: participants.count)
@@ -150,7 +150,7 @@ extension Conference {
 
   func one(in count: UInt64) -> Bool { random.next() % count == 0 }
 
-  /// Somebody who is connected; nil if nobody is.
+  /// One that is connected; nil if none is.
   func pick() -> Participant? {
     let ready = living.filter {
       participants[$0].connection.connectedAt < now && participants[$0].peer.isConnected

@@ -32,7 +32,7 @@ extension Conference {
       if run.firstPacket > 0, number - run.firstPacket < 50 { continue }
       // Overtaken by so many numbers that the server could not tell it from a duplicate, it came in vain.
       let came = source.log.packets[number].arrivedAt
-      // A track that flows again begins its accounts anew, and a late packet of before makes them begin too early.
+      // A track that flows again begins its accounts again, and a late packet of before makes them begin too early.
       if source.log.isHeld(from: came, until: now) { continue }
       if source.log.packets[number...].dropFirst(1_000).contains(where: { $0.arrivedAt <= came }) { continue }
       journal.violation(

@@ -102,13 +102,13 @@ extension Conference {
 
   // MARK: - Ended by others
 
-  /// Somebody comes under the identity of somebody who is in.
+  /// A participant comes under the identity of one that is in.
   func replaceIdentity(_ participant: Participant) {
     guard mayCome, participant.client.hasJoined else { return }
     arrive(room: participant.room, identity: participant.client.token.identity)
   }
 
-  /// Whoever administers the room removes somebody, who comes again with the same token, in vain.
+  /// An administrator removes a participant, which comes again with the same token, in vain.
   func remove(_ participant: Participant) {
     guard mayCome, participant.client.hasJoined else { return }
     journal.count(.removed)
@@ -160,11 +160,11 @@ extension Conference {
     }
     runServer()
     run(until: now + .seconds(3))
-    // Whoever vanished is given up when consent ends, or when media has been silent for too long.
+    // A participant that vanished is given up when consent ends, or when media has been silent for too long.
     for _ in 0..<16 where control.directory.remainders.sessions + control.directory.remainders.peers > 0 {
       run(until: now + .milliseconds(2_500))
     }
-    // Rooms wait a while for somebody to come, and look once more at who is away.
+    // Rooms wait a while for participants to come, and look once more at those that are away.
     run(until: now + .seconds(Int64(ControlPlane.departureTimeout)) + .seconds(11))
   }
 
@@ -177,7 +177,7 @@ extension Conference {
     }
   }
 
-  /// As the process does when it is told to stop: nobody new, a time to leave, and then everybody.
+  /// As the process does when it is to stop: none new, a time to leave, and then all go.
   private func drain() {
     journal.count(.drain)
     journal.trace(now, "the server drains")

@@ -90,7 +90,7 @@ extension Conference {
     if !subscriber.client.unsubscribed.isEmpty, let ssrc = journal.track(name)?.runs.first?.ssrc,
       let track = publisher.ledger.publications[ssrc]?.track,
       let since = subscriber.client.unsubscribed[track], moment > since,
-      subscriber.ledger.wishes[track] == false
+      subscriber.ledger.preferences[track] == false
     {
       return "a packet of \(name.publisher), whose track it gave up, in slot \(slot)"
     }
@@ -130,7 +130,7 @@ extension Conference {
         control.open(room: participant.client.room), client: participant.client, participant: participant))
   }
 
-  /// Somebody who isn't to be let in.
+  /// A client that isn't to be let in.
   func knock(room: Int, token: SimulatedToken, refusal: String) {
     let name = Self.roomName(room)
     let client = RoomClient(room: name, token: token)

@@ -46,7 +46,7 @@ extension Conference {
   /// which is asked for once a second.
   private static let longestSilence: [MediaKind: Int64] = [.audio: 1_500_000_000, .video: 4_000_000_000]
 
-  /// Where somebody is subscribed to, something comes.
+  /// Where a track is subscribed to, something comes.
   private func auditFlow(_ subscriber: Participant, _ stream: ReceivedStream) {
     let slot = stream.section.index
     let longest = Self.longestSilence[stream.section.kind] ?? 0
@@ -155,7 +155,7 @@ extension Conference {
     return next - (before ?? track.runs[run].firstPacket) - 1
   }
 
-  /// Whoever gets a track that is unmuted can show nothing before a key frame, so one is asked for at once, unless one
+  /// A subscriber of a track that is unmuted can show nothing before a key frame, so one is asked for at once, unless one
   /// was asked for within the last second.
   private func auditUnmutes() {
     for track in journal.tracks where track.kind == .video {
@@ -169,13 +169,13 @@ extension Conference {
         let next = index + 1 < track.holds.count ? track.holds[index + 1] : .never
         guard first < held, publisher.connection.connectedAt < before,
           after < min(publisher.presence.leftAt, stoppedAt, next, track.endedAt),
-          // Without a path there is nobody to ask; a source under another SSRC isn't known before its first packet.
+          // Without a path there is no one to ask; a source under another SSRC isn't known before its first packet.
           !publisher.isDisturbed(from: before, until: after),
           !track.runs.contains(where: { before < $0.startedAt && $0.startedAt < after && $0.firstPacket > 0 }
           ),
           !track.keyFrameRequests.contains(where: { before < $0 && $0 < unmuted })
         else { continue }
-        // It flows: what nobody sends nobody is asked for.
+        // It flows: what isn't sent isn't asked for.
         let flows = [(-500_000_000, 0), (0, 500_000_000)].allSatisfy { from, until in
           let span =
             unmuted.advanced(byNanoseconds: Int64(from))...unmuted.advanced(byNanoseconds: Int64(until))

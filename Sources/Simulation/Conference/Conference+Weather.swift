@@ -4,7 +4,7 @@ internal import Rooms
 internal import SyntheticPeers
 
 extension Conference {
-  /// One of the things that befall a conference, to somebody.
+  /// One of the things that befall a conference, to one participant.
   func somethingHappens() {
     guard let participant = pick() else { return }
     switch random.next() % 29 {
@@ -240,7 +240,7 @@ extension Conference {
 
   // MARK: Strangers
 
-  /// A check that somebody overheard comes once more, from the address of a victim that never answers.
+  /// A check that was overheard comes once more, from the address of a victim that never answers.
   private func spoof(_ participant: Participant) {
     guard let check = lastChecks.last(where: { addresses.owners[$0.path.remote] == participant.number })
     else { return }

@@ -19,7 +19,7 @@ public final class Conference {
     public var duration = Duration.seconds(20)
     /// Bad networks and everything that can happen to a peer; without it, a network that only delays.
     public var weather = true
-    /// Keeps a line for everything that happens to somebody.
+    /// Keeps a line for everything that happens.
     public var traces = false
     public var hooks = VirtualClock.ProcessHooks.none
 
@@ -200,7 +200,7 @@ public final class Conference {
 
   private func route(_ delivery: NetworkEmulator.Delivery) {
     if delivery.path.local == Self.serverAddress { return arrive(delivery) }
-    // What goes to nobody's address ends here; the tap has seen it leave.
+    // What goes to an address that no participant has ends here; the tap has seen it leave.
     guard let number = living.first(where: { participants[$0].inside == delivery.path.local }) else {
       return
     }

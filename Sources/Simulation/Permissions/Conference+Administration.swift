@@ -3,7 +3,7 @@ internal import Model
 internal import Rooms
 internal import SyntheticPeers
 
-/// What somebody who administers the rooms asks for, over REST's operations, and what is noted of it once it is answered.
+/// What an administrator of the rooms asks for, over REST's operations, and what is noted of it once it is answered.
 extension Conference {
   func setAdminMute(of track: String, _ participant: Participant, _ isMuted: Bool) {
     let (name, identity) = (Self.roomName(participant.room), participant.client.token.identity)

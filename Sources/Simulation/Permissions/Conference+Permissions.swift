@@ -84,7 +84,7 @@ extension Conference {
 
   // MARK: - Messages
 
-  /// What is said tells nobody of another room, nor of who is hidden, nor anything at all to who was removed.
+  /// What is said tells of no other room, nor of hidden participants, nor anything at all to one that was removed.
   func judge(_ text: String, to record: SocketRecord) {
     let reader = record.client
     if let removed = books.removals[RemovedIdentity(room: reader.room, identity: reader.token.identity)],

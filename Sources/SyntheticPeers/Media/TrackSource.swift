@@ -136,7 +136,7 @@ package struct TrackSource {
     }
   }
 
-  /// Whether a payload can be wrong: what is in plain Opus or PCM nobody reads on the way.
+  /// Whether a payload can be wrong: what is in plain Opus or PCM is not read on the way.
   var hasForm: Bool { kind == .video || codec.codec == .red }
 
   /// Uses up a number for a packet that is sealed as it should be, and whose payload breaks its codec's form.

@@ -182,7 +182,7 @@ extension SyntheticPeer {
 }
 
 extension SyntheticPeer {
-  /// To be told by whoever carries datagrams: a media datagram of ours is handed to the server now. Arrival
+  /// For the carrier of datagrams: a media datagram of ours is handed to the server now. Arrival
   /// feedback is held against it.
   public func noteArrival(_ bytes: [UInt8], now: Instant) {
     // What it has stopped may still be under way.

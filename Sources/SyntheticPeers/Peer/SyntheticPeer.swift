@@ -58,7 +58,7 @@ public final class SyntheticPeer {
 
   /// What libsrtp refused.
   package struct Refusals {
-    /// Changed on the way, or sealed by somebody else.
+    /// Changed on the way, or sealed under other keys.
     package var forged = 0
     /// Opened before, or too old to know.
     package var repeated = 0
