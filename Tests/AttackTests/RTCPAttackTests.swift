@@ -129,7 +129,9 @@ struct RTCPAttackTests {
     let first = range.done()
     try attacker.sendRTCP(request)
     range.run(for: .milliseconds(20))
-    #expect(range.done().keyFrameRequests == first.keyFrameRequests + 1 && range.done().requests == first.requests + 1)
+    #expect(
+      range.done().keyFrameRequests == first.keyFrameRequests + 1
+        && range.done().requests == first.requests + 1)
 
     let before = range.done()
     // The publisher is asked once a second.
