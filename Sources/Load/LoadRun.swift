@@ -275,7 +275,7 @@ public final class LoadRun {
     var media = LatencyHistogram()
     for participant in participants {
       report.participants += 1
-      report.corrupt += participant.peer?.refusals.forged ?? 0
+      report.corrupt += participant.peer?.network.refusals.forged ?? 0
       if case .failed(let reason) = participant.phase { report.failures[reason, default: 0] += 1 }
       guard participant.connectedAt != .never else { continue }
       joins.add(nanoseconds: participant.connectedAt.nanoseconds - participant.began.nanoseconds)
@@ -286,11 +286,11 @@ public final class LoadRun {
     report.finishJoins(joins, media)
     for participant in participants {
       participant.notePendingPing(now: clock.now)
-      report.foreign += participant.peer?.foreignPackets ?? 0
+      report.foreign += participant.peer?.network.foreignPackets ?? 0
     }
     report.finishPings(participants.map(\.pings))
     let lastJoin = participants.map(\.connectedAt).filter { $0 != .never }.max()
-    report.joinSeconds = lastJoin.map { Double($0.nanoseconds - joinedFrom.nanoseconds) / 1e9 } ?? 0
+    report.times.joinSeconds = lastJoin.map { Double($0.nanoseconds - joinedFrom.nanoseconds) / 1e9 } ?? 0
     report.violations = journal.violationCount
     report.firstViolations = Array(journal.violations.prefix(10))
     return report

@@ -25,7 +25,7 @@ struct StreamAuditTests {
       let address = SocketAddress(ipv4: 10, 0, 0, 1, port: 1)
       let certificate = try DTLSCertificate(notBefore: 1_000_000_000, notAfter: 4_000_000_000)
       let peer = SyntheticPeer(
-        SyntheticPeer.Configuration(number: 0), address: address,
+        PeerConfiguration(number: 0), address: address,
         dtls: try DTLSContext(certificate: certificate), ice: ControllingAgent.Configuration(),
         journal: journal, now: Self.at(0), random: .seeded(state: 1))
       peer.connectedAt = Self.at(0)

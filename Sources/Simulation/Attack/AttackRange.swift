@@ -7,8 +7,8 @@ package import Peer
 package import SyntheticPeers
 internal import Wire
 
-/// Where attacks are tried: the server's two workers on a virtual clock, somebody who publishes sound and pictures,
-/// a bystander who gets them from the other worker and notes every gap, and whoever comes to do harm.
+/// Where attacks are tried: the server's two workers on a virtual clock, a publisher of sound and pictures,
+/// a bystander that gets them from the other worker and notes every gap, and attackers.
 ///
 /// A datagram takes a millisecond; nothing is lost unless the test takes it off the cable.
 package final class AttackRange {
@@ -30,7 +30,7 @@ package final class AttackRange {
     package var isRTP: Bool { isMedia && !isRTCP }
   }
 
-  /// What was sent to an address that is nobody's.
+  /// What was sent to an address that no member has.
   package struct Stray {
     package var datagrams = 0
     package var bytes = 0
@@ -101,7 +101,7 @@ package final class AttackRange {
 
   // MARK: Coming and going
 
-  /// Somebody comes.
+  /// A member comes.
   /// - Parameters:
   ///   - isHostile: what it gets is not looked at, and what it would publish by itself is not sent.
   ///   - watching: whose tracks it gets, in its own slots.
@@ -112,7 +112,7 @@ package final class AttackRange {
     fingerprints: [Fingerprint]? = nil, watching: [RangeMember] = [], videoSequence: UInt16 = 0,
     changing: (inout AgreedMedia) -> Void = { _ in }
   ) throws -> RangeMember {
-    var configuration = SyntheticPeer.Configuration(number: isHostile ? 100 : members.count)
+    var configuration = PeerConfiguration(number: isHostile ? 100 : members.count)
     configuration.publishesAudio = publishes
     configuration.publishesVideo = publishes
     configuration.announcesSSRCs = !isHostile
@@ -273,7 +273,7 @@ package enum AttackError: Error {
   case notConnected
 }
 
-/// Somebody in the range.
+/// A member of the range.
 package final class RangeMember {
   package let peer: SyntheticPeer
   package let key: PeerKey

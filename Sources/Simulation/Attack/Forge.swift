@@ -3,7 +3,7 @@ package import Model
 internal import SyntheticPeers
 package import Wire
 
-/// Seals whatever somebody with keys may make up, by our own code: libsrtp would refuse some of it.
+/// Seals whatever a peer with keys may make up, by our own code: libsrtp would refuse some of it.
 package final class Forge {
   private var sealer: SRTPSealer
   /// SRTCP's next index by source.

@@ -71,7 +71,7 @@ extension AttackRange {
       done.sent += report.counters.transport.packetsSent
       done.retransmitted += report.counters.media.retransmissionsSent
       done.nacked += report.counters.media.nackedPackets
-      done.wishes += report.counters.media.keyFrameRequestsReceived
+      done.keyFrameRequests += report.counters.media.keyFrameRequestsReceived
       done.requests += report.counters.media.keyFrameRequestsSent
       done.restarts += report.routing.iceRestarts
     }
@@ -86,7 +86,7 @@ package struct RangeWork {
   /// Packets that subscribers told to be missing.
   package var nacked: UInt64 = 0
   /// Key frames that subscribers asked for, and that publishers were asked for.
-  package var wishes: UInt64 = 0
+  package var keyFrameRequests: UInt64 = 0
   package var requests: UInt64 = 0
   /// Of ICE.
   package var restarts: UInt64 = 0

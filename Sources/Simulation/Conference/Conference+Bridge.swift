@@ -27,9 +27,9 @@ extension Conference {
         })
       else { return journal.violation(now, "a peer is made for nobody's offer") }
       owner.key = setup.key
-      owner.closedAt = .never
-      owner.rtcpIndices = []
-      owner.ear = nil
+      owner.connection.closedAt = .never
+      owner.connection.rtcpIndices = []
+      owner.connection.ear = nil
       byKey[setup.key] = owner.number
       agree(owner, setup.media)
       journal.trace(now, "\(owner.number) has a peer, home \(setup.key.home)")
@@ -65,7 +65,7 @@ extension Conference {
       journal.violation(now, "\(subscriber.number) is to get a track of \(publisher), in another room")
     }
     if let publisher, let before = subscriber.feeds[slot]?.last?.publisher, before != publisher,
-      participants[before].isPresent, subscriber.client.pending.isEmpty, subscriber.keepsFewSlots
+      participants[before].isPresent, subscriber.client.pending.isEmpty, subscriber.offering.keepsFewSlots
     {
       journal.count(.speakerSwitch)
     }
@@ -87,19 +87,21 @@ extension Conference {
     track.noteHold(now: now)
   }
 
-  /// The room has ended somebody's session.
+  /// The room has ended a participant's session.
   private func close(_ participant: Participant) {
     guard !isInRoom(participant) else { return endMedia(of: participant) }
     journal.trace(now, "the room ends \(participant.number)")
-    participant.hasEnded = true
-    if participant.isPresent { participant.leftAt = now }
-    guard let since = participant.awaySince, participant.mayEnd == ["connectionLost"] else { return }
+    participant.presence.hasEnded = true
+    if participant.isPresent { participant.presence.leftAt = now }
+    guard let since = participant.presence.awaySince, participant.presence.mayEnd == ["connectionLost"] else {
+      return
+    }
     let over = now - since
     guard over < ControlPlane.grace || over > ControlPlane.grace + .milliseconds(600) else {
       return journal.count(.sessionTimedOut)
     }
     // Its media may have been silent for longer.
-    if participant.vanishedAt == .never {
+    if participant.presence.vanishedAt == .never {
       journal.violation(now, "\(participant.number) is given up \(over) after its socket had gone")
     }
   }
@@ -110,10 +112,10 @@ extension Conference {
     journal.trace(now, "\(participant.number) has no section left")
     agree(participant, AgreedMedia())
     participant.key = nil
-    participant.connectedAt = .never
-    participant.nominatedAt = .never
-    participant.nominated = []
-    participant.profile = nil
+    participant.connection.connectedAt = .never
+    participant.connection.nominatedAt = .never
+    participant.connection.nominated = []
+    participant.connection.profile = nil
   }
 
   // MARK: - Events
@@ -122,14 +124,14 @@ extension Conference {
     guard let participant = participant(event.peer), participant.key == event.peer else { return }
     let number = participant.number
     if let profile = event.connected {
-      participant.connectedAt = now
-      participant.profile = profile
+      participant.connection.connectedAt = now
+      participant.connection.profile = profile
       journal.count(.connected)
       journal.trace(now, "\(number) is connected by \(profile.name)")
       if participant.peer.configuration.waitsForHandshake { journal.count(.handshakeAsServer) }
     }
     if let reason = event.closed {
-      participant.closedAt = now
+      participant.connection.closedAt = now
       journal.trace(now, "the server closed \(number): \(reason)")
       if participant.isPresent {
         journal.violation(now, "the server closed peer \(number), which had not left: \(reason)")

@@ -9,7 +9,7 @@ extension Conference {
     case .resumed:
       journal.count(.signallingResumed)
       journal.trace(now, "\(participant.number) has resumed")
-      participant.isAway = false
+      participant.presence.isAway = false
       for request in participant.client.pending {
         journal.count(.requestRepeated)
         say(request, on: record)
@@ -18,9 +18,9 @@ extension Conference {
     case .offerWanted(let audio, let video, let restartsICE):
       if restartsICE {
         negotiate(participant, restartsICE: true)
-      } else if !participant.keepsFewSlots {
-        participant.lackingReceivers += max(audio, video)
-        if !participant.isNegotiating { negotiate(participant) }
+      } else if !participant.offering.keepsFewSlots {
+        participant.offering.lackingReceivers += max(audio, video)
+        if !participant.offering.isNegotiating { negotiate(participant) }
       }
     case .refused(let request, let code): hearRefusal(participant, request, code)
     case .ended(let reason): hearEnd(participant, reason)
@@ -30,10 +30,10 @@ extension Conference {
   private func hearRefusal(_ participant: Participant, _ request: RoomClient.Request, _ code: String) {
     journal.trace(now, "\(participant.number) is refused by \(code)")
     if request.kind == .offer {
-      participant.isNegotiating = false
+      participant.offering.isNegotiating = false
       participant.peer.withdrawOffer()
     }
-    // The session, or the track, may have ended meanwhile; and what somebody else holds can't be let go.
+    // The session, or the track, may have ended meanwhile; and what an administrator muted can't be unmuted.
     if code == "unavailable" || code == "unknown-track" { return }
     if plan.isUnruly, code == "unknown-slot" || code == "rate-limited" {
       if request.kind == .offer { after(2_000_000_000) { [unowned self] in negotiate(participant) } }
@@ -57,7 +57,7 @@ extension Conference {
     journal.trace(now, "\(participant.number) hears that it is over: \(reason)")
     if !participant.client.hasJoined,
       reason != "token-removed"
-        || removals[
+        || books.removals[
           RemovedIdentity(room: participant.client.room, identity: participant.client.token.identity)] == nil
     {
       journal.violation(now, "\(participant.number) is not let in: \(reason)")
@@ -66,8 +66,8 @@ extension Conference {
     if reason == "session-gone", isInRoom(participant) {
       journal.violation(now, "\(participant.number) can't resume a session that lives")
     }
-    participant.awaySince = nil
-    if participant.isPresent { participant.leftAt = now }
+    participant.presence.awaySince = nil
+    if participant.isPresent { participant.presence.leftAt = now }
     retire(participant)
     // As people do.
     if reason == "session-gone", mayCome {
@@ -79,18 +79,19 @@ extension Conference {
 
   /// Offers, and is answered by and by.
   func negotiate(_ participant: Participant, restartsICE: Bool = false) {
-    guard !participant.isNegotiating, participant.client.hasJoined, participant.client.end == nil,
+    guard !participant.offering.isNegotiating, participant.client.hasJoined, participant.client.end == nil,
       participant.isPresent
     else { return }
-    participant.isNegotiating = true
-    participant.receivers = min(participant.receivers + participant.lackingReceivers, 16)
-    participant.lackingReceivers = 0
+    participant.offering.isNegotiating = true
+    participant.offering.receivers = min(
+      participant.offering.receivers + participant.offering.lackingReceivers, 16)
+    participant.offering.lackingReceivers = 0
     do {
       let offer = try participant.peer.makeOffer(
-        restartsICE: restartsICE, receivers: participant.receivers)
-      let sections = participant.peer.offered
+        restartsICE: restartsICE, receivers: participant.offering.receivers)
+      let sections = participant.peer.descriptions.offered
       ask(participant, .offer) { id in
-        participant.offers[id] = sections
+        participant.offering.offers[id] = sections
         return ClientWord.offer(offer, sections: sections, id: id)
       }
     } catch {
@@ -99,7 +100,7 @@ extension Conference {
   }
 
   private func accept(_ participant: Participant, _ text: String) {
-    participant.isNegotiating = false
+    participant.offering.isNegotiating = false
     guard participant.isPresent, living.contains(participant.number) else { return }
     do {
       try participant.peer.accept(text, now: now)
@@ -107,6 +108,6 @@ extension Conference {
       journal.violation(now, "peer \(participant.number) can't take the answer: \(error)")
     }
     flush(participant)
-    if participant.lackingReceivers > 0 { negotiate(participant) }
+    if participant.offering.lackingReceivers > 0 { negotiate(participant) }
   }
 }

@@ -6,23 +6,24 @@ internal import SyntheticPeers
 extension Conference {
   /// One participant's tracks, for a while.
   func turnHostile() {
-    guard let participant = pick(), !participant.peer.isHostile, !participant.ledger.allowance.isHidden else {
+    guard let participant = pick(), !participant.peer.hostility.isOn, !participant.ledger.allowance.isHidden
+    else {
       return
     }
     journal.count(.hostileSource)
     journal.trace(now, "\(participant.number) turns hostile")
-    participant.peer.isHostile = true
+    participant.peer.hostility.isOn = true
     let span = Int64.random(in: 500_000_000...3_000_000_000, using: &random)
     attack(participant, until: now.advanced(byNanoseconds: span))
     let habit = random.next() % 3
     after(span) { [unowned self] in
       guard participant.isPresent else { return }
-      participant.peer.isHostile = false
+      participant.peer.hostility.isOn = false
       journal.trace(now, "\(participant.number) is done with it")
       switch habit {
       case 0: leave(participant)
       case 1:
-        participant.peer.publications = []
+        participant.peer.descriptions.publications = []
         negotiate(participant)
       default: break
       }
@@ -30,7 +31,7 @@ extension Conference {
   }
 
   private func attack(_ participant: Participant, until end: Instant) {
-    guard participant.isPresent, participant.peer.isHostile, now < end else { return }
+    guard participant.isPresent, participant.peer.hostility.isOn, now < end else { return }
     let attacks = SyntheticPeer.Attack.allCases
     let attack = attacks[Int(random.next() % UInt64(attacks.count))]
     let sources = participant.peer.sources.count

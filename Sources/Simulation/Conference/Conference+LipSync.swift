@@ -42,7 +42,7 @@ extension Conference {
   /// How far the publisher's own time that a timestamp stands for is from its time when it was told.
   /// - Parameter told: when the report was made.
   /// - Returns: nil for a report from before the slot got its source, and while a source that started over may not
-  ///   have told its clock anew.
+  ///   have told its clock again.
   private func captureError(
     _ subscriber: Participant, _ slot: UInt16, _ timestamp: UInt32, told: NTPTime
   ) -> (publisher: Int, nanoseconds: Int64, isGuessed: Bool, isYoung: Bool, isClockChange: Bool)? {
@@ -54,14 +54,14 @@ extension Conference {
       let track = journal.track(entry.trackName), !track.isHostile,
       let run = track.runs.last,
       run.isClockChange || now.nanoseconds - run.startedAt.nanoseconds > 2_000_000_000,
-      // Whoever vanished before its first sender report said nothing of its clock.
+      // One that vanished before its first sender report said nothing of its clock.
       !participants[track.publisher].peer.isClosed
     else { return nil }
     // Who vanished before the first sender report came has a clock that is only guessed, some time later.
     guard participants[track.publisher].isPresent else { return nil }
     let packet = track.packets[Int(entry.packet)]
     guard packet.run == track.runs.count - 1,
-      // The stream may have been anchored anew since, also since the report was made.
+      // The stream may have been anchored again since, also since the report was made.
       packet.sentAt >= max(track.holds.last ?? packet.sentAt, track.codecChanges.last ?? packet.sentAt),
       told > (track.holds.last?.nanoseconds ?? 0) + 200_000_000
     else { return nil }

@@ -52,10 +52,10 @@ extension Conference {
     }
   }
 
-  /// Somebody joins, with habits and a network of its own.
+  /// A participant joins, with habits and a network of its own.
   /// - Parameter identity: nil: one of its own.
   func arrive(room: Int, identity: String? = nil) {
-    var configuration = SyntheticPeer.Configuration(number: participants.count)
+    var configuration = PeerConfiguration(number: participants.count)
     let receivers = plan.neighbours
     configuration.talksInTurns = true
     configuration.audioReceivers = receivers
@@ -63,7 +63,7 @@ extension Conference {
     configuration.audioSequence = firstSequence()
     configuration.videoSequence = firstSequence()
     // A browser without a sound card counts samples by a timer that comes late.
-    if one(in: 2) { configuration.soundDrift = Int64.random(in: -80_000...(-30_000), using: &random) }
+    if one(in: 2) { configuration.clock.soundDrift = Int64.random(in: -80_000...(-30_000), using: &random) }
     guard options.weather else {
       _ = join(configuration, room: room, identity: identity, up: .good, down: .good)
       return
@@ -83,24 +83,24 @@ extension Conference {
     configuration.pausesInSilence = one(in: 3)
     configuration.hasShortPictureIDs = one(in: 4)
     configuration.hasLongDescriptors = one(in: 2)
-    configuration.clockOffset = Int64.random(in: -5_000_000_000_000...5_000_000_000_000, using: &random)
+    configuration.clock.offset = Int64.random(in: -5_000_000_000_000...5_000_000_000_000, using: &random)
     // Every other clock is as far off as any quartz that is promised to be watched.
     let drift = Int64.random(in: -50...50, using: &random)
-    configuration.clockDrift = one(in: 2) ? drift : drift < 0 ? -50 : 50
-    configuration.videoInterval = [33_333_333, 50_000_000, 66_666_667][Int(random.next() % 3)]
-    configuration.videoPacketSize = one(in: 4) ? 60...1_100 : 60...300
+    configuration.clock.drift = one(in: 2) ? drift : drift < 0 ? -50 : 50
+    configuration.video.interval = [33_333_333, 50_000_000, 66_666_667][Int(random.next() % 3)]
+    configuration.video.packetSize = one(in: 4) ? 60...1_100 : 60...300
     if plan.isHeavy {
       // 20 frames a second of nine packets of a kilobyte.
-      configuration.videoInterval = 50_000_000
-      configuration.videoPacketSize = 950...1_150
-      configuration.videoPackets = 8...10
-      configuration.keyFramePackets = 15...25
+      configuration.video.interval = 50_000_000
+      configuration.video.packetSize = 950...1_150
+      configuration.video.packets = 8...10
+      configuration.video.keyFramePackets = 15...25
     }
     let participant = join(
       configuration, room: room, identity: identity, allowance: tokenAllowance(), up: conditions(),
       down: conditions())
-    participant?.peer.reusesMids = plan.isUnruly
-    participant?.keepsFewSlots = keepsFewSlots
+    participant?.peer.descriptions.reusesMids = plan.isUnruly
+    participant?.offering.keepsFewSlots = keepsFewSlots
   }
 
   private func dialect() -> Dialect {
@@ -150,10 +150,11 @@ extension Conference {
 
   func one(in count: UInt64) -> Bool { random.next() % count == 0 }
 
-  /// Somebody who is connected; nil if nobody is.
+  /// One that is connected; nil if none is.
   func pick() -> Participant? {
     let ready = living.filter {
-      participants[$0].connectedAt < now && participants[$0].peer.isConnected && participants[$0].isPresent
+      participants[$0].connection.connectedAt < now && participants[$0].peer.isConnected
+        && participants[$0].isPresent
     }
     return ready.isEmpty ? nil : participants[ready[Int(random.next() % UInt64(ready.count))]]
   }

@@ -7,11 +7,11 @@ internal import Wire
 extension Conference {
   /// SRTCP's index stands in the clear, before the tag without AEAD, else last.
   func noteRTCP(_ bytes: [UInt8], _ subscriber: Participant) {
-    let tail = subscriber.profile == .aes128CMSHA1_80 ? 14 : 4
+    let tail = subscriber.connection.profile == .aes128CMSHA1_80 ? 14 : 4
     guard bytes.count > tail + 8 else { return }
     let start = bytes.count - tail
     let word = bytes[start..<start + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-    if !subscriber.rtcpIndices.insert(word).inserted {
+    if !subscriber.connection.rtcpIndices.insert(word).inserted {
       journal.violation(now, "SRTCP index \(word & 0x7FFF_FFFF) is used twice for \(subscriber.number)")
     }
     noteKeyFrameRequests(bytes, subscriber)
@@ -32,7 +32,7 @@ extension Conference {
       if run.firstPacket > 0, number - run.firstPacket < 50 { continue }
       // Overtaken by so many numbers that the server could not tell it from a duplicate, it came in vain.
       let came = source.log.packets[number].arrivedAt
-      // A track that flows again begins its accounts anew, and a late packet of before makes them begin too early.
+      // A track that flows again begins its accounts again, and a late packet of before makes them begin too early.
       if source.log.isHeld(from: came, until: now) { continue }
       if source.log.packets[number...].dropFirst(1_000).contains(where: { $0.arrivedAt <= came }) { continue }
       journal.violation(
@@ -44,9 +44,11 @@ extension Conference {
 
   /// Opens them with the far end's keys, so that what the network loses is seen as well.
   private func noteKeyFrameRequests(_ bytes: [UInt8], _ publisher: Participant) {
-    if publisher.ear == nil, let keys = publisher.peer.association { publisher.ear = try? SRTPSession(keys) }
+    if publisher.connection.ear == nil, let keys = publisher.peer.association {
+      publisher.connection.ear = try? SRTPSession(keys)
+    }
     var bytes = bytes
-    guard let ear = publisher.ear, (try? ear.openRTCP(&bytes)) != nil else { return }
+    guard let ear = publisher.connection.ear, (try? ear.openRTCP(&bytes)) != nil else { return }
     bytes.withUnsafeBytes { compound in
       var reader = RTCPReader(compound)
       while let packet = try? reader.next() {

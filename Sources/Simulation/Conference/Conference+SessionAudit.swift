@@ -23,7 +23,7 @@ extension Conference {
   /// - Returns: false: the moment isn't one.
   @discardableResult
   func comparePictures() -> Bool {
-    guard messagesInFlight == 0, !control.isBusy else { return false }
+    guard books.messagesInFlight == 0, !control.isBusy else { return false }
     for room in 0..<plan.rooms {
       let here = participants.filter {
         $0.room == room && $0.client.isOpen && $0.client.end == nil && $0.client.pending.isEmpty
@@ -65,11 +65,11 @@ extension Conference {
 
   /// `closed` was said once on the socket that served at the end, if there was one.
   private func auditFarewells() {
-    for record in sockets.values where record.races && record.client.end == nil && !record.isBroken {
+    for record in books.sockets.values where record.races && record.client.end == nil && !record.isBroken {
       journal.violation(now, "\(record.client.token.identity) is in after it was removed")
     }
     for participant in participants where participant.client.hasJoined {
-      let records = sockets.values.filter { $0.participant === participant }
+      let records = books.sockets.values.filter { $0.participant === participant }
         .sorted { $0.socket.number < $1.socket.number }
       let said = records.reduce(0) { $0 + $1.closedMessages }
       if said > 1 {
@@ -114,10 +114,10 @@ extension Conference {
     for participant in participants where !participant.ledger.allowance.isHidden {
       guard let id = participant.client.participantID else { continue }
       let ends = ends[id] ?? []
-      guard joined[id] == 1, ends.count == 1, participant.mayEnd.contains(ends[0]) else {
+      guard joined[id] == 1, ends.count == 1, participant.presence.mayEnd.contains(ends[0]) else {
         journal.violation(
           now,
-          "\(participant.number) came \(joined[id] ?? 0) times and went by \(ends), where \(participant.mayEnd.sorted()) would do"
+          "\(participant.number) came \(joined[id] ?? 0) times and went by \(ends), where \(participant.presence.mayEnd.sorted()) would do"
         )
         continue
       }

@@ -12,8 +12,8 @@ extension Conference {
     guard participant.client.isOpen else { return vanish(participant) }
     journal.count(.leave)
     journal.trace(now, "\(participant.number) leaves")
-    participant.mayEnd.insert("left")
-    participant.leftAt = now
+    participant.presence.mayEnd.insert("left")
+    participant.presence.leftAt = now
     ask(participant, .leave) { ClientWord.leave(id: $0) }
     retire(participant)
   }
@@ -23,9 +23,9 @@ extension Conference {
     guard participant.isPresent, participant.client.end == nil else { return }
     journal.count(.vanish)
     journal.trace(now, "\(participant.number) vanishes")
-    participant.mayEnd.insert("connectionLost")
-    participant.vanishedAt = now
-    participant.leftAt = now
+    participant.presence.mayEnd.insert("connectionLost")
+    participant.presence.vanishedAt = now
+    participant.presence.leftAt = now
     retire(participant)
     breakSocket(
       participant, hearsAfter: one(in: 2) ? Int64.random(in: 0...3_000_000_000, using: &random) : nil)
@@ -54,14 +54,14 @@ extension Conference {
   /// break as well, before anything was heard on it.
   func cutSignalling(_ participant: Participant, isLong: Bool = false) {
     guard participant.client.isOpen, participant.client.end == nil, participant.isPresent,
-      !participant.isAway
+      !participant.presence.isAway
     else { return }
     journal.count(.signallingCut)
     journal.trace(now, "the socket of \(participant.number) breaks")
-    participant.isAway = true
+    participant.presence.isAway = true
     if !participant.client.pending.isEmpty { journal.count(.requestInFlight) }
     if isLong {
-      participant.mayEnd.insert("connectionLost")
+      participant.presence.mayEnd.insert("connectionLost")
       breakSocket(participant, hearsAfter: 0)
       let away = ControlPlane.grace.wholeNanoseconds + 1_000_000_000
       after(away) { [unowned self] in comeBack(participant) }
@@ -77,7 +77,7 @@ extension Conference {
         guard participant.client.end == nil, participant.client.socket != nil else { return }
         journal.count(.signallingCutTwice)
         journal.trace(now, "the new socket of \(participant.number) breaks")
-        participant.isAway = true
+        participant.presence.isAway = true
         // Within the time for which the door waits for the end of a socket.
         breakSocket(participant, hearsAfter: Int64.random(in: 0...600_000_000, using: &random))
         after(Int64.random(in: 10_000_000...400_000_000, using: &random)) { [unowned self] in
@@ -88,7 +88,8 @@ extension Conference {
   }
 
   private func comeBack(_ participant: Participant) {
-    guard participant.client.end == nil, participant.client.socket == nil, participant.vanishedAt == .never
+    guard participant.client.end == nil, participant.client.socket == nil,
+      participant.presence.vanishedAt == .never
     else { return }
     if let last = lastRecord(of: participant), !last.hasHungUp { journal.count(.socketReplaced) }
     journal.trace(now, "\(participant.number) comes back")
@@ -96,23 +97,23 @@ extension Conference {
   }
 
   private func lastRecord(of participant: Participant) -> SocketRecord? {
-    sockets.values.filter { $0.participant === participant }.max { $0.socket.number < $1.socket.number }
+    books.sockets.values.filter { $0.participant === participant }.max { $0.socket.number < $1.socket.number }
   }
 
   // MARK: - Ended by others
 
-  /// Somebody comes under the identity of somebody who is in.
+  /// A participant comes under the identity of one that is in.
   func replaceIdentity(_ participant: Participant) {
     guard mayCome, participant.client.hasJoined else { return }
     arrive(room: participant.room, identity: participant.client.token.identity)
   }
 
-  /// Whoever administers the room removes somebody, who comes again with the same token, in vain.
+  /// An administrator removes a participant, which comes again with the same token, in vain.
   func remove(_ participant: Participant) {
     guard mayCome, participant.client.hasJoined else { return }
     journal.count(.removed)
     journal.trace(now, "\(participant.number) is removed")
-    participant.mayEnd.insert("removed")
+    participant.presence.mayEnd.insert("removed")
     let (room, token) = (participant.room, participant.client.token)
     let name = Self.roomName(room)
     let isDone = control.perform { directory in
@@ -128,7 +129,7 @@ extension Conference {
 
   /// It has been answered: no token of until now opens that room.
   func noteRemoval(of identity: String, from room: String) {
-    removals[RemovedIdentity(room: room, identity: identity)] = (now, SimulatedToken.seconds(now))
+    books.removals[RemovedIdentity(room: room, identity: identity)] = (now, SimulatedToken.seconds(now))
   }
 
   /// Others may take the places of those who go, not without end.
@@ -144,7 +145,7 @@ extension Conference {
         participant.client.end != nil || !participant.isPresent
           || (participant.client.isOpen && participant.client.pending.isEmpty)
       }
-      if isSettled, messagesInFlight == 0, comparePictures() { return }
+      if isSettled, books.messagesInFlight == 0, comparePictures() { return }
     }
     journal.violation(now, "clients and rooms do not become quiet")
   }
@@ -159,16 +160,16 @@ extension Conference {
     }
     runServer()
     run(until: now + .seconds(3))
-    // Whoever vanished is given up when consent ends, or when media has been silent for too long.
+    // A participant that vanished is given up when consent ends, or when media has been silent for too long.
     for _ in 0..<16 where control.directory.remainders.sessions + control.directory.remainders.peers > 0 {
       run(until: now + .milliseconds(2_500))
     }
-    // Rooms wait a while for somebody to come, and look once more at who is away.
+    // Rooms wait a while for participants to come, and look once more at those that are away.
     run(until: now + .seconds(Int64(ControlPlane.departureTimeout)) + .seconds(11))
   }
 
   private func closeRooms() {
-    for participant in participants { participant.mayEnd.insert("roomClosed") }
+    for participant in participants { participant.presence.mayEnd.insert("roomClosed") }
     for room in 0..<plan.rooms {
       let name = Self.roomName(room)
       journal.count(.roomClosed)
@@ -176,11 +177,11 @@ extension Conference {
     }
   }
 
-  /// As the process does when it is told to stop: nobody new, a time to leave, and then everybody.
+  /// As the process does when it is to stop: none new, a time to leave, and then all go.
   private func drain() {
     journal.count(.drain)
     journal.trace(now, "the server drains")
-    for participant in participants { participant.mayEnd.insert("serverShutdown") }
+    for participant in participants { participant.presence.mayEnd.insert("serverShutdown") }
     _ = control.perform { directory in await directory.drain(for: .seconds(2)) }
     knock(
       room: 0, token: SimulatedToken(identity: "latecomer", issued: SimulatedToken.seconds(now)),

@@ -17,7 +17,7 @@ extension Conference {
   ///   - identity: nil: one of its own.
   ///   - allowance: what its token grants.
   func join(
-    _ configuration: SyntheticPeer.Configuration, room: Int, identity: String? = nil,
+    _ configuration: PeerConfiguration, room: Int, identity: String? = nil,
     allowance: Allowance = Allowance(), up: LinkConditions, down: LinkConditions
   ) -> Participant? {
     let inside = newInsideAddress()
@@ -49,10 +49,10 @@ extension Conference {
       // Who is gone, or about to be, is in for the room as long as its session lasts.
       for other in participants
       where other.room == room && other.client.token.identity == token.identity
-        && (other.isPresent || other.key != nil && !other.hasEnded)
+        && (other.isPresent || other.key != nil && !other.presence.hasEnded)
       {
         journal.count(.duplicateIdentity)
-        other.mayEnd.insert("duplicateIdentity")
+        other.presence.mayEnd.insert("duplicateIdentity")
       }
       participants.append(participant)
       living.append(participant.number)
@@ -90,7 +90,7 @@ extension Conference {
     if !subscriber.client.unsubscribed.isEmpty, let ssrc = journal.track(name)?.runs.first?.ssrc,
       let track = publisher.ledger.publications[ssrc]?.track,
       let since = subscriber.client.unsubscribed[track], moment > since,
-      subscriber.ledger.wishes[track] == false
+      subscriber.ledger.preferences[track] == false
     {
       return "a packet of \(name.publisher), whose track it gave up, in slot \(slot)"
     }
@@ -100,9 +100,10 @@ extension Conference {
   // MARK: - Addresses
 
   func newInsideAddress() -> SocketAddress {
-    defer { nextHost += 1 }
+    defer { addresses.nextHost += 1 }
     return SocketAddress(
-      ipv4: 10, 0, UInt8(nextHost >> 8 & 255), UInt8(nextHost & 255), port: UInt16(40_000 + nextHost % 20_000)
+      ipv4: 10, 0, UInt8(addresses.nextHost >> 8 & 255), UInt8(addresses.nextHost & 255),
+      port: UInt16(40_000 + addresses.nextHost % 20_000)
     )
   }
 
@@ -112,10 +113,10 @@ extension Conference {
       let address = SocketAddress(
         ipv4: 198, 51, 100, UInt8(truncatingIfNeeded: random.next() % 250 + 1),
         port: UInt16(1_024 + random.next() % 60_000))
-      guard owners[address] == nil else { continue }
+      guard addresses.owners[address] == nil else { continue }
       let path = NetworkPath(remote: address, local: Self.serverAddress)
       if let worker, server.worker(of: path) != worker { continue }
-      owners[address] = owner
+      addresses.owners[address] = owner
       return address
     }
   }
@@ -129,7 +130,7 @@ extension Conference {
         control.open(room: participant.client.room), client: participant.client, participant: participant))
   }
 
-  /// Somebody who isn't to be let in.
+  /// A client that isn't to be let in.
   func knock(room: Int, token: SimulatedToken, refusal: String) {
     let name = Self.roomName(room)
     let client = RoomClient(room: name, token: token)
@@ -137,7 +138,7 @@ extension Conference {
   }
 
   private func open(_ record: SocketRecord) {
-    sockets[record.socket.number] = record
+    books.sockets[record.socket.number] = record
     say(record.client.connect(record.socket), on: record)
   }
 
@@ -151,16 +152,16 @@ extension Conference {
   }
 
   func record(of participant: Participant) -> SocketRecord? {
-    participant.client.socket.flatMap { sockets[$0.number] }
+    participant.client.socket.flatMap { books.sockets[$0.number] }
   }
 
   func say(_ request: RoomClient.Request, on record: SocketRecord) {
     guard !record.isBroken else { return }
     let delay = signallingDelay()
     record.upUntil = max(now.advanced(byNanoseconds: delay), record.upUntil.advanced(byNanoseconds: 1))
-    messagesInFlight += 1
+    books.messagesInFlight += 1
     schedule.add(at: record.upUntil) { [unowned self] in
-      messagesInFlight -= 1
+      books.messagesInFlight -= 1
       guard !record.hasHungUp, !record.isBroken || !record.losesWhatWasSent else { return }
       record.hasEntered = true
       if let participant = record.participant { noteHeard(request, by: participant) }
@@ -173,10 +174,12 @@ extension Conference {
     let entries = control.outbox.take()
     // All of a moment's words first, since what is said to one may be about what another is told.
     for entry in entries {
-      if case .text(let text) = entry.content, let record = sockets[entry.socket] { noteSaid(text, record) }
+      if case .text(let text) = entry.content, let record = books.sockets[entry.socket] {
+        noteSaid(text, record)
+      }
     }
     for entry in entries {
-      guard let record = sockets[entry.socket] else { continue }
+      guard let record = books.sockets[entry.socket] else { continue }
       switch entry.content {
       case .text(let text):
         digest.add(text, socket: entry.socket, now: now)
@@ -188,9 +191,9 @@ extension Conference {
       let delay = signallingDelay()
       record.downUntil = max(
         now.advanced(byNanoseconds: delay), record.downUntil.advanced(byNanoseconds: 1))
-      messagesInFlight += 1
+      books.messagesInFlight += 1
       schedule.add(at: record.downUntil) { [unowned self] in
-        messagesInFlight -= 1
+        books.messagesInFlight -= 1
         guard !record.isBroken else { return }
         switch entry.content {
         case .text(let text): hear(text, record)
@@ -205,10 +208,10 @@ extension Conference {
     guard let participant = record.participant else { return }
     if text.hasSuffix(#""type":"closed"}"#) { record.closedMessages += 1 }
     if text.hasSuffix(#""type":"resumed"}"#) {
-      if let since = participant.awaySince, now - since > ControlPlane.grace + .milliseconds(600) {
+      if let since = participant.presence.awaySince, now - since > ControlPlane.grace + .milliseconds(600) {
         journal.violation(now, "\(participant.number) comes back \(now - since) after its socket had gone")
       }
-      participant.awaySince = nil
+      participant.presence.awaySince = nil
       if text.contains(#""answer":{"#), let answer = (try? ServerWord(text))?.answer, let id = answer.id {
         noteAnswer(id, tracks: answer.tracks, declined: answer.declined ?? [], to: participant)
       }
@@ -220,7 +223,7 @@ extension Conference {
     .contains { text.hasSuffix($0) }
     guard isTold, let word = try? ServerWord(text) else { return }
     switch word.type {
-    case "joined": if let id = word.participant?.id { names[id] = participant.number }
+    case "joined": if let id = word.participant?.id { books.names[id] = participant.number }
     case "answer":
       if let id = word.id {
         noteAnswer(id, tracks: word.tracks ?? [], declined: word.declined ?? [], to: participant)
@@ -266,7 +269,7 @@ extension Conference {
         journal.violation(
           now, "the socket of \(record.client.token.identity) is closed by \(code), without a word why")
         if let participant = record.participant {
-          if participant.isPresent { participant.leftAt = now }
+          if participant.isPresent { participant.presence.leftAt = now }
           retire(participant)
         }
       }
@@ -280,9 +283,9 @@ extension Conference {
     record.hasHungUp = true
     record.socket.hangUp(inGoodOrder: inGoodOrder)
     guard let participant = record.participant, participant.client.end == nil else { return }
-    let hasNewer = sockets.values.contains {
+    let hasNewer = books.sockets.values.contains {
       $0.participant === participant && $0.hasEntered && $0.socket.number > record.socket.number
     }
-    if !hasNewer { participant.awaySince = now }
+    if !hasNewer { participant.presence.awaySince = now }
   }
 }

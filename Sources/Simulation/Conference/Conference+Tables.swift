@@ -8,7 +8,8 @@ internal import Transport
 extension Conference {
   /// Nothing is left of anybody.
   func auditTables() {
-    for participant in participants where participant.key != nil && participant.closedAt == .never {
+    for participant in participants where participant.key != nil && participant.connection.closedAt == .never
+    {
       journal.violation(now, "the server never said that peer \(participant.number) is gone")
     }
     var malformed: UInt64 = 0
@@ -31,7 +32,8 @@ extension Conference {
         journal.violation(now, "worker \(report.worker) dropped \(counters[reason]) for \(reason)")
       }
       // Who leaps far, and loses what was between, leaves the estimate of the index behind.
-      if counters[.srtpAuthentication] != 0, !participants.contains(where: { !$0.peer.keptDatagrams.isEmpty })
+      if counters[.srtpAuthentication] != 0,
+        !participants.contains(where: { !$0.peer.hostility.kept.isEmpty })
       {
         journal.violation(now, "worker \(report.worker) refused \(counters[.srtpAuthentication]) packets")
       }
@@ -51,7 +53,7 @@ extension Conference {
       journal.count(.pictureReplay, Int(report.relaying.pictureReplays))
     }
     // Each that was sent may come twice.
-    let sent = participants.reduce(0) { $0 + $1.peer.malformedSent }
+    let sent = participants.reduce(0) { $0 + $1.peer.hostility.malformedSent }
     if malformed > 2 * UInt64(sent) {
       journal.violation(now, "\(malformed) payloads were malformed, where \(sent) were sent so")
     }

@@ -60,17 +60,17 @@ extension Conference {
   // MARK: - Sections
 
   private func mayNegotiate(_ participant: Participant) -> Bool {
-    !participant.isNegotiating && participant.client.isOpen && participant.isPresent
+    !participant.offering.isNegotiating && participant.client.isOpen && participant.isPresent
   }
 
   private func stopTrack(_ participant: Participant) {
-    let count = participant.peer.publications.count
+    let count = participant.peer.descriptions.publications.count
     guard mayNegotiate(participant), count > 0 else { return }
-    participant.peer.ignoresStops = one(in: 3)
-    if participant.peer.ignoresStops {
+    participant.peer.hostility.ignoresStops = one(in: 3)
+    if participant.peer.hostility.ignoresStops {
       journal.count(.stopIgnored)
       // Under the name of another section it would be that one's track.
-      participant.peer.reusesMids = false
+      participant.peer.descriptions.reusesMids = false
     }
     journal.count(.trackStopped)
     journal.trace(now, "\(participant.number) stops a track")
@@ -79,7 +79,7 @@ extension Conference {
   }
 
   private func add(_ kind: MediaKind, _ source: String?, _ participant: Participant) {
-    guard participant.peer.publications.count < Self.mostTracks else { return }
+    guard participant.peer.descriptions.publications.count < Self.mostTracks else { return }
     journal.count(.trackAdded)
     journal.trace(now, "\(participant.number) adds \(kind) as \(source ?? "nothing")")
     participant.peer.publish(kind, as: source, isMuted: one(in: 6))
@@ -102,7 +102,7 @@ extension Conference {
     negotiate(participant)
     // Not for long: each is a stream to everybody.
     after(Int64.random(in: 2_000_000_000...4_000_000_000, using: &random)) { [unowned self] in
-      participant.peer.publications.removeAll { $0.source == "screen_share" }
+      participant.peer.descriptions.publications.removeAll { $0.source == "screen_share" }
       negotiate(participant)
     }
   }
@@ -111,26 +111,26 @@ extension Conference {
   private func stopAll(_ participant: Participant) {
     guard mayNegotiate(participant) else { return }
     journal.trace(now, "\(participant.number) stops everything")
-    let before = participant.peer.publications
-    participant.peer.publications = []
-    let receivers = participant.receivers
-    participant.receivers = 0
-    participant.lackingReceivers = 0
+    let before = participant.peer.descriptions.publications
+    participant.peer.descriptions.publications = []
+    let receivers = participant.offering.receivers
+    participant.offering.receivers = 0
+    participant.offering.lackingReceivers = 0
     negotiate(participant)
     after(Int64.random(in: 300_000_000...2_500_000_000, using: &random)) { [unowned self] in
       guard participant.isPresent else { return }
       for track in before { participant.peer.publish(track.kind, as: track.source) }
-      participant.receivers = max(participant.receivers, receivers)
+      participant.offering.receivers = max(participant.offering.receivers, receivers)
       negotiate(participant)
     }
   }
 
   /// The same source once more, in another section or in the same one.
   private func stopAndPublishAgain(_ participant: Participant) {
-    let count = participant.peer.publications.count
+    let count = participant.peer.descriptions.publications.count
     guard mayNegotiate(participant), count > 0 else { return }
     let index = Int(random.next() % UInt64(count))
-    let old = participant.peer.publications[index]
+    let old = participant.peer.descriptions.publications[index]
     journal.count(.trackStopped)
     journal.trace(now, "\(participant.number) stops \(old.kind) as \(old.countedSource), to begin it again")
     participant.peer.unpublish(index)
@@ -195,9 +195,9 @@ extension Conference {
   /// A track that is muted is stopped, begins again as something else, and then as what it was.
   private func publishUnnamed(_ participant: Participant, insteadOf track: String) {
     guard mayNegotiate(participant), let ssrc = participant.ledger.ssrc(of: track),
-      let index = participant.peer.publications.firstIndex(where: { $0.ssrc == ssrc })
+      let index = participant.peer.descriptions.publications.firstIndex(where: { $0.ssrc == ssrc })
     else { return }
-    let old = participant.peer.publications[index]
+    let old = participant.peer.descriptions.publications[index]
     participant.peer.unpublish(index)
     negotiate(participant)
     for (moment, source) in [(300_000_000, "unknown"), (900_000_000, old.source)] {

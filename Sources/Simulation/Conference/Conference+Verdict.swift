@@ -18,7 +18,7 @@ extension Conference {
     end()
     auditSessions()
     auditTables()
-    for record in sockets.values { record.socket.hangUp(inGoodOrder: false) }
+    for record in books.sockets.values { record.socket.hangUp(inGoodOrder: false) }
   }
 
   // MARK: Streams
@@ -32,9 +32,10 @@ extension Conference {
           track: { [journal] in journal.track(TrackName($0, $1)) },
           isExcused: { participant.isDisturbed(from: $0, until: $1) },
           isCutOff: {
-            self.participants[$0].leftAt <= $2 || self.participants[$0].isDisturbed(from: $1, until: $2)
+            self.participants[$0].presence.leftAt <= $2
+              || self.participants[$0].isDisturbed(from: $1, until: $2)
           },
-          end: participant.isPresent ? now : participant.leftAt)
+          end: participant.isPresent ? now : participant.presence.leftAt)
         audit.run()
         auditFlow(participant, stream)
       }
@@ -45,7 +46,7 @@ extension Conference {
   /// which is asked for once a second.
   private static let longestSilence: [MediaKind: Int64] = [.audio: 1_500_000_000, .video: 4_000_000_000]
 
-  /// Where somebody is subscribed to, something comes.
+  /// Where a track is subscribed to, something comes.
   private func auditFlow(_ subscriber: Participant, _ stream: ReceivedStream) {
     let slot = stream.section.index
     let longest = Self.longestSilence[stream.section.kind] ?? 0
@@ -57,14 +58,15 @@ extension Conference {
       let number = name.publisher
       let publisher = participants[number]
       guard publisher.peer.connectedAt != .never, subscriber.peer.connectedAt != .never,
-        subscriber.nominatedAt != .never
+        subscriber.connection.nominatedAt != .never
       else { continue }
       // The keys may be there seconds before the nomination is, whose checks can be lost one after another.
       var last = max(
-        feed.from, publisher.peer.connectedAt, subscriber.peer.connectedAt, subscriber.nominatedAt,
+        feed.from, publisher.peer.connectedAt, subscriber.peer.connectedAt, subscriber.connection.nominatedAt,
         stream.knownSince, track.runs.first?.startedAt ?? feed.from)
       let end = min(
-        index + 1 < feeds.count ? feeds[index + 1].from : .never, publisher.leftAt, subscriber.leftAt,
+        index + 1 < feeds.count ? feeds[index + 1].from : .never, publisher.presence.leftAt,
+        subscriber.presence.leftAt,
         track.endedAt, stoppedAt)
       let moments = stream.entries.lazy.filter { $0.trackName == name }.map(\.sentAt).sorted()
       for moment in moments.filter({ $0 > last && $0 < end }) + [end] {
@@ -99,7 +101,7 @@ extension Conference {
   private func auditTracks() {
     for track in journal.tracks where track.isRepaired && !track.isHostile {
       let publisher = participants[track.publisher]
-      let ended = min(publisher.isPresent ? now : publisher.leftAt, track.endedAt)
+      let ended = min(publisher.isPresent ? now : publisher.presence.leftAt, track.endedAt)
       guard let last = track.packets.lastIndex(where: { $0.arrivedAt != .never }) else { continue }
       var gap = 0..<0
       for number in 0..<last {
@@ -111,7 +113,7 @@ extension Conference {
         let until = packet.sentAt == .never ? .never : packet.sentAt.advanced(byNanoseconds: 1_500_000_000)
         let run = track.runs[packet.run]
         guard packet.requests == 0, until < ended, gap.count < 200, number - run.firstPacket > 100,
-          packet.sentAt > publisher.connectedAt.advanced(byNanoseconds: 500_000_000),
+          packet.sentAt > publisher.connection.connectedAt.advanced(byNanoseconds: 500_000_000),
           // A source that has started over doesn't know what it was asked for.
           !track.runs.contains(where: { $0.startedAt > packet.sentAt && $0.startedAt <= until }),
           // What was missed while it was held is of no use any more; nor does anybody miss what was lost after it,
@@ -153,7 +155,7 @@ extension Conference {
     return next - (before ?? track.runs[run].firstPacket) - 1
   }
 
-  /// Whoever gets a track that is unmuted can show nothing before a key frame, so one is asked for at once, unless one
+  /// A subscriber of a track that is unmuted can show nothing before a key frame, so one is asked for at once, unless one
   /// was asked for within the last second.
   private func auditUnmutes() {
     for track in journal.tracks where track.kind == .video {
@@ -165,15 +167,15 @@ extension Conference {
         let before = unmuted.advanced(byNanoseconds: -1_100_000_000)
         let after = unmuted.advanced(byNanoseconds: 100_000_000)
         let next = index + 1 < track.holds.count ? track.holds[index + 1] : .never
-        guard first < held, publisher.connectedAt < before,
-          after < min(publisher.leftAt, stoppedAt, next, track.endedAt),
-          // Without a path there is nobody to ask; a source under another SSRC isn't known before its first packet.
+        guard first < held, publisher.connection.connectedAt < before,
+          after < min(publisher.presence.leftAt, stoppedAt, next, track.endedAt),
+          // Without a path there is no one to ask; a source under another SSRC isn't known before its first packet.
           !publisher.isDisturbed(from: before, until: after),
           !track.runs.contains(where: { before < $0.startedAt && $0.startedAt < after && $0.firstPacket > 0 }
           ),
           !track.keyFrameRequests.contains(where: { before < $0 && $0 < unmuted })
         else { continue }
-        // It flows: what nobody sends nobody is asked for.
+        // It flows: what isn't sent isn't asked for.
         let flows = [(-500_000_000, 0), (0, 500_000_000)].allSatisfy { from, until in
           let span =
             unmuted.advanced(byNanoseconds: Int64(from))...unmuted.advanced(byNanoseconds: Int64(until))

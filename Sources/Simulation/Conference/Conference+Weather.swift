@@ -4,7 +4,7 @@ internal import Rooms
 internal import SyntheticPeers
 
 extension Conference {
-  /// One of the things that befall a conference, to somebody.
+  /// One of the things that befall a conference, to one participant.
   func somethingHappens() {
     guard let participant = pick() else { return }
     switch random.next() % 29 {
@@ -39,7 +39,7 @@ extension Conference {
   func rebind(_ participant: Participant, changingWorker: Bool) {
     let worker =
       changingWorker && plan.workers > 1
-      ? participant.worker.map { ($0 + 1) % plan.workers } : nil
+      ? participant.connection.worker.map { ($0 + 1) % plan.workers } : nil
     let outside = newOutsideAddress(owner: participant.number, worker: worker)
     network.rebind(participant.inside, to: outside)
     journal.trace(now, "\(participant.number) is seen as \(outside)")
@@ -73,7 +73,7 @@ extension Conference {
   }
 
   private func restartICE(_ participant: Participant) {
-    guard !participant.isNegotiating else { return }
+    guard !participant.offering.isNegotiating else { return }
     journal.count(.iceRestart)
     journal.trace(now, "\(participant.number) restarts ICE")
     negotiate(participant, restartsICE: true)
@@ -159,7 +159,7 @@ extension Conference {
   }
 
   private func renegotiate(_ participant: Participant) {
-    guard !participant.isNegotiating, participant.client.isOpen else { return }
+    guard !participant.offering.isNegotiating, participant.client.isOpen else { return }
     journal.count(.renegotiation)
     journal.trace(now, "\(participant.number) renegotiates")
     negotiate(participant)
@@ -240,9 +240,10 @@ extension Conference {
 
   // MARK: Strangers
 
-  /// A check that somebody overheard comes once more, from the address of a victim that never answers.
+  /// A check that was overheard comes once more, from the address of a victim that never answers.
   private func spoof(_ participant: Participant) {
-    guard let check = lastChecks.last(where: { owners[$0.path.remote] == participant.number }) else { return }
+    guard let check = lastChecks.last(where: { addresses.owners[$0.path.remote] == participant.number })
+    else { return }
     journal.count(.spoofedCheck)
     let victim = newOutsideAddress(owner: participant.number)
     network.send(

@@ -19,7 +19,7 @@ public final class Conference {
     public var duration = Duration.seconds(20)
     /// Bad networks and everything that can happen to a peer; without it, a network that only delays.
     public var weather = true
-    /// Keeps a line for everything that happens to somebody.
+    /// Keeps a line for everything that happens.
     public var traces = false
     public var hooks = VirtualClock.ProcessHooks.none
 
@@ -37,6 +37,26 @@ public final class Conference {
     public var digest: String
     public var datagrams: UInt64
     public var virtualTime: Duration
+  }
+
+  struct Addresses {
+    /// Outside addresses, never used again, and whose they were.
+    var owners: [SocketAddress: Int] = [:]
+    var nextHost = 1
+  }
+
+  /// What passes on the WebSockets.
+  struct SignallingBooks {
+    /// By the server's number of it.
+    var sockets: [Int: SocketRecord] = [:]
+    /// Messages of the control plane on their way.
+    var messagesInFlight = 0
+    /// Whose tokens of before are no good any more, and since when: by the clock, and by the second that tokens name.
+    var removals: [RemovedIdentity: (at: Instant, second: Int)] = [:]
+    /// Participants and tracks, by their ids, with the numbers of whose they are; and tracks in the order in which they
+    /// began.
+    var names: [String: Int] = [:]
+    var trackOrder: [String: Int] = [:]
   }
 
   static let serverAddress = SocketAddress(ipv4: 203, 0, 113, 1, port: 7_882)
@@ -58,19 +78,8 @@ public final class Conference {
   var byKey: [PeerKey: Int] = [:]
   var tap = NetworkTap()
   var digest = Digest()
-  /// Outside addresses, never used again, and whose they were.
-  var owners: [SocketAddress: Int] = [:]
-  var nextHost = 1
-  /// By the server's number of it.
-  var sockets: [Int: SocketRecord] = [:]
-  /// Messages of the control plane on their way.
-  var messagesInFlight = 0
-  /// Whose tokens of before are no good any more, and since when: by the clock, and by the second that tokens name.
-  var removals: [RemovedIdentity: (at: Instant, second: Int)] = [:]
-  /// Participants and tracks, by their ids, with the numbers of whose they are; and tracks in the order in which they
-  /// began.
-  var names: [String: Int] = [:]
-  var trackOrder: [String: Int] = [:]
+  var addresses = Addresses()
+  var books = SignallingBooks()
   /// Sessions end because the conference does.
   var isEnding = false
   /// When the publishers fell silent.
@@ -191,7 +200,7 @@ public final class Conference {
 
   private func route(_ delivery: NetworkEmulator.Delivery) {
     if delivery.path.local == Self.serverAddress { return arrive(delivery) }
-    // What goes to nobody's address ends here; the tap has seen it leave.
+    // What goes to an address that no participant has ends here; the tap has seen it leave.
     guard let number = living.first(where: { participants[$0].inside == delivery.path.local }) else {
       return
     }
@@ -209,7 +218,8 @@ public final class Conference {
       let track = journal.tracks[mark.log]
       let sender = participants[track.publisher]
       let isDue =
-        sender.connectedAt < now && sender.closedAt == .never && tap.isValidated(delivery.path.remote)
+        sender.connection.connectedAt < now && sender.connection.closedAt == .never
+        && tap.isValidated(delivery.path.remote)
       track.noteReached(mark.number, now: now)
       track.noteArrival(mark.number, now: now, isDue: isDue)
       sender.peer.noteArrival(delivery.bytes, now: now)
@@ -223,21 +233,23 @@ public final class Conference {
 
   /// Looks for a participant's first nomination among what reaches the server, until there is one.
   private func noteNomination(_ bytes: [UInt8], from remote: SocketAddress) {
-    guard let owner = owners[remote], participants[owner].nominatedAt == .never else { return }
+    guard let owner = addresses.owners[remote], participants[owner].connection.nominatedAt == .never else {
+      return
+    }
     let isNomination = bytes.withUnsafeBytes { datagram in
       guard let message = try? STUNMessage(datagram) else { return false }
       return message.messageClass == .request && (message.useCandidate || message.nomination ?? 0 > 0)
     }
-    if isNomination { participants[owner].nominated.insert(remote) }
-    if participants[owner].nominated.contains(remote), tap.isValidated(remote) {
-      participants[owner].nominatedAt = now
+    if isNomination { participants[owner].connection.nominated.insert(remote) }
+    if participants[owner].connection.nominated.contains(remote), tap.isValidated(remote) {
+      participants[owner].connection.nominatedAt = now
     }
   }
 
   private func noteWorker(of participant: Participant, _ path: NetworkPath) {
     let worker = server.worker(of: path)
-    if let before = participant.worker, before != worker { journal.count(.workerChange) }
-    participant.worker = worker
+    if let before = participant.connection.worker, before != worker { journal.count(.workerChange) }
+    participant.connection.worker = worker
   }
 
   /// The server sends a datagram.
@@ -248,7 +260,7 @@ public final class Conference {
     }
     var tag: UInt64 = 0
     if let first = datagram.bytes.first, (128...191).contains(first) {
-      if let owner = owners[datagram.path.remote] {
+      if let owner = addresses.owners[datagram.path.remote] {
         tag = noteMedia(datagram.bytes, participants[owner])
       } else {
         journal.violation(now, "media goes to \(datagram.path.remote), which is nobody's")

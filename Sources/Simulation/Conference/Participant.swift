@@ -2,10 +2,10 @@ internal import Crypto
 internal import Model
 internal import SyntheticPeers
 
-/// One person in a simulated conference: the far end, its client of the native door, and what the server was seen to do
+/// One participant of a simulated conference: the far end, its client of the native door, and what the server was seen to do
 /// for it.
 final class Participant {
-  /// Who feeds a slot from some moment on.
+  /// What feeds a slot from some moment on.
   struct Feed {
     var from: Instant
     var track: TrackName?
@@ -18,63 +18,79 @@ final class Participant {
     var video: UInt16?
   }
 
+  /// When it was there, and how its session may end.
+  struct Presence {
+    let joinedAt: Instant
+    /// It has left, or its session was ended.
+    var leftAt = Instant.never
+    /// It went without a word.
+    var vanishedAt = Instant.never
+    /// The room has ended its session, which outlasts one that is gone until the server knows.
+    var hasEnded = false
+    /// Its session's end, as the server says it may be.
+    var mayEnd: Set<String> = []
+    /// When the server heard that its last socket had gone, and nothing of a new one since.
+    var awaySince: Instant?
+    /// It came back, or it is over.
+    var isAway = false
+  }
+
+  /// What the server's cable shows of its transport.
+  struct Connection {
+    /// When the server had the keys.
+    var connectedAt = Instant.never
+    /// When the server first heard from it which path to use, and that path had proved itself: media goes nowhere before.
+    var nominatedAt = Instant.never
+    /// Addresses from which the server has heard so.
+    var nominated: Set<SocketAddress> = []
+    var profile: SRTPProfile?
+    var closedAt = Instant.never
+    /// The worker that its media path leads to.
+    var worker: Int?
+    /// Opens what leaves the server for it.
+    var ear: SRTPSession?
+    /// SRTCP indices of the server's packets.
+    var rtcpIndices: Set<UInt32> = []
+  }
+
+  /// Its offers and requests.
+  struct Offering {
+    /// By request: the sections of each offer.
+    var offers: [Int: [OfferedSection]] = [:]
+    /// All requests that came to the server.
+    var heard: [Int: RoomClient.Request.Kind] = [:]
+    /// An offer is on its way.
+    var isNegotiating = false
+    /// Pairs of sections that it receives in, and that it was told to add since its last offer.
+    var receivers: Int
+    var lackingReceivers = 0
+    /// It offers no more sections than at first, which go to those that speak.
+    var keepsFewSlots = false
+  }
+
   let peer: SyntheticPeer
   let client: RoomClient
   /// What it may do, and what it does.
   let ledger: PermissionLedger
-  /// By request: the sections of each offer; and all requests that came to the server.
-  var offers: [Int: [OfferedSection]] = [:]
-  var heard: [Int: RoomClient.Request.Kind] = [:]
   /// Which of the conference's rooms.
   let room: Int
+  let link: Int
+  var inside: SocketAddress
   /// Once the server has made a peer of the media plane for it.
   var key: PeerKey?
-  let link: Int
-  let joinedAt: Instant
-  var inside: SocketAddress
+  var presence: Presence
+  var connection = Connection()
+  var offering: Offering
   /// What the server agreed to.
   var media = AgreedMedia()
   /// SSRCs that the server may send under.
   var announced: Set<UInt32> = []
   /// By slot.
   var feeds: [UInt16: [Feed]] = [:]
-  /// When the server had the keys.
-  var connectedAt = Instant.never
-  /// When the server first heard from it which path to use, and that path had proved itself: media goes nowhere before.
-  var nominatedAt = Instant.never
-  /// Addresses from which the server has heard so.
-  var nominated: Set<SocketAddress> = []
-  var profile: SRTPProfile?
-  var closedAt = Instant.never
-  /// It has left, or its session was ended.
-  var leftAt = Instant.never
-  /// It went without a word.
-  var vanishedAt = Instant.never
-  /// The room has ended its session, which outlasts who is gone until the server knows.
-  var hasEnded = false
-  /// SRTCP indices of the server's packets.
-  var rtcpIndices: Set<UInt32> = []
-  /// An offer is on its way.
-  var isNegotiating = false
-  /// Pairs of sections that it receives in, and that it was told to add since its last offer.
-  var receivers: Int
-  var lackingReceivers = 0
-  /// It offers no more sections than at first: whoever speaks gets them.
-  var keepsFewSlots = false
-  /// Its session's end, as the server says it may be.
-  var mayEnd: Set<String> = []
-  /// When the server heard that its last socket had gone, and nothing of a new one since.
-  var awaySince: Instant?
-  /// It came back, or it is over.
-  var isAway = false
-  /// The worker that its media path leads to.
-  var worker: Int?
   /// Sender reports by slot, for lip sync: server time, timestamp.
   var reports: [UInt16: (ntp: NTPTime, timestamp: UInt32, at: Instant)] = [:]
   /// When something happened to its network that excuses losses, and until when.
   var disturbances: [ClosedRange<Instant>] = []
-  /// Opens what leaves the server for it.
-  var ear: SRTPSession?
   /// When it was replaced by one rebuilt from its bytes.
   var replacedAt: [Instant] = []
   /// When its far end had the keys.
@@ -89,14 +105,14 @@ final class Participant {
     self.client = client
     ledger = PermissionLedger(client.token.allowance, now: now)
     self.room = room
-    receivers = peer.audioReceivers
+    offering = Offering(receivers: peer.descriptions.audioReceivers)
     self.link = link
     self.inside = inside
-    joinedAt = now
+    presence = Presence(joinedAt: now)
   }
 
   var number: Int { peer.number }
-  var isPresent: Bool { leftAt == .never }
+  var isPresent: Bool { presence.leftAt == .never }
 
   /// Its track of a kind, as the room names it.
   func track(_ kind: MediaKind) -> String? {

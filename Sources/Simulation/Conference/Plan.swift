@@ -7,7 +7,7 @@ struct Plan {
     case leaving
     /// The server drains, and ends those who stay.
     case drain
-    /// Somebody who administers the rooms ends them.
+    /// An administrator ends the rooms.
     case roomsClosed
   }
 
@@ -32,6 +32,6 @@ struct Plan {
     ending = Ending.allCases[Int(seed / 2 % 3)]
   }
 
-  /// So many others are in somebody's room, about.
+  /// So many others are in a participant's room, about.
   var neighbours: Int { max((peers + rooms - 1) / rooms - 1, 1) }
 }

@@ -4,7 +4,7 @@ internal import Model
 final class SocketRecord {
   let socket: SimulatedSocket
   let client: RoomClient
-  /// nil: somebody who only knocks.
+  /// nil: a client that isn't let in.
   let participant: Participant?
   /// Who only knocks is to be refused by this code.
   let refusal: String?

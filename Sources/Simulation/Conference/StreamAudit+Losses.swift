@@ -9,7 +9,7 @@ extension StreamAudit {
       if let departure = departures[extended] {
         auditLost(extended, departure, old)
       } else if isFedBetween(old, new, after, before) {
-        // Somebody else was heard in between, of whom nothing came.
+        // Another source was heard in between, of which nothing came.
         continue
       } else if !explains(old, extended) && (isSame(old, new) || !explains(new, extended)),
         !isExplainedBetween(old, after, extended)
@@ -19,7 +19,7 @@ extension StreamAudit {
     }
   }
 
-  /// Whether the old source was joined to the stream anew behind what came last, and the number is explained by that
+  /// Whether the old source was joined to the stream again behind what came last, and the number is explained by that
   /// segment, of which nothing came: the last packet that left in it tells its numbers, by what reached the server at
   /// that very moment.
   func isExplainedBetween(_ old: Segment, _ after: Int64, _ extended: Int64) -> Bool {
@@ -46,7 +46,7 @@ extension StreamAudit {
 
   /// Whether a third source, or an earlier run of the new one, fed the slot between two packets.
   func isFedBetween(_ old: Segment, _ new: Segment, _ after: Int64, _ before: Int64) -> Bool {
-    // A whole run of which nothing came has numbers that nobody can tell.
+    // A whole run of which nothing came has numbers that can't be told.
     if old.track === new.track, new.run > old.run + 1 { return true }
     guard let first = stream[after]?.sentAt, let last = stream[before]?.sentAt else { return false }
     // As has a later run of the old one.
@@ -65,7 +65,7 @@ extension StreamAudit {
   }
 
   /// It left the server and never came, nor did a repair.
-  func auditLost(_ extended: Int64, _ departure: DepartureLog.Entry, _ segment: Segment) {
+  func auditLost(_ extended: Int64, _ departure: Departure, _ segment: Segment) {
     guard departure.lost > 0 || isExcused(departure.sentAt, departure.sentAt) else {
       // The subscriber may not have had its keys when the first packets came.
       if departure.sentAt <= subscriber.mediaReadyAt { return }

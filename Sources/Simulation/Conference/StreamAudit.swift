@@ -46,62 +46,78 @@ struct StreamAudit {
     var last: (extended: Int64, entry: ReceivedStream.Entry)?
     for extended in stream.base...stream.highest {
       guard let entry = stream[extended] else { continue }
-      guard let source = track(Int(entry.publisher), Int(entry.track)),
-        Int(entry.packet) < source.packets.count
-      else {
-        complain("a packet of no known track")
-        return
-      }
-      let packet = source.packets[Int(entry.packet)]
-      guard packet.startsFrame == entry.startsFrame || !entry.isVideo, packet.frame == entry.frame else {
-        complain("packet \(entry.packet) of \(source.name) is not what was sent")
-        return
-      }
-      if let problem = content.problem(packet, entry, journal) {
-        complain("packet \(entry.packet) of \(source.name) comes \(problem)")
-        return
-      }
-      var next = Segment(
-        track: source, run: packet.run, number: extended - Int64(entry.packet),
-        timestamp: entry.timestamp &- packet.timestamp, startedAt: entry.sentAt)
-      if entry.pictureMask != 0 {
-        next.pictureID = ((entry.pictureID &- packet.pictureID) & entry.pictureMask, entry.pictureMask)
-        next.tl0PictureIndex = entry.tl0PictureIndex &- packet.tl0PictureIndex
-      }
-      if !entry.descriptor.isEmpty {
-        next.frameNumber = entry.frameNumber &- UInt16(truncatingIfNeeded: packet.frame)
-      }
-      if let current = segment, let last, current.track.isHostile || source.isHostile {
-        // Of one that does as it likes nothing is expected, but that who comes after it is none the worse.
-        if current.track !== source { auditTakeover(current, last, next, extended, entry) }
-        segment = next
-      } else if let current = segment, let last {
-        auditGap(after: last.extended, before: extended, current, next)
-        if isSame(current, next) {
-          auditRetransmission(current, extended, entry)
-          // What this packet does not say, those before it did.
-          next.pictureID = next.pictureID ?? current.pictureID
-          next.tl0PictureIndex = next.tl0PictureIndex ?? current.tl0PictureIndex
-          next.frameNumber = next.frameNumber ?? current.frameNumber
-          if !isEqual(current, next), isJoinedAnew(source, from: left(last), to: left((extended, entry))) {
-            // The same source again, whose numbers happened to go on where they were.
-            auditJoint(current, last, next, extended, entry)
-            segment = next
-          } else {
-            auditConstants(current, next, extended)
-            next.startedAt = current.startedAt
-            segment = next
-          }
-        } else {
-          auditJoint(current, last, next, extended, entry)
-          segment = next
-        }
+      guard let next = found(extended, entry) else { return }
+      if let current = segment, let last {
+        segment = follow(current, last, next, extended, entry)
       } else {
         if entry.isVideo { auditStart(next, after: .min / 2, extended, entry) }
         segment = next
       }
       last = (extended, entry)
     }
+  }
+
+  /// The segment that a packet alone tells of.
+  /// - Returns: nil, and complained of, where it isn't what was sent.
+  private func found(_ extended: Int64, _ entry: ReceivedStream.Entry) -> Segment? {
+    guard let source = track(Int(entry.publisher), Int(entry.track)),
+      Int(entry.packet) < source.packets.count
+    else {
+      complain("a packet of no known track")
+      return nil
+    }
+    let packet = source.packets[Int(entry.packet)]
+    guard packet.startsFrame == entry.startsFrame || !entry.isVideo, packet.frame == entry.frame else {
+      complain("packet \(entry.packet) of \(source.name) is not what was sent")
+      return nil
+    }
+    if let problem = content.problem(packet, entry, journal) {
+      complain("packet \(entry.packet) of \(source.name) comes \(problem)")
+      return nil
+    }
+    var next = Segment(
+      track: source, run: packet.run, number: extended - Int64(entry.packet),
+      timestamp: entry.timestamp &- packet.timestamp, startedAt: entry.sentAt)
+    if entry.pictureMask != 0 {
+      next.pictureID = ((entry.pictureID &- packet.pictureID) & entry.pictureMask, entry.pictureMask)
+      next.tl0PictureIndex = entry.tl0PictureIndex &- packet.tl0PictureIndex
+    }
+    if !entry.descriptor.isEmpty {
+      next.frameNumber = entry.frameNumber &- UInt16(truncatingIfNeeded: packet.frame)
+    }
+    return next
+  }
+
+  /// Holds a packet's segment against the one before it.
+  /// - Returns: the segment that goes on behind it.
+  private func follow(
+    _ current: Segment, _ last: (extended: Int64, entry: ReceivedStream.Entry), _ found: Segment,
+    _ extended: Int64, _ entry: ReceivedStream.Entry
+  ) -> Segment {
+    if current.track.isHostile || found.track.isHostile {
+      // Of one that does as it likes nothing is expected, but that what comes after it is none the worse.
+      if current.track !== found.track { auditTakeover(current, last, found, extended, entry) }
+      return found
+    }
+    auditGap(after: last.extended, before: extended, current, found)
+    guard isSame(current, found) else {
+      auditJoint(current, last, found, extended, entry)
+      return found
+    }
+    auditRetransmission(current, extended, entry)
+    var next = found
+    // What this packet does not say, those before it did.
+    next.pictureID = next.pictureID ?? current.pictureID
+    next.tl0PictureIndex = next.tl0PictureIndex ?? current.tl0PictureIndex
+    next.frameNumber = next.frameNumber ?? current.frameNumber
+    if !isEqual(current, next), isJoinedAnew(next.track, from: left(last), to: left((extended, entry))) {
+      // The same source again, whose numbers happened to go on where they were.
+      auditJoint(current, last, next, extended, entry)
+    } else {
+      auditConstants(current, next, extended)
+      next.startedAt = current.startedAt
+    }
+    return next
   }
 
   func isSame(_ a: Segment, _ b: Segment) -> Bool {

@@ -37,7 +37,7 @@ final class ControlPlane {
   }
 
   /// - Parameters:
-  ///   - server: nobody else may take its events.
+  ///   - server: its events are taken here alone.
   ///   - order: draws which of the jobs that are ready runs next.
   init(
     _ server: SimulatedServer, certificate: DTLSCertificate, epoch: Epoch, peers: Int, random: RandomSource,

@@ -38,7 +38,7 @@ struct RoomPicture: Equatable {
   /// As the server has it.
   /// - Parameter id: of whose slots.
   init(_ all: [ParticipantSnapshot], as id: String) {
-    // Hidden participants are shown to nobody but themselves.
+    // Hidden participants are shown to themselves alone.
     for snapshot in all where !snapshot.grants.hidden || snapshot.info.id.text == id {
       people[snapshot.info.id.text] = Person(
         identity: snapshot.info.identity,

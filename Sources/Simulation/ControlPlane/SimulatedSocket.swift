@@ -2,7 +2,7 @@ internal import Gateway
 internal import Model
 internal import Synchronization
 
-/// The server's end of one WebSocket: what it says waits with everybody's for whoever carries it.
+/// The server's end of one WebSocket: what it says waits with all others' for its carrier.
 final class SimulatedSocket: TextSocket {
   let messages: AsyncStream<String>
   let remote: SocketAddress

@@ -4,7 +4,7 @@ internal import Model
 internal import Rooms
 internal import SyntheticPeers
 
-/// A token that says who somebody is, what it may do, and when it was issued, signed by nobody.
+/// A token that says whose it is, what it permits, and when it was issued, without a signature.
 struct SimulatedToken: Equatable {
   /// Seconds for which one holds: shorter than a conference, so that it has to be renewed.
   static let lifetime = 24

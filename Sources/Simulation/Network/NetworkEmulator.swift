@@ -8,7 +8,7 @@ public import Model
 ///     host ─inside address─▶ link (up) ─outside address─▶ core ─▶ link (down) of the receiver ─▶ host
 ///
 /// A host is attached to a link under an inside address and is seen by others under an outside one. Addresses
-/// that nobody attached lie in the open core: what goes there arrives with `link` -1.
+/// that are not attached lie in the open core: what goes there arrives with `link` -1.
 public struct NetworkEmulator: ~Copyable {
   /// A datagram that has arrived.
   public struct Delivery {
@@ -67,7 +67,7 @@ public struct NetworkEmulator: ~Copyable {
   private var twins: [UInt64: Bool] = [:]
   private var lastTwin: UInt64 = 0
   public private(set) var counters = Counters()
-  /// Tags other than 0 of datagrams of which no copy arrives; whoever reads them removes them.
+  /// Tags other than 0 of datagrams of which no copy arrives; their reader removes them.
   public var lostTags: [UInt64] = []
 
   public init(random: RandomSource) { self.random = random }

@@ -3,7 +3,7 @@ internal import Model
 internal import Rooms
 internal import SyntheticPeers
 
-/// What somebody who administers the rooms asks for, over REST's operations, and what is noted of it once it is answered.
+/// What an administrator of the rooms asks for, over REST's operations, and what is noted of it once it is answered.
 extension Conference {
   func setAdminMute(of track: String, _ participant: Participant, _ isMuted: Bool) {
     let (name, identity) = (Self.roomName(participant.room), participant.client.token.identity)
@@ -27,7 +27,7 @@ extension Conference {
     let id = control.perform { [patch] directory in
       (try? await directory.administration(of: name)?.change(identity, patch))?.info.id.text
     }
-    guard let id = id ?? nil, let owner = names[id] else { return }
+    guard let id = id ?? nil, let owner = books.names[id] else { return }
     journal.count(.permissionsChanged)
     journal.trace(
       now,
@@ -41,7 +41,7 @@ extension Conference {
     guard mayCome, participant.client.hasJoined, participant.isPresent else { return }
     journal.count(.removalRaced)
     journal.trace(now, "\(participant.number) is removed, while others come by its token")
-    participant.mayEnd.formUnion(["removed", "duplicateIdentity"])
+    participant.presence.mayEnd.formUnion(["removed", "duplicateIdentity"])
     let (token, name) = (participant.client.token, Self.roomName(participant.room))
     for number in 0..<6 {
       // Every other token comes in the request, and was good when that came.
@@ -51,7 +51,7 @@ extension Conference {
         control.open(room: name, authorized: isEarly ? token : nil), client: client, participant: nil)
       record.races = true
       record.hasEntered = true
-      sockets[record.socket.number] = record
+      books.sockets[record.socket.number] = record
       let request = client.connect(record.socket)
       if !isEarly { record.socket.receive(request.text) }
     }

@@ -45,7 +45,7 @@ extension Conference {
   func noteHeard(_ request: RoomClient.Request, by participant: Participant) {
     switch request.kind {
     case .offer:
-      guard let sections = participant.offers[request.id] else { return }
+      guard let sections = participant.offering.offers[request.id] else { return }
       let mids = Set(sections.filter(\.isStopped).map(\.mid))
       let slots = participant.media.send.filter { mids.contains($0.mid) }
       participant.ledger.note(
@@ -55,12 +55,12 @@ extension Conference {
     case .mute(let track, false): participant.ledger.noteUnmute(track, id: request.id, now: now)
     default: break
     }
-    participant.heard[request.id] = request.kind
+    participant.offering.heard[request.id] = request.kind
   }
 
   /// A request has been granted.
   func noteGranted(_ id: Int, to participant: Participant) {
-    switch participant.heard[id] {
+    switch participant.offering.heard[id] {
     case .mute(let track, true)?: participant.ledger.noteMute(track, id: id, now: now)
     case .subscribe(let track)?: participant.ledger.noteWish(track, true, id: id)
     case .unsubscribe(let track)?: participant.ledger.noteWish(track, false, id: id)
@@ -71,9 +71,9 @@ extension Conference {
   func noteAnswer(
     _ id: Int, tracks: [ServerWord.OwnTrack], declined: [ServerWord.Declined], to participant: Participant
   ) {
-    for own in tracks where names[own.track] == nil {
-      names[own.track] = participant.number
-      trackOrder[own.track] = trackOrder.count
+    for own in tracks where books.names[own.track] == nil {
+      books.names[own.track] = participant.number
+      books.trackOrder[own.track] = books.trackOrder.count
     }
     let problems = participant.ledger.noteAnswer(
       id, tracks: Dictionary(tracks.map { ($0.mid, $0.track) }, uniquingKeysWith: { first, _ in first }),
@@ -84,10 +84,10 @@ extension Conference {
 
   // MARK: - Messages
 
-  /// What is said tells nobody of another room, nor of who is hidden, nor anything at all to who was removed.
+  /// What is said tells of no other room, nor of hidden participants, nor anything at all to one that was removed.
   func judge(_ text: String, to record: SocketRecord) {
     let reader = record.client
-    if let removed = removals[RemovedIdentity(room: reader.room, identity: reader.token.identity)],
+    if let removed = books.removals[RemovedIdentity(room: reader.room, identity: reader.token.identity)],
       reader.token.issued <= removed.second, removed.at < now,
       !text.hasSuffix(#""type":"error"}"#), !text.hasSuffix(#""type":"closed"}"#)
     {
@@ -101,7 +101,7 @@ extension Conference {
       journal.violation(now, "\(participant.number) may not subscribe and is told of tracks in its slots")
     }
     for name in Self.names(in: text) {
-      guard let owner = names[name], owner != participant.number else { continue }
+      guard let owner = books.names[name], owner != participant.number else { continue }
       if participants[owner].room != participant.room {
         journal.violation(now, "\(participant.number) is told of \(name), in another room")
       } else if participants[owner].ledger.allowance.isHidden {

@@ -29,12 +29,12 @@ final class PermissionLedger {
   /// The last request that lifted its own mute of a track.
   private var lifted: [String: Int] = [:]
   /// What it asked for of others' tracks, and was granted: true: it wants it, ahead of others; false: it doesn't.
-  private(set) var wishes: [String: Bool] = [:]
+  private(set) var preferences: [String: Bool] = [:]
 
   init(_ allowance: Allowance, now: Instant) { history = [(now, allowance)] }
 
   var allowance: Allowance { history[history.count - 1].allowance }
-  /// An offer is being answered, so that nobody outside knows what is published.
+  /// An offer is being answered, so that it isn't known outside what is published.
   var isUnsettled: Bool { !waiting.isEmpty }
 
   private func wasEver(at moment: Instant, _ condition: (Allowance) -> Bool) -> Bool {
@@ -55,7 +55,7 @@ final class PermissionLedger {
   // MARK: - By those who administer
 
   func permit(_ allowance: Allowance, now: Instant) {
-    if !allowance.canSubscribe { wishes = [:] }
+    if !allowance.canSubscribe { preferences = [:] }
     history.append((now, allowance))
     for ssrc in order where publications[ssrc]?.isPublished == true {
       guard let known = publications[ssrc], !allowance.mayPublish(known.source, in: known.kind) else {
@@ -161,9 +161,9 @@ final class PermissionLedger {
     publications[ssrc]?.set(.owner, true, now: now)
   }
 
-  /// A wish has been granted.
+  /// A preference has been answered.
   func noteWish(_ track: String, _ isWanted: Bool, id: Int) {
-    if answered.insert(id).inserted { wishes[track] = isWanted }
+    if answered.insert(id).inserted { preferences[track] = isWanted }
   }
 
   func ssrc(of track: String) -> UInt32? {

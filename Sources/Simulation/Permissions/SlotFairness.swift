@@ -79,7 +79,7 @@ extension Conference {
           tracks.append(
             SlotFairness.Track(
               id: track, owner: person.identity, kind: kind, source: state.source,
-              order: trackOrder[track] ?? .max, isWanted: subscriber.ledger.wishes[track]))
+              order: books.trackOrder[track] ?? .max, isWanted: subscriber.ledger.preferences[track]))
         }
       }
       let slots = subscriber.media.send.filter { $0.kind == kind }.map { client.picture.slots[$0.mid] }

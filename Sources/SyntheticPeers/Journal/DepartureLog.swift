@@ -1,22 +1,23 @@
 package import Model
 
+/// One packet of a stream as it left the server, with its copies.
+package struct Departure {
+  package var sentAt = Instant.never
+  package var fingerprint: UInt64 = 0
+  package var timestamp: UInt32 = 0
+  package var lost = 0
+  package var copies = 0
+}
+
 /// One stream as it leaves the server for one subscriber, seen from outside: headers are readable, bytes are
 /// compared. Under one key an index must never have two ciphertexts (RFC 3711 §9.1).
 package final class DepartureLog {
-  package struct Entry {
-    package var sentAt = Instant.never
-    package var fingerprint: UInt64 = 0
-    package var timestamp: UInt32 = 0
-    package var lost = 0
-    package var copies = 0
-  }
-
   package enum Verdict { case first, repeated, conflict }
 
   package let number: Int
   package let subscriber: Int
   package let ssrc: UInt32
-  package private(set) var entries: [Entry] = []
+  package private(set) var entries: [Departure] = []
   /// The extended sequence number of `entries[0]`.
   package private(set) var base: Int64 = 0
   package private(set) var highest: Int64 = .min
@@ -39,13 +40,13 @@ package final class DepartureLog {
       extended = highest + Int64(Int16(bitPattern: sequence &- UInt16(truncatingIfNeeded: highest)))
       highest = max(highest, extended)
       if extended < base {
-        entries.insert(contentsOf: Array(repeating: Entry(), count: Int(base - extended)), at: 0)
+        entries.insert(contentsOf: Array(repeating: Departure(), count: Int(base - extended)), at: 0)
         base = extended
       }
     }
     count += 1
     let index = Int(extended - base)
-    while entries.count <= index { entries.append(Entry()) }
+    while entries.count <= index { entries.append(Departure()) }
     entries[index].copies += 1
     guard entries[index].copies == 1 else {
       return (index, entries[index].fingerprint == fingerprint ? .repeated : .conflict)
@@ -65,7 +66,7 @@ package final class DepartureLog {
   }
 
   /// nil for what was never sent.
-  package subscript(extended: Int64) -> Entry? {
+  package subscript(extended: Int64) -> Departure? {
     let index = Int(extended - base)
     guard index >= 0, index < entries.count, entries[index].copies > 0 else { return nil }
     return entries[index]

@@ -24,7 +24,7 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case sourceRestart
   case sourceChangedSSRC
   case addressChange
-  /// Of somebody who nominates once.
+  /// Of a peer that nominates once.
   case unnominatedChange
   case workerChange
   case interfaceChange
@@ -55,7 +55,7 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case codecChange
   /// Of codecs with different clocks.
   case clockChange
-  /// Somebody is told that it lacks the codec of a track.
+  /// A participant hears that it lacks the codec of a track.
   case codecMissing
   case silence
   case redForwarded
@@ -72,7 +72,7 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case payloadTypeMapped
   case heavyMedia
   case fourWorkers
-  /// Somebody came while others were in another room.
+  /// A participant came while others were in another room.
   case otherRoom
   /// By its publisher.
   case muted
@@ -87,7 +87,7 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   /// By another one, before the server knew that it had gone.
   case socketReplaced
   case sessionTimedOut
-  /// Somebody came back to a session that was over.
+  /// A client came back to a session that was over.
   case sessionGone
   case duplicateIdentity
   case removed
@@ -95,13 +95,13 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case joinRefused
   /// Nothing came on the way of media for ten seconds.
   case mediaSilent
-  /// What somebody believed of the room was held against the room.
+  /// What a client believed of the room was compared with the room.
   case pictureCompared
   case roomClosed
   case drain
-  /// Somebody was in until the deadline.
+  /// A participant was in until the deadline.
   case drainDeadline
-  /// Somebody was told that its session was over.
+  /// A client heard that its session was over.
   case farewell
   /// A participant had no section left.
   case mediaEnded
@@ -109,7 +109,7 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case permissionsChanged
   /// Others came by its token in the very moment of a removal.
   case removalRaced
-  /// Somebody began with less than all rights; hidden.
+  /// A participant began with less than all rights; hidden.
   case restrictedToken
   case hiddenParticipant
   /// A token was renewed.
@@ -123,9 +123,9 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   /// Held against who may do what.
   case packetAllowed
   case messageAllowed
-  /// Somebody had fewer slots than there were tracks, and who got them was held against the rule.
+  /// A participant had fewer slots than there were tracks, and which got them was compared with the rule.
   case fairnessJudged
-  /// Somebody with good keys sent what it liked; and how often.
+  /// A participant with good keys sent what it liked; and how often.
   case hostileSource
   case hostileAct
   /// The stream of a slot went on from one that was hostile to one that is not.

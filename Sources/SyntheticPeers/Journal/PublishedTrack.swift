@@ -88,7 +88,7 @@ package final class PublishedTrack {
   package var isHeld: Bool { holds.count % 2 == 1 }
   /// When its section was stopped.
   package var endedAt = Instant.never
-  /// Sent by somebody who does as it likes: numbers, timestamps and contents follow no rule.
+  /// Sent by a peer that does as it likes: numbers, timestamps and contents follow no rule.
   package var isHostile = false
   /// When requests for key frames left the server, whether they came or not.
   package var keyFrameRequests: [Instant] = []

@@ -1,16 +1,18 @@
-package import Model
+public import Model
 
 /// A publisher's own clock: set to any time, and a little too fast or too slow.
-package struct DriftingClock {
+public struct DriftingClock: Sendable {
   /// Wall time at `Instant(nanoseconds: 0)`: the 1st of January 2026.
   package static let wallTimeAtZero: Int64 = 1_767_225_600_000_000_000
 
   /// Nanoseconds that it is ahead at the beginning.
-  package var offset: Int64
+  public var offset: Int64 = 0
   /// Parts per million that it runs too fast.
-  package var drift: Int64
+  public var drift: Int64 = 0
   /// Parts per million that the sound card runs faster than it.
-  package var soundDrift: Int64
+  public var soundDrift: Int64 = 0
+
+  public init() {}
 
   /// Nanoseconds of its own since the simulation's zero.
   package func local(_ now: Instant) -> Int64 { now.nanoseconds + now.nanoseconds / 1_000_000 * drift }

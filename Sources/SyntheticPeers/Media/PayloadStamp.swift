@@ -1,6 +1,6 @@
 internal import Wire
 
-/// What every media payload of a synthetic peer says about itself, so that whoever receives it can tell whose it
+/// What every media payload of a synthetic peer says about itself, so that its receiver can tell whose it
 /// is and whether each byte is right.
 ///
 /// On the wire: a magic number, the fields below, then bytes that follow from publisher and packet alone.

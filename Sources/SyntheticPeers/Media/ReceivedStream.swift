@@ -49,7 +49,7 @@ package final class ReceivedStream {
   package let rtxSSRC: UInt32?
   /// The journal's log of the stream's departures, and of its retransmissions'.
   package let log: Int
-  /// Before the answer came that names it, its packets are nobody's.
+  /// Before the answer came that names it, its packets belong to no stream.
   package let knownSince: Instant
   package private(set) var entries: [Entry] = []
   package private(set) var base: Int64 = 0

@@ -3,37 +3,54 @@ internal import Wire
 
 /// Makes the packets of one track in any codec that was agreed on: audio of 20 ms, video in two temporal layers.
 package struct TrackSource {
+  /// Sequence numbers, of the stream and of its retransmissions.
+  private struct Numbers {
+    var next: UInt16
+    var nextRTX: UInt16
+    /// How many numbers ago a packet was last sealed.
+    var unsealed = 0
+    /// Fewer than half the numbers there are: SRTP guesses the rollover from the last one that it saw (RFC 3711 §3.3.1).
+    static let unsealedLimit = 32_000
+
+    mutating func advance(by count: Int = 1) {
+      next &+= UInt16(truncatingIfNeeded: count)
+      unsealed += count
+    }
+  }
+
+  private struct KeyFrames {
+    var isWanted = true
+    var last = Instant(nanoseconds: -10_000_000_000)
+  }
+
+  private struct Picture {
+    var id: UInt16
+    var tl0Index: UInt8 = 0
+  }
+
+  private struct Sound {
+    /// Frames of silence that are left, of which few are sent.
+    var silence = 0
+    /// The block of the packet before, for RED.
+    var lastBlock: (bytes: [UInt8], timestamp: UInt32)?
+  }
+
   package let log: PublishedTrack
   let logNumber: Int
-  package let kind: MediaKind
-  package let clock: DriftingClock
   /// As the descriptions agreed.
   package let section: SendSection
   package private(set) var codec: NegotiatedCodec
-  private let habits: SyntheticPeer.Configuration
+  private let habits: PeerConfiguration
+  private let shape: FrameShape
   package private(set) var ssrc: UInt32
   package private(set) var rtxSSRC: UInt32?
-  private var sequence: UInt16
-  /// How many numbers ago a packet was last sealed.
-  private var unsealed = 0
-  /// Fewer than half the numbers there are: SRTP guesses the rollover from the last one that it saw (RFC 3711 §3.3.1).
-  private static let unsealedLimit = 32_000
-  private var rtxSequence: UInt16
+  private var numbers: Numbers
   private var base: UInt32
-  private var pictureID: UInt16
-  private var tl0PictureIndex: UInt8 = 0
+  private var picture: Picture
   private var frame: UInt32 = 0
-  /// Frames of silence that are left, of which few are sent.
-  private var silence = 0
-  /// The block of the packet before, for RED.
-  private var lastBlock: (bytes: [UInt8], timestamp: UInt32)?
-  private var wantsKeyFrame = true
-  private var lastKeyFrame = Instant(nanoseconds: -10_000_000_000)
-  private(set) var nextFrame: Instant
-  private let interval: Int64
-  private let packetSize: ClosedRange<Int>
-  private let framePackets: ClosedRange<Int>
-  private let keyFramePackets: ClosedRange<Int>
+  private var sound = Sound()
+  private var keyFrames = KeyFrames()
+  package private(set) var nextFrame: Instant
   /// Until the server is known to have mapped the stream.
   private var namesSection = true
   /// Plain packets, to be sent again; by number.
@@ -43,46 +60,41 @@ package struct TrackSource {
   package private(set) var octetCount: UInt32 = 0
   private var random: RandomSource
 
-  package init(
-    section: SendSection, codec: NegotiatedCodec, habits: SyntheticPeer.Configuration, log: PublishedTrack,
-    logNumber: Int, clock: DriftingClock, sequence: UInt16,
-    frameInterval: Int64, packetSize: ClosedRange<Int>, framePackets: ClosedRange<Int> = 1...4,
-    keyFramePackets: ClosedRange<Int> = 3...7, now: Instant, random: RandomSource
+  init(
+    section: SendSection, codec: NegotiatedCodec, habits: PeerConfiguration, log: PublishedTrack,
+    logNumber: Int, sequence: UInt16, shape: FrameShape, now: Instant, random: RandomSource
   ) {
     self.section = section
     self.log = log
     self.logNumber = logNumber
-    self.clock = clock
-    self.sequence = sequence
     self.random = random
-    kind = section.kind
     self.codec = codec
     self.habits = habits
+    self.shape = shape
     ssrc = section.ssrc
     rtxSSRC = section.rtxSSRC
-    interval = frameInterval
-    self.packetSize = packetSize
-    self.framePackets = framePackets
-    self.keyFramePackets = keyFramePackets
-    rtxSequence = UInt16(truncatingIfNeeded: self.random.next())
+    numbers = Numbers(next: sequence, nextRTX: UInt16(truncatingIfNeeded: self.random.next()))
     base = UInt32(truncatingIfNeeded: self.random.next())
-    pictureID = UInt16(truncatingIfNeeded: self.random.next()) & 0x7FFF
+    picture = Picture(id: UInt16(truncatingIfNeeded: self.random.next()) & 0x7FFF)
     nextFrame = now
     log.startRun(base: base, ssrc: ssrc, now: now, rate: codec.codec.clockRate)
     log.isRepaired = codec.nack
   }
+
+  package var kind: MediaKind { section.kind }
+  package var clock: DriftingClock { habits.clock }
 
   // MARK: What happens to a source
 
   mutating func acknowledge() { namesSection = false }
   /// A publisher that agreed to no way of asking for key frames sends one from time to time.
   private func isKeyFrameDue(_ now: Instant) -> Bool {
-    let since = now.nanoseconds - lastKeyFrame.nanoseconds
-    guard codec.pli || codec.fir || wantsKeyFrame else { return since >= 1_000_000_000 }
-    return wantsKeyFrame && since >= 250_000_000
+    let since = now.nanoseconds - keyFrames.last.nanoseconds
+    guard codec.pli || codec.fir || keyFrames.isWanted else { return since >= 1_000_000_000 }
+    return keyFrames.isWanted && since >= 250_000_000
   }
 
-  mutating func requestKeyFrame() { wantsKeyFrame = true }
+  mutating func requestKeyFrame() { keyFrames.isWanted = true }
   /// Makes no more frames; what was sent can still be asked for.
   package mutating func stop() { nextFrame = .never }
 
@@ -93,10 +105,10 @@ package struct TrackSource {
     let old = codec.codec.clockRate
     let rate = new.codec.clockRate
     codec = new
-    lastBlock = nil
-    silence = 0
-    wantsKeyFrame = true
-    lastKeyFrame = Instant(nanoseconds: -10_000_000_000)
+    sound.lastBlock = nil
+    sound.silence = 0
+    keyFrames.isWanted = true
+    keyFrames.last = Instant(nanoseconds: -10_000_000_000)
     log.noteCodecChange(now: now)
     guard old != rate else { return true }
     // Browsers count on by either clock (RFC 7160 §3.2); others begin anywhere.
@@ -106,7 +118,8 @@ package struct TrackSource {
       habit == 0
       ? last
       : habit == 1
-        ? last &+ DriftingClock.units(interval, rate: rate) &- DriftingClock.units(interval, rate: old)
+        ? last &+ DriftingClock.units(shape.interval, rate: rate)
+          &- DriftingClock.units(shape.interval, rate: old)
         : UInt32(truncatingIfNeeded: random.next())
     base = first &- DriftingClock.units(clock.local(nextFrame), rate: rate)
     log.startRun(base: base, ssrc: ssrc, now: now, rate: rate, isClockChange: true)
@@ -115,15 +128,15 @@ package struct TrackSource {
 
   /// Packets that were lost before the first link: their numbers are missing.
   mutating func skip(_ count: Int) {
-    for _ in 0..<min(count, max(Self.unsealedLimit - unsealed, 0)) {
+    for _ in 0..<min(count, max(Numbers.unsealedLimit - numbers.unsealed, 0)) {
       var mark = FrameMark()
       mark.startsFrame = false
       record(timestamp: 0, mark, descriptor: [], sentAt: .never)
-      advanceSequence()
+      numbers.advance()
     }
   }
 
-  /// Whether a payload can be wrong: what is in plain Opus or PCM nobody reads on the way.
+  /// Whether a payload can be wrong: what is in plain Opus or PCM is not read on the way.
   var hasForm: Bool { kind == .video || codec.codec == .red }
 
   /// Uses up a number for a packet that is sealed as it should be, and whose payload breaks its codec's form.
@@ -131,10 +144,10 @@ package struct TrackSource {
     var mark = FrameMark()
     mark.startsFrame = false
     record(timestamp: 0, mark, descriptor: [], sentAt: .never)
-    defer { advanceSequence() }
+    defer { numbers.advance() }
     // Without a header extension: nothing about it is to be reported but that it came.
     var bytes: [UInt8] = [0x80, codec.payloadType]
-    bytes.append(bigEndian: sequence)
+    bytes.append(bigEndian: numbers.next)
     bytes.append(bigEndian: base)
     bytes.append(bigEndian: ssrc)
     // It announces more than there is (RFC 7741 §4.2, RFC 9628 §4.2, RFC 6184 §5.7.1, RFC 2198 §3).
@@ -145,18 +158,18 @@ package struct TrackSource {
   package mutating func jump(by units: UInt32) { base &+= units }
   /// As are picture ids and the numbers of base frames.
   mutating func jumpPictures(by count: UInt16) {
-    pictureID &+= count
-    tl0PictureIndex &+= UInt8(truncatingIfNeeded: count)
+    picture.id &+= count
+    picture.tl0Index &+= UInt8(truncatingIfNeeded: count)
   }
   /// The next number is far ahead, within what SRTP can follow.
   mutating func leap(_ random: inout RandomSource) {
-    sequence &+= UInt16.random(in: 15_000...30_000, using: &random)
+    numbers.next &+= UInt16.random(in: 15_000...30_000, using: &random)
   }
 
   /// The encoder starts over with other numbers, under the same SSRC: forward, as SRTP allows no way back.
   package mutating func restart(now: Instant) {
     let jump = Int.random(in: 4_000...30_000, using: &random)
-    advanceSequence(by: min(jump, max(Self.unsealedLimit - unsealed, 1)))
+    numbers.advance(by: min(jump, max(Numbers.unsealedLimit - numbers.unsealed, 1)))
     startRun(now: now)
   }
 
@@ -164,19 +177,19 @@ package struct TrackSource {
   package mutating func restart(ssrc: UInt32, rtxSSRC: UInt32?, now: Instant) {
     self.ssrc = ssrc
     if self.rtxSSRC != nil { self.rtxSSRC = rtxSSRC }
-    sequence = UInt16(truncatingIfNeeded: random.next()) & 0x7FFF
-    unsealed = 0
+    numbers.next = UInt16(truncatingIfNeeded: random.next()) & 0x7FFF
+    numbers.unsealed = 0
     namesSection = true
     startRun(now: now)
   }
 
   private mutating func startRun(now: Instant) {
     base = UInt32(truncatingIfNeeded: random.next())
-    pictureID = UInt16(truncatingIfNeeded: random.next()) & 0x7FFF
+    picture.id = UInt16(truncatingIfNeeded: random.next()) & 0x7FFF
     kept = []
-    lastBlock = nil
-    wantsKeyFrame = true
-    lastKeyFrame = Instant(nanoseconds: -10_000_000_000)
+    sound.lastBlock = nil
+    keyFrames.isWanted = true
+    keyFrames.last = Instant(nanoseconds: -10_000_000_000)
     log.startRun(base: base, ssrc: ssrc, now: now, rate: codec.codec.clockRate)
   }
 
@@ -186,26 +199,26 @@ package struct TrackSource {
   mutating func makeFrame(now: Instant, transportSequence: inout UInt16) -> [(number: Int, bytes: [UInt8])] {
     let timestamp = base &+ DriftingClock.units(clock.media(nextFrame, kind), rate: codec.codec.clockRate)
     defer {
-      nextFrame = nextFrame.advanced(byNanoseconds: interval)
+      nextFrame = nextFrame.advanced(byNanoseconds: shape.interval)
       frame += 1
     }
-    let endsSilence = silence == 1
+    let endsSilence = sound.silence == 1
     guard isHeard() else { return [] }
     var mark = FrameMark()
     var count = 1
     if kind == .video {
       mark.isKeyFrame = isKeyFrameDue(now)
       if mark.isKeyFrame {
-        wantsKeyFrame = false
-        lastKeyFrame = now
+        keyFrames.isWanted = false
+        keyFrames.last = now
       }
-      count = Int.random(in: mark.isKeyFrame ? keyFramePackets : framePackets, using: &random)
+      count = Int.random(in: mark.isKeyFrame ? shape.keyFramePackets : shape.packets, using: &random)
       mark.isBase = mark.isKeyFrame || frame % 2 == 0
-      pictureID = (pictureID &+ 1) & 0x7FFF
-      if mark.isBase { tl0PictureIndex &+= 1 }
+      picture.id = (picture.id &+ 1) & 0x7FFF
+      if mark.isBase { picture.tl0Index &+= 1 }
       mark.pictureMask = habits.hasShortPictureIDs ? 0x7F : 0x7FFF
-      mark.pictureID = pictureID & mark.pictureMask
-      mark.tl0PictureIndex = tl0PictureIndex
+      mark.pictureID = picture.id & mark.pictureMask
+      mark.tl0PictureIndex = picture.tl0Index
     }
     var packets: [(number: Int, bytes: [UInt8])] = []
     for index in 0..<count {
@@ -215,18 +228,18 @@ package struct TrackSource {
       let number = record(timestamp: timestamp, mark, descriptor: descriptor, sentAt: now)
       let stamp = PayloadStamp(
         publisher: UInt32(log.publisher), track: UInt8(log.index), packet: UInt32(number), frame: frame,
-        length: UInt16(Int.random(in: packetSize, using: &random)), isKeyFrame: mark.isKeyFrame,
+        length: UInt16(Int.random(in: shape.packetSize, using: &random)), isKeyFrame: mark.isKeyFrame,
         isFrameStart: mark.startsFrame, isFrameEnd: mark.endsFrame)
       let isMarked = kind == .audio ? stamp.packet == 0 || endsSilence : mark.endsFrame
       var bytes = writeHeader(
-        isMarked, codec.payloadType, sequence, timestamp, ssrc, namesSection: namesSection,
+        isMarked, codec.payloadType, numbers.next, timestamp, ssrc, namesSection: namesSection,
         level: level(stamp.packet),
         descriptor: descriptor, room: 2_200, &transportSequence)
       appendPayload(stamp, mark, timestamp: timestamp, to: &bytes)
       packets.append((number, bytes))
       packetCount &+= 1
       octetCount &+= UInt32(stamp.length)
-      advanceSequence()
+      numbers.advance()
     }
     if codec.nack {
       kept += packets.map { ($0.number, $0.bytes, codec.rtxPayloadType) }
@@ -246,11 +259,11 @@ package struct TrackSource {
   /// Opus sends little in silence: a frame of every twenty (RFC 7587 §3.1.3).
   private mutating func isHeard() -> Bool {
     guard habits.pausesInSilence, [.opus, .red].contains(codec.codec) else { return true }
-    if silence > 0 {
-      silence -= 1
-      return silence == 0 || silence % 20 == 0
+    if sound.silence > 0 {
+      sound.silence -= 1
+      return sound.silence == 0 || sound.silence % 20 == 0
     }
-    if random.next() % 100 == 0 { silence = Int.random(in: 5...60, using: &random) }
+    if random.next() % 100 == 0 { sound.silence = Int.random(in: 5...60, using: &random) }
     return true
   }
 
@@ -270,9 +283,9 @@ package struct TrackSource {
     }
     var newest: [UInt8] = []
     stamp.write(to: &newest)
-    let older = lastBlock.map { ($0.bytes, timestamp &- $0.timestamp) }
+    let older = sound.lastBlock.map { ($0.bytes, timestamp &- $0.timestamp) }
     bytes += PayloadFormat.red(newest, older: older, payloadType: opus.payloadType)
-    lastBlock = (newest, timestamp)
+    sound.lastBlock = (newest, timestamp)
   }
 
   @discardableResult
@@ -282,19 +295,14 @@ package struct TrackSource {
     let number = log.nextPacket
     log.append(
       PublishedTrack.Packet(
-        sequence: sequence, timestamp: timestamp, run: log.runs.count - 1, pictureID: mark.pictureID,
-        tl0PictureIndex: tl0PictureIndex, frame: frame, startsFrame: mark.startsFrame,
+        sequence: numbers.next, timestamp: timestamp, run: log.runs.count - 1, pictureID: mark.pictureID,
+        tl0PictureIndex: picture.tl0Index, frame: frame, startsFrame: mark.startsFrame,
         isKeyFrame: mark.isKeyFrame, codec: codec.codec, descriptor: descriptor, sentAt: sentAt))
     return number
   }
 
-  private mutating func advanceSequence(by count: Int = 1) {
-    sequence &+= UInt16(truncatingIfNeeded: count)
-    unsealed += count
-  }
-
   /// A packet of the present numbers was sealed.
-  mutating func noteSealed() { unsealed = 0 }
+  mutating func noteSealed() { numbers.unsealed = 0 }
 
   private func writeHeader(
     _ marker: Bool, _ payloadType: UInt8, _ sequence: UInt16, _ timestamp: UInt32, _ ssrc: UInt32,
@@ -348,12 +356,12 @@ package struct TrackSource {
     guard let original else { return nil }
     // Retransmissions name their section for good: nothing ever acknowledges their SSRC.
     var bytes = writeHeader(
-      original.header.marker, rtxPayloadType, rtxSequence, original.header.timestamp, rtxSSRC,
+      original.header.marker, rtxPayloadType, numbers.nextRTX, original.header.timestamp, rtxSSRC,
       namesSection: true, level: nil, descriptor: log.packets[found.number].descriptor,
       room: original.payload.count + RTX.sequenceSize, &transportSequence)
     bytes.append(bigEndian: wanted)
     bytes += original.payload
-    rtxSequence &+= 1
+    numbers.nextRTX &+= 1
     return (found.number, bytes)
   }
 

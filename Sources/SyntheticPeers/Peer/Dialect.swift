@@ -2,7 +2,7 @@ public import Model
 internal import Wire
 
 /// How a far end says what its negotiator means: under payload types and header extension ids of its own, and
-/// without what it doesn't know. Numbers that are the same everywhere would hide that somebody forgot to map them.
+/// without what it doesn't know. Numbers that are the same everywhere would hide that they aren't mapped.
 public struct Dialect: Sendable {
   /// What a number of the negotiator is called; the same where nothing stands.
   var payloadTypes: [UInt8: UInt8] = [:]
@@ -20,7 +20,7 @@ public struct Dialect: Sendable {
 
   public init() {}
 
-  /// Numbers that nobody else has; ids above 14 for some of those who may use the two-byte form at any time.
+  /// Numbers that no other peer has; ids above 14 for some of those who may use the two-byte form at any time.
   package mutating func shuffle(_ random: inout RandomSource) {
     let dynamic = (Array(96...127) + Array(35...63)).shuffled(using: &random) as [UInt8]
     let known: [UInt8] = [111, 63, 96, 97, 98, 99, 102, 103, 104, 105]

@@ -19,8 +19,8 @@ extension SyntheticPeer {
     }
   }
 
-  /// Another of the codecs that were agreed on, in mid-stream. Who has a slow sound card keeps the clock rate: nobody
-  /// can tell such a card's pace anew in the time that a conference has.
+  /// Another of the codecs that were agreed on, in mid-stream. One with a slow sound card keeps the clock rate: such
+  /// a card's pace can't be measured again in the time that a conference has.
   package func changeCodec(now: Instant) {
     guard !sources.isEmpty else { return }
     let index = Int(random.next() % UInt64(sources.count))

@@ -1,6 +1,17 @@
 package import Model
 
-/// What somebody with good keys may do to those who get its tracks.
+/// How far a peer goes that does as it likes.
+package struct Hostility {
+  package var isOn = false
+  /// Goes on sending what it has stopped in its offers.
+  package var ignoresStops = false
+  /// Sealed media datagrams, the last ones, to be sent again.
+  package internal(set) var kept: [(bytes: [UInt8], tag: UInt64)] = []
+  /// Payloads that no parser takes.
+  package internal(set) var malformedSent = 0
+}
+
+/// What a participant with good keys may do to those who get its tracks.
 extension SyntheticPeer {
   package enum Attack: CaseIterable {
     /// Numbers jump, and nothing of what is between the jumps can be sent on: together they go further than a
@@ -36,23 +47,23 @@ extension SyntheticPeer {
       sources[index].jump(by: random.next() % 2 == 0 ? 1 << 30 : 0 &- (1 << 30))
     case .pictures: sources[index].jumpPictures(by: UInt16(truncatingIfNeeded: random.next()))
     case .replays:
-      guard let path = mediaPath else { return }
-      for kept in keptDatagrams { outgoing.append(Outgoing(bytes: kept.bytes, path: path, tag: kept.tag)) }
+      guard let path = transport.mediaPath else { return }
+      for kept in hostility.kept { outgoing.append(Outgoing(bytes: kept.bytes, path: path, tag: kept.tag)) }
     }
   }
 
   private func sendMalformed(_ index: Int) {
-    guard let session, let path = mediaPath else { return }
+    guard let session, let path = transport.mediaPath else { return }
     let bytes = sources[index].makeMalformed()
     // Numbers that are too far from each other libsrtp doesn't seal.
     guard let sealed = try? session.sealRTP(bytes) else { return }
     outgoing.append(Outgoing(bytes: sealed, path: path, tag: 0))
-    malformedSent += 1
+    hostility.malformedSent += 1
   }
 
   package func keep(_ sealed: [UInt8], tag: UInt64) {
-    guard isHostile else { return }
-    keptDatagrams.append((sealed, tag))
-    if keptDatagrams.count > 64 { keptDatagrams.removeFirst(32) }
+    guard hostility.isOn else { return }
+    hostility.kept.append((sealed, tag))
+    if hostility.kept.count > 64 { hostility.kept.removeFirst(32) }
   }
 }

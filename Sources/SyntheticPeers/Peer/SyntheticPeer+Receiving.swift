@@ -8,7 +8,7 @@ extension SyntheticPeer {
   ) {
     // The server is connected when it has our Finished; its first packets may overtake its own.
     guard let session else { return }
-    lastHeard = now
+    transport.lastHeard = now
     var packet = bytes
     let isRTCP = bytes.withUnsafeBytes { RTCPPacket.matches($0) }
     do throws(SRTPSession.Failure) {
@@ -27,8 +27,8 @@ extension SyntheticPeer {
   private func refused(
     _ error: SRTPSession.Failure, _ bytes: [UInt8], isRTCP: Bool, isRepeat: Bool, now: Instant
   ) {
-    if error.isReplay || error.isOld { refusals.repeated += 1 } else { refusals.forged += 1 }
-    if isOnRealNetwork { return }
+    if error.isReplay || error.isOld { network.refusals.repeated += 1 } else { network.refusals.forged += 1 }
+    if network.isReal { return }
     if isRepeat && (error.isReplay || error.isOld) { return }
     // Without a retransmission stream the sealed bytes come again, which crosses with the late original.
     if !configuration.dialect.acceptsRTX && (error.isReplay || error.isOld) && !isRTCP { return }
@@ -49,13 +49,13 @@ extension SyntheticPeer {
     let problem: String? = packet.withUnsafeBytes { bytes in
       guard let header = try? RTPHeader(bytes) else { return "unreadable RTP" }
       guard let index = streamIndex[header.ssrc] else {
-        return awaitsAnswer ? nil : "a stream that was not announced"
+        return descriptions.awaitsAnswer ? nil : "a stream that was not announced"
       }
       return receive(bytes, header, streams[index], sentAt: sentAt, now: now)
     }
     guard let problem else { return }
-    if hearsOthers {
-      foreignPackets += 1
+    if network.hasOthers {
+      network.foreignPackets += 1
     } else {
       journal.violation(now, "peer \(number) received \(problem)")
     }
@@ -91,7 +91,7 @@ extension SyntheticPeer {
     entry.timestamp = header.timestamp
     entry.sentAt = sentAt
     guard let stamp = read(payload, stream, &entry) else {
-      return "a payload that nobody sent, sequence number \(sequence), \(payload.count) bytes"
+      return "a payload of no publisher, sequence number \(sequence), \(payload.count) bytes"
     }
     entry.publisher = Int32(stamp.publisher)
     entry.track = stamp.track

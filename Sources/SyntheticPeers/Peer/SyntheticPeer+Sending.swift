@@ -4,7 +4,7 @@ internal import Wire
 
 extension SyntheticPeer {
   func sendFrame(_ index: Int, now: Instant) {
-    let packets = sources[index].makeFrame(now: now, transportSequence: &transportSequence)
+    let packets = sources[index].makeFrame(now: now, transportSequence: &feedback.transportSequence)
     let log = sources[index].logNumber
     if packets.isEmpty { journal.count(.silence) }
     for (number, bytes) in packets where sendMedia(bytes, log: log, number: number, now: now) {
@@ -16,7 +16,7 @@ extension SyntheticPeer {
   /// - Returns: false where it could not be sealed.
   @discardableResult
   private func sendMedia(_ packet: [UInt8], log: Int, number: Int, now: Instant) -> Bool {
-    guard let session, let path = mediaPath else { return false }
+    guard let session, let path = transport.mediaPath else { return false }
     do {
       let sealed = try session.sealRTP(packet)
       journal.tracks[log].noteSent(number)
@@ -38,7 +38,7 @@ extension SyntheticPeer {
   private static let compoundSize = 1_100
 
   private func sendRTCP(now: Instant, _ write: (inout RTCPWriter) -> Void) {
-    guard let session, let path = mediaPath else { return }
+    guard let session, let path = transport.mediaPath else { return }
     var bytes = [UInt8](repeating: 0, count: Self.compoundSize)
     let size = bytes.withUnsafeMutableBytes { buffer in
       var writer = RTCPWriter(into: buffer)
@@ -61,11 +61,11 @@ extension SyntheticPeer {
       let wantsKeyFrame = stream.wantsKeyFrame
       stream.wantsKeyFrame = false
       guard !wanted.isEmpty || wantsKeyFrame else { continue }
-      let sources = FeedbackSources(sender: reportSSRC, media: stream.ssrc)
+      let sources = FeedbackSources(sender: feedback.ssrc, media: stream.ssrc)
       sendRTCP(now: now) { writer in
-        if !media.allowsReducedSizeRTCP {
-          writer.append(ReceiverReport(ssrc: reportSSRC))
-          writer.append(cname: cname, ssrc: reportSSRC)
+        if !descriptions.media.allowsReducedSizeRTCP {
+          writer.append(ReceiverReport(ssrc: feedback.ssrc))
+          writer.append(cname: descriptions.cname, ssrc: feedback.ssrc)
         }
         if !wanted.isEmpty {
           journal.count(.subscriberNACK)
@@ -84,15 +84,15 @@ extension SyntheticPeer {
     for source in sources where source.packetCount > 0 {
       sendRTCP(now: now) { writer in
         writer.append(source.senderReport(now: now))
-        writer.append(cname: cname, ssrc: source.ssrc)
+        writer.append(cname: descriptions.cname, ssrc: source.ssrc)
       }
     }
     let blocks = streams.compactMap { $0.reportBlock(now: now) }
     for start in stride(from: 0, to: blocks.count, by: 20) {
       sendRTCP(now: now) { writer in
-        writer.append(ReceiverReport(ssrc: reportSSRC))
+        writer.append(ReceiverReport(ssrc: feedback.ssrc))
         for block in blocks[start..<min(start + 20, blocks.count)] { writer.append(block) }
-        writer.append(cname: cname, ssrc: reportSSRC)
+        writer.append(cname: descriptions.cname, ssrc: feedback.ssrc)
       }
     }
   }
@@ -115,7 +115,7 @@ extension SyntheticPeer {
     }
   }
 
-  /// Whoever did not agree to reduced-size RTCP gets reports and a name with everything (RFC 3550 §6.1).
+  /// A far end that did not agree to reduced-size RTCP gets reports and a name with everything (RFC 3550 §6.1).
   private func checkCompound(_ kinds: [RTCPKind]) -> String? {
     guard let first = kinds.first else { return "an empty compound" }
     guard !configuration.dialect.reducesRTCP else { return nil }
@@ -123,8 +123,8 @@ extension SyntheticPeer {
     guard isReport && kinds.contains(.sourceDescription) else {
       return "RTCP of reduced size, \(kinds), which was not agreed on"
     }
-    let feedback: [RTCPKind] = [.nack, .pictureLoss, .fullIntraRequest, .transportFeedback]
-    if kinds.contains(where: { feedback.contains($0) }) { journal.count(.compoundFeedback) }
+    let requests: [RTCPKind] = [.nack, .pictureLoss, .fullIntraRequest, .transportFeedback]
+    if kinds.contains(where: { requests.contains($0) }) { journal.count(.compoundFeedback) }
     return nil
   }
 
@@ -133,7 +133,7 @@ extension SyntheticPeer {
     case .senderReport:
       let report = try SenderReport(packet)
       guard let index = streamIndex[report.ssrc], streams[index].ssrc == report.ssrc else {
-        guard !awaitsAnswer else { return }
+        guard !descriptions.awaitsAnswer else { return }
         return journal.violation(now, "peer \(number) got a sender report of no stream of its own")
       }
       streams[index].noteReport(report, now: now)
@@ -147,9 +147,9 @@ extension SyntheticPeer {
         sources[index].requestKeyFrame()
         journal.count(.keyFrame)
       }
-    case .transportFeedback where !isOnRealNetwork:
-      let feedback = try TransportFeedback(packet)
-      let (error, right) = transportLog.check(feedback)
+    case .transportFeedback where !network.isReal:
+      let arrivals = try TransportFeedback(packet)
+      let (error, right) = feedback.log.check(arrivals)
       journal.count(.feedbackChecked, right)
       if let error { journal.violation(now, "feedback to peer \(number): \(error)") }
     default: break
@@ -172,7 +172,8 @@ extension SyntheticPeer {
       guard let number = sources[index].number(of: sequence) else { continue }
       sources[index].log.noteRequest(number)
       guard
-        let found = sources[index].retransmission(of: sequence, transportSequence: &transportSequence)
+        let found = sources[index].retransmission(
+          of: sequence, transportSequence: &feedback.transportSequence)
       else { continue }
       journal.count(.serverRTX)
       sendMedia(found.bytes, log: sources[index].logNumber, number: found.number, now: now)
@@ -181,12 +182,12 @@ extension SyntheticPeer {
 }
 
 extension SyntheticPeer {
-  /// To be told by whoever carries datagrams: a media datagram of ours is handed to the server now. Arrival
+  /// For the carrier of datagrams: a media datagram of ours is handed to the server now. Arrival
   /// feedback is held against it.
   public func noteArrival(_ bytes: [UInt8], now: Instant) {
     // What it has stopped may still be under way.
-    let sections = media.send + sources.map(\.section)
+    let sections = descriptions.media.send + sources.map(\.section)
     let id = sections.map { $0.extensions[.transportSequence] }.first { $0 != 0 } ?? UInt8(0)
-    transportLog.noteArrival(bytes, extensionID: id, now: now)
+    feedback.log.noteArrival(bytes, extensionID: id, now: now)
   }
 }
