@@ -1,4 +1,4 @@
-public import Model
+package import Model
 
 /// A publisher's own clock: set to any time, and a little too fast or too slow.
 public struct DriftingClock: Sendable {

@@ -76,7 +76,7 @@ package struct PeerDescriptions {
   }
 
   /// What was agreed on, under the names that go out.
-  package func named(_ media: AgreedMedia) -> AgreedMedia {
+  func named(_ media: AgreedMedia) -> AgreedMedia {
     var media = media
     for index in media.receive.indices {
       media.receive[index].mid = midNames[media.receive[index].mid] ?? media.receive[index].mid

@@ -1,6 +1,7 @@
 package import Crypto
-package import ICE
+internal import ICE
 public import Model
+internal import Negotiation
 
 extension SyntheticPeer {
   func pollTransport(now: Instant) {

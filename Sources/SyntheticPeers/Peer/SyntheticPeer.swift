@@ -1,7 +1,7 @@
 public import Crypto
 public import ICE
 public import Model
-package import Negotiation
+internal import Negotiation
 package import Wire
 
 /// A far end such as a browser is, in one process with the server: real ICE, real DTLS in either role, SRTP by
