@@ -12,6 +12,8 @@
     case newerVersion = "newer-version"
     /// As many combining marks may stand in a row as a text has.
     case marksUnbounded = "marks-unbounded"
+    /// A number just outside of the window counts as within.
+    case windowEnd = "window-end"
     // MARK: - Logging
 
     /// What has just the level that is asked for isn't written.
@@ -58,8 +60,6 @@
     case oldFragment = "old-fragment"
     // MARK: - Congestion
 
-    /// A number just outside of the window counts as seen.
-    case windowEnd = "window-end"
     /// What is lost between two messages is in neither.
     case lossBetween = "loss-between"
     /// The messages are not numbered on.

@@ -87,7 +87,7 @@ extension ControllingAgent {
     _ message: STUNMessage, _ code: Int, _ path: NetworkPath, _ generation: UInt32, _ now: Instant,
     _ output: inout ICEOutput
   ) -> STUNOutcome {
-    guard refusals.take(at: now) else { return .ignored(.rateLimited) }
+    guard refusals.take(now: now) else { return .ignored(.rateLimited) }
     if let slot = output.slot() {
       let size = credentials.with(generation) { set in
         code == 487

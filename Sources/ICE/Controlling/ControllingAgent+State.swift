@@ -72,7 +72,7 @@ extension ControllingAgent {
     let firstValid = try reader.instant()
     let startedAt = try reader.instant()
     let hasFailed = try reader.bool()
-    let refusals = try TokenBucket(from: &reader)
+    let refusals = try RateLimit(from: &reader)
     let selected = try reader.bool() ? try reader.path() : nil
     let lastHeard = try reader.instant()
     let mappedAddress = try reader.bool() ? try reader.address() : nil

@@ -67,7 +67,7 @@ public struct ControllingAgent: ~Copyable {
   /// When the first pair under the newest credentials was there to be checked.
   var startedAt: Instant?
   var hasFailed = false
-  var refusals: TokenBucket
+  var refusals: RateLimit
   /// The path in use: it answers our checks and is nominated.
   public internal(set) var selected: NetworkPath?
   /// When the last valid STUN message came, on any path; at first, when the agent was made.
@@ -84,7 +84,7 @@ public struct ControllingAgent: ~Copyable {
     self.configuration = configuration
     credentials = CredentialHistory(local: local, remote: remote)
     tieBreaker = random.next()
-    refusals = TokenBucket(rate: 10, burst: 10, now: now)
+    refusals = RateLimit(rate: 10, burst: 10)
     nextPace = now
     lastHeard = now
   }

@@ -37,7 +37,7 @@ public struct ServerAgent: ~Copyable {
   /// The generation whose first pair was accepted without a check of ours.
   var trustedGeneration: UInt32?
   /// Limits refusals, which belong to no pair.
-  var refusals: TokenBucket
+  var refusals: RateLimit
   let startedAt: Instant
   var wasEstablished = false
   var hasFailed = false
@@ -50,7 +50,7 @@ public struct ServerAgent: ~Copyable {
   public init(local: ICECredentials, verify: ICEVerification = .always, now: Instant) {
     credentials = CredentialHistory(local: local, remote: nil)
     verification = verify
-    refusals = TokenBucket(rate: 10, burst: 10, now: now)
+    refusals = RateLimit(rate: 10, burst: 10)
     startedAt = now
     lastHeard = now
   }
