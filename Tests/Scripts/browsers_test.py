@@ -12,6 +12,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Server"))
+from limits import LimitedTest  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BROWSERS = ROOT / "Tests/Browsers"
 # Pictures for the README are made by it, and nothing is shown.
@@ -31,7 +34,7 @@ def named_by(check):
     return [word for word in re.sub(r"--\S+( \"?[\w/$]+\"?)?", " ", command.replace("--full", "")).split()]
 
 
-class BrowsersTest(unittest.TestCase):
+class BrowsersTest(LimitedTest):
     def test_every_test_is_one_that_the_runner_knows(self):
         there = {path.stem for path in BROWSERS.glob("*.py")}
         self.assertEqual(there, set(program.TESTS | program.TOOLS))

@@ -6,6 +6,11 @@ internal import Polling
 extension WorkerCore {
   /// Takes what other threads left: messages first, then packets and datagrams.
   public mutating func takeMessages(now: Instant) {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.batchBackwards) {
+        for message in exchange.mailboxes[index].take().reversed() { take(message, now: now) }
+      }
+    #endif
     for message in exchange.mailboxes[index].take() { take(message, now: now) }
     for worker in 0..<exchange.count where worker != index { drain(from: worker, now: now) }
   }

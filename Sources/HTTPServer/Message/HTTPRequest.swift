@@ -11,7 +11,7 @@ public struct HTTPRequest: Sendable {
   public var query: String
   public var headers: HTTPHeaders
   public var body: [UInt8]
-  /// The other end of the TCP connection, or, where that is a trusted proxy, whoever asked it; its port is 0 then.
+  /// The other end of the TCP connection, or, where that is a trusted proxy, the client that asked it; its port is 0 then.
   public var remote: SocketAddress
   /// Which of the server's listeners took it, counted from 0.
   public var listener: Int

@@ -1,10 +1,19 @@
 public import Model
 
-/// A participant's names, without its state.
-public struct ParticipantName: Equatable, Sendable {
-  public let id: ParticipantID
-  public let identity: String
-  public let name: String?
+/// An entry of a room's log of events.
+public struct RoomEvent: Sendable {
+  public typealias Kind = RoomEventKind
+
+  /// From 1, without gaps, per room id.
+  public let id: Int
+  public let time: WallTime
+  public let room: RoomInfo
+  public let kind: Kind
+  public var participant: EventParticipant?
+  public var track: TrackInfo?
+  public var reason: LeaveReason?
+  /// For the front doors.
+  public let wire = SharedText()
 }
 
 /// The participant that an event is about.
@@ -27,20 +36,4 @@ public enum EventParticipant: Equatable, Sendable {
     case .named(let name): name.identity
     }
   }
-}
-
-/// An entry of a room's log of events.
-public struct RoomEvent: Sendable {
-  public typealias Kind = RoomEventKind
-
-  /// From 1, without gaps, per room id.
-  public let id: Int
-  public let time: WallTime
-  public let room: RoomInfo
-  public let kind: Kind
-  public var participant: EventParticipant?
-  public var track: TrackInfo?
-  public var reason: LeaveReason?
-  /// For the front doors.
-  public let wire = SharedText()
 }
