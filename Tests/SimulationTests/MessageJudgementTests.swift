@@ -1,10 +1,10 @@
 import Crypto
 import ICE
 import Model
+import SyntheticPeers
 import Testing
 
 @testable import Simulation
-import SyntheticPeers
 
 /// What the simulation says of each message, by whom it names and to whom it comes.
 @Suite("What may be said to whom", .timeLimit(.minutes(1)))

@@ -7,14 +7,41 @@ package struct TrackSource {
   private struct Numbers {
     var next: UInt16
     var nextRTX: UInt16
-    /// How many numbers ago a packet was last sealed.
-    var unsealed = 0
+    /// How many numbers ago the last one was that the server has heard of; of none: how many there were.
+    private(set) var unheard = 0
+    private(set) var isHeard = false
     /// Fewer than half the numbers there are: SRTP guesses the rollover from the last one that it saw (RFC 3711 §3.3.1).
-    static let unsealedLimit = 32_000
+    private static let unheardLimit = 32_000
+
+    init(next: UInt16, nextRTX: UInt16) {
+      self.next = next
+      self.nextRTX = nextRTX
+    }
+
+    /// Packets before a rollover, of which the server hears one whatever is lost at the beginning.
+    private static let lead = 150
+
+    /// How far the next number may leap. Before the first is heard of, not near the rollover: SRTP begins before the first.
+    var leeway: Int {
+      let limit = max(Self.unheardLimit - unheard, 0)
+      return isHeard ? limit : min(limit, max(0, 0xFFFF - Self.lead - Int(next)))
+    }
 
     mutating func advance(by count: Int = 1) {
       next &+= UInt16(truncatingIfNeeded: count)
-      unsealed += count
+      unheard += count
+    }
+
+    mutating func noteHeard(_ sequence: UInt16) {
+      isHeard = true
+      unheard = min(unheard, Int(next &- sequence))
+    }
+
+    /// Another SSRC, which begins in the lower half so that its first packets come to no rollover.
+    mutating func begin(at first: UInt16) {
+      next = first & 0x7FFF
+      unheard = 0
+      isHeard = false
     }
   }
 
@@ -128,7 +155,7 @@ package struct TrackSource {
 
   /// Packets that were lost before the first link: their numbers are missing.
   mutating func skip(_ count: Int) {
-    for _ in 0..<min(count, max(Numbers.unsealedLimit - numbers.unsealed, 0)) {
+    for _ in 0..<min(count, numbers.leeway) {
       var mark = FrameMark()
       mark.startsFrame = false
       record(timestamp: 0, mark, descriptor: [], sentAt: .never)
@@ -163,13 +190,13 @@ package struct TrackSource {
   }
   /// The next number is far ahead, within what SRTP can follow.
   mutating func leap(_ random: inout RandomSource) {
-    numbers.next &+= UInt16.random(in: 15_000...30_000, using: &random)
+    numbers.advance(by: min(Int(UInt16.random(in: 15_000...30_000, using: &random)), numbers.leeway))
   }
 
   /// The encoder starts over with other numbers, under the same SSRC: forward, as SRTP allows no way back.
   package mutating func restart(now: Instant) {
     let jump = Int.random(in: 4_000...30_000, using: &random)
-    numbers.advance(by: min(jump, max(Numbers.unsealedLimit - numbers.unsealed, 1)))
+    numbers.advance(by: min(jump, max(numbers.leeway, 1)))
     startRun(now: now)
   }
 
@@ -177,8 +204,7 @@ package struct TrackSource {
   package mutating func restart(ssrc: UInt32, rtxSSRC: UInt32?, now: Instant) {
     self.ssrc = ssrc
     if self.rtxSSRC != nil { self.rtxSSRC = rtxSSRC }
-    numbers.next = UInt16(truncatingIfNeeded: random.next()) & 0x7FFF
-    numbers.unsealed = 0
+    numbers.begin(at: UInt16(truncatingIfNeeded: random.next()))
     namesSection = true
     startRun(now: now)
   }
@@ -314,8 +340,8 @@ package struct TrackSource {
     return number
   }
 
-  /// A packet of the present numbers was sealed.
-  mutating func noteSealed() { numbers.unsealed = 0 }
+  /// The server has opened a packet of this SSRC, under this number.
+  mutating func noteHeard(_ sequence: UInt16) { numbers.noteHeard(sequence) }
 
   private func writeHeader(
     _ marker: Bool, _ payloadType: UInt8, _ sequence: UInt16, _ timestamp: UInt32, _ ssrc: UInt32,
