@@ -96,6 +96,15 @@ export interface RoomEvent {
 /** Listed in signalling.md. */
 export type ErrorCode = "bad-message" | "auth-required" | "auth-repeated" | "token-malformed" | "token-absent" | "token-too-long" | "token-signature" | "token-algorithm" | "token-expired" | "token-not-yet-valid" | "token-unknown-key" | "token-not-for-this" | "token-removed" | "session-gone" | "offer-pending" | "offer-refused" | "not-allowed" | "unknown-track" | "unknown-slot" | "unsupported" | "too-large" | "limit" | "rate-limited" | "room-full" | "room-not-found" | "unavailable";
 
+/** What a sending section is. */
+export interface OfferedTrack {
+  mid: string;
+  source?: Source;
+  name?: string;
+  /** Muted from the start. */
+  muted?: boolean;
+}
+
 /** Joins, as the first message. */
 export interface Auth {
   type: "auth";
@@ -107,19 +116,10 @@ export interface Auth {
 export interface Resume {
   type: "resume";
   id?: RequestID;
-  /** The last that was told. */
+  /** The last that came. */
   resumeToken: string;
   /** The last event that is known. */
   after: number;
-}
-
-/** What a sending section is. */
-export interface OfferedTrack {
-  mid: string;
-  source?: Source;
-  name?: string;
-  /** Muted from the start. */
-  muted?: boolean;
 }
 
 /** A description of the client's; one in flight. */
@@ -208,22 +208,6 @@ export interface ICEServer {
   credential?: string;
 }
 
-/** The first message: the state of the room exactly as of lastEvent. */
-export interface Joined {
-  type: "joined";
-  id?: RequestID;
-  participant: Participant;
-  room: Room;
-  /** The others. */
-  participants: Participant[];
-  iceServers: ICEServer[];
-  /** Resumes this session; good once. */
-  resumeToken: string;
-  /** Seconds. */
-  pingInterval: number;
-  lastEvent: number;
-}
-
 /** A section of one's own and the track that it is. */
 export interface AnsweredTrack {
   mid: string;
@@ -243,6 +227,34 @@ export interface ResumedAnswer {
   tracks: AnsweredTrack[];
   slots: Slot[];
   declined: Declined[];
+}
+
+/** Somebody who speaks. */
+export interface Speaker {
+  participant: ParticipantID;
+  level: number;
+}
+
+/** How well somebody's media travels. */
+export interface ConnectionQuality {
+  participant: ParticipantID;
+  quality: "excellent" | "good" | "poor" | "lost";
+}
+
+/** The first message: the state of the room exactly as of lastEvent. */
+export interface Joined {
+  type: "joined";
+  id?: RequestID;
+  participant: Participant;
+  room: Room;
+  /** The others. */
+  participants: Participant[];
+  iceServers: ICEServer[];
+  /** Resumes this session; good once. */
+  resumeToken: string;
+  /** Seconds. */
+  pingInterval: number;
+  lastEvent: number;
 }
 
 /** The session goes on; the events up to lastEvent follow, then what has changed otherwise. */
@@ -289,22 +301,10 @@ export interface Event {
   event: RoomEvent;
 }
 
-/** Somebody who speaks. */
-export interface Speaker {
-  participant: ParticipantID;
-  level: number;
-}
-
 /** Who speaks now, the loudest first. */
 export interface Speakers {
   type: "speakers";
   speakers: Speaker[];
-}
-
-/** How well somebody's media travels. */
-export interface ConnectionQuality {
-  participant: ParticipantID;
-  quality: "excellent" | "good" | "poor" | "lost";
 }
 
 /** Participants whose connection changed. */

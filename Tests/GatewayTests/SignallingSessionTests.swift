@@ -312,7 +312,7 @@ struct SignallingSessionTests {
 
   @Test func `what came before the end of a socket is not obeyed after it`() async throws {
     // Full for who comes with a token in its request, which has sent `auth` with another one.
-    let room = TestRoom(refusing: Refusal(.roomFull, "full"))
+    let room = TestRoom(refusing: JoinError.full(limit: 1))
     let socket = TestSocket()
     socket.say(#"{"type":"auth","token":"good"}"#)
     var terms = SignallingTerms(room: "demo") { _ throws(AccessTokenRefusal) in

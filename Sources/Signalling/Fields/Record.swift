@@ -14,7 +14,7 @@ public protocol Record: Equatable, Sendable, Encodable {
   mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure)
 }
 
-/// A record that is a message of its own, told from others by its `type`.
+/// A record that is a message of its own, which is known by its `type`.
 public protocol Message: Record {
   static var type: String { get }
   static var id: RequestIDUse { get }

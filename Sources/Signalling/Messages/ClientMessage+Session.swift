@@ -31,7 +31,7 @@ extension ClientMessage {
     public init(resumeToken: String, after: Int) { (self.resumeToken, self.after) = (resumeToken, after) }
 
     public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-      try coder.text(Field("resumeToken", "The last that was told."), &resumeToken, .from1(to: 128))
+      try coder.text(Field("resumeToken", "The last that came."), &resumeToken, .from1(to: 128))
       try coder.integer(Field("after", "The last event that is known."), &after, 0...Int.max)
     }
   }
