@@ -116,7 +116,8 @@ extension ServerMessage.Content {
     case .slots(let assignments): self = .slots(assignments.map { Slot($0) })
     case .offerWanted(let audio, let video):
       self = .offerWanted(ServerMessage.OfferWanted(audio: audio, video: video, reason: .slots))
-    case .restartWanted: self = .offerWanted(ServerMessage.OfferWanted(audio: 0, video: 0, reason: .iceRestart))
+    case .restartWanted:
+      self = .offerWanted(ServerMessage.OfferWanted(audio: 0, video: 0, reason: .iceRestart))
     case .answer, .event, .data, .streams, .resumed, .closed, .on, .transportClosed: return nil
     }
   }

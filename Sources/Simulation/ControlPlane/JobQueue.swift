@@ -1,8 +1,8 @@
 internal import CJobs
 package import Model
 
-/// Runs the tasks and actors of one thread one job after the other, when it is told to: what ordinary Swift concurrency
-/// does then follows from what it is told alone.
+/// Runs the tasks and actors of one thread one job after the other, when it is let: what ordinary Swift concurrency
+/// does then follows from what it is given alone.
 ///
 /// Of the jobs that are ready it runs any, as a pool of threads would, and a seed says which: who relies on an order that
 /// Swift doesn't promise is found out, by a seed that shows it again.
