@@ -96,6 +96,10 @@
     case lastName = "last-name"
     /// A stream that belongs to no track any more goes on having its place among those that do.
     case streamKept = "stream-kept"
+    /// A packet that is dropped before it leaves keeps the number that it would have had.
+    case placeLeftOpen = "place-left-open"
+    /// What isn't kept any more leaves as what came in its place.
+    case tooLateSent = "too-late-sent"
     // MARK: - Negotiation
 
     /// A section whose source is forbidden is accepted.
@@ -132,6 +136,8 @@
     case noGoodbye = "no-goodbye"
     /// A client that answers no checks has proven no path, although its handshake was done there.
     case handshakeUnproven = "handshake-unproven"
+    /// Of who has no retransmission stream, the sealed bytes that are sent again are sealed once more.
+    case keptSealedAgain = "kept-sealed-again"
     // MARK: - Engine
 
     /// A path that was pushed beyond a gap at the table's end isn't found again.
@@ -152,6 +158,8 @@
     case layersMixed = "layers-mixed"
     /// A worker that goes on from its state has none of the packets that were kept.
     case packetsNotCarried = "packets-not-carried"
+    /// What a turn brings beyond what may wait is left out.
+    case turnCutShort = "turn-cut-short"
     /// A sink's request for a key frame goes no further than its worker.
     case sinkUnheard = "sink-unheard"
     /// What another worker hands over and isn't a peer's of this one goes on to the worker that the path leads to.

@@ -12,6 +12,9 @@ struct Anchor: BitwiseCopyable {
   var restart: UInt8 = 0
   /// Counts sources; an anchor of an earlier one can't be answered from the present one's history.
   var generation: UInt32 = 0
+  /// It follows a packet that was dropped: what comes late from before still has its place, by the anchor before this one.
+  /// No state: those places close when a peer is made from its bytes.
+  var isCut = false
 }
 
 /// The last four anchors of a stream, the latest first.
