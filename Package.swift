@@ -64,20 +64,22 @@ let package = Package(
       // Every file of the folder.
       resources: [.embedInCode("REST/openapi.json"), .embedInCode("Pages")],
       swiftSettings: strict),
+    module(
+      "SyntheticPeers",
+      ["Model", "Wire", "Crypto", "ICE", "Negotiation", "Transport", "CSRTP"]),
     // Takes a thread's Swift jobs, so that actors run in a simulation as it has them.
     .target(name: "CJobs"),
     module(
-      "RoostTesting",
+      "Simulation",
       [
-        "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Transport",
-        "Peer", "Engine",
-        "AccessTokens", "Rooms", "Gateway", "CSRTP", "CJobs",
+        "Model", "Logging", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Transport", "Peer", "Engine",
+        "AccessTokens", "Rooms", "Gateway", "SyntheticPeers", "CJobs",
       ]),
     module(
       "Load",
       [
-        "Model", "Polling", "Wire", "Crypto", "ICE", "Engine", "WebSocketClient", "AccessTokens", "Rooms",
-        "RoostTesting", "CSystem",
+        "Model", "Polling", "Wire", "Crypto", "ICE", "Engine", "WebSocketClient", "AccessTokens",
+        "SyntheticPeers",
       ]),
 
     // Every parser as a function that fuzzing and FuzzTests call; may name any module above.
@@ -86,7 +88,7 @@ let package = Package(
       dependencies: [
         "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Transport",
         "Peer", "Engine",
-        "HTTPServer", "AccessTokens", "Rooms", "Gateway", "RoostTesting",
+        "HTTPServer", "AccessTokens", "Rooms", "Gateway", "Simulation",
       ],
       path: "Fuzz/FuzzTargets",
       swiftSettings: strict),
@@ -108,7 +110,8 @@ let package = Package(
     // Replaces gettimeofday() in whatever it is linked into, which is the simulation alone.
     .target(name: "CSimulation", dependencies: ["COpenSSL"]),
     .executableTarget(
-      name: "roost-simulate", dependencies: ["Model", "RoostTesting", "CSimulation"], swiftSettings: strict),
+      name: "roost-simulate", dependencies: ["Model", "Simulation", "SyntheticPeers", "CSimulation"],
+      swiftSettings: strict),
 
     // The benchmark, the plain C loop that it is measured against, and what counts allocations and retains.
     .target(
@@ -123,7 +126,7 @@ let package = Package(
       ],
       path: "Bench/roost-bench", swiftSettings: strict),
 
-    tests("Fuzz", ["HTTPServer", "Gateway", "FuzzTargets"]),
+    tests("Fuzz", ["Wire", "HTTPServer", "Gateway", "FuzzTargets"]),
     tests("Model", ["Model"]),
     tests("Logging", ["Logging"]),
     tests("Polling", ["Model", "Polling", "CSystem"]),
@@ -135,14 +138,15 @@ let package = Package(
     tests("Media", ["Model", "Wire", "Congestion", "Media"]),
     tests("Negotiation", ["Model", "Wire", "Negotiation"]),
     tests("Transport", ["Model", "Wire", "Crypto", "ICE", "Transport"]),
-    tests("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Transport", "Peer"]),
+    tests(
+      "Peer", ["CSystem", "Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Transport", "Peer"]),
     tests(
       "Engine",
       [
         "Model", "Polling", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Transport",
         "Peer", "Engine",
         "CSystem",
-        "RoostTesting",
+        "Simulation", "SyntheticPeers",
       ]),
     tests("HTTPServer", ["Model", "Crypto", "HTTPServer", "COpenSSL"]),
     tests("WebSocketClient", ["Model", "Crypto", "HTTPServer", "WebSocketClient"]),
@@ -159,19 +163,20 @@ let package = Package(
         "Model", "Logging", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Transport", "Peer", "Engine",
         "HTTPServer",
         "AccessTokens", "Rooms",
-        "Gateway", "RoostTesting",
+        "Gateway", "Simulation", "SyntheticPeers",
       ]),
+    tests("SyntheticPeers", ["Model", "Wire", "Crypto", "Negotiation", "SyntheticPeers"]),
     tests(
-      "RoostTesting",
+      "Simulation",
       [
         "Model", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Transport", "Peer", "Engine",
         "AccessTokens", "Rooms",
         "Gateway",
-        "RoostTesting",
+        "Simulation", "SyntheticPeers",
       ]),
-    tests("Load", ["Model", "RoostTesting", "Load"]),
+    tests("Load", ["Model", "SyntheticPeers", "Load"]),
     // Run apart: it measures memory.
-    tests("Attack", ["CSystem", "Model", "Wire", "Crypto", "ICE", "Peer", "RoostTesting"]),
+    tests("Attack", ["CSystem", "Model", "Wire", "Crypto", "ICE", "Peer", "Simulation", "SyntheticPeers"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -70,6 +70,7 @@ enum PeerMedia {
     map[.dependencyDescriptor] = 7
     map[.colorSpace] = 8
     map[.playoutDelay] = 9
+    map[.absoluteCaptureTime] = 10
     return map
   }
 

@@ -23,7 +23,11 @@ extension AccessToken {
     guard let token, !token.isEmpty else { throw .absent }
     guard token.utf8.count <= Self.maximumRenewedBytes else { throw .tooLong }
     // Only one that proves to be renewed may be longer than an issuer's: of all others that is what is wrong with them.
-    let isLong = token.utf8.count > Self.maximumBytes
+    #if PLANTED_DEFECTS
+      let isLong = !PlantedDefect.isOn(.longToken) && token.utf8.count > Self.maximumBytes
+    #else
+      let isLong = token.utf8.count > Self.maximumBytes
+    #endif
     do throws(AccessTokenRefusal) {
       try self.init(signed: token, keys: keys)
     } catch {

@@ -1,5 +1,7 @@
+internal import Model
+
 /// JSON as RFC 8259 has it and no looser: a repeated member, which two readers would take differently, is
-/// refused, and so is nesting that nobody needs.
+/// refused, and so are nesting and runs of combining marks that no one needs.
 package indirect enum StrictJSON: Equatable, Sendable {
   case null
   case boolean(Bool)
@@ -153,7 +155,8 @@ private struct Reader {
     while let byte = current {
       position += 1
       switch byte {
-      case UInt8(ascii: "\""): return String(validating: units, as: UTF8.self)
+      case UInt8(ascii: "\""):
+        return String(validating: units, as: UTF8.self).flatMap { CombiningMarks.areFew(in: $0) ? $0 : nil }
       case UInt8(ascii: "\\"):
         guard let scalar = escape() else { return nil }
         units.append(contentsOf: String(scalar).utf8)

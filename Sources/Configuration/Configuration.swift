@@ -158,7 +158,7 @@ extension Configuration {
   }
 
   /// What `--dev --lan` changes: HTTP on all addresses, under a certificate made at start unless files are given,
-  /// and a secret that nobody knows.
+  /// and a random secret.
   /// - Parameter secret: fresh and random.
   public mutating func applyDevelopment(lanSecret secret: String) {
     let (certificate, privateKey) = (http.certificate, http.privateKey)

@@ -1,11 +1,11 @@
-/// One thing that is wrong with the configuration, told so that it can be mended without a manual.
+/// One thing that is wrong with the configuration, described so that it can be mended without a manual.
 public struct ConfigurationError: Error, Equatable, Sendable, CustomStringConvertible {
   public enum Source: Equatable, Sendable {
     /// - Parameter line: from 1; nil where it could not be found.
     case file(String, line: Int?)
     case environment(String)
     case commandLine(String)
-    /// Nobody gave it.
+    /// It was not given.
     case defaults
   }
 

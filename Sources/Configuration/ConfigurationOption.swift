@@ -15,7 +15,7 @@ public struct ConfigurationOption: Sendable {
   /// What it takes, in words.
   public let expectation: String
   public let change: Change
-  /// Whether its values are shown to nobody.
+  /// Whether its values are never shown.
   public let isSecret: Bool
 
   /// Takes a value from a file; false if it isn't one.

@@ -9,7 +9,8 @@ extension ArrivalFeedback {
     writer.write(Self.version)
     writer.write(started)
     writer.write(seen.top)
-    for index in seen.bits.indices { writer.write(seen.bits[index]) }
+    let bits = seen.bits
+    for index in bits.indices { writer.write(bits[index]) }
     writer.write(reportedTop)
     writer.write(feedbackCount)
     writer.write(deadline)
@@ -30,7 +31,7 @@ extension ArrivalFeedback {
     }
     let started = try reader.bool()
     let top = try Self.sequence(from: &reader)
-    var bits = InlineArray<64, UInt64>(repeating: 0)
+    var bits = Seen(first: 0).bits
     for index in bits.indices { bits[index] = try reader.integer() }
     let reportedTop = try Self.sequence(from: &reader)
     let feedbackCount = try reader.integer(UInt8.self)
@@ -52,7 +53,7 @@ extension ArrivalFeedback {
 
     self.init()
     self.started = started
-    seen = SequenceWindow(top: top, bits: bits)
+    seen = Seen(top: top, bits: bits)
     self.reportedTop = reportedTop
     self.feedbackCount = feedbackCount
     self.deadline = count == 0 ? .never : deadline

@@ -27,12 +27,15 @@ public struct ArrivalFeedback: ~Copyable {
     var ticks: UInt32
   }
 
+  /// Of the last 4,096 extended sequence numbers.
+  typealias Seen = BitWindow<64>
+
   /// Ascending by sequence number, without equals.
   let pending: UnsafeMutablePointer<Arrival>
   /// Arrivals that wait.
   public internal(set) var pendingCount = 0
   /// Numbers that were received, reported or not; of no meaning before the first.
-  var seen = SequenceWindow(first: 0)
+  var seen = Seen(first: 0)
   var started = false
   /// All numbers up to this one were reported, or are not to be.
   var reportedTop: Int64 = 0
@@ -56,9 +59,9 @@ public struct ArrivalFeedback: ~Copyable {
     }
     let extended = started ? SequenceExtender(highest: seen.top).peek(sequence) : Int64(sequence)
     if !started || seen.isBeyond(extended) {
-      // The first, or a sender that began anew: what lies between is no loss.
+      // The first, or a sender that started over: what lies between is no loss.
       started = true
-      seen = SequenceWindow(first: extended)
+      seen = Seen(first: extended)
       reportedTop = extended &- 1
     } else {
       guard !seen.contains(extended) else {
@@ -89,8 +92,8 @@ public struct ArrivalFeedback: ~Copyable {
     guard pendingCount > 0, now >= deadline else { return nil }
     let first = pending[0]
     var base = first.sequence
-    // What was lost since the last message is told too.
-    if base > reportedTop, base &- reportedTop <= SequenceWindow.size,
+    // What was lost since the last message is reported, too.
+    if base > reportedTop, base &- reportedTop <= Seen.size,
       !seen.containsAny(from: reportedTop &+ 1, upTo: base)
     {
       base = reportedTop &+ 1
@@ -112,7 +115,7 @@ public struct ArrivalFeedback: ~Copyable {
     while taken < pendingCount {
       let arrival = pending[taken]
       let gap = arrival.sequence &- next
-      guard gap <= SequenceWindow.size, !seen.containsAny(from: next, upTo: arrival.sequence),
+      guard gap <= Seen.size, !seen.containsAny(from: next, upTo: arrival.sequence),
         writer.appendLost(Int(gap)) == Int(gap),
         writer.appendReceived(delta: Int32(bitPattern: arrival.ticks &- ticks))
       else { break }

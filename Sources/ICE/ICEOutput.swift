@@ -18,7 +18,7 @@ public struct ICEOutput: ~Copyable, @unchecked Sendable {
   public private(set) var count = 0
   /// Datagrams that didn't fit, since the beginning.
   public private(set) var dropped: UInt64 = 0
-  /// Paths that were given up since `removeAll` because nobody there answered a check of ours.
+  /// Paths that were given up since `removeAll` because no check of ours was answered there.
   public internal(set) var abandoned = 0
 
   public init() {

@@ -1,4 +1,4 @@
-/// What somebody beside a load run hears of it; called on the run's own thread, which it must not hold up.
+/// What an observer of a load run hears of it; called on the run's own thread, which it must not hold up.
 public struct LoadObserver {
   /// The measured span begins, and ends.
   public var began: () -> Void = {}

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
 /// What a load run saw. Packets are counted once a subscriber, in the measured span alone unless it says otherwise.
-public struct LoadReport: Codable, Equatable, Sendable {
+public struct LoadReport: Encodable, Equatable, Sendable {
   public var seconds = 0.0
   public var participants = 0
   public var joined = 0
@@ -21,25 +21,30 @@ public struct LoadReport: Codable, Equatable, Sendable {
   public var corrupt = 0
   /// Tracks of which a subscriber got nothing at all.
   public var tracksNeverSeen = 0
-  /// Packets that nobody sent, of a wrong section, or to somebody who isn't subscribed; and the first of them.
+  /// Packets that were never sent, of a wrong section, or to one that isn't subscribed; and the first of them.
   public var violations = 0
   public var firstViolations: [String] = []
-  /// From the frame's making to the subscriber's socket, by way of the server.
-  public var latency = Latency()
-  /// From a ping on a WebSocket to its answer, at any time.
-  public var ping = Latency()
   /// Packets of people who are not of the load.
   public var foreign = 0
-  /// To a plain UDP echo in this process and back.
-  public var reflector = Latency()
-  /// From the first TCP packet to the end of the DTLS handshake, and to the first packet of media.
-  public var join = Latency()
-  /// From the beginning of the first join to the end of the last one that succeeded; 0 if none did.
-  public var joinSeconds = 0.0
-  public var firstMedia = Latency()
+  public var times = Times()
+
+  /// What took how long.
+  public struct Times: Encodable, Equatable, Sendable {
+    /// From the frame's making to the subscriber's socket, by way of the server.
+    public var latency = Latency()
+    /// From a ping on a WebSocket to its answer, at any time.
+    public var ping = Latency()
+    /// To a plain UDP echo in this process and back.
+    public var reflector = Latency()
+    /// From the first TCP packet to the end of the DTLS handshake, and to the first packet of media.
+    public var join = Latency()
+    public var firstMedia = Latency()
+    /// From the beginning of the first join to the end of the last one that succeeded; 0 if none did.
+    public var joinSeconds = 0.0
+  }
 
   /// Milliseconds; nil without samples.
-  public struct Latency: Codable, Equatable, Sendable {
+  public struct Latency: Encodable, Equatable, Sendable {
     public var p50: Double?
     public var p99: Double?
     public var maximum: Double?
@@ -56,25 +61,25 @@ public struct LoadReport: Codable, Equatable, Sendable {
   init() {}
 
   public var never: Int { max(expected - arrivedFirstTime - recovered, 0) }
-  /// Nobody failed, and nothing came that nobody sent.
+  /// No participant failed, and nothing came that was never sent.
   public var isGood: Bool { joined == participants && failures.isEmpty && violations == 0 }
 
   mutating func finishLatency(_ parts: [LatencyHistogram], reflector probe: LatencyHistogram) {
     var all = LatencyHistogram()
     for part in parts { all.merge(part) }
-    latency = Latency(all)
-    reflector = Latency(probe)
+    times.latency = Latency(all)
+    times.reflector = Latency(probe)
   }
 
   mutating func finishPings(_ parts: [LatencyHistogram]) {
     var all = LatencyHistogram()
     for part in parts { all.merge(part) }
-    ping = Latency(all)
+    times.ping = Latency(all)
   }
 
   mutating func finishJoins(_ joins: LatencyHistogram, _ media: LatencyHistogram) {
-    join = Latency(joins)
-    firstMedia = Latency(media)
+    times.join = Latency(joins)
+    times.firstMedia = Latency(media)
   }
 }
 
@@ -83,8 +88,28 @@ public struct LoadReport: Codable, Equatable, Sendable {
 extension LoadReport {
   private enum CodingKeys: String, CodingKey {
     case seconds, participants, joined, failures, sent, expected, arrivedFirstTime, recovered, duplicates
-    case reordered, corrupt, tracksNeverSeen, violations, firstViolations, latency, reflector, join,
-      joinSeconds, firstMedia, ping, foreign
+    case reordered, corrupt, tracksNeverSeen, violations, firstViolations, foreign
+  }
+
+  /// As one object: times stand beside counts.
+  public func encode(to encoder: any Encoder) throws {
+    var counts = encoder.container(keyedBy: CodingKeys.self)
+    try counts.encode(seconds, forKey: .seconds)
+    try counts.encode(participants, forKey: .participants)
+    try counts.encode(joined, forKey: .joined)
+    try counts.encode(failures, forKey: .failures)
+    try counts.encode(sent, forKey: .sent)
+    try counts.encode(expected, forKey: .expected)
+    try counts.encode(arrivedFirstTime, forKey: .arrivedFirstTime)
+    try counts.encode(recovered, forKey: .recovered)
+    try counts.encode(duplicates, forKey: .duplicates)
+    try counts.encode(reordered, forKey: .reordered)
+    try counts.encode(corrupt, forKey: .corrupt)
+    try counts.encode(tracksNeverSeen, forKey: .tracksNeverSeen)
+    try counts.encode(violations, forKey: .violations)
+    try counts.encode(firstViolations, forKey: .firstViolations)
+    try counts.encode(foreign, forKey: .foreign)
+    try times.encode(to: encoder)
   }
 
   /// One object; latencies in milliseconds, `never` beside what is counted.
@@ -116,12 +141,12 @@ extension LoadReport {
       ("duplicates", "\(duplicates)"),
       ("reordered", "\(reordered)"),
       ("corrupt", "\(corrupt)"),
-      ("one-way latency, ms", Self.text(latency)),
-      ("UDP reflector, ms", Self.text(reflector)),
-      ("WebSocket ping, ms", Self.text(ping)),
-      ("join, ms", Self.text(join)),
-      ("first media, ms", Self.text(firstMedia)),
-      ("all in after", "\(Self.decimals(joinSeconds, 2)) s"),
+      ("one-way latency, ms", Self.text(times.latency)),
+      ("UDP reflector, ms", Self.text(times.reflector)),
+      ("WebSocket ping, ms", Self.text(times.ping)),
+      ("join, ms", Self.text(times.join)),
+      ("first media, ms", Self.text(times.firstMedia)),
+      ("all in after", "\(Self.decimals(times.joinSeconds, 2)) s"),
     ]
     if foreign > 0 { rows.append(("of others", "\(foreign)")) }
     if tracksNeverSeen > 0 { rows.append(("tracks never seen", "\(tracksNeverSeen)")) }

@@ -4,8 +4,7 @@ internal import Engine
 internal import Glibc
 internal import Model
 internal import Polling
-internal import Rooms
-internal import RoostTesting
+internal import SyntheticPeers
 internal import WebSocketClient
 
 /// Joins everybody, lets media flow, counts for the asked time, and waits for what is on its way.
@@ -35,7 +34,6 @@ public final class LoadRun {
   private var measuredFrom = Instant.never
   private var measuredTo = Instant.never
 
-  private static let joinerThreads = 8
   private static let settleTime: Int64 = 10_000_000_000
   private static let drainTime: Int64 = 3_000_000_000
   private static let second: Int64 = 1_000_000_000
@@ -54,7 +52,7 @@ public final class LoadRun {
     tokenExpiry = now + 86_400
     dtls = try DTLSContext(
       certificate: DTLSCertificate(notBefore: Int64(now) - 86_400, notAfter: Int64(now) + 30 * 86_400))
-    joiners = try Joiners(threads: Self.joinerThreads)
+    joiners = try Joiners()
     reflector = try ReflectorProbe()
     for room in 0..<options.rooms { addRoom(room) }
   }
@@ -99,12 +97,12 @@ public final class LoadRun {
 
   /// Runs to the end.
   public func run() throws -> LoadReport {
-    guard let poller = Poller() else { throw LoadError("epoll_create1: \(String(cString: strerror(errno)))") }
+    guard let poller = Poller() else { throw LoadError.system("epoll_create1") }
     for participant in participants {
       let number = participant.number
       participant.onSent = observer.sent.map { sent in { sent(number, $0) } }
     }
-    poller.add(joiners.wakeup, id: 0, .readable)
+    poller.add(joiners.descriptor, id: 0, .readable)
     poller.add(reflector.descriptor, id: 1, .readable)
     var batch = ReceiveBatch(capacity: 64)
     joinedFrom = clock.now
@@ -126,7 +124,7 @@ public final class LoadRun {
       advance(now: now)
       if nextTick <= now { tick(now: now) }
     }
-    joiners.stop(threads: Self.joinerThreads)
+    joiners.stop()
     reflector.stop()
     for participant in participants { participant.end() }
     return report()
@@ -277,7 +275,7 @@ public final class LoadRun {
     var media = LatencyHistogram()
     for participant in participants {
       report.participants += 1
-      report.corrupt += participant.peer?.refusals.forged ?? 0
+      report.corrupt += participant.peer?.network.refusals.forged ?? 0
       if case .failed(let reason) = participant.phase { report.failures[reason, default: 0] += 1 }
       guard participant.connectedAt != .never else { continue }
       joins.add(nanoseconds: participant.connectedAt.nanoseconds - participant.began.nanoseconds)
@@ -288,11 +286,11 @@ public final class LoadRun {
     report.finishJoins(joins, media)
     for participant in participants {
       participant.notePendingPing(now: clock.now)
-      report.foreign += participant.peer?.foreignPackets ?? 0
+      report.foreign += participant.peer?.network.foreignPackets ?? 0
     }
     report.finishPings(participants.map(\.pings))
     let lastJoin = participants.map(\.connectedAt).filter { $0 != .never }.max()
-    report.joinSeconds = lastJoin.map { Double($0.nanoseconds - joinedFrom.nanoseconds) / 1e9 } ?? 0
+    report.times.joinSeconds = lastJoin.map { Double($0.nanoseconds - joinedFrom.nanoseconds) / 1e9 } ?? 0
     report.violations = journal.violationCount
     report.firstViolations = Array(journal.violations.prefix(10))
     return report

@@ -3,7 +3,7 @@ internal import Engine
 internal import Glibc
 internal import ICE
 internal import Model
-internal import RoostTesting
+internal import SyntheticPeers
 internal import WebSocketClient
 
 /// One synthetic participant: its WebSocket, its UDP socket, and the far end that speaks through it.
@@ -113,8 +113,8 @@ final class Participant {
     let peer = SyntheticPeer(
       configuration, address: address, dtls: dtls, ice: ice, journal: journal,
       now: now, random: .seeded(state: Random.integer()))
-    peer.isOnRealNetwork = true
-    peer.hearsOthers = options.others > 0
+    peer.network.isReal = true
+    peer.network.hasOthers = options.others > 0
     peer.onPacket = { [unowned self] arrival in
       if firstMediaAt == .never { firstMediaAt = arrival.at }
       onPacket(arrival)
@@ -128,18 +128,18 @@ final class Participant {
     nextPing = now.advanced(byNanoseconds: pingInterval)
   }
 
-  private var configuration: SyntheticPeer.Configuration {
-    var configuration = SyntheticPeer.Configuration(number: number)
+  private var configuration: PeerConfiguration {
+    var configuration = PeerConfiguration(number: number)
     configuration.publishesAudio = role.publishesAudio
     configuration.publishesVideo = role.publishesVideo
     configuration.audioReceivers = (options.hasAudio ? role.sources.count : 0) + options.others
     configuration.videoReceivers = (options.videoBitrate > 0 ? role.sources.count : 0) + options.others
     configuration.dialect.asksForLost = options.asksForLost
     let shape = VideoShape(bitrate: max(options.videoBitrate, 30_000))
-    configuration.videoInterval = 1_000_000_000 / Int64(LoadOptions.framesPerSecond)
-    configuration.videoPackets = shape.packets...shape.packets
-    configuration.keyFramePackets = shape.packets * 3...shape.packets * 3
-    configuration.videoPacketSize = shape.packetSize...shape.packetSize
+    configuration.video.interval = 1_000_000_000 / Int64(LoadOptions.framesPerSecond)
+    configuration.video.packets = shape.packets...shape.packets
+    configuration.video.keyFramePackets = shape.packets * 3...shape.packets * 3
+    configuration.video.packetSize = shape.packetSize...shape.packetSize
     return configuration
   }
 

@@ -1,6 +1,6 @@
 internal import Engine
-internal import Glibc
 internal import Model
+internal import Polling
 internal import Synchronization
 
 /// A plain UDP echo on a thread of its own: what two hops cost on this machine without a media server between.
@@ -22,11 +22,13 @@ final class Reflector: Sendable {
   private func start(_ socket: consuming UDPSocket) throws(LoadError) {
     let box = SocketBox(socket)
     let run: @Sendable () -> Void = { [self] in
+      guard let poller = Poller(capacity: 1), poller.add(box.socket.descriptor, id: 0, .readable) else {
+        return
+      }
       var batch = ReceiveBatch(capacity: 8)
       let clock = Clock()
       while !isStopped.load(ordering: .relaxed) {
-        var entry = pollfd(fd: box.socket.descriptor, events: Int16(POLLIN), revents: 0)
-        guard poll(&entry, 1, 100) > 0 else { continue }
+        guard poller.wait(until: .never, now: clock.now, atMost: .milliseconds(100)) > 0 else { continue }
         let sample = clock.sample()
         for index in 0..<batch.receive(box.socket.descriptor) {
           guard let datagram = batch.datagram(index, port: box.socket.port, clock: sample) else { continue }

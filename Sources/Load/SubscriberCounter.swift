@@ -1,5 +1,5 @@
 internal import Model
-internal import RoostTesting
+internal import SyntheticPeers
 
 /// What one participant receives of all whom it is subscribed to, and what it should.
 final class SubscriberCounter {

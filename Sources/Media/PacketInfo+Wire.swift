@@ -3,7 +3,7 @@ internal import Model
 /// A `PacketInfo` as bytes for another node, which may be another build: of fixed size, in network order, with a version in
 /// front. A later version may only add at the end, and says by its number that it has.
 extension PacketInfo {
-  public static let wireVersion: UInt8 = 1
+  public static let wireVersion: UInt8 = 2
   public static let wireSize = 56
 
   /// Why bytes are no packet's info.
@@ -48,10 +48,12 @@ extension PacketInfo {
     writer.put(layer.spatial)
     writer.put(layer.temporal)
     writer.put(layer.quality)
+    writer.put(carried.captureTimeOffset)
     // Of later versions.
     while writer.position < Self.wireSize { writer.put(UInt8(0)) }
   }
 
+  /// Reads every version up to `wireVersion`; the first has no time of capture.
   /// - Parameters:
   ///   - bytes: exactly one.
   ///   - packetSize: of the packet that it is about, in which every range has to lie.
@@ -59,7 +61,7 @@ extension PacketInfo {
     guard bytes.count == Self.wireSize else { throw .size(bytes.count) }
     var reader = FieldReader(bytes: bytes)
     let version: UInt8 = reader.take()
-    guard version == Self.wireVersion else { throw .version(version) }
+    guard (1...Self.wireVersion).contains(version) else { throw .version(version) }
     self.init()
     restart = reader.take()
     flags = Flags(rawValue: reader.take())
@@ -85,6 +87,8 @@ extension PacketInfo {
     carried.descriptorSize = reader.take()
     carried.colorSpaceSize = reader.take()
     layer = LayerID(spatial: reader.take(), temporal: reader.take(), quality: reader.take())
+    let captureTimeOffset: UInt16 = reader.take()
+    carried.captureTimeOffset = version >= 2 ? captureTimeOffset : 0
     try checkRanges(packetSize)
   }
 
@@ -116,6 +120,7 @@ extension PacketInfo {
     try checkExtension("descriptor", carried.descriptorOffset, carried.descriptorSize)
     try checkExtension("colorSpace", carried.colorSpaceOffset, carried.colorSpaceSize)
     try checkExtension("playoutDelay", carried.playoutDelayOffset, CarriedExtensions.playoutDelaySize)
+    try checkExtension("captureTime", carried.captureTimeOffset, CarriedExtensions.captureTimeSize)
   }
 
   private func checkExtension(_ field: String, _ offset: UInt16, _ size: UInt8) throws(WireError) {

@@ -15,17 +15,18 @@ public struct PacketInfo: BitwiseCopyable, Sendable {
   public var format = CodecFormat.opus
   /// Of RED's newest block, which is what those get who lack RED; otherwise as `format`.
   public var primaryFormat = CodecFormat.opus
-  public var flags: Flags = []
   /// RFC 6464: bit 7 voice, the rest decibels below overload. Meaningful with `.audioLevel`.
   public var audioLevel: UInt8 = 0
+  public var flags: Flags = []
   /// Contributing sources, 0–15; their list starts at offset 12.
   public var contributors: UInt8 = 0
+  /// RED: how many blocks come before its newest.
+  public var olderBlocks: UInt8 = 0
   public var payloadOffset: UInt16 = 0
   /// Bytes without padding.
   public var payloadSize: UInt16 = 0
-  /// RED: where in the payload its newest block starts, and how many older ones there are.
+  /// RED: where in the payload its newest block starts.
   public var primaryOffset: UInt16 = 0
-  public var olderBlocks: UInt8 = 0
   /// VP8 and VP9: 7 or 15 bits, in the payload at `pictureIDOffset`; there is none where that is 0.
   public var pictureID: UInt16 = 0
   public var pictureIDOffset: UInt8 = 0
@@ -80,21 +81,24 @@ public struct LayerID: BitwiseCopyable, Equatable, Sendable {
   }
 }
 
-/// Where in a packet those extensions lie whose data belongs to the media, so that it is passed on as it is. An
-/// offset of 0 means that there is none.
+/// Where in a packet those extensions lie whose data belongs to the media, so that it is passed on. An offset of 0
+/// means that there is none.
 public struct CarriedExtensions: BitwiseCopyable, Equatable, Sendable {
   public var descriptorOffset: UInt16 = 0
   public var colorSpaceOffset: UInt16 = 0
   public var playoutDelayOffset: UInt16 = 0
+  /// Eight bytes, on the server's time line.
+  public var captureTimeOffset: UInt16 = 0
   public var descriptorSize: UInt8 = 0
   public var colorSpaceSize: UInt8 = 0
 
   public static var playoutDelaySize: UInt8 { 3 }
+  public static var captureTimeSize: UInt8 { 8 }
 
   @inlinable public init() {}
 
   @inlinable public var isEmpty: Bool {
-    descriptorOffset | colorSpaceOffset | playoutDelayOffset == 0
+    descriptorOffset | colorSpaceOffset | playoutDelayOffset | captureTimeOffset == 0
   }
 }
 

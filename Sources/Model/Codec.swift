@@ -3,7 +3,7 @@ public enum MediaKind: UInt8, BitwiseCopyable, Sendable, CaseIterable {
   case video = 1
 }
 
-/// A codec that Roost forwards; formats that can't stand in for each other are told apart by `CodecFormat`.
+/// A codec that Roost forwards; formats that can't stand in for each other are distinguished by `CodecFormat`.
 public enum Codec: UInt8, BitwiseCopyable, Sendable, CaseIterable {
   case opus = 0
   case vp8 = 1

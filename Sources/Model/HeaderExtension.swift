@@ -18,6 +18,8 @@ public enum HeaderExtension: UInt8, Sendable, CaseIterable {
   case colorSpace = 7
   /// The least and the greatest delay at which the sender wants a picture shown.
   case playoutDelay = 8
+  /// http://www.webrtc.org/experiments/rtp-hdrext/abs-capture-time: when what is in the packet was captured.
+  case absoluteCaptureTime = 9
 
   public var uri: String {
     switch self {
@@ -31,6 +33,24 @@ public enum HeaderExtension: UInt8, Sendable, CaseIterable {
       "https://aomediacodec.github.io/av1-rtp-spec/#dependency-descriptor-rtp-header-extension"
     case .colorSpace: "http://www.webrtc.org/experiments/rtp-hdrext/color-space"
     case .playoutDelay: "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
+    case .absoluteCaptureTime: "http://www.webrtc.org/experiments/rtp-hdrext/abs-capture-time"
+    }
+  }
+
+  /// The data belongs to the media: it goes on to subscribers, whatever feeds them. The rest is between two ends of one transport.
+  public var isCarried: Bool {
+    switch self {
+    case .dependencyDescriptor, .colorSpace, .playoutDelay, .absoluteCaptureTime: true
+    case .mid, .audioLevel, .transportSequence, .rid, .repairedRid, .absoluteSendTime: false
+    }
+  }
+
+  /// Whether sections of the kind have a use for it.
+  public func suits(_ kind: MediaKind) -> Bool {
+    switch self {
+    case .audioLevel: kind == .audio
+    case .dependencyDescriptor, .colorSpace, .playoutDelay: kind == .video
+    case .mid, .transportSequence, .absoluteSendTime, .rid, .repairedRid, .absoluteCaptureTime: true
     }
   }
 
@@ -57,6 +77,11 @@ public struct HeaderExtensionMap: Equatable, Sendable {
     guard id != 0 else { return nil }
     for kind in 0..<16 where ids[kind] == id { return HeaderExtension(rawValue: UInt8(kind)) }
     return nil
+  }
+
+  /// At least one that goes on to subscribers was negotiated.
+  public var hasCarried: Bool {
+    HeaderExtension.allCases.contains { $0.isCarried && self[$0] != 0 }
   }
 
   public static func == (a: Self, b: Self) -> Bool {

@@ -1,6 +1,6 @@
 /// A moment on the server's monotonic clock, in nanoseconds since start.
 ///
-/// Values are handed in by whoever owns the clock; nothing below Engine reads one.
+/// Values are handed in by the owner of the clock; nothing below Engine reads one.
 public struct Instant: BitwiseCopyable, Comparable, Hashable, Sendable {
   public var nanoseconds: Int64
 

@@ -10,6 +10,10 @@
     case wallMilliseconds = "wall-milliseconds"
     /// State of a version that the build doesn't know is read as if it were its own.
     case newerVersion = "newer-version"
+    /// As many combining marks may stand in a row as a text has.
+    case marksUnbounded = "marks-unbounded"
+    /// A number just outside of the window counts as within.
+    case windowEnd = "window-end"
     // MARK: - Logging
 
     /// What has just the level that is asked for isn't written.
@@ -56,8 +60,6 @@
     case oldFragment = "old-fragment"
     // MARK: - Congestion
 
-    /// A number just outside of the window counts as seen.
-    case windowEnd = "window-end"
     /// What is lost between two messages is in neither.
     case lossBetween = "loss-between"
     /// The messages are not numbered on.
@@ -100,6 +102,8 @@
     case placeLeftOpen = "place-left-open"
     /// What isn't kept any more leaves as what came in its place.
     case tooLateSent = "too-late-sent"
+    /// The time of capture goes on as its publisher's clock has it.
+    case captureTimeForeign = "capture-time-foreign"
     // MARK: - Negotiation
 
     /// A section whose source is forbidden is accepted.
@@ -108,6 +112,8 @@
     case candidatesFirst = "candidates-first"
     /// Parameters of a format are parsed however long they are.
     case formatUnbounded = "format-unbounded"
+    /// All lines of a section are read again for each of its formats.
+    case codecsPerFormat = "codecs-per-format"
     /// A retransmission format is taken whatever its clock.
     case rtxClock = "rtx-clock"
     /// An extension may change its id from one offer to the next.
@@ -162,10 +168,14 @@
     case turnCutShort = "turn-cut-short"
     /// A sink's request for a key frame goes no further than its worker.
     case sinkUnheard = "sink-unheard"
+    /// The messages that a worker finds at once are taken last first.
+    case batchBackwards = "batch-backwards"
     /// What another worker hands over and isn't a peer's of this one goes on to the worker that the path leads to.
     case datagramInACircle = "datagram-in-a-circle"
     // MARK: - HTTPServer
 
+    /// Letters that only look like those of a field's words count as these.
+    case anyLetters = "any-letters"
     /// A request that libmicrohttpd refuses is left to it.
     case refusedTwice = "refused-twice"
     /// A chunked body past its bound is read on, and thrown away.
@@ -182,6 +192,10 @@
     case addressNotReleased = "address-not-released"
     /// A WebSocket that is closing stays as long as something of what waits is taken now and then.
     case closingForEver = "closing-for-ever"
+    /// Before it is known who is there a message may be as long as any.
+    case longGreeting = "long-greeting"
+    /// Before it is known who is there as many bytes may wait as later.
+    case waitsUnbounded = "waits-unbounded"
     /// An address may ask once more at once than its burst.
     case burstAndOne = "burst-and-one"
     // MARK: - WebSocketClient
@@ -192,20 +206,22 @@
 
     /// Who is hidden is named when its permissions change.
     case hiddenPermissions = "hidden-permissions"
-    /// Who comes is told of those who are hidden.
+    /// A participant that joins gets those who are hidden, too.
     case hiddenPresent = "hidden-present"
     /// What was spent is forgotten at once.
     case allowanceForgotten = "allowance-forgotten"
     /// A message names who is hidden as its sender.
     case hiddenSender = "hidden-sender"
-    /// The quality of who is hidden is told to all.
+    /// All participants get the quality of a hidden one.
     case hiddenQuality = "hidden-quality"
-    /// Everybody is told when who is hidden is away.
+    /// All participants learn when a hidden one is away.
     case hiddenAway = "hidden-away"
     /// A list of unknown sources alone allows all of them.
     case unknownSource = "unknown-source"
     /// A renewed token that allows no source says nothing of sources.
     case noSourceWritten = "no-source-written"
+    /// A token of an issuer may be as long as a renewed one.
+    case longToken = "long-token"
     /// A token is good for twice the leeway after its end.
     case tokenLeeway = "token-leeway"
     /// A renewed token lives as long as the first one, without a bound.
@@ -240,10 +256,16 @@
     case nobodyInParticular = "nobody-in-particular"
     /// Each change of a track's codec has everybody's slots settled at once.
     case codecsAtOnce = "codecs-at-once"
+    /// Offers cost nothing, however many bytes they have.
+    case offersForNothing = "offers-for-nothing"
+    /// An event is encoded again for each recipient.
+    case encodedForEach = "encoded-for-each"
     /// Changes by participants themselves may take all that a room has for metadata.
     case updatesTakeAll = "updates-take-all"
     /// Participants who say much at once don't wait for those who listen.
     case noticesPourIn = "notices-pour-in"
+    /// What an administrator takes away waits until front doors have caught up.
+    case withdrawalsWait = "withdrawals-wait"
     /// Names that look the same are the same.
     case namesLookAlike = "names-look-alike"
     /// Sessions that are due end in the middle of an offer of another participant's.
@@ -272,12 +294,26 @@
     case originPrefix = "origin-prefix"
     /// A page of another port of an allowed host may read.
     case originPort = "origin-port"
+    /// A page of an allowed host may read under another scheme.
+    case originScheme = "origin-scheme"
+    /// A page is refused whose origin is an allowed one in other letter case.
+    case originCase = "origin-case"
     /// While trying out a page is served whose origin begins like the server's own.
     case developmentOrigin = "development-origin"
+    /// What came before a socket was closed is obeyed after it.
+    case obeyedWhenOver = "obeyed-when-over"
     /// Before it is known who is there a second message is read.
     case secondMessage = "second-message"
     /// However many short messages there are, they cost their bytes alone.
     case shortForNothing = "short-for-nothing"
+    /// A message of an unknown type costs the least, however long it is.
+    case unknownForNothing = "unknown-for-nothing"
+    /// A message that can't be read costs the least, however long it is.
+    case malformedForNothing = "malformed-for-nothing"
+    /// A ping costs the least, however long it is.
+    case pingForNothing = "ping-for-nothing"
+    /// A candidate costs the least, however long it is.
+    case candidateForNothing = "candidate-for-nothing"
     /// The quotes of a request's id count for its length.
     case idWithQuotes = "id-with-quotes"
     /// A request of an unknown type has no answer.
@@ -324,7 +360,7 @@
 
     /// A source that has run far ahead of what was sent is not joined to the stream again.
     case noRejoin = "no-rejoin"
-    /// Where no section is left, the media plane isn't told.
+    /// Where no section is left, the media plane gets no command.
     case mediaWithoutSections = "media-without-sections"
     /// Who may no longer publish does so in a new section.
     case publishesAgain = "publishes-again"

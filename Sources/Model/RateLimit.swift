@@ -49,6 +49,20 @@ public struct RateLimit: Equatable, Sendable {
     .nanoseconds(max(0, excess(moment(after: amount, now: now), now)))
   }
 
+  /// Writes it; its interval must be whole nanoseconds.
+  public func encode(into writer: inout StateWriter) {
+    writer.write(Int64(interval))
+    writer.write(span)
+    writer.write(full)
+  }
+
+  public init(from reader: inout StateReader) throws(StateError) {
+    interval = Double(try reader.integer(Int64.self))
+    span = try reader.integer()
+    full = try reader.instant()
+    guard interval >= 1, span >= 0 else { throw .invalid(field: "rate limit", offset: reader.offset - 24) }
+  }
+
   private func moment(after amount: Double, now: Instant) -> Instant {
     let base = max(full, now).nanoseconds
     // Down, so that what is asked for piece by piece is never more than the burst that it makes up.

@@ -11,6 +11,9 @@ extension MediaDescription {
     let lines = FormatLines(of: self)
     var found: [NegotiatedCodec] = []
     for payloadType in payloadTypes {
+      #if PLANTED_DEFECTS
+        let lines = PlantedDefect.isOn(.codecsPerFormat) ? FormatLines(of: self) : lines
+      #endif
       guard let map = lines[payloadType].map ?? RTPMapAttribute(staticPayloadType: payloadType),
         let codec = policy.codecs(kind).first(where: { $0.matches(map) }),
         let parameters = FormatParameters(lines[payloadType].parameters ?? ""),
@@ -21,7 +24,7 @@ extension MediaDescription {
       found.append(
         NegotiatedCodec(
           format: format, payloadType: payloadType,
-          // Nobody would ask for a retransmission without NACK.
+          // Without NACK no retransmission would be asked for.
           rtxPayloadType: nack ? lines.retransmission(of: payloadType, clockRate: map.clockRate) : nil,
           nack: nack, pli: feedback.contains(.pli), fir: feedback.contains(.fir),
           transportCC: feedback.contains(.transportCC), remb: feedback.contains(.remb),

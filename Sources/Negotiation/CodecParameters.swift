@@ -28,8 +28,8 @@ extension Codec {
 
   /// What our answer says about a codec that was offered with these parameters.
   ///
-  /// In an answer they are wishes of the receiver. Those who will hear the track take what the offer's side can
-  /// decode, so its own wishes come back, profile and level too; limits on picture size say nothing about what we
+  /// In an answer they are the receiver's preferences. Those who will hear the track take what the offer's side can
+  /// decode, so its own preferences come back, profile and level too; limits on picture size say nothing about what we
   /// forward.
   func answerParameters(to offered: String) -> String {
     let echoed: [String]

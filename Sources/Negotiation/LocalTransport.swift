@@ -27,7 +27,7 @@ public struct NegotiationPolicy: Equatable, Sendable {
   /// transport-wide feedback is agreed on only for what we receive.
   public var usesTransportFeedback: Bool
   /// What video is carried in, the preferred first; others are declined. Of audio everything that we know is
-  /// carried, in the order of whoever offers.
+  /// carried, in the order of the offer.
   public var videoCodecs: [Codec]
   /// Sections that may send to us at once, on one transport; more are declined.
   public var maximumTracks = 128

@@ -163,13 +163,7 @@ extension Negotiator {
       if ids[known] == 0, let free = (UInt8(1)...14).first(where: { ids.kind(of: $0) == nil }) {
         ids[known] = free
       }
-      let isOfKind: Bool =
-        switch known {
-        case .audioLevel: kind == .audio
-        case .dependencyDescriptor, .colorSpace, .playoutDelay: kind == .video
-        case .mid, .transportSequence, .absoluteSendTime, .rid, .repairedRid: true
-        }
-      if ids[known] != 0, isOfKind { listed.append((known, ids[known])) }
+      if ids[known] != 0, known.suits(kind) { listed.append((known, ids[known])) }
     }
     return listed
   }

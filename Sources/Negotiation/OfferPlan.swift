@@ -3,7 +3,7 @@ import Wire
 
 /// A track that we send, as a description announces it.
 ///
-/// An SSRC whose section was stopped or refused is not for another track, nor for the same one begun anew: its
+/// An SSRC whose section was stopped or refused is not for another track, nor for the same one published again: its
 /// packet indices would come twice under one key.
 public struct TrackAnnouncement: Equatable, Sendable {
   public var kind: MediaKind
@@ -32,7 +32,7 @@ public struct TrackAnnouncement: Equatable, Sendable {
 /// A track that an earlier plan had and this one hasn't is stopped, and so are surplus receivers, from the end;
 /// new ones take the places of stopped sections, then further ones.
 public struct OfferPlan: Equatable, Sendable {
-  /// Told apart by their SSRCs.
+  /// Distinguished by their SSRCs.
   public var tracks: [TrackAnnouncement]
   /// Receive-only sections.
   public var audioReceivers: Int

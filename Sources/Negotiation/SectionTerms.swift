@@ -53,13 +53,13 @@ struct SectionTerms: Equatable {
         switch known {
         // One byte of header holds a MID of at most 16 (RFC 8285 §4.2).
         case .mid: (true, (section.mid?.utf8.count ?? 0) <= 16)
-        case .audioLevel: (kind == .audio, kind == .audio)
         case .transportSequence: (offersFeedback, offersFeedback && policy.usesTransportFeedback)
         case .rid: (rid != nil, false)
         case .repairedRid: (rid != nil && codecs.found.contains { $0.rtxPayloadType != nil }, false)
         // Only who asks for it looks at it.
         case .absoluteSendTime: (policy.offeredExtensions.contains(known), true)
-        case .dependencyDescriptor, .colorSpace, .playoutDelay: (kind == .video, kind == .video)
+        case .audioLevel, .dependencyDescriptor, .colorSpace, .playoutDelay, .absoluteCaptureTime:
+          (known.suits(kind), known.suits(kind))
         }
       let item = Extension(
         kind: known, id: id, receives: receives && way.sends && isWanted.receive,
@@ -68,7 +68,7 @@ struct SectionTerms: Equatable {
         isDirected: offered.direction != nil)
       if item.receives || item.sends { extensions.append(item) }
     }
-    // Without its header extension an encoding can't be told from the others.
+    // Without its header extension an encoding can't be distinguished from the others.
     guard extensions.contains(where: { $0.kind == .rid }) else {
       extensions.removeAll { $0.kind == .repairedRid }
       return
@@ -132,7 +132,7 @@ struct SectionTerms: Equatable {
   private func has(_ kind: HeaderExtension, _ way: KeyPath<Extension, Bool>) -> Bool {
     extensions.contains { $0.kind == kind && $0[keyPath: way] }
   }
-  /// With the feedback that is given or taken in these directions; what nobody would send is not agreed on.
+  /// With the feedback that is given or taken in these directions; what neither end would send is not agreed on.
   private func codecs(receives: Bool, sends: Bool) -> [NegotiatedCodec] {
     let reportsArrivals = receives && has(.transportSequence, \.receives)
     let hearsArrivals = sends && has(.transportSequence, \.sends)

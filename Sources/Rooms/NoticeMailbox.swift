@@ -111,7 +111,7 @@ final class NoticeMailbox: Sendable {
         #if PLANTED_DEFECTS
           if PlantedDefect.isOn(.answerLeftOut) { return false }
         #endif
-        if notice.isAnswer { continuation.yield(notice) }
+        if notice.isAnswer, case .enqueued = continuation.yield(notice) { state.waiting += 1 }
         return false
       }
       guard case .enqueued(let places) = continuation.yield(notice) else { return false }

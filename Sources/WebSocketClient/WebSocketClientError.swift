@@ -1,6 +1,6 @@
 /// Why a WebSocket did not open.
 public enum WebSocketClientError: Error, Equatable, CustomStringConvertible {
-  /// libcurl's own words: no such host, refused, a certificate that nobody vouches for, out of time.
+  /// libcurl's own words: no such host, refused, a certificate that no authority vouches for, out of time.
   case connection(String)
   /// The server answered the upgrade by another status than 101; `body` is the beginning of what it says.
   case refused(status: Int, body: String)

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Model
-internal import RoostTesting
+internal import Simulation
+internal import SyntheticPeers
 
 /// What the command line asks for.
 struct Arguments {

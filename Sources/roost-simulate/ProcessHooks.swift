@@ -1,5 +1,5 @@
 internal import CSimulation
-internal import RoostTesting
+internal import Simulation
 
 extension VirtualClock.ProcessHooks {
   /// This executable's own clock and generator for OpenSSL.

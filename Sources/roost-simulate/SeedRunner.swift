@@ -1,5 +1,5 @@
 internal import Glibc
-internal import RoostTesting
+internal import Simulation
 internal import Synchronization
 
 /// Runs conferences on several threads, each seed on one of them from beginning to end, and hands the outcomes

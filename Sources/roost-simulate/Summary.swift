@@ -1,6 +1,7 @@
 internal import Glibc
-internal import RoostTesting
+internal import Simulation
 internal import Synchronization
+internal import SyntheticPeers
 
 /// What all seeds together came to.
 final class Summary: Sendable {

@@ -1,7 +1,7 @@
 internal import CSimulation
 internal import Glibc
 internal import Model
-internal import RoostTesting
+internal import Simulation
 
 let arguments: Arguments
 do {

@@ -8,7 +8,7 @@ internal import Rooms
   internal import Model
 #endif
 
-/// How the process is told to end: SIGTERM lets those who are in a room stay for a while, SIGINT and a second
+/// How the process is asked to end: SIGTERM lets those who are in a room stay for a while, SIGINT and a second
 /// signal end it now, a third one kills it.
 final class Ending {
   private enum Occasion {
@@ -34,7 +34,7 @@ final class Ending {
     }
   }
 
-  /// Returns when the server is to stop: nobody is in it, or those who are have had their time.
+  /// Returns when the server is to stop: no one is in it, or those who are have had their time.
   func wait(for rooms: RoomDirectory, patience: Duration, log: Log) async {
     for await first in occasions {
       #if PLANTED_DEFECTS
@@ -70,7 +70,7 @@ final class Ending {
     timer.cancel()
   }
 
-  /// Ends every session, and returns when its client has been told why, or doesn't listen.
+  /// Ends every session, and returns when its client has heard why, or doesn't listen.
   static func sayFarewell(_ rooms: RoomDirectory, through server: HTTPServer) async {
     await rooms.close()
     for _ in 0..<50 {

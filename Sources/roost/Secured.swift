@@ -8,7 +8,7 @@ internal import Model
 struct Secured {
   /// nil: not at all, it is spoken in clear.
   let context: TLSContext?
-  /// Of a certificate that was made here and that nobody vouches for, as browsers show it.
+  /// Of a certificate that was made here and that no authority vouches for, as browsers show it.
   let ownFingerprint: String?
 
   /// - Parameter names: those of this machine, for a certificate of its own.

@@ -10,11 +10,11 @@ internal import Rooms
 extension Roost {
   /// Who the server is for.
   enum Audience {
-    /// Whoever has a token of its operator.
+    /// Those with a token of its operator.
     case owners
-    /// `--dev`: whoever sits at this machine.
+    /// `--dev`: the people at this machine.
     case thisMachine
-    /// `--dev --lan`: whoever is on its network.
+    /// `--dev --lan`: everyone on its network.
     case network
   }
 
@@ -30,7 +30,7 @@ extension Roost {
     case .thisMachine:
       log.warning("--dev: everybody knows this key pair (devkey / secret); for this machine only")
     case .network:
-      log.warning("--dev --lan: whoever reaches this address gets in; for a network of friends only")
+      log.warning("--dev --lan: everyone who reaches this address gets in; for a network of friends only")
     }
     let names = LocalNetwork.names()
     let secured = try Secured(configuration, audience: audience, names: names)
@@ -52,7 +52,7 @@ extension Roost {
     let ending = Ending()
     for address in admin?.addresses ?? [] { log.info("admin listener ready", ["address": "\(address)"]) }
     print(Greeting.text(addresses: server.addresses, secured: secured, isNetwork: audience == .network))
-    // Whoever reads it may be a program behind a pipe.
+    // Its reader may be a program behind a pipe.
     fflush(nil)
 
     await ending.wait(for: media.rooms, patience: .seconds(configuration.drain.seconds), log: log)

@@ -176,6 +176,19 @@ struct AccessTokenTests {
     }
   }
 
+  @Test func `text with too many combining marks in a row is refused before the signature is looked at`()
+    throws
+  {
+    let pair = "\u{301}\u{316}"
+    let (few, many) = ("a" + String(repeating: pair, count: 15), "a" + String(repeating: pair, count: 16))
+    #expect(try verify(token(payload(#""metadata":"\#(few)","\#(few)":0"#))).metadata == few)
+    for rest in [#""metadata":"\#(many)""#, #""\#(many)":0"#] {
+      #expect(throws: AccessTokenRefusal.malformed(reason: "payload is no JSON object")) {
+        try verify(token(payload(rest), secret: "another secret, also long enough"))
+      }
+    }
+  }
+
   @Test func `a sound token for something else costs 403`() throws {
     let join = try verify(token(payload(#""sub":"ada","video":{"roomJoin":true,"room":"a"}"#)))
     #expect(throws: AccessTokenRefusal.notForThis(missing: "room")) { try join.requireJoin(room: "b") }

@@ -1,5 +1,6 @@
 import Model
-import RoostTesting
+import Simulation
+import SyntheticPeers
 import Testing
 
 @Suite("Attack: churn", .timeLimit(.minutes(5)))

@@ -1,7 +1,8 @@
 import Crypto
 import Model
 import Peer
-import RoostTesting
+import Simulation
+import SyntheticPeers
 import Testing
 import Wire
 

@@ -1,5 +1,6 @@
 import Model
-import RoostTesting
+import Simulation
+import SyntheticPeers
 import Testing
 import Wire
 
@@ -99,7 +100,7 @@ struct DatagramAttackTests {
     let request = Forge.compound { $0.append(pictureLoss: .init(sender: Attacker.source, media: slot.ssrc)) }
     try attacker.sendRTCP(request)
     range.run(for: .milliseconds(5))
-    #expect(range.done().wishes > 0)
+    #expect(range.done().keyFrameRequests > 0)
     let sealed = try attacker.forge.rtcp(
       request + Forge.compound { $0.append(cname: "a long enough name", ssrc: Attacker.source) })
     let cuts = sealed.count - 1

@@ -1,5 +1,6 @@
 import Model
-import RoostTesting
+import Simulation
+import SyntheticPeers
 import Testing
 
 @Suite("Attack: floods of names", .timeLimit(.minutes(5)))

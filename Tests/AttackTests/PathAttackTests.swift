@@ -1,6 +1,7 @@
 import ICE
 import Model
-import RoostTesting
+import Simulation
+import SyntheticPeers
 import Testing
 
 /// A participant's own checks, sealed with its own keys, under addresses of others.

@@ -1,5 +1,6 @@
 import Model
-import RoostTesting
+import Simulation
+import SyntheticPeers
 import Testing
 import Wire
 
@@ -33,7 +34,7 @@ struct RTCPAttackTests {
     let sources = FeedbackSources(sender: Self.source, media: slot.ssrc)
     try attacker.sendRTCP(Forge.compound { $0.append(pictureLoss: sources) })
     range.run(for: .milliseconds(5))
-    #expect(range.done().wishes > 0)
+    #expect(range.done().keyFrameRequests > 0)
     let head = Forge.compound { $0.append(ReceiverReport(ssrc: Self.source)) }
     let lies = [
       // Longer than there is; a report of 31 blocks without any; without a body; of another version; padded before the
@@ -128,7 +129,9 @@ struct RTCPAttackTests {
     let first = range.done()
     try attacker.sendRTCP(request)
     range.run(for: .milliseconds(20))
-    #expect(range.done().wishes == first.wishes + 1 && range.done().requests == first.requests + 1)
+    #expect(
+      range.done().keyFrameRequests == first.keyFrameRequests + 1
+        && range.done().requests == first.requests + 1)
 
     let before = range.done()
     // The publisher is asked once a second.
@@ -138,7 +141,7 @@ struct RTCPAttackTests {
       try attacker.sendRTCP(request)
     } verifying: {
       let after = range.done()
-      #expect(after.wishes - before.wishes == 1_000)
+      #expect(after.keyFrameRequests - before.keyFrameRequests == 1_000)
       #expect((1...2).contains(after.requests - before.requests))
     }
   }

@@ -1,5 +1,6 @@
 import Model
-import RoostTesting
+import Simulation
+import SyntheticPeers
 import Testing
 import Wire
 

@@ -1,7 +1,8 @@
 import Crypto
 import ICE
 import Model
-import RoostTesting
+import Simulation
+import SyntheticPeers
 import Testing
 
 @Suite("Attack: STUN", .timeLimit(.minutes(5)))

@@ -1,7 +1,8 @@
 import CSystem
 import Foundation
 import Model
-import RoostTesting
+import Simulation
+import SyntheticPeers
 import Testing
 
 /// How much is done, by environment.

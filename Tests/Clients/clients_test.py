@@ -13,6 +13,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE.parent / "Server"), str(HERE.parent / "Docs")]
 
 import blocks  # noqa: E402
+from limits import LimitedTest  # noqa: E402
 from roost import Roost, token  # noqa: E402
 
 PYTHON = ROOT / ".build-python/bin/python"
@@ -52,7 +53,10 @@ class Seen:
         self.pictures = {track: (int(frames), int(middle)) for track, frames, kind, middle in found if kind == "video"}
 
 
-class ClientsTest(unittest.TestCase):
+class ClientsTest(LimitedTest):
+    # Two clients at a time, each with pictures to encode and to decode.
+    seconds = 300
+
     @classmethod
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory(prefix="roost-clients-")

@@ -25,7 +25,6 @@ RULES = [
     Rule(r"(\.build/release/)?roost serve .*", SERVE),
     # What takes a fraction of a second.
     Rule(r"(\w+=\$\()?(\.build/release/)?roost (token|config) .*", RUN),
-    Rule(r"export ROOST_DEFECTS=1", RUN),
     Rule(r"export \$\(cat /etc/roost/secrets\)", RUN),
     Rule(r"\$EDITOR roost\.json5", RUN),
     Rule(r"curl .*", RUN),

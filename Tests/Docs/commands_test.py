@@ -13,11 +13,12 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "Server")]
 import commands  # noqa: E402
 from blocks import ALL, ROOT, programs  # noqa: E402
 from doors import claims_of, join  # noqa: E402
+from limits import LimitedTest  # noqa: E402
 from room import SECRET, Room  # noqa: E402
 from roost import Roost, token  # noqa: E402
 
 
-class BlocksTest(unittest.TestCase):
+class BlocksTest(LimitedTest):
     def test_every_block_is_recognised(self):
         unknown = [f"{block}: {block.text.splitlines()[0]}" for block in ALL if commands.kind_of(block) is None]
         self.assertEqual(unknown, [], "add a rule to Tests/Docs/commands.py: run it, or list it with the reason")
@@ -48,8 +49,11 @@ class BlocksTest(unittest.TestCase):
             self.assertTrue(list(commands.inline_faults(piece)), piece)
 
 
-class CommandsTest(unittest.TestCase):
+class CommandsTest(LimitedTest):
     """The commands of each page, in its order."""
+
+    # A page's commands one after the other, compilers among them.
+    seconds = 300
 
     def run_page(self, page, public="127.0.0.1:9"):
         with tempfile.TemporaryDirectory(prefix="roost-docs-") as folder:

@@ -15,7 +15,7 @@ async def closed_by(roost):
     """Has the server close a WebSocket."""
     async with roost.connect() as ws:
         await ws.send("no JSON")
-        await ws.wait_closed()
+        await asyncio.wait_for(ws.wait_closed(), 5)
 
 
 def join(roost, text):

@@ -16,10 +16,11 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "Server")]
 import commands  # noqa: E402
 from blocks import ALL, ROOT  # noqa: E402
 from doors import join  # noqa: E402
+from limits import LimitedTest  # noqa: E402
 from roost import Roost, ask, claims, hear, put_together, say, token  # noqa: E402
 
 
-class MessagesTest(unittest.TestCase):
+class MessagesTest(LimitedTest):
     def test_messages_of_the_protocol(self):
         """Each is what the schema says; scripts/check-messages reads those under the two headings."""
         done = subprocess.run([ROOT / "scripts/check-messages", "--examples"], capture_output=True, text=True, timeout=60)
@@ -140,7 +141,7 @@ class MessagesTest(unittest.TestCase):
             self.assertEqual([asked(roost, room) for room in ("demo", "other")], [403, 403])
 
 
-class StatementsTest(unittest.TestCase):
+class StatementsTest(LimitedTest):
     """What signalling.md says about the order of things."""
 
     def offer(self, name):
@@ -192,7 +193,7 @@ class StatementsTest(unittest.TestCase):
                         if said:
                             await say(ws, type="auth", token=said)
                         error = await hear(ws, "error")
-                        await ws.wait_closed()
+                        await asyncio.wait_for(ws.wait_closed(), 5)
                         found.append((error["code"], ws.close_code))
             return found
 
@@ -204,7 +205,7 @@ class StatementsTest(unittest.TestCase):
             async with roost.connect() as ws:
                 await say(ws, **message)
                 error = await hear(ws, "error")
-                await ws.wait_closed()
+                await asyncio.wait_for(ws.wait_closed(), 5)
                 return error["code"], ws.close_code
 
         with Roost() as roost:
@@ -214,7 +215,7 @@ class StatementsTest(unittest.TestCase):
             self.assertEqual(asyncio.run(closed(roost, type="resume", resumeToken="x", after=0)), ("session-gone", 4007))
 
 
-class ProblemsTest(unittest.TestCase):
+class ProblemsTest(LimitedTest):
     """Problems that no operation of REST has of its own, as the table of rest.md says."""
 
     # By type and status: what is sent, HOST standing for the server.

@@ -16,11 +16,12 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "Server")]
 import commands  # noqa: E402
 from blocks import ALL, ROOT  # noqa: E402
 from doors import closed_by  # noqa: E402
+from limits import LimitedTest  # noqa: E402
 from room import SECRET  # noqa: E402
 from roost import Roost  # noqa: E402
 
 
-class SettingsTest(unittest.TestCase):
+class SettingsTest(LimitedTest):
     def test_configurations_hold(self):
         snippets = [block.text for block in ALL if commands.kind_of(block) == "configuration"]
         snippets += [text.split("# roost.json5", 1)[1].split("\n", 1)[1] for block in ALL

@@ -1,6 +1,7 @@
 import ICE
 import Model
-import RoostTesting
+import Simulation
+import SyntheticPeers
 import Testing
 
 @testable import Engine

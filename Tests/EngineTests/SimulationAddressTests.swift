@@ -3,7 +3,8 @@ import Engine
 import ICE
 import Model
 import Peer
-import RoostTesting
+import Simulation
+import SyntheticPeers
 import Testing
 
 @Suite("Addresses that prove nothing", .timeLimit(.minutes(2)))

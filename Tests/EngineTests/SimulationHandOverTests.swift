@@ -1,7 +1,8 @@
 import ICE
 import Model
 import Peer
-import RoostTesting
+import Simulation
+import SyntheticPeers
 import Testing
 import Transport
 

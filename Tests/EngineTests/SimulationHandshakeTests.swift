@@ -2,7 +2,8 @@ import Crypto
 import Engine
 import Model
 import Peer
-import RoostTesting
+import Simulation
+import SyntheticPeers
 import Testing
 import Transport
 

@@ -5,7 +5,8 @@ import Media
 import Model
 import Negotiation
 import Peer
-import RoostTesting
+import Simulation
+import SyntheticPeers
 import Testing
 import Transport
 import Wire
@@ -72,9 +73,9 @@ final class SimulationRoom {
   func join(
     at address: SocketAddress, home: Int = 0, publishes: Bool, fingerprints: [Fingerprint]? = nil,
     ice: ControllingAgent.Configuration = .init(), verification: ICEVerification = .always,
-    setUp: (inout SyntheticPeer.Configuration) -> Void = { _ in }
+    setUp: (inout PeerConfiguration) -> Void = { _ in }
   ) throws -> SyntheticPeer {
-    var configuration = SyntheticPeer.Configuration(number: peers.count)
+    var configuration = PeerConfiguration(number: peers.count)
     configuration.publishesAudio = publishes
     configuration.publishesVideo = publishes
     configuration.audioReceivers = publishes ? 0 : peers.count

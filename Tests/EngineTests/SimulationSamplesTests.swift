@@ -1,7 +1,8 @@
 import Media
 import Model
 import Peer
-import RoostTesting
+import Simulation
+import SyntheticPeers
 import Testing
 
 @testable import Engine

@@ -2,7 +2,8 @@ import Media
 import Model
 import Peer
 import Polling
-import RoostTesting
+import Simulation
+import SyntheticPeers
 import Testing
 import Wire
 

@@ -1,7 +1,6 @@
 import Media
 import Model
 import Peer
-import RoostTesting
 import Testing
 import Transport
 

@@ -71,6 +71,12 @@ struct WorkerCoreTests {
         if case .track(.keyFrameWanted) = $0 { true } else { false }
       }
     }
+    /// Gives a peer to another worker, which doesn't take it yet.
+    func handOn(_ key: PeerKey, from: Int, to worker: Int) {
+      guard let place = cores[from].peers.find(key) else { return }
+      cores[from].handOn(place, to: worker)
+    }
+    func takeMessages(_ worker: Int) { cores[worker].takeMessages(now: now) }
     /// Moves a peer to another worker, as its first check there would.
     func move(_ key: PeerKey, from: Int, to worker: Int) {
       guard let place = cores[from].peers.find(key) else { return }

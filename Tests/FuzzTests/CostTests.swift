@@ -2,6 +2,7 @@ import Foundation
 import FuzzTargets
 import HTTPServer
 import Testing
+import Wire
 
 @testable import Gateway
 
@@ -52,6 +53,13 @@ struct CostTests {
     #expect(Set(CostGroup.request.kinds) == requests.union(others))
     let messages = try Self.messageTypes()
     #expect(Set(CostGroup.message.kinds) == messages.union(["offer again", "unknown", "malformed"]))
+  }
+
+  @Test func `every kind of RTCP that the reader knows is a kind of its own`() {
+    let known = (0...UInt8.max).compactMap { RTCPKind(rawValue: $0) }
+    #expect(known.contains(.extendedReport) && known.last == .other)
+    let names = CostGroup.report.kinds
+    #expect(Set(names).count == names.count && names.count == known.count + 1 && names.last == "compound")
   }
 
   @Test(arguments: CostGroup.allCases)

@@ -124,6 +124,35 @@ struct ClientMessageTests {
     #expect(throws: reason) { try ClientMessage(json: text) }
   }
 
+  @Test(arguments: ["\u{301}\u{316}", #"\u0301\u0316"#])
+  func `a text with more combining marks in a row than any language needs is refused`(pair: String) throws {
+    let (few, many) = ("a" + String(repeating: pair, count: 15), "a" + String(repeating: pair, count: 16))
+    let reason = ClientMessageError.FieldProblem.expected(
+      "a string with at most 30 combining marks in a row")
+    for (field, whole) in [
+      ("metadata", #"{"type":"update","metadata":"TEXT"}"#), ("name", #"{"type":"update","name":"TEXT"}"#),
+      ("sdp", #"{"type":"offer","sdp":"TEXT"}"#),
+      ("topic", #"{"type":"data","payload":"eA==","topic":"TEXT"}"#),
+      ("track", #"{"type":"mute","track":"TEXT","muted":true}"#),
+      ("token", #"{"type":"auth","token":"TEXT"}"#),
+    ] {
+      _ = try ClientMessage(json: whole.replacing("TEXT", with: few))
+      #expect(throws: ClientMessageError.field(field, reason, id: nil)) {
+        try ClientMessage(json: whole.replacing("TEXT", with: many))
+      }
+    }
+    for attributes in [#"{"\#(many)":"x"}"#, #"{"x":"\#(many)"}"#] {
+      #expect(throws: Self.badAttributes) {
+        try ClientMessage(json: #"{"type":"update","attributes":\#(attributes)}"#)
+      }
+    }
+    #expect(throws: ClientMessageError.field("destinations", .expected("a list of identities"), id: nil)) {
+      try ClientMessage(json: #"{"type":"data","payload":"eA==","destinations":["\#(many)"]}"#)
+    }
+    // What isn't asked for costs its bytes alone.
+    #expect(try ClientMessage(json: #"{"type":"ping","\#(many)":"\#(many)"}"#).content == .ping)
+  }
+
   static let badID = ClientMessageError.field(
     "id", .expected("a number or a string of 1 to 64 bytes"), id: nil)
   static let badAttributes = ClientMessageError.field(

@@ -306,6 +306,22 @@ struct SignallingSessionTests {
       try await client.next() == ["type": "data", "from": NSNull(), "payload": "aGk=", "reliable": true])
   }
 
+  @Test func `what came before the end of a socket is not obeyed after it`() async throws {
+    // Full for who comes with a token in its request, which has sent `auth` with another one.
+    let room = TestRoom(refusing: RoomRefusal(.roomFull, "full"))
+    let socket = TestSocket()
+    socket.say(#"{"type":"auth","token":"good"}"#)
+    var terms = SignallingTerms(room: "demo") { _ throws(AccessTokenRefusal) in
+      AccessToken(apiKey: "k", identity: "bob", expires: 9_000, grants: .join("demo"))
+    }
+    terms.authTime = .seconds(60)
+    let token = AccessToken(apiKey: "k", identity: "ada", expires: 9_000, grants: .join("demo"))
+    await SignallingConnection(socket: socket, terms: terms, rooms: room, tokens: ResumeTokens())
+      .run(authorized: token)
+    #expect(room.requests.withLock { $0.map(\.identity) } == ["ada"])
+    #expect(socket.closeCode == SignallingCloseCode.joinRefused.rawValue)
+  }
+
   @Test func `who leaves while an offer is being answered hears of nothing more`() async throws {
     var client = Client()
     let participant = try await client.join()

@@ -51,6 +51,10 @@ struct HTTPRequestTests {
     ([("Host", "h"), ("Content-Length", "1"), ("Transfer-Encoding", "chunked")], .ambiguousLength),
     ([("Host", "h"), ("Transfer-Encoding", "chunked"), ("Transfer-Encoding", "x")], .ambiguousLength),
     ([("Host", "h"), ("Transfer-Encoding", "gzip, chunked")], .unknownTransferCoding),
+    // The sign of kelvin is no letter of ASCII, though it looks like one and has its lower case.
+    ([("Host", "h"), ("Transfer-Encoding", "chun\u{212A}ed")], .unknownTransferCoding),
+    ([("Host", "h"), ("Connection", "a" + String(repeating: "\u{301}", count: 31))], .malformedField),
+    ([("Host", "h"), ("X", "a" + String(repeating: "\u{301}\u{316}", count: 4_000))], .malformedField),
     ([("Host", "h"), ("Content-Length", "1001")], .bodyTooLarge),
     ([("Host", "h"), ("Content-Length", "99999999999999999999")], .bodyTooLarge),
   ]
@@ -91,6 +95,20 @@ struct HTTPRequestTests {
     #expect(throws: RequestRefusal.headTooLarge) { try head() }
   }
 
+  @Test func `a field's value may be in any language`() throws {
+    let text = "Zoë, 日本語 " + String(repeating: "e\u{301}\u{316}", count: 1_000)
+    #expect(try parse("GET", "/", ["Host": "h", "X": text]).headers["x"] == text)
+  }
+
+  @Test func `a path or query with too many combining marks in a row is none`() throws {
+    let pair = "%CC%81%CC%96"
+    let (few, many) = (String(repeating: pair, count: 15), String(repeating: pair, count: 16))
+    #expect(HTTPRequest(method: .get, path: "/v1/a\(few)").segments?.count == 2)
+    #expect(HTTPRequest(method: .get, path: "/v1/a\(many)").segments == nil)
+    #expect(HTTPRequest(method: .get, path: "/", query: "after=a\(few)").queryItem("after") != nil)
+    #expect(HTTPRequest(method: .get, path: "/", query: "after=a\(many)").queryItem("after") == nil)
+  }
+
   static let key = "dGhlIHNhbXBsZSBub25jZQ=="
 
   @Test func `a WebSocket is asked for by GET, with one key and version 13`() throws {
@@ -100,6 +118,11 @@ struct HTTPRequestTests {
     ]
     #expect(try parse("GET", "/", fields).webSocketKey == Self.key)
     #expect(throws: RequestRefusal.malformedUpgrade) { try parse("POST", "/", fields) }
+    let kelvin: KeyValuePairs = [
+      "Host": "h", "Upgrade": "webSoc\u{212A}et", "Connection": "Upgrade", "Sec-WebSocket-Key": Self.key,
+      "Sec-WebSocket-Version": "13",
+    ]
+    #expect(try parse("GET", "/", kelvin).webSocketKey == nil)
     #expect(throws: RequestRefusal.malformedUpgrade) { try parse("GET", "/", fields, isHTTP10: true) }
     #expect(throws: RequestRefusal.malformedUpgrade) {
       try parse("GET", "/", ["Host": "h", "Upgrade": "websocket", "Connection": "upgrade"])

@@ -314,6 +314,26 @@ struct WebSocketTests {
     }
   }
 
+  @Test func `before authentication a message has at most 16 KiB`() async throws {
+    for path in ["/stranger", "/deaf"] {
+      try await withSocket(path) { client throws in
+        client.send(clientFrame(1, [UInt8](repeating: 65, count: 16_384)))
+        #expect(!client.isClosed(within: .milliseconds(200)), "\(path)")
+      }
+    }
+    // Refused by its length, in one frame or in two, and not because it would wait.
+    for frames in [clientFrame(1, [UInt8](repeating: 65, count: 16_385)), Self.fragments(2, of: 8_193)] {
+      try await withSocket("/stranger") { client throws in
+        client.send(frames)
+        #expect(try client.closeCode() == 1009)
+      }
+      try await withSocket("/deaf") { client throws in
+        client.send(frames)
+        #expect(!client.isClosed(within: .milliseconds(200)))
+      }
+    }
+  }
+
   @Test func `a connection torn off ends its handler`() async throws {
     let handler = EchoHandler()
     try await withServer(handler) { addresses in
@@ -328,8 +348,8 @@ struct WebSocketTests {
 
   @Test func `silence is pinged and then ended`() async throws {
     try await withSocket("/") {
-      $0.pingInterval = .milliseconds(100)
-      $0.pongTime = .milliseconds(200)
+      $0.ping.interval = .milliseconds(100)
+      $0.ping.answerTime = .milliseconds(200)
     } _: { client throws in
       for _ in 0..<5 {
         #expect(try client.frame().opcode == 9)

@@ -1,5 +1,5 @@
 import Model
-import RoostTesting
+import SyntheticPeers
 import Testing
 
 @testable import Load

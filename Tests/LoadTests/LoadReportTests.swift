@@ -30,6 +30,13 @@ struct LoadReportTests {
     #expect(wrong.json.contains(#""ok":false"#))
   }
 
+  @Test func `as one object, times stand beside counts`() {
+    var report = report()
+    report.times.joinSeconds = 1.5
+    #expect(report.json.contains(#""joinSeconds":1.5"#) && report.json.contains(#""sent":500"#))
+    #expect(report.json.contains(#""latency":{"#) && !report.json.contains("times"))
+  }
+
   @Test func `without samples there is no latency`() {
     #expect(report().table.contains("one-way latency, ms  none"))
   }

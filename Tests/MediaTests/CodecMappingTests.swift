@@ -83,7 +83,7 @@ private struct Passage: ~Copyable {
 }
 
 extension RTPPacket {
-  fileprivate func bytes(with elements: [(UInt8, [UInt8])]) -> [UInt8] {
+  func bytes(with elements: [(UInt8, [UInt8])]) -> [UInt8] {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 2_048, alignment: 8)
     defer { buffer.deallocate() }
     guard

@@ -41,6 +41,7 @@ struct PacketInfoWireTests {
     info.carried.descriptorOffset = 100
     info.carried.colorSpaceOffset = 200
     info.carried.playoutDelayOffset = 300
+    info.carried.captureTimeOffset = 400
     info.carried.descriptorSize = 0x51
     info.carried.colorSpaceSize = 0x52
     info.frameNumber = 0x5354
@@ -66,7 +67,7 @@ struct PacketInfoWireTests {
       var other = written
       other[position] ^= 1
       guard let read = try? read(other) else { continue }
-      #expect((bytes(read) == written) == (position >= 53), "byte \(position)")
+      #expect((bytes(read) == written) == (position >= 55), "byte \(position)")
     }
   }
 
@@ -77,11 +78,21 @@ struct PacketInfoWireTests {
     }
     #expect(throws: PacketInfo.WireError.size(PacketInfo.wireSize + 1)) { try read(written + [0]) }
     var other = written
-    other[0] = 2
-    #expect(throws: PacketInfo.WireError.version(2)) { try read(other) }
+    for version in [0, 3, 255] as [UInt8] {
+      other[0] = version
+      #expect(throws: PacketInfo.WireError.version(version)) { try read(other) }
+    }
     other = written
     other[24] = 31
     #expect(throws: PacketInfo.WireError.format(31)) { try read(other) }
+  }
+
+  @Test func `what a build of the first version wrote is read, and has no time of capture`() throws {
+    var old = bytes(Self.full)
+    old[0] = 1
+    var expected = Self.full
+    expected.carried.captureTimeOffset = 0
+    #expect(try bytes(read(old)) == bytes(expected))
   }
 
   @Test func `what lies outside of its packet is refused`() {
@@ -95,6 +106,7 @@ struct PacketInfoWireTests {
       ("descriptor", { $0.carried.descriptorOffset = 500 }),
       ("colorSpace", { $0.carried.colorSpaceOffset = 499 }),
       ("playoutDelay", { $0.carried.playoutDelayOffset = .max }),
+      ("captureTime", { $0.carried.captureTimeOffset = 493 }),
     ]
     for (field, change) in changes {
       var info = Self.full

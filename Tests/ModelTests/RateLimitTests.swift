@@ -71,4 +71,28 @@ struct RateLimitTests {
     let early = Limit(rate: 1, burst: 10)
     #expect(early.take(now: Instant(nanoseconds: .min)) && early.take(9, now: Instant(nanoseconds: .min)))
   }
+
+  @Test func `a limit goes on from its state`() throws {
+    let limit = Limit(rate: 50, burst: 25)
+    for _ in 0..<20 { #expect(limit.take(now: at(3))) }
+    var writer = StateWriter()
+    limit.value.encode(into: &writer)
+    var reader = StateReader(writer.bytes)
+    let copy = try RateLimit(from: &reader)
+    try reader.finish()
+    #expect(copy == limit.value)
+  }
+
+  @Test(arguments: [(0, 1), (-1, 1), (1, -1)] as [(Int64, Int64)])
+  func `a limit without an interval or with a negative span is no state`(interval: Int64, span: Int64) {
+    var writer = StateWriter()
+    writer.write(interval)
+    writer.write(span)
+    writer.write(at(0))
+    let bytes = writer.bytes
+    #expect(throws: StateError.self) {
+      var reader = StateReader(bytes)
+      _ = try RateLimit(from: &reader)
+    }
+  }
 }

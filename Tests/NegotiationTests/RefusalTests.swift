@@ -170,6 +170,20 @@ struct RefusalTests {
     #expect(answer.agreement.media.receive[0].extensions[.audioLevel] == 1)
   }
 
+  @Test func `times of capture are agreed on in both kinds of section, by those who offer them`() throws {
+    let line = "a=extmap:6 http://www.webrtc.org/experiments/rtp-hdrext/abs-capture-time"
+    for offered in [[], [0], [0, 1]] {
+      var offer = OfferText()
+      offer.sections = [OfferText.audio("0", "sendrecv"), OfferText.video("1", "sendrecv")]
+      for index in offered { offer.sections[index].append(line) }
+      var negotiator = Negotiator()
+      let media = try negotiator.answer(offer).agreement.media
+      let expected: [UInt8] = [0, 1].map { offered.contains($0) ? 6 : 0 }
+      #expect(media.receive.map { $0.extensions[.absoluteCaptureTime] } == expected)
+      #expect(media.send.map { $0.extensions[.absoluteCaptureTime] } == expected)
+    }
+  }
+
   @Test func `transport-wide numbers go with their feedback or not at all`() throws {
     let uri = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
     for lines in [["a=extmap:3 \(uri)"], ["a=rtcp-fb:* transport-cc"]] {

@@ -1,4 +1,6 @@
+import AccessTokens
 import Model
+import Synchronization
 import Testing
 
 @testable import Rooms
@@ -63,6 +65,45 @@ struct NoticePressureTests {
     #expect(pressure.isOn)
     mailbox.finish(.closed(.left))
     #expect(!pressure.isOn)
+  }
+
+  @Test func `answers that came while no one was there count among what waits`() async {
+    let pressure = NoticePressure()
+    let mailbox = NoticeMailbox(isAttended: false, pressure: pressure) {}
+    for _ in 0..<1_000 { mailbox.put(.speakers([])) }
+    let answer = OfferAnswer(sdp: "v=0", tracks: [], slots: [], declined: [])
+    for _ in 0..<8 { mailbox.put(.answer(answer)) }
+    mailbox.put(.resumed(ResumedState(lastEvent: 0, missed: [], slots: [], tracks: [], notices: [])))
+    var iterator = mailbox.notices.makeAsyncIterator()
+    while let notice = await iterator.next() { if case .resumed = notice { break } }
+    for _ in 0..<(NoticeMailbox.limit / 2) { mailbox.put(.speakers([])) }
+    #expect(!pressure.isOn)
+    mailbox.put(.speakers([]))
+    #expect(pressure.isOn)
+  }
+
+  @Test func `what an administrator takes away is taken at once, however far doors are behind`() async throws
+  {
+    let waits = Atomic(0)
+    let server = try TestServer(pause: { _ in waits.add(1, ordering: .relaxed) })
+    let ada = try await server.join("ada").session
+    // Bob reads nothing.
+    let bob = try await server.join("bob").session
+    let room = try #require(server.directory.administration(of: "r"))
+    for _ in 0...(NoticeMailbox.limit / 2) {
+      await room.send("eA==", topic: nil, reliable: true, to: ["bob"])
+    }
+    let before = waits.load(ordering: .relaxed)
+    var patch = ParticipantPatch()
+    patch.permissions.canPublish = .set(false)
+    #expect(try await room.change("ada", patch).grants.canPublish == false)
+    await #expect(throws: AdministrationError.unknownTrack) { try await room.mute("TR_x", of: "ada", true) }
+    #expect(waits.load(ordering: .relaxed) == before)
+    await room.send("eA==", topic: nil, reliable: true, to: ["bob"])
+    #expect(waits.load(ordering: .relaxed) > before, "what only adds to it waits")
+    try await server.directory.remove("ada", from: "r")
+    #expect(await ada.grants() == nil)
+    await bob.leave()
   }
 
   @Test func `a front door that takes nothing holds up no one for long`() async throws {

@@ -19,7 +19,7 @@ final class TestServer: Sendable {
   init(
     participants: Int = 50, rooms: Int = 50, peers: Int = 50, grace: Duration = .seconds(15),
     events: EventLog.Limits = EventLog.Limits(), clock: StandingClock? = nil,
-    wallSeconds: (@Sendable () -> Int)? = nil
+    wallSeconds: (@Sendable () -> Int)? = nil, pause: (@Sendable (Duration) async throws -> Void)? = nil
   ) throws {
     engine = try MediaEngine(
       MediaEngine.Configuration(port: 0, workers: 2, peersPerWorker: 64, pinsThreads: false),
@@ -28,8 +28,10 @@ final class TestServer: Sendable {
     try engine.start()
     var now: (@Sendable () -> Instant)?
     if let clock { now = { clock.now } }
+    var port = MediaPort(engine)
+    if let pause { port.pause = pause }
     let media = MediaPlane(
-      engine: engine, candidates: [SocketAddress(ipv4: 127, 0, 0, 1, port: engine.port)],
+      port, candidates: [SocketAddress(ipv4: 127, 0, 0, 1, port: engine.port)],
       verification: .always, peerLimit: peers, clock: now)
     var limits = RoomDirectory.Limits(rooms: rooms, participantsPerRoom: participants)
     limits.defaults.departureTimeout = 0

@@ -1,17 +1,22 @@
 """scripts/accept, run with checks of its own in a copy of its folder."""
 
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Server"))
+from limits import LimitedTest  # noqa: E402
+
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts/accept")
 
 
-class AcceptTest(unittest.TestCase):
+class AcceptTest(LimitedTest):
     @staticmethod
     def lay_out(root, checks, limits=None):
         """Copies the runner to `root` with `checks` ({name: shell text}) and answers its folder."""

@@ -1,9 +1,14 @@
-"""scripts/accept.d/tests.list: each of its rows, and each alternative in a row, names a test that is there."""
+"""What the rows of scripts/accept.d name is there: each alternative of each row of tests.list, and each case of `rules`."""
 
+import ast
 import itertools
 import pathlib
 import re
+import sys
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Server"))
+from limits import LimitedTest  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIST = ROOT / "scripts/accept.d/tests.list"
@@ -68,7 +73,7 @@ def tests():
                 is_test = False
 
 
-class AcceptTestsTest(unittest.TestCase):
+class AcceptTestsTest(LimitedTest):
     def rows(self):
         lines = [line for line in LIST.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
         return [[part.strip() for part in line.split(" | ", 1)] for line in lines]
@@ -83,6 +88,20 @@ class AcceptTestsTest(unittest.TestCase):
     def test_a_row_stands_once(self):
         lines = [line for line, _ in self.rows()]
         self.assertEqual(len(lines), len(set(lines)))
+
+    def test_every_row_of_rules_names_as_many_cases_as_it_wants(self):
+        text = (ROOT / "scripts/accept.d/rules").read_text(encoding="utf-8")
+        rows = re.findall(r'^cases "(.+)" [\w-]+ ([\w.]+) (\d+)$', text, re.MULTILINE)
+        self.assertEqual(len(rows), len(re.findall(r"^cases ", text, re.MULTILINE)))
+        self.assertGreater(len(rows), 7)
+        for line, name, wanted in rows:
+            module, suite, *test = name.split(".")
+            path = next(ROOT.glob(f"Tests/*/{module}.py"))
+            found = [node for node in ast.parse(path.read_text(encoding="utf-8")).body
+                     if isinstance(node, ast.ClassDef) and node.name == suite]
+            self.assertEqual(len(found), 1, line)
+            names = [each.name for each in found[0].body if getattr(each, "name", "").startswith("test_")]
+            self.assertEqual(len([each for each in names if test in ([], [each])]), int(wanted), line)
 
     def test_alternatives_are_those_between_bars(self):
         self.assertEqual(alternatives("a(b|c(d|e))f"), ["abf", "acdf", "acef"])

@@ -1,9 +1,14 @@
 """scripts/check-imports, run on small trees of its own."""
 
 import os
+import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Server"))
+from limits import LimitedTest  # noqa: E402
 
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts/check-imports")
 
@@ -21,7 +26,7 @@ TABLE = """# A house
 """
 
 
-class CheckImportsTest(unittest.TestCase):
+class CheckImportsTest(LimitedTest):
     def check(self, sources, table=TABLE):
         """Runs the script on a tree with `sources` ({path: text}) and answers its status and output."""
         with tempfile.TemporaryDirectory() as root:

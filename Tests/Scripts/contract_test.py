@@ -5,7 +5,11 @@ nothing of what they do, so it doesn't count here."""
 import json
 import pathlib
 import re
+import sys
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Server"))
+from limits import LimitedTest  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "docs/signalling.schema.json").read_text())["$defs"]
@@ -25,7 +29,7 @@ def table(name, *headings):
     return [quoted or number for quoted, number in words]
 
 
-class ContractTest(unittest.TestCase):
+class ContractTest(LimitedTest):
     def named(self, words, *patterns):
         """Each word stands in a test, in one of the patterns."""
         words = list(words)

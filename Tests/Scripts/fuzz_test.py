@@ -1,10 +1,15 @@
 """scripts/fuzz, on a small tree of its own with a program in the place of libFuzzer's."""
 
 import os
+import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Server"))
+from limits import LimitedTest  # noqa: E402
 
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts/fuzz")
 
@@ -29,7 +34,7 @@ echo "stat::new_units_added:          6"
 """
 
 
-class FuzzTest(unittest.TestCase):
+class FuzzTest(LimitedTest):
     def setUp(self):
         self.root = tempfile.mkdtemp(prefix="fuzz-test-")
         self.addCleanup(shutil.rmtree, self.root)

@@ -1,14 +1,19 @@
 """scripts/check-house on small trees of its own."""
 
 import os
+import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Server"))
+from limits import LimitedTest  # noqa: E402
 
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts/check-house")
 
 
-class HouseTest(unittest.TestCase):
+class HouseTest(LimitedTest):
     def look(self, files, excused="", arguments=()):
         """Exit status and lines of output for `files` ({path below Sources: text})."""
         with tempfile.TemporaryDirectory() as root:
@@ -56,6 +61,27 @@ class HouseTest(unittest.TestCase):
         quiet = {f"A/{name}.swift": f"struct {name} {{ /* {other} */ let a = \"{other}\" }}\n"
                  for name, other in zip(("One", "Two", "Three", "Four"), ("Two", "Three", "Four", "One"))}
         self.assertEqual(self.look(quiet)[0], 0)
+
+    def test_nested_types_of_one_name_are_different_types(self):
+        half = "".join(f"    var a{number} = {number}\n" for number in range(11))
+        one = {f"A/{name}.swift": f"struct {name} {{\n  struct State {{\n{half}  }}\n}}\n" for name in ("One", "Two")}
+        self.assertEqual(self.look(one)[0], 0)
+        more = one | {"A/One+More.swift": f"extension One {{\n  struct Other {{\n{half}{half.replace(' a', ' b')}  }}\n}}\n"}
+        self.assertEqual(self.look(more), (1, ["type A.One.Other: 22 stored properties, over 20"]))
+
+    def test_a_file_is_called_what_is_in_it(self):
+        fine = {"A/Peer.swift": "public struct Peer {}\npublic struct Other {}\n", "A/Peer+State.swift": "extension Peer {}\npublic struct Left {}\n",
+                "A/Reports.swift": "public struct SenderReport {}\n", "A/Batch.swift": "struct Batch {}\npublic struct Figures {}\n",
+                "A/RoomState.swift": "public enum RoomStateError {}\n", "A/main.swift": "struct Hidden {}\n"}
+        self.assertEqual(self.look(fine)[0], 0)
+        for name, text in (("Types", "public struct One {}\npackage enum Two {}\nstruct Three {}\n"),
+                           ("Peer+Types", "public struct One {}\npublic struct Two { struct Types {} }\n")):
+            self.assertEqual(self.look({f"A/{name}.swift": text}), (1, [f"name Sources/A/{name}.swift: 2 types of other names, over 0"]))
+
+    def test_a_module_that_is_unfinished_is_left_out_and_no_other(self):
+        long = {"A/One.swift": "\n" * 400, "B/One.swift": "\n" * 900}
+        excused = "unfinished B # being split\n"
+        self.assertEqual(self.look(long, excused), (1, ["file Sources/A/One.swift: 401 lines, over 400"]))
 
     def test_exceptions_have_bounds_of_their_own(self):
         long = {"A/One.swift": "\n" * 400}

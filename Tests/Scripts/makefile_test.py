@@ -1,17 +1,26 @@
 """What `make test` and `.ci/run` run: that no part of it vanishes unseen."""
 
 import os
+import pathlib
 import re
 import subprocess
+import sys
+import tempfile
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Server"))
+from limits import LimitedTest  # noqa: E402
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 
 
-class MakefileTest(unittest.TestCase):
+class MakefileTest(LimitedTest):
     def commands(self, target):
+        # What a caller asks for by environment is none of the defaults.
+        kept = {name: value for name, value in os.environ.items()
+                if name not in ("BROWSER_SECONDS", "BROWSER_TEST", "SIMULATION_SEEDS", "SIMULATION_NEW", "CHECK", "AGAIN", "ARGS")}
         done = subprocess.run(["make", "--dry-run", "--no-print-directory", target], cwd=ROOT, capture_output=True,
-                              text=True, timeout=60, env={**os.environ, "MAKEFLAGS": ""})
+                              text=True, timeout=60, env={**kept, "MAKEFLAGS": ""})
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
@@ -20,6 +29,42 @@ class MakefileTest(unittest.TestCase):
         for part in ["scripts/install test", "scripts/check-format", "scripts/check-imports", "Tests/Scripts",
                      "scripts/accept.d/simulation", "Tests/Server", "Tests/Clients", "Tests/Docs", "Tests/Browsers/run"]:
             self.assertIn(part, commands)
+
+    def test_what_takes_long_is_left_to_accept(self):
+        commands = self.commands("test")
+        for part in ["scripts/mutants", "accept.d/mutants", "accept.d/defects", "accept.d/hostile", "hostile_figures",
+                     "storm_figures", "load_figures", "--full", "ROOST_DEFECT", "ROOST_SEAL_PACKETS", "ROOST_ATTACK_HANDSHAKES",
+                     "scripts/costs", "scripts/fuzz", "roost-bench compare"]:
+            self.assertNotIn(part, commands)
+        # And is there, where accept runs it.
+        for check, part in [("mutants", "scripts/mutants"), ("hostile", "hostile_figures"), ("tests", "ROOST_SEAL_PACKETS"),
+                            ("tests", "ROOST_ATTACK_HANDSHAKES"), ("conversation", "--full"), ("sessions", "--full")]:
+            with open(os.path.join(ROOT, "scripts/accept.d", check), encoding="utf-8") as file:
+                self.assertIn(part, file.read(), check)
+
+    def test_loops_are_a_tenth_of_those_of_accept_and_windows_at_most_ten_seconds(self):
+        commands = self.commands("test")
+        seeds, new = map(int, re.search(r"accept\.d/simulation (\d+) (\d+)$", commands, re.MULTILINE).groups())
+        with open(os.path.join(ROOT, "scripts/accept.d/simulation"), encoding="utf-8") as file:
+            known, unknown = map(int, re.search(r"\$\{1:-(\d+)\}.*?\$\{2:-(\d+)\}", file.read(), re.DOTALL).groups())
+        self.assertEqual((seeds, new), (40, 10))
+        self.assertEqual(10 * (seeds + new), known + unknown)
+        self.assertEqual(re.findall(r"Tests/Browsers/run --seconds (\d+)", commands), ["8"])
+
+    def test_no_product_has_planted_mistakes_whatever_the_shell_exports(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "Makefile")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(f"include {os.path.abspath(ROOT)}/Makefile\nshow:\n\t@env | grep ^ROOST_ | sort\n")
+            for given in ([], ["ROOST_DEFECTS=1"]):
+                shown = subprocess.run(["make", "--no-print-directory", "--file", path, "show", *given], cwd=folder,
+                                       capture_output=True, text=True, timeout=60,
+                                       env={"PATH": os.environ["PATH"], "ROOST_DEFECTS": "1", "ROOST_DEFECT": "half-way",
+                                            "ROOST_OTHER": "kept"})
+                self.assertEqual((shown.returncode, shown.stdout), (0, "ROOST_OTHER=kept\n"), shown.stderr)
+        # The one switch, which these names are.
+        with open(os.path.join(ROOT, "Package.swift"), encoding="utf-8") as file:
+            self.assertEqual(len(re.findall(r'environment\["ROOST_DEFECTS"\]', file.read())), 1)
 
     def test_what_runs_apart_is_left_out_of_the_rest_and_runs(self):
         commands = self.commands("test")

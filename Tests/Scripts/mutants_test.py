@@ -5,7 +5,11 @@ import importlib.util
 import pathlib
 import re
 import subprocess
+import sys
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Server"))
+from limits import LimitedTest  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LOADER = importlib.machinery.SourceFileLoader("mutants", str(ROOT / "scripts/mutants"))
@@ -16,8 +20,41 @@ LOADER.exec_module(mutants)
 MODULES = ["AccessTokens", "Configuration", "Congestion", "Crypto", "Engine", "Gateway", "HTTPServer", "ICE", "Load", "Logging",
            "Media", "Model", "Negotiation", "Peer", "Polling", "Rooms", "Transport", "WebSocketClient", "Wire", "roost"]
 
+# Behaviour that was once broken unseen, and what breaks it: the mistake itself and its kin, each of which a check has to find.
+BEHAVIOURS = {
+    "a first message has at most 16 KiB, and there is one": ["long-greeting", "second-message", "waits-unbounded"],
+    "each message is charged for what it costs": ["unknown-for-nothing", "malformed-for-nothing", "ping-for-nothing",
+                                                  "candidate-for-nothing", "short-for-nothing", "answered-for-nothing"],
+    "a token has at most 12 KiB": ["long-token"],
+    "an offer costs its bytes": ["format-unbounded", "codecs-per-format", "offers-for-nothing"],
+    "an event is encoded once": ["encoded-for-each"],
+    "numbers follow what was sent": ["no-rejoin", "runs-ahead-by-one", "last-not-latest", "leap-leaves"],
+    "with every section stopped nothing flows": ["media-without-sections"],
+    "what was withdrawn is not published again": ["publishes-again", "withdrawn-source", "standing-mute-forgotten", "mute-shaken-off"],
+    "a path goes to who has proven it": ["path-displaced", "path-not-returned", "proof-overwritten"],
+    "one screen of a participant comes first": ["screens-outrank", "all-first"],
+    "who is removed stays out": ["removal-raced", "removal-of-absent", "removal-forgotten", "removal-crowded-out",
+                                 "removal-same-second"],
+    "a source is of its kind and allowed": ["source-of-any-kind", "source-unchecked", "forbidden-section"],
+    "a renewed token lives as long as the first": ["renewed-for-ever"],
+    "what reaches the HTTP server is bounded": ["field-cut", "name-of-dots", "body-read-on", "handshakes-unrationed"],
+    "memory of a slot goes with it": ["kept-when-gone"],
+    "nothing names who is hidden": ["hidden-permissions", "hidden-present", "hidden-sender", "hidden-quality", "hidden-away"],
+    "sources of unknown names allow nothing": ["unknown-source", "no-source-written"],
+    "origins are compared whole": ["origin-prefix", "origin-port", "origin-scheme", "origin-case", "development-origin"],
+    "each compound of reports opens under its own source": ["second-compound", "compound-overfull"],
+    "tables that wrap": ["path-gap"],
+    "what waits while a peer is being adopted keeps its order": ["batch-backwards"],
+    "a closed room waits for nothing": ["closed-room-waits"],
+    "reports after a restart, and those of retransmissions": ["report-after-restart", "report-of-before", "rtx-report-clock"],
+    "numbers and picture ids over a change of source": ["picture-id-width", "picture-id-repeated", "nack-other-source",
+                                                        "late-is-highest"],
+    "moves and mutes are seen by the simulation": ["lost-at-handover", "muted-flows-after-move", "unmute-without-key-frame"],
+    "resume tokens that are broken hang nothing": ["resumed-twice", "resume-lost"],
+}
 
-class MutantsTest(unittest.TestCase):
+
+class MutantsTest(LimitedTest):
     def setUp(self):
         self.cases = mutants.read_cases()
         self.patches = mutants.read_patches()
@@ -53,6 +90,27 @@ class MutantsTest(unittest.TestCase):
         self.assertEqual(len(names), len(set(names)))
         self.assertEqual([name for name in names if name not in self.cases and name not in self.patches], [])
         self.assertEqual([name for name in self.patches if name not in names], [])
+
+    def test_what_was_once_broken_unseen_is_planted(self):
+        planted = set(self.cases) | set(self.patches)
+        for behaviour, names in BEHAVIOURS.items():
+            self.assertEqual([name for name in names if name not in planted], [], behaviour)
+        every = [name for names in BEHAVIOURS.values() for name in names]
+        self.assertEqual(len(every), len(set(every)))
+
+    def test_what_the_simulation_is_to_see_is_its_own_to_find(self):
+        """A case of its own kind, or of both: else `scripts/accept.d/defects` leaves it out."""
+        kinds = {name: kind for name, kind, _ in self.rows}
+        for name in BEHAVIOURS["moves and mutes are seen by the simulation"] + [
+                "media-without-sections", "publishes-again", "standing-mute-forgotten", "removal-raced", "source-unchecked",
+                "screens-outrank", "no-rejoin", "hidden-present", "hidden-permissions"]:
+            self.assertIn(kinds.get(name, "simulation"), ("simulation", "both"), name)
+
+    def test_help_and_unknown_options_build_nothing(self):
+        for option, status, said in [("--help", 0, "mutants [--accept] [NAME ...]"), ("-h", 0, "mutants ["), ("--hlep", 1, "--hlep")]:
+            run = subprocess.run([ROOT / "scripts/mutants", option], capture_output=True, text=True, timeout=10, check=False)
+            self.assertEqual(run.returncode, status)
+            self.assertIn(said, run.stdout + run.stderr)
 
     def test_each_check_is_there(self):
         swift = "\n".join(path.read_text() for path in (ROOT / "Tests").rglob("*.swift"))

@@ -4,13 +4,17 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Server"))
+from limits import LimitedTest  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-class PagesTest(unittest.TestCase):
+class PagesTest(LimitedTest):
     def run_node(self, name):
         # As modules, which the page's own address makes of them.
         with tempfile.TemporaryDirectory() as folder:

@@ -1,9 +1,14 @@
 """docs/signalling.md, its schema and its TypeScript types say the same."""
 
 import os
+import pathlib
 import re
 import subprocess
+import sys
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Server"))
+from limits import LimitedTest  # noqa: E402
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 
@@ -14,7 +19,7 @@ def run(name, *arguments, stdin=""):
     )
 
 
-class SignallingSchemaTest(unittest.TestCase):
+class SignallingSchemaTest(LimitedTest):
     def test_the_examples_of_the_page_are_messages(self):
         done = run("check-messages", "--examples")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

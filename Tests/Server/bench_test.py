@@ -8,6 +8,7 @@ import tempfile
 import time
 import unittest
 
+from limits import LimitedTest
 from roost import BINARY
 
 BENCH = os.path.join(os.path.dirname(BINARY), "roost-bench")
@@ -17,7 +18,9 @@ def bench(*arguments, seconds=90):
     return subprocess.run([BENCH, *arguments], capture_output=True, text=True, timeout=seconds)
 
 
-class BenchTest(unittest.TestCase):
+class BenchTest(LimitedTest):
+    seconds = 180
+
     def test_the_server_and_the_plain_one_deliver_the_same_packets(self):
         done = bench("server", "--scenario", "4x4", "--seconds", "2", "--json", "--roost", BINARY)
         self.assertTrue(done.stdout, done.stderr)

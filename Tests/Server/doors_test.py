@@ -4,6 +4,7 @@ import http.client
 import json
 import unittest
 
+from limits import LimitedAsyncTest, LimitedTest
 from roost import Roost, ask, claims, hear, put_together, say, token
 
 PROBLEM = "urn:roost:problem:"
@@ -36,7 +37,7 @@ def answered(roost, path, upgrade, **fields):
         connection.close()
 
 
-class NamesTest(unittest.IsolatedAsyncioTestCase):
+class NamesTest(LimitedAsyncTest):
     """Names `.` and `..`, also percent-encoded, are taken out of an address by clients and proxies (RFC 3986, 5.2.4)."""
 
     async def test_no_room_and_no_identity_is_named_by_dots(self):
@@ -72,7 +73,7 @@ class NamesTest(unittest.IsolatedAsyncioTestCase):
                         self.assertEqual((await hear(ws, "error"))["code"], "token-malformed")
 
 
-class LongTokenTest(unittest.IsolatedAsyncioTestCase):
+class LongTokenTest(LimitedAsyncTest):
     async def test_a_token_that_is_too_long_is_refused_at_every_door(self):
         with Roost() as roost:
             for length, opens in ((LONGEST, True), (LONGEST + 1, False)):
@@ -92,7 +93,7 @@ class LongTokenTest(unittest.IsolatedAsyncioTestCase):
                             self.assertEqual((await hear(ws, "error"))["code"], "token-too-long")
 
 
-class VariablesTest(unittest.TestCase):
+class VariablesTest(LimitedTest):
     def test_variables_that_a_platform_sets_are_named_in_the_log_and_stop_nothing(self):
         platform = {"ROOST_PORT": "tcp://10.0.0.1:7880", "ROOST_SERVICE_HOST": "10.0.0.1",
                     "ROOST_PORT_7880_TCP_ADDR": "10.0.0.1", "ROOST_MEDIA_PORT": "udp://10.0.0.1:7882",

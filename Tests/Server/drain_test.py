@@ -8,6 +8,7 @@ import unittest
 
 import websockets
 
+from limits import LimitedAsyncTest
 from roost import Roost, get, hear, say, token
 
 
@@ -18,7 +19,7 @@ async def closed(ws):
     return reason, ws.close_code
 
 
-class DrainTest(unittest.IsolatedAsyncioTestCase):
+class DrainTest(LimitedAsyncTest):
     async def test_with_nobody_in_it_ends_at_once(self):
         with Roost("--drain.seconds=60") as roost:
             roost.signal()

@@ -6,7 +6,8 @@ import json
 import subprocess
 import sys
 
-from hostile_deeds import DEEDS, Deeds, missing
+from hostile_deeds import Deeds
+from hostile_evidence import DEEDS, missing
 from load_figures import LOAD, counted, row
 from roost import Roost
 

@@ -11,6 +11,7 @@ import unittest
 
 import websockets
 
+from limits import LimitedAsyncTest
 from roost import Roost, ask, claims, hear, put_together, say, token
 
 OFFER = (pathlib.Path(__file__).parent.parent / "Fixtures/sdp/chromium-156-audio-video-sendrecv-offer.sdp").read_text()
@@ -39,7 +40,7 @@ def raw(roost, data, seconds=5):
         return answer.partition(b"\r\n\r\n")[0].decode()
 
 
-class TokenTest(unittest.IsolatedAsyncioTestCase):
+class TokenTest(LimitedAsyncTest):
     def bad(self):
         """Tokens that are no good, each with its code. All else about them is right."""
         now = int(time.time())
@@ -120,13 +121,37 @@ class TokenTest(unittest.IsolatedAsyncioTestCase):
                 self.assertEqual((await request(ws, type="auth", token=fresh))["type"], "joined")
 
 
-class WebSocketTest(unittest.IsolatedAsyncioTestCase):
+class WebSocketTest(LimitedAsyncTest):
     async def test_giants_fragments_and_silence_end_their_own_connection(self):
         with Roost() as roost:
             async with roost.joined("witness") as witness:
                 await asyncio.gather(self.giant(roost), self.fragments(roost), self.silence(roost), self.drip(roost),
-                                     self.slow_head(roost), self.greeting(roost))
+                                     self.slow_head(roost))
                 self.assertEqual((await request(witness, type="ping"))["type"], "pong")
+
+    async def test_before_auth_one_message_of_at_most_16_kib_is_read(self):
+        with Roost() as roost:
+            first = json.dumps({"type": "auth", "token": token("ann"), "pad": ""})
+            for more, code in [(0, None), (1, 1009)]:
+                async with roost.connect() as ws:
+                    await ws.send(first.replace('""', '"' + "x" * (16_384 + more - len(first)) + '"'))
+                    if code:
+                        await asyncio.wait_for(ws.wait_closed(), 5)
+                        self.assertEqual(ws.close_code, code)
+                    else:
+                        await hear(ws, "joined")
+            async with roost.connect(max_size=None) as ws:
+                await ws.send(json.dumps({"type": "auth", "token": "x" * 16_384}))
+                await asyncio.wait_for(ws.wait_closed(), 5)
+                self.assertEqual(ws.close_code, 1009)
+            async with roost.connect() as ws:
+                await ws.send(json.dumps({"type": "zz", "tracks": [{}] * 1_000}))
+                self.assertEqual((await hear(ws, "error"))["code"], "auth-required")
+                await asyncio.wait_for(ws.wait_closed(), 5)
+                self.assertEqual(ws.close_code, 4002)
+            async with roost.connect() as ws:
+                await ws.send(json.dumps({"type": "auth", "token": "x" * 12_289}))
+                self.assertEqual((await hear(ws, "error"))["code"], "token-too-long")
 
     async def giant(self, roost):
         async with roost.joined("giant", max_size=None) as ws:
@@ -155,21 +180,6 @@ class WebSocketTest(unittest.IsolatedAsyncioTestCase):
             await asyncio.wait_for(ws.wait_closed(), 5)
             self.assertEqual(ws.close_code, 4001)
             self.assertGreater(time.monotonic() - begin, 4)
-
-    async def greeting(self, roost):
-        """Before it is known who is there a message has at most 16 KiB, and there is one."""
-        async with roost.connect(max_size=None) as ws:
-            await ws.send(json.dumps({"type": "auth", "token": "x" * 16_384}))
-            await asyncio.wait_for(ws.wait_closed(), 5)
-            self.assertEqual(ws.close_code, 1009)
-        async with roost.connect() as ws:
-            await ws.send(json.dumps({"type": "zz", "tracks": [{}] * 1_000}))
-            self.assertEqual((await hear(ws, "error"))["code"], "auth-required")
-            await asyncio.wait_for(ws.wait_closed(), 5)
-            self.assertEqual(ws.close_code, 4002)
-        async with roost.connect() as ws:
-            await ws.send(json.dumps({"type": "auth", "token": "x" * 12_289}))
-            self.assertEqual((await hear(ws, "error"))["code"], "token-too-long")
 
     async def drip(self, roost):
         """A first message of which a byte comes now and then, for ever."""
@@ -217,7 +227,7 @@ class WebSocketTest(unittest.IsolatedAsyncioTestCase):
         writer.close()
 
 
-class DescriptionTest(unittest.IsolatedAsyncioTestCase):
+class DescriptionTest(LimitedAsyncTest):
     async def test_descriptions_that_nobody_should_make(self):
         padding = "a=x\r\n"
         lines = OFFER.count("\r\n")
@@ -244,7 +254,7 @@ class DescriptionTest(unittest.IsolatedAsyncioTestCase):
                 self.assertEqual((answer["type"], len(answer.get("tracks", []))), ("answer", 2), answer)
 
 
-class RulesTest(unittest.IsolatedAsyncioTestCase):
+class RulesTest(LimitedAsyncTest):
     async def test_a_name_that_is_markup_comes_back_as_the_text_that_it_is(self):
         name = "<img onerror=\"fetch('/v1/rooms')\" src=x>"
         with Roost() as roost:

@@ -8,6 +8,7 @@ import subprocess
 import threading
 import unittest
 
+from limits import LimitedTest
 from roost import BINARY, Roost
 
 LOAD = os.path.join(os.path.dirname(BINARY), "roost-load")
@@ -96,7 +97,9 @@ class BadNetwork:
             self._front.sendto(datagram, client)
 
 
-class LoadTest(unittest.TestCase):
+class LoadTest(LimitedTest):
+    seconds = 180
+
     def test_on_a_good_network_everything_arrives_once_and_in_order(self):
         with Roost() as roost:
             status, report, said = run(roost, "--publishers", "2", "--subscribers", "3", "--rooms", "2", "--mesh",

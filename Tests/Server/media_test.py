@@ -9,6 +9,7 @@ import struct
 import subprocess
 import unittest
 
+from limits import LimitedAsyncTest, LimitedTest
 from roost import BINARY, Roost, hear, say
 
 LOAD = os.path.join(os.path.dirname(BINARY), "roost-load")
@@ -25,7 +26,7 @@ async def candidates(roost):
     return {(address, int(port), kind) for address, port, kind in found}
 
 
-class AddressTest(unittest.IsolatedAsyncioTestCase):
+class AddressTest(LimitedAsyncTest):
     async def test_a_nats_outer_addresses_are_offered_in_the_place_of_the_interfaces_own(self):
         with Roost("--media.advertise.ipv4=203.0.113.7,198.51.100.9",
                    "--media.advertise.ipv6=2001:db8::7") as roost:
@@ -89,7 +90,7 @@ def bound(port):
     return found
 
 
-class WorkerTest(unittest.TestCase):
+class WorkerTest(LimitedTest):
     def workers(self, roost):
         """By name, the processors on which each worker's thread may run."""
         allowed = {}

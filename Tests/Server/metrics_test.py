@@ -10,6 +10,7 @@ import unittest
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from limits import LimitedAsyncTest
 from roost import HERE, Roost, hear, say
 
 
@@ -44,7 +45,7 @@ def listening(port):
     return found
 
 
-class MetricsTest(unittest.IsolatedAsyncioTestCase):
+class MetricsTest(LimitedAsyncTest):
     async def test_metrics_are_on_loopback_only_and_never_on_the_public_port(self):
         with Roost() as roost:
             self.assertEqual(roost.get("/metrics").status, 404)

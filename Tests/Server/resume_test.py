@@ -11,6 +11,7 @@ import unittest
 
 import websockets
 
+from limits import LimitedAsyncTest
 from roost import HERE, Roost, hear, say, token
 
 sys.path.append(os.path.join(HERE, "../Browsers"))
@@ -115,7 +116,9 @@ class Client:
         return await asyncio.wait_for(future, 60)
 
 
-class ResumeTest(unittest.IsolatedAsyncioTestCase):
+class ResumeTest(LimitedAsyncTest):
+    seconds = 180
+
     async def test_what_was_missed_comes_in_order_and_the_session_is_the_same(self):
         with Roost() as roost:
             async with roost.joined("bob") as bob:

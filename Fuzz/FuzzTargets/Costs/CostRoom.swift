@@ -6,7 +6,7 @@ import ICE
 import Logging
 import Model
 import Rooms
-import RoostTesting
+import Simulation
 import Synchronization
 
 /// A room with its doors and people in it, without sockets and workers, all of whose jobs run on the thread that calls.

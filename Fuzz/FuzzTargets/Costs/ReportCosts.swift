@@ -14,10 +14,8 @@ import Wire
 ///
 /// For `PacketCosts` it has as many sections to publish in as there can be, and nothing plays in its slots.
 final class ReportCosts {
-  static let kinds = [
-    "SR", "RR", "SDES", "BYE", "NACK", "PLI", "FIR", "REMB", "transport-wide feedback", "XR", "unknown",
-    "compound",
-  ]
+  /// Each that the reader knows, and several in one compound.
+  static let kinds = (0...UInt8.max).compactMap { RTCPKind(rawValue: $0) }.map(name(of:)) + ["compound"]
   static let slots: UInt32 = 0x0101_0101
   private static let live = 64
   private static let past = 960
@@ -74,7 +72,7 @@ final class ReportCosts {
       var reader = RTCPReader(bytes)
       var found: String?
       while let packet = try? reader.next() {
-        let name = name(of: packet)
+        let name = name(of: packet.kind)
         if let known = found, known != name { return "compound" }
         found = name
       }
@@ -82,8 +80,8 @@ final class ReportCosts {
     }
   }
 
-  private static func name(of packet: RTCPPacket) -> String {
-    switch packet.kind {
+  private static func name(of kind: RTCPKind) -> String {
+    switch kind {
     case .senderReport: "SR"
     case .receiverReport: "RR"
     case .sourceDescription: "SDES"

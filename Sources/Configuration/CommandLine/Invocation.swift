@@ -28,7 +28,7 @@ public struct ConfigurationSource: Equatable, Sendable {
   /// Reads the file, the environment and the flags.
   /// - Parameters:
   ///   - read: gives a file's text; throws what it likes.
-  ///   - secret: makes one that nobody knows.
+  ///   - secret: draws a random one.
   public func load(
     environment: [String: String], read: (String) throws -> String, secret: () -> String
   ) throws(ConfigurationError) -> Configuration {

@@ -3,7 +3,7 @@ public import Model
 
 /// A self-signed ECDSA P-256 certificate with its private key. Immutable, so any thread may use it.
 ///
-/// Nobody checks its chain, name or dates: what counts is the fingerprint in the description (RFC 8122 §5).
+/// No end checks its chain, name or dates: what counts is the fingerprint in the description (RFC 8122 §5).
 public final class DTLSCertificate: @unchecked Sendable {
   let certificate: OpaquePointer
   let key: OpaquePointer

@@ -2,7 +2,7 @@
   internal import Model
 #endif
 
-/// A fragment of a ClientHello, told apart from those of another (RFC 6347 §4.2.2): by the message's length, and by its
+/// A fragment of a ClientHello, distinguished from those of another (RFC 6347 §4.2.2): by the message's length, and by its
 /// random bytes once a fragment with them came.
 public struct DTLSHello: Equatable, Sendable {
   public struct Random: Equatable, Sendable {

@@ -5,7 +5,7 @@ enum SelfSigned {
   /// - Parameters:
   ///   - notBefore: wall time, in seconds since 1970.
   ///   - notAfter: likewise, later than `notBefore`.
-  ///   - names: for whom it speaks, as OpenSSL writes them (`DNS:relay.example,IP:192.0.2.1`); nil: for nobody by
+  ///   - names: for whom it speaks, as OpenSSL writes them (`DNS:relay.example,IP:192.0.2.1`); nil: no one by
   ///     name, as between peers that compare fingerprints.
   /// - Returns: both are the caller's to free.
   static func make(

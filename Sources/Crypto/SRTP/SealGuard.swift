@@ -7,7 +7,7 @@ public import Model
 public struct SealGuard: Sendable {
   @usableFromInline var window = IndexWindow()
   @usableFromInline let traps: Bool
-  /// Indices refused because they were sealed before, or because that can't be told any more.
+  /// Indices refused because they were sealed before, or because that is no longer known.
   public private(set) var refused: UInt64 = 0
 
   /// - Parameter traps: false where a test repeats an index on purpose.

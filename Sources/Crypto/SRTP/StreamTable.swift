@@ -14,7 +14,7 @@ struct StreamTable: ~Copyable {
     var lastUsed: UInt64 = 0
     var rtp = IndexWindow()
     var rtcp = IndexWindow()
-    /// libsrtp has not seen this stream's highest index and must be told the rollover counter.
+    /// libsrtp has not seen this stream's highest index and must be given the rollover counter.
     var needsRollover = false
   }
 

@@ -9,7 +9,7 @@ public struct TLSIdentity: Equatable, Sendable {
   /// SHA-256 of the server's own certificate, as browsers show it.
   public let fingerprint: Fingerprint
 
-  /// Makes a key and a certificate that nobody vouches for: browsers warn before they go on.
+  /// Makes a key and a certificate that no authority vouches for: browsers warn before they go on.
   /// - Parameters:
   ///   - addresses: what people will type; ports don't matter.
   ///   - names: DNS names that they may type instead. Letters, digits, hyphens and dots; others are left out.

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// The server's side of one TLS connection: ciphertext and plaintext in and out, by whoever has the sockets.
+/// The server's side of one TLS connection: ciphertext and plaintext in and out, by the owner of the sockets.
 /// For one thread.
 public final class TLSSession {
   public enum Reading: Equatable {

@@ -7,6 +7,11 @@ extension WorkerCore {
   /// Takes what other threads left: messages first, then packets and datagrams.
   public mutating func takeMessages(now: Instant) {
     serve(now: now)
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.batchBackwards) {
+        for message in exchange.mailboxes[index].take().reversed() { take(message, now: now) }
+      }
+    #endif
     for message in exchange.mailboxes[index].take() { take(message, now: now) }
     for worker in 0..<exchange.count where worker != index { drain(from: worker, now: now) }
   }

@@ -33,6 +33,14 @@ public struct CrossOrigin: Equatable, Sendable {
         return origins.contains { $0 == "*" || origin.lowercased().hasPrefix($0) }
       }
     #endif
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.originCase) { return origins.contains { $0 == "*" || $0 == origin } }
+      if PlantedDefect.isOn(.originScheme), let host = origin.firstIndex(of: ":").map({ origin[$0...] }),
+        origins.contains(where: { $0.hasSuffix(host) })
+      {
+        return true
+      }
+    #endif
     return origins.contains { $0 == "*" || $0.lowercased() == origin.lowercased() }
   }
 

@@ -45,7 +45,13 @@ package actor SignallingConnection<Socket: TextSocket> {
     }
     if let token { await join(token, id: nil, bytes: 0) }
     for await text in socket.messages {
-      if let (session, _) = served { await wait(session.charge(text.utf8.count)) }
+      // What came with what ended it is not obeyed: it would join on a socket that is closed.
+      #if PLANTED_DEFECTS
+        if isOver, !PlantedDefect.isOn(.obeyedWhenOver) { break }
+      #else
+        if isOver { break }
+      #endif
+      if let (session, _) = served { await wait(session.charge(charged(text))) }
       await receive(text)
       if isOver { break }
     }
@@ -151,6 +157,22 @@ package actor SignallingConnection<Socket: TextSocket> {
     } catch {
       fail(error, id: id)
     }
+  }
+
+  /// Bytes that a message is charged for, whatever is in it.
+  private func charged(_ text: String) -> Int {
+    #if PLANTED_DEFECTS
+      let isFree =
+        switch (try? ClientMessage(json: text))?.content {
+        case nil: PlantedDefect.isOn(.malformedForNothing)
+        case .ping: PlantedDefect.isOn(.pingForNothing)
+        case .candidate: PlantedDefect.isOn(.candidateForNothing)
+        case .unknown: PlantedDefect.isOn(.unknownForNothing)
+        default: false
+        }
+      if isFree { return 0 }
+    #endif
+    return text.utf8.count
   }
 
   private func fail(_ refusal: RoomRefusal, id: RequestID?) {

@@ -7,27 +7,27 @@ package import Model
 /// claims is not read at all. `Forwarded` (RFC 7239) is not read: a proxy that only adds to the other
 /// field would pass on whatever a client wrote into it.
 package enum ForwardedFor {
-  /// Addresses that are looked at; a chain of more proxies than that is nobody's.
+  /// Addresses that are looked at; a longer chain of proxies is not believed.
   static let limit = 16
 
   /// - Parameters:
   ///   - remote: the other end of the TCP connection.
   ///   - headers: of its request.
   ///   - proxies: that are believed.
-  /// - Returns: the client's address, with port 0 where a proxy told it; the last proxy's own where what it told can't be read.
+  /// - Returns: the client's address, with port 0 where a proxy named it; the last proxy's own where what it named can't be read.
   package static func client(
     of remote: SocketAddress, _ headers: HTTPHeaders, trusting proxies: [AddressPrefix]
   ) -> SocketAddress {
     guard !proxies.isEmpty else { return remote }
     #if PLANTED_DEFECTS
-      if PlantedDefect.isOn(.leftmostAddress), let told = headers.list("x-forwarded-for").first {
-        return address(told) ?? remote
+      if PlantedDefect.isOn(.leftmostAddress), let named = headers.list("x-forwarded-for").first {
+        return address(named) ?? remote
       }
     #endif
     var client = remote
     for text in headers.list("x-forwarded-for").filter({ !$0.isEmpty }).suffix(limit).reversed() {
-      guard proxies.contains(where: { $0.contains(client) }), let told = address(text) else { break }
-      client = told
+      guard proxies.contains(where: { $0.contains(client) }), let named = address(text) else { break }
+      client = named
     }
     return client
   }

@@ -1,3 +1,7 @@
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// Header fields in the order in which they came; names are lower-case.
 public struct HTTPHeaders: Equatable, Sendable {
   public private(set) var fields: [(name: String, value: String)] = []
@@ -18,9 +22,9 @@ public struct HTTPHeaders: Equatable, Sendable {
     fields.append((name.lowercased(), String(String.UnicodeScalarView(kept))))
   }
 
-  /// The members of a comma-separated list, over all fields of that name, in lower case.
+  /// The members of a comma-separated list, over all fields of that name, with the letters of ASCII in lower case.
   public func list(_ name: String) -> [String] {
-    all(name).flatMap { $0.split(separator: ",") }.map { $0.trimmingSpaces().lowercased() }
+    all(name).flatMap { $0.split(separator: ",") }.map { $0.trimmingSpaces().asciiLowercased }
   }
 
   public static func == (a: Self, b: Self) -> Bool {
@@ -29,6 +33,15 @@ public struct HTTPHeaders: Equatable, Sendable {
 }
 
 extension StringProtocol {
+  /// Words of HTTP are the same in either case of ASCII's letters (RFC 9110 §5.6.2). Unicode has others whose lower case is one of
+  /// these, such as the sign of kelvin.
+  var asciiLowercased: String {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.anyLetters) { return lowercased() }
+    #endif
+    return String(decoding: utf8.map { (65...90).contains($0) ? $0 | 32 : $0 }, as: UTF8.self)
+  }
+
   /// Without the spaces and tabs at both ends (RFC 9110 §5.6.3).
   func trimmingSpaces() -> String {
     let space = { (byte: UInt8) in byte == 32 || byte == 9 }

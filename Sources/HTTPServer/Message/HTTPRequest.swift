@@ -11,7 +11,7 @@ public struct HTTPRequest: Sendable {
   public var query: String
   public var headers: HTTPHeaders
   public var body: [UInt8]
-  /// The other end of the TCP connection, or, where that is a trusted proxy, whoever asked it; its port is 0 then.
+  /// The other end of the TCP connection, or, where that is a trusted proxy, the client that asked it; its port is 0 then.
   public var remote: SocketAddress
   /// Which of the server's listeners took it, counted from 0.
   public var listener: Int
@@ -30,7 +30,7 @@ public struct HTTPRequest: Sendable {
   }
 
   /// The path's segments, each decoded by itself, so that an encoded slash stays inside its segment; nil
-  /// where the encoding is broken or a segment is no UTF-8.
+  /// where the encoding is broken, or a segment is no UTF-8 or has too many combining marks in a row.
   public var segments: [String]? {
     var decoded: [String] = []
     for segment in path.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
@@ -59,7 +59,7 @@ public struct HTTPRequest: Sendable {
   /// The token of `Authorization: Bearer` (RFC 6750 §2.1); nil without one or with more than one.
   public var bearerToken: String? {
     let values = headers.all("authorization")
-    guard values.count == 1, values[0].utf8.count > 7, values[0].prefix(7).lowercased() == "bearer " else {
+    guard values.count == 1, values[0].utf8.count > 7, values[0].prefix(7).asciiLowercased == "bearer " else {
       return nil
     }
     return values[0].dropFirst(7).trimmingSpaces()
@@ -73,7 +73,7 @@ extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, Cu
 }
 
 extension StringProtocol {
-  /// RFC 3986 §2.1; nil for a broken escape or bytes that are no UTF-8.
+  /// RFC 3986 §2.1; nil for a broken escape, bytes that are no UTF-8, or too many combining marks in a row.
   package func percentDecoded(plusIsSpace: Bool = false) -> String? {
     var bytes: [UInt8] = []
     var rest = Array(utf8)[...]
@@ -86,7 +86,7 @@ extension StringProtocol {
       default: bytes.append(byte)
       }
     }
-    return String(validating: bytes, as: UTF8.self)
+    return String(validating: bytes, as: UTF8.self).flatMap { CombiningMarks.areFew(in: $0) ? $0 : nil }
   }
 }
 

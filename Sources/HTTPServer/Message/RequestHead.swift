@@ -1,3 +1,5 @@
+internal import Model
+
 /// What this server asks of a head beyond libmicrohttpd, which is lenient where two readers could understand a
 /// message differently.
 package struct RequestHead: Equatable, Sendable {
@@ -22,6 +24,7 @@ package struct RequestHead: Equatable, Sendable {
     // A space before the colon stays in libmicrohttpd's name, and the field wouldn't be found by it.
     guard headers.fields.allSatisfy({ !$0.name.isEmpty && $0.name.utf8.allSatisfy(\.isTokenCharacter) })
     else { throw .malformedField }
+    guard headers.fields.allSatisfy({ CombiningMarks.areFew(in: $0.value) }) else { throw .malformedField }
     guard headers.all("host").count == 1 || (isHTTP10 && headers["host"] == nil) else {
       throw .hostMissingOrRepeated
     }
@@ -43,7 +46,7 @@ package struct RequestHead: Equatable, Sendable {
     guard lengths.count + codings.count <= 1 else { throw .ambiguousLength }
     if let coding = codings.first {
       guard !isHTTP10 else { throw .ambiguousLength }
-      guard coding.lowercased() == "chunked" else { throw .unknownTransferCoding }
+      guard coding.asciiLowercased == "chunked" else { throw .unknownTransferCoding }
       return true
     }
     guard let text = lengths.first else { return false }

@@ -9,7 +9,7 @@ extension ServerLoop {
 
   /// Ends connections whose body makes no progress although bytes of it wait, or the client has gone.
   func lookAtBodies(now: Instant) {
-    nextLookAtBodies = now + Self.bodyLook
+    turns.nextLookAtBodies = now + Self.bodyLook
     for connection in Array(connections.all) where connection.phase == .body {
       var unread: Int32 = 0
       _ = ioctl(connection.descriptor, UInt(FIONREAD), &unread)

@@ -37,7 +37,7 @@ extension ServerLoop {
   static func of(_ owner: UnsafeMutableRawPointer?) -> ServerLoop {
     guard let owner else { preconditionFailure("libmicrohttpd lost its owner") }
     let loop = Unmanaged<ServerLoop>.fromOpaque(owner).takeUnretainedValue()
-    loop.callbacks &+= 1
+    loop.turns.callbacks &+= 1
     return loop
   }
 

@@ -25,12 +25,8 @@ final class ServerLoop {
   private var daemon: Daemon?
   /// Those of whose request the first line has come, and not yet the whole head.
   var reading: [UInt64: Connection] = [:]
-  /// When bodies are next looked at for whether anything still comes of them; not before.
-  var nextLookAtBodies = Instant(nanoseconds: .min)
-  /// How often libmicrohttpd has called.
-  var callbacks: UInt64 = 0
-  /// When libmicrohttpd is to be run although nothing came; the distant past: at once.
-  private var daemonDeadline = Instant.never
+  /// When libmicrohttpd is run.
+  var turns = DaemonTurns()
   /// No connection's deadline is earlier.
   var nextSweep = Instant.never
   private var listeners: [UInt64: (index: Int, descriptor: Int32)] = [:]
@@ -84,7 +80,7 @@ final class ServerLoop {
   func run() {
     while !aborted && !(draining && connections.isEmpty && tunnels.isEmpty) {
       let count = poller.wait(
-        until: min(daemonDeadline, nextSweep), now: Clocks.now(), atMost: Self.longestWait)
+        until: min(turns.deadline, nextSweep), now: Clocks.now(), atMost: Self.longestWait)
       var daemonIsReady = false
       for event in (0..<count).map({ poller[$0] }) {
         if event.id == Self.daemonID {
@@ -102,26 +98,26 @@ final class ServerLoop {
       }
       let now = Clocks.now()
       if now >= nextSweep { sweep(now: now) }
-      if daemonIsReady || now >= daemonDeadline { runDaemon(now: now) }
+      if daemonIsReady || now >= turns.deadline { runDaemon(now: now) }
     }
     end()
   }
 
-  /// What libmicrohttpd was told by a call needs a run to happen.
-  func wakeDaemon() { daemonDeadline = Instant(nanoseconds: .min) }
+  /// What a call asked of libmicrohttpd happens in its next run.
+  func wakeDaemon() { turns.deadline = Instant(nanoseconds: .min) }
 
   private func runDaemon(now: Instant) {
     // Callbacks may wake it again.
-    daemonDeadline = .never
-    let before = callbacks
+    turns.deadline = .never
+    let before = turns.callbacks
     var next = daemon?.run(now: now) ?? .never
     // It asks to be run at once as long as a connection has bytes that it can't take: of a line of a chunked body that is
     // longer than its buffer nothing comes any more, until the body's time is over.
-    if callbacks == before {
+    if turns.callbacks == before {
       next = max(next, now + Self.idleTurn)
-      if now >= nextLookAtBodies { lookAtBodies(now: now) }
+      if now >= turns.nextLookAtBodies { lookAtBodies(now: now) }
     }
-    daemonDeadline = min(daemonDeadline, next)
+    turns.deadline = min(turns.deadline, next)
   }
 
   private func takeID() -> UInt64 {
@@ -261,7 +257,7 @@ final class ServerLoop {
       // libmicrohttpd misses an end that comes together with bytes; this lets it look again.
       connection.farEndGone = true
       cutIdle(connection)
-    // Nobody waits for the answer any more.
+    // No client waits for the answer any more.
     case .answering: resume(connection, .cut)
     case .writing, .upgrading: connection.farEndGone = true
     case .webSocket: webSocketNoticed(what, on: connection)

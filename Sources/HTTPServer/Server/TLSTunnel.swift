@@ -186,7 +186,7 @@ final class TLSTunnel {
     }
   }
 
-  /// Nobody reads what still comes, but the client should hear what was said.
+  /// What still comes is not read, but the client should hear what was said.
   private func farEndWent(now: Instant) {
     farEndClosed = true
     while !innerEnded, readInner() {}

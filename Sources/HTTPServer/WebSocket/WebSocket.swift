@@ -199,7 +199,13 @@ extension WebSocket {
     let fits = traffic.state.withLock { state in
       state.incoming += 1
       state.incomingBytes += text.utf8.count
-      let bytes = state.greets ? min(limits.greetingBytes, limits.queuedBytes) : limits.queuedBytes
+      #if PLANTED_DEFECTS
+        let greets =
+          state.greets && !PlantedDefect.isOn(.waitsUnbounded) && !PlantedDefect.isOn(.longGreeting)
+      #else
+        let greets = state.greets
+      #endif
+      let bytes = greets ? min(limits.greetingBytes, limits.queuedBytes) : limits.queuedBytes
       return state.incoming <= limits.queuedMessages && state.incomingBytes <= bytes
     }
     if fits { received.yield(text) }

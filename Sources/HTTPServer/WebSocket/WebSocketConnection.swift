@@ -61,7 +61,7 @@ package final class WebSocketConnection {
     self.descriptor = descriptor
     self.early = early[...]
     self.limits = limits
-    phaseDeadline = now + limits.pingInterval
+    phaseDeadline = now + limits.ping.interval
     var callbacks = wslay_event_callbacks()
     callbacks.recv_callback = { context, buffer, size, _, owner in
       WebSocketConnection.of(owner).receive(
@@ -83,6 +83,9 @@ package final class WebSocketConnection {
     }
     let owner = Unmanaged.passUnretained(self).toOpaque()
     guard wslay_event_context_server_init(&context, &callbacks, owner) == 0 else { return nil }
+    #if PLANTED_DEFECTS
+      let greets = greets && !PlantedDefect.isOn(.longGreeting)
+    #endif
     let longest = greets ? min(limits.greetingBytes, limits.messageBytes) : limits.messageBytes
     wslay_event_config_set_max_recv_msg_length(context, UInt64(longest))
   }
@@ -115,7 +118,7 @@ package final class WebSocketConnection {
     let result = wslay_event_recv(context)
     if phase == .open, progressed {
       pinged = false
-      phaseDeadline = now + limits.pingInterval
+      phaseDeadline = now + limits.ping.interval
     }
     progressed = false
     if farEndGone {
@@ -175,7 +178,7 @@ package final class WebSocketConnection {
     var ping = wslay_event_msg(opcode: UInt8(WSLAY_PING.rawValue), msg: nil, msg_length: 0)
     wslay_event_queue_msg(context, &ping)
     pinged = true
-    phaseDeadline = now + limits.pongTime
+    phaseDeadline = now + limits.ping.answerTime
   }
 
   /// Gives TCP as much as it takes. To be called after whatever else was.

@@ -110,7 +110,7 @@ extension ControllingAgent {
 
     let nominating =
       role == .controlling && (pairs[next].wantsNomination || configuration.isAggressive)
-    if nominating, configuration.sendsNominationValue { lastNomination &+= 1 }
+    if nominating, configuration.sendsNominationValue { serials.nomination &+= 1 }
     // RFC 8445 §14.3: the more checks there are, the longer each may take to be answered.
     let wait = max(
       configuration.retransmission.wholeNanoseconds,
@@ -131,7 +131,7 @@ extension ControllingAgent {
       role: role, tieBreaker: tieBreaker,
       priority: ICEPriority.candidate(.peerReflexive, localPreference: pair.localPreference),
       useCandidate: nominating,
-      nomination: nominating && configuration.sendsNominationValue ? lastNomination : 0)
+      nomination: nominating && configuration.sendsNominationValue ? serials.nomination : 0)
   }
 
   // MARK: Nomination (RFC 8445 §8.1.1)

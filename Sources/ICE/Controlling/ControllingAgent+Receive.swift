@@ -69,7 +69,7 @@ extension ControllingAgent {
 
   /// Two agents that both believe to be controlling, or controlled: the larger tie-breaker controls
   /// (RFC 8445 §7.3.1.1).
-  /// - Returns: whether the other one has to give way, and is to be told so.
+  /// - Returns: whether the other one has to give way, and is answered so.
   private mutating func resolvesConflict(_ message: borrowing STUNMessage) -> Bool {
     switch (role, message.role) {
     case (.controlling, .controlling(let other)):
@@ -87,7 +87,7 @@ extension ControllingAgent {
     _ message: STUNMessage, _ code: Int, _ path: NetworkPath, _ generation: UInt32, _ now: Instant,
     _ output: inout ICEOutput
   ) -> STUNOutcome {
-    guard refusals.take(at: now) else { return .ignored(.rateLimited) }
+    guard refusals.take(now: now) else { return .ignored(.rateLimited) }
     if let slot = output.slot() {
       let size = credentials.with(generation) { set in
         code == 487

@@ -25,9 +25,7 @@ extension ControllingAgent {
     nominations.encode(into: &writer)
     writer.write(selectedGeneration)
     writer.write(selectedSerial)
-    writer.write(lastTrigger)
-    writer.write(lastNomination)
-    writer.write(nextLocalPreference)
+    serials.encode(into: &writer)
     writer.write(nextPace)
     // `.never` stands for nil: neither happens at that instant.
     writer.write(firstValid ?? .never)
@@ -66,16 +64,15 @@ extension ControllingAgent {
       pairs.append(try ControllingPair(from: &reader))
     }
     let nominations = try Nominations(from: &reader)
-    let numbers = (
-      generation: try reader.integer(UInt32.self), serial: try reader.integer(UInt64.self),
-      trigger: try reader.integer(UInt64.self), nomination: try reader.integer(UInt32.self),
-      preference: try reader.integer(UInt16.self)
+    let selection = (
+      generation: try reader.integer(UInt32.self), serial: try reader.integer(UInt64.self)
     )
+    let serials = try Serials(from: &reader)
     let nextPace = try reader.instant()
     let firstValid = try reader.instant()
     let startedAt = try reader.instant()
     let hasFailed = try reader.bool()
-    let refusals = try TokenBucket(from: &reader)
+    let refusals = try RateLimit(from: &reader)
     let selected = try reader.bool() ? try reader.path() : nil
     let lastHeard = try reader.instant()
     let mappedAddress = try reader.bool() ? try reader.address() : nil
@@ -89,11 +86,8 @@ extension ControllingAgent {
     self.remotes = remotes
     self.pairs = pairs
     self.nominations = nominations
-    selectedGeneration = numbers.generation
-    selectedSerial = numbers.serial
-    lastTrigger = numbers.trigger
-    lastNomination = numbers.nomination
-    nextLocalPreference = numbers.preference
+    (selectedGeneration, selectedSerial) = selection
+    self.serials = serials
     self.nextPace = nextPace
     self.firstValid = firstValid == .never ? nil : firstValid
     self.startedAt = startedAt == .never ? nil : startedAt
@@ -103,6 +97,20 @@ extension ControllingAgent {
     self.lastHeard = lastHeard
     self.mappedAddress = mappedAddress
     self.drops = drops
+  }
+}
+
+extension ControllingAgent.Serials {
+  func encode(into writer: inout StateWriter) {
+    writer.write(trigger)
+    writer.write(nomination)
+    writer.write(localPreference)
+  }
+
+  init(from reader: inout StateReader) throws(StateError) {
+    trigger = try reader.integer()
+    nomination = try reader.integer()
+    localPreference = try reader.integer()
   }
 }
 

@@ -20,7 +20,7 @@ public struct ControllingAgent: ~Copyable {
     public var isAggressive = false
     /// Nominations carry a rising NOMINATION value, so that their order survives reordering.
     public var sendsNominationValue = false
-    /// Whether a path is nominated anew when a NAT has given it another address; Firefox doesn't.
+    /// Whether a path is nominated again when a NAT has given it another address; Firefox doesn't.
     public var nominatesAnew = true
 
     public init() {}
@@ -40,6 +40,15 @@ public struct ControllingAgent: ~Copyable {
     var priority: UInt32
   }
 
+  /// What is counted, up or down, for the agent's life.
+  struct Serials: Equatable, Sendable {
+    /// Of the last check that was triggered, and of the last nomination that has a value.
+    var trigger: UInt64 = 0
+    var nomination: UInt32 = 0
+    /// Of the next address of ours.
+    var localPreference = UInt16.max
+  }
+
   let configuration: Configuration
   var credentials: CredentialHistory
   public internal(set) var role = ICERole.controlling
@@ -51,16 +60,14 @@ public struct ControllingAgent: ~Copyable {
   /// Of the pair in use; meaningless without one.
   var selectedGeneration: UInt32 = 0
   var selectedSerial: UInt64 = 0
-  var lastTrigger: UInt64 = 0
-  var lastNomination: UInt32 = 0
-  var nextLocalPreference = UInt16.max
+  var serials = Serials()
   var nextPace: Instant
   /// When the first pair under the newest credentials became valid.
   var firstValid: Instant?
   /// When the first pair under the newest credentials was there to be checked.
   var startedAt: Instant?
   var hasFailed = false
-  var refusals: TokenBucket
+  var refusals: RateLimit
   /// The path in use: it answers our checks and is nominated.
   public internal(set) var selected: NetworkPath?
   /// When the last valid STUN message came, on any path; at first, when the agent was made.
@@ -77,7 +84,7 @@ public struct ControllingAgent: ~Copyable {
     self.configuration = configuration
     credentials = CredentialHistory(local: local, remote: remote)
     tieBreaker = random.next()
-    refusals = TokenBucket(rate: 10, burst: 10, now: now)
+    refusals = RateLimit(rate: 10, burst: 10)
     nextPace = now
     lastHeard = now
   }
@@ -122,7 +129,7 @@ public struct ControllingAgent: ~Copyable {
     hasFailed = false
   }
 
-  /// An address of ours is gone and another came in its place. Its pairs are checked anew from there; what
+  /// An address of ours is gone and another came in its place. Its pairs are checked again from there; what
   /// was selected is nominated by the very first check, and `selected` is nil until that is answered.
   public mutating func localAddressChanged(from old: SocketAddress, to new: SocketAddress) {
     guard old != new, let index = locals.firstIndex(where: { $0.address == old }) else { return }
@@ -179,8 +186,8 @@ public struct ControllingAgent: ~Copyable {
   var isSettled: Bool { selected != nil && selectedGeneration == credentials.generation }
 
   mutating func trigger(_ index: Int) {
-    lastTrigger &+= 1
-    pairs[index].trigger = lastTrigger
+    serials.trigger &+= 1
+    pairs[index].trigger = serials.trigger
   }
 
   /// Makes a pair of two addresses that can reach each other. Beyond the limit the worst idle one goes.
@@ -205,7 +212,7 @@ public struct ControllingAgent: ~Copyable {
   }
 
   mutating func takeLocalPreference() -> UInt16 {
-    defer { nextLocalPreference = nextLocalPreference > 0 ? nextLocalPreference - 1 : 0 }
-    return nextLocalPreference
+    defer { serials.localPreference = serials.localPreference > 0 ? serials.localPreference - 1 : 0 }
+    return serials.localPreference
   }
 }

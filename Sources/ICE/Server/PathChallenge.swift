@@ -7,7 +7,7 @@ public import Model
 /// Chromium does towards a lite agent). Media would go to the old address until consent ends. A peer that has
 /// not moved answers on the selected pair, so nothing that a third party can send moves anything for good.
 ///
-/// Whoever sends media from there as well is followed at once, and is still asked at the old address: an answer from
+/// A peer that sends media from there as well is followed at once, and is still asked at the old address: an answer from
 /// there takes it back, and after that the pair is followed for nothing but silence (as QUIC does against packets that
 /// somebody forwards: RFC 9000 §9.3.3). Both pairs are proven, so no answer ever decides about a stranger's address.
 ///

@@ -75,7 +75,7 @@ extension ServerAgent {
 
   /// The code of the error that a valid request is refused with.
   private func objection(to message: borrowing STUNMessage) -> Int? {
-    // A lite agent never takes over: whoever believes to be controlled as well has to give way (RFC 8445
+    // A lite agent never takes over: a far end that takes itself for controlled as well has to give way (RFC 8445
     // §7.3.1.1).
     if case .controlled = message.role { return 487 }
     return message.unknownCount > 0 ? 420 : nil
@@ -86,7 +86,7 @@ extension ServerAgent {
     _ message: STUNMessage, _ code: Int, _ path: NetworkPath, _ generation: UInt32, _ now: Instant,
     _ output: inout ICEOutput
   ) -> STUNOutcome {
-    guard refusals.take(at: now) else { return .ignored(.rateLimited) }
+    guard refusals.take(now: now) else { return .ignored(.rateLimited) }
     if let slot = output.slot() {
       let size = credentials.with(generation) { set in
         code == 487
@@ -115,7 +115,7 @@ extension ServerAgent {
   private mutating func reply(
     to transaction: STUNTransactionID, at index: Int, _ now: Instant, _ output: inout ICEOutput
   ) -> Bool {
-    guard pairs[index].replies.take(at: now) else { return false }
+    guard pairs[index].replies.take(now: now) else { return false }
     guard let slot = output.slot() else { return true }
     let path = pairs[index].path
     let size = credentials.with(pairs[index].generation) {

@@ -36,7 +36,7 @@ extension ServerAgent {
     let nominations = try Nominations(from: &reader)
     let challenge = try reader.bool() ? try PathChallenge(from: &reader) : nil
     let trustedGeneration = try reader.bool() ? try reader.integer(UInt32.self) : nil
-    let refusals = try TokenBucket(from: &reader)
+    let refusals = try RateLimit(from: &reader)
     let startedAt = try reader.instant()
     let wasEstablished = try reader.bool()
     let hasFailed = try reader.bool()

@@ -21,7 +21,7 @@ public enum ICEVerification: UInt8, Sendable {
 ///     request ─▶ valid? ─▶ answered ─▶ pair known? ─no─▶ own check ─answer─▶ validated
 ///                                         └─yes, nominated and validated─▶ selected
 ///
-/// A peer that moved without nominating anew is followed once media comes from there, or the selected pair gives no
+/// A peer that moved without another nomination is followed once media comes from there, or the selected pair gives no
 /// answer (`PathChallenge`).
 ///
 /// The agent does nothing itself: datagrams to send are in `ICEOutput`, `poll` is to be called at `deadline`.
@@ -37,7 +37,7 @@ public struct ServerAgent: ~Copyable {
   /// The generation whose first pair was accepted without a check of ours.
   var trustedGeneration: UInt32?
   /// Limits refusals, which belong to no pair.
-  var refusals: TokenBucket
+  var refusals: RateLimit
   let startedAt: Instant
   var wasEstablished = false
   var hasFailed = false
@@ -50,7 +50,7 @@ public struct ServerAgent: ~Copyable {
   public init(local: ICECredentials, verify: ICEVerification = .always, now: Instant) {
     credentials = CredentialHistory(local: local, remote: nil)
     verification = verify
-    refusals = TokenBucket(rate: 10, burst: 10, now: now)
+    refusals = RateLimit(rate: 10, burst: 10)
     startedAt = now
     lastHeard = now
   }

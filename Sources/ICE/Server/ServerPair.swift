@@ -35,7 +35,7 @@ struct ServerPair: Sendable {
   private var bytesReceived: UInt64 = 0
   private var bytesSent: UInt64 = 0
   /// Limits answers, whether the address is proven or not.
-  var replies: TokenBucket
+  var replies: RateLimit
   /// Our check, while the pair is verified.
   var check: RetransmittedCheck
   /// Meaningful once validated.
@@ -46,7 +46,7 @@ struct ServerPair: Sendable {
     self.generation = generation
     created = now
     lastHeard = now
-    replies = TokenBucket(rate: 50, burst: 25, now: now)
+    replies = RateLimit(rate: 50, burst: 25)
     check = RetransmittedCheck(transaction, timeout: Self.verificationTimeout, first: now)
     consent = Consent(grantedAt: now, nextCheck: .never)
   }
@@ -147,7 +147,7 @@ extension ServerPair {
     roundTrip = try reader.integer()
     bytesReceived = try reader.integer()
     bytesSent = try reader.integer()
-    replies = try TokenBucket(from: &reader)
+    replies = try RateLimit(from: &reader)
     check = try RetransmittedCheck(from: &reader)
     consent = try Consent(from: &reader)
   }

@@ -7,7 +7,7 @@ struct ServerPairTable: Sendable {
   /// A validated pair may be replaced once nothing valid came on it for so many nanoseconds.
   static let idleLimit: Int64 = 10_000_000_000
 
-  // Places from `count` on hold leftovers that nobody reads.
+  // Places from `count` on hold leftovers that are never read.
   private var places: InlineArray<8, ServerPair>
   private(set) var count = 0
   private(set) var selected: Int?
@@ -36,7 +36,7 @@ struct ServerPairTable: Sendable {
     return nil
   }
 
-  /// Pairs on which nobody has answered a check of ours.
+  /// Pairs on which no check of ours was answered.
   var unprovenCount: Int {
     var unproven = 0
     for index in 0..<count where !places[index].isValidated { unproven += 1 }

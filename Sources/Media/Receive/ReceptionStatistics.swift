@@ -6,8 +6,6 @@ public struct ReceptionStatistics: Sendable {
   /// A.1's bounds: a jump beyond them is a source that started over, once a second packet confirms it.
   @usableFromInline static var maxDropout: Int64 { 3_000 }
   @usableFromInline static var maxMisorder: Int64 { 1_000 }
-  /// Sequence numbers that can be distinguished from duplicates.
-  @usableFromInline static var windowSize: Int64 { 1_024 }
 
   public enum Arrival: Equatable, Sendable {
     /// In order or late, for the first time.
@@ -29,7 +27,7 @@ public struct ReceptionStatistics: Sendable {
     }
   }
 
-  @usableFromInline var highest: Int64 = 0
+  @usableFromInline var highest: Int64 { window.top }
   @usableFromInline var started = false
   private var base: Int64 = 0
   @usableFromInline var received: UInt64 = 0
@@ -43,7 +41,8 @@ public struct ReceptionStatistics: Sendable {
   /// Arrival minus timestamp, in units of the RTP clock.
   private(set) var lastTransit: UInt32 = 0
   private var hasTransit = false
-  @usableFromInline var window: InlineArray<16, UInt64> = InlineArray(repeating: 0)
+  /// Extended sequence numbers that can be distinguished from duplicates.
+  @usableFromInline var window = BitWindow<16>(first: 0)
 
   public init() {}
 
@@ -61,10 +60,9 @@ public struct ReceptionStatistics: Sendable {
     guard started else {
       started = true
       // Starts one cycle up, so that packets from before the first one stay positive.
-      highest = 0x1_0000 &+ Int64(sequence)
+      window = BitWindow(first: 0x1_0000 &+ Int64(sequence))
       base = highest
       received = 1
-      mark(highest)
       return .fresh(highest)
     }
     if restartsNext {
@@ -154,19 +152,9 @@ public struct ReceptionStatistics: Sendable {
   }
 
   private mutating func take(_ extended: Int64) -> Arrival {
-    if extended <= highest {
-      guard highest &- extended < Self.windowSize else { return .dropped(.tooOld) }
-      guard !isMarked(extended) else { return .dropped(.duplicate) }
-    } else {
-      // Clears what the window moves over; the packet's own bit is set below.
-      var cleared = max(highest &+ 1, extended &- Self.windowSize &+ 1)
-      while cleared < extended {
-        window[Int(truncatingIfNeeded: cleared >> 6) & 15] &= ~(1 << UInt64(truncatingIfNeeded: cleared & 63))
-        cleared &+= 1
-      }
-      highest = extended
-    }
-    mark(extended)
+    guard !window.isBehind(extended) else { return .dropped(.tooOld) }
+    guard !window.contains(extended) else { return .dropped(.duplicate) }
+    window.insert(extended)
     received &+= 1
     return .fresh(extended)
   }
@@ -175,7 +163,7 @@ public struct ReceptionStatistics: Sendable {
     expectedAfterJump = nil
     restartsNext = false
     // Two cycles up: no number of the old run can be mistaken for one of the new.
-    highest = (highest | 0xFFFF) &+ 1 &+ 0x1_0000 &+ Int64(sequence)
+    window = BitWindow(first: (highest | 0xFFFF) &+ 1 &+ 0x1_0000 &+ Int64(sequence))
     base = highest
     received = 1
     #if PLANTED_DEFECTS
@@ -185,15 +173,6 @@ public struct ReceptionStatistics: Sendable {
     expectedAtReport = 0
     receivedAtReport = 0
     hasTransit = false
-    window = InlineArray(repeating: 0)
-    mark(highest)
-  }
-
-  private mutating func mark(_ extended: Int64) {
-    window[Int(truncatingIfNeeded: extended >> 6) & 15] |= 1 << UInt64(truncatingIfNeeded: extended & 63)
-  }
-  private func isMarked(_ extended: Int64) -> Bool {
-    window[Int(truncatingIfNeeded: extended >> 6) & 15] & 1 << UInt64(truncatingIfNeeded: extended & 63) != 0
   }
 }
 
@@ -211,11 +190,12 @@ extension ReceptionStatistics {
     writer.write(jitterTimes16)
     writer.write(lastTransit)
     writer.write(hasTransit)
-    for index in 0..<16 { writer.write(window[index]) }
+    let bits = window.bits
+    for index in bits.indices { writer.write(bits[index]) }
   }
 
   public init(from reader: inout StateReader) throws(StateError) {
-    highest = try reader.integer()
+    let highest: Int64 = try reader.integer()
     started = try reader.bool()
     base = try reader.integer()
     received = try reader.integer()
@@ -228,6 +208,8 @@ extension ReceptionStatistics {
     jitterTimes16 = try reader.integer()
     lastTransit = try reader.integer()
     hasTransit = try reader.bool()
-    for index in 0..<16 { window[index] = try reader.integer() }
+    var bits = window.bits
+    for index in bits.indices { bits[index] = try reader.integer() }
+    window = BitWindow(top: highest, bits: bits)
   }
 }

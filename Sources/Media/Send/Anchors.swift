@@ -17,6 +17,15 @@ struct Anchor: BitwiseCopyable {
   var isCut = false
 }
 
+/// What the next anchor has to settle.
+struct PendingAnchor: BitwiseCopyable {
+  /// A selected packet was dropped since the last one that departed: that one's number, where it had a place.
+  var isCut = false
+  var cutAt: Int64?
+  /// The source went on to a codec that the subscriber lacks before what it was joined with had left.
+  var losesCodec = false
+}
+
 /// The last four anchors of a stream, the latest first.
 struct Anchors: BitwiseCopyable {
   private var entries: InlineArray<4, Anchor> = InlineArray(repeating: Anchor())

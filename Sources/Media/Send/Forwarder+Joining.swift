@@ -13,13 +13,13 @@ extension Forwarder {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.placeLeftOpen) { return }
     #endif
-    if !isCut { cutAt = selection.joins ? nil : sequence }
+    if !pending.isCut { pending.cutAt = selection.joins ? nil : sequence }
     breakOff()
   }
 
   /// Nothing of what was selected leaves before a packet at which the stream can go on.
   private mutating func breakOff() {
-    isCut = true
+    pending.isCut = true
     guard kind == .video else { return }
     joined.isJoined = false
     if state == .flowing { state = .waitingForKeyFrame }
@@ -34,7 +34,7 @@ extension Forwarder {
       breakOff()
       return false
     }
-    let cut = cutAt
+    let cut = pending.cutAt
     guard isAnchored(info.restart), let cut else {
       anchor(info, epoch: epoch)
       return true
@@ -53,7 +53,7 @@ extension Forwarder {
   mutating func rejoin(_ info: PacketInfo, epoch: Epoch) -> Bool {
     guard canBegin(info) else {
       counters.waiting &+= 1
-      cutAt = nil
+      pending.cutAt = nil
       breakOff()
       return false
     }
@@ -98,12 +98,9 @@ extension Forwarder {
     anchors.push(new)
     heardSince = info.arrival
     counters.anchors &+= 1
-    isCut = false
-    cutAt = nil
-    if losesCodecOnceAnchored {
-      losesCodecOnceAnchored = false
-      noteSentClock()
-    }
+    let losesCodec = pending.losesCodec
+    pending = PendingAnchor()
+    if losesCodec { noteSentClock() }
   }
 
   /// The stream's timestamp for the first packet of a source: as far behind the last one as the samples lie

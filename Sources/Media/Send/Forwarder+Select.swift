@@ -72,7 +72,7 @@ extension Forwarder {
     guard state != .withoutCodec else { return }
     if flows {
       // What it was joined with may not have left yet.
-      if isAnchored(info.restart) { noteSentClock() } else { losesCodecOnceAnchored = true }
+      if isAnchored(info.restart) { noteSentClock() } else { pending.losesCodec = true }
     }
     state = .withoutCodec
   }

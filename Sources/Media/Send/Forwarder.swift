@@ -33,11 +33,7 @@ public struct Forwarder: ~Copyable {
   var state = State.idle
   var generation: UInt32 = 0
   var joined = JoinedSource()
-  /// A selected packet was dropped since the last one that departed: that one's number, where it had a place.
-  var isCut = false
-  var cutAt: Int64?
-  /// The source went on to a codec that the subscriber lacks before what it was joined with had left.
-  var losesCodecOnceAnchored = false
+  var pending = PendingAnchor()
   var anchors = Anchors()
   var position: StreamPosition
   var rtxSequence: Int64
@@ -80,9 +76,7 @@ public struct Forwarder: ~Copyable {
     clocks.source = mapping
     generation &+= 1
     joined.isJoined = false
-    isCut = false
-    cutAt = nil
-    losesCodecOnceAnchored = false
+    pending = PendingAnchor()
     guard track != nil else {
       state = .idle
       return false

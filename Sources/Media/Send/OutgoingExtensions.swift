@@ -26,7 +26,7 @@ struct OutgoingExtensions: Sendable {
     ids = section.extensions
     allowsMixed = section.allowsMixedExtensions
     mid = ids[.mid] == 0 ? nil : MIDBytes(section.mid)
-    carries = ids[.dependencyDescriptor] | ids[.colorSpace] | ids[.playoutDelay] != 0
+    carries = ids.hasCarried
     let form = form(withLevel: true)
     var level: Int?
     var time: Int?
@@ -92,6 +92,7 @@ struct OutgoingExtensions: Sendable {
     admit(.dependencyDescriptor, carried.descriptorOffset, carried.descriptorSize, &form)
     admit(.colorSpace, carried.colorSpaceOffset, carried.colorSpaceSize, &form)
     admit(.playoutDelay, carried.playoutDelayOffset, CarriedExtensions.playoutDelaySize, &form)
+    admit(.absoluteCaptureTime, carried.captureTimeOffset, UInt8(AbsoluteCaptureTime.longSize), &form)
     return form
   }
 
@@ -124,7 +125,20 @@ struct OutgoingExtensions: Sendable {
     _ = carry(.colorSpace, carried.colorSpaceOffset, carried.colorSpaceSize, packet, &writer)
     _ = carry(
       .playoutDelay, carried.playoutDelayOffset, CarriedExtensions.playoutDelaySize, packet, &writer)
+    appendCaptureTime(carried.captureTimeOffset, packet, &writer)
     return writer.finish()
+  }
+
+  /// In the longer form: the clock that it is read from is the one of the sender reports, so the estimate is exactly 0.
+  private func appendCaptureTime(
+    _ offset: UInt16, _ packet: UnsafeRawBufferPointer, _ writer: inout RTPWriter
+  ) {
+    let id = ids[.absoluteCaptureTime]
+    guard offset != 0, id != 0,
+      let time = AbsoluteCaptureTime.read(packet, at: Int(offset), isLong: false),
+      let place = writer.appendZeros(id: id, size: AbsoluteCaptureTime.longSize)
+    else { return }
+    writer.overwrite(time.rawValue, at: place)
   }
 
   private func admit(

@@ -51,8 +51,13 @@ extension MediaSession {
     let wasStarted = section.pointee.receiver.isStarted
     let restarts = section.pointee.receiver.restarts
     let format = section.pointee.receiver.formatCode
+    var carried = found.carried
+    if carried.captureTimeOffset != 0 {
+      carried.captureTimeOffset = mapCaptureTime(
+        found, in: packet, clock: section.pointee.clock, arrival: arrival, epoch: context.epoch)
+    }
     let outcome = section.pointee.receiver.receive(
-      packet, header, isRTX: stream.isRTX, audioLevel: found.audioLevel, carried: found.carried,
+      packet, header, isRTX: stream.isRTX, audioLevel: found.audioLevel, carried: carried,
       arrival: arrival)
     scheduleFeedback(section.pointee.receiver.deadline)
     switch outcome {
@@ -82,6 +87,8 @@ extension MediaSession {
     var rid: HeaderExtensionReader.Element?
     var repairedRid: HeaderExtensionReader.Element?
     var carried = CarriedExtensions()
+    /// The time of capture comes with the estimate of its clock's offset.
+    var hasClockOffset = false
     /// An element is longer than the room that is left.
     var overruns = false
   }
@@ -115,29 +122,58 @@ extension MediaSession {
       } else if element.id == incoming[.repairedRid] {
         found.repairedRid = element
       } else if carriesExtensions {
-        readCarried(element, &found.carried)
+        readCarried(element, &found)
       }
     }
     found.overruns = reader.ending == .overrun
     return found
   }
 
-  /// Those that go on as they are. An offset that doesn't fit is further back than any packet is long.
+  /// Those that go on. An offset that doesn't fit is further back than any packet is long.
   @inline(never)
-  private func readCarried(
-    _ element: HeaderExtensionReader.Element, _ carried: inout CarriedExtensions
-  ) {
+  private func readCarried(_ element: HeaderExtensionReader.Element, _ found: inout FoundExtensions) {
     guard element.size > 0 else { return }
     let offset = UInt16(truncatingIfNeeded: element.offset)
     let size = UInt8(truncatingIfNeeded: element.size)
     if element.id == incoming[.dependencyDescriptor] {
-      carried.descriptorOffset = offset
-      carried.descriptorSize = size
+      found.carried.descriptorOffset = offset
+      found.carried.descriptorSize = size
     } else if element.id == incoming[.colorSpace] {
-      carried.colorSpaceOffset = offset
-      carried.colorSpaceSize = size
+      found.carried.colorSpaceOffset = offset
+      found.carried.colorSpaceSize = size
     } else if element.id == incoming[.playoutDelay], size == CarriedExtensions.playoutDelaySize {
-      carried.playoutDelayOffset = offset
+      found.carried.playoutDelayOffset = offset
+    } else if element.id == incoming[.absoluteCaptureTime],
+      element.size == AbsoluteCaptureTime.shortSize || element.size == AbsoluteCaptureTime.longSize
+    {
+      found.carried.captureTimeOffset = offset
+      found.hasClockOffset = element.size == AbsoluteCaptureTime.longSize
     }
+  }
+
+  /// A time of capture further than this from a packet's arrival is of a clock that is none of its sender's.
+  private static let captureTolerance: Int64 = 60_000_000_000
+
+  /// Puts the time of capture onto the server's time line, in place: its subscribers compare it with the server's
+  /// sender reports, and know nothing of its publisher's clock.
+  /// - Returns: its offset; 0, so that it goes no further, while the publisher's clock isn't known.
+  @inline(never)
+  private func mapCaptureTime(
+    _ found: FoundExtensions, in packet: UnsafeMutableRawBufferPointer, clock: Int, arrival: Instant,
+    epoch: Epoch
+  ) -> UInt16 {
+    let offset = found.carried.captureTimeOffset
+    guard clocks[clock].isKnown,
+      let captured = AbsoluteCaptureTime.read(
+        UnsafeRawBufferPointer(packet), at: Int(offset), isLong: found.hasClockOffset)
+    else { return 0 }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.captureTimeForeign) { return offset }
+    #endif
+    let moment = clocks[clock].serverTime(captured)
+    guard epoch.ntp(at: arrival).nanoseconds(since: moment).magnitude <= UInt64(Self.captureTolerance),
+      AbsoluteCaptureTime.write(moment, packet, at: Int(offset))
+    else { return 0 }
+    return offset
   }
 }

@@ -97,8 +97,7 @@ public struct MediaSession: ~Copyable {
       ours.insert(section.ssrc)
       if let rtxSSRC = section.rtxSSRC { ours.insert(rtxSSRC) }
     }
-    carriesExtensions =
-      incoming[.dependencyDescriptor] | incoming[.colorSpace] | incoming[.playoutDelay] != 0
+    carriesExtensions = incoming.hasCarried
     // Streams of sections that are gone, or have other streams now, are forgotten.
     let oldStreams = streams.all
     streams.removeAll()

@@ -1,6 +1,6 @@
 internal import Model
 
-/// Identities that were removed from a room, and when: their tokens of before let nobody in.
+/// Identities that were removed from a room, and when: tokens issued before open no door.
 ///
 /// Each room has a share of its own, so that an administrator of one makes no other forget; where all rooms together
 /// have as many as may be, a room that has none yet can't have any remembered.

@@ -106,7 +106,7 @@ public final class EventLog: Sendable {
     return try found.get()
   }
 
-  // MARK: - Being told
+  // MARK: - Watching
 
   /// One element after each event of that room, or of any; several may come as one. Ends with its reader.
   public func changes(of room: RoomID? = nil) -> AsyncStream<Void> {

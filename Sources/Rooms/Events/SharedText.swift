@@ -1,5 +1,9 @@
 internal import Synchronization
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// A notice as it goes out on the wire, encoded once for all recipients.
 public final class SharedText: Sendable, Equatable {
   private let made = Mutex<String?>(nil)
@@ -8,7 +12,10 @@ public final class SharedText: Sendable, Equatable {
 
   /// - Parameter make: the same for all who ask.
   public func text(_ make: () -> String) -> String {
-    made.withLock { made in
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.encodedForEach) { return make() }
+    #endif
+    return made.withLock { made in
       if let made { return made }
       let text = make()
       made = text

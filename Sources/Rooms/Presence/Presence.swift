@@ -8,7 +8,7 @@ internal import Model
 /// | media for `silence` | reconnecting; `restartAfter` later a restart is wanted; lost after `patience` |
 /// | both | whichever comes first |
 ///
-/// A value that is told the time: whoever owns it calls `poll` at `deadline`, until it has nothing more to say.
+/// A value that is given the time: its owner calls `poll` at `deadline`, until it has nothing more to say.
 struct Presence: Equatable, Sendable {
   enum Change: Equatable {
     /// Nothing comes on the way of media.
@@ -90,7 +90,7 @@ struct Presence: Equatable, Sendable {
     return .lost
   }
 
-  /// When `poll` will have something to say, unless it is told something before.
+  /// When `poll` will have something to say, unless it hears something before.
   var deadline: Instant {
     guard !isLost else { return .never }
     var deadline = absentSince.map { $0 + grace } ?? .never

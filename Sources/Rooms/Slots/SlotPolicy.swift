@@ -1,6 +1,6 @@
 internal import Model
 
-/// Which of a subscriber's slots shows which track: a value that is told what there is and who speaks, and says
+/// Which of a subscriber's slots shows which track: a value that is given what there is and who speaks, and says
 /// what changes.
 ///
 /// Slots are numbered pairs with a common stream id; an audio and a video track of one participant that belong
@@ -79,7 +79,7 @@ struct SlotPolicy: Sendable {
   /// By slot: what was handed out by `takeChanges`.
   var handedOut: [UInt16: TrackID] = [:]
 
-  // MARK: - What is told
+  // MARK: - What it is given
 
   /// Takes the sections of a new description; tracks in slots that are gone look for others.
   mutating func apply(_ sections: [SendSection], now: Instant) {
@@ -144,7 +144,7 @@ struct SlotPolicy: Sendable {
     settle(now: now)
   }
 
-  /// Groups of those who speak right now; to be told as long as somebody who speaks isn't shown.
+  /// Groups of those who speak right now; to be given as long as a participant that speaks isn't shown.
   mutating func setSpeaking(_ groups: Set<String>, now: Instant) {
     for group in groups.union(speaking) { lastSpoke[group] = now }
     speaking = groups

@@ -33,76 +33,8 @@ enum RoomInput: Sendable {
   var isNoticed: Bool {
     switch self {
     case .request(_, let request): request.isNoticed
-    case .administration(.remove): false
-    case .administration: true
+    case .administration(let request): request.isNoticed
     default: false
     }
   }
-}
-
-/// What a participant asks of its room.
-enum ParticipantRequest: Sendable {
-  case openTransport(TransportRole)
-  case closeTransport(TransportID)
-  case offer(String, [OfferedTrack], on: TransportID)
-  case makeOffer(SlotCount, on: TransportID)
-  case accept(String, on: TransportID)
-  case subscribe(String, mid: String?, on: TransportID)
-  case unsubscribe(String, on: TransportID)
-  case mute(String, Bool)
-  case update(ParticipantChange)
-  case send(DataRequest)
-  case grants
-  /// All slots, in their place among the notices.
-  case tellSlots
-  /// Its front door has nowhere to send to.
-  case absent
-  /// It has again; the client has the events up to that one.
-  case present(after: Int)
-  case leave(LeaveReason)
-
-  fileprivate var isNoticed: Bool {
-    switch self {
-    case .leave, .absent, .present, .grants, .tellSlots, .closeTransport: false
-    default: true
-    }
-  }
-}
-
-/// What those who run the room ask of it.
-enum AdministrationRequest: Sendable {
-  case change(RoomPatch)
-  case changeParticipant(String, ParticipantPatch)
-  case remove(String)
-  case mute(track: String, of: String, Bool)
-  case send(DataMessage, to: [String]?)
-}
-
-/// A message that a participant sends.
-struct DataRequest: Sendable {
-  var payload: String
-  var topic: String?
-  var reliable: Bool
-  /// Identities; nil or none: everybody.
-  var destinations: [String]?
-}
-
-/// Who comes in, as the token has it.
-struct Newcomer: Sendable {
-  var identity: String
-  var name: String?
-  var metadata: String?
-  var attributes: [String: String] = [:]
-  var grants: Grants
-  /// When its token counts as issued, seconds since 1970; nil: not known.
-  var issued: Int?
-  /// A transport that it has from the beginning; nil: it opens them itself.
-  var opens: TransportRole? = .both
-}
-
-/// What the media plane last knew of a peer and of its tracks.
-struct PeerSample: Sendable {
-  var peer: PeerKey
-  var quality: PeerQuality
-  var levels: [(track: TrackKey, level: TrackLevel)]
 }

@@ -45,8 +45,12 @@ extension RoomState {
 
   private mutating func read(_ sdp: String, of member: Int) throws(OfferError) -> SessionDescription {
     // What it costs to read and to match, before it is done.
-    let size = Double(max(sdp.utf8.count, Self.smallestOffer))
-    guard spend(member, { $0.offers.take(size, now: $1) }) else { throw .tooOften }
+    #if PLANTED_DEFECTS
+      let bytes = PlantedDefect.isOn(.offersForNothing) ? 0 : max(sdp.utf8.count, Self.smallestOffer)
+    #else
+      let bytes = max(sdp.utf8.count, Self.smallestOffer)
+    #endif
+    guard spend(member, { $0.offers.take(Double(bytes), now: $1) }) else { throw .tooOften }
     do throws(SDPError) { return try SessionDescription(parsing: sdp) } catch { throw .malformed(error) }
   }
 

@@ -6,18 +6,18 @@ internal import Model
 /// of the kind waits, and so does any while one of an `unknown` track does; but the mute waits on for its own source,
 /// since otherwise a track that is of no use would free the one that was muted.
 struct StandingMutes: Equatable, Sendable {
-  private(set) var counts: [Key: Int] = [:]
+  private(set) var counts: [MutedKind: Int] = [:]
 
-  struct Key: Hashable, Sendable {
+  struct MutedKind: Hashable, Sendable {
     let kind: MediaKind
     let source: TrackSource
   }
 
-  init(_ counts: [Key: Int] = [:]) { self.counts = counts }
+  init(_ counts: [MutedKind: Int] = [:]) { self.counts = counts }
 
   /// A track is over that an administrator had muted.
   mutating func keep(_ track: TrackInfo) {
-    counts[Key(kind: track.kind, source: track.source), default: 0] += 1
+    counts[MutedKind(kind: track.kind, source: track.source), default: 0] += 1
   }
 
   /// - Returns: whether a new track begins muted by an administrator.
@@ -25,7 +25,7 @@ struct StandingMutes: Equatable, Sendable {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.standingMuteForgotten) { return false }
     #endif
-    let own = Key(kind: kind, source: source)
+    let own = MutedKind(kind: kind, source: source)
     if let count = counts[own] {
       counts[own] = count > 1 ? count - 1 : nil
       return true

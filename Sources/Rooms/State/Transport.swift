@@ -49,14 +49,3 @@ struct Transport: Sendable {
     peer == nil ? [] : slots.slots.map { SlotAssignment(mid: $0.mid, track: $0.track) }
   }
 }
-
-/// A participant's track, as the media plane knows it.
-struct PublishedTrack: Sendable {
-  /// Who has muted it, too: it stands here alone.
-  var info: TrackInfo
-  let key: TrackKey
-  let mid: String
-  /// Of its packets, as the others' slots know it; before the first, what the description makes likely.
-  var codec: CodecFormat?
-  var hasStarted = false
-}

@@ -5,7 +5,7 @@ public enum REDError: Error, Equatable, Sendable {
   case headersOverrun(size: Int)
   /// The older blocks are longer than the payload.
   case blocksOverrun(bytes: Int, size: Int)
-  /// Blocks of different codecs in one packet, which nobody here can be given.
+  /// Blocks of different codecs in one packet, which no subscriber can be given.
   case mixed(UInt8, UInt8)
   /// More older blocks than anybody needs.
   case tooManyBlocks

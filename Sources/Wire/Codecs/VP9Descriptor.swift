@@ -100,17 +100,7 @@ public struct VP9Descriptor: Equatable, Sendable {
         offset &+= 1
       }
     }
-    if isFlexible && isInterPredicted {
-      var more = true
-      var count = 0
-      while more {
-        guard count < 3 else { throw .tooManyReferences }
-        guard offset < payload.count else { throw .truncated(field: .references, size: payload.count) }
-        more = bytes.byte(at: offset) & 0x01 != 0
-        offset &+= 1
-        count &+= 1
-      }
-    }
+    if isFlexible && isInterPredicted { offset = try Self.referencesEnd(payload, from: offset) }
     if first & 0x02 != 0 {
       guard let end = Self.scalabilityEnd(payload, from: offset) else {
         throw .truncated(field: .scalability, size: payload.count)
@@ -118,6 +108,19 @@ public struct VP9Descriptor: Equatable, Sendable {
       offset = end
     }
     size = offset
+  }
+
+  /// Skips the distances to the frames that this one refers to, each of which says whether another follows.
+  @usableFromInline static func referencesEnd(
+    _ payload: UnsafeRawBufferPointer, from start: Int
+  ) throws(VP9Error) -> Int {
+    for offset in start..<(start &+ 3) {
+      guard offset < payload.count, let bytes = payload.baseAddress else {
+        throw .truncated(field: .references, size: payload.count)
+      }
+      if bytes.byte(at: offset) & 0x01 == 0 { return offset &+ 1 }
+    }
+    throw .tooManyReferences
   }
 
   /// Skips the scalability structure, which says how the layers hang together (RFC 9628 §4.2.1).

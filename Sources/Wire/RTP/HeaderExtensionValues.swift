@@ -1,3 +1,5 @@
+public import Model
+
 /// The loudness of an audio packet (RFC 6464 §3).
 public struct AudioLevel: Equatable, Sendable {
   /// Decibels below overload: 0 is the loudest, 127 silence.
@@ -66,6 +68,44 @@ public enum AbsoluteSendTime {
   public static func write(_ units: UInt32, _ bytes: UnsafeMutableRawPointer, at offset: Int) {
     bytes.store(byte: UInt8(truncatingIfNeeded: units >> 16), at: offset)
     bytes.storeBigEndian(UInt16(truncatingIfNeeded: units), at: offset &+ 1)
+  }
+}
+
+/// When what is in a packet was captured (http://www.webrtc.org/experiments/rtp-hdrext/abs-capture-time).
+public enum AbsoluteCaptureTime {
+  /// Bytes: an NTP time, and in the longer form how far the clock that it is read from is ahead of the sender's, in
+  /// seconds × 2^32, signed, as the sender estimates it.
+  public static var shortSize: Int { 8 }
+  public static var longSize: Int { 16 }
+
+  /// The moment by the clock of the sender's reports. Without an estimate that is taken for the clock that captured.
+  /// - Parameters:
+  ///   - offset: of the element's data.
+  ///   - isLong: the element has the longer form.
+  /// - Returns: nil if the element lies outside of the packet.
+  @inlinable public static func read(
+    _ packet: UnsafeRawBufferPointer, at offset: Int, isLong: Bool
+  ) -> NTPTime? {
+    guard offset >= 0, offset <= packet.count &- (isLong ? longSize : shortSize),
+      let bytes = packet.baseAddress
+    else { return nil }
+    let captured = bytes.loadBigEndian(at: offset, as: UInt64.self)
+    let ahead = isLong ? bytes.loadBigEndian(at: offset &+ 8, as: UInt64.self) : 0
+    return NTPTime(rawValue: captured &- ahead)
+  }
+
+  /// Replaces the time in place.
+  /// - Parameter offset: of the element's data.
+  /// - Returns: false if it lies outside of the packet.
+  @discardableResult
+  @inlinable public static func write(
+    _ time: NTPTime, _ packet: UnsafeMutableRawBufferPointer, at offset: Int
+  ) -> Bool {
+    guard offset >= 0, offset <= packet.count &- shortSize, let bytes = packet.baseAddress else {
+      return false
+    }
+    bytes.storeBigEndian(time.rawValue, at: offset)
+    return true
   }
 }
 

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+from .report import NOT_PERMITTED
+
 ADDRESS = "10.77.0.1"
 _PEER_ADDRESS = "10.77.0.2"
 _INSIDE = "BROWSER_TEST_NAMESPACE"
@@ -37,7 +39,7 @@ def refusal():
                               capture_output=True, text=True, timeout=20)
     except subprocess.TimeoutExpired:
         return "making a namespace took more than 20 s"
-    return None if done.returncode == 0 else f"namespaces are not permitted: {done.stderr.strip()}"
+    return None if done.returncode == 0 else f"{NOT_PERMITTED}: {done.stderr.strip()}"
 
 
 def inside():

@@ -95,6 +95,18 @@ struct ParticipantsRESTTests {
     #expect((shown["attributes"] as? [String: String])?.count == 256)
   }
 
+  /// A token has 12 KiB for all that it says; what is larger comes this way.
+  @Test(arguments: [12_288, 12_289, 40_000, 65_536])
+  func `metadata that no token has room for is set by a change`(count: Int) async throws {
+    let house = try House()
+    _ = try await house.enter("ada")
+    let text = String(repeating: "x", count: count)
+    let changed = await house.ask(.patch, "\(Self.path)/ada", #"{"metadata":"\#(text)"}"#)
+    #expect(changed.status == 200 && changed["metadata"] as? String == text)
+    let shown = await house.ask(.get, "\(Self.path)/ada")
+    #expect(shown["metadata"] as? String == text)
+  }
+
   static let bodies: [(body: String, detail: String)] = [
     (#"{"identity":"x"}"#, "identity is not a known member"),
     (#"{"permissions":{"hidden":true}}"#, "permissions.hidden is not a known member"),

@@ -5,7 +5,8 @@ import Glibc
 import HTTPServer
 import ICE
 import Model
-import RoostTesting
+import Simulation
+import SyntheticPeers
 import Testing
 
 @testable import Gateway
@@ -18,7 +19,7 @@ final class LivePeer {
   private let clock: Clock
   private let address: SocketAddress
 
-  init(_ house: House, _ guest: Guest, number: Int, _ setUp: (inout SyntheticPeer.Configuration) -> Void)
+  init(_ house: House, _ guest: Guest, number: Int, _ setUp: (inout PeerConfiguration) -> Void)
     throws
   {
     self.guest = guest
@@ -37,7 +38,7 @@ final class LivePeer {
     }
     try #require(isBound)
     address = SocketAddress(ipv4: 127, 0, 0, 1, port: UInt16(bigEndian: name.sin_port))
-    var configuration = SyntheticPeer.Configuration(number: number)
+    var configuration = PeerConfiguration(number: number)
     configuration.publishesAudio = false
     configuration.publishesVideo = false
     setUp(&configuration)

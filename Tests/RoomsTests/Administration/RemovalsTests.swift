@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Rooms
@@ -68,6 +69,23 @@ struct RemovalsTests {
     }
     #expect(removals.count == Removals.perRoom + 1)
     #expect(removals.forbids(room: "r", identity: "ada", issued: 1_002, now: 1_007))
+  }
+
+  @Test func `of a room 4,096 identities are remembered, as the page of bounds says`() throws {
+    let removals = Table(memory: 100)
+    for number in 0..<4_096 { removals.insert(room: "r", identity: "\(number)", now: 1_000) }
+    #expect(removals.count == 4_096)
+    #expect(removals.forbids(room: "r", identity: "0", issued: nil, now: 1_000))
+    removals.insert(room: "r", identity: "4096", now: 1_000)
+    #expect(removals.count == 4_096)
+    #expect(!removals.forbids(room: "r", identity: "0", issued: nil, now: 1_000))
+    #expect(removals.forbids(room: "r", identity: "1", issued: nil, now: 1_000))
+    let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
+    let page = try String(contentsOf: root.appending(path: "docs/bounds.md"), encoding: .utf8)
+    let row = try #require(
+      page.split(separator: "\n").first { $0.hasPrefix("| identities remembered as removed |") })
+    #expect(row.contains("| 4,096 of a room, ") && row.contains(" 262,144 in total"))
+    #expect(Removals.perRoom == 4_096 && Removals.capacity == 262_144)
   }
 
   @Test func `a removal is remembered however often others are removed again`() {

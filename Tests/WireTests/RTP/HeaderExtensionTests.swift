@@ -1,3 +1,4 @@
+import Model
 import Testing
 import Wire
 
@@ -94,6 +95,30 @@ struct HeaderExtensionTests {
       #expect(TransportSequence.read(bytes, Element(id: 2, offset: 1, size: 2)) == 0x1234)
       #expect(mid.matches(bytes, Element(id: 3, offset: 3, size: 2)))
     }
+  }
+
+  @Test func `a time of capture is read by the sender's clock, whatever clock captured`() {
+    let time: [UInt8] = [0xE1, 2, 3, 4, 0x80, 0, 0, 0]
+    let half: [UInt8] = [0, 0, 0, 1, 0x80, 0, 0, 0]
+    let behind: [UInt8] = Array(repeating: 0xFF, count: 8)
+    func read(_ bytes: [UInt8], at offset: Int, isLong: Bool) -> UInt64? {
+      withBytes(bytes) { AbsoluteCaptureTime.read($0, at: offset, isLong: isLong)?.rawValue }
+    }
+    #expect(read(time, at: 0, isLong: false) == 0xE102_0304_8000_0000)
+    #expect(read(time + half, at: 0, isLong: true) == 0xE102_0303_0000_0000)
+    #expect(read(time + behind, at: 0, isLong: true) == 0xE102_0304_8000_0001)
+    #expect(read(time + half, at: 1, isLong: true) == nil)
+    #expect(read(time, at: 0, isLong: true) == nil)
+    #expect(read(time, at: -1, isLong: false) == nil && read(time, at: 1, isLong: false) == nil)
+  }
+
+  @Test func `a time of capture is written inside of its packet or not at all`() {
+    var bytes = [UInt8](repeating: 7, count: 10)
+    let written = [-1, 3, 1].map { offset in
+      bytes.withUnsafeMutableBytes { AbsoluteCaptureTime.write(NTPTime(rawValue: 0x0102), $0, at: offset) }
+    }
+    #expect(written == [false, false, true])
+    #expect(bytes == [7, 0, 0, 0, 0, 0, 0, 1, 2, 7])
   }
 
   @Test func `elements of the wrong size have no value`() throws {

@@ -1,5 +1,6 @@
 internal import AccessTokens
 internal import FoundationEssentials
+internal import Model
 internal import Rooms
 
 /// Reads fields of a message, and says of the first that is wrong what is wrong with it.
@@ -29,6 +30,8 @@ struct FieldReader {
     switch value.text(limit: limit) {
     case .text(let text): return text
     case .tooLong: throw wrong(name, .tooLong(limit))
+    case .tooManyMarks:
+      throw wrong(name, .expected("a string with at most \(CombiningMarks.limit) combining marks in a row"))
     case .none: throw wrong(name, .expected("a string"))
     }
   }
@@ -110,7 +113,7 @@ struct FieldReader {
         switch item.text(limit: 128) {
         case .text(let text): texts.append(text)
         case .tooLong: throw wrong(name, .expected("a list of identities of at most 128 bytes"))
-        case .none: throw wrong(name, .expected("a list of identities"))
+        case .tooManyMarks, .none: throw wrong(name, .expected("a list of identities"))
         }
       }
       return texts

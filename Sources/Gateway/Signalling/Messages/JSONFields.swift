@@ -1,3 +1,5 @@
+internal import Model
+
 /// The members of one JSON object, found but not read: each is decoded when it is asked for, within the bound that is
 /// given with the question, so that what is not asked for costs nothing but its bytes.
 struct JSONFields {
@@ -85,6 +87,8 @@ struct JSONValue {
   enum Text: Equatable {
     case text(String)
     case tooLong
+    /// More combining marks in a row than `CombiningMarks.limit`.
+    case tooManyMarks
     /// No string, or half of a surrogate pair.
     case none
   }
@@ -94,12 +98,16 @@ struct JSONValue {
     guard isString else { return .none }
     let content = UnsafeBufferPointer(rebasing: bytes[1..<bytes.count - 1])
     guard content.contains(UInt8(ascii: "\\")) else {
-      return content.count <= limit ? .text(String(decoding: content, as: UTF8.self)) : .tooLong
+      return content.count <= limit ? Self.checked(String(decoding: content, as: UTF8.self)) : .tooLong
     }
     // No escape has more than six bytes for one.
     guard content.count <= 6 * limit else { return .tooLong }
     guard let decoded = Self.unescape(content, limit: limit) else { return .none }
-    return decoded.utf8.count <= limit ? .text(decoded) : .tooLong
+    return decoded.utf8.count <= limit ? Self.checked(decoded) : .tooLong
+  }
+
+  private static func checked(_ text: String) -> Text {
+    CombiningMarks.areFew(in: text) ? .text(text) : .tooManyMarks
   }
 
   private static func unescape(_ content: UnsafeBufferPointer<UInt8>, limit: Int) -> String? {
@@ -197,7 +205,7 @@ struct JSONValue {
       _ = scanner.take(UInt8(ascii: ":"))
       guard let value = scanner.value() else { return .none }
       let texts = [name, value].map { JSONValue(UnsafeBufferPointer(rebasing: bytes[$0])).text(limit: left) }
-      guard texts.allSatisfy({ $0 != .none }) else { return .none }
+      guard texts.allSatisfy({ $0 != .none && $0 != .tooManyMarks }) else { return .none }
       guard case .text(let key) = texts[0], case .text(let text) = texts[1] else { return .tooMany }
       left -= key.utf8.count + text.utf8.count
       guard left >= 0 else { return .tooMany }

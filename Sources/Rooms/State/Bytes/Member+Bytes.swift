@@ -104,9 +104,9 @@ extension StandingMutes {
   }
 
   fileprivate init(from reader: inout StateReader) throws(StateError) {
-    var counts: [Key: Int] = [:]
+    var counts: [MutedKind: Int] = [:]
     for _ in 0..<(try reader.count(limit: stateCountLimit)) {
-      let key = Key(kind: try reader.value("media kind"), source: try reader.named("source"))
+      let key = MutedKind(kind: try reader.value("media kind"), source: try reader.named("source"))
       counts[key] = Int(try reader.integer(UInt32.self))
     }
     self.init(counts)

@@ -1,0 +1,15 @@
+/// Why a participant was not let in.
+public enum JoinError: Error, Equatable, Sendable {
+  /// The server stops.
+  case draining
+  /// The room, or the server, has as many as it may.
+  case full(limit: Int)
+  /// There is no such room, and joining makes none.
+  case noRoom
+  /// The identity was removed from the room, and the token is not known to be of after that.
+  case removed
+  /// The token's metadata and attributes are more than the room has place for.
+  case tooLarge(StateExcess)
+  /// The identity has come and gone, or asked, too often in this room.
+  case tooOften
+}

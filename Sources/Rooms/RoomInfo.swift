@@ -1,0 +1,17 @@
+/// A room as everybody in it may see it.
+public struct RoomInfo: Equatable, Sendable {
+  public let id: RoomID
+  public let name: String
+  /// At most 64 KiB.
+  public var metadata: String?
+}
+
+/// The room as it was at the moment of joining.
+public struct JoinedState: Sendable {
+  public let room: RoomInfo
+  public let participant: ParticipantInfo
+  /// The others.
+  public let participants: [ParticipantInfo]
+  /// The last event that this state contains.
+  public let lastEvent: Int
+}

@@ -1,0 +1,23 @@
+#if PLANTED_DEFECTS
+  import Model
+#endif
+
+/// What those who run the room ask of it.
+enum AdministrationRequest: Sendable {
+  case change(RoomPatch)
+  case changeParticipant(String, ParticipantPatch)
+  case remove(String)
+  case mute(track: String, of: String, Bool)
+  case send(DataMessage, to: [String]?)
+
+  /// Whether it waits while front doors are behind. What takes something away from a participant doesn't: it may be what ends the flood.
+  var isNoticed: Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.withdrawalsWait), case .changeParticipant = self { return true }
+    #endif
+    return switch self {
+    case .changeParticipant, .remove, .mute(_, _, true): false
+    case .change, .send, .mute(_, _, false): true
+    }
+  }
+}

@@ -1,0 +1,14 @@
+internal import AccessTokens
+
+/// Who comes in, as the token has it.
+struct Newcomer: Sendable {
+  var identity: String
+  var name: String?
+  var metadata: String?
+  var attributes: [String: String] = [:]
+  var grants: Grants
+  /// When its token counts as issued, seconds since 1970; nil: not known.
+  var issued: Int?
+  /// A transport that it has from the beginning; nil: it opens them itself.
+  var opens: TransportRole? = .both
+}

@@ -1,0 +1,40 @@
+internal import Model
+internal import Negotiation
+
+/// What a participant asks of its room.
+enum ParticipantRequest: Sendable {
+  case openTransport(TransportRole)
+  case closeTransport(TransportID)
+  case offer(String, [OfferedTrack], on: TransportID)
+  case makeOffer(SlotCount, on: TransportID)
+  case accept(String, on: TransportID)
+  case subscribe(String, mid: String?, on: TransportID)
+  case unsubscribe(String, on: TransportID)
+  case mute(String, Bool)
+  case update(ParticipantChange)
+  case send(DataRequest)
+  case grants
+  /// All slots, in their place among the notices.
+  case tellSlots
+  /// Its front door has nowhere to send to.
+  case absent
+  /// It has again; the client has the events up to that one.
+  case present(after: Int)
+  case leave(LeaveReason)
+
+  var isNoticed: Bool {
+    switch self {
+    case .leave, .absent, .present, .grants, .tellSlots, .closeTransport: false
+    default: true
+    }
+  }
+}
+
+/// A message that a participant sends.
+struct DataRequest: Sendable {
+  var payload: String
+  var topic: String?
+  var reliable: Bool
+  /// Identities; nil or none: everybody.
+  var destinations: [String]?
+}

@@ -1,0 +1,85 @@
+internal import Model
+internal import SyntheticPeers
+internal import Wire
+
+extension Conference {
+  /// Audio and video of one instant must carry one server time, by the sender reports that a subscriber gets.
+  func checkLipSync(_ subscriber: Participant, _ index: Int, _ report: SenderReport) {
+    let stream = subscriber.peer.streams[index]
+    let slot = stream.section.index
+    subscriber.reports[slot] = (report.ntp, report.rtpTimestamp, now)
+    let pair = subscriber.pair(of: slot)
+    guard let audio = pair.audio, let video = pair.video,
+      let sound = subscriber.reports[audio], let picture = subscriber.reports[video],
+      sound.ntp == picture.ntp,
+      let soundError = captureError(subscriber, audio, sound.timestamp, told: sound.ntp),
+      let pictureError = captureError(subscriber, video, picture.timestamp, told: picture.ntp),
+      soundError.publisher == pictureError.publisher
+    else { return }
+    journal.count(.lipSyncChecked)
+    let clock = participants[soundError.publisher].peer.clock
+    if clock.drift.magnitude >= 50 { journal.count(.lipSyncDrifting) }
+    if clock.soundDrift != 0 { journal.count(.lipSyncSlowSound) }
+    if let feeds = subscriber.feeds[video], feeds.count > 1, let last = feeds.last,
+      now.nanoseconds - last.from.nanoseconds < 2_000_000_000
+    {
+      journal.count(.lipSyncAfterSwitch)
+    }
+    if soundError.isClockChange { journal.count(.lipSyncAfterClockChange) }
+    let difference = soundError.nanoseconds - pictureError.nanoseconds
+    // Until the clock has been told, the network's jitter is in it; while it is young, what is left of that once the
+    // least delay has been seen.
+    let tolerance: UInt64 =
+      soundError.isGuessed ? 150_000_000 : soundError.isYoung ? 20_000_000 : 5_000_000
+    if difference.magnitude > tolerance {
+      journal.violation(
+        now,
+        "sender reports to \(subscriber.number) put sound and picture of \(soundError.publisher) \(difference / 1_000) us apart"
+      )
+    }
+  }
+
+  /// How far the publisher's own time that a timestamp stands for is from its time when it was told.
+  /// - Parameter told: when the report was made.
+  /// - Returns: nil for a report from before the slot got its source, and while a source that started over may not
+  ///   have told its clock again.
+  private func captureError(
+    _ subscriber: Participant, _ slot: UInt16, _ timestamp: UInt32, told: NTPTime
+  ) -> (publisher: Int, nanoseconds: Int64, isGuessed: Bool, isYoung: Bool, isClockChange: Bool)? {
+    let told = told.nanoseconds(since: NTPTime(unixNanoseconds: VirtualClock.wallTimeAtZero))
+    guard let stream = subscriber.peer.streams.first(where: { $0.section.index == slot }),
+      let entry = stream[stream.highest],
+      let feed = subscriber.feeds[slot]?.last, feed.track == entry.trackName,
+      told > feed.from.nanoseconds, entry.sentAt >= feed.from,
+      let track = journal.track(entry.trackName), !track.isHostile,
+      let run = track.runs.last,
+      run.isClockChange || now.nanoseconds - run.startedAt.nanoseconds > 2_000_000_000,
+      // One that vanished before its first sender report said nothing of its clock.
+      !participants[track.publisher].peer.isClosed
+    else { return nil }
+    // Who vanished before the first sender report came has a clock that is only guessed, some time later.
+    guard participants[track.publisher].isPresent else { return nil }
+    let packet = track.packets[Int(entry.packet)]
+    guard packet.run == track.runs.count - 1,
+      // The stream may have been anchored again since, also since the report was made.
+      packet.sentAt >= max(track.holds.last ?? packet.sentAt, track.codecChanges.last ?? packet.sentAt),
+      told > (track.holds.last?.nanoseconds ?? 0) + 200_000_000
+    else { return nil }
+    let rate = run.rate
+    let clock = participants[track.publisher].peer.clock
+    let isYoung = now.nanoseconds - run.startedAt.nanoseconds < 8_000_000_000
+    let isDisturbed = participants[track.publisher].isDisturbed(from: run.startedAt, until: now)
+    // A slow sound needs two reports, which may have been lost.
+    let isGuessed =
+      run.isClockChange && (isYoung || isDisturbed) || clock.soundDrift != 0 && isYoung && isDisturbed
+    let expected =
+      run.base &+ DriftingClock.units(clock.media(Instant(nanoseconds: told), track.kind), rate: rate)
+    let source = timestamp &- (entry.timestamp &- packet.timestamp)
+    let steps = Int64(Int32(bitPattern: source &- expected))
+    let second = DriftingClock.units(clock.media(Instant(nanoseconds: 1_000_000_000), track.kind), rate: rate)
+    return (
+      track.publisher, steps * 1_000_000_000 / Int64(second), isGuessed, isYoung,
+      run.isClockChange && isGuessed
+    )
+  }
+}

@@ -1,0 +1,37 @@
+internal import SyntheticPeers
+
+/// What a seed decides of a conference before anything happens, so that each kind comes often enough.
+struct Plan {
+  enum Ending: CaseIterable {
+    /// Everybody leaves.
+    case leaving
+    /// The server drains, and ends those who stay.
+    case drain
+    /// An administrator ends the rooms.
+    case roomsClosed
+  }
+
+  let workers: Int
+  let rooms: Int
+  /// Publishers send video at 1.5 Mbit/s; they are fewer then.
+  let isHeavy: Bool
+  let peers: Int
+  let ending: Ending
+  /// A publisher does as it likes.
+  let isHostile: Bool
+  /// Participants change what they publish, and an administrator what they may.
+  let isUnruly: Bool
+
+  init(seed: UInt64, options: Conference.Options) {
+    workers = options.workers ?? (seed % 2 == 0 ? 4 : 2)
+    rooms = options.rooms ?? Int(seed % 3) + 1
+    isHeavy = options.weather && options.isHeavy ?? (seed % 10 == 0)
+    peers = isHeavy ? min(options.peers, 4) : options.peers
+    isHostile = options.weather && seed % 5 < 2
+    isUnruly = options.weather && seed % 2 == 1
+    ending = Ending.allCases[Int(seed / 2 % 3)]
+  }
+
+  /// So many others are in a participant's room, about.
+  var neighbours: Int { max((peers + rooms - 1) / rooms - 1, 1) }
+}

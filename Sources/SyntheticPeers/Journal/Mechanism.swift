@@ -1,0 +1,155 @@
+/// Something that a simulation wants to have happened, counted over all seeds: a mechanism that never fired was
+/// not tested.
+public enum Mechanism: Int, CaseIterable, Sendable {
+  case connected
+  case handshakeAsServer
+  case adoption
+  case handover
+  case relay
+  case packetForwarded
+  case packetLost
+  case packetDuplicated
+  case packetReordered
+  case serverNACK
+  case serverRTX
+  case subscriberNACK
+  case subscriberRTX
+  case repeatedSealed
+  case pli
+  case keyFrame
+  /// A subscriber began with a key frame that had come before it.
+  case pictureReplay
+  case rollover
+  case numbersSkipped
+  case sourceRestart
+  case sourceChangedSSRC
+  case addressChange
+  /// Of a peer that nominates once.
+  case unnominatedChange
+  case workerChange
+  case interfaceChange
+  case outage
+  case iceRestart
+  case replacement
+  /// Of a worker by one from its state.
+  case workerReplacement
+  case renegotiation
+  case sourceSwitch
+  case speakerSwitch
+  case unsubscription
+  case join
+  case leave
+  case vanish
+  case spoofedCheck
+  case lipSyncChecked
+  /// With a publisher's clock that is 50 ppm off; with its sound per cents slow; within two seconds of the slot
+  /// getting another source.
+  case lipSyncDrifting
+  case lipSyncSlowSound
+  case lipSyncAfterSwitch
+  case lipSyncAfterClockChange
+  case feedbackChecked
+  /// Feedback behind a report and a name, to those who did not agree to less.
+  case compoundFeedback
+  case trackHeld
+  case codecChange
+  /// Of codecs with different clocks.
+  case clockChange
+  /// A participant hears that it lacks the codec of a track.
+  case codecMissing
+  case silence
+  case redForwarded
+  /// To who has no RED.
+  case redUnwrapped
+  case vp9Forwarded
+  case h264Forwarded
+  case av1Forwarded
+  case pcmuForwarded
+  case g722Forwarded
+  case dependencyForwarded
+  /// It needs the two-byte form, and its subscriber doesn't take that.
+  case dependencyLeftOut
+  /// A time of capture, on the server's time line.
+  case captureTimeForwarded
+  case payloadTypeMapped
+  case heavyMedia
+  case fourWorkers
+  /// A participant came while others were in another room.
+  case otherRoom
+  /// By its publisher.
+  case muted
+  case signallingCut
+  /// The new socket broke before the server had heard anything on it, or soon after.
+  case signallingCutTwice
+  case signallingResumed
+  /// A socket broke while a request had no answer.
+  case requestInFlight
+  /// A request was sent again on another socket.
+  case requestRepeated
+  /// By another one, before the server knew that it had gone.
+  case socketReplaced
+  case sessionTimedOut
+  /// A client came back to a session that was over.
+  case sessionGone
+  case duplicateIdentity
+  case removed
+  /// By a token of before a removal, or while the server drained.
+  case joinRefused
+  /// Nothing came on the way of media for ten seconds.
+  case mediaSilent
+  /// What a client believed of the room was compared with the room.
+  case pictureCompared
+  case roomClosed
+  case drain
+  /// A participant was in until the deadline.
+  case drainDeadline
+  /// A client heard that its session was over.
+  case farewell
+  /// A participant had no section left.
+  case mediaEnded
+  /// By an administrator.
+  case permissionsChanged
+  /// Others came by its token in the very moment of a removal.
+  case removalRaced
+  /// A participant began with less than all rights; hidden.
+  case restrictedToken
+  case hiddenParticipant
+  /// A token was renewed.
+  case tokenRenewed
+  /// A section was declined because its owner may not publish what it says.
+  case publicationDeclined
+  case trackStopped
+  case trackAdded
+  /// A track went on being sent after its section had been stopped.
+  case stopIgnored
+  /// Held against who may do what.
+  case packetAllowed
+  case messageAllowed
+  /// A participant had fewer slots than there were tracks, and which got them was compared with the rule.
+  case fairnessJudged
+  /// A participant with good keys sent what it liked; and how often.
+  case hostileSource
+  case hostileAct
+  /// The stream of a slot went on from one that was hostile to one that is not.
+  case hostileTakenOver
+  /// A track was unmuted, and a key frame asked for at once.
+  case unmuteAsked
+  /// Of several jobs of the control plane that were ready the seed chose one.
+  case jobReordered
+}
+
+/// How often each mechanism fired.
+public struct MechanismCounts: Sendable {
+  private var counts: [UInt64] = Array(repeating: 0, count: Mechanism.allCases.count)
+
+  public init() {}
+
+  public subscript(mechanism: Mechanism) -> UInt64 {
+    get { counts[mechanism.rawValue] }
+    set { counts[mechanism.rawValue] = newValue }
+  }
+
+  public mutating func add(_ other: MechanismCounts) {
+    for mechanism in Mechanism.allCases { self[mechanism] += other[mechanism] }
+  }
+}

@@ -1,0 +1,80 @@
+"""Tests/Browsers: each test runs in `make test` and in `make accept`, and one that is skipped without need is a failure."""
+
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Server"))
+from limits import LimitedTest  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BROWSERS = ROOT / "Tests/Browsers"
+# Pictures for the README are made by it, and nothing is shown.
+MAKES_PICTURES = {"call_picture"}
+
+sys.path.insert(0, str(BROWSERS))
+LOADER = importlib.machinery.SourceFileLoader("browsers_run", str(BROWSERS / "run"))
+program = importlib.util.module_from_spec(importlib.util.spec_from_loader("browsers_run", LOADER))
+LOADER.exec_module(program)
+sys.path.remove(str(BROWSERS))
+
+
+def named_by(check):
+    """The tests that a check of scripts/accept.d runs by name."""
+    text = (ROOT / "scripts/accept.d" / check).read_text(encoding="utf-8").replace("\\\n", " ")
+    command = re.search(r"Tests/Browsers/run (.*?) \|\| status", text)[1]
+    return [word for word in re.sub(r"--\S+( \"?[\w/$]+\"?)?", " ", command.replace("--full", "")).split()]
+
+
+class BrowsersTest(LimitedTest):
+    def test_every_test_is_one_that_the_runner_knows(self):
+        there = {path.stem for path in BROWSERS.glob("*.py")}
+        self.assertEqual(there, set(program.TESTS | program.TOOLS))
+        self.assertFalse(set(program.TESTS) & set(program.TOOLS))
+
+    def test_make_test_runs_all_of_them(self):
+        done = subprocess.run(["make", "--dry-run", "--no-print-directory", "test"], cwd=ROOT, capture_output=True, text=True,
+                              timeout=60, env={**os.environ, "MAKEFLAGS": "", "BROWSER_TEST": ""})
+        called = re.findall(r"Tests/Browsers/run(.*)", done.stdout)
+        self.assertEqual([re.sub(r"--seconds [\d.]+", "", words).split() for words in called], [[]], done.stdout)
+
+    def test_accept_runs_each_of_them_once(self):
+        named = [name for check in ("browsers", "conversation", "sessions") for name in named_by(check)]
+        self.assertEqual(sorted(named), sorted(set(program.TESTS | program.TOOLS) - MAKES_PICTURES))
+
+    def finish(self, reason):
+        """What the runner answers and says, and the rows that it writes, where no test can run for that reason."""
+        said = io.StringIO()
+        with tempfile.NamedTemporaryFile("r") as rows, contextlib.redirect_stdout(said):
+            report = program.Report()
+            for name in ("direct", "page"):
+                report.skip(name, reason)
+            report.write(rows.name)
+            return report.finish(), said.getvalue(), rows.read().splitlines()
+
+    def test_a_test_that_is_skipped_though_it_could_run_is_a_failure(self):
+        status, said, rows = self.finish("chromium is not installed")
+        self.assertEqual(status, 1)
+        self.assertTrue(said.endswith("0 passed, 0 failed, 2 skipped\n"), said)
+        self.assertEqual(rows, [f"{name} | runs | skipped: chromium is not installed | short" for name in ("direct", "page")])
+
+    def test_a_machine_without_namespaces_passes_them_over(self):
+        status, said, rows = self.finish("namespaces are not permitted: unshare failed")
+        self.assertEqual((status, rows), (0, []))
+        self.assertTrue(said.endswith("0 passed, 0 failed, 2 skipped\n"), said)
+
+    def test_no_other_reason_excuses(self):
+        for reason in ("ip is not installed", "making a namespace took more than 20 s", ""):
+            self.assertEqual(self.finish(reason)[0], 1, reason)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,51 @@
+"""scripts/costs: its trial of the search says where that doesn't run."""
+
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Server"))
+from limits import LimitedTest  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LOADER = importlib.machinery.SourceFileLoader("costs", str(ROOT / "scripts/costs"))
+costs = importlib.util.module_from_spec(importlib.util.spec_from_loader("costs", LOADER))
+LOADER.exec_module(costs)
+
+
+class CostsTest(LimitedTest):
+    def tried(self, runs):
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            holds = costs.try_search(runs)
+        return holds, said.getvalue().strip().split(" | ")[2:]
+
+    def test_every_kind_has_to_have_run(self):
+        self.assertEqual(self.tried({"report/sr": 7, "message/offer": 1_000}), (True, ["2 kinds, 1,007 executions"]))
+        self.assertEqual(self.tried({"report/sr": 0, "message/offer": 5}),
+                         (False, ["2 kinds, 5 executions; none of report/sr", "short"]))
+        self.assertEqual(self.tried({}), (False, ["0 kinds, 0 executions", "short"]))
+
+    def test_executions_are_those_that_the_search_reports(self):
+        with tempfile.TemporaryDirectory() as folder:
+            fake = os.path.join(folder, "search")
+            costs.SEARCH, costs.OUT = fake, os.path.join(folder, "out")
+            # libFuzzer keeps what it finds in its first folder.
+            keeps = 'for each; do case $each in -*) ;; *) echo x >"$each/unit"; break ;; esac; done\n'
+            for text, count in [(keeps + "echo stat::number_of_executed_units: 42", 42), ("echo stat::number_of_executed_units: 42", 0),
+                                (keeps + "echo no figure", 0), ("exit 1", 0)]:
+                with open(fake, "w", encoding="utf-8") as file:
+                    file.write("#!/bin/sh\n" + text + "\n")
+                os.chmod(fake, 0o755)
+                with contextlib.redirect_stderr(io.StringIO()):
+                    self.assertEqual(costs.search("report", f"kind {text}", [0], 1), count, text)
+
+
+if __name__ == "__main__":
+    unittest.main()
