@@ -1,6 +1,8 @@
 import Media
 import Model
 import Peer
+import Simulation
+import SyntheticPeers
 import Testing
 import Transport
 
