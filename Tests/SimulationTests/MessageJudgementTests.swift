@@ -26,7 +26,7 @@ struct MessageJudgementTests {
       let number = conference.participants.count
       let address = SocketAddress(ipv4: 10, 0, 0, UInt8(number + 1), port: 1)
       let peer = SyntheticPeer(
-        SyntheticPeer.Configuration(number: number), address: address,
+        PeerConfiguration(number: number), address: address,
         dtls: try DTLSContext(certificate: certificate), ice: ControllingAgent.Configuration(),
         journal: conference.journal, now: conference.now, random: .seeded(state: 1))
       let client = RoomClient(
@@ -34,8 +34,8 @@ struct MessageJudgementTests {
       let participant = Participant(
         peer: peer, client: client, room: room, link: 0, inside: address, now: conference.now)
       conference.participants.append(participant)
-      conference.names["PA_\(identity)"] = number
-      conference.names["TR_\(identity)"] = number
+      conference.books.names["PA_\(identity)"] = number
+      conference.books.names["TR_\(identity)"] = number
       records.append(
         SocketRecord(
           SimulatedSocket(number: number, remote: address, outbox: SocketOutbox()), client: client,
@@ -90,7 +90,7 @@ struct MessageJudgementTests {
     let ada = try scene.enter("ada")
     let bob = try scene.enter("bob")
     let before = scene.conference.now.advanced(byNanoseconds: -1)
-    scene.conference.removals[RemovedIdentity(room: "room-0", identity: "ada")] = (before, 100)
+    scene.conference.books.removals[RemovedIdentity(room: "room-0", identity: "ada")] = (before, 100)
     for text in [#"{"type":"pong"}"#, #"{"id":"PA_bob","type":"event"}"#, #"{"type":"joined"}"#] {
       let found = scene.found(text, to: ada)
       #expect(found.count == 1 && found[0].contains("ada, which was removed, is still served"), "\(found)")
@@ -99,11 +99,11 @@ struct MessageJudgementTests {
     #expect(scene.found(#"{"reason":"removed","type":"closed"}"#, to: ada) == [])
     #expect(scene.found(#"{"code":"token-removed","type":"error"}"#, to: ada) == [])
     // A token of after the removal, another room's removal, and the very moment of it.
-    scene.conference.removals = [RemovedIdentity(room: "room-0", identity: "ada"): (before, 99)]
+    scene.conference.books.removals = [RemovedIdentity(room: "room-0", identity: "ada"): (before, 99)]
     #expect(scene.found(#"{"type":"pong"}"#, to: ada) == [])
-    scene.conference.removals = [RemovedIdentity(room: "room-1", identity: "ada"): (before, 100)]
+    scene.conference.books.removals = [RemovedIdentity(room: "room-1", identity: "ada"): (before, 100)]
     #expect(scene.found(#"{"type":"pong"}"#, to: ada) == [])
-    scene.conference.removals = [
+    scene.conference.books.removals = [
       RemovedIdentity(room: "room-0", identity: "ada"): (scene.conference.now, 100)
     ]
     #expect(scene.found(#"{"type":"pong"}"#, to: ada) == [])

@@ -114,7 +114,7 @@ extension StreamAudit {
   }
 
   /// When the subscriber could know of a loss: of the last before a silence, such as a mute, once something comes behind it.
-  private func noticed(_ extended: Int64, _ departure: DepartureLog.Entry) -> Instant {
+  private func noticed(_ extended: Int64, _ departure: Departure) -> Instant {
     let next = ((extended + 1)...(extended + ReceivedStream.gapLimit)).lazy.compactMap { stream[$0]?.sentAt }
       .min()
     guard let next, next > departure.sentAt.advanced(byNanoseconds: 500_000_000) else {

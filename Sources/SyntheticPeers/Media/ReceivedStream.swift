@@ -39,7 +39,7 @@ package final class ReceivedStream {
   static let retry: Int64 = 80_000_000
   static let giveUpAfter: Int64 = 4_000_000_000
   /// A gap beyond this is answered by a key frame.
-  static let gapLimit: Int64 = 200
+  package static let gapLimit: Int64 = 200
   /// Before the first packet, for those that were overtaken by it.
   private static let lead: Int64 = 1_024
 

@@ -165,7 +165,7 @@ extension SyntheticPeer {
     else { return nil }
     journal.count(.captureTimeForwarded)
     let sentAt = track.packets[Int(entry.packet)].sentAt
-    let truth = NTPTime(unixNanoseconds: VirtualClock.wallTimeAtZero + sentAt.nanoseconds)
+    let truth = NTPTime(unixNanoseconds: DriftingClock.wallTimeAtZero + sentAt.nanoseconds)
     let error = captured.nanoseconds(since: truth)
     guard !Self.captureTolerance.contains(error) else { return nil }
     return "a time of capture that is \(error / 1_000_000) ms from the truth"
