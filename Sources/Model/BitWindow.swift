@@ -31,7 +31,7 @@ public struct BitWindow<let words: Int>: Sendable {
     number > top ? Self.distance(top, number) >= Self.size : isBehind(number)
   }
 
-  /// Whether the number lies so far behind the highest that it can't be told any more.
+  /// Whether the number lies so far behind the highest that the window can't say.
   @inlinable public func isBehind(_ number: Int64) -> Bool {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.windowEnd) { return number < top && Self.distance(number, top) > Self.size }

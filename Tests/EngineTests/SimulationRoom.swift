@@ -168,6 +168,7 @@ final class SimulationRoom {
     guard !datagram.toServer else {
       if datagram.isMedia, let owner = owners[inside(datagram.path.remote)] {
         peers[owner].noteArrival(datagram.bytes, now: now)
+        peers[owner].noteHeard(datagram.bytes)
       }
       return server.receive(datagram.bytes, path: datagram.path)
     }

@@ -133,7 +133,6 @@ struct ClientMessageTests {
       ("metadata", #"{"type":"update","metadata":"TEXT"}"#), ("name", #"{"type":"update","name":"TEXT"}"#),
       ("sdp", #"{"type":"offer","sdp":"TEXT"}"#),
       ("topic", #"{"type":"data","payload":"eA==","topic":"TEXT"}"#),
-      ("track", #"{"type":"mute","track":"TEXT","muted":true}"#),
       ("token", #"{"type":"auth","token":"TEXT"}"#),
     ] {
       _ = try ClientMessage(json: whole.replacing("TEXT", with: few))

@@ -83,7 +83,7 @@ struct HTTPServerTests {
     }
   }
 
-  @Test func `who expects to be told to go on is told, or refused before the body`() async throws {
+  @Test func `who waits for leave to go on gets it, or is refused before the body`() async throws {
     try await withServer(EchoHandler()) {
       $0.bodyBytes = 10
     } _: { addresses in

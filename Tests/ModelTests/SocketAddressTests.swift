@@ -21,7 +21,7 @@ struct SocketAddressTests {
     #expect(SocketAddress(host: text, port: 1) == nil)
   }
 
-  @Test func `families and scopes are told apart`() {
+  @Test func `families and scopes make addresses different`() {
     #expect(SocketAddress(ipv4: 127, 3, 2, 1, port: 1).isLoopback)
     #expect(SocketAddress(ipv4: 169, 254, 0, 1, port: 1).isLinkLocal)
     #expect(SocketAddress(host: "fe80::1", port: 1)?.isLinkLocal == true)

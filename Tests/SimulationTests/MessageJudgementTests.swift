@@ -1,10 +1,10 @@
 import Crypto
 import ICE
 import Model
+import SyntheticPeers
 import Testing
 
 @testable import Simulation
-import SyntheticPeers
 
 /// What the simulation says of each message, by whom it names and to whom it comes.
 @Suite("What may be said to whom", .timeLimit(.minutes(1)))
@@ -85,7 +85,7 @@ struct MessageJudgementTests {
     #expect(scene.found(#"{"data":"\#(kind)bob is here","type":"data"}"#, to: ada) == [])
   }
 
-  @Test func `who was removed is served nothing more, but told that it is over`() throws {
+  @Test func `who was removed is served nothing more, but hears that it is over`() throws {
     let scene = try Scene()
     let ada = try scene.enter("ada")
     let bob = try scene.enter("bob")
@@ -109,7 +109,7 @@ struct MessageJudgementTests {
     #expect(scene.found(#"{"type":"pong"}"#, to: ada) == [])
   }
 
-  @Test func `who may not subscribe is told of no track in its slots`() throws {
+  @Test func `who may not subscribe is shown no track in its slots`() throws {
     let scene = try Scene()
     var deaf = Allowance()
     deaf.canSubscribe = false

@@ -66,7 +66,7 @@ struct NetworkEmulatorTests {
     #expect(fate(5) != fate(6))
   }
 
-  @Test func `what is lost is told by its tag`() {
+  @Test func `what is lost is known by its tag`() {
     var network = Self.network(up: LinkConditions(loss: 0.2), seed: 3)
     for tag in 1...1_000 as ClosedRange<UInt64> {
       network.send([0], path: Self.out, now: Self.zero, tag: tag)
@@ -90,7 +90,7 @@ struct NetworkEmulatorTests {
     #expect((70...130).contains(network.counters.duplicated))
   }
 
-  @Test func `jitter alone lets nobody overtake`() {
+  @Test func `jitter alone lets no datagram overtake`() {
     var network = Self.network(up: LinkConditions(jitter: 50_000_000), seed: 5)
     for index in 0..<200 {
       network.send(

@@ -251,6 +251,7 @@ package final class AttackRange {
   private func deliver(_ datagram: Datagram) {
     let member = members.first { $0.address == datagram.path.remote }
     guard !datagram.toServer else {
+      if let member, datagram.isMedia { member.peer.noteHeard(datagram.bytes) }
       if let member, !member.isHostile, datagram.isMedia { member.peer.noteArrival(datagram.bytes, now: now) }
       return server.receive(datagram.bytes, path: datagram.path)
     }

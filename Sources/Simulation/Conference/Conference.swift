@@ -223,6 +223,7 @@ public final class Conference {
       track.noteReached(mark.number, now: now)
       track.noteArrival(mark.number, now: now, isDue: isDue)
       sender.peer.noteArrival(delivery.bytes, now: now)
+      if isDue { sender.peer.noteHeard(delivery.bytes) }
       noteWorker(of: sender, delivery.path)
     } else if delivery.bytes.count >= 2, delivery.bytes[0] == 0, delivery.bytes[1] == 1 {
       if lastChecks.count >= 16 { lastChecks.removeFirst() }

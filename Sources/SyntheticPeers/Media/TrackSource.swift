@@ -3,21 +3,6 @@ internal import Wire
 
 /// Makes the packets of one track in any codec that was agreed on: audio of 20 ms, video in two temporal layers.
 package struct TrackSource {
-  /// Sequence numbers, of the stream and of its retransmissions.
-  private struct Numbers {
-    var next: UInt16
-    var nextRTX: UInt16
-    /// How many numbers ago a packet was last sealed.
-    var unsealed = 0
-    /// Fewer than half the numbers there are: SRTP guesses the rollover from the last one that it saw (RFC 3711 §3.3.1).
-    static let unsealedLimit = 32_000
-
-    mutating func advance(by count: Int = 1) {
-      next &+= UInt16(truncatingIfNeeded: count)
-      unsealed += count
-    }
-  }
-
   private struct KeyFrames {
     var isWanted = true
     var last = Instant(nanoseconds: -10_000_000_000)
@@ -44,7 +29,7 @@ package struct TrackSource {
   private let shape: FrameShape
   package private(set) var ssrc: UInt32
   package private(set) var rtxSSRC: UInt32?
-  private var numbers: Numbers
+  private var numbers: SourceNumbers
   private var base: UInt32
   private var picture: Picture
   private var frame: UInt32 = 0
@@ -73,7 +58,7 @@ package struct TrackSource {
     self.shape = shape
     ssrc = section.ssrc
     rtxSSRC = section.rtxSSRC
-    numbers = Numbers(next: sequence, nextRTX: UInt16(truncatingIfNeeded: self.random.next()))
+    numbers = SourceNumbers(next: sequence, nextRTX: UInt16(truncatingIfNeeded: self.random.next()))
     base = UInt32(truncatingIfNeeded: self.random.next())
     picture = Picture(id: UInt16(truncatingIfNeeded: self.random.next()) & 0x7FFF)
     nextFrame = now
@@ -128,7 +113,7 @@ package struct TrackSource {
 
   /// Packets that were lost before the first link: their numbers are missing.
   mutating func skip(_ count: Int) {
-    for _ in 0..<min(count, max(Numbers.unsealedLimit - numbers.unsealed, 0)) {
+    for _ in 0..<min(count, numbers.leeway) {
       var mark = FrameMark()
       mark.startsFrame = false
       record(timestamp: 0, mark, descriptor: [], sentAt: .never)
@@ -163,13 +148,13 @@ package struct TrackSource {
   }
   /// The next number is far ahead, within what SRTP can follow.
   mutating func leap(_ random: inout RandomSource) {
-    numbers.next &+= UInt16.random(in: 15_000...30_000, using: &random)
+    numbers.advance(by: min(Int(UInt16.random(in: 15_000...30_000, using: &random)), numbers.leeway))
   }
 
   /// The encoder starts over with other numbers, under the same SSRC: forward, as SRTP allows no way back.
   package mutating func restart(now: Instant) {
     let jump = Int.random(in: 4_000...30_000, using: &random)
-    numbers.advance(by: min(jump, max(Numbers.unsealedLimit - numbers.unsealed, 1)))
+    numbers.advance(by: min(jump, max(numbers.leeway, 1)))
     startRun(now: now)
   }
 
@@ -177,8 +162,7 @@ package struct TrackSource {
   package mutating func restart(ssrc: UInt32, rtxSSRC: UInt32?, now: Instant) {
     self.ssrc = ssrc
     if self.rtxSSRC != nil { self.rtxSSRC = rtxSSRC }
-    numbers.next = UInt16(truncatingIfNeeded: random.next()) & 0x7FFF
-    numbers.unsealed = 0
+    numbers.begin(at: UInt16(truncatingIfNeeded: random.next()))
     namesSection = true
     startRun(now: now)
   }
@@ -314,8 +298,8 @@ package struct TrackSource {
     return number
   }
 
-  /// A packet of the present numbers was sealed.
-  mutating func noteSealed() { numbers.unsealed = 0 }
+  /// The server has opened a packet of this SSRC, under this number.
+  mutating func noteHeard(_ sequence: UInt16) { numbers.noteHeard(sequence) }
 
   private func writeHeader(
     _ marker: Bool, _ payloadType: UInt8, _ sequence: UInt16, _ timestamp: UInt32, _ ssrc: UInt32,

@@ -7,9 +7,7 @@ extension SyntheticPeer {
     let packets = sources[index].makeFrame(now: now, transportSequence: &feedback.transportSequence)
     let log = sources[index].logNumber
     if packets.isEmpty { journal.count(.silence) }
-    for (number, bytes) in packets where sendMedia(bytes, log: log, number: number, now: now) {
-      sources[index].noteSealed()
-    }
+    for (number, bytes) in packets { sendMedia(bytes, log: log, number: number, now: now) }
   }
 
   /// Seals a packet of a track and sends it.
@@ -189,5 +187,14 @@ extension SyntheticPeer {
     let sections = descriptions.media.send + sources.map(\.section)
     let id = sections.map { $0.extensions[.transportSequence] }.first { $0 != 0 } ?? UInt8(0)
     feedback.log.noteArrival(bytes, extensionID: id, now: now)
+  }
+
+  /// For the carrier of datagrams: a media datagram of ours comes to a server that can open it. Numbers don't leap
+  /// further from it than SRTP can follow.
+  public func noteHeard(_ bytes: [UInt8]) {
+    guard bytes.count >= RTPHeader.fixedSize else { return }
+    let ssrc = bytes[8..<12].reduce(0) { $0 << 8 | UInt32($1) }
+    guard let index = sources.firstIndex(where: { $0.ssrc == ssrc }) else { return }
+    sources[index].noteHeard(UInt16(bytes[2]) << 8 | UInt16(bytes[3]))
   }
 }

@@ -92,7 +92,7 @@ struct ControlPlaneTests {
     #expect(texts.count == 2 && texts[0].contains("session-gone") && texts[1] == "4007")
   }
 
-  @Test func `whoever says nothing is sent away after a while`() throws {
+  @Test func `who says nothing is sent away after a while`() throws {
     let house = try House()
     defer { house.close() }
     let socket = house.control.open(room: "room")
@@ -103,7 +103,7 @@ struct ControlPlaneTests {
     #expect(texts.count == 2 && texts[0].contains("auth-required") && texts[1] == "4001")
   }
 
-  @Test func `whoever was removed stays out with the token of before`() throws {
+  @Test func `who was removed stays out with the token of before`() throws {
     let house = try House()
     defer { house.close() }
     let (ada, _) = try house.join("ada")

@@ -23,7 +23,7 @@ struct JobQueueTests {
     var all: [String] { lines.withLock { $0 } }
   }
 
-  @Test func `nothing runs before it is told to, and then all of it`() {
+  @Test func `nothing runs before its turn, and then all of it`() {
     let jobs = JobQueue(random: .seeded(state: 1))
     let log = Log()
     jobs.begin()
