@@ -4,7 +4,7 @@ public import Media
 public import Model
 internal import Transport
 
-/// What leaves in a peer's slots, in two steps: `select` and `retransmit` queue what is to leave, `depart` has the first of
+/// What leaves a peer, in two steps: `select` and `retransmit` queue what is to leave, `depart` has the first of
 /// the queue leave, for as long as `nextDeparture` names one. Between them stands the owner, who keeps the packets.
 extension Peer {
   /// Queues a track's packet if the slot's subscriber gets it.
