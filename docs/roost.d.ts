@@ -40,7 +40,7 @@ export interface Permissions {
 /** A participant as everybody in the room may see it. */
 export interface Participant {
   id: ParticipantID;
-  /** Whom the token names. */
+  /** The identity in the participant's token. */
   identity: string;
   /** To be shown, as text. */
   name?: string;
@@ -54,7 +54,7 @@ export interface Participant {
 /** Whose track it is. */
 export interface Publisher {
   id: ParticipantID;
-  /** Whom the token names. */
+  /** The identity in the participant's token. */
   identity: string;
   /** To be shown, as text. */
   name?: string;
@@ -73,7 +73,7 @@ export interface Slot {
   track: TrackID | null;
 }
 
-/** Why somebody is no longer in the room. */
+/** Why a participant left the room. */
 export type LeaveReason = "left" | "removed" | "connectionLost" | "duplicateIdentity" | "roomClosed" | "serverShutdown";
 
 /** What happened in a room. */
@@ -229,13 +229,13 @@ export interface ResumedAnswer {
   declined: Declined[];
 }
 
-/** Somebody who speaks. */
+/** A participant that speaks. */
 export interface Speaker {
   participant: ParticipantID;
   level: number;
 }
 
-/** How well somebody's media travels. */
+/** How well a participant's media arrives. */
 export interface ConnectionQuality {
   participant: ParticipantID;
   quality: "excellent" | "good" | "poor" | "lost";

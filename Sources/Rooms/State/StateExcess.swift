@@ -1,4 +1,4 @@
-/// Why a participant may not have the metadata and attributes that it, or somebody for it, asks for.
+/// Why a participant may not have the metadata and attributes that it or an administrator asks for.
 public enum StateExcess: Error, Equatable, Sendable {
   /// `metadata` or `attributes` is longer than it may be by itself.
   case part(String)

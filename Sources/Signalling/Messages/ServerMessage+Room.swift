@@ -51,10 +51,10 @@ extension ServerMessage {
   }
 }
 
-/// Somebody who speaks.
+/// A participant that speaks.
 public struct SpeakerBody: Record {
   public static let definition = "Speaker"
-  public static let summary = "Somebody who speaks."
+  public static let summary = "A participant that speaks."
 
   public var participant = ""
   /// 0 to 1.
@@ -72,7 +72,7 @@ public struct SpeakerBody: Record {
 /// How well a participant's media travels.
 public struct QualityBody: Record {
   public static let definition = "ConnectionQuality"
-  public static let summary = "How well somebody's media travels."
+  public static let summary = "How well a participant's media arrives."
 
   public var participant = ""
   public var quality = ConnectionQuality.excellent

@@ -29,7 +29,7 @@ public struct ParticipantBody: Record {
 
   public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.text("id", &id, .participant)
-    try coder.text(Field("identity", "Whom the token names."), &identity, .identity)
+    try coder.text(Field("identity", "The identity in the participant's token."), &identity, .identity)
     try coder.text(Field("name", "To be shown, as text."), &name, .any)
     try coder.text(Field("metadata", "At most 64 KiB."), &metadata, .any)
     try coder.attributes("attributes", &attributes)
@@ -54,7 +54,7 @@ public struct PublisherBody: Record {
 
   public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.text("id", &id, .participant)
-    try coder.text(Field("identity", "Whom the token names."), &identity, .identity)
+    try coder.text(Field("identity", "The identity in the participant's token."), &identity, .identity)
     try coder.text(Field("name", "To be shown, as text."), &name, .any)
   }
 }

@@ -8,7 +8,7 @@ extension TrackSource: Word {
 
 extension LeaveReason: Word {
   public static var definition: String? { "LeaveReason" }
-  public static var summary: String { "Why somebody is no longer in the room." }
+  public static var summary: String { "Why a participant left the room." }
 }
 
 extension RoomEventKind: Word {}
