@@ -45,7 +45,7 @@ struct ReportTests {
     #expect(await server.report(within: .seconds(5)) == nil)
   }
 
-  @Test func `a refused head is counted by its reason, whoever finds what is wrong`() async throws {
+  @Test func `a refused head is counted by its reason, in any layer`() async throws {
     let server = try start()
     let addresses = server.addresses
     try await onThread {

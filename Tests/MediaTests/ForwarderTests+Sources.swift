@@ -103,7 +103,7 @@ extension ForwarderTests {
     }
   }
 
-  @Test func `after silence the same source is joined anew`() throws {
+  @Test func `after silence the same source is joined again`() throws {
     let slot = Slot(.video)
     let source = Source(.video, peer: 1, pictureID: 4)
     slot.feed(source)

@@ -84,7 +84,9 @@ extension TrackReceiverTests {
     #expect(abs(error) < 15_000_000)
   }
 
-  @Test func `when the publisher's clock was set, what was known holds until both have told anew`() throws {
+  @Test func `when the publisher's clock was set, what was known holds until both have reported again`()
+    throws
+  {
     var audio = TrackReceiver(section(.audio))
     var clock = PublisherClock()
     _ = audio.take(RTPPacket(timestamp: 0, payloadType: 111).bytes)
