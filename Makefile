@@ -3,7 +3,7 @@
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 BROWSER_SECONDS ?= 8
-SIMULATION_SEEDS ?= 40
+SIMULATION_SEEDS ?= 60
 # Seeds of the clock's judge the code at its full figures, `make accept`; a gate's verdict depends on the commit alone.
 SIMULATION_NEW ?= 0
 FUZZ_SECONDS ?= 60

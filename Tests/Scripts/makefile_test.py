@@ -47,7 +47,7 @@ class MakefileTest(LimitedTest):
         seeds, new = map(int, re.search(r"accept\.d/simulation (\d+) (\d+)$", commands, re.MULTILINE).groups())
         with open(os.path.join(ROOT, "scripts/accept.d/simulation"), encoding="utf-8") as file:
             known, unknown = map(int, re.search(r"\$\{1:-(\d+)\}.*?\$\{2:-(\d+)\}", file.read(), re.DOTALL).groups())
-        self.assertEqual((seeds, new), (40, 10))
+        self.assertEqual((seeds, new), (60, 0))
         self.assertEqual(10 * (seeds + new), known + unknown)
         self.assertEqual(re.findall(r"Tests/Browsers/run --seconds (\d+)", commands), ["8"])
 
