@@ -88,4 +88,87 @@ struct SourceChangeTests {
     }
     #expect(slot.counters.notRetransmitted == 20 && slot.counters.retransmitted == 20)
   }
+
+  // MARK: - Clocks that aren't those of the packets
+
+  /// A clock as reports tell it, of another incarnation of the source.
+  private func other(_ source: Source, by difference: UInt32) throws -> ClockMapping {
+    var mapping = try some(source.clock)
+    mapping.timestamp &+= difference
+    return mapping
+  }
+
+  /// Ahead and back, by more than an hour and by seconds.
+  static let differences: [UInt32] = [0x6000_0000, 0xA000_0000, 48_000 * 3, 0 &- 48_000 * 3]
+
+  @Test(arguments: differences)
+  func `after a source that started over while it was muted the stream goes on by arrivals`(by: UInt32) throws {
+    let slot = Slot(.audio)
+    let first = Source(.audio, peer: 1)
+    first.report()
+    slot.feed(first)
+    let last = try some(slot.forward(try some(first.next(at: 0))))
+    // Its packets go no further, and its reports do.
+    slot.forwarder.setClock(try other(first, by: by))
+    let second = Source(.audio, peer: 2, base: 99)
+    second.report()
+    slot.feed(second)
+    let next = try some(slot.forward(try some(second.next(at: 5_000, delay: 30))))
+    #expect(next.timestamp &- last.timestamp == 5_020 * 48)
+  }
+
+  @Test(arguments: differences)
+  func `a source whose known clock is from before it started over is joined by arrivals`(by: UInt32) throws {
+    let slot = Slot(.audio)
+    let first = Source(.audio, peer: 1)
+    first.report()
+    slot.feed(first)
+    let last = try some(slot.forward(try some(first.next(at: 0))))
+    let second = Source(.audio, peer: 2, base: 99)
+    second.report()
+    second.clock = try other(second, by: by)
+    slot.feed(second)
+    let next = try some(slot.forward(try some(second.next(at: 500, delay: 30))))
+    #expect(next.timestamp &- last.timestamp == 520 * 48)
+  }
+
+  @Test(arguments: differences)
+  func `no report is made of a clock that isn't that of what was sent`(by: UInt32) throws {
+    let slot = Slot(.audio)
+    let source = Source(.audio, peer: 1)
+    source.report()
+    slot.feed(source)
+    let last = try some(slot.forward(try some(source.next(at: 0))))
+    let now = milliseconds(5_000)
+    let before = try some(slot.report(now: now))
+    #expect(before.rtpTimestamp == last.timestamp &+ 5_000 * 48)
+    slot.forwarder.setClock(try other(source, by: by))
+    #expect(slot.report(now: now) == nil)
+    slot.forwarder.setClock(try some(source.clock))
+    #expect(slot.report(now: now) != nil)
+  }
+
+  @Test func `the clock of the source before the last is not the last one's`() throws {
+    let slot = Slot(.video)
+    let first = Source(.video, peer: 1)
+    first.report()
+    slot.feed(first)
+    _ = try play(first, into: slot, at: 0, count: 1)
+    // Joined by its arrival, a second late: from there on the stream's timestamps are a second ahead.
+    let second = Source(.video, peer: 2, base: 1 << 20)
+    slot.feed(second)
+    _ = try some(slot.forward(try some(second.next(at: 100, delay: 1_010, key: true))))
+    let last = try some(slot.forward(try some(second.next(at: 1_133))))
+    // It starts over, and the stream waits for a key frame that doesn't come.
+    second.sequence &+= 10_000
+    for moment in [1_166, 1_200, 1_233] {
+      if let packet = second.next(at: moment) { #expect(slot.forward(packet) == nil) }
+    }
+    #expect(slot.needsKeyFrame)
+    let third = Source(.video, peer: 3, base: 77)
+    third.report()
+    slot.feed(third)
+    let next = try some(slot.forward(try some(third.next(at: 2_000, key: true))))
+    #expect(next.timestamp &- last.timestamp == 867 * 90)
+  }
 }

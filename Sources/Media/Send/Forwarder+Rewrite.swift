@@ -207,6 +207,8 @@ extension Forwarder {
     new.generation = generation
     let rate = info.format.codec.clockRate
     new.timestamp = nextTimestamp(info, rate: rate, epoch: epoch) &- info.timestamp
+    // It was that of the packets until here. Where the next source follows one that can't be told, arrival must do.
+    clocks.sent = nil
     if position.hasSent && rate != clocks.rate { reportsOwed = Self.reportsOfNewClock }
     clocks.rate = rate
     if position.hasSent {
@@ -235,19 +237,22 @@ extension Forwarder {
   /// reports, so that many follow each other soon (`reportsOfNewClock`).
   private func nextTimestamp(_ info: PacketInfo, rate: UInt32, epoch: Epoch) -> UInt32 {
     guard position.hasSent else { return position.timestamp }
+    let sent = clocks.sent.flatMap {
+      $0.isReported && $0.rate == clocks.rate && StreamClocks.fits($0, position.timestamp, position.arrival, epoch)
+        ? $0 : nil
+    }
     let span: Int64
-    // What is known of the new source's clock may be from before its codec changed.
-    if let clock = clocks.source, let sentClock = clocks.sent, clock.isReported, sentClock.isReported,
-      clock.rate == rate
+    // What is known of the new source's clock may be from before its codec changed, or before it started over.
+    if let clock = clocks.source, let sent, clock.isReported, clock.rate == rate,
+      StreamClocks.fits(clock, info.timestamp, info.arrival, epoch)
     {
-      span = clock.ntp(at: info.timestamp).nanoseconds(since: sentClock.ntp(at: position.timestamp))
+      span = clock.ntp(at: info.timestamp).nanoseconds(since: sent.ntp(at: position.timestamp))
     } else {
       span = info.arrival.nanoseconds &- position.arrival.nanoseconds
     }
     // Never backwards, and not beyond what a receiver takes for a jump of the clock.
     let bounded = max(1_000_000, min(span, 3_600_000_000_000))
-    let pace =
-      clocks.sent.map { $0.isReported && $0.rate == clocks.rate ? $0.measured : clocks.rate } ?? clocks.rate
+    let pace = sent?.measured ?? clocks.rate
     return position.timestamp &+ UInt32(truncatingIfNeeded: max(1, ClockMapping.units(bounded, rate: pace)))
   }
 

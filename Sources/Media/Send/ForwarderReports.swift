@@ -97,7 +97,10 @@ extension Forwarder {
     guard position.hasSent, let clock = clocks.source, state == .flowing, anchors.count > 0,
       anchors[0].generation == generation,
       // Not known again since the codec changed to one with another clock.
-      clock.rate == clocks.rate
+      clock.rate == clocks.rate,
+      // The source started over, and nothing of it was sent since: what was sent counts by another clock.
+      StreamClocks.fits(
+        clock.shifted(by: anchors[0].timestamp), position.timestamp, position.arrival, epoch)
     else { return nil }
     let ntp = epoch.ntp(at: now)
     if now - position.arrival >= Self.silence { heardSince = now }

@@ -10,6 +10,17 @@ struct StreamClocks {
 
   init() {}
 
+  /// How far from a packet's arrival its clock may have it taken. A path seldom holds a packet up for longer; the clocks
+  /// of two incarnations of a source have nothing to do with each other.
+  static let tolerance = Duration.seconds(2)
+
+  /// Whether a clock is that of a packet. It may be of another incarnation of its source: one that starts over while
+  /// it is muted, or while its slot waits for a key frame, has its new clock published before a packet of it is sent.
+  static func fits(_ clock: ClockMapping, _ timestamp: UInt32, _ arrival: Instant, _ epoch: Epoch) -> Bool {
+    let journey = epoch.ntp(at: arrival).nanoseconds(since: clock.ntp(at: timestamp))
+    return journey.magnitude <= UInt64(tolerance.wholeNanoseconds)
+  }
+
   func encode(into writer: inout StateWriter) {
     Self.encode(source, into: &writer)
     Self.encode(sent, into: &writer)
