@@ -37,6 +37,21 @@ struct RunAheadTests {
     #expect(source.receiver.restarts == 0, "the source has not started over")
   }
 
+  @Test func `timestamps keep their difference behind a jump that waits for a key frame`() throws {
+    let slot = Slot(.video)
+    let source = Source(.video, peer: 1)
+    slot.feed(source)
+    let first = try some(slot.forward(try some(source.next(at: 0, key: true))))
+    // Not a key frame: it is counted and not sent.
+    #expect(slot.forward(try some(source.next(at: 100) { $0.sequence &+= 1_000 })) == nil)
+    #expect(slot.needsKeyFrame)
+    // It comes 30 ms later than it was taken.
+    let packet = try some(source.next(at: 330, key: true) { $0.timestamp &-= 30 * 90 })
+    let sent = try some(slot.forward(packet))
+    #expect(sent.sequence == first.sequence + 1)
+    #expect(sent.timestamp == first.timestamp &+ 300 * 90)
+  }
+
   @Test func `the next publisher in the slot goes on behind the last packet sent`() throws {
     let slot = Slot(.video)
     let hostile = Source(.video, peer: 1)

@@ -17,7 +17,7 @@ public struct Selection: BitwiseCopyable, Sendable {
     case none
     /// It is another, or it started over.
     case begins
-    /// It is the same and far ahead of the stream.
+    /// It is the same, far ahead of the stream or after a wait for a key frame.
     case again
   }
 
@@ -40,7 +40,12 @@ extension Forwarder {
     guard state == .flowing, anchors.count > 0, anchors[0].generation == generation,
       anchors[0].restart == info.restart
     else {
-      return mayBegin(info) ? Selection(format: format, payloadType: payloadType, join: .begins) : nil
+      // Numbers close up behind a wait for a key frame; the clock of pictures is the one that the stream has.
+      let goesOn =
+        kind == .video && anchors.count > 0 && anchors[0].generation == generation
+        && anchors[0].restart == info.restart
+      guard mayBegin(info) else { return nil }
+      return Selection(format: format, payloadType: payloadType, join: goesOn ? .again : .begins)
     }
     guard info.extendedSequence >= anchors[0].source else {
       counters.late &+= 1
@@ -182,7 +187,7 @@ extension Forwarder {
   /// (RFC 3711 §3.3.1): packets that are counted and not sent must never add up to that.
   static let runAhead: Int64 = 512
 
-  /// The source is the same and far ahead of the stream: its numbers go on behind the last one sent.
+  /// The source is the same, far ahead of the stream or after a wait: its numbers go on behind the last one sent.
   @inline(never)
   private mutating func rejoin(_ info: PacketInfo, epoch: Epoch) {
     let known = anchors[0]
