@@ -150,6 +150,10 @@ struct HTTPRequestTests {
     for path in ["/%", "/%4", "/%zz", "/%ff", "/%+1"] {
       #expect(HTTPRequest(method: .get, path: path).segments == nil, "\(path)")
     }
+    // No path of the server has so many.
+    let sixteen = String(repeating: "/a", count: 16)
+    #expect(HTTPRequest(method: .get, path: sixteen).segments?.count == 16)
+    #expect(HTTPRequest(method: .get, path: sixteen + "/").segments == nil)
   }
 
   @Test func `neither query nor token shows in any description`() {

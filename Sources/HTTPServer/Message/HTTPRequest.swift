@@ -29,11 +29,19 @@ public struct HTTPRequest: Sendable {
     self.listener = listener
   }
 
+  /// More than any path of the server has.
+  static let mostSegments = 16
+
   /// The path's segments, each decoded by itself, so that an encoded slash stays inside its segment; nil
-  /// where the encoding is broken, or a segment is no UTF-8 or has too many combining marks in a row.
+  /// where the encoding is broken, a segment is no UTF-8 or has too many combining marks in a row, or there are more
+  /// than `mostSegments`.
   public var segments: [String]? {
+    // In bytes, and no further than a door looks: a path may be as long as the head.
+    let given = path.utf8.dropFirst().split(
+      separator: UInt8(ascii: "/"), maxSplits: Self.mostSegments, omittingEmptySubsequences: false)
+    guard given.count <= Self.mostSegments else { return nil }
     var decoded: [String] = []
-    for segment in path.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+    for segment in given.map({ Substring($0) }) {
       guard let text = segment.percentDecoded() else { return nil }
       decoded.append(text)
     }

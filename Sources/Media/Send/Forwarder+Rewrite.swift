@@ -243,13 +243,14 @@ extension Forwarder {
   private func nextTimestamp(_ info: PacketInfo, rate: UInt32, epoch: Epoch) -> UInt32 {
     guard position.hasSent else { return position.timestamp }
     let sent = clocks.sent.flatMap {
-      $0.isReported && $0.rate == clocks.rate && StreamClocks.fits($0, position.timestamp, position.arrival, epoch)
+      $0.isReported && $0.rate == clocks.rate
+        && StreamClocks.fits($0, position.timestamp, position.arrival, epoch, within: StreamClocks.joint)
         ? $0 : nil
     }
     let span: Int64
     // What is known of the new source's clock may be from before its codec changed, or before it started over.
     if let clock = clocks.source, let sent, clock.isReported, clock.rate == rate,
-      StreamClocks.fits(clock, info.timestamp, info.arrival, epoch)
+      StreamClocks.fits(clock, info.timestamp, info.arrival, epoch, within: StreamClocks.joint)
     {
       span = clock.ntp(at: info.timestamp).nanoseconds(since: sent.ntp(at: position.timestamp))
     } else {

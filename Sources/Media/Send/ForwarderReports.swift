@@ -100,7 +100,8 @@ extension Forwarder {
       clock.rate == clocks.rate,
       // The source started over, and nothing of it was sent since: what was sent counts by another clock.
       StreamClocks.fits(
-        clock.shifted(by: anchors[0].timestamp), position.timestamp, position.arrival, epoch)
+        clock.shifted(by: anchors[0].timestamp), position.timestamp, position.arrival, epoch,
+        within: StreamClocks.report)
     else { return nil }
     let ntp = epoch.ntp(at: now)
     if now - position.arrival >= Self.silence { heardSince = now }

@@ -10,13 +10,18 @@ struct StreamClocks {
 
   init() {}
 
-  /// How far from a packet's arrival its clock may have it taken. A path seldom holds a packet up for longer; the clocks
-  /// of two incarnations of a source have nothing to do with each other.
-  static let tolerance = Duration.seconds(2)
+  /// How far from a packet's arrival its clock may have it taken where two clocks are joined: a path seldom holds a packet
+  /// up for longer, and the span of arrivals serves as well.
+  static let joint = Duration.seconds(2)
+  /// The same where a report is made: an encoder may send what it took seconds ago, and has no reports otherwise.
+  static let report = Duration.seconds(10)
 
   /// Whether a clock is that of a packet. It may be of another incarnation of its source: one that starts over while
   /// it is muted, or while its slot waits for a key frame, has its new clock published before a packet of it is sent.
-  static func fits(_ clock: ClockMapping, _ timestamp: UInt32, _ arrival: Instant, _ epoch: Epoch) -> Bool {
+  /// The clocks of two incarnations have nothing to do with each other.
+  static func fits(
+    _ clock: ClockMapping, _ timestamp: UInt32, _ arrival: Instant, _ epoch: Epoch, within tolerance: Duration
+  ) -> Bool {
     let journey = epoch.ntp(at: arrival).nanoseconds(since: clock.ntp(at: timestamp))
     return journey.magnitude <= UInt64(tolerance.wholeNanoseconds)
   }
