@@ -212,7 +212,7 @@ extension Forwarder {
     new.generation = generation
     let rate = info.format.codec.clockRate
     new.timestamp = nextTimestamp(info, rate: rate, epoch: epoch) &- info.timestamp
-    // It was that of the packets until here. Where the next source follows one that can't be told, arrival must do.
+    // It was that of the packets until here. What follows a source whose clock isn't known goes on by arrivals.
     clocks.sent = nil
     if position.hasSent && rate != clocks.rate { reportsOwed = Self.reportsOfNewClock }
     clocks.rate = rate
