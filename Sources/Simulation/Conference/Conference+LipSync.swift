@@ -27,10 +27,12 @@ extension Conference {
     }
     if soundError.isClockChange { journal.count(.lipSyncAfterClockChange) }
     let difference = soundError.nanoseconds - pictureError.nanoseconds
-    // Until the clock has been told, the network's jitter is in it; while it is young, what is left of that once the
-    // least delay has been seen.
+    // Until the clock is reported, the network's jitter is in it; while it is young, what is left of that once the
+    // least delay has been seen, and of a slow sound a hundredth of its age: so well do arrivals tell its rate until a
+    // second report has come.
     let tolerance: UInt64 =
-      soundError.isGuessed ? 150_000_000 : soundError.isYoung ? 20_000_000 : 5_000_000
+      soundError.isGuessed
+      ? 150_000_000 : soundError.isYoung ? 20_000_000 + soundError.pace : 5_000_000
     if difference.magnitude > tolerance {
       journal.violation(
         now,
@@ -45,7 +47,9 @@ extension Conference {
   ///   have told its clock again.
   private func captureError(
     _ subscriber: Participant, _ slot: UInt16, _ timestamp: UInt32, told: NTPTime
-  ) -> (publisher: Int, nanoseconds: Int64, isGuessed: Bool, isYoung: Bool, isClockChange: Bool)? {
+  ) -> (
+    publisher: Int, nanoseconds: Int64, isGuessed: Bool, isYoung: Bool, pace: UInt64, isClockChange: Bool
+  )? {
     let told = told.nanoseconds(since: NTPTime(unixNanoseconds: VirtualClock.wallTimeAtZero))
     guard let stream = subscriber.peer.streams.first(where: { $0.section.index == slot }),
       let entry = stream[stream.highest],
@@ -67,7 +71,8 @@ extension Conference {
     else { return nil }
     let rate = run.rate
     let clock = participants[track.publisher].peer.clock
-    let isYoung = now.nanoseconds - run.startedAt.nanoseconds < 8_000_000_000
+    let age = now.nanoseconds - run.startedAt.nanoseconds
+    let isYoung = age < 8_000_000_000
     let isDisturbed = participants[track.publisher].isDisturbed(from: run.startedAt, until: now)
     // A slow sound needs two reports, which may have been lost.
     let isGuessed =
@@ -79,6 +84,7 @@ extension Conference {
     let second = DriftingClock.units(clock.media(Instant(nanoseconds: 1_000_000_000), track.kind), rate: rate)
     return (
       track.publisher, steps * 1_000_000_000 / Int64(second), isGuessed, isYoung,
+      track.kind == .audio && clock.soundDrift != 0 ? UInt64(age / 100) : 0,
       run.isClockChange && isGuessed
     )
   }

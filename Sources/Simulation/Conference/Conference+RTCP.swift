@@ -14,19 +14,19 @@ extension Conference {
     if !subscriber.connection.rtcpIndices.insert(word).inserted {
       journal.violation(now, "SRTCP index \(word & 0x7FFF_FFFF) is used twice for \(subscriber.number)")
     }
-    noteKeyFrameRequests(bytes, subscriber)
+    noteRequests(bytes, subscriber)
   }
 
-  /// The server asks for nothing that has come to it.
+  /// What the server asks for is written down, whether the request comes or not. It asks for nothing that has come to it.
   private func judge(_ request: consuming NACKReader, to publisher: Participant) {
     let wanted = request.sources.media
     guard let source = publisher.peer.sources.last(where: { $0.ssrc == wanted }), !source.log.isHostile else {
       return
     }
     while let sequence = request.next() {
-      guard let number = source.number(of: sequence), source.log.packets[number].arrivedAt < now else {
-        continue
-      }
+      guard let number = source.number(of: sequence) else { continue }
+      source.log.noteRequest(number)
+      guard source.log.packets[number].arrivedAt < now else { continue }
       // A source that starts over is believed from its second packet on.
       let run = source.log.runs[source.log.packets[number].run]
       if run.firstPacket > 0, number - run.firstPacket < 50 { continue }
@@ -43,7 +43,7 @@ extension Conference {
   }
 
   /// Opens them with the far end's keys, so that what the network loses is seen as well.
-  private func noteKeyFrameRequests(_ bytes: [UInt8], _ publisher: Participant) {
+  private func noteRequests(_ bytes: [UInt8], _ publisher: Participant) {
     if publisher.connection.ear == nil, let keys = publisher.peer.association {
       publisher.connection.ear = try? SRTPSession(keys)
     }

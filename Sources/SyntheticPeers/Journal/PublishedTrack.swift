@@ -37,7 +37,8 @@ package final class PublishedTrack {
     package var reachedLast = Instant.never
     /// The server has seen it, and a second copy is a duplicate.
     var cameWhileHeld = false
-    package var requests = 0
+    /// How often the server asked for it again, whether the request came or not.
+    package internal(set) var requests = 0
     /// Copies, retransmissions included, that were sent and that the network lost.
     package var copies = 0
     package var lost = 0
@@ -109,7 +110,7 @@ package final class PublishedTrack {
 
   func noteSent(_ number: Int) { packets[number].copies += 1 }
   package func noteLost(_ number: Int) { packets[number].lost += 1 }
-  func noteRequest(_ number: Int) { packets[number].requests += 1 }
+  package func noteRequest(_ number: Int) { packets[number].requests += 1 }
 
   package func noteReached(_ number: Int, now: Instant) {
     if packets[number].reachedAt == .never { packets[number].reachedAt = now }

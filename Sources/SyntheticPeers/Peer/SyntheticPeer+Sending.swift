@@ -167,8 +167,6 @@ extension SyntheticPeer {
     guard let index = sources.firstIndex(where: { $0.ssrc == wanted }) else { return }
     journal.count(.serverNACK)
     while let sequence = request.next() {
-      guard let number = sources[index].number(of: sequence) else { continue }
-      sources[index].log.noteRequest(number)
       guard
         let found = sources[index].retransmission(
           of: sequence, transportSequence: &feedback.transportSequence)
