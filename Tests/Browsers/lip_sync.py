@@ -32,7 +32,9 @@ def _pairs(flashes, beeps):
 async def _apart(report, call, what, seconds):
     """Median of (beep − flash) in milliseconds over a window. Where the browsers were short of the machine's time, some
     are missed or scatter widely, which says nothing of the streams' common time: then over the next window.
+    Answers the median, and the farthest of all pairs in all windows.
     """
+    farthest = 0
     await call.run("await call.watch.listen()")
     await asyncio.sleep(SETTLING)
     for is_last in (*(PATIENCE - 1) * (False,), True):
@@ -42,13 +44,14 @@ async def _apart(report, call, what, seconds):
         flashes, beeps = ([time for time in watch[each] if time >= start - 500] for each in ("flashes", "beeps"))
         apart = _pairs(flashes, beeps)
         report.say(f"  {what}: the beep comes after the flash by {', '.join(f'{each:.0f}' for each in apart)} ms")
+        farthest = max([farthest, *map(abs, apart)])
         if len(apart) < seconds / 2:
             if is_last:
                 raise RuntimeError(f"{what}: {len(flashes)} flashes and {len(beeps)} beeps in {seconds:g} s")
             continue
         median = statistics.median(apart)
         if is_last or statistics.median(abs(each - median) for each in apart) <= SCATTER:
-            return median
+            return median, farthest
 
 
 async def _directly(report, source, viewer, seconds):
@@ -69,7 +72,7 @@ async def _through_roost(report, server, source, viewer, seconds):
     await first.join(server, room, pairs=0)
     await watching.join(server, room, publish=False, pairs=1)
     await watching.first_frame("first")
-    before = await _apart(report, watching, way, seconds)
+    before, _ = await _apart(report, watching, way, seconds)
     slot = await watching.run("return Object.keys(call.watches).sort()")
     await second.join(server, room, pairs=0)
     await second.until("call.connection.connectionState === 'connected'")
@@ -77,7 +80,7 @@ async def _through_roost(report, server, source, viewer, seconds):
     await first.leave()
     await watching.first_frame("second", left)
     assert slot == await watching.run("return Object.keys(call.watches).sort()"), "the slot is another one"
-    after = await _apart(report, watching, f"{way}, source changed", seconds)
+    after, _ = await _apart(report, watching, f"{way}, source changed", seconds)
     await second.leave()
     await watching.leave()
     return before, after
@@ -90,13 +93,15 @@ async def _ways(report, options, pages, server, chromium, firefox):
         await open_page(browser, pages, "flash")
     ways = ((chromium, firefox), (firefox, chromium))
     for source, viewer in ways if options.full else ways[:1]:
-        direct = await _directly(report, source, viewer, seconds)
+        direct, farthest = await _directly(report, source, viewer, seconds)
+        # In a short window the direct pair's own walk is in either figure: what it shows at worst is the machine's.
+        direct = abs(direct) if options.full else farthest
         figures = await _through_roost(report, server, source, viewer, seconds)
         for what, figure in zip(("", ", the slot's source changed"), figures):
             holds &= report.row(
                 f"{source.name} to {viewer.name} through Roost{what}: flash and beep apart",
-                f"at most {added} ms more than directly: {direct:.0f} ms", f"{figure:.0f} ms",
-                abs(figure) <= abs(direct) + added)
+                f"at most {added} ms more than directly{'' if options.full else ' at worst'}: {direct:.0f} ms", f"{figure:.0f} ms",
+                abs(figure) <= direct + added)
     return holds
 
 
