@@ -181,14 +181,16 @@ struct RunAheadTests {
     #expect(slot.forward(try some(source.next(at: 40))) == nil)
   }
 
-  @Test func `timestamps that alternate do not hold back the next source`() throws {
+  /// Ten minutes are passed on, three hours are joined again.
+  @Test(arguments: [54_000_000, 1 << 30] as [UInt32])
+  func `timestamps that alternate do not hold back the next source`(leap: UInt32) throws {
     let slot = Slot(.video)
     let hostile = Source(.video, peer: 1)
     slot.feed(hostile)
     var highest = try some(slot.forward(try some(hostile.next(at: 0, key: true)))).timestamp
     for index in 1...20 {
       let packet = try some(
-        hostile.next(at: index * 33, key: true) { if index % 2 == 1 { $0.timestamp &+= 1 << 30 } })
+        hostile.next(at: index * 33, key: true) { if index % 2 == 1 { $0.timestamp &+= leap } })
       let sent = try some(slot.forward(packet))
       if Int32(bitPattern: sent.timestamp &- highest) > 0 { highest = sent.timestamp }
     }

@@ -46,6 +46,21 @@ class CostsTest(LimitedTest):
                 with contextlib.redirect_stderr(io.StringIO()):
                     self.assertEqual(costs.search("report", f"kind {text}", [0], 1), count, text)
 
+    def test_a_kind_that_a_second_is_too_short_for_is_tried_for_longer(self):
+        asked = []
+
+        def search(group, kind, crowds, seconds):
+            asked.append(seconds)
+            return 9 if seconds > 1 and kind == "dear" else 0
+
+        before, costs.search = costs.search, search
+        try:
+            self.assertEqual(costs.tried("request", "dear", [0]), 9)
+            self.assertEqual(costs.tried("request", "broken", [0]), 0)
+        finally:
+            costs.search = before
+        self.assertEqual(asked, [1, 20, 1, 20])
+
 
 if __name__ == "__main__":
     unittest.main()
