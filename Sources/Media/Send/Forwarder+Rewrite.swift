@@ -45,6 +45,11 @@ extension Forwarder {
         kind == .video && anchors.count > 0 && anchors[0].generation == generation
         && anchors[0].restart == info.restart
       guard mayBegin(info) else { return nil }
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.differenceDropped) {
+          return Selection(format: format, payloadType: payloadType, join: .begins)
+        }
+      #endif
       return Selection(format: format, payloadType: payloadType, join: goesOn ? .again : .begins)
     }
     guard info.extendedSequence >= anchors[0].source else {
@@ -213,7 +218,11 @@ extension Forwarder {
     let rate = info.format.codec.clockRate
     new.timestamp = nextTimestamp(info, rate: rate, epoch: epoch) &- info.timestamp
     // It was that of the packets until here. What follows a source whose clock isn't known goes on by arrivals.
-    clocks.sent = nil
+    #if PLANTED_DEFECTS
+      if !PlantedDefect.isOn(.clockUsedAgain) { clocks.sent = nil }
+    #else
+      clocks.sent = nil
+    #endif
     if position.hasSent && rate != clocks.rate { reportsOwed = Self.reportsOfNewClock }
     clocks.rate = rate
     if position.hasSent {
