@@ -18,7 +18,8 @@ final class TestServer: Sendable {
   /// - Parameter clock: what the rooms take for the time; nil: the real one.
   init(
     participants: Int = 50, rooms: Int = 50, peers: Int = 50, grace: Duration = .seconds(15),
-    events: EventLog.Limits = EventLog.Limits(), clock: StandingClock? = nil,
+    events: EventLog.Limits = EventLog.Limits(), journal: (any RoomJournal)? = nil,
+    clock: StandingClock? = nil,
     wallSeconds: (@Sendable () -> Int)? = nil, pause: (@Sendable (Duration) async throws -> Void)? = nil
   ) throws {
     engine = try MediaEngine(
@@ -36,8 +37,8 @@ final class TestServer: Sendable {
     var limits = RoomDirectory.Limits(rooms: rooms, participantsPerRoom: participants)
     limits.defaults.departureTimeout = 0
     let directory = RoomDirectory(
-      media: media, limits: limits, log: Log(level: .error) { _ in }, reconnectGrace: grace, events: events,
-      wallSeconds: wallSeconds)
+      media: media, limits: limits, log: Log(level: .error) { _ in }, journal: journal,
+      reconnectGrace: grace, events: events, wallSeconds: wallSeconds)
     self.directory = directory
     self.events = Task { await directory.run() }
   }
