@@ -54,6 +54,7 @@ RULES = [
     Rule(r"scripts/costs .*", LISTED, "takes minutes"),
     Rule(r"scripts/digests .*", LISTED, "takes minutes, and what it compares holds for one version of OpenSSL"),
     Rule(r"scripts/clean-room .*", LISTED, "makes a Debian"),
+    Rule(r"scripts/keep-state", LISTED, "builds, and writes what the repository keeps"),
     Rule(r"Tests/Browsers/run .*", LISTED, "takes minutes"),
     Rule(r"ROOST=\.build/debug/roost /usr/bin/python3 Tests/Server/\w+\.py", LISTED, "a test run"),
     Rule(r"/usr/bin/python3 Tests/Server/storm_figures\.py", LISTED, "takes minutes"),
