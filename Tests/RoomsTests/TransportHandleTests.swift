@@ -105,7 +105,7 @@ struct TransportHandleTests {
     await #expect(throws: OfferError.self) { try await down.transport.makeOffer(audio: 33, video: 0) }
     await #expect(throws: OfferError.self) { try await down.transport.accept("v=0") }
     var patch = ParticipantPatch()
-    patch.permissions.canPublish = false
+    patch.permissions.canPublish = .set(false)
     let room = try #require(server.directory.administration(of: "r"))
     _ = try await room.change("ada", patch)
     #expect(try await up.offer([.video]).declined.map(\.code) == ["not-allowed"])
