@@ -136,8 +136,9 @@ extension Conference {
       } catch { return "\(error)" }
     }
     if let problem = problem ?? "it has no end" {
-      journal.violation(now, "a room does not go on from its bytes: \(problem)")
+      return journal.violation(now, "a room does not go on from its bytes: \(problem)")
     }
+    journal.count(.roomReplacement)
   }
 
   private func replace(_ participant: Participant) {

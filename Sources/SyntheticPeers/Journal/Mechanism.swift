@@ -33,6 +33,8 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case replacement
   /// Of a worker by one from its state.
   case workerReplacement
+  /// Of every room by one from its bytes.
+  case roomReplacement
   case renegotiation
   case sourceSwitch
   case speakerSwitch
