@@ -151,7 +151,7 @@ def faults_of(command):
     while words and re.match(r"\w+=", words[0]):
         name = words.pop(0).split("=")[0]
         if not re.search(rf"\b{name}\b", text_of("Package.swift", "Makefile") + sources("Tests", ".py", ".swift")):
-            yield f"nobody reads {name}"
+            yield f"nothing reads {name}"
     if not words:
         return
     program, *rest = words

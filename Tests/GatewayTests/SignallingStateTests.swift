@@ -61,7 +61,7 @@ struct SignallingStateTests {
       case .leave(let reason): "leaves: \(reason.rawValue)"
       case .perform(_, let id): "asks \(id?.json ?? "-")"
       case .offer(let offer, let id): "offers \(offer.sdp) \(id?.json ?? "-")"
-      case .tellSlots: "has slots told"
+      case .tellSlots: "has slots said again"
       case .charge(let bytes): "is charged \(bytes)"
       case .pay(_, let line, let toOffer): "pays on \(line)\(toOffer ? " for an offer's answer" : "")"
       case .renewNow: "renews"

@@ -21,7 +21,7 @@ struct MediaPortTests {
     }
   }
 
-  /// Workers that nobody turns.
+  /// Workers that never have a turn.
   private static func port(_ random: RandomSource = .system) -> MediaPort {
     let keys = Keys()
     var port = MediaPort(

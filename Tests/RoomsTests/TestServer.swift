@@ -59,7 +59,7 @@ final class TestServer: Sendable {
     return TestClient(try await directory.join(room: room, identity: identity, name: nil, grants: grants))
   }
 
-  /// Peers of the media plane, once it has done what it was told.
+  /// Peers of the media plane, once it has done what it was asked.
   func peers() async -> Int { await engine.reports().reduce(0) { $0 + $1.peers } }
 }
 
@@ -87,7 +87,7 @@ final class TestClient {
   private var ssrc: UInt32 = 1
   /// What the last `resumed` said.
   private(set) var resumed: ResumedState?
-  /// What plays in which section, as told.
+  /// What plays in which section, as said.
   private(set) var shown: [String: TrackID] = [:]
   /// Of a notice that says several things, what `next` has still to say.
   private var unread: [String] = []

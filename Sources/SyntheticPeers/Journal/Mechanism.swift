@@ -53,7 +53,7 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case feedbackChecked
   /// Feedback behind a report and a name, to those who did not agree to less.
   case compoundFeedback
-  case trackHeld
+  case trackMuted
   case codecChange
   /// Of codecs with different clocks.
   case clockChange
