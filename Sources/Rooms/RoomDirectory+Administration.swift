@@ -1,4 +1,5 @@
 internal import Engine
+internal import Logging
 package import Model
 
 /// Rooms made, found and ended from outside.

@@ -1,6 +1,9 @@
 import Foundation
+import Media
 import Model
 import Peer
+import Simulation
+import SyntheticPeers
 import Testing
 import Transport
 
@@ -39,7 +42,8 @@ struct WorkerFixtureTests {
     var state = try WorkerState(decoding: bytes)
     for index in state.peers.indices {
       let peer = try Peer.decode(state.peers[index].bytes)
-      state.peers[index].bytes = try #require(peer.encode())
+      let bytes = peer.encode()
+      state.peers[index].bytes = try #require(bytes)
     }
     return state.encode()
   }

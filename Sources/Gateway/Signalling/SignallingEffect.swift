@@ -1,4 +1,5 @@
 internal import AccessTokens
+internal import Model
 internal import Rooms
 internal import Signalling
 
@@ -26,7 +27,7 @@ enum SignallingInput {
 }
 
 /// What a session at the native door has done.
-enum SignallingEffect: Equatable {
+enum SignallingEffect {
   /// On the present socket. With what is opening a session begins or goes on, within bounds of its own.
   case send(String, isOpening: Bool)
   /// Leaves unsaid what waits on that socket.

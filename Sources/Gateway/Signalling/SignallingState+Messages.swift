@@ -1,10 +1,7 @@
 internal import AccessTokens
+internal import Model
 internal import Rooms
 internal import Signalling
-
-#if PLANTED_DEFECTS
-  internal import Model
-#endif
 
 /// From the client, in order; and what its requests come to.
 extension SignallingState {

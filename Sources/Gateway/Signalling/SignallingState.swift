@@ -1,4 +1,5 @@
 internal import AccessTokens
+internal import Model
 internal import Rooms
 internal import Signalling
 

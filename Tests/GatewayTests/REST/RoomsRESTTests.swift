@@ -35,8 +35,8 @@ struct RoomsRESTTests {
       let gone = await house.ask(method, path)
       #expect(gone.status == 404 && gone.problem == "room-not-found")
     }
-    let again = await house.ask(.post, "/v1/rooms", #"{"name":"a/b ö"}"#)
-    #expect(again.status == 201 && again["id"] != made["id"])
+    let second = await house.ask(.post, "/v1/rooms", #"{"name":"a/b ö"}"#)
+    #expect(second.status == 201 && second["id"] != made["id"])
   }
 
   @Test func `rooms are listed with their counts, page by page, in the order of their names`() async throws {
