@@ -78,6 +78,12 @@
     case runsAheadByOne = "runs-ahead-by-one"
     /// The next source goes on from the last timestamp, though one before it was later.
     case lastNotLatest = "last-not-latest"
+    /// A clock is believed although it has its packet taken far from its arrival.
+    case clockUnasked = "clock-unasked"
+    /// The clock of the packets sent is used at the next joint as well.
+    case clockUsedAgain = "clock-used-again"
+    /// The same source behind a wait for a key frame gets its timestamps by arrival.
+    case differenceDropped = "difference-dropped"
     /// A timestamp that leaps by more than an hour leaves as it is.
     case leapLeaves = "leap-leaves"
     /// Sender reports count the bytes of headers as well.
@@ -194,6 +200,8 @@
     case closingForEver = "closing-for-ever"
     /// Before it is known who is there a message may be as long as any.
     case longGreeting = "long-greeting"
+    /// A path is split into as many segments as it has.
+    case segmentsUnbounded = "segments-unbounded"
     /// Before it is known who is there as many bytes may wait as later.
     case waitsUnbounded = "waits-unbounded"
     /// An address may ask once more at once than its burst.

@@ -36,10 +36,15 @@ public struct HTTPRequest: Sendable {
   /// where the encoding is broken, a segment is no UTF-8 or has too many combining marks in a row, or there are more
   /// than `mostSegments`.
   public var segments: [String]? {
+    #if PLANTED_DEFECTS
+      let most = PlantedDefect.isOn(.segmentsUnbounded) ? Int.max : Self.mostSegments
+    #else
+      let most = Self.mostSegments
+    #endif
     // In bytes, and no further than a door looks: a path may be as long as the head.
     let given = path.utf8.dropFirst().split(
-      separator: UInt8(ascii: "/"), maxSplits: Self.mostSegments, omittingEmptySubsequences: false)
-    guard given.count <= Self.mostSegments else { return nil }
+      separator: UInt8(ascii: "/"), maxSplits: most, omittingEmptySubsequences: false)
+    guard given.count <= most else { return nil }
     var decoded: [String] = []
     for segment in given.map({ Substring($0) }) {
       guard let text = segment.percentDecoded() else { return nil }

@@ -22,6 +22,9 @@ struct StreamClocks {
   static func fits(
     _ clock: ClockMapping, _ timestamp: UInt32, _ arrival: Instant, _ epoch: Epoch, within tolerance: Duration
   ) -> Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.clockUnasked) { return true }
+    #endif
     let journey = epoch.ntp(at: arrival).nanoseconds(since: clock.ntp(at: timestamp))
     return journey.magnitude <= UInt64(tolerance.wholeNanoseconds)
   }
