@@ -4,57 +4,25 @@ internal import Peer
 internal import Polling
 
 extension WorkerCore {
-  /// Gives a packet that a peer of this worker sent to all its consumers, here and at other workers.
+  /// Gives a packet that a peer of this worker sent to all its consumers: to other workers at once, here at the turn's end.
   @inline(__always)
-  mutating func deliver(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo, feed: Int) {
-    deliverHere(packet, info, feed: feed)
+  mutating func deliver(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo, feed: Int, now: Instant) {
+    deliverHere(packet, info, feed: feed, now: now)
     if feeds.pointer(feed).pointee.consumers.relays != 0 { feeds.relay(packet, info, feed: feed) }
-  }
-
-  /// Gives a track's packet to its consumers at this worker.
-  mutating func deliverHere(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo, feed index: Int) {
-    let feed = feeds.pointer(index)
-    feed.pointee.keep(packet, info)
-    var waits = false
-    for position in 0..<feed.pointee.consumers.count {
-      switch feed.pointee.consumers[position] {
-      case .slot(let place, let slot):
-        if peers.pointer(place).pointee.forward(packet, info, slot: slot, context: &context) { waits = true }
-      case .sink(let number): feeds.send(packet, info, feed: index, toSink: number)
-      case .relay: break
-      }
-    }
-    // The key frame that a consumer waits for was lost, or came too early for it.
-    if waits, feeds.pointer(index).pointee.pace.mayRequest(at: info.arrival) {
-      requestKeyFrame(of: index, now: info.arrival)
-    }
-  }
-
-  /// Gives a kept packet to one consumer as if it came now.
-  private mutating func replay(
-    _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, feed: Int, to consumer: TrackFeed.Consumer
-  ) {
-    switch consumer {
-    case .slot(let place, let slot):
-      _ = peers.pointer(place).pointee.forward(packet, info, slot: slot, context: &context)
-    case .sink(let number): feeds.send(packet, info, feed: feed, toSink: number)
-    case .relay: break
-    }
   }
 
   // MARK: - Feedback: from a consumer to the source
 
   /// A consumer can't show anything without a key frame, so the source is asked for one.
   ///
-  /// Who comes so soon after another that the source may not be asked again gets the last one with all that followed it.
+  /// One that comes so soon after another that the source may not be asked again gets the last one with all that followed it.
   /// Only a stream that begins is begun so: played in haste, the past would put off what a running one shows.
   mutating func keyFrameNeeded(by consumer: TrackFeed.Consumer, of feed: Int, now: Instant) {
     if awaitsFirstPicture(consumer), !mayAsk(feed, now: now),
       let recent = feeds.pointer(feed).pointee.sinceKeyFrame(now: now)
     {
       for sequence in recent {
-        guard let kept = feeds.pointer(feed).pointee.find(sequence) else { continue }
-        replay(kept.packet, kept.info, feed: feed, to: consumer)
+        replay(PacketReference(track: feed, layer: 0, sequence: sequence), to: consumer, now: now)
       }
       feeds.counters.pictureReplays &+= 1
       if !needsKeyFrame(consumer) { return }
@@ -105,26 +73,24 @@ extension WorkerCore {
   ) {
     switch consumer {
     case .slot(let place, let slot):
-      guard
-        let request = peers.pointer(place).pointee.retransmission(
-          slot: slot, sequence: UInt16(truncatingIfNeeded: sequence), now: now)
-      else { return context.media.counters.count(.nackRefused) }
-      guard let found = kept(request.source, of: feed) else { return }
       peers.pointer(place).pointee.retransmit(
-        request, found.packet, found.info, slot: slot, context: &context)
+        UInt16(truncatingIfNeeded: sequence), slot: slot, track: feed, now: now, context: &context)
+      if let packet = peers.pointer(place).pointee.nextDeparture(), !isKept(packet) {
+        feeds.counters.historyMissed &+= 1
+      }
+      depart(place, now: now)
     case .sink:
-      if let found = kept(sequence, of: feed) {
-        replay(found.packet, found.info, feed: feed, to: consumer)
+      let packet = PacketReference(track: feed, layer: 0, sequence: sequence)
+      if isKept(packet) {
+        replay(packet, to: consumer, now: now)
+      } else {
+        feeds.counters.historyMissed &+= 1
       }
     case .relay: break
     }
   }
 
-  private mutating func kept(
-    _ sequence: Int64, of feed: Int
-  ) -> (packet: UnsafeRawBufferPointer, info: PacketInfo)? {
-    let found = feeds.pointer(feed).pointee.find(sequence)
-    if found == nil { feeds.counters.historyMissed &+= 1 }
-    return found
+  private func isKept(_ packet: PacketReference) -> Bool {
+    feeds.pointer(Int(packet.track)).pointee.find(packet.sequence, layer: packet.layer) != nil
   }
 }
