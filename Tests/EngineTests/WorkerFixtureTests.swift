@@ -9,7 +9,7 @@ import Transport
 
 @testable import Engine
 
-@Suite("A worker's state that earlier builds wrote", .timeLimit(.minutes(2)))
+@Suite("A worker's state that earlier builds wrote", .serialized, .timeLimit(.minutes(2)))
 struct WorkerFixtureTests {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../Fixtures/state").standardizedFileURL

@@ -8,7 +8,7 @@ import Testing
 @testable import Engine
 @testable import Rooms
 
-@Suite("A room as bytes", .timeLimit(.minutes(1)))
+@Suite("A room as bytes", .serialized, .timeLimit(.minutes(1)))
 struct RoomStateBytesTests {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../../Fixtures/state").standardizedFileURL
