@@ -11,6 +11,10 @@ struct Egress: ~Copyable {
   /// Packets that subscribers ask for again, which leave before all others.
   var requested: [RequestedDeparture] = []
 
+  /// Nothing waits.
+  @inline(__always)
+  var isEmpty: Bool { queue.isEmpty && requested.isEmpty }
+
   /// Nothing of what a slot's source sent leaves any more.
   mutating func forget(slot: Int) {
     queue.remove(slot: slot)

@@ -4,9 +4,38 @@ public import Media
 public import Model
 internal import Transport
 
+/// What became of a packet that a peer was to send.
+public enum Forwarded: UInt8, BitwiseCopyable, Sendable {
+  /// Nothing can be sent to the peer, or not so much (counted).
+  case refused
+  /// It has left, or the slot's subscriber doesn't get it.
+  case done
+  /// It is queued behind others.
+  case waits
+}
+
 /// What leaves a peer, in two steps: `select` and `retransmit` queue what is to leave, `depart` has the first of
 /// the queue leave, for as long as `nextDeparture` names one. Between them stands the owner, who keeps the packets.
+///
+/// Where nothing waits, `forward` takes both steps at once: a packet leaves in the turn in which it came, and is never queued.
 extension Peer {
+  /// Sends a track's packet if the slot's subscriber gets it: at once, or behind what waits.
+  /// - Parameters:
+  ///   - packet: in plain text.
+  ///   - kept: where the owner keeps it.
+  ///   - now: the time of sending.
+  public mutating func forward(
+    _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, _ kept: PacketReference, slot: Int, now: Instant,
+    context: inout PeerContext
+  ) -> Forwarded {
+    guard egress.isEmpty, transport.takesMedia, let path = transport.selectedPath else {
+      return select(info, kept, slot: slot, context: &context) ? .waits : .refused
+    }
+    guard let selection = session.select(info, slot: slot) else { return .done }
+    leave(selection, packet, info, slot: slot, path: path, now: now, context: &context)
+    return .done
+  }
+
   /// Queues a track's packet if the slot's subscriber gets it.
   /// - Parameter packet: where the owner keeps it.
   /// - Returns: false when nothing can be sent to the peer, or not so much (counted).
@@ -51,11 +80,20 @@ extension Peer {
       return session.drop(
         departure.selection, departure.packet.sequence, slot: slot, context: &context.media)
     }
+    leave(departure.selection, packet, info, slot: slot, path: path, now: now, context: &context)
+  }
+
+  /// A selected packet is numbered, written, sealed and put into the outbox.
+  @inline(__always)
+  private mutating func leave(
+    _ selection: Selection, _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, slot: Int,
+    path: NetworkPath, now: Instant, context: inout PeerContext
+  ) {
     let room = context.transport.outbox.reserve()
     let streams = egress.streams.pointer(slot)
     guard
       let outgoing = session.depart(
-        departure.selection, packet, info, slot: slot, now: now, into: Self.plain(room),
+        selection, packet, info, slot: slot, now: now, into: Self.plain(room),
         context: &context.media),
       let size = seal(outgoing, room, &streams.pointee.media, &context)
     else { return }

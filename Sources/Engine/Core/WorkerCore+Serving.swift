@@ -56,19 +56,22 @@ extension WorkerCore {
   ) -> Bool {
     let peer = peers.pointer(place)
     let track = feeds.pointer(feed)
-    var takes = false
+    var last = Forwarded.refused
+    var waits = false
     var next = chain.first
     while next >= 0 {
       let packet = fresh.reference(next, feed: feed)
       if let kept = track.pointee.find(packet.sequence, layer: packet.layer) {
-        takes = peer.pointee.select(kept.info, packet, slot: slot, context: &context)
+        last = peer.pointee.forward(
+          kept.packet, kept.info, packet, slot: slot, now: now, context: &context)
+        if last == .waits { waits = true }
       } else {
         context.media.counters.count(.tooLateToLeave)
       }
       next = fresh.next(next)
     }
-    depart(place, now: now)
-    return takes && peer.pointee.waitsForKeyFrame(slot: slot)
+    if waits { depart(place, now: now) }
+    return last != .refused && peer.pointee.waitsForKeyFrame(slot: slot)
   }
 
   /// Gives a kept packet to one consumer as if it came now.
@@ -76,8 +79,9 @@ extension WorkerCore {
     switch consumer {
     case .slot(let place, let slot):
       guard let kept = find(packet) else { return }
-      peers.pointer(place).pointee.select(kept.info, packet, slot: slot, context: &context)
-      depart(place, now: now)
+      let became = peers.pointer(place).pointee.forward(
+        kept.packet, kept.info, packet, slot: slot, now: now, context: &context)
+      if became == .waits { depart(place, now: now) }
     case .sink(let number): send(packet, toSink: number)
     case .relay: break
     }
