@@ -16,7 +16,7 @@ extension Forwarder {
   ) -> OutgoingPacket? {
     if selection.joins {
       begin(info, epoch: epoch)
-    } else if pending.isCut || !isAnchored(info.restart) {
+    } else if pending.isCut {
       guard goOn(from: info, epoch: epoch) else { return nil }
     }
     var sequence = anchors[0].outgoing &+ (info.extendedSequence &- anchors[0].source)
