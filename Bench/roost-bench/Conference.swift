@@ -26,7 +26,7 @@ struct Conference: ~Copyable {
   var publisher: Client { clients[0] }
   var subscribers: ArraySlice<Client> { clients.dropFirst() }
 
-  /// Everybody is added, nobody connected.
+  /// All are added, none is connected.
   init(subscribers: Int) throws(BenchError) {
     dtls = try Self.makeDTLS()
     bridge = Bridge(workers: 1, wake: { _ in }, eventsReady: {})

@@ -32,7 +32,7 @@ final class PeerAttack {
     return try? DTLSContext(certificate: certificate)
   }()
 
-  /// A session that stays: without any, libsrtp would load its own libraries anew for each input.
+  /// A session that stays: without any, libsrtp would load its own libraries for each input.
   nonisolated(unsafe) private static let library: PeerTraffic = {
     let traffic = PeerTraffic()
     traffic.expect(PeerFarEnd(.aeadAES128GCM).near)

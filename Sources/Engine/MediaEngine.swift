@@ -19,7 +19,7 @@ public final class MediaEngine: Sendable {
     public var sendBuffer: Int
     /// Peers that one worker has room for.
     public var peersPerWorker: Int
-    /// Bits per second that publishers are told to keep to who adapt by REMB alone.
+    /// Bits per second that publishers which adapt by REMB alone are asked to keep to.
     public var publisherMaxBitrate: UInt64
     /// Ties each worker to a processor.
     public var pinsThreads: Bool

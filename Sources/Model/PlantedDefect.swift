@@ -258,7 +258,7 @@
     case muteShakenOff = "mute-shaken-off"
     /// A participant's second camera counts like everybody's first.
     case allFirst = "all-first"
-    /// Events of a room's older life are asked for, and those of the present one come.
+    /// Events of an earlier room of that name are asked for, and those of the present one come.
     case eventsOfBefore = "events-of-before"
     /// A message to an empty list of identities reaches no participant.
     case nobodyInParticular = "nobody-in-particular"

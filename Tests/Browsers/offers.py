@@ -1,4 +1,4 @@
-"""Every offer in Tests/Fixtures/sdp made anew by the live browser, answered by the server, the answer set there."""
+"""Every offer in Tests/Fixtures/sdp made again by the live browser, answered by the server, the answer set there."""
 
 import glob
 import json

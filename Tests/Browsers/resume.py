@@ -1,4 +1,4 @@
-"""A WebSocket that is cut off again and again under traffic, at the server's own page: nobody notices.
+"""A WebSocket that is cut off again and again under traffic, at the server's own page: no one notices.
 
 Between the browsers and the server's HTTP stands a proxy that resets connections at random moments and, where it lets
 them begin, after random numbers of bytes; media goes its own way. Meanwhile both people mute and unmute and speak to each
@@ -71,7 +71,7 @@ PLAYING = """
 return roostPage.peerConnection.getTransceivers()
   .map(({ mid }) => [roostPage.room.trackAt(mid)?.track.id, mid]).filter(([track]) => track).sort();
 """
-# What only those are told who administer.
+# What only administrators hear.
 ADMINISTRATION = ("joinedAt", "hidden", "quality", "bitrates", "subscriptions")
 
 
@@ -84,7 +84,7 @@ def rest_state(everybody):
 
 
 async def room_state(server, room):
-    """What the server tells somebody who comes in now, hidden from nobody but alone in asking."""
+    """What the server says to a guest that comes in now, hidden from no one but alone in asking."""
     url = f"{server.ORIGIN.replace('http', 'ws')}/v1/rooms/{room}/connect"
     async with websockets.connect(url, subprotocols=["roost.v1"]) as ws:
         await ws.send(json.dumps({"type": "auth", "token": token(server, room, "observer")}))

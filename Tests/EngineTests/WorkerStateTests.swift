@@ -257,7 +257,7 @@ struct WorkerStateTests {
     }
     #expect(workers.source(b, slot: 0) == camera && workers.source(b, slot: 1) == microphone)
     #expect(workers.relays(microphone, on: 1) == 0b01 && workers.consumers(camera) == 1)
-    // What was told to the old ones is done by the new ones.
+    // What was posted to the old ones is done by the new ones.
     workers.run(.assign(b, slot: 1, nil))
     #expect(workers.relays(microphone, on: 1) == 0)
     workers.run(.close(near), .close(far), .close(b))

@@ -62,7 +62,11 @@ struct SignallingResumeTests {
       token: AccessToken(apiKey: "k", identity: "i", expires: 9),
       terms: SignallingTerms(room: "r") { (_) throws(AccessTokenRefusal) in throw .absent }, tokens: tokens,
       intakes: Intakes())
-    let issued = (0..<100).map { _ in tokens.issue(for: session) }
+    let issued = (0..<100).map { _ in
+      let drawn = tokens.draw()
+      tokens.allow(drawn.code, for: session)
+      return drawn
+    }
     #expect(Set(issued.map(\.token)).count == 100 && tokens.count == 100)
     #expect(issued.allSatisfy { $0.token.utf8.allSatisfy { $0 != 43 && $0 != 47 && $0 != 61 } })
     #expect(tokens.redeem(issued[5].token)?.session === session)
@@ -71,7 +75,7 @@ struct SignallingResumeTests {
     #expect(tokens.count == 0)
   }
 
-  @Test func `who comes back is told what was missed, in order, and gets a new token`() async throws {
+  @Test func `a client that comes back gets what was missed, in order, and a new token`() async throws {
     let joined = try await Joined()
     await joined.breakSocket()
     joined.participant.state.withLock {
@@ -214,7 +218,7 @@ struct SignallingResumeTests {
     #expect(bag.messages.count == 47)
   }
 
-  @Test func `an offer that was answered while nobody was there has its answer in resumed`() async throws {
+  @Test func `an offer that was answered while no client was there has its answer in resumed`() async throws {
     let joined = try await Joined()
     joined.client.socket.say(#"{"type":"offer","id":5,"sdp":"wait"}"#)
     for _ in 0..<10_000 where joined.participant.offers.withLock({ $0.isEmpty }) { await Task.yield() }
@@ -224,7 +228,7 @@ struct SignallingResumeTests {
     var back = joined.other()
     let answer = try #require(try await back.ask(Self.resume(joined.token))["answer"] as? NSDictionary)
     #expect(answer["id"] as? Int == 5 && answer["sdp"] as? String == "answer to wait")
-    // And whoever asks again gets the same, and nothing is done twice.
+    // A client that asks again gets the same, and nothing is done twice.
     back.socket.say(#"{"type":"offer","id":5,"sdp":"wait"}"#)
     let again = try await back.next()
     #expect(again["id"] as? Int == 5 && again["sdp"] as? String == "answer to wait")
@@ -320,7 +324,7 @@ struct SignallingResumeTests {
     #expect(joined.client.socket.closeCode == 4012 && joined.client.socket.dropped.withLock { $0 } == 2)
   }
 
-  @Test func `with an access token that has expired nobody comes back`() async throws {
+  @Test func `with an access token that has expired no client comes back`() async throws {
     let joined = try await Joined()
     await joined.breakSocket()
     joined.clock.set(9_060)

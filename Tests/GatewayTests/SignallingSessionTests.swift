@@ -339,7 +339,7 @@ struct SignallingSessionTests {
     #expect(participant.left.withLock { $0 } == [.left])
   }
 
-  @Test func `leaving is told to the room and closes`() async throws {
+  @Test func `leaving is said to the room and closes`() async throws {
     var client = Client()
     let participant = try await client.join()
     #expect(try await client.ask(#"{"type":"leave"}"#) == ["type": "closed", "reason": "left"])
@@ -359,7 +359,7 @@ struct SignallingSessionTests {
   }
 
   @Test(arguments: LeaveReason.allCases)
-  func `the room's end of it is told with its reason and code`(reason: LeaveReason) async throws {
+  func `the room's end of it is said with its reason and code`(reason: LeaveReason) async throws {
     var client = Client()
     let participant = try await client.join()
     participant.say.yield(.event(.plain(8, .participantLeft)))

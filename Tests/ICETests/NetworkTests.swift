@@ -144,7 +144,7 @@ struct NetworkTests {
     #expect(network.client.local == network.clientCredentials)
     network.clearEvents()
     network.run(for: .seconds(120))
-    // Nothing is selected anew, nothing expires: consent goes on under the new credentials.
+    // Nothing is selected again, nothing expires: consent goes on under the new credentials.
     #expect(network.events(where: isSelection).isEmpty)
     #expect(network.server.selected == network.serverPath)
     #expect(network.client.selected == network.clientPath)

@@ -18,7 +18,8 @@ final class TestServer: Sendable {
   /// - Parameter clock: what the rooms take for the time; nil: the real one.
   init(
     participants: Int = 50, rooms: Int = 50, peers: Int = 50, grace: Duration = .seconds(15),
-    events: EventLog.Limits = EventLog.Limits(), clock: StandingClock? = nil,
+    events: EventLog.Limits = EventLog.Limits(), journal: (any RoomJournal)? = nil,
+    clock: StandingClock? = nil,
     wallSeconds: (@Sendable () -> Int)? = nil, pause: (@Sendable (Duration) async throws -> Void)? = nil
   ) throws {
     engine = try MediaEngine(
@@ -36,8 +37,8 @@ final class TestServer: Sendable {
     var limits = RoomDirectory.Limits(rooms: rooms, participantsPerRoom: participants)
     limits.defaults.departureTimeout = 0
     let directory = RoomDirectory(
-      media: media, limits: limits, log: Log(level: .error) { _ in }, reconnectGrace: grace, events: events,
-      wallSeconds: wallSeconds)
+      media: media, limits: limits, log: Log(level: .error) { _ in }, journal: journal,
+      reconnectGrace: grace, events: events, wallSeconds: wallSeconds)
     self.directory = directory
     self.events = Task { await directory.run() }
   }
@@ -58,7 +59,7 @@ final class TestServer: Sendable {
     return TestClient(try await directory.join(room: room, identity: identity, name: nil, grants: grants))
   }
 
-  /// Peers of the media plane, once it has done what it was told.
+  /// Peers of the media plane, once it has done what it was asked.
   func peers() async -> Int { await engine.reports().reduce(0) { $0 + $1.peers } }
 }
 
@@ -86,7 +87,7 @@ final class TestClient {
   private var ssrc: UInt32 = 1
   /// What the last `resumed` said.
   private(set) var resumed: ResumedState?
-  /// What plays in which section, as told.
+  /// What plays in which section, as said.
   private(set) var shown: [String: TrackID] = [:]
   /// Of a notice that says several things, what `next` has still to say.
   private var unread: [String] = []

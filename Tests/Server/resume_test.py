@@ -28,7 +28,7 @@ async def refused(ws):
 
 
 class Client:
-    """A client that resumes for as long as it is told to, and says each request until it is answered."""
+    """A client that resumes for as long as it is asked to, and says each request until it is answered."""
 
     def __init__(self, identity, port):
         self.identity = identity
@@ -141,7 +141,7 @@ class ResumeTest(LimitedAsyncTest):
                                      (joined["lastEvent"] + 1, "participant.joined", "eve"))
                     self.assertEqual(resumed["lastEvent"], event["id"])
                     self.assertNotEqual(resumed["resumeToken"], joined["resumeToken"])
-                    # It is the same participant: nobody came, nobody went.
+                    # It is the same participant: no one came, no one went.
                     await say(back, type="data", payload="aGk=", id=1)
                     await hear(back, "ok")
                     self.assertEqual((await hear(bob, "data"))["from"], joined["participant"]["id"])
@@ -207,7 +207,7 @@ class ResumeTest(LimitedAsyncTest):
                         await guest.ask(type="leave")
 
             async def ada_acts():
-                """Requests of whoever is cut off: each has to be done once."""
+                """Requests of a client that is cut off: each has to be done once."""
                 done = 0
                 while is_on:
                     done += 1

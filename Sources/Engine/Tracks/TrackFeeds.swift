@@ -73,7 +73,7 @@ struct TrackFeeds: ~Copyable {
     return Int(tracks[track])
   }
 
-  /// The feed that a peer's slot shows.
+  /// The feed that a slot of a peer shows.
   func feed(ofSlot slot: Int, at place: Int) -> Int? {
     guard let slots = links[place]?.slots, slots.indices.contains(slot), slots[slot] >= 0 else { return nil }
     return Int(slots[slot])

@@ -11,9 +11,9 @@ internal import Synchronization
 ///
 ///     good ──redeem──▶ spent ──the client was heard──▶ forgotten
 ///      ▲                 └──the answer was lost──▶ good
-///      └─ issue
+///      └─ allow
 ///
-/// A session has at most three: the one that it was told last, the one before, where that may not have arrived, and one
+/// A session has at most three: the one that it was given last, the one before, where that may not have arrived, and one
 /// that is spent. So there are never more than three times as many as there are sessions.
 package final class ResumeTokens: Sendable {
   typealias Code = [UInt8]
@@ -29,14 +29,15 @@ package final class ResumeTokens: Sendable {
 
   package init() {}
 
-  /// A new one; good until it is redeemed or revoked.
-  func issue(for session: SignallingSession) -> (token: String, code: Code) {
+  /// Draws one at random; it is good once it is allowed.
+  func draw() -> (token: String, code: Code) {
     let token = Data(Random.key(24)).base64EncodedString()
       .replacing("+", with: "-").replacing("/", with: "_")
-    let code = code(of: token)
-    state.withLock { $0.good[code] = session }
-    return (token, code)
+    return (token, code(of: token))
   }
+
+  /// A token that was drawn is good until it is redeemed or revoked.
+  func allow(_ code: Code, for session: SignallingSession) { state.withLock { $0.good[code] = session } }
 
   /// Takes a token in: it is good once.
   /// - Returns: nil: unknown, or spent.

@@ -12,7 +12,7 @@ actor Room: RoomRequests {
   nonisolated let name: String
   private(set) var state: RoomState
   private let media: MediaPlane
-  private let surroundings: RoomSurroundings
+  private let registry: RoomRegistry<Room>
   private let log: Log
   /// Everybody who is in, in the order in which they came.
   private var sessions: [ParticipantSession] = []
@@ -23,7 +23,7 @@ actor Room: RoomRequests {
 
   init(
     number: UInt64, name: String, settings: RoomSettings, terms: RoomTerms, media: MediaPlane,
-    surroundings: RoomSurroundings, log: Log
+    registry: RoomRegistry<Room>, log: Log
   ) {
     self.number = number
     self.name = name
@@ -33,7 +33,7 @@ actor Room: RoomRequests {
       id: id, name: name, created: media.wallTime, settings: settings, terms: terms, random: random,
       now: media.now)
     self.media = media
-    self.surroundings = surroundings
+    self.registry = registry
     self.log = log
   }
 
@@ -74,7 +74,7 @@ actor Room: RoomRequests {
   func join(_ newcomer: Newcomer, isAttended: Bool = true) throws(JoinError) -> ParticipantSession {
     self.newcomer = (nil, isAttended)
     // Asked here as well as at the door: a removal may have come between the two.
-    let isForbidden = surroundings.isForbidden(newcomer.identity, newcomer.issued)
+    let isForbidden = registry.forbidsInside(newcomer.identity, in: name, issued: newcomer.issued)
     let reply = handle(.join(newcomer, isForbidden: isForbidden))
     if case .joinRefused(let error) = reply { throw error }
     guard let session = self.newcomer.session else { throw .removed }
@@ -93,18 +93,21 @@ actor Room: RoomRequests {
     case .notifyAll(let notice): for session in sessions { session.mailbox.put(notice) }
     case .dismiss(let id, let reason): dismiss(id, reason)
     case .record(let event, let leaving):
-      surroundings.journal.record(event)
+      registry.records.record(event)
       for session in sessions where session.id != leaving { session.mailbox.put(.event(event)) }
-    case .keepSettings(let settings): surroundings.journal.keep(settings, of: state.info)
+    case .keepSettings(let settings): registry.records.keep(settings, of: state.info)
     case .sessionEnded(let identity, let reason, let patience):
-      if surroundings.sessionEnded(identity, reason, patience) { follow(.finish, &reply) }
-    case .alarm(let moment): surroundings.setAlarm(self, moment)
+      let isOver = registry.sessionEnded(
+        of: identity, in: name, number: number, reason: reason, patience: patience, now: now)
+      if isOver { follow(.finish, &reply) }
+    case .alarm(let moment): registry.withRooms { $0.setAlarm(self, number: number, at: moment) }
     case .log(let message, let fields): log.info(message, fields)
     case .read(let id, let after):
-      let page = try? surroundings.journal.events(of: state.id, after: after, limit: ResumedState.eventLimit)
+      let page = try? registry.records.events.events(
+        of: state.id, after: after, limit: ResumedState.eventLimit)
       follow(.missed(id, after: after, page), &reply)
     case .prepare(let proposal): prepare(proposal, &reply)
-    case .expect(let key): surroundings.expect(self, key)
+    case .expect(let key): registry.withRooms { $0.expect(key, self) }
     case .add(let key, let transport, let agreed): media.add(key, transport, agreed)
     case .post(let command): media.post(command)
     case .release(let key): media.release(key)
@@ -140,18 +143,4 @@ actor Room: RoomRequests {
   func rebuild() throws(StateError) {
     state = try RoomState(bytes: state.bytes, terms: state.terms, now: media.now)
   }
-}
-
-/// What a room reaches beside the media plane.
-struct RoomSurroundings: Sendable {
-  let journal: any RoomJournal
-  /// Whether an identity was removed after its token was issued.
-  let isForbidden: @Sendable (_ identity: String, _ issued: Int?) -> Bool
-  /// A session that was let in is over; `reason` is nil where it never began. An empty room stays for `patience` seconds.
-  /// - Returns: whether the room has gone.
-  let sessionEnded: @Sendable (_ identity: String, _ reason: LeaveReason?, _ patience: Int) -> Bool
-  /// When the room is to be called; `.never`: not at all.
-  let setAlarm: @Sendable (Room, Instant) -> Void
-  /// Events of that peer are for this room.
-  let expect: @Sendable (Room, PeerKey) -> Void
 }

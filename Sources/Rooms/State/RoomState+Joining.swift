@@ -6,7 +6,9 @@ internal import Model
 extension RoomState {
   /// The first event, once.
   mutating func start() {
-    if lastEvent == 0 { record(.roomStarted) }
+    guard lastEvent == 0 else { return }
+    emit(.keepSettings(settings))
+    record(.roomStarted)
   }
 
   mutating func join(_ newcomer: Newcomer, isForbidden: Bool) {

@@ -6,7 +6,7 @@ internal import Negotiation
 ///
 /// A value: it hears what happens by `handle` and answers by what is to be done. Its owner performs that, in order,
 /// and answers its questions before the next effect.
-struct RoomState: Sendable {
+package struct RoomState: Sendable {
   /// Identities of which it is remembered what they have spent.
   static let allowanceLimit = 4_096
 

@@ -25,7 +25,7 @@ extension Conference {
         let owner = participants.last(where: {
           $0.peer.pendingCredentials.ufrag == setup.remote.credentials.ufrag
         })
-      else { return journal.violation(now, "a peer is made for nobody's offer") }
+      else { return journal.violation(now, "a peer is made for no one's offer") }
       owner.key = setup.key
       owner.connection.closedAt = .never
       owner.connection.rtcpIndices = []

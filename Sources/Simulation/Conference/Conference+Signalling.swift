@@ -174,7 +174,7 @@ extension Conference {
   /// What the server has said on all sockets goes on its way.
   func takeMessages() {
     let entries = control.outbox.take()
-    // All of a moment's words first, since what is said to one may be about what another is told.
+    // All of a moment's words first, since what is said to one may be about what another hears.
     for entry in entries {
       if case .text(let text) = entry.content, let record = books.sockets[entry.socket] {
         noteSaid(text, record)
@@ -250,15 +250,15 @@ extension Conference {
         if case .ended(let reason) = action,
           !["token-removed", "removed", "duplicateIdentity"].contains(reason)
         {
-          journal.violation(now, "\(who), which came while it was being removed, is told \(reason)")
+          journal.violation(now, "\(who), which came while it was being removed, hears \(reason)")
         }
       } else if case .ended(let reason) = action {
         if reason != record.refusal {
-          journal.violation(now, "\(who) is told \(reason) instead of \(record.refusal ?? "-")")
+          journal.violation(now, "\(who) hears \(reason) instead of \(record.refusal ?? "-")")
         }
         journal.count(.joinRefused)
       } else {
-        journal.violation(now, "\(who) is let in instead of being told \(record.refusal ?? "-")")
+        journal.violation(now, "\(who) is let in instead of hearing \(record.refusal ?? "-")")
       }
     }
   }

@@ -84,7 +84,7 @@ extension Conference {
     }
   }
 
-  /// Whether the track was held in a span, or came in a codec that the subscriber lacks.
+  /// Whether the track was muted in a span, or came in a codec that the subscriber lacks.
   private func isKeptBack(
     _ track: PublishedTrack, _ stream: ReceivedStream, _ subscriber: Participant, from: Instant,
     until: Instant

@@ -264,7 +264,7 @@ public final class Conference {
       if let owner = addresses.owners[datagram.path.remote] {
         tag = noteMedia(datagram.bytes, participants[owner])
       } else {
-        journal.violation(now, "media goes to \(datagram.path.remote), which is nobody's")
+        journal.violation(now, "media goes to \(datagram.path.remote), which is no participant's")
       }
     }
     network.send(datagram.bytes, path: datagram.path, now: now, tag: tag)

@@ -61,7 +61,7 @@ final class Participant {
     var heard: [Int: RoomClient.Request.Kind] = [:]
     /// An offer is on its way.
     var isNegotiating = false
-    /// Pairs of sections that it receives in, and that it was told to add since its last offer.
+    /// Pairs of sections that it receives in, and that it was asked to add since its last offer.
     var receivers: Int
     var lackingReceivers = 0
     /// It offers no more sections than at first, which go to those that speak.

@@ -109,7 +109,7 @@ public final class SimulatedServer {
     inboxes[worker(of: path)].append(Incoming(bytes: bytes, path: path))
   }
 
-  /// Whether something was told to a worker since it had its turn.
+  /// Whether something was posted to a worker since it had its turn.
   public var isWoken: Bool { wakeups.areAny }
 
   /// When a worker wants its turn.

@@ -33,6 +33,8 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case replacement
   /// Of a worker by one from its state.
   case workerReplacement
+  /// Of every room by one from its bytes.
+  case roomReplacement
   case renegotiation
   case sourceSwitch
   case speakerSwitch
@@ -51,7 +53,7 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case feedbackChecked
   /// Feedback behind a report and a name, to those who did not agree to less.
   case compoundFeedback
-  case trackHeld
+  case trackMuted
   case codecChange
   /// Of codecs with different clocks.
   case clockChange

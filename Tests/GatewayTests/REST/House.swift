@@ -166,13 +166,13 @@ final class House: Sendable {
   }
 }
 
-/// A client of the native door, in memory: its socket, its offers, and what it was told.
+/// A client of the native door, in memory: its socket, its offers, and what it has heard.
 final class Guest {
   let socket = TestSocket()
   private let session: Task<Void, Never>
   private var answers: AsyncStream<String>.Iterator
   fileprivate(set) var id = ""
-  /// What it was told as it came.
+  /// What it has heard, as it came.
   fileprivate(set) var joined = ""
   fileprivate(set) var resumeToken = ""
   fileprivate let room: String
