@@ -94,15 +94,20 @@ public final class MediaEngine: Sendable {
     port = sockets[0].port
     hasIPv6 = sockets[0].family == AF_INET6
     let processors = Self.processors()
-    var threads: [WorkerThread] = []
-    for index in 0..<configuration.workers {
-      let start = WorkerThread.Start(
+    let starts = (0..<configuration.workers).map { index in
+      WorkerThread.Start(
         index: index, bridge: bridge, limits: WorkerCore.Limits(peers: configuration.peersPerWorker),
         clock: clock, dtls: dtls, random: .system, publisherMaxBitrate: configuration.publisherMaxBitrate,
         // More workers than processors: none is pinned, the scheduler shares them out.
         processor: configuration.pinsThreads && configuration.workers <= processors.count
           ? processors[index] : nil)
-      threads.append(try WorkerThread(start, sockets: sockets[index], wakeup: wakeups[index]))
+    }
+    let stations = starts.map { WorkerStation($0, sockets: sockets[$0.index], wakeup: wakeups[$0.index]) }
+    var threads: [WorkerThread] = []
+    for start in starts {
+      threads.append(
+        try WorkerThread(
+          start, sockets: sockets[start.index], stations: stations, wakeup: wakeups[start.index]))
     }
     self.threads = threads
   }

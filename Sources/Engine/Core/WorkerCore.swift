@@ -82,17 +82,30 @@ public struct WorkerCore: ~Copyable {
   /// The end of a turn: what came in it is served, what waits in the outbox is sent, and the workers and sinks that have
   /// something to read are woken.
   public mutating func finishTurn(now: Instant, _ send: (inout Outbox) -> Void) {
+    endTurn(now: now, send)
+    wakeOthers()
+  }
+
+  /// As `finishTurn`; the workers are left to the caller.
+  mutating func endTurn(now: Instant, _ send: (inout Outbox) -> Void) {
     serve(now: now)
     if !context.transport.outbox.isEmpty { send(&context.transport.outbox) }
-    wakeOthers()
   }
 
   /// Wakes the workers and sinks that have something to read.
   public mutating func wakeOthers() {
-    for worker in SetBits(routing.touched | feeds.touched) { exchange.mailboxes[worker].poke() }
-    routing.touched = 0
-    feeds.touched = 0
+    for worker in SetBits(takeTouched()) { exchange.mailboxes[worker].poke() }
+  }
+
+  /// Wakes the sinks that have something to read.
+  /// - Returns: the workers that have, as bits.
+  mutating func takeTouched() -> UInt64 {
+    defer {
+      routing.touched = 0
+      feeds.touched = 0
+    }
     feeds.sinks.wake()
+    return routing.touched | feeds.touched
   }
 
   /// A datagram that could not even be read was dropped.
