@@ -84,10 +84,11 @@ public final class MediaEngine: Sendable {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     eventsReady = stream
     finishEvents = { continuation.finish() }
-    bridge = Bridge(
+    let bridge = Bridge(
       workers: configuration.workers,
       wake: { signals[$0].signal() },
       eventsReady: { continuation.yield() })
+    self.bridge = bridge
     desk = ReportDesk(bridge)
     self.clock = clock
     certificate = dtls.certificate
