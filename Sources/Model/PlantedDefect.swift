@@ -78,6 +78,10 @@
     case runsAheadByOne = "runs-ahead-by-one"
     /// The next source goes on from the last timestamp, though one before it was later.
     case lastNotLatest = "last-not-latest"
+    /// A worker that stands in for another makes nothing of a deadline that has come nearer.
+    case deadlineOverslept = "deadline-overslept"
+    /// A worker stands in for one whose thread is awake.
+    case standsInForTheAwake = "stands-in-for-the-awake"
     /// A clock is believed although it has its packet taken far from its arrival.
     case clockUnasked = "clock-unasked"
     /// The clock of the packets sent is used at the next joint as well.

@@ -37,6 +37,8 @@ public struct WorkerCore: ~Copyable {
   var sending = SendStatistics()
   /// Of its thread; set by it once.
   var niceness = 0
+  /// Turns that other workers' threads have taken.
+  var standIns: UInt64 = 0
 
   /// - Parameter index: 0 ..< the bridge's number of workers; each is made once.
   public init(

@@ -114,7 +114,14 @@ final class WorkerStation: Sendable {
 
   private func standIn(_ stations: [WorkerStation]) -> Bool {
     place.withLockIfAvailable { place in
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.standsInForTheAwake), place.isOpen {
+          place.core.takeMessages(now: clock.now)
+          return true
+        }
+      #endif
       guard place.isOpen, let until = place.waitsUntil else { return false }
+      place.core.standIns &+= 1
       var left = Self.rounds
       var isDone = false
       while left > 0, !isDone {
@@ -126,6 +133,9 @@ final class WorkerStation: Sendable {
         for worker in SetBits(Self.finish(&place, now: now)) { stations[worker].mailbox.poke() }
         isDone = mailbox.beginWait()
       }
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.deadlineOverslept) { return true }
+      #endif
       if !isDone || place.core.deadline < until {
         // Once is enough.
         place.waitsUntil = nil
