@@ -35,12 +35,14 @@ public struct ClientMessage: Equatable, Sendable {
   public static let maximumPayloadCharacters = 21_848
   public static let maximumDestinations = 256
 
+  private static let table = MessageTable<Content>([
+    .init { .auth($0) }, .init { .resume($0) }, .init { .offer($0) }, .init { .candidate($0) },
+    .init { .subscribe($0) }, .init { .unsubscribe($0) }, .init { .mute($0) }, .init { .update($0) },
+    .init { .data($0) }, .init { (_: Leave) in .leave }, .init { (_: Ping) in .ping },
+  ])
+
   /// Every type that there is.
-  public static let kinds: [any Message.Type] = [
-    Auth.self, Resume.self, Offer.self, Candidate.self, Subscribe.self, Unsubscribe.self, Mute.self,
-    Update.self,
-    SendData.self, Leave.self, Ping.self,
-  ]
+  public static var kinds: [any Message.Type] { table.kinds.map(\.message) }
 }
 
 extension ClientMessage {
