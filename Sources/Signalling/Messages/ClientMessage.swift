@@ -55,20 +55,7 @@ extension ClientMessage {
   private static func content(
     _ type: String, _ reader: inout FieldReader
   ) throws(MessageError) -> Content {
-    switch type {
-    case Auth.type: return .auth(try reader.read())
-    case Resume.type: return .resume(try reader.read())
-    case Offer.type: return .offer(try reader.read())
-    case Candidate.type: return .candidate(try reader.read())
-    case Subscribe.type: return .subscribe(try reader.read())
-    case Unsubscribe.type: return .unsubscribe(try reader.read())
-    case Mute.type: return .mute(try reader.read())
-    case Update.type: return .update(try reader.read())
-    case SendData.type: return .data(try reader.read())
-    case Leave.type: return .leave
-    case Ping.type: return .ping
-    default: return .unknown(type: type)
-    }
+    try table.content(type, &reader) ?? .unknown(type: type)
   }
 
   /// As it goes out.

@@ -3,6 +3,7 @@ import Foundation
 import HTTPServer
 import Model
 import Rooms
+import TestScripts
 import Testing
 
 @testable import Gateway
