@@ -134,7 +134,7 @@ private final class WorkersAttack {
   private func turn(_ core: inout WorkerCore) {
     core.takeMessages(now: now)
     core.poll(now: now)
-    core.flush { outbox in
+    core.finishTurn(now: now) { outbox in
       for index in 0..<outbox.count {
         let entry = outbox[index]
         let datagram = Array(outbox.bytes(entry))
@@ -145,7 +145,6 @@ private final class WorkersAttack {
       }
       outbox.removeAll()
     }
-    core.finishBatch()
   }
 
   private func look(at worker: Int) {

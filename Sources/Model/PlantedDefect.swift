@@ -104,6 +104,10 @@
     case lastName = "last-name"
     /// A stream that belongs to no track any more goes on having its place among those that do.
     case streamKept = "stream-kept"
+    /// A packet that is dropped before it leaves keeps the number that it would have had.
+    case placeLeftOpen = "place-left-open"
+    /// What isn't kept any more leaves as what came in its place.
+    case tooLateSent = "too-late-sent"
     /// The time of capture goes on as its publisher's clock has it.
     case captureTimeForeign = "capture-time-foreign"
     // MARK: - Negotiation
@@ -144,6 +148,8 @@
     case noGoodbye = "no-goodbye"
     /// A client that answers no checks has proven no path, although its handshake was done there.
     case handshakeUnproven = "handshake-unproven"
+    /// Of who has no retransmission stream, the sealed bytes that are sent again are sealed once more.
+    case keptSealedAgain = "kept-sealed-again"
     // MARK: - Engine
 
     /// A path that was pushed beyond a gap at the table's end isn't found again.
@@ -164,6 +170,8 @@
     case layersMixed = "layers-mixed"
     /// A worker that goes on from its state has none of the packets that were kept.
     case packetsNotCarried = "packets-not-carried"
+    /// What a turn brings beyond what may wait is left out.
+    case turnCutShort = "turn-cut-short"
     /// A sink's request for a key frame goes no further than its worker.
     case sinkUnheard = "sink-unheard"
     /// The messages that a worker finds at once are taken last first.

@@ -38,7 +38,9 @@ final class Person {
   /// - Returns: whether it was sent.
   func forward(_ packet: [UInt8], _ info: PacketInfo) -> Bool {
     guard let selection = session.select(info, slot: 0) else { return false }
-    return send { session.depart(selection, packet, info, slot: 0, into: $0, context: &context) }
+    return send {
+      session.depart(selection, packet, info, slot: 0, now: info.arrival, into: $0, context: &context)
+    }
   }
 
   private func send(_ write: (UnsafeMutableRawBufferPointer) -> OutgoingPacket?) -> Bool {
@@ -92,9 +94,11 @@ final class Person {
 
 extension MediaSession {
   mutating func depart(
-    _ selection: Selection, _ packet: [UInt8], _ info: PacketInfo, slot: Int,
+    _ selection: Selection, _ packet: [UInt8], _ info: PacketInfo, slot: Int, now: Instant,
     into buffer: UnsafeMutableRawBufferPointer, context: inout MediaContext
   ) -> OutgoingPacket? {
-    packet.withUnsafeBytes { depart(selection, $0, info, slot: slot, into: buffer, context: &context) }
+    packet.withUnsafeBytes {
+      depart(selection, $0, info, slot: slot, now: now, into: buffer, context: &context)
+    }
   }
 }

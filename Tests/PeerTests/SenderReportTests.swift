@@ -41,7 +41,7 @@ struct SenderReportTests {
       _ = far.peer.setSource(
         slot: slot, TrackKey(peer: PeerKey(home: 0, serial: 7), index: UInt16(slot)), clock: clock)
       packet.withUnsafeMutableBytes {
-        _ = far.peer.forward(UnsafeRawBufferPointer($0), info, slot: slot, context: &far.context)
+        far.forward(UnsafeRawBufferPointer($0), info, slot: slot)
       }
     }
     far.context.transport.outbox.removeAll()

@@ -4,47 +4,18 @@ internal import Peer
 internal import Polling
 
 extension WorkerCore {
-  /// Gives a packet that a peer of this worker sent to all its consumers, here and at other workers.
+  /// Gives a packet that a peer of this worker sent to all its consumers: to other workers at once, here at the turn's end.
   @inline(__always)
-  mutating func deliver(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo, feed: Int) {
-    deliverHere(packet, info, feed: feed)
+  mutating func deliver(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo, feed: Int, now: Instant) {
+    deliverHere(packet, info, feed: feed, now: now)
     if feeds.pointer(feed).pointee.consumers.relays != 0 { feeds.relay(packet, info, feed: feed) }
-  }
-
-  /// Gives a track's packet to its consumers at this worker.
-  mutating func deliverHere(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo, feed index: Int) {
-    let feed = feeds.pointer(index)
-    feed.pointee.keep(packet, info)
-    var waits = false
-    for position in 0..<feed.pointee.consumers.count {
-      switch feed.pointee.consumers[position] {
-      case .slot(let place, let slot):
-        if peers.pointer(place).pointee.forward(packet, info, slot: slot, context: &context) { waits = true }
-      case .sink(let number): feeds.send(packet, info, feed: index, toSink: number)
-      }
-    }
-    // The key frame that a consumer waits for was lost, or came too early for it.
-    if waits, feeds.pointer(index).pointee.pace.mayRequest(at: info.arrival) {
-      requestKeyFrame(of: index, now: info.arrival)
-    }
-  }
-
-  /// Gives a kept packet to one consumer as if it came now.
-  private mutating func replay(
-    _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, feed: Int, to listener: TrackFeed.Listener
-  ) {
-    switch listener {
-    case .slot(let place, let slot):
-      _ = peers.pointer(place).pointee.forward(packet, info, slot: slot, context: &context)
-    case .sink(let number): feeds.send(packet, info, feed: feed, toSink: number)
-    }
   }
 
   // MARK: - Feedback: from a consumer to the source
 
   /// A consumer can't show anything without a key frame, so the source is asked for one.
   ///
-  /// Who comes so soon after another that the source may not be asked again gets the last one with all that followed it.
+  /// One that comes so soon after another that the source may not be asked again gets the last one with all that followed it.
   /// Only a stream that begins is begun so: played in haste, the past would put off what a running one shows. A relay's
   /// worker begins pictures itself, and a sink says nothing of what it has.
   /// - Parameter layer: the spatial layer that the consumer shows.
@@ -68,8 +39,9 @@ extension WorkerCore {
       let recent = feeds.pointer(feed).pointee.sinceKeyFrame(now: now)
     else { return false }
     for sequence in recent {
-      guard let kept = feeds.pointer(feed).pointee.find(sequence, layer: layer) else { continue }
-      replay(kept.packet, kept.info, feed: feed, to: .slot(place: place, slot: slot))
+      replay(
+        PacketReference(track: feed, layer: layer, sequence: sequence), to: .slot(place: place, slot: slot),
+        now: now)
     }
     feeds.counters.pictureReplays &+= 1
     return !peers.pointer(place).pointee.needsKeyFrame(slot: slot)
@@ -109,25 +81,24 @@ extension WorkerCore {
   ) {
     switch listener {
     case .slot(let place, let slot):
-      guard
-        let request = peers.pointer(place).pointee.retransmission(
-          slot: slot, sequence: UInt16(truncatingIfNeeded: sequence), now: now)
-      else { return context.media.counters.count(.nackRefused) }
-      guard let found = kept(request.source, of: feed, layer: layer) else { return }
       peers.pointer(place).pointee.retransmit(
-        request, found.packet, found.info, slot: slot, context: &context)
+        UInt16(truncatingIfNeeded: sequence), slot: slot, track: feed, layer: layer, now: now,
+        context: &context)
+      if let packet = peers.pointer(place).pointee.nextDeparture(), !isKept(packet) {
+        feeds.counters.historyMissed &+= 1
+      }
+      depart(place, now: now)
     case .sink:
-      if let found = kept(sequence, of: feed, layer: layer) {
-        replay(found.packet, found.info, feed: feed, to: listener)
+      let packet = PacketReference(track: feed, layer: layer, sequence: sequence)
+      if isKept(packet) {
+        replay(packet, to: listener, now: now)
+      } else {
+        feeds.counters.historyMissed &+= 1
       }
     }
   }
 
-  private mutating func kept(
-    _ sequence: Int64, of feed: Int, layer: UInt8
-  ) -> (packet: UnsafeRawBufferPointer, info: PacketInfo)? {
-    let found = feeds.pointer(feed).pointee.find(sequence, layer: layer)
-    if found == nil { feeds.counters.historyMissed &+= 1 }
-    return found
+  private func isKept(_ packet: PacketReference) -> Bool {
+    feeds.pointer(Int(packet.track)).pointee.find(packet.sequence, layer: packet.layer) != nil
   }
 }

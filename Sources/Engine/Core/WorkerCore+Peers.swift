@@ -6,6 +6,7 @@ extension WorkerCore {
   /// Acts on what a call to a peer changed.
   /// - Returns: true when the peer is gone.
   mutating func applyEffects(_ place: Int, now: Instant) -> Bool {
+    serve(now: now)
     let (effects, media) = context.takeEffects()
     guard let key = peers.key(place) else { return true }
     if let profile = effects.connected { events.note(key) { $0.connected = profile } }
@@ -143,6 +144,7 @@ extension WorkerCore {
   /// mid-conference to show that nothing of a peer lives outside of them.
   /// - Returns: false, with nothing changed, in the middle of a handshake or if the peer isn't here.
   public mutating func rebuild(_ key: PeerKey, now: Instant) -> Bool {
+    serve(now: now)
     guard let place = peers.find(key), let state = peers.pointer(place).pointee.encode() else { return false }
     guard peers.replace(place, from: state) else {
       preconditionFailure("state of peer \(key) does not read back")

@@ -97,10 +97,10 @@ final class WorkerThread: Sendable {
       if ready.hasDatagrams {
         for socket in sockets.all { receive(&batch, from: socket, into: &core, send) }
       }
-      core.poll(now: start.clock.now)
-      core.flush(send)
+      let now = start.clock.now
+      core.poll(now: now)
+      core.finishTurn(now: now, send)
       core.sending = sender.pointee.statistics
-      core.finishBatch()
     }
   }
 
@@ -134,8 +134,7 @@ final class WorkerThread: Sendable {
           core.noteUnreadable()
         }
       }
-      core.flush(send)
-      core.finishBatch()
+      core.finishTurn(now: sample.instant, send)
       guard batch.isFull else { return }
     }
   }

@@ -46,6 +46,8 @@ struct TrackFeed: ~Copyable {
   var levelPlace: Int32 = -1
   var pace = FeedbackPace()
   var picture = PictureStart()
+  /// What came in this turn.
+  var fresh = FreshPackets.Chain()
   private var layers: LayerHistories
   /// Packets that came.
   private(set) var packets: UInt64 = 0
@@ -70,6 +72,10 @@ struct TrackFeed: ~Copyable {
     picture.note(info)
     if layers.isKept { layers.store(packet, info) }
   }
+
+  /// As much came in this turn as may wait: less than half of what the history keeps.
+  @inline(__always)
+  var hasMuchFresh: Bool { fresh.bytes > (kind == .video ? 256 * 1_024 : 12 * 1_024) }
 
   /// A packet that is still kept.
   /// - Parameter sequence: the source's, in the layer's numbering.

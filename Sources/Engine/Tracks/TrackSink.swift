@@ -14,7 +14,7 @@ final class TrackSink: Sendable {
   private let wake: @Sendable () -> Void
   private let ended = Atomic<Bool>(false)
 
-  /// - Parameter wake: called on the worker's thread at the end of a batch that brought something.
+  /// - Parameter wake: called on the worker's thread at the end of a turn that brought something.
   init(_ track: TrackKey, ringSize: Int = TrackSink.ringSize, wake: @escaping @Sendable () -> Void) {
     self.track = track
     self.wake = wake
@@ -99,8 +99,8 @@ struct SinkTable: ~Copyable {
     return withUnsafeBytes(of: &crossing) { ring.write(header: $0.baseAddress!, payload: packet) }
   }
 
-  /// Wakes the sinks that have something to read. Called at the end of a batch.
-  mutating func finishBatch() {
+  /// Wakes the sinks that have something to read. Called at the end of a turn.
+  mutating func wake() {
     guard touched else { return }
     touched = false
     for number in entries.indices where entries[number]?.isTouched == true {
