@@ -138,6 +138,7 @@ extension Peer {
   /// - Parameters:
   ///   - sequence: as the subscriber names it.
   ///   - track: of the slot's source, by the owner's number.
+  ///   - layer: the spatial layer that the slot shows.
   public mutating func retransmit(
     _ sequence: UInt16, slot: Int, track: Int, layer: UInt8, now: Instant, context: inout PeerContext
   ) {

@@ -37,7 +37,7 @@ enum TrackMessage: Sendable {
 }
 
 /// What a consumer asks of a track's source.
-enum TrackRequest: Equatable, Sendable {
+package enum TrackRequest: Equatable, Sendable {
   case keyFrame(layer: UInt8)
   /// To be sent again.
   case packet(sequence: Int64, layer: UInt8)
