@@ -135,7 +135,7 @@ let package = Package(
     tests("Polling", ["Model", "Polling", "CSystem"]),
     tests("Wire", ["Model", "Wire"]),
     tests("Crypto", ["Model", "Crypto", "COpenSSL", "CSRTP"]),
-    tests("ICE", ["Model", "Wire", "Crypto", "ICE"]),
+    tests("ICE", ["Model", "Wire", "Crypto", "ICE", "Simulation"]),
     tests("Congestion", ["Model", "Wire", "Congestion"]),
     tests("AccessTokens", ["Model", "Crypto", "AccessTokens"]),
     tests("Media", ["Model", "Wire", "Congestion", "Media"]),
