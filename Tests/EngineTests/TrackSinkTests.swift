@@ -93,7 +93,9 @@ struct TrackSinkTests {
     let wanted = recorder.packets[recorder.packets.count - 5]
     let count = recorder.packets.count
     post(.wanted(.packet(sequence: wanted.info.extendedSequence, layer: 0), by: recorder.sink), room, place)
-    post(.wanted(.packet(sequence: wanted.info.extendedSequence - 100_000, layer: 0), by: recorder.sink), room, place)
+    post(
+      .wanted(.packet(sequence: wanted.info.extendedSequence - 100_000, layer: 0), by: recorder.sink), room,
+      place)
     _ = room.server.run(now: room.now)
     recorder.take()
     #expect(recorder.packets.count == count + 1)

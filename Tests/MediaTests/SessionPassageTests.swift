@@ -56,7 +56,9 @@ struct SessionPassageTests {
     /// - Returns: whether the subscriber was sent it.
     @discardableResult
     func arrive(_ bytes: [UInt8], of source: Int = 0) -> Bool {
-      guard let taken = sources[source].publish(bytes, at: milliseconds(next[source] * 10)) else { return false }
+      guard let taken = sources[source].publish(bytes, at: milliseconds(next[source] * 10)) else {
+        return false
+      }
       return subscriber.forward(taken.packet, taken.info, slot: source)
     }
 
@@ -167,7 +169,8 @@ struct SessionPassageTests {
     _ = room.subscriber.session.setSource(slot: 0, room.sources[1].key, clock: nil)
     let needs = room.subscriber.session.needsKeyFrame(slot: 0)
     #expect(needs)
-    let taken = try #require(room.sources[1].publish(room.packet(1_100, of: 1, key: true).bytes, at: milliseconds(11_000)))
+    let taken = try #require(
+      room.sources[1].publish(room.packet(1_100, of: 1, key: true).bytes, at: milliseconds(11_000)))
     #expect(room.subscriber.forward(taken.packet, taken.info, slot: 0))
     #expect(room.subscriber.got.last?.header.sequence == first &+ 4)
     #expect(room.subscriber.got.last?.header.ssrc == 7_000)

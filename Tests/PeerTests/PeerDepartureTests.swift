@@ -73,7 +73,8 @@ struct PeerDepartureTests {
     depart(info(100, key: true), far)
     let first = try #require(taken(far).first)
     far.peer.retransmit(
-      UInt16(first[2]) << 8 | UInt16(first[3]), slot: 0, track: 3, layer: 0, now: far.now, context: &far.context)
+      UInt16(first[2]) << 8 | UInt16(first[3]), slot: 0, track: 3, layer: 0, now: far.now,
+      context: &far.context)
     #expect(far.peer.nextDeparture()?.sequence == 100)
     far.now = far.now + .milliseconds(40)
     depart(info(100, key: true), far)

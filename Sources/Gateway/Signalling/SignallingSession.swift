@@ -56,7 +56,7 @@ actor SignallingSession {
   /// - Parameter code: of the token that was redeemed for this.
   /// - Returns: the socket's number, once `resumed` has been said on it.
   func resume(
-    on socket: any TextSocket, room: String, after: Int, code: ResumeTokens.Code, id: RequestID?
+    on socket: any TextSocket, room: String, after: Int, code: ResumeCode, id: RequestID?
   ) async throws(Refusal) -> Int {
     let effects = handle(.reconnect(code, room: room, id: id))
     let number = state.lastNumber

@@ -89,7 +89,8 @@ extension Conference {
       else { continue }
       journal.violation(
         now,
-        "packet \(number) of \(track.name), which came at \(packet.arrivedAt.milliseconds) ms, is missing at a sink")
+        "packet \(number) of \(track.name), which came at \(packet.arrivedAt.milliseconds) ms, is missing at a sink"
+      )
     }
     guard let since = record.awaitsKeyFrameSince else { return }
     let until = since.advanced(byNanoseconds: Self.keyFrameTime)
