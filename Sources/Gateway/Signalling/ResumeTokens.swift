@@ -35,7 +35,9 @@ package final class ResumeTokens: Sendable {
   }
 
   /// A token that was drawn is good until it is redeemed or revoked.
-  func allow(_ code: ResumeCode, for session: SignallingSession) { state.withLock { $0.good[code] = session } }
+  func allow(_ code: ResumeCode, for session: SignallingSession) {
+    state.withLock { $0.good[code] = session }
+  }
 
   /// Takes a token in: it is good once.
   /// - Returns: nil: unknown, or spent.
@@ -77,5 +79,7 @@ package final class ResumeTokens: Sendable {
 
   package var count: Int { state.withLock { $0.good.count + $0.spent.count } }
 
-  private func code(of token: String) -> ResumeCode { HMAC.code(.sha256, key: key, message: Array(token.utf8)) }
+  private func code(of token: String) -> ResumeCode {
+    HMAC.code(.sha256, key: key, message: Array(token.utf8))
+  }
 }
