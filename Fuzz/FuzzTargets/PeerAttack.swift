@@ -248,7 +248,8 @@ final class PeerAttack {
   private func retransmit(_ wanted: MediaEffects.NACK) {
     let slot = Int(wanted.slot)
     guard let track = peer.source(ofSlot: slot) else { return }
-    peer.retransmit(wanted.sequence, slot: slot, track: Int(track.index), now: now, context: &context)
+    peer.retransmit(
+      wanted.sequence, slot: slot, track: Int(track.index), layer: 0, now: now, context: &context)
     depart()
   }
 

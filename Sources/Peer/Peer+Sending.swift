@@ -138,15 +138,16 @@ extension Peer {
   /// - Parameters:
   ///   - sequence: as the subscriber names it.
   ///   - track: of the slot's source, by the owner's number.
+  ///   - layer: the spatial layer that the slot shows.
   public mutating func retransmit(
-    _ sequence: UInt16, slot: Int, track: Int, now: Instant, context: inout PeerContext
+    _ sequence: UInt16, slot: Int, track: Int, layer: UInt8, now: Instant, context: inout PeerContext
   ) {
     guard egress.requested.count < MediaEffects.nackCapacity,
       let request = session.retransmission(slot: slot, sequence: sequence, now: now)
     else { return context.media.counters.count(.nackRefused) }
     egress.requested.append(
       RequestedDeparture(
-        packet: PacketReference(track: track, layer: 0, sequence: request.source), slot: slot,
+        packet: PacketReference(track: track, layer: layer, sequence: request.source), slot: slot,
         request: request))
   }
 

@@ -17,7 +17,8 @@ import commands  # noqa: E402
 from blocks import ALL, ROOT  # noqa: E402
 from doors import join  # noqa: E402
 from limits import LimitedTest  # noqa: E402
-from roost import Roost, ask, claims, hear, put_together, say, token  # noqa: E402
+from roost import Roost, ask, claims, put_together, token  # noqa: E402
+from signaller import hear, say  # noqa: E402
 
 
 class MessagesTest(LimitedTest):

@@ -73,7 +73,8 @@ struct PeerDepartureTests {
     depart(info(100, key: true), far)
     let first = try #require(taken(far).first)
     far.peer.retransmit(
-      UInt16(first[2]) << 8 | UInt16(first[3]), slot: 0, track: 3, now: far.now, context: &far.context)
+      UInt16(first[2]) << 8 | UInt16(first[3]), slot: 0, track: 3, layer: 0, now: far.now,
+      context: &far.context)
     #expect(far.peer.nextDeparture()?.sequence == 100)
     far.now = far.now + .milliseconds(40)
     depart(info(100, key: true), far)
@@ -88,14 +89,14 @@ struct PeerDepartureTests {
     let first = try #require(taken(far).first)
     #expect(select(info(101), far))
     let number = UInt16(first[2]) << 8 | UInt16(first[3])
-    far.peer.retransmit(number, slot: 0, track: 3, now: far.now, context: &far.context)
+    far.peer.retransmit(number, slot: 0, track: 3, layer: 0, now: far.now, context: &far.context)
     #expect(far.peer.nextDeparture()?.sequence == 100)
     depart(info(100, key: true), far)
     #expect(far.peer.nextDeparture()?.sequence == 101)
     depart(info(101), far)
     #expect(taken(far).map { $0[1] & 0x7F } == [101, 100])
     // What was never sent isn't.
-    far.peer.retransmit(number &+ 9, slot: 0, track: 3, now: far.now, context: &far.context)
+    far.peer.retransmit(number &+ 9, slot: 0, track: 3, layer: 0, now: far.now, context: &far.context)
     #expect(far.peer.nextDeparture() == nil && far.dropped(SessionDrop.nackRefused) == 1)
   }
 

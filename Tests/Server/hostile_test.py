@@ -12,7 +12,8 @@ import unittest
 import websockets
 
 from limits import LimitedAsyncTest
-from roost import Roost, ask, claims, hear, put_together, say, token
+from roost import Roost, ask, claims, put_together, token
+from signaller import hear, say
 
 OFFER = (pathlib.Path(__file__).parent.parent / "Fixtures/sdp/chromium-156-audio-video-sendrecv-offer.sdp").read_text()
 OFFER = OFFER.replace("\r\n", "\n").replace("\n", "\r\n")

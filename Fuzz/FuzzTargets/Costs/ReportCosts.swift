@@ -311,7 +311,8 @@ final class ReportCosts {
       let wanted = effects.nack(index)
       let slot = Int(wanted.slot)
       guard let track = peer.source(ofSlot: slot) else { continue }
-      peer.retransmit(wanted.sequence, slot: slot, track: Int(track.index), now: now, context: &context)
+      peer.retransmit(
+        wanted.sequence, slot: slot, track: Int(track.index), layer: 0, now: now, context: &context)
       depart()
     }
     for word in 0..<16 where effects.keyFrameRequests[word] != 0 {

@@ -16,29 +16,35 @@ extension WorkerCore {
   /// A consumer can't show anything without a key frame, so the source is asked for one.
   ///
   /// One that comes so soon after another that the source may not be asked again gets the last one with all that followed it.
-  /// Only a stream that begins is begun so: played in haste, the past would put off what a running one shows.
-  mutating func keyFrameNeeded(by consumer: TrackFeed.Consumer, of feed: Int, now: Instant) {
-    if awaitsFirstPicture(consumer), !mayAsk(feed, now: now),
-      let recent = feeds.pointer(feed).pointee.sinceKeyFrame(now: now)
+  /// Only a stream that begins is begun so: played in haste, the past would put off what a running one shows. A relay's
+  /// worker begins pictures itself, and a sink says nothing of what it has.
+  /// - Parameter layer: the spatial layer that the consumer shows.
+  mutating func keyFrameNeeded(
+    by consumer: TrackFeed.Consumer, of feed: Int, layer: UInt8, now: Instant
+  ) {
+    if case .here(.slot(let place, let slot)) = consumer,
+      beginPicture(place, slot: slot, from: feed, layer: layer, now: now)
     {
-      for sequence in recent {
-        replay(PacketReference(track: feed, layer: 0, sequence: sequence), to: consumer, now: now)
-      }
-      feeds.counters.pictureReplays &+= 1
-      if !needsKeyFrame(consumer) { return }
+      return
     }
     requestKeyFrame(of: feed, now: now)
   }
 
-  /// A relay's worker begins pictures itself, and a sink says nothing of what it has.
-  private func awaitsFirstPicture(_ consumer: TrackFeed.Consumer) -> Bool {
-    guard case .slot(let place, let slot) = consumer else { return false }
-    return peers.pointer(place).pointee.awaitsFirstPicture(slot: slot)
-  }
-
-  private func needsKeyFrame(_ consumer: TrackFeed.Consumer) -> Bool {
-    guard case .slot(let place, let slot) = consumer else { return true }
-    return peers.pointer(place).pointee.needsKeyFrame(slot: slot)
+  /// Gives a slot that has shown nothing yet the last key frame with all that followed it.
+  /// - Returns: whether it needs none from the source.
+  private mutating func beginPicture(
+    _ place: Int, slot: Int, from feed: Int, layer: UInt8, now: Instant
+  ) -> Bool {
+    guard peers.pointer(place).pointee.awaitsFirstPicture(slot: slot), !mayAsk(feed, now: now),
+      let recent = feeds.pointer(feed).pointee.sinceKeyFrame(now: now)
+    else { return false }
+    for sequence in recent {
+      replay(
+        PacketReference(track: feed, layer: layer, sequence: sequence), to: .slot(place: place, slot: slot),
+        now: now)
+    }
+    feeds.counters.pictureReplays &+= 1
+    return !peers.pointer(place).pointee.needsKeyFrame(slot: slot)
   }
 
   /// Whether the source could be asked for a key frame at once. Of a publisher elsewhere only its last key frame tells.
@@ -59,7 +65,7 @@ extension WorkerCore {
       peers.scheduleFeedback(place)
     case .relay(let worker):
       guard entry.pointee.pace.mayCross(at: now), worker < exchange.count else { return }
-      let request = TrackMessage.keyFrameWanted(entry.pointee.key)
+      let request = TrackMessage.keyFrameWanted(entry.pointee.key, by: index)
       if !exchange.mailboxes[worker].post(.track(request), force: !request.mayDrop) {
         routing.counters.messagesDropped &+= 1
       }
@@ -67,26 +73,28 @@ extension WorkerCore {
   }
 
   /// A consumer misses a packet: it is sent again from the history, which every worker that the track comes to keeps.
-  /// - Parameter sequence: as the consumer has it: a slot the number that its subscriber got, a sink the source's.
+  /// - Parameters:
+  ///   - sequence: as the consumer has it: a slot the number that its subscriber got, a sink the source's.
+  ///   - layer: the spatial layer that the consumer shows.
   mutating func packetMissed(
-    _ sequence: Int64, by consumer: TrackFeed.Consumer, of feed: Int, now: Instant
+    _ sequence: Int64, by listener: TrackFeed.Listener, of feed: Int, layer: UInt8, now: Instant
   ) {
-    switch consumer {
+    switch listener {
     case .slot(let place, let slot):
       peers.pointer(place).pointee.retransmit(
-        UInt16(truncatingIfNeeded: sequence), slot: slot, track: feed, now: now, context: &context)
+        UInt16(truncatingIfNeeded: sequence), slot: slot, track: feed, layer: layer, now: now,
+        context: &context)
       if let packet = peers.pointer(place).pointee.nextDeparture(), !isKept(packet) {
         feeds.counters.historyMissed &+= 1
       }
       depart(place, now: now)
     case .sink:
-      let packet = PacketReference(track: feed, layer: 0, sequence: sequence)
+      let packet = PacketReference(track: feed, layer: layer, sequence: sequence)
       if isKept(packet) {
-        replay(packet, to: consumer, now: now)
+        replay(packet, to: listener, now: now)
       } else {
         feeds.counters.historyMissed &+= 1
       }
-    case .relay: break
     }
   }
 

@@ -107,9 +107,9 @@ extension WorkerCore {
       } else {
         passOn(.track(message), of: track.peer)
       }
-    case .keyFrameWanted(let track):
+    case .keyFrameWanted(let track, let worker):
       if let feed = feeds.findPublished(track) {
-        requestKeyFrame(of: feed, now: now)
+        keyFrameNeeded(by: .relay(worker: worker), of: feed, layer: TrackFeed.shownLayer, now: now)
       } else {
         passOn(.track(message), of: track.peer, mayDrop: true)
       }

@@ -19,7 +19,8 @@ extension WorkerCore {
       for bit in SetBits(media.keyFrameRequests[word]) {
         let slot = word * 64 + bit
         if let feed = feeds.feed(ofSlot: slot, at: place) {
-          keyFrameNeeded(by: .slot(place: place, slot: slot), of: feed, now: now)
+          keyFrameNeeded(
+            by: .here(.slot(place: place, slot: slot)), of: feed, layer: TrackFeed.shownLayer, now: now)
         }
       }
     }
@@ -28,7 +29,8 @@ extension WorkerCore {
       let slot = Int(wanted.slot)
       if let feed = feeds.feed(ofSlot: slot, at: place) {
         packetMissed(
-          Int64(wanted.sequence), by: .slot(place: place, slot: slot), of: feed, now: now)
+          Int64(wanted.sequence), by: .slot(place: place, slot: slot), of: feed,
+          layer: TrackFeed.shownLayer, now: now)
       } else {
         context.media.counters.count(.nackRefused)
       }

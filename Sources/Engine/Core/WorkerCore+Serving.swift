@@ -42,7 +42,6 @@ extension WorkerCore {
           send(fresh.reference(next, feed: index), toSink: number)
           next = fresh.next(next)
         }
-      case .relay: break
       }
     }
     // The key frame that a consumer waits for was lost, or came too early for it.
@@ -75,15 +74,14 @@ extension WorkerCore {
   }
 
   /// Gives a kept packet to one consumer as if it came now.
-  mutating func replay(_ packet: PacketReference, to consumer: TrackFeed.Consumer, now: Instant) {
-    switch consumer {
+  mutating func replay(_ packet: PacketReference, to listener: TrackFeed.Listener, now: Instant) {
+    switch listener {
     case .slot(let place, let slot):
       guard let kept = find(packet) else { return }
       let became = peers.pointer(place).pointee.forward(
         kept.packet, kept.info, packet, slot: slot, now: now, context: &context)
       if became == .waits { depart(place, now: now) }
     case .sink(let number): send(packet, toSink: number)
-    case .relay: break
     }
   }
 

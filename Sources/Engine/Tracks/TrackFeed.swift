@@ -20,13 +20,21 @@ struct TrackFeed: ~Copyable {
 
   /// Who gets the packets.
   enum Consumer: Hashable, BitwiseCopyable {
-    /// A slot of a peer of this worker, by the peer's place.
-    case slot(place: Int, slot: Int)
+    case here(Listener)
     /// Another worker.
     case relay(worker: Int)
+  }
+
+  /// Who gets the packets from this worker, each by itself.
+  enum Listener: Hashable, BitwiseCopyable {
+    /// A slot of a peer of this worker, by the peer's place.
+    case slot(place: Int, slot: Int)
     /// Something outside the workers, by its number in `SinkTable`.
     case sink(Int)
   }
+
+  /// The spatial layer that every slot shows, as long as none chooses among layers: publishers send one encoding.
+  static let shownLayer: UInt8 = 0
 
   let key: TrackKey
   let kind: MediaKind
@@ -71,7 +79,7 @@ struct TrackFeed: ~Copyable {
 
   /// A packet that is still kept.
   /// - Parameter sequence: the source's, in the layer's numbering.
-  func find(_ sequence: Int64, layer: UInt8 = 0) -> (packet: UnsafeRawBufferPointer, info: PacketInfo)? {
+  func find(_ sequence: Int64, layer: UInt8) -> (packet: UnsafeRawBufferPointer, info: PacketInfo)? {
     layers.find(sequence, layer: layer)
   }
 

@@ -8,11 +8,11 @@ enum SignallingInput {
   /// The first socket. The resume token of `joined` is added by the session.
   case begin(ServerMessage.Joined, id: RequestID?)
   /// Another socket, for which a resume token was redeemed; its number is the next one.
-  case reconnect(ResumeTokens.Code, room: String, id: RequestID?)
+  case reconnect(ResumeCode, room: String, id: RequestID?)
   /// The room knows of all that befell earlier sockets, and can hear of this one.
   case turn(line: Int)
   /// What the room says to `present`; nil: `resumed` will come.
-  case presented(line: Int, ResumeTokens.Code, RequestError?)
+  case presented(line: Int, ResumeCode, RequestError?)
   /// - inGoodOrder: the client closed it; else it may not have got what was sent last.
   case hungUp(line: Int, inGoodOrder: Bool)
   case message(ClientMessage, line: Int)
@@ -34,10 +34,10 @@ enum SignallingEffect {
   case drop(line: Int)
   case close(SignallingCloseCode, line: Int)
   /// A resume token is good from now on.
-  case allow(ResumeTokens.Code)
+  case allow(ResumeCode)
   /// It is good once more.
-  case restore(ResumeTokens.Code)
-  case revoke(ResumeTokens.Code)
+  case restore(ResumeCode)
+  case revoke(ResumeCode)
   /// A socket has got `resumed`, or never will.
   case opened(line: Int, Bool)
   /// The socket that comes is not taken.

@@ -35,7 +35,9 @@ actor SignallingSession {
     state = SignallingState(room: terms.room, token: token) { tokens.draw() }
   }
 
-  private func handle(_ input: SignallingInput) -> [SignallingEffect] { state.handle(input, now: terms.now()) }
+  private func handle(_ input: SignallingInput) -> [SignallingEffect] {
+    state.handle(input, now: terms.now())
+  }
 
   // MARK: - Sockets
 
@@ -56,7 +58,7 @@ actor SignallingSession {
   /// - Parameter code: of the token that was redeemed for this.
   /// - Returns: the socket's number, once `resumed` has been said on it.
   func resume(
-    on socket: any TextSocket, room: String, after: Int, code: ResumeTokens.Code, id: RequestID?
+    on socket: any TextSocket, room: String, after: Int, code: ResumeCode, id: RequestID?
   ) async throws(Refusal) -> Int {
     let effects = handle(.reconnect(code, room: room, id: id))
     let number = state.lastNumber

@@ -17,7 +17,7 @@ internal import Signalling
 /// the latter by one `resumed`; which socket that is for is counted here.
 struct SignallingState {
   /// Makes a resume token at random, and the code that is kept of it.
-  typealias Draw = @Sendable () -> (token: String, code: ResumeTokens.Code)
+  typealias Draw = @Sendable () -> (token: String, code: ResumeCode)
 
   /// The socket that it is served on.
   struct Line {
@@ -27,7 +27,7 @@ struct SignallingState {
     /// `joined` or `resumed` has been sent; before, nothing else may be.
     var isOpen = false
     /// The token that was redeemed for it, until something is heard: a client that hasn't got the next one comes with this.
-    var opener: ResumeTokens.Code?
+    var opener: ResumeCode?
     /// Of the request `resume`.
     var id: RequestID?
   }
@@ -50,8 +50,8 @@ struct SignallingState {
   var line: Line?
   private var lastLine = 0
   /// The resume token that was sent last; the one before, where it isn't known whether that arrived.
-  private var current: ResumeTokens.Code?
-  private var previous: ResumeTokens.Code?
+  private var current: ResumeCode?
+  private var previous: ResumeCode?
   var requests = AnsweredRequests()
   /// The request that waits for its answer among the room's notices.
   var offerInFlight: OfferInFlight?
@@ -112,7 +112,7 @@ struct SignallingState {
     effects.append(.send(ServerMessage(.joined(joined), id: id).json, isOpening: true))
   }
 
-  private mutating func reconnect(_ code: ResumeTokens.Code, _ room: String, _ id: RequestID?, _ now: Int) {
+  private mutating func reconnect(_ code: ResumeCode, _ room: String, _ id: RequestID?, _ now: Int) {
     guard !isOver else {
       effects += [.revoke(code), .refuse(.sessionGone)]
       return
@@ -145,7 +145,7 @@ struct SignallingState {
     line?.resumption = resumptions.begin()
   }
 
-  private mutating func presented(_ number: Int, _ code: ResumeTokens.Code, _ error: RequestError?) {
+  private mutating func presented(_ number: Int, _ code: ResumeCode, _ error: RequestError?) {
     guard let error else { return }
     resumptions.fail()
     if case .tooOften = error {
@@ -158,7 +158,7 @@ struct SignallingState {
   }
 
   /// The room has not taken a socket: its token is good once more, and there is none as long as no other has come.
-  private mutating func stayAway(_ number: Int, _ code: ResumeTokens.Code) {
+  private mutating func stayAway(_ number: Int, _ code: ResumeCode) {
     guard isServed(number) else { return effects.append(.revoke(code)) }
     line = nil
     if let previous { effects.append(.revoke(previous)) }

@@ -37,6 +37,11 @@ extension Conference {
     if plan.isUnruly {
       after(span * 6 / 10) { [unowned self] in if let participant = pick() { removeRacing(participant) } }
     }
+    if plan.hasSinks {
+      for moment in stride(from: 2_300_000_000, to: span, by: 300_000_000) {
+        after(moment) { [unowned self] in turnSinks() }
+      }
+    }
     if plan.isHostile {
       for part in [3, 5, 7] { after(span * Int64(part) / 10) { [unowned self] in turnHostile() } }
     }

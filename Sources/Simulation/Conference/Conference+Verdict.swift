@@ -11,6 +11,7 @@ extension Conference {
     for number in living { participants[number].peer.stopPublishing() }
     for number in living { flush(participants[number]) }
     run(until: now + .seconds(2))
+    endSinks()
     auditTracks()
     auditUnmutes()
     auditStreams()

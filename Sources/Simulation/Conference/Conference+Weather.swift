@@ -244,7 +244,8 @@ extension Conference {
 
   /// A check that was overheard comes once more, from the address of a victim that never answers.
   private func spoof(_ participant: Participant) {
-    guard let check = lastChecks.last(where: { addresses.owners[$0.path.remote] == participant.number })
+    guard
+      let check = addresses.lastChecks.last(where: { addresses.owners[$0.path.remote] == participant.number })
     else { return }
     journal.count(.spoofedCheck)
     let victim = newOutsideAddress(owner: participant.number)

@@ -7,6 +7,10 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case handover
   case relay
   case packetForwarded
+  /// A sink, which is no participant, got packets of a track; a key frame and a packet again that it had asked for.
+  case sinkFed
+  case sinkKeyFrame
+  case sinkRepeated
   case packetLost
   case packetDuplicated
   case packetReordered

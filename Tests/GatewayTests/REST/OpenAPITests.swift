@@ -3,6 +3,7 @@ import Foundation
 import HTTPServer
 import Model
 import Rooms
+import TestScripts
 import Testing
 
 @testable import Gateway
@@ -15,7 +16,8 @@ struct OpenAPITests {
     parameters.reduce(template) { $0.replacing("{\($1.key)}", with: $1.value) }
   }
 
-  @Test func `what is described is there, what isn't is not, and a wrong method is answered with the right ones`()
+  @Test
+  func `what is described is there, what isn't is not, and a wrong method is answered with the right ones`()
     async throws
   {
     let house = try House()
