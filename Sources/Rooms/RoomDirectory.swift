@@ -101,7 +101,7 @@ public final class RoomDirectory: Sendable {
   /// Calls the rooms whose time has come.
   func ring() async {
     let now = media.now
-    registry.records.expire()
+    registry.records.expire(now: registry.wallSeconds())
     for room in registry.withRooms({ $0.due(now: now) }) { _ = await room.handle(.alarm) }
   }
 

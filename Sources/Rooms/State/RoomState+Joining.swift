@@ -6,9 +6,15 @@ internal import Model
 extension RoomState {
   /// The first event, once.
   mutating func start() {
-    guard lastEvent == 0 else { return }
+    guard lastEvent == 0, !isFinished else { return }
     emit(.keepSettings(settings))
     record(.roomStarted)
+  }
+
+  /// The last event, of a room that had a first.
+  mutating func finish() {
+    isFinished = true
+    if lastEvent > 0 { record(.roomFinished) }
   }
 
   mutating func join(_ newcomer: Newcomer, isForbidden: Bool) {
