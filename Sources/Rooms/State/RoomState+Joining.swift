@@ -6,7 +6,7 @@ internal import Model
 extension RoomState {
   /// The first event, once.
   mutating func start() {
-    guard lastEvent == 0, !isFinished else { return }
+    guard lastEvent == 0 else { return }
     emit(.keepSettings(settings))
     record(.roomStarted)
   }

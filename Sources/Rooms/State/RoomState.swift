@@ -60,7 +60,7 @@ package struct RoomState: Sendable {
   mutating func handle(_ input: RoomInput, now: Instant) -> [RoomEffect] {
     self.now = now
     switch input {
-    case .start: start()
+    case .start: if !isFinished { start() }
     case .finish: finish()
     case .join(let newcomer, let isForbidden): join(newcomer, isForbidden: isForbidden)
     case .request(let id, let request): handle(request, of: id)
