@@ -179,7 +179,7 @@ struct TransportTests {
         _ = try Transport<ServerAgent>(from: &reader)
         #expect(Bool(false), "version \(version) is none")
       } catch {
-        #expect(error as? StateError == .version(Int(version), of: "transport", known: 1...1, offset: 0))
+        #expect(error == .version(Int(version), of: "transport", known: 1...1, offset: 0))
       }
     }
   }
