@@ -55,7 +55,7 @@ final class NoticeMailbox: Sendable {
   }
 
   private struct State: Sendable {
-    /// The session has a socket to which its notices go.
+    /// There is a reader, as the room has said by the last `absent` or `resumed`.
     var isAttended: Bool
     /// It has had one, whose client may wait for an answer.
     var wasAttended: Bool
@@ -73,8 +73,8 @@ final class NoticeMailbox: Sendable {
     var bytes = 0
 
     /// Whether a front door waits for an answer among the notices.
-    func waitsForAnswer(_ notice: ParticipantNotice) -> Bool {
-      if case .on = notice { isAttended } else { wasAttended }
+    func waitsForAnswer(on transport: TransportID) -> Bool {
+      transport == .first ? wasAttended : isAttended
     }
 
     mutating func keep(_ message: DataMessage) {
@@ -106,13 +106,18 @@ final class NoticeMailbox: Sendable {
     })
   }
 
-  /// From here on what is not read collapses.
+  /// Notices that the front door has not taken.
+  var waiting: Int { contents.state.withLock { $0.waiting } }
+
+  /// From here on what is not read collapses, until `resumed`.
   func absent() { contents.change { $0.isAttended = false } }
 
   func put(_ notice: ParticipantNotice) {
     let isFull = contents.change { state -> Bool in
       guard !state.hasOverflowed else { return false }
-      if notice.isAnswer, !state.waitsForAnswer(notice) { return false }
+      var answers: TransportID?
+      if case .on(let transport, .answer) = notice { answers = transport }
+      if let answers, !state.waitsForAnswer(on: answers) { return false }
       if case .data(let message) = notice, !message.reliable, state.isPressed { return false }
       if case .resumed = notice { reopen(&state) }
       if state.isCollapsed {
@@ -120,7 +125,7 @@ final class NoticeMailbox: Sendable {
         #if PLANTED_DEFECTS
           if PlantedDefect.isOn(.answerLeftOut) { return false }
         #endif
-        if case .answer = notice, case .enqueued = continuation.yield(notice) { state.waiting += 1 }
+        if answers == .first, case .enqueued = continuation.yield(notice) { state.waiting += 1 }
         return false
       }
       guard case .enqueued(let places) = continuation.yield(notice) else { return false }
@@ -154,16 +159,5 @@ final class NoticeMailbox: Sendable {
     }
     state.messages = []
     state.bytes = 0
-  }
-}
-
-extension ParticipantNotice {
-  /// Of any transport.
-  fileprivate var isAnswer: Bool {
-    switch self {
-    case .answer: true
-    case .on(_, let notice): notice.isAnswer
-    default: false
-    }
   }
 }

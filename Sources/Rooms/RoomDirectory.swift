@@ -101,7 +101,7 @@ public final class RoomDirectory: Sendable {
   /// Calls the rooms whose time has come.
   func ring() async {
     let now = media.now
-    registry.records.expire()
+    registry.records.expire(now: registry.wallSeconds())
     for room in registry.withRooms({ $0.due(now: now) }) { _ = await room.handle(.alarm) }
   }
 
@@ -118,7 +118,7 @@ public final class RoomDirectory: Sendable {
   ///   - issued: when the token counts as issued, seconds since 1970; nil: not known.
   ///   - role: of the transport that it has from the beginning; nil: it opens them itself.
   ///   - isAttended: the front door reads notices until it says `absent`; else the session has no socket whose end would
-  ///     end it, and lives as long as its media or until it leaves.
+  ///     end it, and goes with its last transport, with its media, or as it leaves.
   public func join(
     room name: String, identity: String, name display: String?, metadata: String? = nil,
     attributes: [String: String] = [:], grants: Grants, issued: Int? = nil,
@@ -134,8 +134,8 @@ public final class RoomDirectory: Sendable {
     do throws(JoinError) {
       let newcomer = Newcomer(
         identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants,
-        issued: issued, opens: role)
-      let session = try await room.join(newcomer, isAttended: isAttended)
+        issued: issued, opens: role, isAttended: isAttended)
+      let session = try await room.join(newcomer)
       registry.withRooms { $0.noteStarted() }
       return session
     } catch { throw refuse(error) }

@@ -285,7 +285,7 @@ struct ArrivalFeedbackTests {
     var other = bytes
     other[0] = 2
     var reader = StateReader(other)
-    #expect(throws: StateError.invalid(field: "arrival feedback version 2, known from 1 to 1", offset: 0)) {
+    #expect(throws: StateError.version(2, of: "arrival feedback", known: 1...1, offset: 0)) {
       _ = try ArrivalFeedback(from: &reader)
     }
   }

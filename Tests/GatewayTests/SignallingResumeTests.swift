@@ -83,7 +83,7 @@ struct SignallingResumeTests {
         lastEvent: 9, missed: [.plain(8), .plain(9)],
         slots: [SlotAssignment(mid: "1", track: TrackID(known: "TR_0"))],
         tracks: [("4", TrackID(known: "TR_4"))],
-        notices: [.speakers([]), .streams([(TrackID(known: "TR_0"), .active)])])
+        notices: [.speakers([]), .on(.first, .streams([(TrackID(known: "TR_0"), .active)]))])
     }
     let back = joined.other()
     let resumed = try await back.ask(Self.resume(joined.token))
@@ -114,7 +114,7 @@ struct SignallingResumeTests {
     joined.participant.state.withLock {
       $0 = .blank(
         lastEvent: 8, missed: [.plain(8)],
-        notices: [.speakers([]), .streams([(TrackID(known: "TR_0"), .active)])])
+        notices: [.speakers([]), .on(.first, .streams([(TrackID(known: "TR_0"), .active)]))])
     }
     let back = joined.other()
     #expect(try await back.ask(Self.resume(joined.token))["type"] as? String == "resumed")

@@ -164,7 +164,7 @@ struct SignallingSessionTests {
     let second = try await client.ask(#"{"type":"offer","id":2,"sdp":"v=0"}"#)
     #expect(second["code"] as? String == "offer-pending" && second["retry"] as? String == "now")
     #expect(try await client.ask(#"{"type":"ping","id":3}"#) == ["type": "pong", "id": 3])
-    participant.say.yield(.slots([]))
+    participant.say.yield(.on(.first, .slots([])))
     participant.gate.continuation.yield()
     #expect(try await client.next()["type"] as? String == "slots")
     #expect(try await client.next()["sdp"] as? String == "answer to wait")
@@ -281,7 +281,7 @@ struct SignallingSessionTests {
     participant.say.yield(.speakers([Speaker(participant: ParticipantID(known: "PA_0"), level: 0.5)]))
     participant.say.yield(
       .quality([ParticipantQuality(participant: ParticipantID(known: "PA_0"), quality: .poor)]))
-    participant.say.yield(.streams([(TrackID(known: "TR_0"), .paused(.codec))]))
+    participant.say.yield(.on(.first, .streams([(TrackID(known: "TR_0"), .paused(.codec))])))
     participant.say.yield(.data(.plain("hi", from: nil)))
     let speakers: NSDictionary = ["type": "speakers", "speakers": [["participant": "PA_0", "level": 0.5]]]
     #expect(try await client.next() == speakers)
@@ -348,7 +348,7 @@ struct SignallingSessionTests {
     let client = Client()
     let participant = try await client.join()
     participant.say.yield(.event(.plain(8, .participantLeft)))
-    participant.say.yield(.offerWanted(audio: 2, video: 1))
+    participant.say.yield(.on(.first, .offerWanted(audio: 2, video: 1)))
     participant.say.yield(.closed(reason))
     let event = try await client.next()
     #expect((event["event"] as? NSDictionary)?["id"] as? Int == 8)

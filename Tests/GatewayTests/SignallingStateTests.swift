@@ -16,7 +16,7 @@ struct SignallingStateTests {
 
     init(_ token: AccessToken = AccessToken(apiKey: "k", identity: "ada", expires: 9_000, issuedAt: 0)) {
       let numbers = Numbers()
-      state = SignallingState(room: "demo", token: token) {
+      state = SignallingState(room: "demo", token: token, transport: .first) {
         let number = numbers.next()
         return ("token \(number)", [number])
       }
@@ -212,7 +212,7 @@ struct SignallingStateTests {
     #expect(session.does(Self.ask(.offer(.init(sdp: "a")), id: 1)) == ["offers a 1", "renews"])
     #expect(session.does(Self.ask(.offer(.init(sdp: "b")), id: 2)) == ["says error", "renews"])
     let answer = OfferAnswer(sdp: "v=0", tracks: [], slots: [], declined: [])
-    guard case .send(let text, _)? = session.handle(.notice(.answer(answer))).first else {
+    guard case .send(let text, _)? = session.handle(.notice(.on(.first, .answer(answer)))).first else {
       return #expect(Bool(false), "it is not answered")
     }
     #expect(try ServerMessage(json: text).id == RequestID(1))

@@ -188,22 +188,22 @@ struct RoomRequestTests {
     let bob = try await server.join("bob")
     let slots = try await bob.offer(receivers: 1).slots
     for unknown in [foreign.text, "TR_nobody", "", bob.session.id.text] {
-      await #expect(throws: RequestError.unknownTrack) { try await bob.session.subscribe(unknown) }
-      await #expect(throws: RequestError.unknownTrack) { try await bob.session.unsubscribe(unknown) }
+      await #expect(throws: RequestError.unknownTrack) { try await bob.session.native.subscribe(unknown) }
+      await #expect(throws: RequestError.unknownTrack) { try await bob.session.native.unsubscribe(unknown) }
       await #expect(throws: RequestError.unknownTrack) { try await bob.session.mute(unknown, true) }
     }
     // One's own isn't received, and sound doesn't go into a picture's slot.
-    await #expect(throws: RequestError.unknownTrack) { try await alice.session.subscribe(own.text) }
+    await #expect(throws: RequestError.unknownTrack) { try await alice.session.native.subscribe(own.text) }
     for mid in [slots[0].mid, "nowhere"] {
-      await #expect(throws: RequestError.unknownSlot) { try await bob.session.subscribe(own.text, mid: mid) }
+      await #expect(throws: RequestError.unknownSlot) { try await bob.session.native.subscribe(own.text, mid: mid) }
     }
-    try await bob.session.subscribe(own.text, mid: slots[1].mid)
+    try await bob.session.native.subscribe(own.text, mid: slots[1].mid)
     let deaf = try await server.join("deaf", subscribes: false)
     await #expect(throws: RequestError.notAllowed("subscribing (canSubscribe)")) {
-      try await deaf.session.subscribe(own.text)
+      try await deaf.session.native.subscribe(own.text)
     }
     await bob.session.leave()
-    await #expect(throws: RequestError.gone) { try await bob.session.subscribe(own.text) }
+    await #expect(throws: RequestError.gone) { try await bob.session.native.subscribe(own.text) }
     await #expect(throws: RequestError.gone) { try await bob.session.send([]) }
   }
 

@@ -118,10 +118,10 @@ struct RoomSlotTests {
     // Asked for by name: it takes the only slot.
     #expect(await carol.next(until: "stream") == "stream waiting no-slot")
     let other = try #require(carol.known.first { $0 != shown })
-    try await carol.session.subscribe(other.text)
+    try await carol.session.native.subscribe(other.text)
     #expect(await carol.next(until: "slots").contains("=x"))
     #expect(carol.shown.values.contains(other) && !carol.shown.values.contains(shown))
-    try await carol.session.unsubscribe(other.text)
+    try await carol.session.native.unsubscribe(other.text)
     _ = await carol.next(until: "slots")
     #expect(carol.shown.values.contains(shown))
     #expect(carol.strangers.isEmpty)

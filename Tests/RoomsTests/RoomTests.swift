@@ -109,11 +109,11 @@ struct RoomTests {
     let server = try Server()
     let alice = try await server.join("alice")
     for text in ["", "v=0", "nonsense", String(repeating: "a=x\r\n", count: 50_000)] {
-      await #expect(throws: OfferError.self) { _ = try await alice.session.offer(text, tracks: []) }
+      await #expect(throws: OfferError.self) { _ = try await alice.session.native.offer(text, tracks: []) }
     }
     // Without sections there is nothing to connect for.
     let empty = "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\n"
-    #expect(try await alice.session.offer(empty, tracks: []).tracks.isEmpty)
+    #expect(try await alice.session.native.offer(empty, tracks: []).tracks.isEmpty)
     #expect(await server.peers() == 0)
     _ = try await alice.offer([.audio])
     #expect(await server.peers() == 1)
@@ -133,7 +133,7 @@ struct RoomTests {
     var accepted = false
     for _ in 0..<500 where !accepted {
       do {
-        _ = try await late.session.offer(Self.audioOffer, tracks: [])
+        _ = try await late.session.native.offer(Self.audioOffer, tracks: [])
         accepted = true
       } catch OfferError.overloaded {
         _ = await server.peers()

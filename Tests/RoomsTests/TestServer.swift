@@ -71,6 +71,16 @@ extension Room {
   func handle(_ events: PeerEvents) { _ = handle(.media(events)) }
 }
 
+extension ParticipantSession {
+  /// The transport that it has from the beginning.
+  var native: ParticipantTransport {
+    get throws(OfferError) {
+      guard let transport else { throw .gone }
+      return transport
+    }
+  }
+}
+
 extension Member {
   var native: Transport { transports[0] }
   var published: [PublishedTrack] { transports.flatMap(\.published) }
@@ -114,16 +124,12 @@ final class TestClient {
     switch notice {
     case .event(let event):
       return "\(event.id) \(event.kind.rawValue) \(event.participant?.identity ?? "-")"
-    case .slots(let slots):
-      return "slots " + slots.map { "\($0.mid)=\($0.track == nil ? "-" : "x")" }.joined(separator: ",")
-    case .offerWanted(let audio, let video): return "offerWanted \(audio) \(video)"
-    case .answer(let answer): return "answer \(answer.tracks.count) \(answer.slots.count)"
+    case .on(let transport, let notice):
+      let text = say(notice)
+      return transport == .first ? text : "\(transport.number): \(text)"
     case .speakers(let speakers): return "speakers \(speakers.count)"
     case .quality(let changed):
       return "quality " + changed.map(\.quality.rawValue).joined(separator: ",")
-    case .streams(let changes):
-      unread = changes.map { "stream \(text(of: $0.state))" }
-      return unread.isEmpty ? "no streams" : unread.removeFirst()
     case .data(let data):
       return "data \(String(decoding: data.payload, as: UTF8.self)) \(data.topic ?? "-") \(data.from != nil)"
     case .draining: return "draining"
@@ -131,9 +137,20 @@ final class TestClient {
     case .resumed(let state):
       resumed = state
       return "resumed \(state.lastEvent)"
-    case .on(let transport, let notice): return "\(transport.number): \(notice)"
-    case .transportClosed(let transport): return "transportClosed \(transport.number)"
     case .closed(let reason): return "closed \(reason.rawValue)"
+    }
+  }
+
+  private func say(_ notice: TransportNotice) -> String {
+    switch notice {
+    case .slots(let slots):
+      return "slots " + slots.map { "\($0.mid)=\($0.track == nil ? "-" : "x")" }.joined(separator: ",")
+    case .offerWanted(let audio, let video): return "offerWanted \(audio) \(video)"
+    case .answer(let answer): return "answer \(answer.tracks.count) \(answer.slots.count)"
+    case .streams(let changes):
+      unread = changes.map { "stream \(text(of: $0.state))" }
+      return unread.isEmpty ? "no streams" : unread.removeFirst()
+    case .closed: return "transport closed"
     }
   }
 
@@ -151,9 +168,9 @@ final class TestClient {
     case .event(let event):
       guard let track = event.track else { break }
       if event.kind == .trackUnpublished { known.remove(track.id) } else { known.insert(track.id) }
-    case .slots(let slots): named = slots
-    case .answer(let answer): named = answer.slots
-    case .streams(let changes):
+    case .on(_, .slots(let slots)): named = slots
+    case .on(_, .answer(let answer)): named = answer.slots
+    case .on(_, .streams(let changes)):
       for (track, _) in changes where !known.contains(track) { strangers.insert(track) }
     default: break
     }
@@ -203,7 +220,8 @@ final class TestClient {
     plan.audioReceivers += receivers
     plan.videoReceivers += receivers
     let offer = try negotiator.offer(plan, local: local, random: &random)
-    let answer = try await session.offer(offer.text, tracks: tracks)
+    guard let transport = session.transport else { throw OfferError.gone }
+    let answer = try await transport.offer(offer.text, tracks: tracks)
     _ = try negotiator.accept(try SessionDescription(parsing: answer.sdp))
     return answer
   }

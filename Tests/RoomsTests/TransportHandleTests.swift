@@ -113,7 +113,7 @@ struct TransportHandleTests {
   }
 
   @Test(arguments: [[0, 1], [1, 0]])
-  func `they are closed in any order, each takes its own tracks along, and the session stays`(order: [Int])
+  func `they are closed in any order, each takes its own tracks along, and the last the session`(order: [Int])
     async throws
   {
     let server = try TestServer()
@@ -128,13 +128,39 @@ struct TransportHandleTests {
     await ends[order[0]].transport.close()
     await #expect(throws: OfferError.self) { try await ends[order[0]].offer([.audio]) }
     await #expect(throws: RequestError.self) { try await ends[order[0]].transport.subscribe("TR_x") }
+    #expect(server.directory.remainders.sessions == 1)
+    // One that is opened before the last is closed keeps the session.
+    let next = ClientEnd(try await ada.openTransport(.publishes))
     await ends[order[1]].transport.close()
-    #expect(try await tracks(server, of: "ada").isEmpty)
-    #expect(server.directory.remainders.sessions == 1, "it may open others")
-    _ = try await ClientEnd(try await ada.openTransport(.publishes)).offer([.video])
+    #expect(try await tracks(server, of: "ada").isEmpty && server.directory.remainders.sessions == 1)
+    _ = try await next.offer([.video])
     #expect(try await tracks(server, of: "ada").count == 1)
-    await ada.leave()
-    await #expect(throws: RequestError.self) { _ = try await ada.openTransport(.both) }
+    await next.transport.close()
+    #expect(server.directory.remainders.sessions == 0, "no socket's end would end it")
+    await #expect(throws: RequestError.gone) { _ = try await ada.openTransport(.both) }
+  }
+
+  @Test func `beside a socket's transport others come and go, and the session stays with its socket`() async throws {
+    let server = try TestServer()
+    let ada = try await server.join("ada")
+    let watched = try #require(try await ada.offer([.audio], receivers: 1).tracks.first?.track)
+    let up = ClientEnd(try await ada.session.openTransport(.publishes))
+    let published = try #require(try await up.offer([.video]).tracks.first?.track)
+    #expect(try await tracks(server, of: "ada") == [watched, published])
+    let bob = try await server.join("bob")
+    #expect(try await bob.offer(receivers: 1).slots.compactMap(\.track).count == 2)
+    let down = ClientEnd(try await ada.session.openTransport(.subscribes))
+    let second = try #require(try await bob.offer([.video]).tracks.first?.track)
+    #expect(try await down.takeOffer(audio: 0, video: 1).slots.map(\.track) == [second])
+    #expect(try await ada.offer().slots.compactMap(\.track) == [second], "the socket's has it too")
+    await up.transport.close()
+    #expect(try await tracks(server, of: "ada") == [watched])
+    let native = try #require(ada.session.transport)
+    await native.close()
+    await down.transport.close()
+    #expect(try await tracks(server, of: "ada").isEmpty && server.directory.remainders.sessions == 2)
+    _ = try await ClientEnd(try await ada.session.openTransport(.both)).offer([.audio])
+    #expect(try await tracks(server, of: "ada").count == 1)
   }
 
   @Test func `there are four at most, and a place that is given back may be taken`() async throws {

@@ -13,6 +13,8 @@ internal import Signalling
 actor SignallingSession {
   nonisolated let identity: String
   private let participant: any RoomParticipant
+  /// All media of this participant that comes and goes by this door.
+  private let transport: (any RoomTransport)?
   private let terms: SignallingTerms
   private let tokens: ResumeTokens
   private let intakes: Intakes
@@ -29,10 +31,12 @@ actor SignallingSession {
   ) {
     identity = token.identity ?? ""
     self.participant = participant
+    let transport: (any RoomTransport)? = participant.transport
+    self.transport = transport
     self.intakes = intakes
     self.terms = terms
     self.tokens = tokens
-    state = SignallingState(room: terms.room, token: token) { tokens.draw() }
+    state = SignallingState(room: terms.room, token: token, transport: transport?.id) { tokens.draw() }
   }
 
   private func handle(_ input: SignallingInput) -> [SignallingEffect] {
@@ -181,8 +185,8 @@ actor SignallingSession {
   private func perform(_ request: ClientMessage.Content) async -> RequestError? {
     do throws(RequestError) {
       switch request {
-      case .subscribe(let wanted): try await participant.subscribe(wanted.track, mid: wanted.mid)
-      case .unsubscribe(let wanted): try await participant.unsubscribe(wanted.track)
+      case .subscribe(let wanted): try await transport?.subscribe(wanted.track, mid: wanted.mid)
+      case .unsubscribe(let wanted): try await transport?.unsubscribe(wanted.track)
       case .mute(let wanted): try await participant.mute(wanted.track, wanted.muted)
       case .update(let change):
         try await participant.update(
@@ -203,7 +207,8 @@ actor SignallingSession {
       let tracks = offer.tracks.map {
         OfferedTrack(mid: $0.mid, source: $0.source, name: $0.name, muted: $0.muted)
       }
-      _ = try await participant.offer(offer.sdp, tracks: tracks)
+      guard let transport else { throw .gone }
+      _ = try await transport.offer(offer.sdp, tracks: tracks)
     } catch {
       _ = await perform(handle(.offerRefused(id, error)))
     }

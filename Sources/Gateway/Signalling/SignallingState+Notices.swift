@@ -6,6 +6,21 @@ internal import Signalling
 extension SignallingState {
   mutating func forward(_ notice: ParticipantNotice) {
     switch notice {
+    case .on(let transport, let notice): if transport == self.transport { forward(notice) }
+    case .data(let data):
+      if data.reliable, isDoubtful { bag.put(data) }
+      if line?.isOpen == true { bag.noteSent() }
+      send(data.text)
+    case .event(let event): send(event.text)
+    case .resumed(let state): open(state)
+    case .closed(let reason): close(reason)
+    default: if let content = ServerMessage.Content(notice) { say(content) }
+    }
+  }
+
+  /// What concerns the client's transport.
+  private mutating func forward(_ notice: TransportNotice) {
+    switch notice {
     case .answer(let answer):
       let id = offerInFlight?.id
       offerInFlight = nil
@@ -14,15 +29,12 @@ extension SignallingState {
         missedAnswer = MissedAnswer(id: id, answer: answer, isSent: line?.isOpen == true)
       }
       say(.answer(answer), id: id)
-    case .data(let data):
-      if data.reliable, isDoubtful { bag.put(data) }
-      if line?.isOpen == true { bag.noteSent() }
-      send(data.text)
-    case .event(let event): send(event.text)
-    case .resumed(let state): open(state)
-    case .closed(let reason): close(reason)
     case .streams(let changes): for (track, state) in changes { say(.stream(StreamBody(track, state))) }
-    default: if let content = ServerMessage.Content(notice) { say(content) }
+    case .slots(let assignments): say(.slots(assignments.map { Slot($0) }))
+    case .offerWanted(let audio, let video):
+      say(.offerWanted(ServerMessage.OfferWanted(audio: audio, video: video, reason: .slots)))
+    // Another of the participant's has kept the session: the client's next offer is refused as one of a session that is over.
+    case .closed: break
     }
   }
 
@@ -53,7 +65,7 @@ extension SignallingState {
     if again > 0 { effects.append(.charge(again)) }
     // All of it has bounds: tracks and participants, the events of a `ResumedState`, the bag.
     isOpening = true
-    var resumed = ServerMessage.Resumed(state)
+    var resumed = ServerMessage.Resumed(state, on: transport)
     resumed.resumeToken = issueToken()
     resumed.answer = missedAnswer.map { .init(id: $0.id, answer: $0.answer) }
     // Not the answer to a request that has the same id and is being done.

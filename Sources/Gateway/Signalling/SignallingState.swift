@@ -44,6 +44,8 @@ struct SignallingState {
   struct OfferInFlight { let id: RequestID? }
 
   private let room: String
+  /// Whose notices are for the client; nil: it has no media.
+  let transport: TransportID?
   private let draw: Draw
   private(set) var token: AccessToken
   private(set) var isOver = false
@@ -62,9 +64,10 @@ struct SignallingState {
   var isOpening = false
   var effects: [SignallingEffect] = []
 
-  init(room: String, token: AccessToken, draw: @escaping Draw) {
+  init(room: String, token: AccessToken, transport: TransportID?, draw: @escaping Draw) {
     self.room = room
     self.token = token
+    self.transport = transport
     self.draw = draw
   }
 

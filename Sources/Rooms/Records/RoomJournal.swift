@@ -5,12 +5,18 @@
 /// behind a queue of its own that keeps this order. Rooms never read it while they run, since what they read is in memory
 /// (`RoomRecords`). What it has kept comes back as a `RoomRecovery`, before the first participant does.
 public protocol RoomJournal: Sendable {
-  /// The next event of its room. With `room.finished` what was kept for the room is over.
+  /// The next event of its room. With `room.finished` what was kept last for this very room, by its id, is over.
   func record(_ event: RoomEvent)
   /// What holds for a room from here on; first said before its `room.started`.
+  ///
+  /// Rooms stand one at a time under a name. So settings take the place of all that was kept under the name before, also by a
+  /// process before this one, whose rooms have other ids and finish no more.
   func keep(_ settings: RoomSettings, of room: RoomInfo)
-  /// An identity's tokens of before are no longer good for a room.
+  /// An identity's tokens of before are no longer good for a room; in place of an earlier removal of the same identity.
   func remember(_ removal: Removal)
+  /// An identity's last removal from a room has ended: it is older than `rooms.removalMemory`, or the room has no place for it
+  /// beside newer ones.
+  func forget(_ removal: Removal)
 }
 
 /// From when on an identity's older tokens let it into a room no more.

@@ -3,6 +3,9 @@ internal import Synchronization
 
 /// What happened in rooms, for those who ask while the server runs, in memory; each entry goes on to the journal.
 final class RoomRecords: Sendable {
+  /// Seconds.
+  static let sweeping = 3_600
+
   let events: EventLog
   private let removals: Mutex<Removals>
   private let journal: (any RoomJournal)?
@@ -22,8 +25,20 @@ final class RoomRecords: Sendable {
     journal?.record(event)
   }
 
-  /// Events that are too old are given up; removals are as they are asked for.
-  func expire() { events.expire() }
+  /// Gives up what is too old: events at once, removals by the hour, for the journal's sake alone, since they hold no longer
+  /// than they may whenever they are asked for.
+  /// - Parameter now: seconds since 1970.
+  func expire(now: Int) {
+    events.expire()
+    removals.withLock { removals in
+      removals.sweep(now: now, every: Self.sweeping)
+      noteForgotten(&removals)
+    }
+  }
+
+  private func noteForgotten(_ removals: inout Removals) {
+    for removal in removals.takeForgotten() { journal?.forget(removal) }
+  }
 
   func keep(_ settings: RoomSettings, of room: RoomInfo) { journal?.keep(settings, of: room) }
 
@@ -33,9 +48,11 @@ final class RoomRecords: Sendable {
   func remove(_ identity: String, from room: String, now: Int) -> Bool {
     // The journal has removals in the order in which they hold.
     removals.withLock { removals in
-      guard removals.insert(room: room, identity: identity, now: now) else { return false }
-      journal?.remember(Removal(identity: identity, room: room, time: now))
-      return true
+      let isRemembered = removals.insert(room: room, identity: identity, now: now)
+      // Before it: among them may be an older removal of the same identity.
+      noteForgotten(&removals)
+      if isRemembered { journal?.remember(Removal(identity: identity, room: room, time: now)) }
+      return isRemembered
     }
   }
 
@@ -44,7 +61,15 @@ final class RoomRecords: Sendable {
   func recover(_ kept: [Removal], now: Int) {
     removals.withLock { removals in
       for removal in kept.sorted(by: { $0.time < $1.time }) {
-        _ = removals.insert(room: removal.room, identity: removal.identity, now: min(removal.time, now))
+        let moment = min(removal.time, now)
+        let isRemembered = removals.insert(room: removal.room, identity: removal.identity, now: moment)
+        if !isRemembered { journal?.forget(removal) }
+      }
+      removals.sweep(now: now)
+      // An identity may be among them twice.
+      for removal in removals.takeForgotten()
+      where !removals.forbids(room: removal.room, identity: removal.identity, issued: nil, now: now) {
+        journal?.forget(removal)
       }
     }
   }

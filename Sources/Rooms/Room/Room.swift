@@ -19,7 +19,8 @@ actor Room: RoomRequests {
   /// The same by id: an input may concern each of them.
   private var byID: [ParticipantID: ParticipantSession] = [:]
   private let pressure = NoticePressure()
-  private var newcomer: (session: ParticipantSession?, isAttended: Bool) = (nil, true)
+  /// Whom the input that is being handled has let in.
+  private var newcomer: ParticipantSession?
 
   init(
     number: UInt64, name: String, settings: RoomSettings, terms: RoomTerms, media: MediaPlane,
@@ -67,17 +68,16 @@ actor Room: RoomRequests {
     }
   }
 
-  /// - Parameter isAttended: its front door reads notices.
   /// - Returns: the session, whose state is that of its `lastEvent`; what comes after is in its notices.
   /// - Throws: `removed`: an administrator was faster. `full`, `tooLarge`. `tooOften`: the identity has spent too much here
   ///   to come again; what session it has stays.
-  func join(_ newcomer: Newcomer, isAttended: Bool = true) throws(JoinError) -> ParticipantSession {
-    self.newcomer = (nil, isAttended)
+  func join(_ newcomer: Newcomer) throws(JoinError) -> ParticipantSession {
+    self.newcomer = nil
     // Asked here as well as at the door: a removal may have come between the two.
     let isForbidden = registry.forbidsInside(newcomer.identity, in: name, issued: newcomer.issued)
     let reply = handle(.join(newcomer, isForbidden: isForbidden))
     if case .joinRefused(let error) = reply { throw error }
-    guard let session = self.newcomer.session else { throw .removed }
+    guard let session = self.newcomer else { throw .removed }
     return session
   }
 
@@ -88,7 +88,8 @@ actor Room: RoomRequests {
   private func perform(_ effect: RoomEffect, _ reply: inout RoomReply) {
     switch effect {
     case .reply(let new): reply = new
-    case .admit(let joined, let role): admit(joined, role)
+    case .admit(let joined, let role, let isAttended): admit(joined, role, isAttended)
+    case .unattended(let id): byID[id]?.mailbox.absent()
     case .notify(let id, let notice): byID[id]?.mailbox.put(notice)
     case .notifyAll(let notice): for session in sessions { session.mailbox.put(notice) }
     case .dismiss(let id, let reason): dismiss(id, reason)
@@ -124,12 +125,12 @@ actor Room: RoomRequests {
     follow(.prepared(proposal, key, media.local(for: key)), &reply)
   }
 
-  private func admit(_ joined: JoinedState, _ role: TransportRole?) {
+  private func admit(_ joined: JoinedState, _ role: TransportRole?, _ isAttended: Bool) {
     let session = ParticipantSession(
-      joined: joined, role: role, isAttended: newcomer.isAttended, room: self, pressure: pressure)
+      joined: joined, role: role, isAttended: isAttended, room: self, pressure: pressure)
     sessions.append(session)
     byID[session.id] = session
-    newcomer.session = session
+    newcomer = session
   }
 
   private func dismiss(_ id: ParticipantID, _ reason: LeaveReason) {

@@ -80,17 +80,17 @@ struct RoomResumeTests {
     #expect(state.missed.map(\.id) == [5, 6, 7, 8])
     #expect(
       state.missed.map(\.kind) == [.trackPublished, .trackPublished, .trackPublished, .trackMuted])
-    #expect(state.tracks.count == 1)
-    #expect(state.slots.map(\.track) == [nil, tracks[0]])
+    #expect(state.transports.map(\.id) == [.first] && state.transports[0].tracks.count == 1)
+    #expect(state.transports[0].slots.map(\.track) == [nil, tracks[0]])
     var said: [String] = []
     for notice in state.notices {
       switch notice {
-      case .streams(let changes):
+      case .on(.first, .streams(let changes)):
         for (track, state) in changes {
           let isWaiting = if case .waiting = state { true } else { false }
           said.append("\(isWaiting ? "waiting" : "\(state)") \(tracks.firstIndex(of: track) ?? -1)")
         }
-      case .offerWanted(let audio, let video): said.append("offerWanted \(audio) \(video)")
+      case .on(.first, .offerWanted(let audio, let video)): said.append("offerWanted \(audio) \(video)")
       case .speakers(let speakers): said.append("speakers \(speakers.count)")
       default: said.append("\(notice)")
       }
