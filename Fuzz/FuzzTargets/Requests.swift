@@ -141,6 +141,7 @@ private final class RequestHouse: Sendable {
     check(response.status < 400 || type == "application/problem+json", "a refusal is a problem")
     guard let request, request.headers["origin"] == nil else { return }
     check(
-      response.headers["access-control-allow-origin"] == nil, "a request of no origin is answered without one")
+      response.headers["access-control-allow-origin"] == nil, "a request of no origin is answered without one"
+    )
   }
 }

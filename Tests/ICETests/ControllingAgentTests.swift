@@ -215,7 +215,8 @@ struct ControllingAgentTests {
     #expect(try one.answerLast(on: path(Self.second, 1)) == .selected(path(Self.second, 1)))
   }
 
-  @Test func `a candidate that was not announced is found by its check, and checked before all others`() throws
+  @Test func `a candidate that was not announced is found by its check, and checked before all others`()
+    throws
   {
     let one = One()
     one.agent.addLocal(Self.mine)

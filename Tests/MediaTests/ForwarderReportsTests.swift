@@ -49,7 +49,8 @@ struct ForwarderReportsTests {
   }
 
   /// A source whose reports don't come because nothing comes has a clock that no one knows, however long ago it was reported.
-  @Test func `a clock that was only guessed is not reported of a source that is cut off, nor soon after`() throws
+  @Test func `a clock that was only guessed is not reported of a source that is cut off, nor soon after`()
+    throws
   {
     let slot = Slot(.audio)
     let source = Source(.audio, peer: 1)
@@ -67,7 +68,9 @@ struct ForwarderReportsTests {
     #expect(slot.report(now: milliseconds(25_500)) != nil)
   }
 
-  @Test func `a clock that was reported once, long ago, is not given to a subscriber that joins when its source comes back`()
+  @Test
+  func
+    `a clock that was reported once, long ago, is not given to a subscriber that joins when its source comes back`()
     throws
   {
     let slot = Slot(.audio)

@@ -68,8 +68,7 @@ struct RoomsRESTTests {
     }
   }
 
-  @Test func `all in a room that is ended hear of it, and the next to come finds another`() async throws
-  {
+  @Test func `all in a room that is ended hear of it, and the next to come finds another`() async throws {
     let house = try House()
     let ada = try await house.enter("ada")
     let id = await house.ask(.get, "/v1/rooms/demo")["id"]

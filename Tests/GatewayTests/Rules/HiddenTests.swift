@@ -157,7 +157,9 @@ struct HiddenTests {
   }
 
   @Test(arguments: Self.operations.indices)
-  func `no one hears of a hidden participant, whatever it does and whatever is done to it`(index: Int) async throws {
+  func `no one hears of a hidden participant, whatever it does and whatever is done to it`(index: Int)
+    async throws
+  {
     let (name, perform) = Self.operations[index]
     let scene = try await Scene()
     try await perform(scene)

@@ -243,7 +243,9 @@ struct EventLogTests {
     #expect(throws: EventLogError.self) { try log.events(after: String(repeating: "_", count: 21) + "w") }
   }
 
-  @Test func `a reader that waits hears of each event of the room, and no longer once it has gone`() async throws {
+  @Test func `a reader that waits hears of each event of the room, and no longer once it has gone`()
+    async throws
+  {
     let log = log()
     let room = Writer(log, "a")
     let other = Writer(log, "b")

@@ -14,7 +14,8 @@ struct HiddenPresenceTests {
     try #require(await room.peer(named: identity))
   }
 
-  @Test func `neither quality nor loss nor coming back is said of a hidden participant, and its own side goes on`()
+  @Test
+  func `neither quality nor loss nor coming back is said of a hidden participant, and its own side goes on`()
     async throws
   {
     let server = try TestServer(clock: clock)
