@@ -145,7 +145,8 @@ public final class RoomDirectory: Sendable {
 
   func make(_ name: String, _ settings: RoomSettings, number: UInt64) -> Room {
     Room(
-      number: number, name: name, settings: settings, terms: terms, media: media, registry: registry, log: log)
+      number: number, name: name, settings: settings, terms: terms, media: media, registry: registry, log: log
+    )
   }
 
   func room(of name: String) -> Room? { registry.withRooms { $0.room(name) } }

@@ -173,7 +173,8 @@ struct SignallingStateTests {
     #expect(session.does(.reconnect([1], room: "demo", id: nil)) == ["revokes 1", "refuses: session-gone"])
   }
 
-  @Test func `a redeemed token is good again where its socket broke before a word, and not where it was closed`() {
+  @Test
+  func `a redeemed token is good again where its socket broke before a word, and not where it was closed`() {
     var session = Session()
     session.begin()
     session.comeBack()

@@ -126,7 +126,7 @@ final class TestParticipant: RoomParticipant, RoomTransport {
     if track == "TR_unknown" { throw .unknownTrack }
   }
 
-  func tellSlots() async { 
+  func tellSlots() async {
     say.yield(.on(.first, .slots([SlotAssignment(mid: "1", track: TrackID(known: "TR_0"))])))
   }
 

@@ -115,7 +115,9 @@ struct NoticeMailboxTests {
         }
         group.addTask { [mailbox] in
           if round % 5 == 0 { mailbox.absent() }
-          if round % 5 == 0 { mailbox.put(.resumed(ResumedState(lastEvent: 0, missed: [], transports: [], notices: []))) }
+          if round % 5 == 0 {
+            mailbox.put(.resumed(ResumedState(lastEvent: 0, missed: [], transports: [], notices: [])))
+          }
         }
       }
       while mailbox.waiting > 256 { await Task.yield() }

@@ -195,7 +195,9 @@ struct RoomRequestTests {
     // One's own isn't received, and sound doesn't go into a picture's slot.
     await #expect(throws: RequestError.unknownTrack) { try await alice.session.native.subscribe(own.text) }
     for mid in [slots[0].mid, "nowhere"] {
-      await #expect(throws: RequestError.unknownSlot) { try await bob.session.native.subscribe(own.text, mid: mid) }
+      await #expect(throws: RequestError.unknownSlot) {
+        try await bob.session.native.subscribe(own.text, mid: mid)
+      }
     }
     try await bob.session.native.subscribe(own.text, mid: slots[1].mid)
     let deaf = try await server.join("deaf", subscribes: false)

@@ -222,7 +222,9 @@ struct RoomTests {
     #expect(await server.peers() == 0)
   }
 
-  @Test func `one that is let in just before the end, and comes just after it, hears of it as well`() async throws {
+  @Test func `one that is let in just before the end, and comes just after it, hears of it as well`()
+    async throws
+  {
     let server = try Server()
     let alice = try await server.join("alice")
     let room = try #require(server.directory.room(of: "r"))

@@ -95,7 +95,8 @@ struct TransportHandleTests {
     #expect(chosen.slots.map(\.track) == [nil, track])
   }
 
-  @Test func `what a transport may do follows from its role and from the participant's grants`() async throws {
+  @Test func `what a transport may do follows from its role and from the participant's grants`() async throws
+  {
     let server = try TestServer()
     let ada = try await join(server, "ada")
     let up = ClientEnd(try await ada.openTransport(.publishes))
@@ -140,7 +141,9 @@ struct TransportHandleTests {
     await #expect(throws: RequestError.gone) { _ = try await ada.openTransport(.both) }
   }
 
-  @Test func `beside a socket's transport others come and go, and the session stays with its socket`() async throws {
+  @Test func `beside a socket's transport others come and go, and the session stays with its socket`()
+    async throws
+  {
     let server = try TestServer()
     let ada = try await server.join("ada")
     let watched = try #require(try await ada.offer([.audio], receivers: 1).tracks.first?.track)

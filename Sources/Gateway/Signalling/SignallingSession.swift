@@ -39,7 +39,9 @@ actor SignallingSession {
     state = SignallingState(room: terms.room, token: token, transport: transport?.id) { tokens.draw() }
   }
 
-  private func handle(_ input: SignallingInput) -> [SignallingEffect] { state.handle(input, now: terms.now()) }
+  private func handle(_ input: SignallingInput) -> [SignallingEffect] {
+    state.handle(input, now: terms.now())
+  }
 
   // MARK: - Sockets
 

@@ -59,7 +59,8 @@ private final class RecordingJournal: RoomJournal {
 
 @Suite("What outlives the process", .timeLimit(.minutes(2)))
 struct RoomJournalTests {
-  @Test func `settings, events and removals are written down in the order in which they happen`() async throws {
+  @Test func `settings, events and removals are written down in the order in which they happen`() async throws
+  {
     let journal = RecordingJournal()
     let server = try TestServer(journal: journal)
     _ = try await server.directory.create("r", RoomSettings(departureTimeout: 0, metadata: "first"))
@@ -89,7 +90,9 @@ struct RoomJournalTests {
     #expect(journal.recovery.rooms == [.init(name: "quiet", settings: server.directory.defaults)])
   }
 
-  @Test func `the next process has the rooms, their settings and the removals of the one before`() async throws {
+  @Test func `the next process has the rooms, their settings and the removals of the one before`()
+    async throws
+  {
     let journal = RecordingJournal()
     let seconds = Mutex(10_000)
     let clock: @Sendable () -> Int = { seconds.withLock { $0 } }
@@ -116,7 +119,9 @@ struct RoomJournalTests {
     }
   }
 
-  @Test func `a room of before has one place in the journal, however often the process is another one`() async throws {
+  @Test func `a room of before has one place in the journal, however often the process is another one`()
+    async throws
+  {
     let journal = RecordingJournal()
     let first = try TestServer(journal: journal)
     _ = try await first.directory.create("r", RoomSettings(metadata: "first"))
@@ -136,7 +141,7 @@ struct RoomJournalTests {
     let journal = RecordingJournal()
     let server = try TestServer(journal: journal)
     let directory = server.directory
-    // Made, and not told to start yet.
+    // Made, and not started yet.
     let (room, _) = try directory.registry.withRooms { rooms throws(AdministrationError) in
       try rooms.create("r", patience: 0, now: directory.media.now) {
         directory.make("r", RoomSettings(), number: $0)
@@ -147,7 +152,9 @@ struct RoomJournalTests {
     #expect(journal.lines.isEmpty)
   }
 
-  @Test func `a room that was closed takes no settings any more, whose name may be another's by now`() async throws {
+  @Test func `a room that was closed takes no settings any more, whose name may be another's by now`()
+    async throws
+  {
     let journal = RecordingJournal()
     let server = try TestServer(journal: journal)
     _ = try await server.directory.create("r", RoomSettings(metadata: "old"))
@@ -164,7 +171,8 @@ struct RoomJournalTests {
     RoomRecords(events: EventLog { Instant(nanoseconds: 0) }, memory: 100, journal: journal)
   }
 
-  @Test func `a removal's end is written down, by its age or because newer ones have its place`() async throws {
+  @Test func `a removal's end is written down, by its age or because newer ones have its place`() async throws
+  {
     let journal = RecordingJournal()
     let records = Self.records(journal)
     #expect(records.remove("ada", from: "r", now: 1_000) && records.remove("bob", from: "s", now: 1_050))
@@ -183,7 +191,8 @@ struct RoomJournalTests {
     #expect(journal.lines.suffix(2) == ["flood forgets 0", "flood removes \(Removals.perRoom)"])
   }
 
-  @Test func `removals of before that are too old by now are forgotten by the journal as well`() async throws {
+  @Test func `removals of before that are too old by now are forgotten by the journal as well`() async throws
+  {
     let journal = RecordingJournal()
     let kept = [("eve", 1_000), ("bob", 2_000), ("bob", 5_000)].map {
       Removal(identity: $0, room: "r", time: $1)
@@ -195,7 +204,8 @@ struct RoomJournalTests {
     #expect(records.forbids("bob", in: "r", issued: 4_000, now: 5_010))
   }
 
-  @Test func `removals of a clock that ran ahead hold from now on, and for no longer than any`() async throws {
+  @Test func `removals of a clock that ran ahead hold from now on, and for no longer than any`() async throws
+  {
     let server = try TestServer(wallSeconds: { 10_000 })
     await server.directory.recover(
       RoomRecovery(removals: [Removal(identity: "eve", room: "r", time: 4_000_000_000)]))

@@ -238,7 +238,9 @@ struct RoomResumeTests {
     #expect(notices.contains { if case .draining = $0 { true } else { false } })
   }
 
-  @Test func `a client that joins again while away is one participant, and the older one is out first`() async throws {
+  @Test func `a client that joins again while away is one participant, and the older one is out first`()
+    async throws
+  {
     let server = try TestServer(clock: clock)
     let witness = try await server.join("witness")
     let old = try await server.join("alice")

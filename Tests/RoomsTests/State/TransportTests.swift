@@ -120,7 +120,8 @@ struct TransportTests {
     #expect(bob.transport()?.slots.slots.compactMap(\.track) == [])
   }
 
-  @Test func `a session that has no socket goes with its last transport, also once it has been bytes`() throws {
+  @Test func `a session that has no socket goes with its last transport, also once it has been bytes`() throws
+  {
     for isAttended in [false, true] {
       let run = StateRun()
       let ada = try run.join("ada", opening: nil, isAttended: isAttended)
