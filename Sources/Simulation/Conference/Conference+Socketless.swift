@@ -3,14 +3,6 @@ internal import Model
 internal import Rooms
 internal import SyntheticPeers
 
-/// One transport of a participant without a socket, as a front door has it.
-struct TransportHandle {
-  let session: ParticipantSession
-  let transport: ParticipantTransport
-  /// The numbers of all far ends of the session.
-  var siblings: [Int] = []
-}
-
 /// A participant as front doors for publishing and playing have them: without a socket, its media goes up on one transport, by an
 /// offer of its own, and comes down on another, by the server's. Each transport is a far end for itself, on a network of its own.
 extension Conference {
@@ -79,7 +71,9 @@ extension Conference {
       books.trackOrder[own.track.text] = books.trackOrder.count
     }
     let problems = participant.ledger.noteAnswer(
-      1, tracks: Dictionary(said.tracks.map { ($0.mid, $0.track.text) }, uniquingKeysWith: { first, _ in first }),
+      1,
+      tracks: Dictionary(
+        said.tracks.map { ($0.mid, $0.track.text) }, uniquingKeysWith: { first, _ in first }),
       declined: [], now: now)
     for problem in problems { journal.violation(now, "\(participant.number) is answered: \(problem)") }
     try participant.peer.accept(said.sdp, now: now)
