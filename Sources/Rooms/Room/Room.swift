@@ -14,10 +14,7 @@ actor Room: RoomRequests {
   private let media: MediaPlane
   private let registry: RoomRegistry<Room>
   private let log: Log
-  /// Everybody who is in, in the order in which they came.
-  private var sessions: [ParticipantSession] = []
-  /// The same by id: an input may concern each of them.
-  private var byID: [ParticipantID: ParticipantSession] = [:]
+  private var sessions = RoomSessions()
   private let pressure = NoticePressure()
   /// Whom the input that is being handled has let in.
   private var newcomer: ParticipantSession?
@@ -89,13 +86,13 @@ actor Room: RoomRequests {
     switch effect {
     case .reply(let new): reply = new
     case .admit(let joined, let role, let isAttended): admit(joined, role, isAttended)
-    case .unattended(let id): byID[id]?.mailbox.absent()
-    case .notify(let id, let notice): byID[id]?.mailbox.put(notice)
-    case .notifyAll(let notice): for session in sessions { session.mailbox.put(notice) }
+    case .unattended(let id): sessions[id]?.mailbox.absent()
+    case .notify(let id, let notice): sessions[id]?.mailbox.put(notice)
+    case .notifyAll(let notice): for session in sessions.inOrder { session.mailbox.put(notice) }
     case .dismiss(let id, let reason): dismiss(id, reason)
     case .record(let event, let leaving):
       registry.records.record(event)
-      for session in sessions where session.id != leaving { session.mailbox.put(.event(event)) }
+      for session in sessions.inOrder where session.id != leaving { session.mailbox.put(.event(event)) }
     case .keepSettings(let settings): registry.records.keep(settings, of: state.info)
     case .sessionEnded(let identity, let reason, let patience):
       let isOver = registry.sessionEnded(
@@ -128,14 +125,12 @@ actor Room: RoomRequests {
   private func admit(_ joined: JoinedState, _ role: TransportRole?, _ isAttended: Bool) {
     let session = ParticipantSession(
       joined: joined, role: role, isAttended: isAttended, room: self, pressure: pressure)
-    sessions.append(session)
-    byID[session.id] = session
+    sessions.insert(session)
     newcomer = session
   }
 
   private func dismiss(_ id: ParticipantID, _ reason: LeaveReason) {
-    byID.removeValue(forKey: id)?.mailbox.finish(.closed(reason))
-    if let place = sessions.firstIndex(where: { $0.id == id }) { sessions.remove(at: place) }
+    sessions.remove(id)?.mailbox.finish(.closed(reason))
   }
 
   // MARK: - State as bytes

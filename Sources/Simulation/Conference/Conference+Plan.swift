@@ -17,6 +17,9 @@ extension Conference {
     }
     guard options.weather else { return }
 
+    if plan.hasSocketless {
+      after(span / 8) { [unowned self] in arriveWithoutSocket(room: Int(seed / 6) % plan.rooms) }
+    }
     after(span / 2) { [unowned self] in replaceAll() }
     for part in [4, 6, 8] {
       after(span * Int64(part) / 10 + 50_000_000) { [unowned self] in replaceWorkers() }

@@ -10,6 +10,7 @@ extension Conference {
 
   func leave(_ participant: Participant) {
     guard participant.isPresent, participant.client.end == nil else { return }
+    if let handle = participant.handle { return closeTransport(of: participant, handle) }
     guard participant.client.isOpen else { return vanish(participant) }
     journal.count(.leave)
     journal.trace(now, "\(participant.number) leaves")
@@ -143,7 +144,7 @@ extension Conference {
     for _ in 0..<40 {
       run(until: now + .milliseconds(250))
       let isSettled = participants.allSatisfy { participant in
-        participant.client.end != nil || !participant.isPresent
+        participant.client.end != nil || !participant.isPresent || participant.handle != nil
           || (participant.client.isOpen && participant.client.pending.isEmpty)
       }
       if isSettled, books.messagesInFlight == 0, comparePictures() { return }

@@ -70,6 +70,8 @@ final class Participant {
 
   let peer: SyntheticPeer
   let client: RoomClient
+  /// Its transport, where that is one of a participant without a socket; its client never says a word then.
+  var handle: TransportHandle?
   /// What it may do, and what it does.
   let ledger: PermissionLedger
   /// Which of the conference's rooms.

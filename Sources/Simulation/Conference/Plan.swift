@@ -24,6 +24,9 @@ struct Plan {
   /// Participants change what they publish, and an administrator what they may.
   let isUnruly: Bool
 
+  /// A participant comes that has no socket and two transports.
+  let hasSocketless: Bool
+
   init(seed: UInt64, options: Conference.Options) {
     workers = options.workers ?? (seed % 2 == 0 ? 4 : 2)
     rooms = options.rooms ?? Int(seed % 3) + 1
@@ -32,6 +35,7 @@ struct Plan {
     isHostile = options.weather && seed % 5 < 2
     hasSinks = options.weather && seed % 5 == 3
     isUnruly = options.weather && seed % 2 == 1
+    hasSocketless = options.weather && seed % 6 == 5
     ending = Ending.allCases[Int(seed / 2 % 3)]
   }
 

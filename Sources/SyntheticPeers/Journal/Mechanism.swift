@@ -140,6 +140,10 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case hostileTakenOver
   /// A track was unmuted, and a key frame asked for at once.
   case unmuteAsked
+  /// A participant without a socket publishes by one transport and plays by another, both connected.
+  case separateTransports
+  /// It has answered an offer of the server's.
+  case serverOffer
   /// Of several jobs of the control plane that were ready the seed chose one.
   case jobReordered
 }
