@@ -190,9 +190,10 @@ extension Peer {
         let room = context.transport.outbox.reserve()
         room.copyMemory(from: found)
         var admitted = SealGuard(traps: false)
-        let again = OutgoingPacket(
-          ssrc: 0, index: UInt64(bitPattern: request.outgoing), headerSize: 12, size: found.count)
-        if let size = seal(again, room, &admitted, &context) {
+        let size = transport.sealRTP(
+          room, headerSize: 12, size: found.count, ssrc: 0, index: UInt64(bitPattern: request.outgoing),
+          &admitted, context: &context.transport)
+        if let size {
           context.transport.outbox.commit(size: size, path: path)
         }
         return
