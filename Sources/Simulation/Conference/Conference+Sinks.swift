@@ -15,8 +15,6 @@ struct SinkBooks {
 /// Consumers outside the workers get tracks beside the participants, ask for key frames and for packets again, and are held to
 /// what subscribers are held to.
 extension Conference {
-  /// The longest that a key frame which was asked for may take, with nothing in the way.
-  private static let keyFrameTime: Int64 = 4_000_000_000
   /// At once: a track may have several.
   private static let sinkLimit = 6
 
@@ -77,12 +75,11 @@ extension Conference {
     sinks.open = []
   }
 
-  /// Everything between its first packet and its last has come, and so has a key frame that it asked for.
+  /// Everything between its first packet and its last has come, and what it asked for was passed on.
   private func judge(_ record: SinkRecord) {
     guard record.first != .never else { return }
     journal.count(.sinkFed)
     let track = record.track
-    let publisher = participants[track.publisher]
     for (number, packet) in track.packets.enumerated()
     where packet.arrivedAt > record.first && packet.arrivedAt < record.last && !record.has(number) {
       guard !isBesideBreak(number, of: track), !track.isHeld(from: packet.sentAt, until: packet.arrivedAt)
@@ -92,13 +89,26 @@ extension Conference {
         "packet \(number) of \(track.name), which came at \(packet.arrivedAt.milliseconds) ms, is missing at a sink"
       )
     }
-    guard let since = record.awaitsKeyFrameSince else { return }
-    let until = since.advanced(byNanoseconds: Self.keyFrameTime)
-    guard until < min(record.last, stoppedAt, track.endedAt, publisher.presence.leftAt),
-      !publisher.isDisturbed(from: since, until: until), !track.isHeld(from: since, until: until)
+    for asked in record.keyFrameAsks where record.first < asked { judgeAsk(asked, by: record) }
+  }
+
+  /// Who asks for a key frame has its publisher asked, unless that was asked within the last second.
+  private func judgeAsk(_ asked: Instant, by record: SinkRecord) {
+    let track = record.track
+    let publisher = participants[track.publisher]
+    let before = asked.advanced(byNanoseconds: -1_100_000_000)
+    let after = asked.advanced(byNanoseconds: 100_000_000)
+    guard publisher.connection.connectedAt < before, after < record.last,
+      after < min(publisher.presence.leftAt, stoppedAt, track.endedAt),
+      // Without a path there is no one to ask; a source under another SSRC isn't known before its first packet.
+      !publisher.isDisturbed(from: before, until: after), !track.isHeld(from: before, until: after),
+      !track.runs.contains(where: { before < $0.startedAt && $0.startedAt < after && $0.firstPacket > 0 }),
+      !track.keyFrameRequests.contains(where: { before <= $0 && $0 <= after })
     else { return }
     journal.violation(
-      now, "a sink of \(track.name) asked for a key frame at \(since.milliseconds) ms, and none came")
+      now,
+      "a sink of \(track.name) asked for a key frame at \(asked.milliseconds) ms, and the publisher was not asked"
+    )
   }
 
   /// Where numbers leap or the source starts over, a packet alone says nothing yet, and what comes late belongs to nothing.

@@ -9,8 +9,9 @@ final class SinkRecord {
   let sink: TrackSink
   let track: PublishedTrack
   let worker: Int
-  /// When it asked for a key frame and got none since.
-  private(set) var awaitsKeyFrameSince: Instant?
+  /// When it asked for key frames, and whether none has come since.
+  private(set) var keyFrameAsks: [Instant] = []
+  private var awaitsKeyFrame = false
   /// The first and the last packet by their arrival at the server.
   private(set) var first = Instant.never
   private(set) var last = Instant(nanoseconds: .min)
@@ -29,7 +30,10 @@ final class SinkRecord {
   var repeatable: Int64? { recent.first }
 
   func ask(again sequence: Int64) { asked.insert(sequence) }
-  func askForKeyFrame(now: Instant) { if awaitsKeyFrameSince == nil { awaitsKeyFrameSince = now } }
+  func askForKeyFrame(now: Instant) {
+    keyFrameAsks.append(now)
+    awaitsKeyFrame = true
+  }
   func has(_ packet: Int) -> Bool { seen.contains(UInt32(packet)) }
 
   /// Takes what waits.
@@ -70,8 +74,8 @@ final class SinkRecord {
     last = max(last, info.arrival)
     recent.append(info.extendedSequence)
     if recent.count > 8 { recent.removeFirst() }
-    if startsKeyFrame, let since = awaitsKeyFrameSince, info.arrival > since {
-      awaitsKeyFrameSince = nil
+    if startsKeyFrame, awaitsKeyFrame, let asked = keyFrameAsks.last, info.arrival > asked {
+      awaitsKeyFrame = false
       journal.count(.sinkKeyFrame)
     }
     return nil
