@@ -127,18 +127,20 @@ let package = Package(
       ],
       path: "Bench/roost-bench", swiftSettings: strict),
 
+    // Runs a script of this repository.
+    .target(name: "TestScripts", path: "Tests/TestScripts", swiftSettings: strict),
     tests("Fuzz", ["Wire", "HTTPServer", "Signalling", "Gateway", "FuzzTargets"]),
     tests("Model", ["Model"]),
     tests("Logging", ["Logging"]),
     tests("Polling", ["Model", "Polling", "CSystem"]),
     tests("Wire", ["Model", "Wire"]),
     tests("Crypto", ["Model", "Crypto", "COpenSSL", "CSRTP"]),
-    tests("ICE", ["Model", "Wire", "Crypto", "ICE"]),
+    tests("ICE", ["Model", "Wire", "Crypto", "ICE", "Simulation"]),
     tests("Congestion", ["Model", "Wire", "Congestion"]),
     tests("AccessTokens", ["Model", "Crypto", "AccessTokens"]),
     tests("Media", ["Model", "Wire", "Congestion", "Media"]),
     tests("Negotiation", ["Model", "Wire", "Negotiation"]),
-    tests("Signalling", ["Model", "AccessTokens", "Signalling"]),
+    tests("Signalling", ["Model", "AccessTokens", "Signalling", "TestScripts"]),
     tests("Transport", ["Model", "Wire", "Crypto", "ICE", "Transport"]),
     tests(
       "Peer", ["CSystem", "Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Transport", "Peer"]),
@@ -165,7 +167,7 @@ let package = Package(
         "Model", "Logging", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Transport", "Peer", "Engine",
         "HTTPServer",
         "AccessTokens", "Signalling", "Rooms",
-        "Gateway", "Simulation", "SyntheticPeers",
+        "Gateway", "Simulation", "SyntheticPeers", "TestScripts",
       ]),
     tests("SyntheticPeers", ["Model", "Wire", "Crypto", "Negotiation", "SyntheticPeers"]),
     tests(

@@ -26,7 +26,7 @@ struct Conference: ~Copyable {
   var publisher: Client { clients[0] }
   var subscribers: ArraySlice<Client> { clients.dropFirst() }
 
-  /// Everybody is added, nobody connected.
+  /// All are added, none is connected.
   init(subscribers: Int) throws(BenchError) {
     dtls = try Self.makeDTLS()
     bridge = Bridge(workers: 1, wake: { _ in }, eventsReady: {})
@@ -124,7 +124,6 @@ struct Conference: ~Copyable {
       }
       waiting = takeOutbox()
     }
-    core.finishBatch()
     for events in bridge.drainEvents() where events.connected != nil { connected += 1 }
   }
 
@@ -136,7 +135,7 @@ struct Conference: ~Copyable {
   /// What waits in the outbox, in order.
   mutating func takeOutbox() -> [(bytes: [UInt8], path: NetworkPath)] {
     var datagrams: [(bytes: [UInt8], path: NetworkPath)] = []
-    core.flush { outbox in
+    core.finishTurn(now: now) { outbox in
       for index in 0..<outbox.count {
         let entry = outbox[index]
         datagrams.append((Array(outbox.bytes(entry)), entry.path))

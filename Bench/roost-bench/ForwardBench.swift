@@ -106,8 +106,7 @@ struct ForwardBench: ~Copyable {
         UnsafeMutableRawBufferPointer(start: slots + index * Self.slotSize, count: size), path: path,
         arrival: now, now: now)
     }
-    conference.core.flush { $0.removeAll() }
-    conference.core.finishBatch()
+    conference.core.finishTurn(now: now) { $0.removeAll() }
   }
 
   @inline(never)

@@ -34,7 +34,7 @@ enum SelfCheck {
     }
   }
 
-  /// The pointer that leaves keeps the compiler from proving that nobody else looks.
+  /// The pointer that leaves keeps the compiler from proving that nothing else looks.
   @inline(never)
   private static func change(_ probe: Probe) {
     withUnsafeMutablePointer(to: &probe.value) { bench_keep($0) }

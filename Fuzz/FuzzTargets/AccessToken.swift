@@ -8,7 +8,7 @@ func fuzzAccessToken(_ input: UnsafeRawBufferPointer) {
   let keys = ["key": "a secret that no input can know, 32+"]
   if let text = String(validating: input, as: UTF8.self) {
     let believed = try? AccessToken(verifying: text, keys: keys, now: 1_700_000_000)
-    check(believed == nil, "what nobody signed is not believed")
+    check(believed == nil, "what is not signed is not believed")
   }
   let signed = base64(Array(#"{"alg":"HS256"}"#.utf8)) + "." + base64(Array(input))
   let code = HMAC.code(.sha256, key: Array(keys["key"]!.utf8), message: Array(signed.utf8))

@@ -93,7 +93,8 @@ import Wire
     let source = UnsafeRawBufferPointer(rebasing: packet[..<size])
     let sent = written(packet.count + 64) {
       guard let selection = slot.select(info) else { return nil }
-      return slot.depart(selection, source, info, into: $0, epoch: Epoch(ntpAtZero: NTPTime(rawValue: 0)))?
+      return slot.depart(
+        selection, source, info, now: info.arrival, into: $0, epoch: Epoch(ntpAtZero: NTPTime(rawValue: 0)))?
         .size
     }
     guard let sent else { return }

@@ -37,6 +37,8 @@ public let fuzzTargets: [FuzzTarget] = [
   FuzzTarget(name: "sdp", run: fuzzSDP),
   FuzzTarget(name: "negotiator", run: fuzzNegotiator),
   FuzzTarget(name: "peer-state", run: fuzzPeerState),
+  FuzzTarget(name: "worker-state", mutations: 500, run: fuzzWorkerState),
+  FuzzTarget(name: "room-state", mutations: 500, run: fuzzRoomState),
   FuzzTarget(name: "dtls-record", run: fuzzDTLSRecord),
   FuzzTarget(name: "srtp", run: fuzzSRTP),
   FuzzTarget(name: "access-token", run: fuzzAccessToken),

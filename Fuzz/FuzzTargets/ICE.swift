@@ -22,7 +22,7 @@ private struct Traffic {
   }
 }
 
-/// A participant's messages in any order and at any time: nobody else's address is flooded, timers move on, and
+/// A participant's messages in any order and at any time: no other address is flooded, timers move on, and
 /// the agent rebuilt from its state is the same.
 @Sendable public func fuzzServerAgent(_ bytes: UnsafeRawBufferPointer) {
   var script = AttackScript(bytes)

@@ -32,7 +32,7 @@ final class PeerAttack {
     return try? DTLSContext(certificate: certificate)
   }()
 
-  /// A session that stays: without any, libsrtp would load its own libraries anew for each input.
+  /// A session that stays: without any, libsrtp would load its own libraries for each input.
   nonisolated(unsafe) private static let library: PeerTraffic = {
     let traffic = PeerTraffic()
     traffic.expect(PeerFarEnd(.aeadAES128GCM).near)
@@ -207,7 +207,9 @@ final class PeerAttack {
         "a packet lies in its datagram")
       applyEffects()
       histories[tag].packets.store(packet, info, sequence: info.extendedSequence)
-      for slot in slots(of: tag) { _ = peer.forward(packet, info, slot: slot, context: &context) }
+      let reference = PacketReference(track: tag, layer: 0, sequence: info.extendedSequence)
+      for slot in slots(of: tag) { peer.select(info, reference, slot: slot, context: &context) }
+      depart()
     }
     settle()
   }
@@ -245,11 +247,20 @@ final class PeerAttack {
 
   private func retransmit(_ wanted: MediaEffects.NACK) {
     let slot = Int(wanted.slot)
-    guard let track = peer.source(ofSlot: slot),
-      let request = peer.retransmission(slot: slot, sequence: wanted.sequence, now: now),
-      let found = histories[Int(track.index)].packets.find(request.source)
-    else { return }
-    peer.retransmit(request, found.packet, found.info, slot: slot, context: &context)
+    guard let track = peer.source(ofSlot: slot) else { return }
+    peer.retransmit(
+      wanted.sequence, slot: slot, track: Int(track.index), layer: 0, now: now, context: &context)
+    depart()
+  }
+
+  private func depart() {
+    while let next = peer.nextDeparture() {
+      if let kept = histories[Int(next.track)].packets.find(next.sequence) {
+        peer.depart(kept.packet, kept.info, now: now, context: &context)
+      } else {
+        peer.dropDeparture(context: &context)
+      }
+    }
   }
 
   /// After each call: acts on what it changed, and looks at what it sent.

@@ -2,7 +2,7 @@ import Crypto
 import Model
 import Wire
 
-/// The participant behind its handshake: seals whatever it is told to, by keys that both ends have.
+/// The participant behind its handshake: seals what it is given, by keys that both ends have.
 final class PeerFarEnd {
   /// A record as the last flight of a handshake holds it.
   static let changeCipherSpec: [UInt8] = [20, 254, 253, 0, 0, 0, 0, 0, 0, 0, 7, 0, 1, 1]

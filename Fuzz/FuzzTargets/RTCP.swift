@@ -1,6 +1,6 @@
 import Wire
 
-/// A compound: every packet by the parser of its kind, and written anew where there is a writer.
+/// A compound: every packet by the parser of its kind, and written again where there is a writer.
 @Sendable public func fuzzRTCP(_ bytes: UnsafeRawBufferPointer) {
   _ = RTCPPacket.matches(bytes)
   var reader = RTCPReader(bytes)

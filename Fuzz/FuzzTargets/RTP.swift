@@ -36,7 +36,7 @@ private func walk(_ bytes: UnsafeRawBufferPointer, _ header: RTPHeader) -> [Elem
   return elements
 }
 
-/// The same header and elements, written anew, are read as the same.
+/// The same header and elements, written again, are read as the same.
 private func rewrite(_ bytes: UnsafeRawBufferPointer, _ header: RTPHeader, _ elements: [Element]) {
   let form: HeaderExtensionForm = header.extensionProfile == 0xBEDE ? .oneByte : .twoByte
   let copy = written(header.headerSize) { buffer in

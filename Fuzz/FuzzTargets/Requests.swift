@@ -92,7 +92,7 @@ private final class RequestHouse: Sendable {
       let proxy = request.remote
       let client = ForwardedFor.client(of: proxy, head.headers, trusting: proxies)
       check(
-        client == proxy || request.headers["x-forwarded-for"] != nil, "who asks is told by nobody but proxies"
+        client == proxy || request.headers["x-forwarded-for"] != nil, "the client is named by proxies alone"
       )
       _ = (request.offeredSubprotocols, request.bearerToken, request.queryItem("access_token"))
       guard head.webSocketKey != nil else { return look(at: await gateway.respond(to: request), of: request) }
@@ -141,6 +141,7 @@ private final class RequestHouse: Sendable {
     check(response.status < 400 || type == "application/problem+json", "a refusal is a problem")
     guard let request, request.headers["origin"] == nil else { return }
     check(
-      response.headers["access-control-allow-origin"] == nil, "who asks across no origin is told of none")
+      response.headers["access-control-allow-origin"] == nil, "a request of no origin is answered without one"
+    )
   }
 }

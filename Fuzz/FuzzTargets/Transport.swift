@@ -31,7 +31,7 @@ func fuzzSRTP(_ input: UnsafeRawBufferPointer) {
       defer { copy.deallocate() }
       copy.copyMemory(from: input)
       let size = try? isReport ? opener.openRTCP(copy) : opener.openRTP(copy)
-      check(size == nil, "what nobody sealed doesn't open")
+      check(size == nil, "what isn't sealed doesn't open")
     }
     check(opener.streamCount == 0, "what doesn't open leaves no stream")
   }

@@ -118,7 +118,7 @@ private final class WorkersAttack {
     }
   }
 
-  /// Both loops, until nothing is due and nobody has a message for the other.
+  /// Both loops, until nothing is due and neither has a message for the other.
   private func turn() {
     var rounds = 0
     repeat {
@@ -134,18 +134,17 @@ private final class WorkersAttack {
   private func turn(_ core: inout WorkerCore) {
     core.takeMessages(now: now)
     core.poll(now: now)
-    core.flush { outbox in
+    core.finishTurn(now: now) { outbox in
       for index in 0..<outbox.count {
         let entry = outbox[index]
         let datagram = Array(outbox.bytes(entry))
-        // Nobody gets through a handshake here, so that it is STUN and handshakes alone that leave.
+        // No peer gets through a handshake here, so that it is STUN and handshakes alone that leave.
         check(datagram[0] < 64, "without keys no media leaves")
         // Whether a path is proven, workers don't tell; `peer` and `server-agent` see to that.
         traffic.left(datagram, on: entry.path, isProven: true)
       }
       outbox.removeAll()
     }
-    core.finishBatch()
   }
 
   private func look(at worker: Int) {

@@ -6,7 +6,7 @@ import Glibc
 //
 //     roost-cost GROUP KIND OTHERS FILE ...
 //
-// prints of each `charged answered told file`. Without arguments: the groups, kinds and sizes of the room that there are.
+// prints of each `charged answered spread file`. Without arguments: the groups, kinds and sizes of the room that there are.
 
 func contents(_ path: String) -> [UInt8]? {
   guard let file = fopen(path, "r") else { return nil }
@@ -41,5 +41,5 @@ for path in arguments.dropFirst(3) {
   }
   let meter = CostMeter(begin: { callgrind_begin() }, end: { callgrind_end(path) })
   guard let reading = bench.run(group, kind: kind, others: others, input, meter) else { continue }
-  print(reading.charged, reading.answered, reading.told, path)
+  print(reading.charged, reading.answered, reading.spread, path)
 }

@@ -6,7 +6,7 @@
 typedef SWIFT_CALL void (*Enqueue)(void *job);
 typedef SWIFT_CALL void (*EnqueueHook)(void *job, Enqueue original);
 extern EnqueueHook swift_task_enqueueGlobal_hook;
-// The executor is two words, both nothing for the one that belongs to nobody.
+// The executor is two words, both nothing for the one that belongs to no actor.
 extern SWIFT_CALL void swift_job_run(void *job, void *identity, void *implementation);
 
 static _Thread_local void (*taker)(void *context, void *job);

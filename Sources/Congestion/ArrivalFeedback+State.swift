@@ -26,9 +26,7 @@ extension ArrivalFeedback {
   /// Goes on where `encode` left off.
   public init(from reader: inout StateReader) throws(StateError) {
     // Everything is read and checked before memory is taken.
-    guard try reader.integer(UInt8.self) == Self.version else {
-      throw .invalid(field: "arrival feedback version", offset: reader.offset - 1)
-    }
+    _ = try reader.version("arrival feedback", upTo: Self.version)
     let started = try reader.bool()
     let top = try Self.sequence(from: &reader)
     var bits = Seen(first: 0).bits

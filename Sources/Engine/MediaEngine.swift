@@ -19,7 +19,7 @@ public final class MediaEngine: Sendable {
     public var sendBuffer: Int
     /// Peers that one worker has room for.
     public var peersPerWorker: Int
-    /// Bits per second that publishers are told to keep to who adapt by REMB alone.
+    /// Bits per second that publishers which adapt by REMB alone are asked to keep to.
     public var publisherMaxBitrate: UInt64
     /// Ties each worker to a processor.
     public var pinsThreads: Bool
@@ -84,25 +84,31 @@ public final class MediaEngine: Sendable {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     eventsReady = stream
     finishEvents = { continuation.finish() }
-    bridge = Bridge(
+    let bridge = Bridge(
       workers: configuration.workers,
       wake: { signals[$0].signal() },
       eventsReady: { continuation.yield() })
+    self.bridge = bridge
     desk = ReportDesk(bridge)
     self.clock = clock
     certificate = dtls.certificate
     port = sockets[0].port
     hasIPv6 = sockets[0].family == AF_INET6
     let processors = Self.processors()
-    var threads: [WorkerThread] = []
-    for index in 0..<configuration.workers {
-      let start = WorkerThread.Start(
+    let starts = (0..<configuration.workers).map { index in
+      WorkerThread.Start(
         index: index, bridge: bridge, limits: WorkerCore.Limits(peers: configuration.peersPerWorker),
         clock: clock, dtls: dtls, random: .system, publisherMaxBitrate: configuration.publisherMaxBitrate,
         // More workers than processors: none is pinned, the scheduler shares them out.
         processor: configuration.pinsThreads && configuration.workers <= processors.count
           ? processors[index] : nil)
-      threads.append(try WorkerThread(start, sockets: sockets[index], wakeup: wakeups[index]))
+    }
+    let stations = starts.map { WorkerStation($0, sockets: sockets[$0.index], wakeup: wakeups[$0.index]) }
+    var threads: [WorkerThread] = []
+    for start in starts {
+      threads.append(
+        try WorkerThread(
+          start, sockets: sockets[start.index], stations: stations, wakeup: wakeups[start.index]))
     }
     self.threads = threads
   }

@@ -8,7 +8,7 @@ public struct GatewayConfiguration: Sendable {
   public var keys: [String: String]
   /// Tokens for the asking; nil: only for those who have one.
   public var development: Development?
-  /// What clients are told.
+  /// What clients get.
   public var iceServers = ICEServers()
   /// nil: everybody may ask as often as they like.
   public var attempts: AttemptLimiter?

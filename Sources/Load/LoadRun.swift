@@ -13,7 +13,7 @@ internal import WebSocketClient
 public final class LoadRun {
   enum Phase { case joining, settling, measuring, draining, done }
 
-  /// Told while it runs; to be set before.
+  /// Called while it runs; to be set before.
   public var observer = LoadObserver()
   private let options: LoadOptions
   private let say: (String) -> Void

@@ -4,19 +4,19 @@ internal import Model
 ///
 /// The bound is both a number of packets and of bytes; the oldest give way. Memory is taken once.
 public struct PacketHistory: ~Copyable {
-  private struct Entry {
-    var sequence: Int64 = .min
+  @usableFromInline struct Entry {
+    @usableFromInline var sequence: Int64 = .min
     /// Counts all bytes ever stored; the bytes stand at `position` modulo the ring's size.
-    var position: Int = 0
-    var size: Int = 0
-    var info = PacketInfo()
+    @usableFromInline var position: Int = 0
+    @usableFromInline var size: Int = 0
+    @usableFromInline var info = PacketInfo()
   }
 
-  private let bytes: UnsafeMutableRawPointer
-  private let byteCapacity: Int
-  private let entries: UnsafeMutablePointer<Entry>
-  private let entryMask: Int
-  private var written = 0
+  @usableFromInline let bytes: UnsafeMutableRawPointer
+  @usableFromInline let byteCapacity: Int
+  @usableFromInline let entries: UnsafeMutablePointer<Entry>
+  @usableFromInline let entryMask: Int
+  @usableFromInline var written = 0
 
   /// - Parameters:
   ///   - packets: rounded up to a power of two.
@@ -56,13 +56,21 @@ public struct PacketHistory: ~Copyable {
     written &+= packet.count
   }
 
+  #if PLANTED_DEFECTS
+    @usableFromInline static var sendsTooLate: Bool { PlantedDefect.isOn(.tooLateSent) }
+  #endif
+
   /// A kept packet; the bytes are valid until the next `store`.
+  @inlinable @inline(__always)
   public func find(_ sequence: Int64) -> (packet: UnsafeRawBufferPointer, info: PacketInfo)? {
-    let entry = entries[Int(truncatingIfNeeded: sequence) & entryMask]
-    guard entry.sequence == sequence, entry.size > 0, written &- entry.position <= byteCapacity else {
-      return nil
-    }
-    let start = bytes + (entry.position & (byteCapacity &- 1))
-    return (UnsafeRawBufferPointer(start: start, count: entry.size), entry.info)
+    let entry = entries + (Int(truncatingIfNeeded: sequence) & entryMask)
+    #if PLANTED_DEFECTS
+      let isIt = entry.pointee.sequence == sequence || Self.sendsTooLate
+    #else
+      let isIt = entry.pointee.sequence == sequence
+    #endif
+    guard isIt, entry.pointee.size > 0, written &- entry.pointee.position <= byteCapacity else { return nil }
+    let start = bytes + (entry.pointee.position & (byteCapacity &- 1))
+    return (UnsafeRawBufferPointer(start: start, count: entry.pointee.size), entry.pointee.info)
   }
 }

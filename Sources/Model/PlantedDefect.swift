@@ -78,6 +78,10 @@
     case runsAheadByOne = "runs-ahead-by-one"
     /// The next source goes on from the last timestamp, though one before it was later.
     case lastNotLatest = "last-not-latest"
+    /// A worker that stands in for another makes nothing of a deadline that has come nearer.
+    case deadlineOverslept = "deadline-overslept"
+    /// A worker stands in for one whose thread is awake.
+    case standsInForTheAwake = "stands-in-for-the-awake"
     /// A clock is believed although it has its packet taken far from its arrival.
     case clockUnasked = "clock-unasked"
     /// The clock of the packets sent is used at the next joint as well.
@@ -104,6 +108,10 @@
     case lastName = "last-name"
     /// A stream that belongs to no track any more goes on having its place among those that do.
     case streamKept = "stream-kept"
+    /// A packet that is dropped before it leaves keeps the number that it would have had.
+    case placeLeftOpen = "place-left-open"
+    /// What isn't kept any more leaves as what came in its place.
+    case tooLateSent = "too-late-sent"
     /// The time of capture goes on as its publisher's clock has it.
     case captureTimeForeign = "capture-time-foreign"
     // MARK: - Negotiation
@@ -144,6 +152,8 @@
     case noGoodbye = "no-goodbye"
     /// A client that answers no checks has proven no path, although its handshake was done there.
     case handshakeUnproven = "handshake-unproven"
+    /// Of who has no retransmission stream, the sealed bytes that are sent again are sealed once more.
+    case keptSealedAgain = "kept-sealed-again"
     // MARK: - Engine
 
     /// A path that was pushed beyond a gap at the table's end isn't found again.
@@ -164,6 +174,8 @@
     case layersMixed = "layers-mixed"
     /// A worker that goes on from its state has none of the packets that were kept.
     case packetsNotCarried = "packets-not-carried"
+    /// What a turn brings beyond what may wait is left out.
+    case turnCutShort = "turn-cut-short"
     /// A sink's request for a key frame goes no further than its worker.
     case sinkUnheard = "sink-unheard"
     /// The messages that a worker finds at once are taken last first.
@@ -250,7 +262,7 @@
     case muteShakenOff = "mute-shaken-off"
     /// A participant's second camera counts like everybody's first.
     case allFirst = "all-first"
-    /// Events of a room's older life are asked for, and those of the present one come.
+    /// Events of an earlier room of that name are asked for, and those of the present one come.
     case eventsOfBefore = "events-of-before"
     /// A message to an empty list of identities reaches no participant.
     case nobodyInParticular = "nobody-in-particular"

@@ -2,6 +2,8 @@
 public enum StateError: Error, Equatable, Sendable {
   case truncated(offset: Int, wanted: Int, size: Int)
   case invalid(field: String, offset: Int)
+  /// A section has a version that this build doesn't read: beyond `known` a newer build wrote it, below it one that is too old.
+  case version(Int, of: String, known: ClosedRange<Int>, offset: Int)
   case trailingBytes(count: Int)
 }
 
@@ -62,11 +64,11 @@ public struct StateReader: ~Copyable {
       if PlantedDefect.isOn(.newerVersion) { return version }
     #endif
     guard version >= oldest, version <= newest else {
-      throw .invalid(
-        field: "\(section) version \(version), known from \(oldest) to \(newest)", offset: offset - 1)
+      throw .version(Int(version), of: section, known: Int(oldest)...Int(newest), offset: offset - 1)
     }
     return version
   }
+  public var isAtEnd: Bool { offset == bytes.count }
   /// Throws unless everything was read.
   public consuming func finish() throws(StateError) {
     guard offset == bytes.count else { throw .trailingBytes(count: bytes.count - offset) }

@@ -2,14 +2,28 @@ internal import Crypto
 internal import Media
 internal import Model
 
-/// What leaves a peer: the packets that its slots select become datagrams here, numbered, written and sealed in the
-/// moment in which they leave.
+/// What leaves a peer: the packets that its slots select wait here as references, and become datagrams when they leave.
 struct Egress: ~Copyable {
   /// By slot.
   var streams = OwnedArray<SealedStreams>()
+  /// Both are no state: they are empty between the turns of a worker.
+  var queue = DepartureQueue()
+  /// Packets that subscribers ask for again, which leave before all others.
+  var requested: [RequestedDeparture] = []
+
+  /// Nothing waits.
+  @inline(__always)
+  var isEmpty: Bool { queue.isEmpty && requested.isEmpty }
+
+  /// Nothing of what a slot's source sent leaves any more.
+  mutating func forget(slot: Int) {
+    queue.remove(slot: slot)
+    requested.removeAll { $0.slot == slot }
+  }
 
   /// Takes the sections that are agreed on, and the slots that are gone.
   mutating func apply(_ sections: [SendSection], gone: [Int]) {
+    for slot in gone { forget(slot: slot) }
     for section in sections where section.index < MediaSession.sectionLimit {
       place(section.index).pointee.apply(section)
     }

@@ -76,13 +76,16 @@ extension Peer {
   /// Feeds a slot from a track, or from none.
   /// - Returns: true when the track should be asked for a key frame.
   public mutating func setSource(slot: Int, _ track: TrackKey?, clock: ClockMapping?) -> Bool {
-    session.setSource(slot: slot, track, clock: clock)
+    if track != session.source(ofSlot: slot) { egress.forget(slot: slot) }
+    return session.setSource(slot: slot, track, clock: clock)
   }
   public func source(ofSlot slot: Int) -> TrackKey? { session.source(ofSlot: slot) }
   /// True while a key frame would be the first that the slot's subscriber gets, and would reach it.
   public func awaitsFirstPicture(slot: Int) -> Bool {
     takesMedia && session.awaitsFirstPicture(slot: slot)
   }
+  /// As `needsKeyFrame`. Mutating for speed alone: what only reads is handed a copy of the whole peer.
+  public mutating func waitsForKeyFrame(slot: Int) -> Bool { session.waitsForKeyFrame(slot: slot) }
   /// True while the slot's subscriber can't show anything without a key frame.
   public func needsKeyFrame(slot: Int) -> Bool { session.needsKeyFrame(slot: slot) }
   public mutating func setClock(slot: Int, _ mapping: ClockMapping) { session.setClock(slot: slot, mapping) }

@@ -4,34 +4,97 @@ public import Media
 public import Model
 internal import Transport
 
+/// What became of a packet that a peer was to send.
+public enum Forwarded: UInt8, BitwiseCopyable, Sendable {
+  /// Nothing can be sent to the peer, or not so much (counted).
+  case refused
+  /// It has left, or the slot's subscriber doesn't get it.
+  case done
+  /// It is queued behind others.
+  case waits
+}
+
+/// What leaves a peer, in two steps: `select` and `retransmit` queue what is to leave, `depart` has the first of
+/// the queue leave, for as long as `nextDeparture` names one. Between them stands the owner, who keeps the packets.
+///
+/// Where nothing waits, `forward` takes both steps at once: a packet leaves in the turn in which it came, and is never queued.
 extension Peer {
-  /// Sends a track's packet in a slot, as its subscriber gets it.
-  /// - Returns: true when it was left out for want of a key frame.
+  /// Sends a track's packet if the slot's subscriber gets it: at once, or behind what waits.
+  /// - Parameters:
+  ///   - packet: in plain text.
+  ///   - kept: where the owner keeps it.
+  ///   - now: the time of sending.
   public mutating func forward(
-    _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, slot: Int, context: inout PeerContext
+    _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, _ kept: PacketReference, slot: Int, now: Instant,
+    context: inout PeerContext
+  ) -> Forwarded {
+    guard egress.isEmpty, transport.takesMedia, let path = transport.selectedPath else {
+      return select(info, kept, slot: slot, context: &context) ? .waits : .refused
+    }
+    guard let selection = session.select(info, slot: slot) else { return .done }
+    leave(selection, packet, info, slot: slot, path: path, now: now, context: &context)
+    return .done
+  }
+
+  /// Queues a track's packet if the slot's subscriber gets it.
+  /// - Parameter packet: where the owner keeps it.
+  /// - Returns: false when nothing can be sent to the peer, or not so much (counted).
+  @discardableResult
+  public mutating func select(
+    _ info: PacketInfo, _ packet: PacketReference, slot: Int, context: inout PeerContext
   ) -> Bool {
-    guard let path = transport.selectedPath, transport.isConnected else {
+    guard transport.takesMedia else {
       context.transport.counters.count(.sendWithoutPath)
       return false
     }
-    guard let selection = session.select(info, slot: slot) else {
-      return session.waitsForKeyFrame(slot: slot)
+    guard let selection = session.select(info, slot: slot) else { return true }
+    let departure = Departure(packet: packet, slot: Int32(truncatingIfNeeded: slot), selection: selection)
+    guard egress.queue.append(departure) else {
+      session.drop(selection, packet.sequence, slot: slot, context: &context.media)
+      return false
     }
-    depart(selection, packet, info, slot: slot, path: path, &context)
-    return false
+    return true
   }
 
-  /// Numbers, writes and seals a selected packet, and sends it.
+  /// Where the packet is kept that leaves next; nil when nothing waits.
+  ///
+  /// Mutating for speed alone: what only reads is handed a copy of the whole peer.
   @inline(__always)
-  private mutating func depart(
+  public mutating func nextDeparture() -> PacketReference? {
+    if !egress.requested.isEmpty { return egress.requested[0].packet }
+    return egress.queue.isEmpty ? nil : egress.queue.first.packet
+  }
+
+  /// The first of the queue leaves: it is numbered, written, stamped with the time and sealed.
+  /// - Parameter packet: the one that `nextDeparture` names, in plain text.
+  public mutating func depart(
+    _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, now: Instant, context: inout PeerContext
+  ) {
+    if !egress.requested.isEmpty {
+      return departAgain(egress.requested.removeFirst(), packet, info, context: &context)
+    }
+    let departure = egress.queue.first
+    egress.queue.removeFirst()
+    let slot = Int(departure.slot)
+    guard let path = transport.selectedPath else {
+      return session.drop(
+        departure.selection, departure.packet.sequence, slot: slot, context: &context.media)
+    }
+    leave(departure.selection, packet, info, slot: slot, path: path, now: now, context: &context)
+  }
+
+  /// A selected packet is numbered, written, sealed and put into the outbox.
+  @inline(__always)
+  private mutating func leave(
     _ selection: Selection, _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, slot: Int,
-    path: NetworkPath, _ context: inout PeerContext
+    path: NetworkPath, now: Instant, context: inout PeerContext
   ) {
     let room = context.transport.outbox.reserve()
     let streams = egress.streams.pointer(slot)
     guard
       let outgoing = session.depart(
-        selection, packet, info, slot: slot, into: Self.plain(room), context: &context.media),
+        selection, packet, info, slot: slot, now: now, into: Self.plain(room),
+        context: &context.media),
       let size = seal(outgoing, room, &streams.pointee.media, &context)
     else { return }
     if streams.pointee.kept != nil {
@@ -39,6 +102,18 @@ extension Peer {
         UnsafeRawBufferPointer(rebasing: room[..<size]), info, sequence: Int64(bitPattern: outgoing.index))
     }
     context.transport.outbox.commit(size: size, path: path)
+  }
+
+  /// The first of the queue can't leave: its owner no longer keeps it.
+  public mutating func dropDeparture(context: inout PeerContext) {
+    if !egress.requested.isEmpty {
+      _ = egress.requested.removeFirst()
+      return
+    }
+    let departure = egress.queue.first
+    egress.queue.removeFirst()
+    session.drop(
+      departure.selection, departure.packet.sequence, slot: Int(departure.slot), context: &context.media)
   }
 
   /// The part of a datagram's room that leaves enough for what sealing adds.
@@ -59,27 +134,42 @@ extension Peer {
 
   // MARK: - Retransmission
 
-  /// Which packet of the source a NACK means; to be found in the source's history and given to `retransmit`.
-  public mutating func retransmission(slot: Int, sequence: UInt16, now: Instant) -> RetransmissionRequest? {
-    session.retransmission(slot: slot, sequence: sequence, now: now)
+  /// A subscriber asks for a packet again: it is queued, before all else, if it is one that the present source sent.
+  /// - Parameters:
+  ///   - sequence: as the subscriber names it.
+  ///   - track: of the slot's source, by the owner's number.
+  ///   - layer: the spatial layer that the slot shows.
+  public mutating func retransmit(
+    _ sequence: UInt16, slot: Int, track: Int, layer: UInt8, now: Instant, context: inout PeerContext
+  ) {
+    guard egress.requested.count < MediaEffects.nackCapacity,
+      let request = session.retransmission(slot: slot, sequence: sequence, now: now)
+    else { return context.media.counters.count(.nackRefused) }
+    egress.requested.append(
+      RequestedDeparture(
+        packet: PacketReference(track: track, layer: layer, sequence: request.source), slot: slot,
+        request: request))
   }
 
   /// Sends a packet once more: in the retransmission stream, or where the subscriber has none, its sealed bytes.
-  public mutating func retransmit(
-    _ request: RetransmissionRequest, _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, slot: Int,
+  @inline(never)
+  private mutating func departAgain(
+    _ departure: RequestedDeparture, _ packet: UnsafeRawBufferPointer, _ info: PacketInfo,
     context: inout PeerContext
   ) {
     guard let path = transport.selectedPath, transport.isConnected else {
       return context.transport.counters.count(.sendWithoutPath)
     }
+    let slot = departure.slot
     switch session.repetition(of: info, slot: slot) {
     case .refused: context.media.counters.count(.nackRefused)
-    case .sealed: repeatSealed(request, slot: slot, path: path, &context)
+    case .sealed:
+      repeatSealed(departure.request, slot: slot, path: path, &context)
     case .rewritten:
       let room = context.transport.outbox.reserve()
       guard
         let outgoing = session.rewriteRetransmission(
-          request, packet, info, slot: slot, into: Self.plain(room))
+          departure.request, packet, info, slot: slot, into: Self.plain(room))
       else { return context.media.counters.count(.nackRefused) }
       let streams = egress.streams.pointer(slot)
       guard let size = seal(outgoing, room, &streams.pointee.rtx, &context) else { return }
@@ -88,12 +178,27 @@ extension Peer {
     }
   }
 
+  /// Sealing again under the same index would give the key away: the kept bytes leave as they are.
   private mutating func repeatSealed(
     _ request: RetransmissionRequest, slot: Int, path: NetworkPath, _ context: inout PeerContext
   ) {
     let found = egress.streams.pointer(slot).pointee.kept?.find(request.outgoing)?.packet
     session.noteRepeated(found != nil, slot: slot)
     guard let found else { return context.media.counters.count(.nackRefused) }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.keptSealedAgain) {
+        let room = context.transport.outbox.reserve()
+        room.copyMemory(from: found)
+        var admitted = SealGuard(traps: false)
+        let size = transport.sealRTP(
+          room, headerSize: 12, size: found.count, ssrc: 0, index: UInt64(bitPattern: request.outgoing),
+          &admitted, context: &context.transport)
+        if let size {
+          context.transport.outbox.commit(size: size, path: path)
+        }
+        return
+      }
+    #endif
     context.transport.outbox.append(found, path: path)
     context.media.counters.retransmissionsSent &+= 1
   }

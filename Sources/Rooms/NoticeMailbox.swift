@@ -8,8 +8,9 @@ internal import Synchronization
 ///
 /// Who reads too slowly would live in a wrong picture of the room, so too many end its session. While there is no one to
 /// read for, notices collapse instead: beyond half of the places what is in the log of events, or stands and is said again by
-/// `resumed`, is left out, and of messages the latest wait. An answer is never left out, because nothing says it again, and
-/// the front door takes no other offer before it; there is one at a time for each transport.
+/// `resumed`, is left out, and of messages the latest wait. The answer to the offer of a socket that has gone is never left
+/// out, because nothing says it again; there is one at a time, since the front door takes no other offer before it. Other front
+/// doors have the answers to their offers from their calls, however often they offer.
 final class NoticeMailbox: Sendable {
   /// So many notices waiting for a slow front door end the session.
   static let limit = 1_024
@@ -54,8 +55,10 @@ final class NoticeMailbox: Sendable {
   }
 
   private struct State: Sendable {
-    /// The session has a socket to which its notices go.
+    /// There is a reader, as the room has said by the last `absent` or `resumed`.
     var isAttended: Bool
+    /// It has had one, whose client may wait for an answer.
+    var wasAttended: Bool
     /// Notices that the front door has not taken.
     var waiting = 0
     /// More than half of the places are taken, and there is a front door to take from them: as the room knows it.
@@ -68,6 +71,11 @@ final class NoticeMailbox: Sendable {
     var isCollapsed = false
     var messages: [DataMessage] = []
     var bytes = 0
+
+    /// Whether a front door waits for an answer among the notices.
+    func waitsForAnswer(on transport: TransportID) -> Bool {
+      transport == .first ? wasAttended : isAttended
+    }
 
     mutating func keep(_ message: DataMessage) {
       guard message.reliable else { return }
@@ -84,7 +92,7 @@ final class NoticeMailbox: Sendable {
     isAttended: Bool, pressure: NoticePressure = NoticePressure(), overflow: @escaping @Sendable () -> Void
   ) {
     self.overflow = overflow
-    let contents = Contents(State(isAttended: isAttended), pressure)
+    let contents = Contents(State(isAttended: isAttended, wasAttended: isAttended), pressure)
     self.contents = contents
     // One place more, for `closed`; and those of messages.
     let (stream, continuation) = AsyncStream.makeStream(
@@ -98,12 +106,18 @@ final class NoticeMailbox: Sendable {
     })
   }
 
-  /// From here on what is not read collapses.
+  /// Notices that the front door has not taken.
+  var waiting: Int { contents.state.withLock { $0.waiting } }
+
+  /// From here on what is not read collapses, until `resumed`.
   func absent() { contents.change { $0.isAttended = false } }
 
   func put(_ notice: ParticipantNotice) {
     let isFull = contents.change { state -> Bool in
       guard !state.hasOverflowed else { return false }
+      var answers: TransportID?
+      if case .on(let transport, .answer) = notice { answers = transport }
+      if let answers, !state.waitsForAnswer(on: answers) { return false }
       if case .data(let message) = notice, !message.reliable, state.isPressed { return false }
       if case .resumed = notice { reopen(&state) }
       if state.isCollapsed {
@@ -111,7 +125,7 @@ final class NoticeMailbox: Sendable {
         #if PLANTED_DEFECTS
           if PlantedDefect.isOn(.answerLeftOut) { return false }
         #endif
-        if notice.isAnswer, case .enqueued = continuation.yield(notice) { state.waiting += 1 }
+        if answers == .first, case .enqueued = continuation.yield(notice) { state.waiting += 1 }
         return false
       }
       guard case .enqueued(let places) = continuation.yield(notice) else { return false }
@@ -138,22 +152,12 @@ final class NoticeMailbox: Sendable {
   /// `resumed` has been sent.
   private func reopen(_ state: inout State) {
     state.isAttended = true
+    state.wasAttended = true
     state.isCollapsed = false
     for message in state.messages {
       if case .enqueued = continuation.yield(.data(message)) { state.waiting += 1 }
     }
     state.messages = []
     state.bytes = 0
-  }
-}
-
-extension ParticipantNotice {
-  /// Of any transport.
-  fileprivate var isAnswer: Bool {
-    switch self {
-    case .answer: true
-    case .on(_, let notice): notice.isAnswer
-    default: false
-    }
   }
 }

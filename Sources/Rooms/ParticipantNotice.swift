@@ -3,32 +3,36 @@ public import Model
 /// What a participant is to know.
 public enum ParticipantNotice: Sendable {
   case event(RoomEvent)
-  /// The answer to an offer, in its place among the other notices: all that it names was announced before.
-  case answer(OfferAnswer)
-  /// Only slots that changed.
-  case slots([SlotAssignment])
-  /// So many more receive sections are needed, beside those that were asked for already.
-  case offerWanted(audio: Int, video: Int)
+  /// What concerns one of its transports.
+  case on(TransportID, TransportNotice)
   /// Nothing comes on the way of media: a restart of ICE may find another.
   case restartWanted
   /// Who speaks now, the loudest first.
   case speakers([Speaker])
   /// Only participants whose quality changed.
   case quality([ParticipantQuality])
-  /// What became of tracks that this participant is to get; one that is put into a slot is active until this says
-  /// otherwise. One notice for all that change at once, however many there are.
-  case streams([(track: TrackID, state: StreamState)])
   case data(DataMessage)
   /// The server is about to stop, at the latest then.
   case draining(deadline: WallTime)
   /// What a client that comes back has missed; notices before it are not for that client.
   case resumed(ResumedState)
-  /// What concerns another transport than the first: an answer, slots, streams, an offer that is wanted.
-  indirect case on(TransportID, ParticipantNotice)
-  /// Its media is lost, and the session goes on with its other transports.
-  case transportClosed(TransportID)
   /// The session is over; always the last.
   case closed(LeaveReason)
+}
+
+/// What a participant is to know of one of its transports.
+public enum TransportNotice: Sendable {
+  /// The answer to an offer, in its place among the other notices: all that it names was announced before.
+  case answer(OfferAnswer)
+  /// Only slots that changed.
+  case slots([SlotAssignment])
+  /// So many more receive sections are needed, beside those that were asked for already.
+  case offerWanted(audio: Int, video: Int)
+  /// What became of tracks that it is to get; one that is put into a slot is active until this says otherwise. One notice
+  /// for all that change at once, however many there are.
+  case streams([(track: TrackID, state: StreamState)])
+  /// Its media is lost, and the session goes on with its other transports.
+  case closed
 }
 
 public struct Speaker: Equatable, Sendable {

@@ -5,7 +5,7 @@ public import Model
 public final class ParticipantSession: Sendable {
   public let id: ParticipantID
   public let joined: JoinedState
-  /// The one that it has from the beginning; nil: it opens them itself.
+  /// The one that it was given as it joined; nil: it opens them itself.
   public let transport: ParticipantTransport?
   let mailbox: NoticeMailbox
   private let room: any RoomRequests
@@ -40,24 +40,6 @@ public final class ParticipantSession: Sendable {
     case .refused(let error): throw error
     default: throw .gone
     }
-  }
-
-  // MARK: - On the first transport
-
-  /// Answers an offer. One at a time is the front door's duty.
-  public func offer(_ sdp: String, tracks: [OfferedTrack]) async throws(OfferError) -> OfferAnswer {
-    guard let transport else { throw .gone }
-    return try await transport.offer(sdp, tracks: tracks)
-  }
-
-  /// Has a track play, in a slot of choice or in any, before all that was not asked for.
-  public func subscribe(_ track: String, mid: String? = nil) async throws(RequestError) {
-    try await ask(.subscribe(track, mid: mid, on: .first)).done()
-  }
-
-  /// Frees the track's slot; it comes back only if asked for.
-  public func unsubscribe(_ track: String) async throws(RequestError) {
-    try await ask(.unsubscribe(track, on: .first)).done()
   }
 
   // MARK: - Of the participant
@@ -96,10 +78,7 @@ public final class ParticipantSession: Sendable {
 
   /// The front door has nowhere to send to: the session ends unless it is `present` within the grace. `absent` and
   /// `present` come one at a time, in order.
-  public func absent() async {
-    mailbox.absent()
-    _ = await ask(.absent)
-  }
+  public func absent() async { _ = await ask(.absent) }
 
   /// It has again: `resumed` comes among the notices, with what was missed.
   /// - Parameter after: the last event that the client has.

@@ -1,7 +1,7 @@
 /// A way for media of one participant, as the front door that opened it has it: one peer of the media plane, with tracks
 /// and slots of its own. Which side offers is up to the front door; one description at a time is its duty.
 ///
-/// It ends with its session, by `close`, or with its media, which `ParticipantNotice.transportClosed` says.
+/// It ends with its session, by `close`, or with its media, which `TransportNotice.closed` says.
 public struct ParticipantTransport: Sendable {
   public let id: TransportID
   public let role: TransportRole

@@ -9,9 +9,19 @@ public struct ResumedState: Sendable {
   public let lastEvent: Int
   /// Events up to that one, in order.
   public let missed: [RoomEvent]
-  /// Every slot of the first transport, and every track of one's own on it.
-  public let slots: [SlotAssignment]
-  public let tracks: [(mid: String, track: TrackID)]
+  /// Every transport that the participant has, in the order in which they were opened.
+  public let transports: [Transport]
   /// What is otherwise said by change only, as it is now.
   public let notices: [ParticipantNotice]
+
+  /// One of the participant's own transports.
+  public struct Transport: Sendable {
+    public let id: TransportID
+    /// Every slot, and every track of one's own.
+    public let slots: [SlotAssignment]
+    public let tracks: [(mid: String, track: TrackID)]
+  }
+
+  /// What that transport has; nil: it is over.
+  public func transport(_ id: TransportID) -> Transport? { transports.first { $0.id == id } }
 }

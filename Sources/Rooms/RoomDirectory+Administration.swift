@@ -1,6 +1,6 @@
 internal import Engine
+internal import Logging
 package import Model
-internal import Synchronization
 
 /// Rooms made, found and ended from outside.
 extension RoomDirectory {
@@ -13,14 +13,9 @@ extension RoomDirectory {
   ) async throws(AdministrationError) -> (room: RoomSnapshot, isNew: Bool) {
     try terms.check(settings)
     let now = media.now
-    let found: Result<(handle: Room, isNew: Bool), AdministrationError> = state.withLock { state in
-      do throws(AdministrationError) {
-        let patience = settings.emptyTimeout
-        return .success(
-          try state.rooms.create(name, patience: patience, now: now) { make(name, settings, number: $0) })
-      } catch { return .failure(error) }
+    let (room, isNew) = try registry.withRooms { rooms throws(AdministrationError) in
+      try rooms.create(name, patience: settings.emptyTimeout, now: now) { make(name, settings, number: $0) }
     }
-    let (room, isNew) = try found.get()
     _ = await room.handle(.start)
     return (await room.snapshot, isNew)
   }
@@ -28,7 +23,7 @@ extension RoomDirectory {
   /// Rooms in the order of their names' bytes.
   /// - Parameter after: only those behind this name.
   public func rooms(after: String?, limit: Int) async -> [RoomSnapshot] {
-    let rooms = state.withLock { $0.rooms.page(after: after, limit: limit) }
+    let rooms = registry.withRooms { $0.page(after: after, limit: limit) }
     var snapshots: [RoomSnapshot] = []
     for room in rooms { snapshots.append(await room.snapshot) }
     return snapshots
@@ -41,14 +36,30 @@ extension RoomDirectory {
 
   /// Closes a room: everybody in it learns of it and leaves, and so does who is on the way in. Its name is free at once.
   public func close(room name: String) async throws(AdministrationError) {
-    guard let (room, isOver) = state.withLock({ $0.rooms.close(name) }) else { throw .unknownRoom }
+    guard let (room, isOver) = registry.withRooms({ $0.close(name) }) else { throw .unknownRoom }
     _ = await room.handle(.close(.roomClosed))
     if isOver { _ = await room.handle(.finish) }
   }
 
   /// Has every room go on from its own state as bytes.
   package func rebuildRooms() async throws(StateError) {
-    for room in state.withLock({ $0.rooms.inOrder }) { try await room.rebuild() }
+    for room in registry.withRooms({ $0.inOrder }) { try await room.rebuild() }
+  }
+
+  /// Goes on from what a journal has of the process before this one: its removals hold, and rooms that had not finished stand
+  /// again under their names with their settings, waiting for participants as long as rooms that were made ahead. Called before
+  /// the first participant is let in.
+  ///
+  /// A room that this server doesn't take, because its limits are lower, is left out with a warning.
+  public func recover(_ recovery: RoomRecovery) async {
+    registry.records.recover(recovery.removals, now: registry.wallSeconds())
+    for room in recovery.rooms {
+      do throws(AdministrationError) {
+        _ = try await create(room.name, room.settings)
+      } catch {
+        log.warning("a room of before is not made again", ["room": room.name, "reason": "\(error)"])
+      }
+    }
   }
 
   // MARK: - Identities that were removed
@@ -56,7 +67,7 @@ extension RoomDirectory {
   /// Whether a token was issued before its identity was removed from the room.
   /// - Parameter issued: seconds since 1970; nil: the token doesn't say.
   public func forbids(_ identity: String, in room: String, issued: Int?) -> Bool {
-    journal.forbids(identity, in: room, issued: issued, now: wallSeconds())
+    registry.forbids(identity, in: room, issued: issued)
   }
 
   /// Ends an identity's session in a room, if it has one, and lets its tokens of before in no more.
@@ -65,13 +76,13 @@ extension RoomDirectory {
   public func remove(_ identity: String, from room: String) async throws(AdministrationError) {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.removalOfAbsent),
-        state.withLock({ $0.rooms.sessions(of: identity, in: room) }) == 0
+        registry.withRooms({ $0.sessions(of: identity, in: room) }) == 0
       {
         return
       }
     #endif
     // First, so that none slips in between; the room asks again as it lets one in.
-    let isRemembered = journal.remove(identity, from: room, now: wallSeconds())
+    let isRemembered = registry.records.remove(identity, from: room, now: registry.wallSeconds())
     _ = await self.room(of: room)?.handle(.administration(.remove(identity)))
     guard isRemembered else { throw .full("removals: \(Removals.capacity)") }
   }

@@ -1,11 +1,10 @@
 internal import Engine
 internal import Model
-internal import Synchronization
 
 /// The end of a server, in good order: no one new, a time to leave, and then the end for all.
 extension RoomDirectory {
   /// Whether no one is let in any more.
-  public var isDraining: Bool { state.withLock { $0.rooms.isDraining } }
+  public var isDraining: Bool { registry.withRooms { $0.isDraining } }
 
   /// Not draining, and each worker answers within a second.
   public func isReady() async -> Bool {
@@ -25,22 +24,16 @@ extension RoomDirectory {
   }
 
   private func beginDraining() -> [Room] {
-    state.withLock { state in
-      state.rooms.drain()
-      return state.rooms.inOrder
+    registry.withRooms { rooms in
+      rooms.drain()
+      return rooms.inOrder
     }
   }
 
   /// Returns when all rooms are empty, which may be at once.
   public func waitUntilEmpty() async {
-    await withCheckedContinuation { continuation in
-      let isEmpty = state.withLock { state in
-        if state.rooms.sessions > 0 { state.waitingUntilEmpty.append(continuation) }
-        return state.rooms.sessions == 0
-      }
-      if isEmpty { continuation.resume() }
-    }
+    await registry.waitUntilEmpty()
   }
 
-  public var counts: RoomCounts { state.withLock { $0.rooms.counts } }
+  public var counts: RoomCounts { registry.withRooms { $0.counts } }
 }

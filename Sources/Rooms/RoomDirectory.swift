@@ -26,41 +26,37 @@ public final class RoomDirectory: Sendable {
     }
   }
 
-  struct State {
-    var rooms: DirectoryState<Room>
-    var waitingUntilEmpty: [CheckedContinuation<Void, Never>] = []
-  }
-
-  let state: Mutex<State>
+  let registry: RoomRegistry<Room>
   let media: MediaPlane
-  /// What happened in every room.
-  public let events: EventLog
-  let journal: any RoomJournal
   let terms: RoomTerms
-  /// Seconds since 1970, by the clock that tokens go by.
-  let wallSeconds: @Sendable () -> Int
-  private let log: Log
+  let log: Log
 
   /// - Parameters:
+  ///   - journal: where settings, events and removals are written down; nil: they end with the process.
   ///   - reconnectGrace: how long a session lives on without a socket.
   ///   - wallSeconds: seconds since 1970, as those who make and read tokens have them: a removal is compared with the times in
   ///     tokens. nil: the media plane's time line, which is never stepped, for servers whose tokens go by that too.
   public init(
-    media: MediaPlane, limits: Limits, log: Log, reconnectGrace: Duration = .seconds(15),
-    events: EventLog.Limits = EventLog.Limits(), wallSeconds: (@Sendable () -> Int)? = nil
+    media: MediaPlane, limits: Limits, log: Log, journal: (any RoomJournal)? = nil,
+    reconnectGrace: Duration = .seconds(15), events: EventLog.Limits = EventLog.Limits(),
+    wallSeconds: (@Sendable () -> Int)? = nil
   ) {
-    self.wallSeconds = wallSeconds ?? { Int(media.wallTime.milliseconds / 1_000) }
     self.media = media
-    self.events = EventLog(limits: events) { media.now }
-    journal = MemoryJournal(log: self.events, memory: limits.removalMemory)
     terms = RoomTerms(
       defaults: limits.defaults, participantLimit: limits.participantsPerRoom, reconnectGrace: reconnectGrace,
       policy: media.policy, epoch: media.port.epoch)
     let bounds = DirectoryState<Room>.Limits(
       rooms: limits.rooms, participants: limits.participants, makesRooms: limits.makesRooms)
-    state = Mutex(State(rooms: DirectoryState(limits: bounds)))
+    let records = RoomRecords(
+      events: EventLog(limits: events) { media.now }, memory: limits.removalMemory, journal: journal)
+    registry = RoomRegistry(
+      limits: bounds, records: records,
+      wallSeconds: wallSeconds ?? { Int(media.wallTime.milliseconds / 1_000) })
     self.log = log
   }
+
+  /// What happened in every room.
+  public var events: EventLog { registry.records.events }
 
   // MARK: - The media plane
 
@@ -80,9 +76,9 @@ public final class RoomDirectory: Sendable {
     defer { sampler.cancel() }
     for await _ in media.port.eventsReady {
       for events in media.port.drainEvents() {
-        let room = state.withLock { $0.rooms.room(of: events.peer) }
+        let room = registry.withRooms { $0.room(of: events.peer) }
         _ = await room?.handle(.media(events))
-        if events.closed != nil, state.withLock({ $0.rooms.forget(events.peer) }) {
+        if events.closed != nil, registry.withRooms({ $0.forget(events.peer) }) {
           media.release(events.peer)
         }
       }
@@ -94,9 +90,9 @@ public final class RoomDirectory: Sendable {
     let samples = media.port.qualities().map { peer, quality in
       PeerSample(peer: peer, quality: quality, levels: levels[peer, default: []].map { ($0, $1) })
     }
-    let byRoom = state.withLock { state in
-      Dictionary(grouping: samples) { sample in state.rooms.room(of: sample.peer)?.number }
-        .compactMap { _, samples in state.rooms.room(of: samples[0].peer).map { ($0, samples) } }
+    let byRoom = registry.withRooms { rooms in
+      Dictionary(grouping: samples) { sample in rooms.room(of: sample.peer)?.number }
+        .compactMap { _, samples in rooms.room(of: samples[0].peer).map { ($0, samples) } }
         .sorted { $0.0.number < $1.0.number }
     }
     for (room, samples) in byRoom { _ = await room.handle(.samples(samples)) }
@@ -105,14 +101,14 @@ public final class RoomDirectory: Sendable {
   /// Calls the rooms whose time has come.
   func ring() async {
     let now = media.now
-    journal.expire()
-    for room in state.withLock({ $0.rooms.due(now: now) }) { _ = await room.handle(.alarm) }
+    registry.records.expire(now: registry.wallSeconds())
+    for room in registry.withRooms({ $0.due(now: now) }) { _ = await room.handle(.alarm) }
   }
 
   /// Ends rooms whose time has come.
   func sweep() async {
     let now = media.now
-    for room in state.withLock({ $0.rooms.sweep(now: now) }) { _ = await room.handle(.finish) }
+    for room in registry.withRooms({ $0.sweep(now: now) }) { _ = await room.handle(.finish) }
   }
 
   // MARK: - Joining
@@ -122,77 +118,42 @@ public final class RoomDirectory: Sendable {
   ///   - issued: when the token counts as issued, seconds since 1970; nil: not known.
   ///   - role: of the transport that it has from the beginning; nil: it opens them itself.
   ///   - isAttended: the front door reads notices until it says `absent`; else the session has no socket whose end would
-  ///     end it, and lives as long as its media or until it leaves.
+  ///     end it, and goes with its last transport, with its media, or as it leaves.
   public func join(
     room name: String, identity: String, name display: String?, metadata: String? = nil,
     attributes: [String: String] = [:], grants: Grants, issued: Int? = nil,
     opening role: TransportRole? = .both,
     isAttended: Bool = true
   ) async throws(JoinError) -> ParticipantSession {
-    if isForbidden(identity, in: name, issued: issued) { throw refuse(.removed) }
-    let found: Result<Room, JoinError> = state.withLock { state in
+    if registry.forbidsInside(identity, in: name, issued: issued) { throw refuse(.removed) }
+    let room = try registry.withRooms { rooms throws(JoinError) in
       do throws(JoinError) {
-        return .success(try state.rooms.begin(identity, in: name) { make(name, terms.defaults, number: $0) })
-      } catch { return .failure(state.rooms.refuse(error)) }
+        return try rooms.begin(identity, in: name) { make(name, terms.defaults, number: $0) }
+      } catch { throw rooms.refuse(error) }
     }
-    let room = try found.get()
     do throws(JoinError) {
       let newcomer = Newcomer(
         identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants,
-        issued: issued, opens: role)
-      let session = try await room.join(newcomer, isAttended: isAttended)
-      state.withLock { $0.rooms.noteStarted() }
+        issued: issued, opens: role, isAttended: isAttended)
+      let session = try await room.join(newcomer)
+      registry.withRooms { $0.noteStarted() }
       return session
     } catch { throw refuse(error) }
   }
 
-  private func refuse(_ error: JoinError) -> JoinError { state.withLock { $0.rooms.refuse(error) } }
+  private func refuse(_ error: JoinError) -> JoinError { registry.withRooms { $0.refuse(error) } }
 
-  /// Whether somebody who has come past the door may not be let in.
-  private func isForbidden(_ identity: String, in room: String, issued: Int?) -> Bool {
-    #if PLANTED_DEFECTS
-      if PlantedDefect.isOn(.removalRaced) { return false }
-    #endif
-    return forbids(identity, in: room, issued: issued)
-  }
-
-  /// A room that reaches back by this narrow way alone.
   func make(_ name: String, _ settings: RoomSettings, number: UInt64) -> Room {
-    let surroundings = RoomSurroundings(
-      journal: journal,
-      isForbidden: { [self] in isForbidden($0, in: name, issued: $1) },
-      sessionEnded: { [self] in sessionEnded(of: $0, in: name, number: number, reason: $1, patience: $2) },
-      setAlarm: { [self] room, moment in
-        state.withLock { $0.rooms.setAlarm(room, number: room.number, at: moment) }
-      },
-      expect: { [self] room, key in state.withLock { $0.rooms.expect(key, room) } })
-    return Room(
-      number: number, name: name, settings: settings, terms: terms, media: media, surroundings: surroundings,
-      log: log)
+    Room(
+      number: number, name: name, settings: settings, terms: terms, media: media, registry: registry, log: log
+    )
   }
 
-  /// A session that `join` began is over.
-  /// - Returns: whether the room has gone.
-  private func sessionEnded(
-    of identity: String, in name: String, number: UInt64, reason: LeaveReason?, patience: Int
-  ) -> Bool {
-    let now = media.now
-    let (waiting, isOver) = state.withLock { state -> ([CheckedContinuation<Void, Never>], Bool) in
-      let (isOver, isEmpty) = state.rooms.end(
-        identity, in: name, number: number, reason: reason, patience: patience, now: now)
-      guard isEmpty else { return ([], isOver) }
-      defer { state.waitingUntilEmpty = [] }
-      return (state.waitingUntilEmpty, isOver)
-    }
-    for continuation in waiting { continuation.resume() }
-    return isOver
-  }
-
-  func room(of name: String) -> Room? { state.withLock { $0.rooms.room(name) } }
+  func room(of name: String) -> Room? { registry.withRooms { $0.room(name) } }
 
   /// What should be nothing once everybody has left: rooms, sessions, peers that the media plane still has, and rooms
   /// that are to be called.
   package var remainders: (rooms: Int, sessions: Int, peers: Int, alarms: Int) {
-    state.withLock { $0.rooms.remainders }
+    registry.withRooms { $0.remainders }
   }
 }

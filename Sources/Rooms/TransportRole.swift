@@ -2,7 +2,7 @@
 public struct TransportID: Hashable, Sendable {
   public let number: UInt32
 
-  /// The one that a session has from the beginning.
+  /// The one that a session has from the beginning, if it is given one as it joins.
   static let first = TransportID(number: 1)
 }
 

@@ -19,7 +19,8 @@ struct MediaServer {
   static let wallSeconds: @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }
 
   /// Binds the media port and starts the workers.
-  init(_ configuration: Configuration, development: Bool, log: Log) throws {
+  /// - Parameter journal: where rooms write down what is to outlive the process; nil: nothing does.
+  init(_ configuration: Configuration, development: Bool, journal: (any RoomJournal)?, log: Log) throws {
     let clock = Clock()
     let now = Int64(Date().timeIntervalSince1970)
     let day: Int64 = 86_400
@@ -51,7 +52,7 @@ struct MediaServer {
       peerLimit: configuration.limits.peers,
       policy: policy)
     rooms = RoomDirectory(
-      media: media, limits: Self.limits(configuration), log: log,
+      media: media, limits: Self.limits(configuration), log: log, journal: journal,
       reconnectGrace: .seconds(configuration.reconnect.seconds), wallSeconds: Self.wallSeconds)
     try engine.start()
     log.info(

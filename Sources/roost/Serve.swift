@@ -19,7 +19,13 @@ extension Roost {
   }
 
   /// Puts the pieces together and runs until SIGINT or SIGTERM.
-  static func serve(_ configuration: Configuration, audience: Audience) async throws {
+  /// - Parameters:
+  ///   - journal: where rooms write down what is to outlive the process; nil: nothing does.
+  ///   - recovery: what it has of the process before.
+  static func serve(
+    _ configuration: Configuration, audience: Audience, journal: (any RoomJournal)? = nil,
+    recovery: RoomRecovery = RoomRecovery()
+  ) async throws {
     let started = Date().timeIntervalSince1970
     let log = Log(level: LogLevel(name: configuration.log.level.rawValue) ?? .info)
     for name in configuration.ignoredVariables {
@@ -34,8 +40,9 @@ extension Roost {
     }
     let names = LocalNetwork.names()
     let secured = try Secured(configuration, audience: audience, names: names)
-    let media = try MediaServer(configuration, development: audience != .owners, log: log)
+    let media = try MediaServer(configuration, development: audience != .owners, journal: journal, log: log)
     await media.notePriority(log)
+    await media.rooms.recover(recovery)
     let events = Task { await media.rooms.run() }
 
     let gateway = Gateway(

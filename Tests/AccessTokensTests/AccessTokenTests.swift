@@ -67,7 +67,7 @@ struct AccessTokenTests {
     #expect(try verify(mute.signed(secret: keys["other"] ?? "")) == mute)
   }
 
-  @Test func `data follows publishing unless told otherwise`() throws {
+  @Test func `data follows publishing unless the token says otherwise`() throws {
     let silent = try verify(token(payload(#""video":{"roomJoin":true,"canPublish":false}"#))).grants
     #expect(!silent.canPublish && !silent.canPublishData && silent.canSubscribe)
     let data = try verify(
@@ -111,11 +111,11 @@ struct AccessTokenTests {
       try verify(good.split(separator: ".").prefix(2).joined(separator: ".") + ".")
     }
     #expect(throws: AccessTokenRefusal.unknownKey) {
-      try verify(token(#"{"iss":"nobody","exp":\#(now + 9)}"#))
+      try verify(token(#"{"iss":"stranger","exp":\#(now + 9)}"#))
     }
   }
 
-  @Test func `absence is told from nonsense`() {
+  @Test func `absence is distinguished from nonsense`() {
     #expect(throws: AccessTokenRefusal.absent) { try verify(nil) }
     #expect(throws: AccessTokenRefusal.absent) { try verify("") }
     let good = token(payload())
@@ -193,8 +193,8 @@ struct AccessTokenTests {
     let join = try verify(token(payload(#""sub":"ada","video":{"roomJoin":true,"room":"a"}"#)))
     #expect(throws: AccessTokenRefusal.notForThis(missing: "room")) { try join.requireJoin(room: "b") }
     #expect(throws: AccessTokenRefusal.notForThis(missing: "roomAdmin")) { try join.requireAdmin(room: "a") }
-    let nobody = try verify(token(payload(#""video":{"roomJoin":true,"room":"a"}"#)))
-    #expect(throws: AccessTokenRefusal.notForThis(missing: "sub")) { try nobody.requireJoin(room: "a") }
+    let unnamed = try verify(token(payload(#""video":{"roomJoin":true,"room":"a"}"#)))
+    #expect(throws: AccessTokenRefusal.notForThis(missing: "sub")) { try unnamed.requireJoin(room: "a") }
     let everywhere = try verify(token(payload(#""sub":"ada","video":{"roomJoin":true}"#)))
     #expect(throws: AccessTokenRefusal.notForThis(missing: "room")) { try everywhere.requireJoin(room: "a") }
     let admin = try verify(token(payload(#""video":{"roomAdmin":true,"room":"*"}"#)))

@@ -9,7 +9,7 @@ struct ChurnAttackTests {
   func `join and leave churn`(worker: Int) throws {
     let range = try AttackRange()
     let address = range.address(onWorker: worker, host: 68)
-    // Who comes and stays gets what he wants.
+    // A peer that comes and stays gets what it asks for.
     let visitor = try range.join(at: address, isHostile: true, watching: [range.publisher])
     range.run(for: .seconds(1))
     #expect(visitor.peer.isConnected && visitor.rtpReceived > 20)
@@ -34,8 +34,8 @@ struct ChurnAttackTests {
     try withstand(
       range, times: 20, raising: ["ended.neverConnected": 20], settle: .seconds(31), repeats: 200
     ) { _ in
-      let nobody = try range.join(at: address, isHostile: true)
-      range.forget(nobody)
+      let hostile = try range.join(at: address, isHostile: true)
+      range.forget(hostile)
     }
   }
 }

@@ -11,7 +11,7 @@ struct DTLSAttackTests {
   /// After a failed handshake its far end says a few things more.
   private static let afterwards: Set<String> = ["unknownPath", "unknownFragment"]
 
-  /// Takes datagrams off the cable as long as it is told to.
+  /// Takes datagrams off the cable as long as it is on.
   private final class Holder {
     var held: [AttackRange.Datagram] = []
     var hellos: [[UInt8]] = []
@@ -114,7 +114,7 @@ struct DTLSAttackTests {
     #expect(first.peer.isConnected)
     let stolen = try #require(holder.hellos.first)
     range.leave(first)
-    // Somebody else's comes first: the true one is told apart and counted, the far end gives up, its peer ends.
+    // Somebody else's comes first: the true one is recognised, the other counted, the far end gives up, its peer ends.
     try withstand(
       range, times: 5,
       raising: ["dtlsOtherHello": 5, "handshake.alertReceived": 5, "ended.handshakeFailed": 5],
@@ -192,7 +192,7 @@ struct DTLSAttackTests {
     try withstand(range, times: 200, raising: ["dtlsMalformed": 200]) { index in
       range.inject(broken[index % broken.count], from: address)
     }
-    // Its own is taken, and fragments of others that overlap it are told apart.
+    // Its own is taken, and fragments of others that overlap it are recognised.
     holder.holdsRest = true
     holder.holdsHello = false
     range.release(holder.held)

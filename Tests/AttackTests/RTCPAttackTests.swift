@@ -154,7 +154,7 @@ struct RTCPAttackTests {
       [0x8F, 206, 0, 5]
         + words(Self.source, 0, 0x5245_4D42, 1 << 24 | exponent << 18 | mantissa, slot.ssrc)
     }
-    // The server paces nobody by a word of his: one is of no more effect than another, and both are counted.
+    // The server paces no one by what it says: one is of no more effect than another, and both are counted.
     let right = range.reasons()
     try attacker.sendRTCP(estimate(exponent: 4, mantissa: 125_000))
     range.run(for: .milliseconds(5))
@@ -202,11 +202,11 @@ struct RTCPAttackTests {
     try attacker.publish(.video)
     let slot = try #require(attacker.witness.slot(.video))
     let witness = try Forge(attacker.witness)
-    let wish = Forge.compound { $0.append(pictureLoss: .init(sender: 0x3177, media: slot.ssrc)) }
+    let request = Forge.compound { $0.append(pictureLoss: .init(sender: 0x3177, media: slot.ssrc)) }
     func requestsAfterWish() throws -> UInt64 {
       range.run(for: .milliseconds(1_500))
       let before = range.done().requests
-      range.inject(try witness.rtcp(wish), from: attacker.witness.address)
+      range.inject(try witness.rtcp(request), from: attacker.witness.address)
       range.run(for: .milliseconds(50))
       return range.done().requests - before
     }
@@ -223,7 +223,7 @@ struct RTCPAttackTests {
     try withstand(range, times: 200, raising: ["rtcpForeignStream": 200]) { index in
       try attacker.sendRTCP(head + goodbye(others[index % others.count]))
     }
-    // Its own takes effect: nobody is asked for key frames any more.
+    // Its own takes effect: no one is asked for key frames any more.
     try attacker.sendRTCP(head + goodbye(attacker.ssrc(.video)))
     range.run(for: .milliseconds(5))
     #expect(try requestsAfterWish() == 0)

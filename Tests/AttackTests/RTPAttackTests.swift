@@ -70,13 +70,13 @@ struct RTPAttackTests {
     let check = try #require(tap.checks.last)
     let address = range.address(onWorker: 0, host: 202)
     let target = range.publisher
-    // From where he is he sends copies of media, and checks that he can't seal.
+    // From its place it sends copies of media, and checks that it can't seal.
     try withstand(range, times: 200, raising: ["stun.badIntegrity": 100, "unknownPath": 100], repeats: 101) {
       index in
       if index % 2 == 0 {
         range.inject(
           ForgedSTUN.check(
-            to: target.local, from: target.remote, serial: UInt64(index), password: "nobody told him",
+            to: target.local, from: target.remote, serial: UInt64(index), password: "a guessed password",
             nominates: true),
           from: address)
       } else {
@@ -120,7 +120,7 @@ struct RTPAttackTests {
     }
   }
 
-  @Test func `replay of what is too old to be told`() throws {
+  @Test func `replay of what is too old to be known`() throws {
     let range = try AttackRange()
     let attacker = try Attacker(range)
     try attacker.publish(.audio)
@@ -247,7 +247,7 @@ struct RTPAttackTests {
     #expect(try attacker.isForwarded(right))
     try withstand(range, times: 200, raising: ["srtpMalformed": 200]) { index in
       var packet = try attacker.packet(.audio, payload: Attacker.filler(index % 16))
-      // Told of, but not there.
+      // Announced, but not there.
       packet.elements = []
       packet.contributorCount = 15
       try attacker.send(packet)

@@ -74,7 +74,7 @@ struct StunAttackTests {
     #expect(range.risen(since: before) == ["stun.notExpected": 1])
   }
 
-  @Test func `STUN spraying with names that nobody has`() throws {
+  @Test func `STUN spraying with names that no peer has`() throws {
     let range = try AttackRange()
     let attacker = try Attacker(range)
     let answers = listen(range, at: attacker.address)

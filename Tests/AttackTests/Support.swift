@@ -60,7 +60,7 @@ func withstand(
 }
 
 extension AttackRange {
-  /// Bytes that the process has allocated, whoever did.
+  /// Bytes that the process has allocated, whichever part of it did.
   static var allocatedBytes: Int {
     let info = mallinfo2()
     return Int(info.uordblks + info.hblkhd)

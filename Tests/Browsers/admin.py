@@ -65,7 +65,7 @@ async def _administer(report, options, server, browser, other):
     await eve.sees_no("Bob")
     await admin.until(f"!{_row('Bob')}")
     await admin.until("document.activeElement.id === 'room-title'")
-    holds &= report.row(f"/admin, {browser.name}: somebody removed", "asked first, told there, gone here", f"“{said}”",
+    holds &= report.row(f"/admin, {browser.name}: somebody removed", "asked first, said there, gone here", f"“{said}”",
                         "removed you" in said and stays)
 
     await admin.tab.resize(390, 844)
@@ -82,7 +82,7 @@ async def _administer(report, options, server, browser, other):
 
 
 async def _refused(report, options, server, browser):
-    """What lets nobody in is said, and another token can be given."""
+    """What lets no one in is said, and another token can be given."""
     admin = Person(await new_tab(browser), "admin")
     await admin.tab.open(f"{server.ORIGIN}/admin")
     seen = []

@@ -31,7 +31,7 @@ def metrics():
 
 
 async def settled():
-    """The metrics once nobody but the witness is there, and nothing is on its way out."""
+    """The metrics once no one but the witness is there, and nothing is on its way out."""
     last, same = None, 0
     for _ in range(300):
         now = await asyncio.to_thread(metrics)

@@ -118,4 +118,4 @@ async def run(report, options):
 
 async def _open(server, browser):
     await browser.open(server.bare())
-    await browser.evaluate(source("client.js"))
+    await browser.evaluate(source("signaller.js") + source("client.js"))

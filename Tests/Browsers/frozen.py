@@ -1,4 +1,4 @@
-"""A browser that stands still, as a laptop that sleeps: for 10 s its place is kept, for 40 s it comes anew by itself."""
+"""A browser that stands still, as a laptop that sleeps: for 10 s its place is kept, for 40 s it comes again by itself."""
 
 import asyncio
 import os
@@ -54,7 +54,7 @@ async def _short(report, frozen, witness):
     backs = await asyncio.gather(*(_moves_on(each, since, 15) for each in (frozen, witness)))
     await asyncio.sleep(1)
     events = _of(await witness.evaluate("return seen"), frozen)
-    holds = report.row(f"{frozen.name} frozen for 10 s: what the other is told", "at most one reconnecting, none leaves",
+    holds = report.row(f"{frozen.name} frozen for 10 s: what the other hears", "at most one reconnecting, none leaves",
                        ", ".join(events) or "nothing", events in ([], ["reconnecting", "reconnected"]))
     return holds & report.row(f"{frozen.name} frozen for 10 s: media both ways after it goes on", "at most 3 s",
                               " and ".join(f"{back:.1f} s" for back in backs), max(backs) <= 3)
@@ -69,7 +69,7 @@ async def _long(report, frozen, witness):
                              f"({{ identity, tracks }}) => identity === '{frozen.name}' && tracks.length === 2)", 20)
     backs = await asyncio.gather(*(_moves_on(each, since, 20) for each in (frozen, witness)))
     events = _of(await witness.evaluate("return seen"), frozen)
-    return report.row(f"{frozen.name} frozen for 40 s", "left, and joined anew by itself",
+    return report.row(f"{frozen.name} frozen for 40 s", "left, and joined again by itself",
                       f"{', '.join(events)}; media both ways after {max(backs):.1f} s",
                       events == ["reconnecting", "left", "joined"] and max(backs) <= 10)
 

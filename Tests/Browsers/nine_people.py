@@ -1,4 +1,4 @@
-"""Nine people, each with two pairs of slots: everybody sees and is told the same, also after somebody else speaks.
+"""Nine people, each with two pairs of slots: everybody sees and hears the same, also after somebody else speaks.
 
 Each person's picture spells a number, so that what is seen is compared with what was announced.
 """
@@ -31,7 +31,7 @@ class _Person(Participant):
         await self.browser.evaluate(f"{self.stream}.speak({str(aloud).lower()})")
 
     async def fault(self, spoken=None):
-        """What is wrong with what this person is told and sees; None if nothing is."""
+        """What is wrong with what this person hears and sees; None if nothing is."""
         pairs = await self.run("return call.pairs")
         people = [pair["camera"] for pair in pairs]
         if len(pairs) != PAIRS or None in people or len(set(people)) != PAIRS or self.name in people:
@@ -47,7 +47,7 @@ class _Person(Participant):
 
 
 async def _until_right(people, seconds, spoken=None):
-    """[fault], empty once everybody is told and sees the same; also a while later."""
+    """[fault], empty once everybody hears and sees the same; also a while later."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds
     while True:
@@ -71,7 +71,7 @@ async def _conference(report, server, chromium, firefox):
     last = people[-1]
     await last.speak(True)
     faults = await _until_right(people, 20, last)
-    holds &= report.row(f"{line}: whoever speaks is seen by all", "without a new offer",
+    holds &= report.row(f"{line}: the one who speaks is seen by all", "without a new offer",
                         "; ".join(faults) or f"by {PEOPLE - 1} of {PEOPLE - 1}", not faults)
     errors = sum([await person.run("return call.errors") for person in people], [])
     holds &= report.row(f"{line}: errors in signalling", "none", len(errors), not errors)

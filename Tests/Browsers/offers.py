@@ -1,4 +1,4 @@
-"""Every offer in Tests/Fixtures/sdp made anew by the live browser, answered by the server, the answer set there."""
+"""Every offer in Tests/Fixtures/sdp made again by the live browser, answered by the server, the answer set there."""
 
 import glob
 import json
@@ -71,7 +71,7 @@ def faults(recorded, result):
 
 async def _all_of(report, server, browser):
     await browser.open(server.bare())
-    await browser.evaluate(source("client.js") + source("offers.js"))
+    await browser.evaluate(source("signaller.js") + source("client.js") + source("offers.js"))
     holds = True
     for path in sorted(glob.glob(os.path.join(FIXTURES, f"{browser.name}-*-offer.sdp"))):
         name = re.match(r"\w+-\d+-(.*)-offer\.sdp", os.path.basename(path))[1]

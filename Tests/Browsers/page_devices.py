@@ -122,7 +122,7 @@ async def _change(report, name, ada, bob):
     await ada.tab.press("Enter")
     await _shows(bob, "Ada", "blue")
     more = await ada.tab.evaluate("return window.offers") - offers
-    holds &= report.row(f"{line}its camera is pulled out", "told, off for others, another chosen and seen, no offer",
+    holds &= report.row(f"{line}its camera is pulled out", "said, off for others, another chosen and seen, no offer",
                         f"“{said}”, {more} offers", is_off and "disconnected" in said and more == 0)
 
     # Nothing of the kind is left; then the microphone.
@@ -178,7 +178,7 @@ async def _speaker(report, server, chromium):
 
 
 async def _refused(report, server, room, browser, bob):
-    """Who refuses camera and microphone is told so and joins to listen."""
+    """A guest that refuses camera and microphone reads so and joins to listen."""
     eve = await Person.arrive(browser, server, room, "Eve", REFUSE)
     said = await eve.text("notice-text")
     hint = await eve.text("join-hint")
@@ -188,7 +188,7 @@ async def _refused(report, server, room, browser, bob):
     await bob.sees("Eve", "!tile.querySelector('.microphone-mark').hidden")
     sent = await eve.tab.evaluate("return window.roostPage.room.publications.length")
     await eve.leave()
-    return report.row(f"page, {browser.name}: camera and microphone refused", "told, then joins to watch and listen",
+    return report.row(f"page, {browser.name}: camera and microphone refused", "said, then joins to watch and listen",
                       f"“{said}” “{hint}”, sends {sent}",
                       "allow camera and microphone" in said and "watch and listen" in hint and sent == 0)
 

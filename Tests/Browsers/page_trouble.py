@@ -96,7 +96,7 @@ async def _cut(report, server, browser):
 
 
 async def _lost_answer(report, options, browser, other):
-    """A mute that the server never answers: the session is another then, which was told of it. That is no error."""
+    """A mute that the server never answers: the session is another then, which heard of it. That is no error."""
     async with Server(options.roost) as server:
         ada, bob = await asyncio.gather(Person.join(browser, server, "lost", "Ada"), Person.join(other, server, "lost", "Bob"))
         await ada.sees_picture("Bob")
@@ -123,7 +123,7 @@ async def _lost_answer(report, options, browser, other):
 
 
 async def _restart(report, options, chromium, firefox):
-    """SIGTERM: the time is told to all at once, then that it has come and what to do."""
+    """SIGTERM: the time is said to all at once, then that it has come and what to do."""
     async with Server(options.roost, options=("--drain.seconds", "4")) as server:
         people = await asyncio.gather(
             *(Person.join(browser, server, "restart", browser.name) for browser in (chromium, firefox)))

@@ -1,4 +1,4 @@
-"""A WebSocket that is cut off again and again under traffic, at the server's own page: nobody notices.
+"""A WebSocket that is cut off again and again under traffic, at the server's own page: no one notices.
 
 Between the browsers and the server's HTTP stands a proxy that resets connections at random moments and, where it lets
 them begin, after random numbers of bytes; media goes its own way. Meanwhile both people mute and unmute and speak to each
@@ -6,7 +6,6 @@ other by `data`.
 """
 
 import asyncio
-import json
 import random
 
 from harness.calls import token
@@ -14,10 +13,9 @@ from harness.chromium import Chromium
 from harness.cutter import Cutter
 from harness.evidence import kept_on_failure
 from harness.firefox import Firefox
+from harness.guests import shown
 from harness.rest import participants
 from harness.server import Server
-
-import websockets
 
 # Of each of both sockets, at least.
 CUTS = {True: 50, False: 6}
@@ -71,7 +69,7 @@ PLAYING = """
 return roostPage.peerConnection.getTransceivers()
   .map(({ mid }) => [roostPage.room.trackAt(mid)?.track.id, mid]).filter(([track]) => track).sort();
 """
-# What only those are told who administer.
+# What only administrators hear.
 ADMINISTRATION = ("joinedAt", "hidden", "quality", "bitrates", "subscriptions")
 
 
@@ -84,12 +82,8 @@ def rest_state(everybody):
 
 
 async def room_state(server, room):
-    """What the server tells somebody who comes in now, hidden from nobody but alone in asking."""
-    url = f"{server.ORIGIN.replace('http', 'ws')}/v1/rooms/{room}/connect"
-    async with websockets.connect(url, subprotocols=["roost.v1"]) as ws:
-        await ws.send(json.dumps({"type": "auth", "token": token(server, room, "observer")}))
-        joined = json.loads(await ws.recv())
-        await ws.send(json.dumps({"type": "leave"}))
+    """What the server says to a guest that comes in now, hidden from no one but alone in asking."""
+    joined = await shown(server, room, token(server, room, "observer"))
     for participant in joined["participants"]:
         participant["tracks"].sort(key=lambda track: track["id"])
     return sorted(joined["participants"], key=lambda participant: participant["id"]), joined["lastEvent"]

@@ -5,7 +5,7 @@ docs/clients.md does.
 """
 
 import asyncio
-import json
+import os
 import re
 import sys
 
@@ -15,7 +15,9 @@ gi.require_version("Gst", "1.0")
 gi.require_version("GstWebRTC", "1.0")
 gi.require_version("GstSdp", "1.0")
 from gi.repository import Gst, GstSdp, GstWebRTC  # noqa: E402
-import websockets  # noqa: E402
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Server"))
+from signaller import connect, heard, say  # noqa: E402 (shared with the tests of the server)
 
 RTP = "application/x-rtp,payload="
 VIDEO = RTP + "96,media=video,encoding-name=VP8,clock-rate=90000"
@@ -92,17 +94,17 @@ async def main(url, room, token, seconds):
 
     async def leave(ws):
         await asyncio.sleep(float(seconds))
-        await ws.send(json.dumps({"type": "leave"}))
+        await say(ws, type="leave")
 
-    async with websockets.connect(f"{url}/v1/rooms/{room}/connect", subprotocols=["roost.v1"]) as ws:
-        await ws.send(json.dumps({"type": "auth", "token": token}))
+    async with connect(url, room) as ws:
+        await say(ws, type="auth", token=token)
         leaving = asyncio.create_task(leave(ws))
-        while (message := json.loads(await ws.recv()))["type"] != "closed":
+        while (message := await heard(ws))["type"] != "closed":
             if message["type"] == "joined":
                 sdp = await asyncio.to_thread(peer.offer)
                 kinds = re.findall(r"^m=(\w+) (?:(?!^m=).)*?^a=mid:(\S+)", sdp, re.MULTILINE | re.DOTALL)[:2]
                 tracks = [{"mid": mid, "source": {"audio": "microphone"}.get(kind, "camera")} for kind, mid in kinds]
-                await ws.send(json.dumps({"type": "offer", "sdp": sdp, "tracks": tracks}))
+                await say(ws, type="offer", sdp=sdp, tracks=tracks)
             elif message["type"] == "answer":
                 await asyncio.to_thread(peer.answer, message["sdp"])
             elif message["type"] == "error":

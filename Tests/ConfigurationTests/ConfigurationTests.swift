@@ -159,7 +159,7 @@ struct ConfigurationTests {
     ("{}\n{}", "roost.json5:2: not valid JSON5: \"{\" stands where nothing more is due"),
     (Self.brackets, "roost.json5:1: not valid JSON5: more than 64 brackets deep"),
   ])
-  func `text that is no JSON5 is told of with its line`(text: String, expected: String) {
+  func `text that is no JSON5 is reported with its line`(text: String, expected: String) {
     #expect(message { try load(text) } == expected)
   }
 
@@ -187,7 +187,7 @@ struct ConfigurationTests {
     #expect(secret.contains("ROOST_KEYS") && !secret.contains("verysecret"))
   }
 
-  @Test func `TURN servers are URLs, and come with a secret that is shown to nobody`() throws {
+  @Test func `TURN servers are URLs, and come with a secret that is never shown`() throws {
     let urls = [
       "turn:turn.example", "turn:192.0.2.1:3478?transport=tcp", "turns:turn.example:443",
       "turn:[2001:db8::1]:3478?transport=udp", "turn:[::1]",
@@ -308,7 +308,7 @@ struct ConfigurationTests {
     #expect(try load("\u{FEFF}{ media: { port: 7 } }").media.port == 7)
   }
 
-  @Test func `a short secret is told of with its place`() {
+  @Test func `a short secret is reported with its place`() {
     let short = { (configuration: Configuration) in
       self.message {
         try configuration.requireProductionKeys()

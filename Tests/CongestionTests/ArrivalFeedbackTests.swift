@@ -65,7 +65,7 @@ struct ArrivalFeedbackTests {
     #expect(feedback.deadline == at(11))
   }
 
-  @Test func `what was lost between two messages is told in the second`() throws {
+  @Test func `what was lost between two messages is reported in the second`() throws {
     var feedback = ArrivalFeedback()
     feedback.received(sequence: 65_534, at: at(0))
     _ = try flush(&feedback, now: at(50))
@@ -169,7 +169,7 @@ struct ArrivalFeedbackTests {
     // The jump itself is no loss.
     #expect(messages.allSatisfy { $0.entries.allSatisfy(\.received) })
 
-    // Losses after the jump are told as ever.
+    // Losses after the jump are reported as ever.
     feedback.received(sequence: 100 &+ jump &+ 12, at: at(120))
     let later = try flush(&feedback, now: at(200))
     #expect(later.map { $0.entries.count(where: { !$0.received }) } == [2])
@@ -186,7 +186,7 @@ struct ArrivalFeedbackTests {
         feedback.received(sequence: sequence, at: at(round * 50 - 50))
         sent.insert(sequence)
       }
-      // A number that the window remembers is not told again, but it was told before.
+      // A number that the window remembers is not reported again, but it was before.
       let now = try flush(&feedback, now: at(round * 50)).flatMap { $0.received.keys }
       #expect(sent.isSuperset(of: now))
       reported.formUnion(now)
@@ -233,7 +233,7 @@ struct ArrivalFeedbackTests {
           if entry.received {
             if reported.updateValue(entry.arrival, forKey: entry.sequence) != nil { twice += 1 }
           } else {
-            // Nobody who was reported is called lost afterwards.
+            // No packet that was reported is called lost afterwards.
             if reported[entry.sequence] != nil { twice += 1 }
             toldLost.insert(entry.sequence)
           }
@@ -255,7 +255,7 @@ struct ArrivalFeedbackTests {
     #expect(reported == wanted)
     #expect(feedback.overflows == 0)
     #expect(feedback.duplicates == UInt64(arrivals.count - wanted.count))
-    // Whoever never came was told so, between the first and the last that did.
+    // A packet that never came was reported so, between the first and the last that did.
     let seen = (0..<count).map { start &+ UInt16($0) }.drop { wanted[$0] == nil }.reversed().drop {
       wanted[$0] == nil
     }
@@ -285,7 +285,7 @@ struct ArrivalFeedbackTests {
     var other = bytes
     other[0] = 2
     var reader = StateReader(other)
-    #expect(throws: StateError.invalid(field: "arrival feedback version", offset: 0)) {
+    #expect(throws: StateError.version(2, of: "arrival feedback", known: 1...1, offset: 0)) {
       _ = try ArrivalFeedback(from: &reader)
     }
   }

@@ -54,6 +54,7 @@ RULES = [
     Rule(r"scripts/costs .*", LISTED, "takes minutes"),
     Rule(r"scripts/digests .*", LISTED, "takes minutes, and what it compares holds for one version of OpenSSL"),
     Rule(r"scripts/clean-room .*", LISTED, "makes a Debian"),
+    Rule(r"scripts/keep-state", LISTED, "builds, and writes what the repository keeps"),
     Rule(r"Tests/Browsers/run .*", LISTED, "takes minutes"),
     Rule(r"ROOST=\.build/debug/roost /usr/bin/python3 Tests/Server/\w+\.py", LISTED, "a test run"),
     Rule(r"/usr/bin/python3 Tests/Server/storm_figures\.py", LISTED, "takes minutes"),
@@ -150,7 +151,7 @@ def faults_of(command):
     while words and re.match(r"\w+=", words[0]):
         name = words.pop(0).split("=")[0]
         if not re.search(rf"\b{name}\b", text_of("Package.swift", "Makefile") + sources("Tests", ".py", ".swift")):
-            yield f"nobody reads {name}"
+            yield f"nothing reads {name}"
     if not words:
         return
     program, *rest = words

@@ -4,7 +4,7 @@ import asyncio
 import base64
 import json
 
-from roost import say
+from signaller import say
 
 
 def claims_of(text):

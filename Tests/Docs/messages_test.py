@@ -17,7 +17,8 @@ import commands  # noqa: E402
 from blocks import ALL, ROOT  # noqa: E402
 from doors import join  # noqa: E402
 from limits import LimitedTest  # noqa: E402
-from roost import Roost, ask, claims, hear, put_together, say, token  # noqa: E402
+from roost import Roost, ask, claims, put_together, token  # noqa: E402
+from signaller import hear, say  # noqa: E402
 
 
 class MessagesTest(LimitedTest):
@@ -159,7 +160,7 @@ class StatementsTest(LimitedTest):
         self.assertEqual([each["mid"] for each in answer["slots"]], ["0", "1"])
 
     def test_an_offer_is_wanted_only_after_the_first(self):
-        async def told(roost):
+        async def heard(roost):
             async with roost.joined("ann") as ann, roost.joined("bob") as bob:
                 await say(ann, type="offer", sdp=self.offer("audio-video-sendonly"))
                 await hear(ann, "answer")
@@ -177,7 +178,7 @@ class StatementsTest(LimitedTest):
             return heard
 
         with Roost() as roost:
-            before, after = asyncio.run(told(roost))
+            before, after = asyncio.run(heard(roost))
         self.assertIn("track.published", [each["event"]["type"] for each in before if each["type"] == "event"])
         self.assertNotIn("offerWanted", [each["type"] for each in before])
         self.assertIn("answer", [each["type"] for each in after])

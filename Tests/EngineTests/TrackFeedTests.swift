@@ -14,10 +14,10 @@ struct TrackFeedTests {
     func find(_ serial: Int) -> Int? { table.find(TrackFeedTests.key(serial)) }
     func consumers(_ index: Int) -> [TrackFeed.Consumer] {
       let feed = table.pointer(index)
-      return (0..<feed.pointee.consumers.count).map { feed.pointee.consumers[$0] }
+      return (0..<feed.pointee.consumers.count).map { .here(feed.pointee.consumers[$0]) }
     }
     func keeps(_ index: Int, _ sequence: Int64) -> Bool {
-      table.pointer(index).pointee.find(sequence) != nil
+      table.pointer(index).pointee.find(sequence, layer: 0) != nil
     }
   }
 
@@ -26,7 +26,7 @@ struct TrackFeedTests {
   }
 
   private static func slot(_ place: Int, _ slot: Int = 0) -> TrackFeed.Consumer {
-    .slot(place: place, slot: slot)
+    .here(.slot(place: place, slot: slot))
   }
 
   @Test func `consumers are served in the order in which they came, each once`() {
@@ -35,16 +35,16 @@ struct TrackFeedTests {
     let feed = table.table.pointer(index)
     for place in [3, 1, 4, 1, 5, 9, 2, 6] { feed.pointee.add(Self.slot(place)) }
     feed.pointee.add(Self.slot(1, 1))
-    feed.pointee.add(.sink(1))
-    feed.pointee.add(.sink(1))
-    var expected = [3, 1, 4, 5, 9, 2, 6].map { Self.slot($0) } + [Self.slot(1, 1), .sink(1)]
+    feed.pointee.add(.here(.sink(1)))
+    feed.pointee.add(.here(.sink(1)))
+    var expected = [3, 1, 4, 5, 9, 2, 6].map { Self.slot($0) } + [Self.slot(1, 1), .here(.sink(1))]
     #expect(table.consumers(index) == expected)
-    for consumer in [Self.slot(4), Self.slot(4), Self.slot(77), Self.slot(1, 1), .sink(0)] {
+    for consumer in [Self.slot(4), Self.slot(4), Self.slot(77), Self.slot(1, 1), .here(.sink(0))] {
       feed.pointee.remove(consumer)
       expected.removeAll { $0 == consumer }
     }
     #expect(table.consumers(index) == expected)
-    feed.pointee.remove(.sink(1))
+    feed.pointee.remove(.here(.sink(1)))
     #expect(table.consumers(index) == expected.dropLast())
   }
 
@@ -101,7 +101,7 @@ struct TrackFeedTests {
   @Test func `layers number their packets for themselves, and those beyond the fourth aren't kept`() throws {
     let table = Table()
     let index = table.insert(1)
-    table.table.pointer(index).pointee.add(.sink(0))
+    table.table.pointer(index).pointee.add(.here(.sink(0)))
     for layer in 0..<6 as Range<UInt8> { keep(table, index, 7, layer: layer) }
     for layer in 0..<4 as Range<UInt8> {
       let found = table.table.pointer(index).pointee.find(7, layer: layer)

@@ -44,7 +44,9 @@ struct TrackFeedsTests {
 
   private let key = PeerKey(home: 0, serial: 7)
   private func track(_ index: UInt16) -> TrackKey { TrackKey(peer: key, index: index) }
-  private func slot(_ place: Int, _ slot: Int = 0) -> TrackFeed.Consumer { .slot(place: place, slot: slot) }
+  private func slot(_ place: Int, _ slot: Int = 0) -> TrackFeed.Consumer {
+    .here(.slot(place: place, slot: slot))
+  }
 
   @Test func `a published track stays without consumers, a relayed one is given up with its last`() {
     let owner = Owner()
@@ -68,7 +70,7 @@ struct TrackFeedsTests {
     let feed = owner.feeds.publish(track(1), kind: .video, at: 0)
     let sink = TrackSink(track(1), ringSize: 4_096, wake: {})
     let number = owner.feeds.sinks.insert(sink, feed: feed)
-    for consumer in [slot(1), .relay(worker: 2), slot(3, 1), .sink(number ?? -1)] {
+    for consumer in [slot(1), .relay(worker: 2), slot(3, 1), .here(.sink(number ?? -1))] {
       owner.feeds.subscribe(consumer, to: feed)
     }
     let silent = owner.feeds.end(feed).map { [$0.place, $0.slot] }

@@ -70,7 +70,10 @@ struct WorkerStateTests {
     for size in 0..<bytes.count {
       #expect(throws: StateError.self) { try WorkerState(decoding: Array(bytes[..<size])) }
     }
-    #expect(throws: StateError.trailingBytes(count: 1)) { try WorkerState(decoding: bytes + [0]) }
+    #expect(throws: StateError.self) { try WorkerState(decoding: bytes + [0]) }
+    #expect(throws: StateError.invalid(field: "section 3", offset: bytes.count)) {
+      try WorkerState(decoding: bytes + [3, 1, 0, 0, 0, 0, 0])
+    }
   }
 
   @Test func `changed bytes are refused or read as other state, and never trap`() {
@@ -90,6 +93,28 @@ struct WorkerStateTests {
     #expect(refused > 100)
   }
 
+  @Test func `what newer builds add in optional sections is skipped, and in no others`() throws {
+    let bytes = full().encode()
+    var offsets = [0]
+    while let last = offsets.last, last < bytes.count {
+      offsets.append(last + 7 + (0..<4).reduce(0) { $0 | Int(bytes[last + 3 + $1]) << (8 * $1) })
+    }
+    #expect(offsets.count == WorkerState.Section.allCases.count + 1)
+    for offset in offsets {
+      for number in [UInt8(4), 127, 128, 255] {
+        let section: [UInt8] = [number, 9, 0, 2, 0, 0, 0, 7, 7]
+        let other = Array(bytes[..<offset]) + section + Array(bytes[offset...])
+        if number >= WorkerState.Section.firstOptional {
+          #expect(try WorkerState(decoding: other).encode() == bytes)
+        } else {
+          #expect(throws: StateError.invalid(field: "section \(number)", offset: offset)) {
+            try WorkerState(decoding: other)
+          }
+        }
+      }
+    }
+  }
+
   @Test func `a section of another version says which`() {
     let bytes = full().encode()
     // Number, version, length, body: the sections one after the other.
@@ -99,7 +124,8 @@ struct WorkerStateTests {
       let next = section.version + 1
       other[offset + 1] = UInt8(next)
       #expect(
-        throws: StateError.invalid(field: "version \(next) of section \(section.rawValue)", offset: offset)
+        throws: StateError.version(
+          Int(next), of: "\(section)", known: 1...Int(section.version), offset: offset)
       ) {
         try WorkerState(decoding: other)
       }
@@ -257,7 +283,7 @@ struct WorkerStateTests {
     }
     #expect(workers.source(b, slot: 0) == camera && workers.source(b, slot: 1) == microphone)
     #expect(workers.relays(microphone, on: 1) == 0b01 && workers.consumers(camera) == 1)
-    // What was told to the old ones is done by the new ones.
+    // What was posted to the old ones is done by the new ones.
     workers.run(.assign(b, slot: 1, nil))
     #expect(workers.relays(microphone, on: 1) == 0)
     workers.run(.close(near), .close(far), .close(b))

@@ -59,7 +59,7 @@ struct CostTests {
           bench.run(group, kind: kind, others: 60, input, CostMeter()), "\(kind)")
         #expect(reading.charged >= ([.report, .packet].contains(group) ? 36 : 512), "\(kind)")
         #expect(reading.answered <= Self.answers(group) * reading.charged, "\(kind)")
-        #expect(reading.told <= 60 * Self.told(kind) * reading.charged, "\(kind)")
+        #expect(reading.spread <= 60 * Self.spread(kind) * reading.charged, "\(kind)")
       }
     }
   }
@@ -76,5 +76,5 @@ struct CostTests {
   }
 
   /// Bytes that each of the others gets: where a room closes, the events of all who go before it.
-  static func told(_ kind: String) -> Int { kind == "DELETE /v1/rooms/{room}" ? 90 : 6 }
+  static func spread(_ kind: String) -> Int { kind == "DELETE /v1/rooms/{room}" ? 90 : 6 }
 }

@@ -71,7 +71,7 @@ struct GatewayTests {
     }
   }
 
-  @Test func `wrong methods are told the right ones`() async {
+  @Test func `a wrong method is answered with the right ones`() async {
     let answer = await gateway().respond(to: request(.post, "/"))
     #expect(answer.status == 405 && answer.headers["allow"] == "GET, HEAD")
     let health = await gateway().respond(to: request(.get, "/healthz"))
@@ -79,7 +79,9 @@ struct GatewayTests {
     #expect(await gateway().respond(to: request(.get, "/v1/rooms/demo/connect")).status == 426)
   }
 
-  @Test func `while draining nobody is sent here, and who has a token in the request is turned away`() async {
+  @Test func `while draining no client is sent here, and one with a token in the request is turned away`()
+    async
+  {
     let draining = gateway(rooms: TestRoom(isDraining: true))
     let ready = await draining.respond(to: request(.get, "/readyz"))
     #expect(ready.status == 503 && ready.body.isEmpty && ready.headers["retry-after"] == "5")

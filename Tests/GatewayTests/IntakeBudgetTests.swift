@@ -33,7 +33,7 @@ struct IntakeBudgetTests {
 
   @Test func `an answer that is sent again costs its length, and joined is never sent again`() async throws {
     let waits = Mutex(0)
-    var client = SignallingSessionTests.Client(
+    let client = SignallingSessionTests.Client(
       pause: { time in
         guard time < .seconds(5) else { return try await Task.sleep(for: .seconds(60)) }
         waits.withLock { $0 += 1 }
@@ -61,7 +61,7 @@ struct IntakeBudgetTests {
     let waits = Mutex(0)
     // Each message has its own socket, because text that is not JSON closes the socket.
     for round in 1...9 {
-      var client = SignallingSessionTests.Client(
+      let client = SignallingSessionTests.Client(
         intakes: intakes,
         pause: { time in
           guard time < .seconds(5) else { return try await Task.sleep(for: .seconds(60)) }
@@ -80,7 +80,7 @@ struct IntakeBudgetTests {
     let intakes = Intakes()
     let waits = Mutex<[Duration]>([])
     for round in 0..<3 {
-      var client = SignallingSessionTests.Client(
+      let client = SignallingSessionTests.Client(
         intakes: intakes,
         pause: { time in
           guard time < .seconds(5) else { return try await Task.sleep(for: .seconds(60)) }

@@ -9,19 +9,18 @@ private final class Turns {
   func begin() -> Bool { value.begin() }
   func wait(_ continuation: CheckedContinuation<Void, Never>) { value.wait(continuation) }
   func end() { value.end()?.resume() }
-  func beginResumption() -> Int { value.beginResumption() }
-  func failResumption() { value.failResumption() }
-  func noteResumed() -> Int { value.noteResumed() }
 }
 
 @Suite("What the room hears of sockets", .timeLimit(.minutes(1)))
 struct PresenceTurnsTests {
   @Test func `a resumption that the room refused is answered by none, and the next has its number`() {
-    let turns = Turns()
-    #expect(turns.beginResumption() == 1)
-    turns.failResumption()
-    #expect(turns.beginResumption() == 1 && turns.beginResumption() == 2)
-    #expect(turns.noteResumed() == 1 && turns.noteResumed() == 2)
+    var resumptions = Resumptions()
+    let first = resumptions.begin()
+    resumptions.fail()
+    let (second, third) = (resumptions.begin(), resumptions.begin())
+    #expect([first, second, third] == [1, 1, 2])
+    let answered = [resumptions.noteResumed(), resumptions.noteResumed()]
+    #expect(answered == [1, 2])
   }
 
   /// What is said while something else is still being said.

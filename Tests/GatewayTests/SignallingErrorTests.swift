@@ -21,7 +21,7 @@ struct SignallingErrorTests {
   func `an error says whether a field is missing, too long with its bound, or of the wrong type`(
     fields: String, message: String
   ) async throws {
-    var client = SignallingSessionTests.Client()
+    let client = SignallingSessionTests.Client()
     _ = try await client.join()
     let error = try await client.ask(#"{\#(fields),"id":1}"#)
     #expect(

@@ -10,13 +10,10 @@ import Testing
 
 @Suite("Native signalling", .timeLimit(.minutes(2)))
 struct SignallingSessionTests {
-  /// A client that has a session of its own, running.
-  struct Client {
-    let socket = TestSocket()
+  /// A client in a room that does as the test says.
+  final class Client: NativeClient {
     let room: TestRoom
     let tokens: ResumeTokens
-    var answers: AsyncStream<String>.Iterator
-    let session: Task<Void, Never>
 
     init(
       _ room: TestRoom = TestRoom(), authorized: AccessToken? = nil, tokens: ResumeTokens = ResumeTokens(),
@@ -25,7 +22,6 @@ struct SignallingSessionTests {
     ) {
       self.room = room
       self.tokens = tokens
-      answers = socket.sent.makeAsyncIterator()
       var terms = SignallingTerms(room: path) { text throws(AccessTokenRefusal) in
         switch text {
         case "good":
@@ -45,30 +41,19 @@ struct SignallingSessionTests {
         let fresh = token.renewed(at: now(), grants: grants)
         return ("fresh \(fresh.expires)", fresh)
       }
-      let session = SignallingConnection(
-        socket: socket, terms: terms, rooms: room, tokens: tokens, intakes: intakes)
-      self.session = Task { await session.run(authorized: authorized) }
+      super.init(terms, room, tokens: tokens, intakes: intakes, authorized: authorized)
     }
 
-    /// The next message, as its fields.
-    mutating func next() async throws -> NSDictionary {
-      let text = try #require(await answers.next())
-      return try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSDictionary)
-    }
+    func ask(_ text: String) async throws -> NSDictionary { try await say(text) }
 
-    mutating func ask(_ text: String) async throws -> NSDictionary {
-      socket.say(text)
-      return try await next()
-    }
-
-    mutating func join() async throws -> TestParticipant {
+    func join() async throws -> TestParticipant {
       #expect(try await ask(#"{"type":"auth","token":"good"}"#)["type"] as? String == "joined")
       return try #require(room.first)
     }
   }
 
   @Test func `a token joins and tells the state of the room`() async throws {
-    var client = Client()
+    let client = Client()
     let joined = try await client.ask(#"{"type":"auth","token":"good","id":1}"#)
     let permissions: NSDictionary = [
       "canPublish": false, "canSubscribe": false, "canPublishData": false, "canUpdateOwnMetadata": false,
@@ -95,7 +80,7 @@ struct SignallingSessionTests {
   }
 
   @Test func `the end of the server is announced with its time`() async throws {
-    var client = Client()
+    let client = Client()
     let participant = try await client.join()
     participant.say.yield(.draining(deadline: WallTime(milliseconds: 1_795_237_200_000)))
     let expected: NSDictionary = ["type": "draining", "deadline": "2026-11-21T05:00:00.000Z"]
@@ -105,7 +90,7 @@ struct SignallingSessionTests {
 
   @Test func `a token of the request joins without auth`() async throws {
     let token = AccessToken(apiKey: "k", identity: "ada", expires: 9, grants: .join("demo"))
-    var client = Client(authorized: token)
+    let client = Client(authorized: token)
     #expect(try await client.next()["type"] as? String == "joined")
     #expect(try await client.ask(#"{"type":"auth","token":"good"}"#)["code"] as? String == "auth-repeated")
     #expect(client.socket.closeCode == nil)
@@ -118,7 +103,7 @@ struct SignallingSessionTests {
     ("nonsense", "bad-message", 4004), ("[]", "bad-message", 4004),
   ])
   func `without a good token the door stays shut`(text: String, code: String, close: UInt16) async throws {
-    var client = Client()
+    let client = Client()
     #expect(try await client.ask(text)["code"] as? String == code)
     await client.session.value
     #expect(client.socket.closeCode == close)
@@ -127,14 +112,14 @@ struct SignallingSessionTests {
 
   @Test func `who says nothing is shown out`() async throws {
     // No time goes by but the one that is waited for.
-    var client = Client(pause: { #expect($0 == .seconds(5)) })
+    let client = Client(pause: { #expect($0 == .seconds(5)) })
     #expect(try await client.next()["code"] as? String == "auth-required")
     await client.session.value
     #expect(client.socket.closeCode == 4001)
   }
 
   @Test func `a room's refusal has its code and closes`() async throws {
-    var client = Client(TestRoom(refusing: .full(limit: 3)))
+    let client = Client(TestRoom(refusing: .full(limit: 3)))
     let refusal = try await client.ask(#"{"type":"auth","token":"good","id":"a"}"#)
     #expect(
       refusal == [
@@ -148,7 +133,7 @@ struct SignallingSessionTests {
   @Test func `an offer is answered with tracks, slots and what is declined, and slots come after it`()
     async throws
   {
-    var client = Client()
+    let client = Client()
     let participant = try await client.join()
     let answer = try await client.ask(
       #"{"type":"offer","id":"o","sdp":"v=0","tracks":[{"mid":"0","source":"camera","name":"c","new":1},"#
@@ -172,14 +157,14 @@ struct SignallingSessionTests {
     `one offer is in flight, pings and candidates pass it, its answer keeps its place among what the room says`()
     async throws
   {
-    var client = Client()
+    let client = Client()
     let participant = try await client.join()
     client.socket.say(#"{"type":"offer","id":1,"sdp":"wait"}"#)
     client.socket.say(#"{"type":"candidate","candidate":"c","mid":"0"}"#)
     let second = try await client.ask(#"{"type":"offer","id":2,"sdp":"v=0"}"#)
     #expect(second["code"] as? String == "offer-pending" && second["retry"] as? String == "now")
     #expect(try await client.ask(#"{"type":"ping","id":3}"#) == ["type": "pong", "id": 3])
-    participant.say.yield(.slots([]))
+    participant.say.yield(.on(.first, .slots([])))
     participant.gate.continuation.yield()
     #expect(try await client.next()["type"] as? String == "slots")
     #expect(try await client.next()["sdp"] as? String == "answer to wait")
@@ -189,7 +174,7 @@ struct SignallingSessionTests {
   }
 
   @Test func `a refused offer leaves the way free for the next`() async throws {
-    var client = Client()
+    let client = Client()
     _ = try await client.join()
     #expect(
       try await client.ask(#"{"type":"offer","id":1,"sdp":"bad"}"#)["code"] as? String == "offer-refused")
@@ -197,7 +182,7 @@ struct SignallingSessionTests {
   }
 
   @Test func `an id that comes again gets its first answer and is done once`() async throws {
-    var client = Client()
+    let client = Client()
     let participant = try await client.join()
     let first = try await client.ask(#"{"type":"offer","id":5,"sdp":"v=0"}"#)
     #expect(try await client.next()["type"] as? String == "slots")
@@ -215,7 +200,7 @@ struct SignallingSessionTests {
   }
 
   @Test func `ids are compared by their bytes, not by their looks`() async throws {
-    var client = Client()
+    let client = Client()
     _ = try await client.join()
     let composed = try await client.ask("{\"type\":\"ping\",\"id\":\"\u{E9}\"}")
     let decomposed = try await client.ask(
@@ -225,7 +210,7 @@ struct SignallingSessionTests {
   }
 
   @Test func `every request with an id is answered, also what isn't known`() async throws {
-    var client = Client()
+    let client = Client()
     _ = try await client.join()
     client.socket.say(#"{"type":"teleport"}"#)
     let unknown = try await client.ask(#"{"type":"teleport","id":1}"#)
@@ -243,7 +228,7 @@ struct SignallingSessionTests {
       #"{"type":"zz"}"#, #"{"type":"ping"}"#, #"{"type":"auth"}"#, #"{"type":"auth","token":7}"#, "{}",
       #"{"type":"subscribe","track":"TR_1","quality":"low"}"#,
     ] {
-      var client = Client()
+      let client = Client()
       client.socket.say(text)
       client.socket.say(#"{"type":"auth","token":"good"}"#)
       #expect(try await client.next()["type"] as? String == "error", "\(text)")
@@ -254,7 +239,7 @@ struct SignallingSessionTests {
   }
 
   @Test func `requests are done in order, and answered where they had an id`() async throws {
-    var client = Client()
+    let client = Client()
     let participant = try await client.join()
     client.socket.say(#"{"type":"subscribe","track":"TR_1","mid":"3"}"#)
     client.socket.say(#"{"type":"unsubscribe","track":"TR_1"}"#)
@@ -283,7 +268,7 @@ struct SignallingSessionTests {
       #"{"type":"subscribe","track":"t"}"#, #"{"type":"mute","track":"t","muted":true}"#,
       #"{"type":"data","payload":""}"#, #"{"type":"update"}"#,
     ] {
-      var client = Client()
+      let client = Client()
       #expect(try await client.ask(text)["code"] as? String == "auth-required")
       await client.session.value
       #expect(client.room.requests.withLock { $0.isEmpty })
@@ -291,12 +276,12 @@ struct SignallingSessionTests {
   }
 
   @Test func `what a room says reaches the client as it is`() async throws {
-    var client = Client()
+    let client = Client()
     let participant = try await client.join()
     participant.say.yield(.speakers([Speaker(participant: ParticipantID(known: "PA_0"), level: 0.5)]))
     participant.say.yield(
       .quality([ParticipantQuality(participant: ParticipantID(known: "PA_0"), quality: .poor)]))
-    participant.say.yield(.streams([(TrackID(known: "TR_0"), .paused(.codec))]))
+    participant.say.yield(.on(.first, .streams([(TrackID(known: "TR_0"), .paused(.codec))])))
     participant.say.yield(.data(.plain("hi", from: nil)))
     let speakers: NSDictionary = ["type": "speakers", "speakers": [["participant": "PA_0", "level": 0.5]]]
     #expect(try await client.next() == speakers)
@@ -327,7 +312,7 @@ struct SignallingSessionTests {
   }
 
   @Test func `who leaves while an offer is being answered hears of nothing more`() async throws {
-    var client = Client()
+    let client = Client()
     let participant = try await client.join()
     client.socket.say(#"{"type":"offer","id":1,"sdp":"wait"}"#)
     #expect(try await client.ask(#"{"type":"ping"}"#) == ["type": "pong"])
@@ -339,8 +324,8 @@ struct SignallingSessionTests {
     #expect(participant.left.withLock { $0 } == [.left])
   }
 
-  @Test func `leaving is told to the room and closes`() async throws {
-    var client = Client()
+  @Test func `leaving is said to the room and closes`() async throws {
+    let client = Client()
     let participant = try await client.join()
     #expect(try await client.ask(#"{"type":"leave"}"#) == ["type": "closed", "reason": "left"])
     await client.session.value
@@ -349,7 +334,7 @@ struct SignallingSessionTests {
   }
 
   @Test func `a socket that goes doesn't end the session`() async throws {
-    var client = Client()
+    let client = Client()
     let participant = try await client.join()
     client.socket.hangUp()
     await client.session.value
@@ -359,11 +344,11 @@ struct SignallingSessionTests {
   }
 
   @Test(arguments: LeaveReason.allCases)
-  func `the room's end of it is told with its reason and code`(reason: LeaveReason) async throws {
-    var client = Client()
+  func `the room's end of it is said with its reason and code`(reason: LeaveReason) async throws {
+    let client = Client()
     let participant = try await client.join()
     participant.say.yield(.event(.plain(8, .participantLeft)))
-    participant.say.yield(.offerWanted(audio: 2, video: 1))
+    participant.say.yield(.on(.first, .offerWanted(audio: 2, video: 1)))
     participant.say.yield(.closed(reason))
     let event = try await client.next()
     #expect((event["event"] as? NSDictionary)?["id"] as? Int == 8)

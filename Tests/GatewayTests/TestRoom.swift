@@ -33,7 +33,10 @@ final class TestRoom: RoomService {
   var first: TestParticipant? { participants.withLock { $0.first } }
 }
 
-final class TestParticipant: RoomParticipant {
+/// Its transport is itself.
+final class TestParticipant: RoomParticipant, RoomTransport {
+  var transport: TestParticipant? { self }
+  let id = TransportID.first
   let joined: JoinedState
   let notices: AsyncStream<ParticipantNotice>
   let say: AsyncStream<ParticipantNotice>.Continuation
@@ -84,11 +87,11 @@ final class TestParticipant: RoomParticipant {
     let answer = OfferAnswer(
       sdp: "answer to \(sdp)", tracks: tracks.map { ($0.mid, TrackID(known: "TR_\($0.mid)")) },
       slots: [SlotAssignment(mid: "1", track: nil)], declined: [("9", "codec")])
-    say.yield(.answer(answer))
-    say.yield(
-      .slots([
-        SlotAssignment(mid: "1", track: TrackID(known: "TR_0")), SlotAssignment(mid: "2", track: nil),
-      ]))
+    say.yield(.on(.first, .answer(answer)))
+    let slots = [
+      SlotAssignment(mid: "1", track: TrackID(known: "TR_0")), SlotAssignment(mid: "2", track: nil),
+    ]
+    say.yield(.on(.first, .slots(slots)))
     answered.withLock { $0 += 1 }
     return answer
   }
@@ -123,7 +126,9 @@ final class TestParticipant: RoomParticipant {
     if track == "TR_unknown" { throw .unknownTrack }
   }
 
-  func tellSlots() async { say.yield(.slots([SlotAssignment(mid: "1", track: TrackID(known: "TR_0"))])) }
+  func tellSlots() async {
+    say.yield(.on(.first, .slots([SlotAssignment(mid: "1", track: TrackID(known: "TR_0"))])))
+  }
 
   func absent() async { lost.withLock { $0 += 1 } }
 
@@ -147,7 +152,8 @@ extension ResumedState {
     lastEvent: Int, missed: [RoomEvent] = [], slots: [SlotAssignment] = [],
     tracks: [(mid: String, track: TrackID)] = [], notices: [ParticipantNotice] = []
   ) -> ResumedState {
-    ResumedState(lastEvent: lastEvent, missed: missed, slots: slots, tracks: tracks, notices: notices)
+    let own = Transport(id: .first, slots: slots, tracks: tracks)
+    return ResumedState(lastEvent: lastEvent, missed: missed, transports: [own], notices: notices)
   }
 }
 

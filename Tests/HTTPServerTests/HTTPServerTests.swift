@@ -246,7 +246,7 @@ struct HTTPServerTests {
     }
   }
 
-  @Test func `a slow handler holds up nobody else`() async throws {
+  @Test func `a slow handler holds up no other`() async throws {
     let handler = EchoHandler()
     try await withServer(handler) { addresses in
       let slow = try (0..<20).map { _ in try TestClient(addresses[0]) }

@@ -66,7 +66,7 @@ struct LimitTests {
     }
   }
 
-  @Test func `a handler that never answers costs 503 and the connection, and is told`() async throws {
+  @Test func `a handler that never answers costs 503 and the connection, and is reported`() async throws {
     for upgrade in ["", "Upgrade: websocket\r\nConnection: upgrade\r\n" + TestClient.webSocketFields] {
       let handler = EchoHandler()
       try await withServer(handler) {
@@ -116,7 +116,7 @@ struct LimitTests {
         client.send("GET / HTTP/1.1\r\nHost: h\r\nX-Forwarded-For: 1.1.1.1, 192.0.2.\(number)\r\n\r\n")
         #expect(try client.answer().body == "GET /  192.0.2.\(number) 0 ")
       }
-      // The other listener's clients come from ::1, which nobody trusts.
+      // The other listener's clients come from ::1, which is not trusted.
       let stranger = try TestClient(addresses[1])
       stranger.send("GET / HTTP/1.1\r\nHost: h\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n")
       #expect(try stranger.answer().body == "GET /  ::1 1 ")
@@ -170,7 +170,7 @@ struct LimitTests {
           client.send(clientFrame(8, [0x03, 0xE8]))
           #expect(try client.frame().opcode == 8)
         case 5: client.send("GET x HTTP/1.1\r\n\r\n")
-        case 6: #expect(try client.open("/nobody").status == 403)
+        case 6: #expect(try client.open("/missing").status == 403)
         default: client.reset()
         }
       }

@@ -187,7 +187,7 @@ struct TLSTests {
     }
   }
 
-  @Test func `who speaks in clear is told what to write`() async throws {
+  @Test func `a client that speaks in clear learns what to write`() async throws {
     try await withSecureServer { address in
       let client = try TestClient(address)
       client.send(Self.get("/"))

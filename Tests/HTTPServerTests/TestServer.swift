@@ -44,10 +44,10 @@ final class EchoHandler: HTTPHandler {
     }
   }
 
-  /// `/slow` waits for the gate, `/nobody` refuses; the others want `roost.v1`.
+  /// `/slow` waits for the gate, `/missing` refuses; the others want `roost.v1`.
   func upgrade(_ request: HTTPRequest) async -> UpgradeDecision {
     if request.path == "/slow" { await waitAtGate() }
-    guard request.path != "/nobody" else { return .refuse(HTTPResponse(status: 403)) }
+    guard request.path != "/missing" else { return .refuse(HTTPResponse(status: 403)) }
     guard request.offeredSubprotocols.contains("roost.v1") else { return .refuse(HTTPResponse(status: 400)) }
     let path = request.path
     return .accept(subprotocol: "roost.v1", greets: path == "/stranger") { socket in

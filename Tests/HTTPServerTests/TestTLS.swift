@@ -1,7 +1,7 @@
 import COpenSSL
 import Glibc
 
-/// A client's side of TLS on a blocking socket, by OpenSSL: the server's is GnuTLS. It trusts whomever it meets.
+/// A client's side of TLS on a blocking socket, by OpenSSL: the server's is GnuTLS. It trusts any server.
 final class TestTLS {
   enum Failure: Error { case handshake }
 

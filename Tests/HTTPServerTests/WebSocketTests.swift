@@ -30,7 +30,7 @@ struct WebSocketTests {
     }
   }
 
-  @Test(arguments: [("/nobody", "roost.v1", 403), ("/", "roost.v2", 400), ("/", nil, 400)])
+  @Test(arguments: [("/missing", "roost.v1", 403), ("/", "roost.v2", 400), ("/", nil, 400)])
   func `an upgrade is refused with a status, and the connection goes on`(
     path: String, subprotocol: String?, status: Int
   ) async throws {
@@ -43,7 +43,7 @@ struct WebSocketTests {
     }
   }
 
-  @Test func `another version is told which one is spoken`() async throws {
+  @Test func `another version learns which one is spoken`() async throws {
     try await withServer { addresses in
       let client = try TestClient(addresses[0])
       client.send(TestClient.handshake("/").replacing("13", with: "8"))
@@ -67,7 +67,7 @@ struct WebSocketTests {
   }
 
   @Test(arguments: ["close", "reset", "end", "ours"])
-  func `a client's close is told from a connection that broke`(way: String) async throws {
+  func `a client's close is distinguished from a connection that broke`(way: String) async throws {
     let handler = EchoHandler()
     try await withServer(handler) { addresses in
       let client = try TestClient(addresses[0])

@@ -164,7 +164,7 @@ struct ConsentTests {
     }
   }
 
-  @Test func `to an address that isn't proven any longer nothing goes but three times what comes anew`()
+  @Test func `to an address that isn't proven any longer nothing goes but three times what comes again`()
     throws
   {
     let peer = HandmadePeer()

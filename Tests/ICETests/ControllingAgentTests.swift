@@ -12,7 +12,7 @@ struct ControllingAgentTests {
   static let high = ICEPriority.candidate(.host, localPreference: 9)
   static let low = ICEPriority.candidate(.relayed, localPreference: 9)
 
-  /// Two full agents that can reach each other directly, each told to be controlling.
+  /// Two full agents that can reach each other directly, each made to be controlling.
   final class Two {
     var now = Instant(nanoseconds: 0)
     var first: ControllingAgent
@@ -215,7 +215,8 @@ struct ControllingAgentTests {
     #expect(try one.answerLast(on: path(Self.second, 1)) == .selected(path(Self.second, 1)))
   }
 
-  @Test func `a candidate that nobody announced is found by its check, and checked before all others`() throws
+  @Test func `a candidate that was not announced is found by its check, and checked before all others`()
+    throws
   {
     let one = One()
     one.agent.addLocal(Self.mine)

@@ -2,7 +2,7 @@ import ICE
 import Model
 import Testing
 
-@Suite("The server's agent: a peer that moves without nominating anew", .timeLimit(.minutes(2)))
+@Suite("The server's agent: a peer that moves without nominating again", .timeLimit(.minutes(2)))
 struct PathChallengeTests {
   let a = HandmadePeer.path(1000)
   let b = HandmadePeer.path(2000)
@@ -109,7 +109,7 @@ struct PathChallengeTests {
     #expect(peer.agent.selected == b)
   }
 
-  @Test func `a check that nobody has proven asks nothing`() throws {
+  @Test func `a check whose path is not proven asks nothing`() throws {
     let peer = HandmadePeer()
     try peer.validate(a, useCandidate: true)
     peer.run(for: .milliseconds(100))
@@ -131,7 +131,7 @@ struct PathChallengeTests {
 
   // MARK: Media from the new address
 
-  @Test func `whoever sends media from there is followed at once, and stays if the old path is silent`()
+  @Test func `a peer that sends media from there is followed at once, and stays if the old path is silent`()
     throws
   {
     let peer = try moved()
@@ -200,7 +200,7 @@ struct PathChallengeTests {
     #expect(peer.agent.selected == b)
   }
 
-  @Test func `taken back it is told as selected, and the nomination is the old path's again`() throws {
+  @Test func `taken back it is announced as selected, and the nomination is the old path's again`() throws {
     let peer = try moved()
     #expect(peer.media(b))
     peer.poll()

@@ -50,7 +50,7 @@ struct RestartTests {
     #expect(!peer.isValidated(a))
   }
 
-  @Test func `the same path under new credentials is a new pair that is verified anew`() throws {
+  @Test func `the same path under new credentials is a new pair that is verified again`() throws {
     let peer = HandmadePeer()
     try peer.validate(a, useCandidate: true)
     peer.agent.restart(local: second, remote: peerSecond)
@@ -89,7 +89,7 @@ struct RestartTests {
     #expect(peer.receive(peer.check(), b) == .pending(b))
   }
 
-  @Test func `nomination values begin anew after a restart`() throws {
+  @Test func `nomination values begin again after a restart`() throws {
     let peer = HandmadePeer()
     try peer.validate(a, useCandidate: true, nomination: 9)
     peer.agent.restart(local: second, remote: peerSecond)

@@ -1,14 +1,15 @@
 import ICE
 import Model
+import Simulation
 
-/// A server and a client with a network between them that loses, delays and doubles, on a clock of its own.
+/// A server and a client with the simulation's network between them, on a clock of its own.
 ///
 /// A seed repeats a run exactly. With `rebuilds`, both agents are replaced, after whatever happens, by ones
 /// read from their own state.
 final class VirtualNetwork {
-  struct Flight {
-    var arrival: Instant
-    var order: Int
+  /// A datagram as its sender sees it.
+  struct Datagram {
+    var sentAt: Instant
     var toServer: Bool
     var path: NetworkPath
     var bytes: [UInt8]
@@ -30,22 +31,22 @@ final class VirtualNetwork {
   var serverCredentials: ICECredentials
   var clientCredentials: ICECredentials
 
-  var loss = 0.0
-  var duplication = 0.0
-  var delay: Duration = .milliseconds(20)
-  var jitter: Duration = .zero
+  /// Of the client's link, the same both ways.
+  var loss = 0.0 { didSet { setConditions() } }
+  var duplication = 0.0 { didSet { setConditions() } }
+  /// By so much datagrams overtake each other.
+  var jitter: Duration = .zero { didSet { setConditions() } }
   /// Addresses of the client that can be reached; what goes elsewhere ends in `strays`.
-  var clientAddresses: Set<SocketAddress> = [clientAddress]
+  var clientAddresses: Set<SocketAddress> = [clientAddress] { didSet { attach(insteadOf: oldValue) } }
   /// How the server sees an address of the client.
-  var nat: [SocketAddress: SocketAddress] = [:]
+  var nat: [SocketAddress: SocketAddress] = [:] { didSet { attach(insteadOf: clientAddresses) } }
   var rebuilds = false
 
   private(set) var events: [(at: Instant, event: Event)] = []
-  private(set) var strays: [Flight] = []
-  private(set) var sent: [Flight] = []
-  private var flights: [Flight] = []
-  private var order = 0
-  private var weather: RandomSource
+  private(set) var strays: [Datagram] = []
+  private(set) var sent: [Datagram] = []
+  private var cable: NetworkEmulator
+  private let link: Int
   private var serverRandom: RandomSource
   private var clientRandom: RandomSource
   private var output = ICEOutput()
@@ -54,7 +55,9 @@ final class VirtualNetwork {
     seed: UInt64 = 1, verify: ICEVerification = .always,
     configuration: ControllingAgent.Configuration = .init(), connect: Bool = true
   ) {
-    weather = .seeded(state: seed)
+    cable = NetworkEmulator(random: .seeded(state: seed))
+    link = cable.addLink(up: .good, down: .good)
+    cable.attach(Self.clientAddress, as: Self.clientAddress, link: link)
     serverRandom = .seeded(state: seed &+ 1000)
     clientRandom = .seeded(state: seed &+ 2000)
     serverCredentials = .generate(homeWorker: 3, random: &serverRandom)
@@ -99,7 +102,7 @@ final class VirtualNetwork {
 
   func run(until end: Instant) {
     while true {
-      let due = min(server.deadline, client.deadline, flights.map(\.arrival).min() ?? .never)
+      let due = min(server.deadline, client.deadline, cable.deadline)
       guard due <= end else { break }
       now = max(now, due)
       step()
@@ -107,12 +110,22 @@ final class VirtualNetwork {
     now = end
   }
 
+  private func setConditions() {
+    var conditions = LinkConditions.good
+    conditions.loss = loss
+    conditions.duplication = duplication
+    conditions.reordering = jitter > .zero ? 0.5 : 0
+    conditions.reorderingSpan = jitter.wholeNanoseconds
+    cable.setConditions(link, up: conditions, down: conditions)
+  }
+
+  private func attach(insteadOf old: Set<SocketAddress>) {
+    for address in old { cable.detach(address) }
+    for address in clientAddresses { cable.attach(address, as: nat[address] ?? address, link: link) }
+  }
+
   private func step() {
-    let arrived = flights.filter { $0.arrival <= now }.sorted {
-      ($0.arrival, $0.order) < ($1.arrival, $1.order)
-    }
-    flights.removeAll { $0.arrival <= now }
-    for flight in arrived { deliver(flight) }
+    while let delivery = cable.deliver(now: now) { deliver(delivery) }
     if server.deadline <= now {
       let poll = server.poll(now: now, random: &serverRandom, output: &output)
       if case .idle = poll {} else { note(.serverPoll(poll)) }
@@ -126,21 +139,25 @@ final class VirtualNetwork {
     if rebuilds { rebuild() }
   }
 
-  private func deliver(_ flight: Flight) {
-    if flight.toServer {
+  private func deliver(_ delivery: NetworkEmulator.Delivery) {
+    if delivery.path.local == Self.serverAddress {
       note(
         .server(
-          flight.bytes.withUnsafeBytes {
-            server.receive($0, path: flight.path, now: now, random: &serverRandom, output: &output)
+          delivery.bytes.withUnsafeBytes {
+            server.receive($0, path: delivery.path, now: now, random: &serverRandom, output: &output)
           }))
       flush(toServer: false)
-    } else {
+    } else if delivery.link == link {
       note(
         .client(
-          flight.bytes.withUnsafeBytes {
-            client.receive($0, path: flight.path, now: now, random: &clientRandom, output: &output)
+          delivery.bytes.withUnsafeBytes {
+            client.receive($0, path: delivery.path, now: now, random: &clientRandom, output: &output)
           }))
       flush(toServer: true)
+    } else {
+      let path = NetworkPath(remote: delivery.path.local, local: delivery.path.remote)
+      strays.append(
+        Datagram(sentAt: delivery.sentAt, toServer: false, path: path, bytes: delivery.bytes))
     }
   }
 
@@ -148,33 +165,13 @@ final class VirtualNetwork {
 
   private func flush(toServer: Bool) {
     for index in 0..<output.count {
-      let path = output.path(index)
-      send(toServer: toServer, path, Array(output.bytes(index)))
-      if Double.random(in: 0..<1, using: &weather) < duplication {
-        send(toServer: toServer, path, Array(output.bytes(index)))
-      }
+      let (path, bytes) = (output.path(index), Array(output.bytes(index)))
+      sent.append(Datagram(sentAt: now, toServer: toServer, path: path, bytes: bytes))
+      // What the client sends from an address that it has no more goes nowhere.
+      if toServer, !clientAddresses.contains(path.local) { continue }
+      cable.send(bytes, path: path, now: now)
     }
     output.removeAll()
-  }
-
-  private func send(toServer: Bool, _ path: NetworkPath, _ bytes: [UInt8]) {
-    let lost = Double.random(in: 0..<1, using: &weather) < loss
-    let extra = Int64.random(in: 0...max(0, jitter.wholeNanoseconds), using: &weather)
-    let arrival = (now + delay).advanced(byNanoseconds: extra)
-    order += 1
-    var flight = Flight(arrival: arrival, order: order, toServer: toServer, path: path, bytes: bytes)
-    sent.append(flight)
-    guard !lost else { return }
-    if toServer {
-      guard clientAddresses.contains(path.local) else { return }
-      flight.path = NetworkPath(remote: nat[path.local] ?? path.local, local: path.remote)
-      flights.append(flight)
-    } else if let inside = clientAddresses.first(where: { (nat[$0] ?? $0) == path.remote }) {
-      flight.path = NetworkPath(remote: path.local, local: inside)
-      flights.append(flight)
-    } else {
-      strays.append(flight)
-    }
   }
 
   func rebuild() {

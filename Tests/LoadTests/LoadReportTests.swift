@@ -17,7 +17,7 @@ struct LoadReportTests {
     #expect(report().json.contains(#""never":5"#))
   }
 
-  @Test func `a run is good when all are in and nothing came that nobody sent`() {
+  @Test func `a run is good when all are in and nothing came that was not sent`() {
     #expect(report().isGood)
     var failed = report()
     failed.joined = 2

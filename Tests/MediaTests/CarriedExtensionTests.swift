@@ -52,7 +52,8 @@ struct CarriedExtensionTests {
     defer { room.deallocate() }
     guard
       let outgoing = subscriber.session.depart(
-        selection, taken.packet, taken.info, slot: 0, into: room, context: &subscriber.context),
+        selection, taken.packet, taken.info, slot: 0, now: taken.info.arrival, into: room,
+        context: &subscriber.context),
       let found = Self.elements(UnsafeRawBufferPointer(rebasing: room[..<outgoing.size]))
     else { return nil }
     return (UInt16(truncatingIfNeeded: outgoing.index), found)

@@ -3,7 +3,7 @@ import Model
 import Testing
 import Wire
 
-/// A voice that changes its codec in mid-stream, and a slot that takes every codec; told of clocks as by a worker.
+/// A voice that changes its codec in mid-stream, and a slot that takes every codec; given clocks as by a worker.
 private struct Voice: ~Copyable {
   static let codecs = [
     NegotiatedCodec(codec: .opus, payloadType: 111), NegotiatedCodec(codec: .pcmu, payloadType: 0),
@@ -15,7 +15,7 @@ private struct Voice: ~Copyable {
   var slot: Forwarder
   let section: SendSection
   var clock = PublisherClock()
-  /// A worker that is not yet told anew.
+  /// A worker that has not heard of it yet.
   var isTold = true
 
   init() {
@@ -135,11 +135,11 @@ struct ClockChangeTests {
     let guessed = try some(voice.error(of: after[24], at: 74 * 20, rate: 8_000, now: 1_600))
     #expect(abs(abs(guessed) - 35) < 1)
     voice.report(timestamp: 5_000 + 49 * 960 + 160 + 25 * 160, at: 1_500)
-    let told = try some(voice.error(of: after[24], at: 74 * 20, rate: 8_000, now: 1_600))
-    #expect(abs(told) < 1)
+    let error = try some(voice.error(of: after[24], at: 74 * 20, rate: 8_000, now: 1_600))
+    #expect(abs(error) < 1)
   }
 
-  @Test func `a clock that was never told is guessed anew and not told to anybody`() throws {
+  @Test func `a clock that was never reported is guessed again and given to no one`() throws {
     var voice = Voice()
     _ = voice.send(1, type: 111, timestamp: 0, at: 0)
     _ = voice.send(2, type: 0, timestamp: 160, at: 20)
@@ -221,7 +221,7 @@ struct ClockChangeTests {
     #expect(restarts == 0)
   }
 
-  @Test func `jitter is told in units of the clock that is`() throws {
+  @Test func `jitter is reported in units of the clock that is`() throws {
     var voice = Voice()
     for number in 0..<60 {
       _ = voice.send(

@@ -56,11 +56,11 @@ struct ClockTests {
       let now = milliseconds(seconds * 1_000)
       return clock.report(epoch.ntp(at: now).advanced(byNanoseconds: offset), arrival: now, epoch: epoch)
     }
-    let told = [
+    let announced = [
       report(1, offBy: 0), report(2, offBy: 5_000_000), report(3, offBy: -10_000_000_000),
       report(4, offBy: -20_000_000_000), report(5, offBy: -20_000_000_000), report(6, offBy: -20_000_000_000),
     ]
-    #expect(told == [true, true, false, false, true, true])
+    #expect(announced == [true, true, false, false, true, true])
   }
 
   @Test func `one report that was held for seconds changes nothing`() {

@@ -148,7 +148,7 @@ struct CodecMappingTests {
     }
   }
 
-  @Test func `a change of format is told of RED by its blocks`() throws {
+  @Test func `a change of format is said of RED by its blocks`() throws {
     var passage = Passage(
       .audio, from: [opus, red, NegotiatedCodec(codec: .pcmu, payloadType: 0)], to: [opus])
     let unknown = passage.receiver.format

@@ -35,7 +35,7 @@ struct ForwarderReportsTests {
     #expect(slot.report(now: milliseconds(30)) == nil)
   }
 
-  @Test func `a clock that was only guessed is told after ten seconds`() throws {
+  @Test func `a clock that was only guessed is reported after ten seconds`() throws {
     let slot = Slot(.audio)
     let source = Source(.audio, peer: 1)
     source.report()
@@ -48,8 +48,9 @@ struct ForwarderReportsTests {
     #expect(slot.report(now: milliseconds(10_011)) != nil)
   }
 
-  /// Whose reports don't come because nothing comes has a clock that nobody can tell, however long ago it was told.
-  @Test func `a clock that was only guessed is not told of a source that is cut off, nor soon after`() throws
+  /// A source whose reports don't come because nothing comes has a clock that no one knows, however long ago it was reported.
+  @Test func `a clock that was only guessed is not reported of a source that is cut off, nor soon after`()
+    throws
   {
     let slot = Slot(.audio)
     let source = Source(.audio, peer: 1)
@@ -67,7 +68,9 @@ struct ForwarderReportsTests {
     #expect(slot.report(now: milliseconds(25_500)) != nil)
   }
 
-  @Test func `a clock that was told once, long ago, is not told to who joins when its source comes back`()
+  @Test
+  func
+    `a clock that was reported once, long ago, is not given to a subscriber that joins when its source comes back`()
     throws
   {
     let slot = Slot(.audio)
@@ -82,7 +85,7 @@ struct ForwarderReportsTests {
     #expect(slot.report(now: milliseconds(12_100)) != nil)
   }
 
-  @Test func `a clock that was told is told of a source that is cut off`() throws {
+  @Test func `a clock that was reported is reported of a source that is cut off`() throws {
     let slot = Slot(.audio)
     let source = Source(.audio, peer: 1)
     source.report()

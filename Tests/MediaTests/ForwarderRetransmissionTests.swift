@@ -90,7 +90,7 @@ struct ForwarderRetransmissionTests {
     source.sequence &+= 1
     let next = try some(slot.forward(try some(source.next(at: 733))))
     #expect(next.sequence == sent[19].sequence + 2)
-    #expect(slot.ask(next.header.sequence &- 1, of: source) == nil, "nobody has it yet")
+    #expect(slot.ask(next.header.sequence &- 1, of: source) == nil, "no one has it yet")
     let taken = source.receiver.take(
       missing.repeated(ssrc: 0x2222_2222, payloadType: 97, sequence: 1), isRTX: true, at: milliseconds(760))
     let info = try some(taken.outcome.info)

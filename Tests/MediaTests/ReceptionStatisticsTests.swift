@@ -43,7 +43,7 @@ struct ReceptionStatisticsTests {
     #expect(statistics.packetsReceived == 4)
   }
 
-  @Test func `a number a window behind can't be told from a duplicate, one less can`() {
+  @Test func `a number a window behind can't be distinguished from a duplicate, one less can`() {
     var statistics = started([1_000, 1_500, 2_000, 2_023])
     #expect(statistics.recover(999) == .dropped(.tooOld))
     #expect(statistics.recover(1_000) == .dropped(.duplicate))
@@ -134,7 +134,7 @@ struct ReceptionStatisticsTests {
     var statistics = started([0, 1, 4, 5])
     #expect(statistics.report().fractionLost == 85)  // 2 of 6.
     for sequence: UInt16 in [2, 3, 6] { _ = statistics.receive(sequence) }
-    // More came than were expected: negative loss is told as none.
+    // More came than were expected: negative loss is reported as none.
     let report = statistics.report()
     #expect(report.fractionLost == 0)
     #expect(report.cumulativeLost == 0)

@@ -23,10 +23,10 @@ struct ReportLineTests {
     }
     /// Milliseconds that the line is ahead of the truth.
     func error(at moment: Int) throws -> Double {
-      let told = try #require(line.line(rate: rate))
-      let span = Double(time(moment).nanoseconds(since: told.ntp)) / 1e9
-      let expected = Double(told.rate) * span
-      let counted = Double(Int32(bitPattern: timestamp(moment) &- told.timestamp))
+      let drawn = try #require(line.line(rate: rate))
+      let span = Double(time(moment).nanoseconds(since: drawn.ntp)) / 1e9
+      let expected = Double(drawn.rate) * span
+      let counted = Double(Int32(bitPattern: timestamp(moment) &- drawn.timestamp))
       return (expected - counted) / Double(rate) * 1_000
     }
     var isKnown: Bool { line.line(rate: rate)?.isKnown ?? false }
@@ -123,7 +123,7 @@ struct ReportLineTests {
     #expect(abs(try track.error(at: 9_000)) < 1)
   }
 
-  @Test func `timestamps that begin anew are believed with the second report`() throws {
+  @Test func `timestamps that begin again are believed with the second report`() throws {
     var track = Track()
     for second in 0..<6 { track.report(second * 1_000) }
     track.base &+= 0x5555_5555
@@ -148,8 +148,8 @@ struct ReportLineTests {
     track.line.add(track.time(0), 1, rate: 0, arrival: start)
     track.line.add(track.time(1_000), 2, rate: 0, arrival: start)
     #expect(track.line.line(rate: 0) == nil)
-    let told = try #require(track.line.line(rate: 90_000))
-    #expect(told.timestamp == 2 && told.rate == 90_000 && !told.isKnown)
+    let drawn = try #require(track.line.line(rate: 90_000))
+    #expect(drawn.timestamp == 2 && drawn.rate == 90_000 && !drawn.isKnown)
   }
 
   @Test func `no report traps anything, and its state goes on identically`() throws {
@@ -168,7 +168,7 @@ struct ReportLineTests {
       line.add(ntp, timestamp, rate: rate, arrival: milliseconds(step))
       copy.add(ntp, timestamp, rate: rate, arrival: milliseconds(step))
       #expect(copy.line(rate: 48_000)?.timestamp == line.line(rate: 48_000)?.timestamp)
-      if let told = line.line(rate: rate) { #expect(abs(Double(told.rate) / Double(rate) - 1) < 0.51) }
+      if let drawn = line.line(rate: rate) { #expect(abs(Double(drawn.rate) / Double(rate) - 1) < 0.51) }
     }
   }
 }

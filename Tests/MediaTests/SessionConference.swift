@@ -8,8 +8,12 @@ final class Person {
   var context = MediaContext(epoch: epoch, publisherMaxBitrate: 1_000_000)
   /// Its track's packets, as a worker keeps them.
   var history = PacketHistory(packets: 64, bytes: 64 * 1_024)
-  /// What its slot got.
+  /// What its slots got.
   private(set) var got: [(header: RTPHeader, payload: [UInt8])] = []
+  /// Packets that it has asked for, by the publisher's numbers.
+  private(set) var asked: [UInt16] = []
+  /// The blocks of its last reports.
+  private(set) var blocks: [ReportBlock] = []
   private var random = RandomSource.seeded(state: 3)
   let key: TrackKey
 
@@ -34,11 +38,13 @@ final class Person {
     }
   }
 
-  /// Gets a packet of another's track in its slot.
+  /// Gets a packet of another's track in a slot.
   /// - Returns: whether it was sent.
-  func forward(_ packet: [UInt8], _ info: PacketInfo) -> Bool {
-    guard let selection = session.select(info, slot: 0) else { return false }
-    return send { session.depart(selection, packet, info, slot: 0, into: $0, context: &context) }
+  func forward(_ packet: [UInt8], _ info: PacketInfo, slot: Int = 0) -> Bool {
+    guard let selection = session.select(info, slot: slot) else { return false }
+    return send {
+      session.depart(selection, packet, info, slot: slot, now: info.arrival, into: $0, context: &context)
+    }
   }
 
   private func send(_ write: (UnsafeMutableRawBufferPointer) -> OutgoingPacket?) -> Bool {
@@ -61,18 +67,23 @@ final class Person {
       rtcp: UnsafeRawBufferPointer(rebasing: buffer[..<writer.size]), now: now, context: &context)
   }
 
-  /// Does what its effects ask for, with another's track as its source.
-  func settle(with source: Person, at now: Instant) {
+  /// Does what its effects ask for.
+  /// - Parameter sources: whose track each slot shows.
+  func settle(with sources: Person..., at now: Instant) {
     let effects = context.effects
     context.effects.clear()
-    if effects.keyFrameRequests[0] & 1 != 0 { source.session.requestKeyFrame(track: 0) }
+    for (slot, source) in sources.enumerated() where effects.keyFrameRequests[0] & 1 << UInt64(slot) != 0 {
+      source.session.requestKeyFrame(track: 0)
+    }
     for index in 0..<effects.nackCount {
       let wanted = effects.nack(index)
-      guard let request = session.retransmission(slot: 0, sequence: wanted.sequence, now: now),
+      let slot = Int(wanted.slot)
+      let source = sources[slot]
+      guard let request = session.retransmission(slot: slot, sequence: wanted.sequence, now: now),
         let kept = source.history.find(request.source),
-        session.repetition(of: kept.info, slot: 0) == .rewritten
+        session.repetition(of: kept.info, slot: slot) == .rewritten
       else { continue }
-      _ = send { session.rewriteRetransmission(request, kept.packet, kept.info, slot: 0, into: $0) }
+      _ = send { session.rewriteRetransmission(request, kept.packet, kept.info, slot: slot, into: $0) }
     }
   }
 
@@ -81,9 +92,18 @@ final class Person {
   func poll(_ now: Instant) -> [RTCPKind] {
     session.poll(now: now, ratesChanged: true, context: &context)
     var kinds: [RTCPKind] = []
+    blocks = []
     for index in 0..<context.output.count {
       var reader = RTCPReader(context.output.bytes(index))
-      while let packet = try? reader.next() { kinds.append(packet.kind) }
+      while let packet = try? reader.next() {
+        kinds.append(packet.kind)
+        if packet.kind == .nack, var numbers = try? NACKReader(packet) {
+          while let number = numbers.next() { asked.append(number) }
+        }
+        if [.senderReport, .receiverReport].contains(packet.kind), let found = try? ReportBlocks(packet) {
+          blocks += (0..<found.count).compactMap { found[$0] }
+        }
+      }
     }
     context.output.removeAll()
     return kinds
@@ -92,9 +112,11 @@ final class Person {
 
 extension MediaSession {
   mutating func depart(
-    _ selection: Selection, _ packet: [UInt8], _ info: PacketInfo, slot: Int,
+    _ selection: Selection, _ packet: [UInt8], _ info: PacketInfo, slot: Int, now: Instant,
     into buffer: UnsafeMutableRawBufferPointer, context: inout MediaContext
   ) -> OutgoingPacket? {
-    packet.withUnsafeBytes { depart(selection, $0, info, slot: slot, into: buffer, context: &context) }
+    packet.withUnsafeBytes {
+      depart(selection, $0, info, slot: slot, now: now, into: buffer, context: &context)
+    }
   }
 }

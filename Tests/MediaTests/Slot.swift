@@ -90,6 +90,16 @@ final class Slot {
     }
   }
 
+  func select(_ packet: Source.Packet) -> Selection? { forwarder.select(packet.info) }
+
+  func depart(_ selection: Selection, _ packet: Source.Packet) -> Sent? {
+    write { buffer in
+      packet.bytes.withUnsafeBytes {
+        forwarder.depart(selection, $0, packet.info, now: packet.info.arrival, into: buffer, epoch: epoch)
+      }
+    }
+  }
+
   /// Asks for a packet of the stream again; it is found in the source's history.
   func ask(_ sequence: UInt16, of source: Source, at now: Instant = milliseconds(100_000)) -> Sent? {
     let request = forwarder.retransmission(of: sequence, now: now, roundTrip: .milliseconds(20))

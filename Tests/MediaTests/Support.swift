@@ -108,6 +108,6 @@ extension Forwarder {
     epoch: Epoch
   ) -> OutgoingPacket? {
     guard let selection = select(info) else { return nil }
-    return depart(selection, packet, info, into: buffer, epoch: epoch)
+    return depart(selection, packet, info, now: info.arrival, into: buffer, epoch: epoch)
   }
 }

@@ -42,11 +42,11 @@ extension TrackReceiverTests {
     #expect(receiver.mapping(clock, epoch: epoch)?.isReported == false)
     clock.report(ntp, arrival: milliseconds(600), epoch: epoch)
     let reported = receiver.mapping(clock, epoch: epoch)
-    let told = try #require(reported)
+    let found = try #require(reported)
     // Pictures are timed by the machine's clock.
-    #expect(told.isReported && told.timestamp == 777 && told.measured == 90_000)
+    #expect(found.isReported && found.timestamp == 777 && found.measured == 90_000)
     #expect(
-      abs(NTPTime(rawValue: told.ntp).nanoseconds(since: epoch.ntp(at: milliseconds(600)))) <= 2)
+      abs(NTPTime(rawValue: found.ntp).nanoseconds(since: epoch.ntp(at: milliseconds(600)))) <= 2)
     // 5 % slow.
     let later = ntp.advanced(byNanoseconds: 2_000_000_000)
     receiver.senderReport(ntp: later, timestamp: 777 + 171_000, arrival: milliseconds(2_600))
@@ -58,7 +58,7 @@ extension TrackReceiverTests {
   }
 
   @Test(arguments: [0, -34_000, -70_000])
-  func `a sound's clock is known with the first report, once packets told its pace`(pace: Int) throws {
+  func `a sound's clock is known with the first report, once packets have shown its pace`(pace: Int) throws {
     var receiver = TrackReceiver(section(.audio))
     var clock = PublisherClock()
     var random = RandomSource.seeded(state: 5)
@@ -72,15 +72,15 @@ extension TrackReceiverTests {
         let ntp = epoch.ntp(at: milliseconds(sent))
         clock.report(ntp, arrival: milliseconds(sent), epoch: epoch)
         receiver.senderReport(ntp: ntp, timestamp: timestamp(sent), arrival: milliseconds(sent))
-        let told = receiver.mapping(clock, epoch: epoch)
-        #expect(try #require(told).isReported == false)
+        let found = receiver.mapping(clock, epoch: epoch)
+        #expect(try #require(found).isReported == false)
       }
     }
     let reported = receiver.mapping(clock, epoch: epoch)
-    let told = try #require(reported)
-    #expect(told.isReported && told.rate == 48_000)
+    let found = try #require(reported)
+    #expect(found.isReported && found.rate == 48_000)
     // Three seconds after the report.
-    let error = told.ntp(at: timestamp(4_000)).nanoseconds(since: epoch.ntp(at: milliseconds(4_000)))
+    let error = found.ntp(at: timestamp(4_000)).nanoseconds(since: epoch.ntp(at: milliseconds(4_000)))
     #expect(abs(error) < 15_000_000)
   }
 

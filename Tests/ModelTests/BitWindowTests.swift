@@ -5,7 +5,7 @@ import Testing
 struct BitWindowTests {
   private typealias Window = BitWindow<64>
 
-  @Test func `a number and its neighbours are told apart at word borders`() {
+  @Test func `a number and its neighbours are distinguished at word borders`() {
     for first in [0, 63, 64, 4_095, 4_096, -1, -64, 1 << 40] as [Int64] {
       var window = Window(first: first)
       #expect(window.contains(first))

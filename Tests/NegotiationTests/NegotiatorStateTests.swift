@@ -64,7 +64,7 @@ struct NegotiatorStateTests {
     for count in whole.indices {
       #expect(throws: StateError.self) { try read(Array(whole.prefix(count))) }
     }
-    #expect(throws: StateError.invalid(field: "negotiation version 9, known from 1 to 2", offset: 0)) {
+    #expect(throws: StateError.version(9, of: "negotiation", known: 1...2, offset: 0)) {
       try read([9] + whole.dropFirst())
     }
   }

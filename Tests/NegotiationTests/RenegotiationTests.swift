@@ -137,7 +137,7 @@ struct RenegotiationTests {
     #expect(try negotiator.answer(offer).outcomes[1] == .accepted(receive: 1, send: nil))
   }
 
-  @Test mutating func `a restart is told, and takes new credentials of ours`() throws {
+  @Test mutating func `a restart is reported, and takes new credentials of ours`() throws {
     let first = try #require(try negotiator.answer(offer).agreement.transport)
     #expect(!first.restartsICE && first.localCredentials.ufrag == "home")
     let second = try #require(try negotiator.answer(offer, local: local("other")).agreement.transport)

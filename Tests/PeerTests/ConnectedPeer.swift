@@ -60,6 +60,13 @@ final class ConnectedPeer {
     if peer.encode() != state { throw StateError.invalid(field: "not the same again", offset: 0) }
   }
 
+  /// A track's packet goes to a slot and leaves at once.
+  func forward(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo, slot: Int) {
+    let reference = PacketReference(track: 0, layer: 0, sequence: info.extendedSequence)
+    peer.select(info, reference, slot: slot, context: &context)
+    while peer.nextDeparture() != nil { peer.depart(packet, info, now: now, context: &context) }
+  }
+
   func receives(_ ssrc: UInt32) -> Int32? { peer.session.streams.find(ssrc)?.receiver }
   func dropped(_ reason: TransportDrop) -> UInt64 { context.counters[reason] }
   func dropped(_ reason: SessionDrop) -> UInt64 { context.counters[reason] }

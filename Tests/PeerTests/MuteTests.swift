@@ -6,7 +6,7 @@ import Wire
 @testable import Peer
 @testable import Transport
 
-@Suite("Held tracks and the quality of a path", .timeLimit(.minutes(2)))
+@Suite("Muted tracks and the quality of a path", .timeLimit(.minutes(2)))
 struct MuteTests {
   typealias Far = ConnectedPeer
 
@@ -75,7 +75,8 @@ struct MuteTests {
     #expect(far.peer.format(ofReceiver: 0) == .vp8)
   }
 
-  @Test func `a peer's bit rates count what came and what went, and are told when all falls silent`() throws {
+  @Test func `a peer's bit rates count what came and what went, and are given when all falls silent`() throws
+  {
     let far = try Far(AgreedMedia(receive: [Far.section(0, ssrc: 1)]))
     for number in 0..<50 { far.send(ssrc: 1, payloadType: 96, sequence: UInt16(100 + number)) }
     #expect(far.peer.quality.bitrates == Bitrates())

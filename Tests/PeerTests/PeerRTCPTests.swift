@@ -99,7 +99,7 @@ struct PeerRTCPTests {
   private let key: [UInt8] = [0x10, 0x00, 1, 2, 3]
   private let delta: [UInt8] = [0x10, 0x01, 1, 2, 3]
 
-  @Test func `who adapts by nothing else is told what it may send`() throws {
+  @Test func `a publisher that adapts by nothing else gets to know what it may send`() throws {
     let far = try ConnectedPeer(
       AgreedMedia(receive: [section(NegotiatedCodec(format: .vp8, payloadType: 96, remb: true))]))
     far.reportsAreDue()

@@ -41,7 +41,7 @@ struct SenderReportTests {
       _ = far.peer.setSource(
         slot: slot, TrackKey(peer: PeerKey(home: 0, serial: 7), index: UInt16(slot)), clock: clock)
       packet.withUnsafeMutableBytes {
-        _ = far.peer.forward(UnsafeRawBufferPointer($0), info, slot: slot, context: &far.context)
+        far.forward(UnsafeRawBufferPointer($0), info, slot: slot)
       }
     }
     far.context.transport.outbox.removeAll()
@@ -142,15 +142,15 @@ struct RetransmissionReportTests {
     let far = try ConnectedPeer(AgreedMedia(receive: [ConnectedPeer.section(0, ssrc: 50, rtxSSRC: 51)]))
     let epoch = far.context.media.epoch
     for _ in 0..<3 { far.send(ssrc: 50, payloadType: 96) }
-    let told = epoch.ntp(at: far.now)
-    try report(far, ssrc: 50, ntp: told, timestamp: 102 * 900)
+    let stated = epoch.ntp(at: far.now)
+    try report(far, ssrc: 50, ntp: stated, timestamp: 102 * 900)
     let mapping = far.peer.clock(receiver: 0, epoch: epoch)
     let before = try #require(mapping)
     #expect(before.isReported)
     far.context.media.effects.clear()
     let odd: [(NTPTime, UInt32)] = [
       (NTPTime(rawValue: 0), 0), (NTPTime(rawValue: .max), .max), (NTPTime(rawValue: 1 << 32), 7),
-      (epoch.ntp(at: far.now + .seconds(-3_600)), 102 * 900), (told, 1 << 31),
+      (epoch.ntp(at: far.now + .seconds(-3_600)), 102 * 900), (stated, 1 << 31),
       (epoch.ntp(at: far.now + .seconds(20)), 103 * 900),
     ]
     for (ntp, timestamp) in odd {
@@ -165,6 +165,6 @@ struct RetransmissionReportTests {
     #expect((0..<16).allSatisfy { far.context.media.effects.clocks[$0] == 0 })
     // What is reported back names the media stream's last report.
     let block = far.peer.session.receiving.pointer(0).pointee.receiver.reportBlock(now: far.now)
-    #expect(block?.lastSenderReport == told.middle)
+    #expect(block?.lastSenderReport == stated.middle)
   }
 }

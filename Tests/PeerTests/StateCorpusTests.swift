@@ -41,7 +41,7 @@ struct StateCorpusTests {
       clock: ClockMapping(timestamp: 4, ntp: NTPTime(rawValue: 1 << 40), rate: 90_000, isReported: true))
     if let info = publisher.send(ssrc: 1, payloadType: 96) {
       let packet = [UInt8](repeating: 0x80, count: Int(info.payloadOffset) + Int(info.payloadSize))
-      packet.withUnsafeBytes { _ = subscriber.peer.forward($0, info, slot: 0, context: &subscriber.context) }
+      packet.withUnsafeBytes { subscriber.forward($0, info, slot: 0) }
     }
 
     let voice = try Far(AgreedMedia(send: [Far.slot(0, .audio)]))

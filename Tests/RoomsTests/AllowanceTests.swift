@@ -21,7 +21,7 @@ struct AllowanceTests {
     }
     // Of 100: coming costs 1, the offer 1 and 1 for each track, going 1 and 1 for each track.
     #expect((10...15).contains(rounds))
-    // Bob is let in as before, and spends his own.
+    // Bob is let in as before, and spends its own.
     await bob.session.leave()
     _ = try await server.join("bob")
     #expect(server.directory.counts.refusedTooOften <= 1)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The end of a server", .timeLimit(.minutes(2)))
 struct DrainTests {
-  @Test func `those who are in are told until when, and nobody new comes in`() async throws {
+  @Test func `those who are in hear until when, and no one new comes in`() async throws {
     let server = try TestServer()
     let alice = try await server.join("alice")
     let bob = try await server.join("bob", room: "other")
@@ -41,7 +41,7 @@ struct DrainTests {
     #expect(counts.sessionsStarted == 2 && counts.roomsStarted == 2)
   }
 
-  @Test func `at the end everybody is told why`() async throws {
+  @Test func `at the end all hear why`() async throws {
     let server = try TestServer()
     let alice = try await server.join("alice")
     await server.directory.drain(for: .zero)

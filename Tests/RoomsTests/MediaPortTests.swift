@@ -21,7 +21,7 @@ struct MediaPortTests {
     }
   }
 
-  /// Workers that nobody turns.
+  /// Workers that never have a turn.
   private static func port(_ random: RandomSource = .system) -> MediaPort {
     let keys = Keys()
     var port = MediaPort(
@@ -66,7 +66,7 @@ struct MediaPortTests {
     for name in ["c", "a", "d", "b"] {
       _ = try await directory.join(room: name, identity: "x", name: nil, grants: .join(name))
     }
-    #expect(directory.state.withLock { $0.rooms.inOrder.map(\.name) } == ["c", "a", "d", "b"])
+    #expect(directory.registry.withRooms { $0.inOrder.map(\.name) } == ["c", "a", "d", "b"])
     let left = directory.remainders
     #expect(left.rooms == 4 && left.sessions == 4 && left.peers == 0 && left.alarms == 0)
   }

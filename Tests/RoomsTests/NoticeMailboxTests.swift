@@ -33,7 +33,7 @@ struct NoticeMailboxTests {
       mailbox.put(.data(message(number)))
       mailbox.put(.data(message(number, reliable: false)))
     }
-    let resumed = ResumedState(lastEvent: 9, missed: [], slots: [], tracks: [], notices: [])
+    let resumed = ResumedState(lastEvent: 9, missed: [], transports: [], notices: [])
     mailbox.put(.resumed(resumed))
     mailbox.put(.speakers([]))
     mailbox.finish(.closed(.left))
@@ -51,30 +51,108 @@ struct NoticeMailboxTests {
     #expect(words.count <= NoticeMailbox.limit / 2 + 256 + 8)
   }
 
-  @Test func `an answer is never left out, whichever transport's it is`() async {
-    let mailbox = NoticeMailbox(isAttended: false) { Issue.record("the session ends") }
-    for _ in 0..<1_000 { mailbox.put(.speakers([])) }
-    let answer = OfferAnswer(sdp: "v=0", tracks: [], slots: [], declined: [])
-    mailbox.put(.answer(answer))
-    mailbox.put(.on(TransportID(number: 2), .answer(answer)))
-    for _ in 0..<1_000 { mailbox.put(.speakers([])) }
-    mailbox.finish(.closed(.left))
+  private static func answers(_ mailbox: NoticeMailbox) async -> (answers: Int, others: Int) {
     var answers = 0
     var others = 0
     for await notice in mailbox.notices {
       switch notice {
-      case .answer, .on: answers += 1
+      case .on: answers += 1
       default: others += 1
       }
     }
-    #expect(answers == 2 && others <= NoticeMailbox.limit / 2 + 8)
+    return (answers, others)
+  }
+
+  @Test func `the answer that a socket's client waits for is never left out`() async {
+    let mailbox = NoticeMailbox(isAttended: true) { Issue.record("the session ends") }
+    mailbox.absent()
+    for _ in 0..<1_000 { mailbox.put(.speakers([])) }
+    mailbox.put(.on(.first, .answer(OfferAnswer(sdp: "v=0", tracks: [], slots: [], declined: []))))
+    for _ in 0..<1_000 { mailbox.put(.speakers([])) }
+    mailbox.finish(.closed(.left))
+    let (answers, others) = await Self.answers(mailbox)
+    #expect(answers == 1 && others <= NoticeMailbox.limit / 2 + 8)
+  }
+
+  @Test func `answers that their callers have are kept for no one`() async {
+    let answer = OfferAnswer(sdp: "v=0", tracks: [], slots: [], declined: [])
+    // There never was a socket.
+    let alone = NoticeMailbox(isAttended: false) { Issue.record("the session ends") }
+    // There was one, and another front door of the same participant offers meanwhile.
+    let away = NoticeMailbox(isAttended: true) { Issue.record("the session ends") }
+    away.absent()
+    for _ in 0..<5_000 {
+      alone.put(.on(.first, .answer(answer)))
+      away.put(.on(TransportID(number: 2), .answer(answer)))
+    }
+    for mailbox in [alone, away] {
+      mailbox.finish(.closed(.left))
+      #expect(await Self.answers(mailbox).answers == 0)
+    }
+    // A front door that reads gets them in their place.
+    let attended = NoticeMailbox(isAttended: true) { Issue.record("the session ends") }
+    attended.put(.on(TransportID(number: 2), .answer(answer)))
+    attended.finish(.closed(.left))
+    #expect(await Self.answers(attended).answers == 1)
+  }
+
+  @Test func `what waits is counted right, however reader and writers meet`() async {
+    let mailbox = NoticeMailbox(isAttended: true) {}
+    let reader = Task {
+      var count = 0
+      for await _ in mailbox.notices {
+        count += 1
+        if mailbox.waiting < 0 { Issue.record("fewer than none wait") }
+      }
+      return count
+    }
+    for round in 0..<50 {
+      await withTaskGroup(of: Void.self) { group in
+        for writer in 0..<4 {
+          group.addTask { [mailbox] in
+            for _ in 0..<8 { mailbox.put(writer == 0 ? .restartWanted : .speakers([])) }
+          }
+        }
+        group.addTask { [mailbox] in
+          if round % 5 == 0 { mailbox.absent() }
+          if round % 5 == 0 {
+            mailbox.put(.resumed(ResumedState(lastEvent: 0, missed: [], transports: [], notices: [])))
+          }
+        }
+      }
+      while mailbox.waiting > 256 { await Task.yield() }
+    }
+    mailbox.finish(.closed(.left))
+    #expect(await reader.value == 50 * 32 + 10 + 1)
+    #expect(mailbox.waiting == 0)
+  }
+
+  @Test func `resumed comes each time, or the session ends, where no one reads in between`() async {
+    let overflowed = Atomic(0)
+    let mailbox = NoticeMailbox(isAttended: true) { overflowed.wrappingAdd(1, ordering: .relaxed) }
+    var said = 0
+    while overflowed.load(ordering: .relaxed) == 0, said < 5_000 {
+      mailbox.absent()
+      for number in 0..<900 { mailbox.put(.data(message(number))) }
+      mailbox.put(.resumed(ResumedState(lastEvent: said, missed: [], transports: [], notices: [])))
+      said += 1
+    }
+    #expect(said < 10 && overflowed.load(ordering: .relaxed) == 1)
+    mailbox.finish(.closed(.connectionLost))
+    var heard: [Int] = []
+    var isClosed = false
+    for await notice in mailbox.notices {
+      if case .resumed(let state) = notice { heard.append(state.lastEvent) }
+      if case .closed = notice { isClosed = true }
+    }
+    #expect(heard == Array(0..<said) && isClosed)
   }
 
   @Test func `messages of a participant who is away are bounded in bytes`() async {
     let mailbox = NoticeMailbox(isAttended: false) { Issue.record("the session ends") }
     for _ in 0..<1_000 { mailbox.put(.speakers([])) }
     for number in 0..<200 { mailbox.put(.data(message(number, size: 20_000))) }
-    mailbox.put(.resumed(ResumedState(lastEvent: 0, missed: [], slots: [], tracks: [], notices: [])))
+    mailbox.put(.resumed(ResumedState(lastEvent: 0, missed: [], transports: [], notices: [])))
     mailbox.finish(.closed(.left))
     var bytes = 0
     for await case .data(let data) in mailbox.notices { bytes += data.encodedSize }

@@ -56,7 +56,7 @@ struct NoticePressureTests {
     #expect(pressure.isOn)
     mailbox.absent()
     #expect(!pressure.isOn, "there is no one to wait for")
-    mailbox.put(.resumed(ResumedState(lastEvent: 0, missed: [], slots: [], tracks: [], notices: [])))
+    mailbox.put(.resumed(ResumedState(lastEvent: 0, missed: [], transports: [], notices: [])))
     #expect(pressure.isOn)
     var iterator = mailbox.notices.makeAsyncIterator()
     for _ in 0..<2 { _ = await iterator.next() }
@@ -72,8 +72,8 @@ struct NoticePressureTests {
     let mailbox = NoticeMailbox(isAttended: false, pressure: pressure) {}
     for _ in 0..<1_000 { mailbox.put(.speakers([])) }
     let answer = OfferAnswer(sdp: "v=0", tracks: [], slots: [], declined: [])
-    for _ in 0..<8 { mailbox.put(.answer(answer)) }
-    mailbox.put(.resumed(ResumedState(lastEvent: 0, missed: [], slots: [], tracks: [], notices: [])))
+    for _ in 0..<8 { mailbox.put(.on(.first, .answer(answer))) }
+    mailbox.put(.resumed(ResumedState(lastEvent: 0, missed: [], transports: [], notices: [])))
     var iterator = mailbox.notices.makeAsyncIterator()
     while let notice = await iterator.next() { if case .resumed = notice { break } }
     for _ in 0..<(NoticeMailbox.limit / 2) { mailbox.put(.speakers([])) }

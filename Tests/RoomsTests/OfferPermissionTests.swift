@@ -226,7 +226,7 @@ struct OfferPermissionTests {
     let long = "v=0\r\n" + String(repeating: "a=x\r\n", count: 40_000)
     var tooOften = 0
     for _ in 0..<10 {
-      do { _ = try await ada.session.offer(long, tracks: []) } catch OfferError.tooOften {
+      do { _ = try await ada.session.native.offer(long, tracks: []) } catch OfferError.tooOften {
         tooOften += 1
       } catch {}
     }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Requests of participants", .timeLimit(.minutes(2)))
 struct RoomRequestTests {
-  @Test func `a mute is told to all, is part of the state, and concerns one's own tracks alone`() async throws
+  @Test func `a mute is said to all, is part of the state, and concerns one's own tracks alone`() async throws
   {
     let server = try TestServer()
     let alice = try await server.join("alice")
@@ -36,7 +36,7 @@ struct RoomRequestTests {
     // Twice is once.
     _ = try await room.mute(track, of: "alice", true)
     await #expect(throws: RequestError.mutedByAdmin) { try await alice.session.mute(track, false) }
-    // What nobody else sees of it: the publisher's own mute beneath.
+    // What no one else sees of it: the publisher's own mute beneath.
     try await alice.session.mute(track, true)
     #expect(try await room.mute(track, of: "alice", false).muted)
     #expect(await alice.nextMutes(2) == ["4 track.muted by admin", "5 track.muted"])
@@ -53,7 +53,7 @@ struct RoomRequestTests {
     #expect(await alice.nextMutes(2) == ["10 track.unmuted", "11 track.muted"])
   }
 
-  @Test func `an update is told to all who may know, by whom the token allows`() async throws {
+  @Test func `an update is said to all who may know, by whom the token allows`() async throws {
     let server = try TestServer()
     let alice = try await server.join("alice") { $0.canUpdateOwnMetadata = true }
     let bob = try await server.join("bob")
@@ -91,9 +91,9 @@ struct RoomRequestTests {
     try await alice.session.send(Array("hi".utf8), topic: "chat")
     #expect(await bob.next() == "data hi chat true")
     #expect(await ghost.next() == "data hi chat true")
-    try await alice.session.send(Array("x".utf8), to: ["ghost", "alice", "nobody"])
+    try await alice.session.send(Array("x".utf8), to: ["ghost", "alice", "stranger"])
     #expect(await ghost.next() == "data x - true")
-    // Whoever is hidden stays so.
+    // A hidden participant stays so.
     try await ghost.session.send(Array("boo".utf8))
     #expect(await bob.next() == "data boo - false")
     #expect(await alice.next(2) == ["3 participant.joined bob", "data boo - false"])
@@ -115,7 +115,7 @@ struct RoomRequestTests {
     #expect(await bob.next(2) == ["data x - true", "data y - true"])
   }
 
-  @Test func `a flood is refused to whoever makes it, and to nobody else`() async throws {
+  @Test func `a flood is refused to the one that makes it, and to no other`() async throws {
     let server = try TestServer(clock: StandingClock())
     let alice = try await server.join("alice")
     let track = try #require(try await alice.offer([.audio]).tracks.first).track
@@ -137,7 +137,7 @@ struct RoomRequestTests {
     await #expect(throws: OfferError.self) { try await alice.offer([.video]) }
     try await bob.session.send(Array("x".utf8))
     #expect(await alice.next(until: "data") == "data x - true")
-    // He wasn't thrown out for what she did.
+    // Bob wasn't thrown out for what alice did.
     #expect(await bob.next().hasPrefix("data 0"))
   }
 
@@ -188,22 +188,24 @@ struct RoomRequestTests {
     let bob = try await server.join("bob")
     let slots = try await bob.offer(receivers: 1).slots
     for unknown in [foreign.text, "TR_nobody", "", bob.session.id.text] {
-      await #expect(throws: RequestError.unknownTrack) { try await bob.session.subscribe(unknown) }
-      await #expect(throws: RequestError.unknownTrack) { try await bob.session.unsubscribe(unknown) }
+      await #expect(throws: RequestError.unknownTrack) { try await bob.session.native.subscribe(unknown) }
+      await #expect(throws: RequestError.unknownTrack) { try await bob.session.native.unsubscribe(unknown) }
       await #expect(throws: RequestError.unknownTrack) { try await bob.session.mute(unknown, true) }
     }
     // One's own isn't received, and sound doesn't go into a picture's slot.
-    await #expect(throws: RequestError.unknownTrack) { try await alice.session.subscribe(own.text) }
+    await #expect(throws: RequestError.unknownTrack) { try await alice.session.native.subscribe(own.text) }
     for mid in [slots[0].mid, "nowhere"] {
-      await #expect(throws: RequestError.unknownSlot) { try await bob.session.subscribe(own.text, mid: mid) }
+      await #expect(throws: RequestError.unknownSlot) {
+        try await bob.session.native.subscribe(own.text, mid: mid)
+      }
     }
-    try await bob.session.subscribe(own.text, mid: slots[1].mid)
+    try await bob.session.native.subscribe(own.text, mid: slots[1].mid)
     let deaf = try await server.join("deaf", subscribes: false)
     await #expect(throws: RequestError.notAllowed("subscribing (canSubscribe)")) {
-      try await deaf.session.subscribe(own.text)
+      try await deaf.session.native.subscribe(own.text)
     }
     await bob.session.leave()
-    await #expect(throws: RequestError.gone) { try await bob.session.subscribe(own.text) }
+    await #expect(throws: RequestError.gone) { try await bob.session.native.subscribe(own.text) }
     await #expect(throws: RequestError.gone) { try await bob.session.send([]) }
   }
 
@@ -224,7 +226,7 @@ struct RoomRequestTests {
     #expect(try await server.join("late").session.joined.participants.first?.tracks.map(\.muted) == [true])
   }
 
-  @Test func `whoever leaves while others come and go is forgotten by all`() async throws {
+  @Test func `one that leaves while others come and go is forgotten by all`() async throws {
     let server = try TestServer(participants: 100, peers: 200)
     await withTaskGroup(of: Void.self) { group in
       for number in 0..<24 {
@@ -247,7 +249,7 @@ struct RoomRequestTests {
 extension Room {
   var isEmpty: Bool { members.isEmpty }
 
-  /// Nobody is to get a track that isn't published, and everybody who may gets all that are.
+  /// No one is to get a track that isn't published, and all who may get all that are.
   var isConsistent: Bool {
     let published = Set(members.flatMap(\.published).map(\.info.id))
     return members.allSatisfy { member in

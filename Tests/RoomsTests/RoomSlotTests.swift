@@ -91,7 +91,7 @@ struct RoomSlotTests {
     for step in 4..<8 { await room.hear(["p7": 20], after: step) }
     #expect(await room.shown(to: "p0") == ["p7", "p7", "p2", "p2"])
     #expect(await room.shown(to: "p7") == ["p0", "p0", "p1", "p1"])
-    // Then another, and the first speaker keeps her place.
+    // Then another, and the first speaker keeps its place.
     for step in 9..<14 { await room.hear(["p7": 20, "p4": 30], after: step) }
     #expect(await room.shown(to: "p0") == ["p7", "p7", "p4", "p4"])
     #expect(Set(await room.shown(to: "p1")) == ["p7", "p4"])
@@ -105,7 +105,7 @@ struct RoomSlotTests {
     }
   }
 
-  @Test func `a slot changes its source without an offer, and the media plane is told`() async throws {
+  @Test func `a slot changes its source without an offer, and the media plane hears of it`() async throws {
     let server = try TestServer()
     let alice = try await server.join("alice")
     let bob = try await server.join("bob")
@@ -118,10 +118,10 @@ struct RoomSlotTests {
     // Asked for by name: it takes the only slot.
     #expect(await carol.next(until: "stream") == "stream waiting no-slot")
     let other = try #require(carol.known.first { $0 != shown })
-    try await carol.session.subscribe(other.text)
+    try await carol.session.native.subscribe(other.text)
     #expect(await carol.next(until: "slots").contains("=x"))
     #expect(carol.shown.values.contains(other) && !carol.shown.values.contains(shown))
-    try await carol.session.unsubscribe(other.text)
+    try await carol.session.native.unsubscribe(other.text)
     _ = await carol.next(until: "slots")
     #expect(carol.shown.values.contains(shown))
     #expect(carol.strangers.isEmpty)
@@ -134,7 +134,7 @@ struct RoomSlotTests {
     for name in ["a", "b", "c"] { _ = try await server.join(name).offer([.audio, .video]) }
     #expect(await bob.next(until: "offerWanted") == "offerWanted 1 1")
     #expect(await bob.next(until: "offerWanted") == "offerWanted 1 1")
-    // He adds them all, and nothing more is said.
+    // Bob adds them all, and nothing more is said.
     _ = try await bob.offer(receivers: 2)
     #expect(await bob.next(until: "answer") == "answer 0 6")
     for _ in 0..<4 { #expect(await bob.next() == "stream active") }
@@ -159,7 +159,7 @@ struct RoomSlotTests {
     #expect(await bob.next() == "stream active")
   }
 
-  @Test func `who speaks is told when it changes, and levels alone are no news`() async throws {
+  @Test func `who speaks is said when it changes, and levels alone are no news`() async throws {
     let server = try TestServer()
     let alice = try await server.join("alice")
     _ = try await alice.offer([.audio])
@@ -179,7 +179,7 @@ struct RoomSlotTests {
     #expect(await bob.next() == "speakers 0")
   }
 
-  @Test func `quality is told when it changes, by loss and round trip, and of nobody who is hidden`()
+  @Test func `quality is said when it changes, by loss and round trip, and of no hidden participant`()
     async throws
   {
     let server = try TestServer()

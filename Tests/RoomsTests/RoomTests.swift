@@ -54,7 +54,7 @@ struct RoomTests {
       await bob.next(3) == ["slots \(mids[1])=-", "7 track.unpublished alice", "8 participant.left alice"])
   }
 
-  @Test func `who comes late gets what is there with his first offer, and is asked for what he lacks`()
+  @Test func `a latecomer gets what is there with its first offer, and is asked for what it lacks`()
     async throws
   {
     let server = try Server()
@@ -109,11 +109,11 @@ struct RoomTests {
     let server = try Server()
     let alice = try await server.join("alice")
     for text in ["", "v=0", "nonsense", String(repeating: "a=x\r\n", count: 50_000)] {
-      await #expect(throws: OfferError.self) { _ = try await alice.session.offer(text, tracks: []) }
+      await #expect(throws: OfferError.self) { _ = try await alice.session.native.offer(text, tracks: []) }
     }
     // Without sections there is nothing to connect for.
     let empty = "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\n"
-    #expect(try await alice.session.offer(empty, tracks: []).tracks.isEmpty)
+    #expect(try await alice.session.native.offer(empty, tracks: []).tracks.isEmpty)
     #expect(await server.peers() == 0)
     _ = try await alice.offer([.audio])
     #expect(await server.peers() == 1)
@@ -133,7 +133,7 @@ struct RoomTests {
     var accepted = false
     for _ in 0..<500 where !accepted {
       do {
-        _ = try await late.session.offer(Self.audioOffer, tracks: [])
+        _ = try await late.session.native.offer(Self.audioOffer, tracks: [])
         accepted = true
       } catch OfferError.overloaded {
         _ = await server.peers()
@@ -157,7 +157,7 @@ struct RoomTests {
     #expect(try await server.join("c", room: "one").session.joined.participants.map(\.identity) == ["b"])
   }
 
-  @Test func `who comes again takes his own place in a full room, and nobody else's`() async throws {
+  @Test func `an identity that comes again takes its own place in a full room, and no other`() async throws {
     let server = try Server(participants: 2, rooms: 1)
     let a = try await server.join("a")
     let b = try await server.join("b")
@@ -208,7 +208,7 @@ struct RoomTests {
       try await server.join("new").session.joined.participants.contains { $0.identity == "sleeper" } == false)
   }
 
-  @Test func `at the end everybody is told, and nobody comes in`() async throws {
+  @Test func `at the end all hear of it, and no one comes in`() async throws {
     let server = try Server()
     let alice = try await server.join("alice")
     _ = try await alice.offer([.audio])
@@ -222,7 +222,9 @@ struct RoomTests {
     #expect(await server.peers() == 0)
   }
 
-  @Test func `who is let in just before the end, and comes just after it, is told as well`() async throws {
+  @Test func `one that is let in just before the end, and comes just after it, hears of it as well`()
+    async throws
+  {
     let server = try Server()
     let alice = try await server.join("alice")
     let room = try #require(server.directory.room(of: "r"))

@@ -56,7 +56,7 @@ struct SlotFairnessTests {
     }
   }
 
-  @Test mutating func `a second camera waits until everybody's first is shown, whoever speaks`() {
+  @Test mutating func `a second camera waits until everybody's first is shown, no matter who speaks`() {
     var policy = SlotPolicy()
     policy.apply(slots(3), now: at(0))
     let greedy = (0..<10).map { _ in track("eve") }
@@ -126,7 +126,7 @@ struct SlotFairnessTests {
     return nil
   }
 
-  @Test mutating func `nobody's n-th track comes before anybody's (n−1)-th, whatever happens`() {
+  @Test mutating func `no participant's n-th track comes before another's (n−1)-th, whatever happens`() {
     for seed in 1...20 as ClosedRange<UInt64> {
       random = .seeded(state: seed)
       var policy = SlotPolicy()

@@ -110,7 +110,7 @@ struct SlotPolicyTests {
     #expect(policy.shortage == SlotCount(audio: 0, video: SlotPolicy.slotLimit - 30))
   }
 
-  @Test mutating func `a slot that is freed is filled with who waits, and told once`() {
+  @Test mutating func `a slot that is freed is filled with what waits, and said once`() {
     var policy = SlotPolicy()
     policy.apply(pairs(1), now: at(0))
     let first = track(.video, "a")
@@ -292,7 +292,7 @@ struct SlotPolicyTests {
     var unwanted: Set<TrackID> = []
     var nextIndex = 0
     var sections: [SendSection] = []
-    var told: [UInt16: TrackID] = [:]
+    var said: [UInt16: TrackID] = [:]
     for step in 0..<3_000 {
       let now = at(Double(step) / 3)
       let someone = known.keys.sorted(by: { $0.text < $1.text }).randomElement(using: &random)
@@ -335,14 +335,14 @@ struct SlotPolicyTests {
       #expect(held.count == known.count - unwanted.count)
       #expect(Set(held) == Set(known.keys).subtracting(unwanted))
       #expect(policy.slots.allSatisfy { slot in slot.track.map { known[$0]?.kind == slot.kind } ?? true })
-      // Nobody waits beside a free slot.
+      // No track waits beside a free slot.
       for kind in [MediaKind.audio, .video] where policy.waiting.contains(where: { $0.kind == kind }) {
         #expect(!policy.slots.contains { $0.kind == kind && $0.track == nil })
       }
-      // What is told adds up to what is.
-      for slot in policy.takeChanges() { told[slot.index] = slot.track }
-      told = told.filter { entry in policy.slots.contains { $0.index == entry.key } }
-      #expect(policy.slots.allSatisfy { told[$0.index] == $0.track })
+      // What is said adds up to what is.
+      for slot in policy.takeChanges() { said[slot.index] = slot.track }
+      said = said.filter { entry in policy.slots.contains { $0.index == entry.key } }
+      #expect(policy.slots.allSatisfy { said[$0.index] == $0.track })
     }
   }
 }

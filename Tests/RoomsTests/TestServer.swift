@@ -18,7 +18,8 @@ final class TestServer: Sendable {
   /// - Parameter clock: what the rooms take for the time; nil: the real one.
   init(
     participants: Int = 50, rooms: Int = 50, peers: Int = 50, grace: Duration = .seconds(15),
-    events: EventLog.Limits = EventLog.Limits(), clock: StandingClock? = nil,
+    events: EventLog.Limits = EventLog.Limits(), journal: (any RoomJournal)? = nil,
+    clock: StandingClock? = nil,
     wallSeconds: (@Sendable () -> Int)? = nil, pause: (@Sendable (Duration) async throws -> Void)? = nil
   ) throws {
     engine = try MediaEngine(
@@ -36,8 +37,8 @@ final class TestServer: Sendable {
     var limits = RoomDirectory.Limits(rooms: rooms, participantsPerRoom: participants)
     limits.defaults.departureTimeout = 0
     let directory = RoomDirectory(
-      media: media, limits: limits, log: Log(level: .error) { _ in }, reconnectGrace: grace, events: events,
-      wallSeconds: wallSeconds)
+      media: media, limits: limits, log: Log(level: .error) { _ in }, journal: journal,
+      reconnectGrace: grace, events: events, wallSeconds: wallSeconds)
     self.directory = directory
     self.events = Task { await directory.run() }
   }
@@ -58,7 +59,7 @@ final class TestServer: Sendable {
     return TestClient(try await directory.join(room: room, identity: identity, name: nil, grants: grants))
   }
 
-  /// Peers of the media plane, once it has done what it was told.
+  /// Peers of the media plane, once it has done what it was asked.
   func peers() async -> Int { await engine.reports().reduce(0) { $0 + $1.peers } }
 }
 
@@ -68,6 +69,16 @@ extension Room {
   func member(_ id: ParticipantID) -> Member? { state.member(id).map { state.members[$0] } }
   func take(_ samples: [PeerSample], now: Instant) { _ = handle(.samples(samples), now: now) }
   func handle(_ events: PeerEvents) { _ = handle(.media(events)) }
+}
+
+extension ParticipantSession {
+  /// The transport that it has from the beginning.
+  var native: ParticipantTransport {
+    get throws(OfferError) {
+      guard let transport else { throw .gone }
+      return transport
+    }
+  }
 }
 
 extension Member {
@@ -86,7 +97,7 @@ final class TestClient {
   private var ssrc: UInt32 = 1
   /// What the last `resumed` said.
   private(set) var resumed: ResumedState?
-  /// What plays in which section, as told.
+  /// What plays in which section, as said.
   private(set) var shown: [String: TrackID] = [:]
   /// Of a notice that says several things, what `next` has still to say.
   private var unread: [String] = []
@@ -113,16 +124,12 @@ final class TestClient {
     switch notice {
     case .event(let event):
       return "\(event.id) \(event.kind.rawValue) \(event.participant?.identity ?? "-")"
-    case .slots(let slots):
-      return "slots " + slots.map { "\($0.mid)=\($0.track == nil ? "-" : "x")" }.joined(separator: ",")
-    case .offerWanted(let audio, let video): return "offerWanted \(audio) \(video)"
-    case .answer(let answer): return "answer \(answer.tracks.count) \(answer.slots.count)"
+    case .on(let transport, let notice):
+      let text = say(notice)
+      return transport == .first ? text : "\(transport.number): \(text)"
     case .speakers(let speakers): return "speakers \(speakers.count)"
     case .quality(let changed):
       return "quality " + changed.map(\.quality.rawValue).joined(separator: ",")
-    case .streams(let changes):
-      unread = changes.map { "stream \(text(of: $0.state))" }
-      return unread.isEmpty ? "no streams" : unread.removeFirst()
     case .data(let data):
       return "data \(String(decoding: data.payload, as: UTF8.self)) \(data.topic ?? "-") \(data.from != nil)"
     case .draining: return "draining"
@@ -130,9 +137,20 @@ final class TestClient {
     case .resumed(let state):
       resumed = state
       return "resumed \(state.lastEvent)"
-    case .on(let transport, let notice): return "\(transport.number): \(notice)"
-    case .transportClosed(let transport): return "transportClosed \(transport.number)"
     case .closed(let reason): return "closed \(reason.rawValue)"
+    }
+  }
+
+  private func say(_ notice: TransportNotice) -> String {
+    switch notice {
+    case .slots(let slots):
+      return "slots " + slots.map { "\($0.mid)=\($0.track == nil ? "-" : "x")" }.joined(separator: ",")
+    case .offerWanted(let audio, let video): return "offerWanted \(audio) \(video)"
+    case .answer(let answer): return "answer \(answer.tracks.count) \(answer.slots.count)"
+    case .streams(let changes):
+      unread = changes.map { "stream \(text(of: $0.state))" }
+      return unread.isEmpty ? "no streams" : unread.removeFirst()
+    case .closed: return "transport closed"
     }
   }
 
@@ -150,9 +168,9 @@ final class TestClient {
     case .event(let event):
       guard let track = event.track else { break }
       if event.kind == .trackUnpublished { known.remove(track.id) } else { known.insert(track.id) }
-    case .slots(let slots): named = slots
-    case .answer(let answer): named = answer.slots
-    case .streams(let changes):
+    case .on(_, .slots(let slots)): named = slots
+    case .on(_, .answer(let answer)): named = answer.slots
+    case .on(_, .streams(let changes)):
       for (track, _) in changes where !known.contains(track) { strangers.insert(track) }
     default: break
     }
@@ -202,7 +220,8 @@ final class TestClient {
     plan.audioReceivers += receivers
     plan.videoReceivers += receivers
     let offer = try negotiator.offer(plan, local: local, random: &random)
-    let answer = try await session.offer(offer.text, tracks: tracks)
+    guard let transport = session.transport else { throw OfferError.gone }
+    let answer = try await transport.offer(offer.text, tracks: tracks)
     _ = try negotiator.accept(try SessionDescription(parsing: answer.sdp))
     return answer
   }

@@ -95,16 +95,16 @@ class AcceptTest(LimitedTest):
     def test_who_stops_the_runner_stops_the_check_with_its_children(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(number), tempfile.TemporaryDirectory() as root:
-                told = os.path.join(root, "told")
+                noted = os.path.join(root, "noted")
                 scripts = self.lay_out(root, {
-                    "slow": f"sleep 300 >/dev/null 2>&1 & echo $! >{told}.new; mv {told}.new {told}; wait"})
+                    "slow": f"sleep 300 >/dev/null 2>&1 & echo $! >{noted}.new; mv {noted}.new {noted}; wait"})
                 runner = subprocess.Popen([os.path.join(scripts, "accept")], stdout=subprocess.DEVNULL)
                 until = time.monotonic() + 10
-                while not os.path.exists(told) and time.monotonic() < until:
+                while not os.path.exists(noted) and time.monotonic() < until:
                     time.sleep(0.02)
                 runner.send_signal(number)
                 self.assertEqual(runner.wait(timeout=10), 128 + number)
-                with open(told, encoding="utf-8") as file:
+                with open(noted, encoding="utf-8") as file:
                     child = int(file.read())
                 # The kernel may take a moment to bury it.
                 until = time.monotonic() + 10
@@ -114,11 +114,11 @@ class AcceptTest(LimitedTest):
 
     def test_who_stops_the_runner_is_told_what_was_seen_until_then(self):
         with tempfile.TemporaryDirectory() as root:
-            told = os.path.join(root, "told")
-            scripts = self.lay_out(root, {"one": "echo 'a | 1 | 2 | short'; exit 1", "slow": f"touch {told}; sleep 300"})
+            noted = os.path.join(root, "noted")
+            scripts = self.lay_out(root, {"one": "echo 'a | 1 | 2 | short'; exit 1", "slow": f"touch {noted}; sleep 300"})
             runner = subprocess.Popen([os.path.join(scripts, "accept")], stdout=subprocess.PIPE, text=True)
             until = time.monotonic() + 10
-            while not os.path.exists(told) and time.monotonic() < until:
+            while not os.path.exists(noted) and time.monotonic() < until:
                 time.sleep(0.02)
             runner.send_signal(signal.SIGTERM)
             output, _ = runner.communicate(timeout=10)

@@ -5,7 +5,8 @@ import json
 import unittest
 
 from limits import LimitedAsyncTest, LimitedTest
-from roost import Roost, ask, claims, hear, put_together, say, token
+from roost import Roost, ask, claims, put_together, token
+from signaller import hear, say
 
 PROBLEM = "urn:roost:problem:"
 LONGEST = 12_288

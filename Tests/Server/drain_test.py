@@ -9,7 +9,8 @@ import unittest
 import websockets
 
 from limits import LimitedAsyncTest
-from roost import Roost, get, hear, say, token
+from roost import Roost, get, token
+from signaller import hear, say
 
 
 async def closed(ws):

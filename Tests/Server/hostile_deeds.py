@@ -17,7 +17,8 @@ from aioice import stun
 from aiortc import RTCBundlePolicy, RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 
 from hostile_parts import Offer, Silent, datagram, expiry, udp_ports, vp8_of
-from roost import ask, hear, put_together, say, token
+from roost import ask, put_together, token
+from signaller import hear, say
 
 ADMIN = {"roomAdmin": True, "roomJoin": False}
 ROOM = "load-1"

@@ -12,7 +12,8 @@ import unittest
 import websockets
 
 from limits import LimitedAsyncTest
-from roost import Roost, ask, claims, hear, put_together, say, token
+from roost import Roost, ask, claims, put_together, token
+from signaller import hear, say
 
 OFFER = (pathlib.Path(__file__).parent.parent / "Fixtures/sdp/chromium-156-audio-video-sendrecv-offer.sdp").read_text()
 OFFER = OFFER.replace("\r\n", "\n").replace("\n", "\r\n")
@@ -54,7 +55,7 @@ class TokenTest(LimitedAsyncTest):
             (put_together({"typ": "JWT"}, right), "token-algorithm"),
             (put_together(header, right, secret=b"another secret"), "token-signature"),
             (signed.rsplit(".", 1)[0] + ".", "token-signature"),
-            (put_together(header, right | {"iss": "nobody"}), "token-unknown-key"),
+            (put_together(header, right | {"iss": "stranger"}), "token-unknown-key"),
             (put_together(header, right | {"exp": now - 120}), "token-expired"),
             (put_together(header, right | {"nbf": now + 120}), "token-not-yet-valid"),
             (put_together(header, {name: value for name, value in right.items() if name != "exp"}), "token-malformed"),
@@ -272,9 +273,9 @@ class RulesTest(LimitedAsyncTest):
             async with roost.joined("ada", "one") as ada, roost.joined("bob", "one") as bob, \
                     roost.joined("eve", "two") as eve:
                 track = (await request(ada, type="offer", sdp=OFFER))["tracks"][0]["track"]
-                for wish in ("subscribe", "unsubscribe"):
-                    self.assertEqual((await request(bob, type=wish, track=track))["type"], "ok")
-                    self.assertEqual((await request(eve, type=wish, track=track))["code"], "unknown-track")
+                for request_type in ("subscribe", "unsubscribe"):
+                    self.assertEqual((await request(bob, type=request_type, track=track))["type"], "ok")
+                    self.assertEqual((await request(eve, type=request_type, track=track))["code"], "unknown-track")
                 self.assertEqual((await request(eve, type="mute", track=track, muted=True))["code"], "unknown-track")
                 self.assertEqual((await request(bob, type="mute", track=track, muted=True))["code"], "unknown-track")
                 path = f"/v1/rooms/two/participants/ada/tracks/{track}/mute"

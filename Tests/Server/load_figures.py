@@ -35,7 +35,7 @@ def measure(workers, options):
         received = counted(roost, "roost_received_datagrams_total")
     name = f"{options.publishers} publishers, {options.subscribers} subscribers, {workers} worker{'s'[:workers > 1]}"
     report = json.loads(done.stdout)
-    holds = row(f"{name}: all are in, nothing came that nobody sent", "exit 0",
+    holds = row(f"{name}: all are in, nothing came that was not sent", "exit 0",
                 f"exit {done.returncode}, {report['joined']} of {report['participants']} in,"
                 f" {report['expected']} packets expected", done.returncode == 0)
     share = report["never"] / max(report["expected"], 1) * 100

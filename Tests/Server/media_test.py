@@ -10,7 +10,8 @@ import subprocess
 import unittest
 
 from limits import LimitedAsyncTest, LimitedTest
-from roost import BINARY, Roost, hear, say
+from roost import BINARY, Roost
+from signaller import hear, say
 
 LOAD = os.path.join(os.path.dirname(BINARY), "roost-load")
 

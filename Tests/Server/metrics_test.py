@@ -11,7 +11,8 @@ import unittest
 from prometheus_client.parser import text_string_to_metric_families
 
 from limits import LimitedAsyncTest
-from roost import HERE, Roost, hear, say
+from roost import HERE, Roost
+from signaller import hear, say
 
 
 def scrape(roost):

@@ -12,7 +12,8 @@ import unittest
 import websockets
 
 from limits import LimitedAsyncTest
-from roost import HERE, Roost, hear, say, token
+from roost import HERE, Roost, token
+from signaller import connect, hear, say
 
 sys.path.append(os.path.join(HERE, "../Browsers"))
 from harness.cutter import Cutter  # noqa: E402 (shared with the browser tests)
@@ -28,11 +29,11 @@ async def refused(ws):
 
 
 class Client:
-    """A client that resumes for as long as it is told to, and says each request until it is answered."""
+    """A client that resumes for as long as it is asked to, and says each request until it is answered."""
 
     def __init__(self, identity, port):
         self.identity = identity
-        self._url = f"ws://127.0.0.1:{port}/v1/rooms/demo/connect"
+        self._origin = f"http://127.0.0.1:{port}"
         self.events = []  # as they came, after `joined`
         self.data = []
         self.first = None  # `joined`
@@ -59,8 +60,7 @@ class Client:
             while True:
                 self.attempts += 1
                 with contextlib.suppress(*BROKEN):
-                    async with websockets.connect(self._url, subprotocols=["roost.v1"], open_timeout=5,
-                                                  close_timeout=0.1) as ws:
+                    async with connect(self._origin, open_timeout=5, close_timeout=0.1) as ws:
                         await self._serve(ws)
                 self._ws = None
         except BaseException as error:
@@ -92,7 +92,7 @@ class Client:
                 self._token = message["resumeToken"]
                 self._ws = ws
                 for request, _ in list(self._waiting.values()):
-                    await ws.send(json.dumps(request))
+                    await say(ws, **request)
             elif kind == "event":
                 event = message["event"]
                 self.last_event = event["id"]
@@ -112,7 +112,7 @@ class Client:
         self._waiting[number] = (message, future)
         if self._ws:
             with contextlib.suppress(*BROKEN):
-                await self._ws.send(json.dumps(message))
+                await say(self._ws, **message)
         return await asyncio.wait_for(future, 60)
 
 
@@ -141,7 +141,7 @@ class ResumeTest(LimitedAsyncTest):
                                      (joined["lastEvent"] + 1, "participant.joined", "eve"))
                     self.assertEqual(resumed["lastEvent"], event["id"])
                     self.assertNotEqual(resumed["resumeToken"], joined["resumeToken"])
-                    # It is the same participant: nobody came, nobody went.
+                    # It is the same participant: no one came, no one went.
                     await say(back, type="data", payload="aGk=", id=1)
                     await hear(back, "ok")
                     self.assertEqual((await hear(bob, "data"))["from"], joined["participant"]["id"])
@@ -207,7 +207,7 @@ class ResumeTest(LimitedAsyncTest):
                         await guest.ask(type="leave")
 
             async def ada_acts():
-                """Requests of whoever is cut off: each has to be done once."""
+                """Requests of a client that is cut off: each has to be done once."""
                 done = 0
                 while is_on:
                     done += 1

@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import contextlib
 import hashlib
 import hmac
 import json
@@ -16,7 +15,7 @@ import time
 import urllib.error
 import urllib.request
 
-import websockets
+import signaller
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BINARY = os.path.abspath(os.environ.get("ROOST", os.path.join(HERE, "../../.build/release/roost")))
@@ -135,16 +134,11 @@ class Roost:
         return self._child.returncode
 
     def connect(self, room="demo", **more):
-        return websockets.connect(f"ws://{self.public}/v1/rooms/{room}/connect", subprotocols=["roost.v1"],
-                                  close_timeout=1, **more)
+        return signaller.connect(f"http://{self.public}", room, **more)
 
-    @contextlib.asynccontextmanager
-    async def joined(self, identity, room="demo", max_size=2**20, **grants):
+    def joined(self, identity, room="demo", max_size=2**20, **grants):
         """A participant: its socket, with `joined` as the server said it."""
-        async with self.connect(room, max_size=max_size) as ws:
-            await say(ws, type="auth", token=token(identity, room, **grants))
-            ws.joined = await hear(ws, "joined")
-            yield ws
+        return signaller.joined(f"http://{self.public}", room, token(identity, room, **grants), max_size=max_size)
 
 
 def ask(roost, method, path, text, body=None):
@@ -153,18 +147,3 @@ def ask(roost, method, path, text, body=None):
     if body is not None:
         headers["Content-Type"] = "application/merge-patch+json" if method == "PATCH" else "application/json"
     return roost.get(path, method=method, headers=headers, data=None if body is None else json.dumps(body).encode())
-
-
-async def say(ws, **message):
-    await ws.send(json.dumps(message))
-
-
-async def hear(ws, kind, seconds=5):
-    """The next message of that type; others before it are passed over."""
-    async def until():
-        while True:
-            message = json.loads(await ws.recv())
-            if message["type"] == kind:
-                return message
-
-    return await asyncio.wait_for(until(), seconds)

@@ -21,7 +21,7 @@ def load(roost, *arguments):
 
 
 def joiners(count):
-    """People who come, and send next to nothing to nobody: what they cost is their joining."""
+    """People who come, and send next to nothing, to no one: what they cost is their joining."""
     return ("--rooms", count // 10, "--publishers", 10, "--subscribers", 0, "--video", "30k", "--join-timeout", 20)
 
 

@@ -1,6 +1,7 @@
 import AccessTokens
 import Foundation
 import Model
+import TestScripts
 import Testing
 
 @testable import Signalling
@@ -92,9 +93,6 @@ struct SchemaTests {
       }
     }.map { ServerMessage($0, id: RequestID(7)) }
 
-  static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent()
-
   @Test func `every message that the server can say is one of the schema's, field by field`() throws {
     let texts = Self.messages.map(\.json)
     let types = ServerMessage.kinds.map { $0.type }
@@ -131,9 +129,49 @@ struct SchemaTests {
     #expect(throws: MessageError.field(field, problem, id: nil)) { try ServerMessage(json: text) }
   }
 
+  /// A message with a list of so many items, and the list's name.
+  struct Long: CustomTestStringConvertible, Sendable {
+    var field: String
+    var limit: Int
+    var message: @Sendable (_ items: Int) -> String
+    var testDescription: String { "\(field), at most \(limit)" }
+
+    static func list(_ item: String, _ count: Int) -> String {
+      "[\(Array(repeating: item, count: count).joined(separator: ","))]"
+    }
+  }
+
+  static let long = [
+    Long(field: "assignments", limit: 4_096) {
+      #"{"type":"slots","assignments":\#(Long.list(#"{"mid":"0","track":null}"#, $0))}"#
+    },
+    Long(field: "speakers", limit: 100_000) {
+      #"{"type":"speakers","speakers":\#(Long.list(#"{"participant":"PA_1","level":0}"#, $0))}"#
+    },
+    Long(field: "declined", limit: 4_096) {
+      #"{"type":"answer","sdp":"","tracks":[],"slots":[],"declined":\#(Long.list(#"{"mid":"0","code":"codec"}"#, $0))}"#
+    },
+    Long(field: "event.participant.tracks", limit: 4_096) {
+      let track = #"{"id":"TR_1","kind":"audio","source":"microphone","muted":false,"mutedByAdmin":false}"#
+      let subject =
+        #"{"id":"PA_1","identity":"i","attributes":{},"tracks":\#(Long.list(track, $0)),"permissions":"#
+        + #"{"canPublish":true,"canSubscribe":true,"canPublishData":true,"canUpdateOwnMetadata":true}}"#
+      return
+        #"{"type":"event","event":{"id":1,"time":"t","room":"r","roomId":"RM_1","type":"participant.joined","participant":\#(subject)}}"#
+    },
+  ]
+
+  @Test(arguments: long)
+  func `a list is read up to its bound, and not looked at beyond it`(list: Long) throws {
+    _ = try ServerMessage(json: list.message(list.limit))
+    #expect(throws: MessageError.field(list.field, .tooLong(list.limit), id: nil)) {
+      try ServerMessage(json: list.message(list.limit + 1))
+    }
+  }
+
   /// ROOST_WRITE_SCHEMA=1 writes the file; scripts/make-types then makes the TypeScript types and openapi.json's words of it.
   @Test func `docs/signalling.schema.json is what the messages say of themselves`() throws {
-    let file = Self.root.appending(path: "docs/signalling.schema.json")
+    let file = Script.root.appending(path: "docs/signalling.schema.json")
     if ProcessInfo.processInfo.environment["ROOST_WRITE_SCHEMA"] == "1" {
       try SignallingSchema.text.write(to: file, atomically: true, encoding: .utf8)
     }
@@ -161,26 +199,6 @@ struct SchemaTests {
   }
 
   private func check(_ lines: [String]) throws -> (status: Int32, output: String) {
-    try Self.run("scripts/check-messages", lines)
-  }
-
-  /// What a script says of lines.
-  static func run(_ script: String, _ lines: [String]) throws -> (status: Int32, output: String) {
-    let process = Process()
-    process.executableURL = root.appending(path: script)
-    let (input, output) = (Pipe(), Pipe())
-    process.standardInput = input
-    process.standardOutput = output
-    process.standardError = output
-    try process.run()
-    // From beside, so that neither end waits for the other.
-    let text = Data((lines.joined(separator: "\n") + "\n").utf8)
-    DispatchQueue.global().async {
-      try? input.fileHandleForWriting.write(contentsOf: text)
-      try? input.fileHandleForWriting.close()
-    }
-    let answer = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return (process.terminationStatus, String(decoding: answer, as: UTF8.self))
+    try Script.run("scripts/check-messages", lines)
   }
 }

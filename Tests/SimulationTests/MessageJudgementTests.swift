@@ -9,7 +9,7 @@ import Testing
 /// What the simulation says of each message, by whom it names and to whom it comes.
 @Suite("What may be said to whom", .timeLimit(.minutes(1)))
 struct MessageJudgementTests {
-  /// Nobody is connected: messages are made up, and judged.
+  /// No participant is connected: messages are made up, and judged.
   private final class Scene {
     let conference: Conference
     private var records: [SocketRecord] = []
@@ -58,13 +58,13 @@ struct MessageJudgementTests {
   }()
 
   @Test(arguments: ["PA_", "TR_"])
-  func `who is hidden is named to nobody but itself`(kind: String) throws {
+  func `a hidden participant is named to itself alone`(kind: String) throws {
     let scene = try Scene()
     let ada = try scene.enter("ada")
     let eve = try scene.enter("eve", Self.hidden)
     let text = #"{"event":{"participant":{"id":"\#(kind)eve"}},"type":"event"}"#
     let found = scene.found(text, to: ada)
-    #expect(found.count == 1 && found[0].contains("0 is told of \(kind)eve, which is hidden"), "\(found)")
+    #expect(found.count == 1 && found[0].contains("0 hears of \(kind)eve, which is hidden"), "\(found)")
     #expect(scene.found(text, to: eve) == [])
     // Others are named to who is hidden and to who isn't; and each name is looked at, not the first alone.
     let other = #"{"event":{"participant":{"id":"PA_ada"}},"type":"event"}"#
@@ -74,12 +74,12 @@ struct MessageJudgementTests {
   }
 
   @Test(arguments: ["PA_", "TR_"])
-  func `nobody of another room is named`(kind: String) throws {
+  func `no participant of another room is named`(kind: String) throws {
     let scene = try Scene()
     let ada = try scene.enter("ada")
     let bob = try scene.enter("bob", room: 1)
     let found = scene.found(#"{"id":"\#(kind)bob","type":"event"}"#, to: ada)
-    #expect(found.count == 1 && found[0].contains("0 is told of \(kind)bob, in another room"), "\(found)")
+    #expect(found.count == 1 && found[0].contains("0 hears of \(kind)bob, in another room"), "\(found)")
     #expect(scene.found(#"{"id":"\#(kind)bob","type":"event"}"#, to: bob) == [])
     // A text that a person wrote is no name.
     #expect(scene.found(#"{"data":"\#(kind)bob is here","type":"data"}"#, to: ada) == [])

@@ -96,7 +96,7 @@ struct WebSocketClientTests {
     }
   }
 
-  @Test func `a refusal is told with status and body`() async throws {
+  @Test func `a refusal is reported with status and body`() async throws {
     try await withServer { address in
       #expect(throws: WebSocketClientError.refused(status: 401, body: "no token")) {
         try open(address, token: "bad")
@@ -104,7 +104,7 @@ struct WebSocketClientTests {
     }
   }
 
-  @Test func `the server's close is told with its code`() async throws {
+  @Test func `the server's close is reported with its code`() async throws {
     try await withServer { address in
       let client = try open(address)
       client.send("bye")
@@ -124,7 +124,7 @@ struct WebSocketClientTests {
     #expect(left.state != .open)
   }
 
-  @Test func `nobody there is told in the connection's own words`() throws {
+  @Test func `an address where nothing listens is reported in the connection's own words`() throws {
     let probe = try #require(freePort())
     let error = #expect(throws: WebSocketClientError.self) {
       try open(SocketAddress(ipv4: 127, 0, 0, 1, port: probe))

@@ -59,7 +59,7 @@ struct UpgradeAnswerTests {
     #expect(throws: WebSocketClientError.self) { try check(Self.good.replacing(part, with: other)) }
   }
 
-  @Test func `a refusal is told with its body`() {
+  @Test func `a refusal is reported with its body`() {
     let text = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 9\r\n\r\nno token!"
     #expect(throws: WebSocketClientError.refused(status: 401, body: "no token!")) { try check(text) }
     #expect(throws: WebSocketClientError.refused(status: 401, body: "no t")) {

@@ -6,7 +6,7 @@ typedef struct {
   /// malloc, calloc, realloc, posix_memalign, aligned_alloc, memalign.
   uint64_t allocations;
   uint64_t frees;
-  /// Of Swift's reference counting, whoever in the process asked for it.
+  /// Of Swift's reference counting, whichever part of the process asked for it.
   uint64_t retains;
   uint64_t releases;
   /// Swift's checks of exclusive access at run time.

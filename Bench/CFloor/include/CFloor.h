@@ -25,7 +25,7 @@ typedef struct {
 
 /// - publisher: 16 bytes of master key and 12 of salt.
 /// - first_sequence: of the publisher's first packet, which the subscribers' first numbers belong to.
-/// - outbox: datagrams that fit the output before it begins anew.
+/// - outbox: datagrams that fit the output before it begins again.
 /// Returns NULL where libsrtp or OpenSSL refuses.
 floor_loop *floor_create(const uint8_t publisher[28], uint16_t first_sequence,
                          const floor_subscriber *subscribers, size_t count, size_t outbox);
@@ -38,7 +38,7 @@ int floor_forward(floor_loop *loop, uint8_t *datagram, size_t size);
 size_t floor_count(const floor_loop *loop);
 const uint8_t *floor_datagram(const floor_loop *loop, size_t index, size_t *size);
 size_t floor_subscribers(const floor_loop *loop);
-/// Begins the output anew.
+/// Begins the output again.
 void floor_flush(floor_loop *loop);
 
 /// A libsrtp session under 28 bytes of key and salt (AEAD_AES_128_GCM), to open or to seal any SSRC. libsrtp was started

@@ -85,7 +85,7 @@ final class FloorReplay {
     streams[place] = floor_stream(loop: loop, destinations: list)
   }
 
-  /// The trace's packets anew, under keys of ours.
+  /// The trace's packets once more, under keys of ours.
   private func seal(_ keys: [[UInt8]]) throws(BenchError) {
     let sessions = keys.map { floor_session($0, 1) }
     defer { for session in sessions { if let session { srtp_dealloc(session) } } }

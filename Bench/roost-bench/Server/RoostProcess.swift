@@ -16,7 +16,7 @@ final class RoostProcess {
 
   init(_ executable: String, workers: Int) throws(BenchError) {
     do {
-      // Free a moment ago; nobody else here takes ports by number.
+      // Free a moment ago; nothing else here takes ports by number.
       mediaPort = try UDPSocket(port: 0, receiveBuffer: 65_536, sendBuffer: 65_536).port
       log = FileManager.default.temporaryDirectory.appending(path: "roost-bench-\(getpid())-\(mediaPort).log")
       guard FileManager.default.createFile(atPath: log.path, contents: nil) else {
@@ -63,7 +63,7 @@ final class RoostProcess {
     try? FileManager.default.removeItem(at: log)
   }
 
-  /// A server that nobody measures any more must not go on.
+  /// A server that is no longer measured must not go on.
   private func endWithUs() {
     let child = process.processIdentifier
     endings = [SIGINT, SIGTERM].map { number in

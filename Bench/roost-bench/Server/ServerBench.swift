@@ -35,7 +35,7 @@ enum ServerBench {
       run.observer.sent = { trace.note($0, $1) }
       report = try run.run()
     } catch { throw .setup("no load: \(error)") }
-    guard let (sent, time) = sampler.difference else { throw .setup("the server told no figures") }
+    guard let (sent, time) = sampler.difference else { throw .setup("the server gave no figures") }
     roost.end()
 
     var result = ServerResult(scenario: scenario.name, seconds: report.seconds)

@@ -17,7 +17,7 @@ public struct CostReading: Sendable {
   /// Bytes said to its sender.
   public var answered = 0
   /// Bytes said to everybody else.
-  public var told = 0
+  public var spread = 0
 }
 
 /// Ways in, each of which charges for bytes.

@@ -59,14 +59,14 @@ final class MessageCosts {
         room.turn()
         room.rest()
       }
-      let (said, heard) = (socket.bytes, told)
+      let (said, heard) = (socket.bytes, spread)
       meter.begin()
       socket.receive(text)
       room.turn()
       meter.end()
       reading = CostReading(
         charged: kind.hasPrefix("offer") ? max(Self.offer, text.utf8.count) : Self.message + text.utf8.count,
-        answered: socket.bytes - said, told: told - heard)
+        answered: socket.bytes - said, spread: spread - heard)
       if Self.changing.contains(kind) || socket.isClosed {
         leave(socket)
       } else {
@@ -77,7 +77,7 @@ final class MessageCosts {
     return reading
   }
 
-  private var told: Int { room.others.reduce(0) { $0 + $1.bytes } }
+  private var spread: Int { room.others.reduce(0) { $0 + $1.bytes } }
 
   /// A socket in the state in which that kind finds it.
   private func prepare(_ kind: String) -> CostSocket {

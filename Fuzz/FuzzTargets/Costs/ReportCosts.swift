@@ -286,10 +286,22 @@ final class ReportCosts {
       _ = context.takeEffects()
       histories[tag].packets.store(packet, info, sequence: info.extendedSequence)
       for slot in Self.past..<Self.past + Self.live where slot & 1 == tag {
-        _ = peer.forward(packet, info, slot: slot, context: &context)
+        let reference = PacketReference(track: tag, layer: 0, sequence: info.extendedSequence)
+        peer.select(info, reference, slot: slot, context: &context)
       }
+      depart()
     }
     settle()
+  }
+
+  private func depart() {
+    while let next = peer.nextDeparture() {
+      if let kept = histories[Int(next.track)].packets.find(next.sequence) {
+        peer.depart(kept.packet, kept.info, now: now, context: &context)
+      } else {
+        peer.dropDeparture(context: &context)
+      }
+    }
   }
 
   /// What a worker does behind each datagram.
@@ -298,11 +310,10 @@ final class ReportCosts {
     for index in 0..<effects.nackCount {
       let wanted = effects.nack(index)
       let slot = Int(wanted.slot)
-      guard let track = peer.source(ofSlot: slot),
-        let request = peer.retransmission(slot: slot, sequence: wanted.sequence, now: now),
-        let found = histories[Int(track.index)].packets.find(request.source)
-      else { continue }
-      peer.retransmit(request, found.packet, found.info, slot: slot, context: &context)
+      guard let track = peer.source(ofSlot: slot) else { continue }
+      peer.retransmit(
+        wanted.sequence, slot: slot, track: Int(track.index), layer: 0, now: now, context: &context)
+      depart()
     }
     for word in 0..<16 where effects.keyFrameRequests[word] != 0 {
       for bit in 0..<64 where effects.keyFrameRequests[word] >> UInt64(bit) & 1 != 0 {

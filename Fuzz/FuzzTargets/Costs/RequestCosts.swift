@@ -119,7 +119,7 @@ final class RequestCosts {
       guard let response else { return }
       reading = CostReading(
         charged: Self.smallest + size, answered: response.body.count,
-        told: room.others.reduce(0) { $0 + $1.bytes } - heard)
+        spread: room.others.reduce(0) { $0 + $1.bytes } - heard)
       isChanged = response.status < 300 && restores(after: request)
     }
     if isChanged {

@@ -93,10 +93,7 @@ extension DTLSAssociation {
   }
 
   public init(from reader: inout StateReader) throws(StateError) {
-    let version: UInt8 = try reader.integer()
-    guard version == Self.version else {
-      throw .invalid(field: "DTLS association version \(version)", offset: reader.offset - 1)
-    }
+    _ = try reader.version("DTLS association", upTo: Self.version)
     guard let role = DTLSRole(rawValue: try reader.integer()) else {
       throw .invalid(field: "DTLS role", offset: reader.offset - 1)
     }

@@ -137,10 +137,7 @@ extension SRTPOpener {
 
   /// Rebuilds an opener that refuses whatever the encoded one had opened.
   public init(from reader: inout StateReader) throws(StateError) {
-    let version: UInt8 = try reader.integer()
-    guard version == Self.version else {
-      throw .invalid(field: "SRTP opener version \(version)", offset: reader.offset - 1)
-    }
+    _ = try reader.version("SRTP opener", upTo: Self.version)
     let keys = try SRTPKeys(from: &reader)
     let mappedLimit = Int(try reader.integer(UInt16.self))
     guard mappedLimit <= Self.mappedCapacity else {

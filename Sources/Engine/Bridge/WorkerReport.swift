@@ -28,6 +28,8 @@ public struct WorkerReport: Sendable {
   public var sending = SendStatistics()
   /// Of the worker's thread: ten below the process's, where the kernel allows it.
   public var niceness = 0
+  /// Turns that other workers' threads took for it while its own waited.
+  public var standIns: UInt64 = 0
 
   public init() {}
 }

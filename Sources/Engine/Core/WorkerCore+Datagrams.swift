@@ -45,6 +45,8 @@ extension WorkerCore {
   private mutating func receive(
     _ datagram: UnsafeMutableRawBufferPointer, place: Int, path: NetworkPath, arrival: Instant, now: Instant
   ) {
+    // Nothing that isn't media comes between what came before it and those who get that.
+    if let first = datagram.first, first < 128 { serve(now: now) }
     switch peers.pointer(place).pointee.receive(
       datagram, path: path, arrival: arrival, now: now, context: &context)
     {
@@ -52,7 +54,7 @@ extension WorkerCore {
       if context.hasEffects && applyEffects(place, now: now) { return }
       if tag >= 0 {
         feeds.measure(info, feed: tag)
-        deliver(packet, info, feed: tag)
+        deliver(packet, info, feed: tag, now: now)
       }
       peers.scheduleFeedback(place)
     case .nothing: settle(place, now: now)

@@ -4,73 +4,47 @@ internal import Peer
 internal import Polling
 
 extension WorkerCore {
-  /// Gives a packet that a peer of this worker sent to all its consumers, here and at other workers.
+  /// Gives a packet that a peer of this worker sent to all its consumers: to other workers at once, here at the turn's end.
   @inline(__always)
-  mutating func deliver(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo, feed: Int) {
-    deliverHere(packet, info, feed: feed)
+  mutating func deliver(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo, feed: Int, now: Instant) {
+    deliverHere(packet, info, feed: feed, now: now)
     if feeds.pointer(feed).pointee.consumers.relays != 0 { feeds.relay(packet, info, feed: feed) }
-  }
-
-  /// Gives a track's packet to its consumers at this worker.
-  mutating func deliverHere(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo, feed index: Int) {
-    let feed = feeds.pointer(index)
-    feed.pointee.keep(packet, info)
-    var waits = false
-    for position in 0..<feed.pointee.consumers.count {
-      switch feed.pointee.consumers[position] {
-      case .slot(let place, let slot):
-        if peers.pointer(place).pointee.forward(packet, info, slot: slot, context: &context) { waits = true }
-      case .sink(let number): feeds.send(packet, info, feed: index, toSink: number)
-      case .relay: break
-      }
-    }
-    // The key frame that a consumer waits for was lost, or came too early for it.
-    if waits, feeds.pointer(index).pointee.pace.mayRequest(at: info.arrival) {
-      requestKeyFrame(of: index, now: info.arrival)
-    }
-  }
-
-  /// Gives a kept packet to one consumer as if it came now.
-  private mutating func replay(
-    _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, feed: Int, to consumer: TrackFeed.Consumer
-  ) {
-    switch consumer {
-    case .slot(let place, let slot):
-      _ = peers.pointer(place).pointee.forward(packet, info, slot: slot, context: &context)
-    case .sink(let number): feeds.send(packet, info, feed: feed, toSink: number)
-    case .relay: break
-    }
   }
 
   // MARK: - Feedback: from a consumer to the source
 
   /// A consumer can't show anything without a key frame, so the source is asked for one.
   ///
-  /// Who comes so soon after another that the source may not be asked again gets the last one with all that followed it.
-  /// Only a stream that begins is begun so: played in haste, the past would put off what a running one shows.
-  mutating func keyFrameNeeded(by consumer: TrackFeed.Consumer, of feed: Int, now: Instant) {
-    if awaitsFirstPicture(consumer), !mayAsk(feed, now: now),
-      let recent = feeds.pointer(feed).pointee.sinceKeyFrame(now: now)
+  /// One that comes so soon after another that the source may not be asked again gets the last one with all that followed it.
+  /// Only a stream that begins is begun so: played in haste, the past would put off what a running one shows. A relay's
+  /// worker begins pictures itself, and a sink says nothing of what it has.
+  /// - Parameter layer: the spatial layer that the consumer shows.
+  mutating func keyFrameNeeded(
+    by consumer: TrackFeed.Consumer, of feed: Int, layer: UInt8, now: Instant
+  ) {
+    if case .here(.slot(let place, let slot)) = consumer,
+      beginPicture(place, slot: slot, from: feed, layer: layer, now: now)
     {
-      for sequence in recent {
-        guard let kept = feeds.pointer(feed).pointee.find(sequence) else { continue }
-        replay(kept.packet, kept.info, feed: feed, to: consumer)
-      }
-      feeds.counters.pictureReplays &+= 1
-      if !needsKeyFrame(consumer) { return }
+      return
     }
     requestKeyFrame(of: feed, now: now)
   }
 
-  /// A relay's worker begins pictures itself, and a sink says nothing of what it has.
-  private func awaitsFirstPicture(_ consumer: TrackFeed.Consumer) -> Bool {
-    guard case .slot(let place, let slot) = consumer else { return false }
-    return peers.pointer(place).pointee.awaitsFirstPicture(slot: slot)
-  }
-
-  private func needsKeyFrame(_ consumer: TrackFeed.Consumer) -> Bool {
-    guard case .slot(let place, let slot) = consumer else { return true }
-    return peers.pointer(place).pointee.needsKeyFrame(slot: slot)
+  /// Gives a slot that has shown nothing yet the last key frame with all that followed it.
+  /// - Returns: whether it needs none from the source.
+  private mutating func beginPicture(
+    _ place: Int, slot: Int, from feed: Int, layer: UInt8, now: Instant
+  ) -> Bool {
+    guard peers.pointer(place).pointee.awaitsFirstPicture(slot: slot), !mayAsk(feed, now: now),
+      let recent = feeds.pointer(feed).pointee.sinceKeyFrame(now: now)
+    else { return false }
+    for sequence in recent {
+      replay(
+        PacketReference(track: feed, layer: layer, sequence: sequence), to: .slot(place: place, slot: slot),
+        now: now)
+    }
+    feeds.counters.pictureReplays &+= 1
+    return !peers.pointer(place).pointee.needsKeyFrame(slot: slot)
   }
 
   /// Whether the source could be asked for a key frame at once. Of a publisher elsewhere only its last key frame tells.
@@ -91,7 +65,7 @@ extension WorkerCore {
       peers.scheduleFeedback(place)
     case .relay(let worker):
       guard entry.pointee.pace.mayCross(at: now), worker < exchange.count else { return }
-      let request = TrackMessage.keyFrameWanted(entry.pointee.key)
+      let request = TrackMessage.keyFrameWanted(entry.pointee.key, by: index)
       if !exchange.mailboxes[worker].post(.track(request), force: !request.mayDrop) {
         routing.counters.messagesDropped &+= 1
       }
@@ -99,32 +73,32 @@ extension WorkerCore {
   }
 
   /// A consumer misses a packet: it is sent again from the history, which every worker that the track comes to keeps.
-  /// - Parameter sequence: as the consumer has it: a slot the number that its subscriber got, a sink the source's.
+  /// - Parameters:
+  ///   - sequence: as the consumer has it: a slot the number that its subscriber got, a sink the source's.
+  ///   - layer: the spatial layer that the consumer shows.
   mutating func packetMissed(
-    _ sequence: Int64, by consumer: TrackFeed.Consumer, of feed: Int, now: Instant
+    _ sequence: Int64, by listener: TrackFeed.Listener, of feed: Int, layer: UInt8, now: Instant
   ) {
-    switch consumer {
+    switch listener {
     case .slot(let place, let slot):
-      guard
-        let request = peers.pointer(place).pointee.retransmission(
-          slot: slot, sequence: UInt16(truncatingIfNeeded: sequence), now: now)
-      else { return context.media.counters.count(.nackRefused) }
-      guard let found = kept(request.source, of: feed) else { return }
       peers.pointer(place).pointee.retransmit(
-        request, found.packet, found.info, slot: slot, context: &context)
-    case .sink:
-      if let found = kept(sequence, of: feed) {
-        replay(found.packet, found.info, feed: feed, to: consumer)
+        UInt16(truncatingIfNeeded: sequence), slot: slot, track: feed, layer: layer, now: now,
+        context: &context)
+      if let packet = peers.pointer(place).pointee.nextDeparture(), !isKept(packet) {
+        feeds.counters.historyMissed &+= 1
       }
-    case .relay: break
+      depart(place, now: now)
+    case .sink:
+      let packet = PacketReference(track: feed, layer: layer, sequence: sequence)
+      if isKept(packet) {
+        replay(packet, to: listener, now: now)
+      } else {
+        feeds.counters.historyMissed &+= 1
+      }
     }
   }
 
-  private mutating func kept(
-    _ sequence: Int64, of feed: Int
-  ) -> (packet: UnsafeRawBufferPointer, info: PacketInfo)? {
-    let found = feeds.pointer(feed).pointee.find(sequence)
-    if found == nil { feeds.counters.historyMissed &+= 1 }
-    return found
+  private func isKept(_ packet: PacketReference) -> Bool {
+    feeds.pointer(Int(packet.track)).pointee.find(packet.sequence, layer: packet.layer) != nil
   }
 }

@@ -6,6 +6,7 @@ internal import Polling
 extension WorkerCore {
   /// Takes what other threads left: messages first, then packets and datagrams.
   public mutating func takeMessages(now: Instant) {
+    serve(now: now)
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.batchBackwards) {
         for message in exchange.mailboxes[index].take().reversed() { take(message, now: now) }
@@ -26,7 +27,7 @@ extension WorkerCore {
       switch crossing.kind {
       case .packet:
         if let feed = feeds.arrived(crossing.track, from: worker) {
-          deliverHere(UnsafeRawBufferPointer(record.payload), crossing.info, feed: feed)
+          deliverHere(UnsafeRawBufferPointer(record.payload), crossing.info, feed: feed, now: now)
         }
       case .datagram:
         takeOver(record.payload, path: crossing.path, arrival: crossing.arrival, from: worker, now: now)
@@ -106,9 +107,9 @@ extension WorkerCore {
       } else {
         passOn(.track(message), of: track.peer)
       }
-    case .keyFrameWanted(let track):
+    case .keyFrameWanted(let track, let worker):
       if let feed = feeds.findPublished(track) {
-        requestKeyFrame(of: feed, now: now)
+        keyFrameNeeded(by: .relay(worker: worker), of: feed, layer: TrackFeed.shownLayer, now: now)
       } else {
         passOn(.track(message), of: track.peer, mayDrop: true)
       }

@@ -6,6 +6,7 @@ extension WorkerCore {
   /// Acts on what a call to a peer changed.
   /// - Returns: true when the peer is gone.
   mutating func applyEffects(_ place: Int, now: Instant) -> Bool {
+    serve(now: now)
     let (effects, media) = context.takeEffects()
     guard let key = peers.key(place) else { return true }
     if let profile = effects.connected { events.note(key) { $0.connected = profile } }
@@ -18,7 +19,8 @@ extension WorkerCore {
       for bit in SetBits(media.keyFrameRequests[word]) {
         let slot = word * 64 + bit
         if let feed = feeds.feed(ofSlot: slot, at: place) {
-          keyFrameNeeded(by: .slot(place: place, slot: slot), of: feed, now: now)
+          keyFrameNeeded(
+            by: .here(.slot(place: place, slot: slot)), of: feed, layer: TrackFeed.shownLayer, now: now)
         }
       }
     }
@@ -27,7 +29,8 @@ extension WorkerCore {
       let slot = Int(wanted.slot)
       if let feed = feeds.feed(ofSlot: slot, at: place) {
         packetMissed(
-          Int64(wanted.sequence), by: .slot(place: place, slot: slot), of: feed, now: now)
+          Int64(wanted.sequence), by: .slot(place: place, slot: slot), of: feed,
+          layer: TrackFeed.shownLayer, now: now)
       } else {
         context.media.counters.count(.nackRefused)
       }
@@ -141,6 +144,7 @@ extension WorkerCore {
   /// mid-conference to show that nothing of a peer lives outside of them.
   /// - Returns: false, with nothing changed, in the middle of a handshake or if the peer isn't here.
   public mutating func rebuild(_ key: PeerKey, now: Instant) -> Bool {
+    serve(now: now)
     guard let place = peers.find(key), let state = peers.pointer(place).pointee.encode() else { return false }
     guard peers.replace(place, from: state) else {
       preconditionFailure("state of peer \(key) does not read back")

@@ -27,6 +27,7 @@ extension WorkerCore {
     report.relaying = feeds.counters
     report.sending = sending
     report.niceness = niceness
+    report.standIns = standIns
     report.iceDrops = context.transport.iceCounters
     return report
   }

@@ -12,25 +12,27 @@ extension WorkerCore {
       }
       return
     }
-    feeds.subscribe(.sink(number), to: feed)
-    keyFrameNeeded(by: .sink(number), of: feed, now: now)
+    feeds.subscribe(.here(.sink(number)), to: feed)
+    keyFrameNeeded(by: .here(.sink(number)), of: feed, layer: TrackFeed.shownLayer, now: now)
   }
 
   mutating func remove(_ sink: TrackSink) {
     guard let number = feeds.sinks.find(sink), let feed = feeds.sinks.feed(of: number) else { return }
     _ = feeds.sinks.remove(number)
-    if let unused = feeds.unsubscribe(.sink(number), from: feed) { drop(unused) }
+    if let unused = feeds.unsubscribe(.here(.sink(number)), from: feed) { drop(unused) }
   }
 
   /// What a sink asks of its track's source: as a slot's subscriber does.
   mutating func take(_ request: TrackRequest, by sink: TrackSink, now: Instant) {
     guard let number = feeds.sinks.find(sink), let feed = feeds.sinks.feed(of: number) else { return }
     #if PLANTED_DEFECTS
-      if PlantedDefect.isOn(.sinkUnheard), request == .keyFrame { return }
+      if PlantedDefect.isOn(.sinkUnheard), case .keyFrame = request { return }
     #endif
     switch request {
-    case .keyFrame: keyFrameNeeded(by: .sink(number), of: feed, now: now)
-    case .packet(let sequence): packetMissed(sequence, by: .sink(number), of: feed, now: now)
+    case .keyFrame(let layer):
+      keyFrameNeeded(by: .here(.sink(number)), of: feed, layer: layer, now: now)
+    case .packet(let sequence, let layer):
+      packetMissed(sequence, by: .sink(number), of: feed, layer: layer, now: now)
     }
   }
 }

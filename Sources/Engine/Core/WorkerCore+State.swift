@@ -69,6 +69,7 @@ extension WorkerCore {
   /// lives outside of them. Counters go on.
   /// - Returns: false, with nothing changed, while a peer is in the middle of a handshake.
   public mutating func rebuild(now: Instant) -> Bool {
+    serve(now: now)
     let taken = state
     guard taken.peers.count == peers.occupied.count else { return false }
     guard let state = try? WorkerState(decoding: taken.encode()) else {

@@ -19,19 +19,19 @@ extension WorkerCore {
       _ = peers.pointer(place).pointee.setSource(slot: slot, nil, clock: nil)
       return
     }
-    let consumer = TrackFeed.Consumer.slot(place: place, slot: slot)
+    let consumer = TrackFeed.Consumer.here(.slot(place: place, slot: slot))
     feeds.subscribe(consumer, to: feed)
     let needsKeyFrame = peers.pointer(place).pointee.setSource(
       slot: slot, track, clock: feeds.pointer(feed).pointee.clock)
     // Before it can be sent one, a key frame would only put off the next: the peer asks once it is connected.
     if needsKeyFrame, peers.pointer(place).pointee.takesMedia {
-      keyFrameNeeded(by: consumer, of: feed, now: now)
+      keyFrameNeeded(by: consumer, of: feed, layer: TrackFeed.shownLayer, now: now)
     }
   }
 
   mutating func unsubscribe(_ place: Int, slot: Int) {
     guard let feed = feeds.feed(ofSlot: slot, at: place) else { return }
-    if let unused = feeds.unsubscribe(.slot(place: place, slot: slot), from: feed) { drop(unused) }
+    if let unused = feeds.unsubscribe(.here(.slot(place: place, slot: slot)), from: feed) { drop(unused) }
   }
 
   /// After a peer came with its state: its slots are fed again as they were.
@@ -41,7 +41,7 @@ extension WorkerCore {
         let track = peers.pointer(place).pointee.source(ofSlot: slot)
       else { continue }
       if let feed = feed(for: track, kind: kind) {
-        feeds.subscribe(.slot(place: place, slot: slot), to: feed)
+        feeds.subscribe(.here(.slot(place: place, slot: slot)), to: feed)
         resume(place, slot: slot, feed: feed, now: now)
       } else {
         _ = peers.pointer(place).pointee.setSource(slot: slot, nil, clock: nil)

@@ -6,9 +6,11 @@ public import Transport
 /// Everything that one worker owns, without socket, thread or clock, in three parts that know nothing of each other: whose a
 /// datagram is (`PeerRouting`), the peers (`PeerTable`), who gets which track (`TrackFeeds`). Here they are joined.
 ///
-///     datagram ──▶ routing ──place──▶ peer ──packet──▶ feed ──consumers──▶ peers ──▶ outbox
+///     datagram ──▶ routing ──place──▶ peer ──packet──▶ feed        until the turn ends; then
+///     feed ──what came──▶ each of its consumers ──▶ peers ──▶ outbox
 ///
-/// A worker's loop, or a simulation, hands it datagrams, messages and the time, and sends what is in its outbox.
+/// A worker's loop, or a simulation, hands it datagrams, messages and the time, ends each turn by `finishTurn`, and sends
+/// what is in its outbox.
 /// It is changed by one thread only; what comes from others comes through the exchange.
 public struct WorkerCore: ~Copyable {
   /// What bounds a worker.
@@ -29,10 +31,14 @@ public struct WorkerCore: ~Copyable {
   var routing: PeerRouting
   var peers: PeerTable
   var feeds: TrackFeeds
+  /// Packets of tracks that came in this turn, and are served at its end.
+  var fresh = FreshPackets()
   /// What the socket's owner counts; set by it after each turn.
   var sending = SendStatistics()
   /// Of its thread; set by it once.
   var niceness = 0
+  /// Turns that other workers' threads have taken.
+  var standIns: UInt64 = 0
 
   /// - Parameter index: 0 ..< the bridge's number of workers; each is made once.
   public init(
@@ -59,6 +65,7 @@ public struct WorkerCore: ~Copyable {
 
   /// Calls every peer whose time has come.
   public mutating func poll(now: Instant) {
+    serve(now: now)
     // A peer that is always due must not hold up the loop: one round, then datagrams again.
     var rounds = peers.timerCount
     while rounds > 0, let place = peers.due(now) {
@@ -74,17 +81,33 @@ public struct WorkerCore: ~Copyable {
     peers.schedule(place)
   }
 
-  /// Wakes the workers and sinks that have something to read. Called at the end of a batch.
-  public mutating func finishBatch() {
-    for worker in SetBits(routing.touched | feeds.touched) { exchange.mailboxes[worker].poke() }
-    routing.touched = 0
-    feeds.touched = 0
-    feeds.sinks.finishBatch()
+  /// The end of a turn: what came in it is served, what waits in the outbox is sent, and the workers and sinks that have
+  /// something to read are woken.
+  public mutating func finishTurn(now: Instant, _ send: (inout Outbox) -> Void) {
+    endTurn(now: now, send)
+    wakeOthers()
   }
 
-  /// Sends what waits in the outbox.
-  public mutating func flush(_ send: (inout Outbox) -> Void) {
+  /// As `finishTurn`; the workers are left to the caller.
+  mutating func endTurn(now: Instant, _ send: (inout Outbox) -> Void) {
+    serve(now: now)
     if !context.transport.outbox.isEmpty { send(&context.transport.outbox) }
+  }
+
+  /// Wakes the workers and sinks that have something to read.
+  public mutating func wakeOthers() {
+    for worker in SetBits(takeTouched()) { exchange.mailboxes[worker].poke() }
+  }
+
+  /// Wakes the sinks that have something to read.
+  /// - Returns: the workers that have, as bits.
+  mutating func takeTouched() -> UInt64 {
+    defer {
+      routing.touched = 0
+      feeds.touched = 0
+    }
+    feeds.sinks.wake()
+    return routing.touched | feeds.touched
   }
 
   /// A datagram that could not even be read was dropped.

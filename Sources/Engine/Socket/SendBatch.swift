@@ -6,7 +6,8 @@ internal import Transport
 /// Turns an outbox into as few system calls as it allows.
 ///
 /// Datagrams of one path leave in order; runs of equal size (the last may be shorter) go as one GSO send.
-/// Paths are gathered through a small table, because a batch interleaves subscribers packet by packet.
+/// Paths are gathered through a small table, because a subscriber's tracks come one after the other,
+/// with others' between.
 struct SendBatch: ~Copyable {
   /// The kernel's bounds: UDP_MAX_SEGMENTS, and the largest IP datagram less headers.
   private static let segmentLimit = 64

@@ -133,7 +133,7 @@ extension TrackFeeds {
     }
     for slot in state.slots {
       guard let place = here[slot.peer], Int(slot.slot) < slotCount(at: place) else { continue }
-      subscribe(.slot(place: place, slot: Int(slot.slot)), to: feed)
+      subscribe(.here(.slot(place: place, slot: Int(slot.slot))), to: feed)
     }
     for worker in SetBits(state.relays) { subscribe(.relay(worker: worker), to: feed) }
     let entry = table.pointer(feed)

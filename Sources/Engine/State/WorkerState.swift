@@ -25,6 +25,9 @@ struct WorkerState: Sendable {
 
     /// What this build writes, and the newest that it reads. Peers that are left behind are named since version 2.
     var version: UInt16 { self == .peers ? 2 : 1 }
+
+    /// Sections from this number on say nothing that the others rest on: a build that doesn't know one goes on without it.
+    static let firstOptional: UInt8 = 128
   }
 
   /// Of a whole worker, and of one peer.
@@ -77,33 +80,45 @@ struct WorkerState: Sendable {
     throw .invalid(field: "worker \(highest) of \(count)", offset: 0)
   }
 
-  /// - Throws: for bytes that no build up to this one made.
+  /// - Throws: for bytes that no build up to this one made; `version` where a newer build wrote a section otherwise. What newer
+  ///   builds add in optional sections is skipped.
   init(decoding bytes: [UInt8]) throws(StateError) {
     var reader = StateReader(bytes)
-    for section in Section.allCases {
+    var missing = Section.allCases[...]
+    while !missing.isEmpty || !reader.isAtEnd {
       let offset = reader.offset
       let number: UInt8 = try reader.integer()
       let version: UInt16 = try reader.integer()
-      guard number == section.rawValue else { throw .invalid(field: "section \(number)", offset: offset) }
-      guard (1...section.version).contains(version) else {
-        throw .invalid(field: "version \(version) of section \(number)", offset: offset)
+      let body = try reader.array(limit: Self.byteLimit)
+      if number >= Section.firstOptional { continue }
+      // Each comes once, in their order.
+      guard let section = missing.popFirst(), section.rawValue == number else {
+        throw .invalid(field: "section \(number)", offset: offset)
       }
-      var body = StateReader(try reader.array(limit: Self.byteLimit))
-      switch section {
-      case .routing: routing = try RoutingState(from: &body)
-      case .peers:
-        for _ in 0..<(try body.count(limit: 1 << 20)) {
-          let key = PeerKey(rawValue: try body.integer())
-          peers.append(PeerState(key: key, bytes: try body.array(limit: Self.peerLimit)))
-        }
-        guard version >= 2 else { break }
-        for _ in 0..<(try body.count(limit: 1 << 20)) {
-          leftBehind.append(PeerKey(rawValue: try body.integer()))
-        }
-      case .feeds: for _ in 0..<(try body.count(limit: 1 << 22)) { feeds.append(try FeedState(from: &body)) }
-      }
-      try body.finish()
+      try read(section, version, body, at: offset)
     }
-    try reader.finish()
+  }
+
+  private mutating func read(
+    _ section: Section, _ version: UInt16, _ bytes: [UInt8], at offset: Int
+  ) throws(StateError) {
+    guard (1...section.version).contains(version) else {
+      throw .version(Int(version), of: "\(section)", known: 1...Int(section.version), offset: offset)
+    }
+    var body = StateReader(bytes)
+    switch section {
+    case .routing: routing = try RoutingState(from: &body)
+    case .peers:
+      for _ in 0..<(try body.count(limit: 1 << 20)) {
+        let key = PeerKey(rawValue: try body.integer())
+        peers.append(PeerState(key: key, bytes: try body.array(limit: Self.peerLimit)))
+      }
+      guard version >= 2 else { break }
+      for _ in 0..<(try body.count(limit: 1 << 20)) {
+        leftBehind.append(PeerKey(rawValue: try body.integer()))
+      }
+    case .feeds: for _ in 0..<(try body.count(limit: 1 << 22)) { feeds.append(try FeedState(from: &body)) }
+    }
+    try body.finish()
   }
 }

@@ -7,8 +7,8 @@ internal import Polling
 internal import Synchronization
 internal import Transport
 
-/// One worker's thread: pinned to a processor, it owns its sockets and core and does nothing but turn the loop
-/// receive → process → send.
+/// One worker's thread: pinned to a processor, it reads its sockets and does nothing but turn the loop
+/// receive → process → send, for its own station and, where those wait, for others.
 final class WorkerThread: Sendable {
   /// What the thread needs to begin.
   struct Start: Sendable {
@@ -23,8 +23,8 @@ final class WorkerThread: Sendable {
   }
 
   private static let batch = 64
-  /// Datagrams that wait to be sent: more than a batch makes for a room of usual size.
-  private static let outboxSize = 1_024
+  /// Datagrams of one turn beyond which other workers had better work beside it.
+  private static let few = 8
   /// Of niceness; ten give a worker nine tenths of a processor that it shares with one other thread.
   private static let stepsAhead: Int32 = 10
   private static let socketID: UInt64 = 0
@@ -32,14 +32,19 @@ final class WorkerThread: Sendable {
 
   private let start: Start
   private let sockets: WorkerSockets
+  private let stations: [WorkerStation]
   private let wakeup: Wakeup
   private let poller: Poller
   private let stopping = Atomic<Bool>(false)
   private let thread = Mutex<pthread_t?>(nil)
 
-  init(_ start: Start, sockets: WorkerSockets, wakeup: Wakeup) throws(SocketError) {
+  /// - Parameter stations: of all workers, by their numbers.
+  init(
+    _ start: Start, sockets: WorkerSockets, stations: [WorkerStation], wakeup: Wakeup
+  ) throws(SocketError) {
     self.start = start
     self.sockets = sockets
+    self.stations = stations
     self.wakeup = wakeup
     guard let poller = Poller(capacity: sockets.descriptors.count + 1) else {
       throw SocketError("epoll_create1")
@@ -75,55 +80,41 @@ final class WorkerThread: Sendable {
   fileprivate func loop() {
     rs_setname(pthread_self(), "roost-worker-\(start.index)")
     if let processor = start.processor { pin(to: processor) }
-    let niceness = goFirst()
-    let sender = UnsafeMutablePointer<SendBatch>.allocate(capacity: 1)
-    sender.initialize(to: SendBatch(datagrams: Self.outboxSize, sockets: sockets))
-    defer {
-      sender.deinitialize(count: 1)
-      sender.deallocate()
-    }
-    let send: (inout Outbox) -> Void = { sender.pointee.send(&$0) }
-    var core = WorkerCore(
-      index: start.index, bridge: start.bridge, limits: start.limits,
-      context: PeerContext(
-        epoch: start.clock.epoch, dtls: start.dtls, random: start.random,
-        publisherMaxBitrate: start.publisherMaxBitrate,
-        outbox: Outbox(datagrams: Self.outboxSize, whenFull: send)))
-    core.niceness = niceness
+    let station = stations[start.index]
+    station.open(niceness: goFirst())
+    defer { station.close() }
     var batch = ReceiveBatch(capacity: Self.batch)
     while !stopping.load(ordering: .relaxed) {
-      let ready = wait(until: core.deadline)
-      if ready.hasMessages { core.takeMessages(now: start.clock.now) }
-      if ready.hasDatagrams {
-        for socket in sockets.all { receive(&batch, from: socket, into: &core, send) }
+      let hasDatagrams = wait(until: station.beginWait())
+      let turn = station.turn { core, send in
+        guard hasDatagrams else { return false }
+        var count = 0
+        for socket in sockets.all { count &+= receive(&batch, from: socket, into: &core, send) }
+        return count > Self.few
       }
-      core.poll(now: start.clock.now)
-      core.flush(send)
-      core.sending = sender.pointee.statistics
-      core.finishBatch()
+      for worker in SetBits(turn.touched) { stations[worker].call(stations, standsIn: !turn.isBusy) }
     }
   }
 
-  /// Waits until a datagram is there, another thread left something, or `deadline` has come. Others wake this thread by the
-  /// eventfd only while it waits here.
-  private func wait(until deadline: Instant) -> (hasDatagrams: Bool, hasMessages: Bool) {
-    let mailbox = start.bridge.exchange.mailboxes[start.index]
-    let mayWait = mailbox.beginWait()
+  /// Waits until a datagram is there, another thread left something, or `deadline` has come; not at all without one.
+  /// - Returns: whether a datagram is there.
+  private func wait(until deadline: Instant?) -> Bool {
     // Only a deadline that may come is worth a look at the clock.
-    let now = deadline == .never ? Instant(nanoseconds: 0) : start.clock.now
-    var ready = (hasDatagrams: false, hasMessages: false)
-    for index in 0..<poller.wait(until: deadline, now: now, atMost: mayWait ? nil : .zero) {
-      if poller[index].id == Self.wakeupID { wakeup.clear() } else { ready.hasDatagrams = true }
+    let now = deadline == .never || deadline == nil ? Instant(nanoseconds: 0) : start.clock.now
+    var hasDatagrams = false
+    for index in 0..<poller.wait(until: deadline ?? .never, now: now, atMost: deadline == nil ? .zero : nil) {
+      if poller[index].id == Self.wakeupID { wakeup.clear() } else { hasDatagrams = true }
     }
-    ready.hasMessages = mailbox.endWait()
-    return ready
+    return hasDatagrams
   }
 
   /// Takes what waits, at most a few batches before timers and messages get their turn.
+  /// - Returns: how many datagrams.
   private func receive(
     _ batch: inout ReceiveBatch, from socket: UDPSocketBox, into core: inout WorkerCore,
     _ send: (inout Outbox) -> Void
-  ) {
+  ) -> Int {
+    var all = 0
     for _ in 0..<4 {
       let count = batch.receive(socket.value.descriptor)
       let sample = start.clock.sample()
@@ -134,10 +125,13 @@ final class WorkerThread: Sendable {
           core.noteUnreadable()
         }
       }
-      core.flush(send)
-      core.finishBatch()
-      guard batch.isFull else { return }
+      all &+= count
+      core.endTurn(now: sample.instant, send)
+      guard batch.isFull else { break }
+      // There is more to come: the others begin with what they have.
+      core.wakeOthers()
     }
+    return all
   }
 
   /// Media goes before all else that wants the processor: a packet is late after milliseconds, a join after a second.

@@ -36,23 +36,27 @@ struct ConsumerList: ~Copyable {
 
   /// A slot or a sink; `position` is below `count`.
   @inline(__always)
-  subscript(position: Int) -> TrackFeed.Consumer {
+  subscript(position: Int) -> TrackFeed.Listener {
     let entry = entries[position]
     return entry.place == Entry.sink
       ? .sink(Int(entry.number)) : .slot(place: Int(entry.place), slot: Int(entry.number))
   }
 
-  private static func entry(_ consumer: TrackFeed.Consumer) -> Entry? {
-    switch consumer {
+  private static func entry(_ listener: TrackFeed.Listener) -> Entry {
+    switch listener {
     case .slot(let place, let slot): Entry(place: Int32(place), number: Int32(slot))
     case .sink(let number): Entry(place: Entry.sink, number: Int32(number))
-    case .relay: nil
     }
   }
 
   mutating func add(_ consumer: TrackFeed.Consumer) {
-    if case .relay(let worker) = consumer { relays |= 1 << UInt64(worker) }
-    guard let entry = Self.entry(consumer) else { return }
+    switch consumer {
+    case .relay(let worker): relays |= 1 << UInt64(worker)
+    case .here(let listener): add(Self.entry(listener))
+    }
+  }
+
+  private mutating func add(_ entry: Entry) {
     for position in 0..<count where entries[position] == entry { return }
     if count == capacity {
       let grown = UnsafeMutablePointer<Entry>.allocate(capacity: capacity * 2)
@@ -66,8 +70,13 @@ struct ConsumerList: ~Copyable {
   }
 
   mutating func remove(_ consumer: TrackFeed.Consumer) {
-    if case .relay(let worker) = consumer { relays &= ~(1 << UInt64(worker)) }
-    guard let entry = Self.entry(consumer) else { return }
+    switch consumer {
+    case .relay(let worker): relays &= ~(1 << UInt64(worker))
+    case .here(let listener): remove(Self.entry(listener))
+    }
+  }
+
+  private mutating func remove(_ entry: Entry) {
     for position in 0..<count where entries[position] == entry {
       // The order of consumers is the order in which they are served: the rest moves up.
       for next in position..<count - 1 { entries[next] = entries[next + 1] }

@@ -4,7 +4,7 @@ internal import Model
 /// One track on one worker: where it comes from and who gets it.
 ///
 /// Packets go forward from its source to its consumers; feedback, requests for key frames and for packets, goes the
-/// other way, by one call for each kind whatever the consumer and whatever the source (`WorkerCore+Feedback`).
+/// other way, by one call for each kind whatever the consumer and whatever the source (`WorkerCore+Delivery`).
 ///
 ///     peer ──┐                 ┌──▶ slot of a peer
 ///            ├──▶ TrackFeed ───┼──▶ relay to a worker
@@ -20,13 +20,21 @@ struct TrackFeed: ~Copyable {
 
   /// Who gets the packets.
   enum Consumer: Hashable, BitwiseCopyable {
-    /// A slot of a peer of this worker, by the peer's place.
-    case slot(place: Int, slot: Int)
+    case here(Listener)
     /// Another worker.
     case relay(worker: Int)
+  }
+
+  /// Who gets the packets from this worker, each by itself.
+  enum Listener: Hashable, BitwiseCopyable {
+    /// A slot of a peer of this worker, by the peer's place.
+    case slot(place: Int, slot: Int)
     /// Something outside the workers, by its number in `SinkTable`.
     case sink(Int)
   }
+
+  /// The spatial layer that every slot shows, as long as none chooses among layers: publishers send one encoding.
+  static let shownLayer: UInt8 = 0
 
   let key: TrackKey
   let kind: MediaKind
@@ -38,6 +46,8 @@ struct TrackFeed: ~Copyable {
   var levelPlace: Int32 = -1
   var pace = FeedbackPace()
   var picture = PictureStart()
+  /// What came in this turn.
+  var fresh = FreshPackets.Chain()
   private var layers: LayerHistories
   /// Packets that came.
   private(set) var packets: UInt64 = 0
@@ -63,9 +73,13 @@ struct TrackFeed: ~Copyable {
     if layers.isKept { layers.store(packet, info) }
   }
 
+  /// As much came in this turn as may wait: less than half of what the history keeps.
+  @inline(__always)
+  var hasMuchFresh: Bool { fresh.bytes > (kind == .video ? 256 * 1_024 : 12 * 1_024) }
+
   /// A packet that is still kept.
   /// - Parameter sequence: the source's, in the layer's numbering.
-  func find(_ sequence: Int64, layer: UInt8 = 0) -> (packet: UnsafeRawBufferPointer, info: PacketInfo)? {
+  func find(_ sequence: Int64, layer: UInt8) -> (packet: UnsafeRawBufferPointer, info: PacketInfo)? {
     layers.find(sequence, layer: layer)
   }
 

@@ -73,7 +73,7 @@ struct TrackFeeds: ~Copyable {
     return Int(tracks[track])
   }
 
-  /// The feed that a peer's slot shows.
+  /// The feed that a slot of a peer shows.
   func feed(ofSlot slot: Int, at place: Int) -> Int? {
     guard let slots = links[place]?.slots, slots.indices.contains(slot), slots[slot] >= 0 else { return nil }
     return Int(slots[slot])
@@ -123,13 +123,13 @@ struct TrackFeeds: ~Copyable {
 
   mutating func subscribe(_ consumer: TrackFeed.Consumer, to feed: Int) {
     table.pointer(feed).pointee.add(consumer)
-    if case .slot(let place, let slot) = consumer { links[place]!.slots[slot] = Int32(feed) }
+    if case .here(.slot(let place, let slot)) = consumer { links[place]!.slots[slot] = Int32(feed) }
   }
 
   /// - Returns: the feed if it is of no use any more: relayed to here, and wanted by none.
   mutating func unsubscribe(_ consumer: TrackFeed.Consumer, from feed: Int) -> Int? {
     table.pointer(feed).pointee.remove(consumer)
-    if case .slot(let place, let slot) = consumer { links[place]!.slots[slot] = -1 }
+    if case .here(.slot(let place, let slot)) = consumer { links[place]!.slots[slot] = -1 }
     let entry = table.pointer(feed)
     return entry.pointee.publisher == nil && entry.pointee.consumers.isEmptyHere ? feed : nil
   }
@@ -147,7 +147,6 @@ struct TrackFeeds: ~Copyable {
         links[place]!.slots[slot] = -1
         slots.append((place, slot))
       case .sink(let number): sinks.remove(number)?.end()
-      case .relay: break
       }
     }
     if let publisher = entry.pointee.publisher {

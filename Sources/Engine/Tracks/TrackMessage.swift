@@ -7,7 +7,7 @@ enum TrackMessage: Sendable {
   /// That worker's consumers want, or no longer want, this track.
   case relayWanted(TrackKey, by: Int)
   case relayUnwanted(TrackKey, by: Int)
-  case keyFrameWanted(TrackKey)
+  case keyFrameWanted(TrackKey, by: Int)
   case clock(TrackKey, ClockMapping, from: Int)
   /// The track is muted. `incarnation` counts how often its source had started over.
   case muted(TrackKey, incarnation: UInt8)
@@ -20,7 +20,7 @@ enum TrackMessage: Sendable {
   /// Whose track it is.
   var track: TrackKey {
     switch self {
-    case .relayWanted(let track, _), .relayUnwanted(let track, _), .keyFrameWanted(let track),
+    case .relayWanted(let track, _), .relayUnwanted(let track, _), .keyFrameWanted(let track, _),
       .clock(let track, _, _), .muted(let track, _), .ended(let track):
       track
     case .sinkAdded(let sink, _), .sinkRemoved(let sink), .wanted(_, let sink): sink.track
@@ -37,8 +37,8 @@ enum TrackMessage: Sendable {
 }
 
 /// What a consumer asks of a track's source.
-enum TrackRequest: Equatable, Sendable {
-  case keyFrame
+package enum TrackRequest: Equatable, Sendable {
+  case keyFrame(layer: UInt8)
   /// To be sent again.
-  case packet(sequence: Int64)
+  case packet(sequence: Int64, layer: UInt8)
 }

@@ -1,21 +1,21 @@
-internal import Media
-internal import Model
+package import Media
+package import Model
 internal import Synchronization
 
 /// A consumer of one track outside the workers: plain RTP with its `PacketInfo`, through a ring of its own to the thread
 /// that takes it. Full means dropped and counted, so that a slow sink harms no other consumer.
 ///
 /// Feedback goes to the worker that serves it, as messages: the same that another worker sends.
-final class TrackSink: Sendable {
-  static let ringSize = 1 << 20
+package final class TrackSink: Sendable {
+  package static let ringSize = 1 << 20
 
-  let track: TrackKey
+  package let track: TrackKey
   let ring: CrossingRing
   private let wake: @Sendable () -> Void
   private let ended = Atomic<Bool>(false)
 
-  /// - Parameter wake: called on the worker's thread at the end of a batch that brought something.
-  init(_ track: TrackKey, ringSize: Int = TrackSink.ringSize, wake: @escaping @Sendable () -> Void) {
+  /// - Parameter wake: called on the worker's thread at the end of a turn that brought something.
+  package init(_ track: TrackKey, ringSize: Int = TrackSink.ringSize, wake: @escaping @Sendable () -> Void) {
     self.track = track
     self.wake = wake
     ring = CrossingRing(size: ringSize, headerSize: MemoryLayout<Crossing>.stride)
@@ -24,7 +24,7 @@ final class TrackSink: Sendable {
   deinit { ring.deallocate() }
 
   /// The track is over: nothing comes any more.
-  var isEnded: Bool { ended.load(ordering: .acquiring) }
+  package var isEnded: Bool { ended.load(ordering: .acquiring) }
 
   func end() {
     ended.store(true, ordering: .releasing)
@@ -34,7 +34,7 @@ final class TrackSink: Sendable {
   func poke() { wake() }
 
   /// On the sink's thread: everything that waits, in order.
-  func take(_ body: (UnsafeRawBufferPointer, PacketInfo) -> Void) {
+  package func take(_ body: (UnsafeRawBufferPointer, PacketInfo) -> Void) {
     while let record = ring.peek() {
       body(UnsafeRawBufferPointer(record.payload), record.header.load(as: Crossing.self).info)
       ring.advance(past: record)
@@ -99,8 +99,8 @@ struct SinkTable: ~Copyable {
     return withUnsafeBytes(of: &crossing) { ring.write(header: $0.baseAddress!, payload: packet) }
   }
 
-  /// Wakes the sinks that have something to read. Called at the end of a batch.
-  mutating func finishBatch() {
+  /// Wakes the sinks that have something to read. Called at the end of a turn.
+  mutating func wake() {
     guard touched else { return }
     touched = false
     for number in entries.indices where entries[number]?.isTouched == true {

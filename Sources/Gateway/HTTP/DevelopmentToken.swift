@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import HTTPServer
 internal import Rooms
 
-/// `POST /dev/token {room, identity, name?}`: a token for whoever asks, which only `--dev` gives.
+/// `POST /dev/token {room, identity, name?}`: a token for anyone who asks, which only `--dev` gives.
 enum DevelopmentToken {
   private struct Request: Decodable {
     var room: String

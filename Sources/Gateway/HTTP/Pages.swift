@@ -63,7 +63,7 @@ enum Pages {
   private static let script = "text/javascript; charset=utf-8"
   private static let style = "text/css; charset=utf-8"
 
-  /// No script but our own files, no other site's frame, no address told to other sites.
+  /// No script but our own files, no other site's frame, no address passed to other sites.
   private static let headers = [
     (
       "content-security-policy",

@@ -4,7 +4,7 @@ internal import Rooms
 internal import Signalling
 
 /// The members of a request's JSON object, each of which may be absent, null or of its type; what isn't known is
-/// refused, since nobody should believe that it was done.
+/// refused, since no client should believe that it was done.
 struct BodyReader {
   private let members: [String: StrictJSON]
   /// As in `permissions.`, for what is said about its members.

@@ -77,10 +77,12 @@ extension ServerMessage.Joined {
 }
 
 extension ServerMessage.Resumed {
-  init(_ state: ResumedState) {
+  /// - Parameter transport: the client's own; others of the participant are not for it.
+  init(_ state: ResumedState, on transport: TransportID?) {
+    let own = transport.flatMap { state.transport($0) }
     self.init(
-      lastEvent: state.lastEvent, slots: state.slots.map { Slot($0) },
-      tracks: state.tracks.map { AnsweredTrack(mid: $0.mid, track: $0.track.text) })
+      lastEvent: state.lastEvent, slots: own?.slots.map { Slot($0) } ?? [],
+      tracks: own?.tracks.map { AnsweredTrack(mid: $0.mid, track: $0.track.text) } ?? [])
   }
 }
 
@@ -104,8 +106,7 @@ extension DataMessage {
 }
 
 extension ServerMessage.Content {
-  /// A notice that is one message and nothing but that; nil: it is more, or is of no concern to the native door,
-  /// which has one transport.
+  /// A notice about the participant that is one message and nothing but that; nil: it is more.
   init?(_ notice: ParticipantNotice) {
     switch notice {
     case .speakers(let speakers):
@@ -113,12 +114,9 @@ extension ServerMessage.Content {
     case .quality(let changed):
       self = .quality(changed.map { QualityBody(participant: $0.participant.text, quality: $0.quality) })
     case .draining(let deadline): self = .draining(deadline: deadline.text)
-    case .slots(let assignments): self = .slots(assignments.map { Slot($0) })
-    case .offerWanted(let audio, let video):
-      self = .offerWanted(ServerMessage.OfferWanted(audio: audio, video: video, reason: .slots))
     case .restartWanted:
       self = .offerWanted(ServerMessage.OfferWanted(audio: 0, video: 0, reason: .iceRestart))
-    case .answer, .event, .data, .streams, .resumed, .closed, .on, .transportClosed: return nil
+    case .event, .data, .resumed, .closed, .on: return nil
     }
   }
 }

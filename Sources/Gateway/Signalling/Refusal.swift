@@ -14,7 +14,7 @@ struct Refusal: Error, Equatable, Sendable {
 
   static let sessionGone = Refusal(.sessionGone, "the session no longer exists; join again")
 
-  /// What the client is told.
+  /// What the client hears.
   var body: ServerMessage.ErrorBody { ServerMessage.ErrorBody(code, message) }
 }
 

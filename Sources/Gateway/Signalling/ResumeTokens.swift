@@ -11,17 +11,15 @@ internal import Synchronization
 ///
 ///     good ──redeem──▶ spent ──the client was heard──▶ forgotten
 ///      ▲                 └──the answer was lost──▶ good
-///      └─ issue
+///      └─ allow
 ///
-/// A session has at most three: the one that it was told last, the one before, where that may not have arrived, and one
+/// A session has at most three: the one that it was given last, the one before, where that may not have arrived, and one
 /// that is spent. So there are never more than three times as many as there are sessions.
 package final class ResumeTokens: Sendable {
-  typealias Code = [UInt8]
-
   private struct State {
-    var good: [Code: SignallingSession] = [:]
+    var good: [ResumeCode: SignallingSession] = [:]
     /// Redeemed for a socket of which nothing was heard yet.
-    var spent: Set<Code> = []
+    var spent: Set<ResumeCode> = []
   }
 
   private let key = Random.key(32)
@@ -29,18 +27,21 @@ package final class ResumeTokens: Sendable {
 
   package init() {}
 
-  /// A new one; good until it is redeemed or revoked.
-  func issue(for session: SignallingSession) -> (token: String, code: Code) {
+  /// Draws one at random; it is good once it is allowed.
+  func draw() -> (token: String, code: ResumeCode) {
     let token = Data(Random.key(24)).base64EncodedString()
       .replacing("+", with: "-").replacing("/", with: "_")
-    let code = code(of: token)
+    return (token, code(of: token))
+  }
+
+  /// A token that was drawn is good until it is redeemed or revoked.
+  func allow(_ code: ResumeCode, for session: SignallingSession) {
     state.withLock { $0.good[code] = session }
-    return (token, code)
   }
 
   /// Takes a token in: it is good once.
   /// - Returns: nil: unknown, or spent.
-  func redeem(_ token: String) -> (session: SignallingSession, code: Code)? {
+  func redeem(_ token: String) -> (session: SignallingSession, code: ResumeCode)? {
     let code = code(of: token)
     return state.withLock { state in
       #if PLANTED_DEFECTS
@@ -59,7 +60,7 @@ package final class ResumeTokens: Sendable {
   }
 
   /// The answer to it did not arrive: it is good once more.
-  func restore(_ code: Code, for session: SignallingSession) {
+  func restore(_ code: ResumeCode, for session: SignallingSession) {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.resumeLost) { return }
     #endif
@@ -69,7 +70,7 @@ package final class ResumeTokens: Sendable {
     }
   }
 
-  func revoke(_ code: Code) {
+  func revoke(_ code: ResumeCode) {
     state.withLock {
       $0.spent.remove(code)
       $0.good[code] = nil
@@ -78,5 +79,7 @@ package final class ResumeTokens: Sendable {
 
   package var count: Int { state.withLock { $0.good.count + $0.spent.count } }
 
-  private func code(of token: String) -> Code { HMAC.code(.sha256, key: key, message: Array(token.utf8)) }
+  private func code(of token: String) -> ResumeCode {
+    HMAC.code(.sha256, key: key, message: Array(token.utf8))
+  }
 }

@@ -28,9 +28,13 @@ public struct JoinRequest: Sendable {
   public var remote: SocketAddress
 }
 
-/// One participant's session, as its own front door sees it. Calls come one at a time, but for `offer`, beside which others
-/// may come.
+/// One participant's session, as its own front door sees it. Calls come one at a time, but for the transport's `offer`, beside
+/// which others may come.
 public protocol RoomParticipant: Sendable {
+  associatedtype Transport: RoomTransport
+
+  /// The way of its media that the native door has; nil: it was given none.
+  var transport: Transport? { get }
   /// The state of the room as of `joined.lastEvent`.
   var joined: JoinedState { get }
   /// What happens from `joined.lastEvent` on, in order, for one reader. Bounded by what fills it; ends after `closed`.
@@ -38,12 +42,8 @@ public protocol RoomParticipant: Sendable {
 
   /// What the participant may do by now; nil: the session is over.
   func grants() async -> Grants?
-  /// The answer comes among the notices too, after all that it names.
-  func offer(_ sdp: String, tracks: [OfferedTrack]) async throws(OfferError) -> OfferAnswer
   /// All slots come among the notices, for a client whose picture of them may be old.
   func tellSlots() async
-  func subscribe(_ track: String, mid: String?) async throws(RequestError)
-  func unsubscribe(_ track: String) async throws(RequestError)
   func mute(_ track: String, _ muted: Bool) async throws(RequestError)
   func update(_ change: ParticipantChange) async throws(RequestError)
   /// - Parameter destinations: identities; nil: all others.
@@ -60,13 +60,26 @@ public protocol RoomParticipant: Sendable {
   func leave(reason: LeaveReason) async
 }
 
+/// One way of a participant's media, as the front door that has it sees it.
+public protocol RoomTransport: Sendable {
+  /// Names it among the participant's notices.
+  var id: TransportID { get }
+
+  /// The answer comes among the notices too, after all that it names.
+  func offer(_ sdp: String, tracks: [OfferedTrack]) async throws(OfferError) -> OfferAnswer
+  func subscribe(_ track: String, mid: String?) async throws(RequestError)
+  func unsubscribe(_ track: String) async throws(RequestError)
+}
+
 extension ParticipantSession: RoomParticipant {}
+extension ParticipantTransport: RoomTransport {}
 
 extension RoomDirectory: RoomService {
   public func join(_ request: JoinRequest) async throws(JoinError) -> any RoomParticipant {
     try await join(
       room: request.room, identity: request.identity, name: request.name, metadata: request.metadata,
-      attributes: request.attributes, grants: request.grants, issued: request.tokenIssued)
+      attributes: request.attributes, grants: request.grants, issued: request.tokenIssued,
+      opening: .both)
   }
 
   public func forbids(_ token: AccessToken, in room: String) -> Bool {

@@ -41,10 +41,7 @@ extension ControllingAgent {
   }
 
   public init(from reader: inout StateReader) throws(StateError) {
-    let version = try reader.integer(UInt8.self)
-    guard version == Self.stateVersion else {
-      throw .invalid(field: "controlling agent version \(version)", offset: reader.offset - 1)
-    }
+    _ = try reader.version("controlling agent", from: 2, upTo: Self.stateVersion)
     let configuration = try Configuration(from: &reader)
     let credentials = try CredentialHistory(from: &reader)
     guard let role = ICERole(rawValue: try reader.integer()) else {

@@ -24,10 +24,7 @@ extension ServerAgent {
   }
 
   public init(from reader: inout StateReader) throws(StateError) {
-    let version = try reader.integer(UInt8.self)
-    guard version == Self.stateVersion else {
-      throw .invalid(field: "server agent version \(version)", offset: reader.offset - 1)
-    }
+    _ = try reader.version("server agent", from: 3, upTo: Self.stateVersion)
     let credentials = try CredentialHistory(from: &reader)
     let verification = ICEVerification(rawValue: try reader.integer())
     guard let verification else { throw .invalid(field: "verification", offset: reader.offset - 1) }

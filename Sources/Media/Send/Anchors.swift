@@ -12,6 +12,18 @@ struct Anchor: BitwiseCopyable {
   var restart: UInt8 = 0
   /// Counts sources; an anchor of an earlier one can't be answered from the present one's history.
   var generation: UInt32 = 0
+  /// It follows a packet that was dropped: what comes late from before still has its place, by the anchor before this one.
+  /// No state: those places close when a peer is made from its bytes.
+  var isCut = false
+}
+
+/// What the next anchor has to settle.
+struct PendingAnchor: BitwiseCopyable {
+  /// A selected packet was dropped since the last one that departed: that one's number, where it had a place.
+  var isCut = false
+  var cutAt: Int64?
+  /// The source went on to a codec that the subscriber lacks before what it was joined with had left.
+  var losesCodec = false
 }
 
 /// The last four anchors of a stream, the latest first.

@@ -41,6 +41,10 @@ extension Forwarder {
     retransmissions = try RetransmissionLimiter(from: &reader)
     reports = try ForwarderReports(from: &reader)
     counters = try ForwarderCounters(from: &reader)
+    // Nothing is selected that hasn't departed: a peer's state is taken between the turns of its worker.
+    guard anchors.count > 0, anchors[0].generation == generation else { return }
+    joined = JoinedSource(
+      first: anchors[0].source, restart: anchors[0].restart, generation: generation, isJoined: true)
   }
 }
 

@@ -9,8 +9,10 @@ internal import Wire
 ///                              ▲                                                    │
 ///                              └────── a codec that it has ── without the codec ◀───┘
 ///
-/// Each time a source is joined to the stream an anchor is set: from there on its numbers are the source's plus
-/// constant differences. Old anchors are kept for retransmissions.
+/// A packet passes in two steps. `select` knows the source: whether the subscriber gets the packet, and where the source is
+/// joined to the stream. `depart`, when the packet leaves, owns the stream's numbers: the first packet of a source sets an
+/// anchor, and from there on the stream's numbers are the source's plus constant differences. Places of packets that haven't
+/// come stay free, those of packets that are dropped between the steps close. Old anchors are kept for retransmissions.
 public struct Forwarder: ~Copyable {
   enum State: UInt8 {
     case idle = 0
@@ -30,6 +32,8 @@ public struct Forwarder: ~Copyable {
   public internal(set) var source: TrackKey?
   var state = State.idle
   var generation: UInt32 = 0
+  var joined = JoinedSource()
+  var pending = PendingAnchor()
   var anchors = Anchors()
   var position: StreamPosition
   var rtxSequence: Int64
@@ -67,10 +71,12 @@ public struct Forwarder: ~Copyable {
   public mutating func setSource(_ track: TrackKey?, clock mapping: ClockMapping?) -> Bool {
     guard track != source else { return false }
     // While a source that started over is waited for, its clock is not that of the packets already sent.
-    if state == .flowing, anchors.count > 0, anchors[0].generation == generation { noteSentClock() }
+    if state == .flowing, joined.isJoined, isAnchored(joined.restart) { noteSentClock() }
     source = track
     clocks.source = mapping
     generation &+= 1
+    joined.isJoined = false
+    pending = PendingAnchor()
     guard track != nil else {
       state = .idle
       return false

@@ -9,17 +9,30 @@ extension MediaSession {
     slots.pointer(slot).pointee.forwarder.select(info)
   }
 
-  /// Numbers a selected packet and writes it as the slot's subscriber gets it.
+  /// Numbers a selected packet and writes it as the slot's subscriber gets it. Packets of a slot depart in the order in which
+  /// they were selected.
   /// - Returns: nil, and counted, when it does not fit.
   @inlinable @inline(__always)
   public mutating func depart(
     _ selection: Selection, _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, slot: Int,
-    into buffer: UnsafeMutableRawBufferPointer, context: inout MediaContext
+    now: Instant, into buffer: UnsafeMutableRawBufferPointer, context: inout MediaContext
   ) -> OutgoingPacket? {
+    let unwritable = slots.pointer(slot).pointee.forwarder.counters.unwritable
     let written = slots.pointer(slot).pointee.forwarder.depart(
-      selection, packet, info, into: buffer, epoch: context.epoch)
-    if written == nil { context.counters.count(.packetTooLarge) }
+      selection, packet, info, now: now, into: buffer, epoch: context.epoch)
+    if written == nil, slots.pointer(slot).pointee.forwarder.counters.unwritable != unwritable {
+      context.counters.count(.packetTooLarge)
+    }
     return written
+  }
+
+  /// A selected packet can't leave: it is no longer kept, or there is no path any more.
+  /// - Parameter sequence: the source's number.
+  public mutating func drop(
+    _ selection: Selection, _ sequence: Int64, slot: Int, context: inout MediaContext
+  ) {
+    context.counters.count(.tooLateToLeave)
+    slots.pointer(slot).pointee.forwarder.drop(selection, sequence: sequence)
   }
 
   // MARK: - Retransmission

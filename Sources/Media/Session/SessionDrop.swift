@@ -31,6 +31,8 @@ public enum SessionDrop: UInt8, Sendable, CaseIterable {
   case nackRefused
   /// A sender report that disagrees with the clock so far, and that no other has confirmed.
   case clockStepped
+  /// A packet that a subscriber was to get, and that wasn't kept any more when it was to leave.
+  case tooLateToLeave
   /// A packet of a publisher's that is larger than what is ever sent on; counted by subscriber.
   case packetTooLarge
 

@@ -5,7 +5,7 @@ internal import Model
 /// Each room has a share of its own, so that an administrator of one makes no other forget; where all rooms together
 /// have as many as may be, a room that has none yet can't have any remembered.
 ///
-/// A value: it is given the time, in seconds since 1970.
+/// A value: it is given the time, in seconds since 1970, and lists what it has forgotten until that is taken.
 struct Removals {
   /// Of one room. Beyond, the identity that was removed first is forgotten.
   static let perRoom = 4_096
@@ -20,6 +20,8 @@ struct Removals {
     var order: [(identity: ExactName, at: Int, number: Int)] = []
     var first = 0
     var number = 0
+    /// Identities that are remembered no more, and when each had been removed last.
+    var forgotten: [(identity: ExactName, at: Int)] = []
 
     mutating func dropFirst() {
       let oldest = order[first]
@@ -27,7 +29,10 @@ struct Removals {
       #if PLANTED_DEFECTS
         if PlantedDefect.isOn(.removalForgotten) { moments[oldest.identity] = nil }
       #endif
-      if moments[oldest.identity]?.number == oldest.number { moments[oldest.identity] = nil }
+      if moments[oldest.identity]?.number == oldest.number {
+        moments[oldest.identity] = nil
+        forgotten.append((oldest.identity, oldest.at))
+      }
       // Now and then, so that what was forgotten takes no memory.
       guard first > 64, first > order.count / 2 else { return }
       order.removeFirst(first)
@@ -70,6 +75,7 @@ struct Removals {
   private let memory: Int
   private var rooms: [ExactName: Record] = [:]
   private(set) var count = 0
+  private var forgotten: [Removal] = []
   /// When all rooms were last rid of what is too old.
   private var swept = Int.min
 
@@ -77,25 +83,40 @@ struct Removals {
 
   /// - Returns: false: no more can be remembered.
   mutating func insert(room: String, identity: String, now: Int) -> Bool {
-    if count >= Self.capacity, swept != now {
-      swept = now
-      sweep(now: now)
-    }
+    if count >= Self.capacity, swept != now { sweep(now: now) }
     let isFull = count >= Self.capacity
     let room = ExactName(room)
     let identity = ExactName(identity)
     // In place: a copy of a room's record costs as much as all that is in it.
     guard isFull ? rooms[room]?.moments.isEmpty == false : true else { return false }
     count += rooms[room, default: Record()].insert(identity, now: now, memory: memory, isFull: isFull)
+    noteForgotten(in: room)
     return true
   }
 
-  private mutating func sweep(now: Int) {
+  /// Forgets everywhere what is older than the memory.
+  /// - Parameter pause: seconds; nothing is done where the last sweep is not so long ago.
+  mutating func sweep(now: Int, every pause: Int = 0) {
+    guard pause == 0 || swept == .min || now - swept >= pause else { return }
+    swept = now
     for room in rooms.keys {
       rooms[room]?.expire(before: now - memory)
+      noteForgotten(in: room)
       if rooms[room]?.moments.isEmpty == true { rooms[room] = nil }
     }
     count = rooms.values.reduce(0) { $0 + $1.moments.count }
+  }
+
+  private mutating func noteForgotten(in room: ExactName) {
+    guard let gone = rooms[room]?.forgotten, !gone.isEmpty else { return }
+    rooms[room]?.forgotten = []
+    forgotten += gone.map { Removal(identity: $0.identity.text, room: room.text, time: $0.at) }
+  }
+
+  /// The removals that were forgotten since the last call, in the order in which that happened in each room.
+  mutating func takeForgotten() -> [Removal] {
+    defer { forgotten = [] }
+    return forgotten
   }
 
   /// Whether a token may not be used.

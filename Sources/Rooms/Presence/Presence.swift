@@ -27,6 +27,8 @@ struct Presence: Equatable, Sendable {
   static let patience = Duration.seconds(15)
 
   private let grace: Duration
+  /// There is a socket, or has been one: a session without ever one lives as long as its transports.
+  let isAttended: Bool
   private var absentSince: Instant?
   /// The last valid STUN message; nil: media has not begun.
   private var heard: Instant?
@@ -35,11 +37,14 @@ struct Presence: Equatable, Sendable {
   private(set) var wantsRestart = false
   private var isLost = false
 
-  /// - Parameter grace: how long a session lives on without a socket.
-  init(grace: Duration) { self.grace = grace }
+  /// - Parameter grace: how long a session lives on once its socket has gone.
+  init(grace: Duration, isAttended: Bool = true) {
+    self.grace = grace
+    self.isAttended = isAttended
+  }
 
   /// The front door has nowhere to send to.
-  mutating func absent(now: Instant) { absentSince = absentSince ?? now }
+  mutating func absent(now: Instant) { if isAttended { absentSince = absentSince ?? now } }
 
   /// It has again.
   mutating func present() { absentSince = nil }
@@ -108,6 +113,7 @@ struct Presence: Equatable, Sendable {
   // MARK: - As bytes
 
   func encode(into writer: inout StateWriter) {
+    writer.write(isAttended)
     writer.write(optional: absentSince)
     writer.write(optional: heard)
     writer.write(optional: reconnectingSince)
@@ -115,8 +121,9 @@ struct Presence: Equatable, Sendable {
     writer.write(isLost)
   }
 
-  init(from reader: inout StateReader, grace: Duration) throws(StateError) {
-    self.init(grace: grace)
+  /// - Parameter version: of the member that it is part of; before 2 every session had a socket.
+  init(from reader: inout StateReader, version: UInt8, grace: Duration) throws(StateError) {
+    self.init(grace: grace, isAttended: version < 2 ? true : try reader.bool())
     absentSince = try reader.optionalInstant()
     heard = try reader.optionalInstant()
     reconnectingSince = try reader.optionalInstant()

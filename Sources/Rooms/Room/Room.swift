@@ -12,18 +12,16 @@ actor Room: RoomRequests {
   nonisolated let name: String
   private(set) var state: RoomState
   private let media: MediaPlane
-  private let surroundings: RoomSurroundings
+  private let registry: RoomRegistry<Room>
   private let log: Log
-  /// Everybody who is in, in the order in which they came.
-  private var sessions: [ParticipantSession] = []
-  /// The same by id: an input may concern each of them.
-  private var byID: [ParticipantID: ParticipantSession] = [:]
+  private var sessions = RoomSessions()
   private let pressure = NoticePressure()
-  private var newcomer: (session: ParticipantSession?, isAttended: Bool) = (nil, true)
+  /// Whom the input that is being handled has let in.
+  private var newcomer: ParticipantSession?
 
   init(
     number: UInt64, name: String, settings: RoomSettings, terms: RoomTerms, media: MediaPlane,
-    surroundings: RoomSurroundings, log: Log
+    registry: RoomRegistry<Room>, log: Log
   ) {
     self.number = number
     self.name = name
@@ -33,7 +31,7 @@ actor Room: RoomRequests {
       id: id, name: name, created: media.wallTime, settings: settings, terms: terms, random: random,
       now: media.now)
     self.media = media
-    self.surroundings = surroundings
+    self.registry = registry
     self.log = log
   }
 
@@ -67,17 +65,16 @@ actor Room: RoomRequests {
     }
   }
 
-  /// - Parameter isAttended: its front door reads notices.
   /// - Returns: the session, whose state is that of its `lastEvent`; what comes after is in its notices.
   /// - Throws: `removed`: an administrator was faster. `full`, `tooLarge`. `tooOften`: the identity has spent too much here
   ///   to come again; what session it has stays.
-  func join(_ newcomer: Newcomer, isAttended: Bool = true) throws(JoinError) -> ParticipantSession {
-    self.newcomer = (nil, isAttended)
+  func join(_ newcomer: Newcomer) throws(JoinError) -> ParticipantSession {
+    self.newcomer = nil
     // Asked here as well as at the door: a removal may have come between the two.
-    let isForbidden = surroundings.isForbidden(newcomer.identity, newcomer.issued)
+    let isForbidden = registry.forbidsInside(newcomer.identity, in: name, issued: newcomer.issued)
     let reply = handle(.join(newcomer, isForbidden: isForbidden))
     if case .joinRefused(let error) = reply { throw error }
-    guard let session = self.newcomer.session else { throw .removed }
+    guard let session = self.newcomer else { throw .removed }
     return session
   }
 
@@ -88,23 +85,27 @@ actor Room: RoomRequests {
   private func perform(_ effect: RoomEffect, _ reply: inout RoomReply) {
     switch effect {
     case .reply(let new): reply = new
-    case .admit(let joined, let role): admit(joined, role)
-    case .notify(let id, let notice): byID[id]?.mailbox.put(notice)
-    case .notifyAll(let notice): for session in sessions { session.mailbox.put(notice) }
+    case .admit(let joined, let role, let isAttended): admit(joined, role, isAttended)
+    case .unattended(let id): sessions[id]?.mailbox.absent()
+    case .notify(let id, let notice): sessions[id]?.mailbox.put(notice)
+    case .notifyAll(let notice): for session in sessions.inOrder { session.mailbox.put(notice) }
     case .dismiss(let id, let reason): dismiss(id, reason)
     case .record(let event, let leaving):
-      surroundings.journal.record(event)
-      for session in sessions where session.id != leaving { session.mailbox.put(.event(event)) }
-    case .keepSettings(let settings): surroundings.journal.keep(settings, of: state.info)
+      registry.records.record(event)
+      for session in sessions.inOrder where session.id != leaving { session.mailbox.put(.event(event)) }
+    case .keepSettings(let settings): registry.records.keep(settings, of: state.info)
     case .sessionEnded(let identity, let reason, let patience):
-      if surroundings.sessionEnded(identity, reason, patience) { follow(.finish, &reply) }
-    case .alarm(let moment): surroundings.setAlarm(self, moment)
+      let isOver = registry.sessionEnded(
+        of: identity, in: name, number: number, reason: reason, patience: patience, now: now)
+      if isOver { follow(.finish, &reply) }
+    case .alarm(let moment): registry.withRooms { $0.setAlarm(self, number: number, at: moment) }
     case .log(let message, let fields): log.info(message, fields)
     case .read(let id, let after):
-      let page = try? surroundings.journal.events(of: state.id, after: after, limit: ResumedState.eventLimit)
+      let page = try? registry.records.events.events(
+        of: state.id, after: after, limit: ResumedState.eventLimit)
       follow(.missed(id, after: after, page), &reply)
     case .prepare(let proposal): prepare(proposal, &reply)
-    case .expect(let key): surroundings.expect(self, key)
+    case .expect(let key): registry.withRooms { $0.expect(key, self) }
     case .add(let key, let transport, let agreed): media.add(key, transport, agreed)
     case .post(let command): media.post(command)
     case .release(let key): media.release(key)
@@ -121,17 +122,15 @@ actor Room: RoomRequests {
     follow(.prepared(proposal, key, media.local(for: key)), &reply)
   }
 
-  private func admit(_ joined: JoinedState, _ role: TransportRole?) {
+  private func admit(_ joined: JoinedState, _ role: TransportRole?, _ isAttended: Bool) {
     let session = ParticipantSession(
-      joined: joined, role: role, isAttended: newcomer.isAttended, room: self, pressure: pressure)
-    sessions.append(session)
-    byID[session.id] = session
-    newcomer.session = session
+      joined: joined, role: role, isAttended: isAttended, room: self, pressure: pressure)
+    sessions.insert(session)
+    newcomer = session
   }
 
   private func dismiss(_ id: ParticipantID, _ reason: LeaveReason) {
-    byID.removeValue(forKey: id)?.mailbox.finish(.closed(reason))
-    if let place = sessions.firstIndex(where: { $0.id == id }) { sessions.remove(at: place) }
+    sessions.remove(id)?.mailbox.finish(.closed(reason))
   }
 
   // MARK: - State as bytes
@@ -140,18 +139,4 @@ actor Room: RoomRequests {
   func rebuild() throws(StateError) {
     state = try RoomState(bytes: state.bytes, terms: state.terms, now: media.now)
   }
-}
-
-/// What a room reaches beside the media plane.
-struct RoomSurroundings: Sendable {
-  let journal: any RoomJournal
-  /// Whether an identity was removed after its token was issued.
-  let isForbidden: @Sendable (_ identity: String, _ issued: Int?) -> Bool
-  /// A session that was let in is over; `reason` is nil where it never began. An empty room stays for `patience` seconds.
-  /// - Returns: whether the room has gone.
-  let sessionEnded: @Sendable (_ identity: String, _ reason: LeaveReason?, _ patience: Int) -> Bool
-  /// When the room is to be called; `.never`: not at all.
-  let setAlarm: @Sendable (Room, Instant) -> Void
-  /// Events of that peer are for this room.
-  let expect: @Sendable (Room, PeerKey) -> Void
 }

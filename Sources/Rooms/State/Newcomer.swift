@@ -11,4 +11,6 @@ struct Newcomer: Sendable {
   var issued: Int?
   /// A transport that it has from the beginning; nil: it opens them itself.
   var opens: TransportRole? = .both
+  /// It has a socket, whose end ends the session after the grace; else the session goes with its last transport.
+  var isAttended = true
 }

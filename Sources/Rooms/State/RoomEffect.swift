@@ -7,8 +7,12 @@ enum RoomEffect: Sendable {
   // MARK: - Participants
 
   /// It is in: what follows concerns it too.
-  /// - Parameter role: of the transport that it has from the beginning.
-  case admit(JoinedState, role: TransportRole?)
+  /// - Parameters:
+  ///   - role: of the transport that it has from the beginning.
+  ///   - isAttended: it has a socket, for which notices are read.
+  case admit(JoinedState, role: TransportRole?, isAttended: Bool)
+  /// Its socket has gone: notices may collapse until `resumed`.
+  case unattended(ParticipantID)
   case notify(ParticipantID, ParticipantNotice)
   /// Everybody who is in.
   case notifyAll(ParticipantNotice)

@@ -21,6 +21,8 @@ extension RoomState {
   }
 
   private mutating func change(_ patch: RoomPatch) throws(AdministrationError) {
+    // Its name may be another's by now, whose settings stand in the journal.
+    guard closed != .roomClosed else { throw .unknownRoom }
     var changed = settings
     patch.apply(to: &changed, defaults: terms.defaults)
     try terms.check(changed)

@@ -6,7 +6,15 @@ internal import Model
 extension RoomState {
   /// The first event, once.
   mutating func start() {
-    if lastEvent == 0 { record(.roomStarted) }
+    guard lastEvent == 0 else { return }
+    emit(.keepSettings(settings))
+    record(.roomStarted)
+  }
+
+  /// The last event, of a room that had a first.
+  mutating func finish() {
+    isFinished = true
+    if lastEvent > 0 { record(.roomFinished) }
   }
 
   mutating func join(_ newcomer: Newcomer, isForbidden: Bool) {
@@ -46,13 +54,13 @@ extension RoomState {
     if !newcomer.grants.hidden { record(joined: participant) }
     var member = Member(
       participant, stateBytes: bytes, grants: newcomer.grants, joined: wallTime, firstEvent: lastEvent,
-      presence: Presence(grace: terms.reconnectGrace))
+      presence: Presence(grace: terms.reconnectGrace, isAttended: newcomer.isAttended))
     if let role = newcomer.opens { member.add(makeTransport(role, for: member)) }
     emit(
       .admit(
         JoinedState(
           room: info, participant: participant, participants: others.map(\.knownInfo), lastEvent: lastEvent),
-        role: newcomer.opens))
+        role: newcomer.opens, isAttended: newcomer.isAttended))
     members.append(member)
     greet(members.count - 1)
   }

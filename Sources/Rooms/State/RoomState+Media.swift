@@ -59,7 +59,7 @@ extension RoomState {
     let hasOther = members[place.member].transports.contains { $0.peer != nil && $0.id != self[place].id }
     guard hasOther else { return end(place.member, reason: .connectionLost) }
     self[place].peer = nil
-    notify(place.member, .transportClosed(self[place].id))
+    notify(place, .closed)
     close(place)
   }
 }

@@ -7,6 +7,7 @@ extension RoomState {
   mutating func absent(_ id: ParticipantID) {
     guard let member = member(id) else { return }
     members[member].presence.absent(now: now)
+    emit(.unattended(id))
     presenceChanged()
   }
 
@@ -34,13 +35,16 @@ extension RoomState {
     // Whatever was missed before may be asked for again by each new socket.
     guard spend(member, { $0.requests.take(upTo: cost, now: $1) }) else { return reply(.refused(.tooOften)) }
     members[member].presence.present()
-    let first = places(of: member).first { self[$0].id == .first }
+    let transports = members[member].transports.map { transport in
+      ResumedState.Transport(
+        id: transport.id, slots: transport.assignments,
+        tracks: transport.published.map { ($0.mid, $0.info.id) })
+    }
     notify(
       member,
       .resumed(
         ResumedState(
-          lastEvent: page.lastEvent, missed: page.events, slots: first.map { self[$0].assignments } ?? [],
-          tracks: first.map { self[$0].published.map { ($0.mid, $0.info.id) } } ?? [],
+          lastEvent: page.lastEvent, missed: page.events, transports: transports,
           notices: standing(of: member))))
     log("participant resumed", of: members[member], ("id", id.text))
     reply(.done)
@@ -54,8 +58,7 @@ extension RoomState {
     var notices: [ParticipantNotice] = [.speakers(speaking)]
     if !knownQualities.isEmpty { notices.append(.quality(knownQualities)) }
     for transport in members[member].transports where transport.peer != nil {
-      let own = transport.standing
-      notices += transport.id == .first ? own : own.map { .on(transport.id, $0) }
+      notices += transport.standing.map { .on(transport.id, $0) }
     }
     if members[member].presence.wantsRestart { notices.append(.restartWanted) }
     if let deadline { notices.append(.draining(deadline: deadline)) }
@@ -99,8 +102,8 @@ extension RoomState {
 
 extension Transport {
   /// What of it is said by change only.
-  fileprivate var standing: [ParticipantNotice] {
-    var notices: [ParticipantNotice] = id == .first ? [] : [.slots(assignments)]
+  fileprivate var standing: [TransportNotice] {
+    var notices: [TransportNotice] = []
     let tracks = slots.standings.keys.sorted { $0.text < $1.text }
     if !tracks.isEmpty { notices.append(.streams(tracks.map { ($0, announced[$0] ?? .active) })) }
     if !requested.isZero { notices.append(.offerWanted(audio: requested.audio, video: requested.video)) }

@@ -68,10 +68,8 @@ extension RoomState {
     if !more.isZero { notify(place, .offerWanted(audio: more.audio, video: more.video)) }
   }
 
-  /// What concerns the first transport needs no name of it.
-  mutating func notify(_ place: TransportPlace, _ notice: ParticipantNotice) {
-    let transport = self[place].id
-    notify(place.member, transport == .first ? notice : .on(transport, notice))
+  mutating func notify(_ place: TransportPlace, _ notice: TransportNotice) {
+    notify(place.member, .on(self[place].id, notice))
   }
 }
 

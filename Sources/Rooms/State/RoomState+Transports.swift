@@ -70,10 +70,13 @@ extension RoomState {
 
   // MARK: - Ending
 
-  /// It goes with all that it publishes, and nothing more comes on it.
+  /// It goes with all that it publishes, and nothing more comes on it. A session that has no socket goes with its last.
   mutating func closeTransport(_ transport: TransportID, of id: ParticipantID) {
-    if let member = member(id), let place = place(of: transport, of: member) { close(place) }
     reply(.done)
+    guard let member = member(id), let place = place(of: transport, of: member) else { return }
+    let isLast = members[member].transports.count == 1
+    if isLast, !members[member].presence.isAttended { return end(member, reason: .left) }
+    close(place)
   }
 
   mutating func close(_ place: TransportPlace) {

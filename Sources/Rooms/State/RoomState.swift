@@ -6,7 +6,7 @@ internal import Negotiation
 ///
 /// A value: it hears what happens by `handle` and answers by what is to be done. Its owner performs that, in order,
 /// and answers its questions before the next effect.
-struct RoomState: Sendable {
+package struct RoomState: Sendable {
   /// Identities of which it is remembered what they have spent.
   static let allowanceLimit = 4_096
 
@@ -30,6 +30,8 @@ struct RoomState: Sendable {
   var closed: LeaveReason?
   /// Until when those who are in may stay.
   var deadline: WallTime?
+  /// The directory has forgotten the room, whose state no one hands on any more: one that was closed before it began never does.
+  var isFinished = false
 
   /// The moment of the input that is being handled.
   private(set) var now: Instant
@@ -58,8 +60,8 @@ struct RoomState: Sendable {
   mutating func handle(_ input: RoomInput, now: Instant) -> [RoomEffect] {
     self.now = now
     switch input {
-    case .start: start()
-    case .finish: if lastEvent > 0 { record(.roomFinished) }
+    case .start: if !isFinished { start() }
+    case .finish: finish()
     case .join(let newcomer, let isForbidden): join(newcomer, isForbidden: isForbidden)
     case .request(let id, let request): handle(request, of: id)
     case .administration(let request): handle(request)

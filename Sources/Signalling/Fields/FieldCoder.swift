@@ -24,8 +24,10 @@ public protocol FieldCoder {
   mutating func records<Value: Record>(_ field: Field, _ value: inout [Value], _ limit: ListBounds)
     throws(Failure)
   /// Records that may have been written before.
-  mutating func records<Value: Record>(_ field: Field, _ value: inout [Written<Value>]) throws(Failure)
-  mutating func texts(_ field: Field, _ value: inout [String]) throws(Failure)
+  mutating func records<Value: Record>(
+    _ field: Field, _ value: inout [Written<Value>], _ limit: ListBounds
+  ) throws(Failure)
+  mutating func texts(_ field: Field, _ value: inout [String], _ limit: ListBounds) throws(Failure)
   mutating func texts(_ field: Field, _ value: inout [String]?, _ limit: ListBounds) throws(Failure)
   mutating func attributes(_ field: Field, _ value: inout [String: String]) throws(Failure)
   mutating func attributes(_ field: Field, _ value: inout [String: String]?) throws(Failure)
@@ -90,15 +92,26 @@ public struct TextBounds: Sendable {
   public static let room = TextBounds(pattern: "^RM_")
 }
 
-/// How many items a list has, and what it is called where it is none.
+/// How many items a list has, and what it is called where it is none. No item is looked at of a list that has more.
 public struct ListBounds: Sendable {
-  var limit = Int.max
+  let limit: Int
   var expected = "a list"
+  /// Absence says as much as an empty list, and the schema names the bound; else the list is always there, and its bound is
+  /// only there for readers to be safe by.
+  var isOptional = false
 
-  public static let any = ListBounds()
+  /// A client's list.
   public static func atMost(_ limit: Int, _ expected: String) -> ListBounds {
-    ListBounds(limit: limit, expected: expected)
+    ListBounds(limit: limit, expected: expected, isOptional: true)
   }
+  /// Participants of a room: as many as the server can be set to let in.
+  public static let people = ListBounds(limit: 100_000)
+  /// Sections of a session, and tracks of a participant: beyond all that have come and gone on one transport.
+  public static let sections = ListBounds(limit: 4_096)
+  /// STUN and TURN servers, and addresses of one.
+  public static let addresses = ListBounds(limit: 256)
+  /// Of a set of words, each once.
+  static func words(_ count: Int) -> ListBounds { ListBounds(limit: count) }
 }
 
 /// A record, or its JSON, which was made once for all messages that carry it.

@@ -64,9 +64,11 @@ struct FieldReader: FieldCoder {
     _ field: Field, _ value: inout String?, _ bounds: TextBounds
   ) throws(MessageError) { try text(field, &value, bounds) }
 
-  mutating func texts(_ field: Field, _ value: inout [String]) throws(MessageError) {
+  mutating func texts(
+    _ field: Field, _ value: inout [String], _ bounds: ListBounds
+  ) throws(MessageError) {
     var found: [String]?
-    try texts(field, &found, .any)
+    try texts(field, &found, bounds)
     guard let found else { throw wrong(field.name, .missing) }
     value = found
   }
@@ -80,7 +82,7 @@ struct FieldReader: FieldCoder {
     }
     var texts: [String] = []
     for item in items {
-      switch item.text(limit: bounds.limit == .max ? .max : 128) {
+      switch item.text(limit: bounds.isOptional ? 128 : .max) {
       case .text(let text): texts.append(text)
       case .tooLong: throw wrong(field.name, .expected("\(bounds.expected) of at most 128 bytes"))
       case .tooManyMarks, .none: throw wrong(field.name, .expected(bounds.expected))
@@ -181,7 +183,7 @@ struct FieldReader: FieldCoder {
 
   mutating func words<Value: Word>(_ field: Field, _ value: inout [Value]?) throws(MessageError) {
     var found: [String]?
-    try texts(field, &found, .any)
+    try texts(field, &found, .words(Value.allCases.count))
     guard let found else {
       value = nil
       return
@@ -218,8 +220,7 @@ struct FieldReader: FieldCoder {
     _ field: Field, _ value: inout [Value], _ bounds: ListBounds
   ) throws(MessageError) {
     guard let items = try items(field, bounds) else {
-      // A list within a bound may be absent; the server's own lists are always there.
-      guard bounds.limit < .max else { throw wrong(field.name, .missing) }
+      guard bounds.isOptional else { throw wrong(field.name, .missing) }
       value = []
       return
     }
@@ -231,10 +232,10 @@ struct FieldReader: FieldCoder {
   }
 
   mutating func records<Value: Record>(
-    _ field: Field, _ value: inout [Written<Value>]
+    _ field: Field, _ value: inout [Written<Value>], _ bounds: ListBounds
   ) throws(MessageError) {
     var found: [Value] = []
-    try records(field, &found, .any)
+    try records(field, &found, bounds)
     value = found.map { .value($0) }
   }
 

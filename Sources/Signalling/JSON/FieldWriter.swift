@@ -100,7 +100,7 @@ struct FieldWriter: FieldCoder {
     put(field.name, value.map { Self.quoted($0) } ?? Array("null".utf8))
   }
 
-  mutating func texts(_ field: Field, _ value: inout [String]) {
+  mutating func texts(_ field: Field, _ value: inout [String], _ bounds: ListBounds) {
     put(field.name, Self.list(value.map { Self.quoted($0) }))
   }
 
@@ -169,7 +169,9 @@ struct FieldWriter: FieldCoder {
     put(field.name, Self.list(value.map { Self.json($0) }))
   }
 
-  mutating func records<Value: Record>(_ field: Field, _ value: inout [Written<Value>]) {
+  mutating func records<Value: Record>(
+    _ field: Field, _ value: inout [Written<Value>], _ bounds: ListBounds
+  ) {
     var json: [UInt8] = []
     json.append(UInt8(ascii: "["))
     for (index, item) in value.enumerated() {

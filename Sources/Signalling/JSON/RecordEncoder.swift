@@ -26,7 +26,9 @@ struct RecordEncoder: FieldCoder {
   mutating func nullableText(_ field: Field, _ value: inout String?, _ bounds: TextBounds) throws {
     try container.encode(value, forKey: Key(stringValue: field.name))
   }
-  mutating func texts(_ field: Field, _ value: inout [String]) throws { try put(field, value) }
+  mutating func texts(_ field: Field, _ value: inout [String], _ bounds: ListBounds) throws {
+    try put(field, value)
+  }
   mutating func texts(_ field: Field, _ value: inout [String]?, _ bounds: ListBounds) throws {
     try put(field, value)
   }
@@ -56,7 +58,9 @@ struct RecordEncoder: FieldCoder {
     try put(field, value)
   }
   /// None of them is in an answer of REST.
-  mutating func records<Value: Record>(_ field: Field, _ value: inout [Written<Value>]) throws {
+  mutating func records<Value: Record>(
+    _ field: Field, _ value: inout [Written<Value>], _ bounds: ListBounds
+  ) throws {
     try put(
       field,
       value.compactMap { item in

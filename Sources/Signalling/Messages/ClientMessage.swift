@@ -35,12 +35,14 @@ public struct ClientMessage: Equatable, Sendable {
   public static let maximumPayloadCharacters = 21_848
   public static let maximumDestinations = 256
 
+  private static let table = MessageTable<Content>([
+    .init { .auth($0) }, .init { .resume($0) }, .init { .offer($0) }, .init { .candidate($0) },
+    .init { .subscribe($0) }, .init { .unsubscribe($0) }, .init { .mute($0) }, .init { .update($0) },
+    .init { .data($0) }, .init { (_: Leave) in .leave }, .init { (_: Ping) in .ping },
+  ])
+
   /// Every type that there is.
-  public static let kinds: [any Message.Type] = [
-    Auth.self, Resume.self, Offer.self, Candidate.self, Subscribe.self, Unsubscribe.self, Mute.self,
-    Update.self,
-    SendData.self, Leave.self, Ping.self,
-  ]
+  public static var kinds: [any Message.Type] { table.kinds.map(\.message) }
 }
 
 extension ClientMessage {
@@ -53,20 +55,7 @@ extension ClientMessage {
   private static func content(
     _ type: String, _ reader: inout FieldReader
   ) throws(MessageError) -> Content {
-    switch type {
-    case Auth.type: return .auth(try reader.read())
-    case Resume.type: return .resume(try reader.read())
-    case Offer.type: return .offer(try reader.read())
-    case Candidate.type: return .candidate(try reader.read())
-    case Subscribe.type: return .subscribe(try reader.read())
-    case Unsubscribe.type: return .unsubscribe(try reader.read())
-    case Mute.type: return .mute(try reader.read())
-    case Update.type: return .update(try reader.read())
-    case SendData.type: return .data(try reader.read())
-    case Leave.type: return .leave
-    case Ping.type: return .ping
-    default: return .unknown(type: type)
-    }
+    try table.content(type, &reader) ?? .unknown(type: type)
   }
 
   /// As it goes out.

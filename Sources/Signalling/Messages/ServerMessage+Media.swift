@@ -22,9 +22,9 @@ extension ServerMessage {
 
     public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
       try coder.text("sdp", &sdp, .any)
-      try coder.records("tracks", &tracks, .any)
-      try coder.records("slots", &slots, .any)
-      try coder.records("declined", &declined, .any)
+      try coder.records("tracks", &tracks, .sections)
+      try coder.records("slots", &slots, .sections)
+      try coder.records("declined", &declined, .sections)
     }
   }
 
@@ -58,7 +58,7 @@ extension ServerMessage {
     init(assignments: [Slot]) { self.assignments = assignments }
 
     public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-      try coder.records("assignments", &assignments, .any)
+      try coder.records("assignments", &assignments, .sections)
     }
   }
 

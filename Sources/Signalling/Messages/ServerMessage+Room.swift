@@ -30,7 +30,7 @@ extension ServerMessage {
     init(speakers: [SpeakerBody]) { self.speakers = speakers }
 
     public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-      try coder.records("speakers", &speakers, .any)
+      try coder.records("speakers", &speakers, .people)
     }
   }
 
@@ -46,7 +46,7 @@ extension ServerMessage {
     init(participants: [QualityBody]) { self.participants = participants }
 
     public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-      try coder.records("participants", &participants, .any)
+      try coder.records("participants", &participants, .people)
     }
   }
 }

@@ -32,8 +32,8 @@ extension ServerMessage {
     public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
       try coder.record("participant", &participant)
       try coder.record("room", &room)
-      try coder.records(Field("participants", "The others."), &participants)
-      try coder.records("iceServers", &iceServers, .any)
+      try coder.records(Field("participants", "The others."), &participants, .people)
+      try coder.records("iceServers", &iceServers, .addresses)
       try coder.text(Field("resumeToken", "Resumes this session; good once."), &resumeToken, .from1(to: 128))
       try coder.integer(Field("pingInterval", "Seconds."), &pingInterval, 1...Int.max)
       try coder.integer("lastEvent", &lastEvent, 0...Int.max)
@@ -65,8 +65,8 @@ extension ServerMessage {
 
     public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
       try coder.integer("lastEvent", &lastEvent, 0...Int.max)
-      try coder.records(Field("slots", "Every receive section, as of lastEvent."), &slots, .any)
-      try coder.records(Field("tracks", "Every track of one's own."), &tracks, .any)
+      try coder.records(Field("slots", "Every receive section, as of lastEvent."), &slots, .sections)
+      try coder.records(Field("tracks", "Every track of one's own."), &tracks, .sections)
       try coder.text(Field("resumeToken", "Resumes this session; good once."), &resumeToken, .from1(to: 128))
       try coder.record("answer", &answer)
     }

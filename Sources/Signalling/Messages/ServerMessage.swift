@@ -35,17 +35,24 @@ public struct ServerMessage: Equatable, Sendable {
     self.content = content
   }
 
+  private static let table = MessageTable<Content>([
+    .init { .joined($0) }, .init { .resumed($0) }, .init { .answer($0) },
+    .init { (message: Slots) in .slots(message.assignments) }, .init { .offerWanted($0) },
+    .init { (message: Event) in .event(message.event) },
+    .init { (message: Speakers) in .speakers(message.speakers) },
+    .init { (message: Quality) in .quality(message.participants) }, .init { .stream($0) },
+    .init { .data($0) }, .init { (message: Token) in .token(message.token) }, .init { (_: Ok) in .ok },
+    .init { (_: Pong) in .pong }, .init { .error($0) },
+    .init { (message: Draining) in .draining(deadline: message.deadline) },
+    .init { (message: Closed) in .closed(message.reason) },
+  ])
+
   /// Every type that there is.
-  public static let kinds: [any Message.Type] = [
-    Joined.self, Resumed.self, Answer.self, Slots.self, OfferWanted.self, Event.self, Speakers.self,
-    Quality.self,
-    StreamBody.self, DataBody.self, Token.self, Ok.self, Pong.self, ErrorBody.self, Draining.self,
-    Closed.self,
-  ]
+  public static var kinds: [any Message.Type] { table.kinds.map(\.message) }
 }
 
 extension ServerMessage {
-  /// Reads the type first, and then that type's fields alone.
+  /// Reads the type first, and then that type's fields alone, each within its bound.
   /// - Throws: what is wrong with the first field that is.
   public init(json: String) throws(MessageError) {
     (id, content) = try FieldReader.open(json, Self.content)
@@ -54,25 +61,7 @@ extension ServerMessage {
   private static func content(
     _ type: String, _ reader: inout FieldReader
   ) throws(MessageError) -> Content {
-    switch type {
-    case Joined.type: return .joined(try reader.read())
-    case Resumed.type: return .resumed(try reader.read())
-    case Answer.type: return .answer(try reader.read())
-    case Slots.type: return .slots((try reader.read() as Slots).assignments)
-    case OfferWanted.type: return .offerWanted(try reader.read())
-    case Event.type: return .event((try reader.read() as Event).event)
-    case Speakers.type: return .speakers((try reader.read() as Speakers).speakers)
-    case Quality.type: return .quality((try reader.read() as Quality).participants)
-    case StreamBody.type: return .stream(try reader.read())
-    case DataBody.type: return .data(try reader.read())
-    case Token.type: return .token((try reader.read() as Token).token)
-    case Ok.type: return .ok
-    case Pong.type: return .pong
-    case ErrorBody.type: return .error(try reader.read())
-    case Draining.type: return .draining(deadline: (try reader.read() as Draining).deadline)
-    case Closed.type: return .closed((try reader.read() as Closed).reason)
-    default: return .unknown(type: type)
-    }
+    try table.content(type, &reader) ?? .unknown(type: type)
   }
 
   /// As it goes out.

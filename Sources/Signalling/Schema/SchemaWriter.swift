@@ -73,12 +73,12 @@ struct SchemaWriter: FieldCoder {
 
   private func list(_ items: SchemaText, _ bounds: ListBounds) -> SchemaText {
     var members: [(String, SchemaText)] = [("type", .text("array")), ("items", items)]
-    if bounds.limit < .max { members.append(("maxItems", .integer(bounds.limit))) }
+    if bounds.isOptional { members.append(("maxItems", .integer(bounds.limit))) }
     return .object(members)
   }
 
-  mutating func texts(_ field: Field, _ value: inout [String]) {
-    put(field, list(.type("string"), .any), isRequired: true)
+  mutating func texts(_ field: Field, _ value: inout [String], _ bounds: ListBounds) {
+    put(field, list(.type("string"), bounds), isRequired: !bounds.isOptional)
   }
 
   mutating func texts(_ field: Field, _ value: inout [String]?, _ bounds: ListBounds) {
@@ -136,7 +136,7 @@ struct SchemaWriter: FieldCoder {
   }
 
   mutating func words<Value: Word>(_ field: Field, _ value: inout [Value]?) {
-    put(field, list(schema(Value.self), .any), isRequired: false)
+    put(field, list(schema(Value.self), .words(Value.allCases.count)), isRequired: false)
   }
 
   // MARK: - Records
@@ -150,11 +150,13 @@ struct SchemaWriter: FieldCoder {
   }
 
   mutating func records<Value: Record>(_ field: Field, _ value: inout [Value], _ bounds: ListBounds) {
-    put(field, list(.reference(Value.definition), bounds), isRequired: bounds.limit == .max)
+    put(field, list(.reference(Value.definition), bounds), isRequired: !bounds.isOptional)
   }
 
-  mutating func records<Value: Record>(_ field: Field, _ value: inout [Written<Value>]) {
-    put(field, list(.reference(Value.definition), .any), isRequired: true)
+  mutating func records<Value: Record>(
+    _ field: Field, _ value: inout [Written<Value>], _ bounds: ListBounds
+  ) {
+    put(field, list(.reference(Value.definition), bounds), isRequired: !bounds.isOptional)
   }
 
   mutating func choice<Value: RecordChoice>(_ field: Field, _ value: inout Value?) {

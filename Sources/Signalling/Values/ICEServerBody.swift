@@ -13,7 +13,7 @@ public struct ICEServerBody: Record {
   }
 
   public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.texts("urls", &urls)
+    try coder.texts("urls", &urls, .addresses)
     try coder.text(Field("username", "For TURN: good for a while only."), &username, .any)
     try coder.text("credential", &credential, .any)
   }

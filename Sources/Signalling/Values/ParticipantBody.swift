@@ -34,7 +34,7 @@ public struct ParticipantBody: Record {
     try coder.text(Field("metadata", "At most 64 KiB."), &metadata, .any)
     try coder.attributes("attributes", &attributes)
     try coder.record("permissions", &permissions)
-    try coder.records("tracks", &tracks, .any)
+    try coder.records("tracks", &tracks, .sections)
   }
 }
 

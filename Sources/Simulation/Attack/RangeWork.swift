@@ -2,7 +2,7 @@
 package struct RangeWork {
   package var sent: UInt64 = 0
   package var retransmitted: UInt64 = 0
-  /// Packets that subscribers told to be missing.
+  /// Packets that subscribers reported as missing.
   package var nacked: UInt64 = 0
   /// Key frames that subscribers asked for, and that publishers were asked for.
   package var keyFrameRequests: UInt64 = 0

@@ -1,7 +1,7 @@
 public import Model
 internal import SyntheticPeers
 
-/// The time of a simulation: it moves when it is told to.
+/// The time of a simulation: it moves when it is advanced, and not by itself.
 ///
 /// Everything of ours takes the time as an argument. OpenSSL asks `gettimeofday` and its own generator, so an
 /// executable that replaces both for the calling thread hands in how (`ProcessHooks`); elsewhere the handshake

@@ -25,7 +25,7 @@ extension Conference {
         let owner = participants.last(where: {
           $0.peer.pendingCredentials.ufrag == setup.remote.credentials.ufrag
         })
-      else { return journal.violation(now, "a peer is made for nobody's offer") }
+      else { return journal.violation(now, "a peer is made for no one's offer") }
       owner.key = setup.key
       owner.connection.closedAt = .never
       owner.connection.rtcpIndices = []
@@ -93,6 +93,8 @@ extension Conference {
     journal.trace(now, "the room ends \(participant.number)")
     participant.presence.hasEnded = true
     if participant.isPresent { participant.presence.leftAt = now }
+    // There is no socket on which it would hear of it.
+    if participant.handle != nil { retire(participant) }
     guard let since = participant.presence.awaySince, participant.presence.mayEnd == ["connectionLost"] else {
       return
     }
@@ -129,6 +131,7 @@ extension Conference {
       journal.count(.connected)
       journal.trace(now, "\(number) is connected by \(profile.name)")
       if participant.peer.configuration.waitsForHandshake { journal.count(.handshakeAsServer) }
+      if let handle = participant.handle { noteConnected(handle) }
     }
     if let reason = event.closed {
       participant.connection.closedAt = now

@@ -12,8 +12,8 @@ extension Conference {
     guard let audio = pair.audio, let video = pair.video,
       let sound = subscriber.reports[audio], let picture = subscriber.reports[video],
       sound.ntp == picture.ntp,
-      let soundError = captureError(subscriber, audio, sound.timestamp, told: sound.ntp),
-      let pictureError = captureError(subscriber, video, picture.timestamp, told: picture.ntp),
+      let soundError = captureError(subscriber, audio, sound.timestamp, reported: sound.ntp),
+      let pictureError = captureError(subscriber, video, picture.timestamp, reported: picture.ntp),
       soundError.publisher == pictureError.publisher
     else { return }
     journal.count(.lipSyncChecked)
@@ -41,20 +41,20 @@ extension Conference {
     }
   }
 
-  /// How far the publisher's own time that a timestamp stands for is from its time when it was told.
-  /// - Parameter told: when the report was made.
+  /// How far the publisher's own time that a timestamp stands for is from its time when it was reported.
+  /// - Parameter reported: when the report was made.
   /// - Returns: nil for a report from before the slot got its source, and while a source that started over may not
-  ///   have told its clock again.
+  ///   have reported its clock again.
   private func captureError(
-    _ subscriber: Participant, _ slot: UInt16, _ timestamp: UInt32, told: NTPTime
+    _ subscriber: Participant, _ slot: UInt16, _ timestamp: UInt32, reported: NTPTime
   ) -> (
     publisher: Int, nanoseconds: Int64, isGuessed: Bool, isYoung: Bool, pace: UInt64, isClockChange: Bool
   )? {
-    let told = told.nanoseconds(since: NTPTime(unixNanoseconds: VirtualClock.wallTimeAtZero))
+    let reported = reported.nanoseconds(since: NTPTime(unixNanoseconds: VirtualClock.wallTimeAtZero))
     guard let stream = subscriber.peer.streams.first(where: { $0.section.index == slot }),
       let entry = stream[stream.highest],
       let feed = subscriber.feeds[slot]?.last, feed.track == entry.trackName,
-      told > feed.from.nanoseconds, entry.sentAt >= feed.from,
+      reported > feed.from.nanoseconds, entry.sentAt >= feed.from,
       let track = journal.track(entry.trackName), !track.isHostile,
       let run = track.runs.last,
       run.isClockChange || now.nanoseconds - run.startedAt.nanoseconds > 2_000_000_000,
@@ -67,7 +67,7 @@ extension Conference {
     guard packet.run == track.runs.count - 1,
       // The stream may have been anchored again since, also since the report was made.
       packet.sentAt >= max(track.holds.last ?? packet.sentAt, track.codecChanges.last ?? packet.sentAt),
-      told > (track.holds.last?.nanoseconds ?? 0) + 200_000_000
+      reported > (track.holds.last?.nanoseconds ?? 0) + 200_000_000
     else { return nil }
     let rate = run.rate
     let clock = participants[track.publisher].peer.clock
@@ -78,7 +78,7 @@ extension Conference {
     let isGuessed =
       run.isClockChange && (isYoung || isDisturbed) || clock.soundDrift != 0 && isYoung && isDisturbed
     let expected =
-      run.base &+ DriftingClock.units(clock.media(Instant(nanoseconds: told), track.kind), rate: rate)
+      run.base &+ DriftingClock.units(clock.media(Instant(nanoseconds: reported), track.kind), rate: rate)
     let source = timestamp &- (entry.timestamp &- packet.timestamp)
     let steps = Int64(Int32(bitPattern: source &- expected))
     let second = DriftingClock.units(clock.media(Instant(nanoseconds: 1_000_000_000), track.kind), rate: rate)

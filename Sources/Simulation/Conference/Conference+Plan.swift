@@ -17,6 +17,9 @@ extension Conference {
     }
     guard options.weather else { return }
 
+    if plan.hasSocketless {
+      after(span / 8) { [unowned self] in arriveWithoutSocket(room: Int(seed / 6) % plan.rooms) }
+    }
     after(span / 2) { [unowned self] in replaceAll() }
     for part in [4, 6, 8] {
       after(span * Int64(part) / 10 + 50_000_000) { [unowned self] in replaceWorkers() }
@@ -36,6 +39,11 @@ extension Conference {
     }
     if plan.isUnruly {
       after(span * 6 / 10) { [unowned self] in if let participant = pick() { removeRacing(participant) } }
+    }
+    if plan.hasSinks {
+      for moment in stride(from: 2_300_000_000, to: span, by: 300_000_000) {
+        after(moment) { [unowned self] in turnSinks() }
+      }
     }
     if plan.isHostile {
       for part in [3, 5, 7] { after(span * Int64(part) / 10) { [unowned self] in turnHostile() } }

@@ -73,7 +73,7 @@ extension Conference {
         .sorted { $0.socket.number < $1.socket.number }
       let said = records.reduce(0) { $0 + $1.closedMessages }
       if said > 1 {
-        journal.violation(now, "\(participant.number) was told \(said) times that its session is over")
+        journal.violation(now, "\(participant.number) heard \(said) times that its session is over")
       }
       guard let last = records.last(where: \.hasEntered) else { continue }
       // Without a close of the server's its socket had gone before, or was refused.
@@ -123,7 +123,7 @@ extension Conference {
       }
       // Who had a socket to the end heard the same.
       if let heard = participant.client.end, heard != "session-gone", heard != ends[0] {
-        journal.violation(now, "\(participant.number) is told \(heard), and the room says \(ends[0])")
+        journal.violation(now, "\(participant.number) hears \(heard), and the room says \(ends[0])")
       }
     }
   }

@@ -10,6 +10,7 @@ extension Conference {
 
   func leave(_ participant: Participant) {
     guard participant.isPresent, participant.client.end == nil else { return }
+    if let handle = participant.handle { return closeTransport(of: participant, handle) }
     guard participant.client.isOpen else { return vanish(participant) }
     journal.count(.leave)
     journal.trace(now, "\(participant.number) leaves")
@@ -41,7 +42,7 @@ extension Conference {
 
   // MARK: - Signalling cut and resumed
 
-  /// - Parameter hearsAfter: when the server is told; nil: never.
+  /// - Parameter hearsAfter: when the server hears of it; nil: never.
   private func breakSocket(_ participant: Participant, hearsAfter: Int64?) {
     guard let record = record(of: participant) else { return }
     record.isBroken = true
@@ -143,7 +144,7 @@ extension Conference {
     for _ in 0..<40 {
       run(until: now + .milliseconds(250))
       let isSettled = participants.allSatisfy { participant in
-        participant.client.end != nil || !participant.isPresent
+        participant.client.end != nil || !participant.isPresent || participant.handle != nil
           || (participant.client.isOpen && participant.client.pending.isEmpty)
       }
       if isSettled, books.messagesInFlight == 0, comparePictures() { return }
@@ -192,13 +193,13 @@ extension Conference {
         leave(participants[number])
       }
     }
-    // Who is in may come back meanwhile, and is told that the server stops.
+    // Who is in may come back meanwhile, and hears that the server stops.
     let cut = living.last.map { participants[$0] }
     if let cut { cutSignalling(cut) }
     run(until: now + .seconds(2))
     for participant in participants
     where participant.client.isOpen && !participant.client.isDraining && participant !== cut {
-      journal.violation(now, "\(participant.number) was not told that the server stops")
+      journal.violation(now, "\(participant.number) did not hear that the server stops")
     }
     if !control.directory.isDraining { journal.violation(now, "the server does not drain") }
     let left = control.directory.remainders.sessions

@@ -21,60 +21,76 @@ extension Conference {
     _ configuration: PeerConfiguration, room: Int, identity: String? = nil,
     allowance: Allowance = Allowance(), up: LinkConditions, down: LinkConditions
   ) -> Participant? {
-    let inside = newInsideAddress()
-    let outside = newOutsideAddress(owner: configuration.number)
-    let link = network.addLink(up: up, down: down)
-    network.attach(inside, as: outside, link: link)
-    let start = VirtualClock.wallTimeAtZero / 1_000_000_000
     do {
-      var ice = ControllingAgent.Configuration()
-      ice.isAggressive = random.next() % 2 == 0
-      let habits = random.next()
-      ice.sendsNominationValue = habits & 1 == 0
-      ice.nominatesAnew = habits & 6 != 0
-      let certificate = try DTLSCertificate(notBefore: start - 86_400, notAfter: start + 86_400 * 30)
-      let profiles: [SRTPProfile] =
-        [SRTPProfile.preferred, [.aeadAES128GCM], [.aes128CMSHA1_80], [.aeadAES256GCM]][
-          Int(random.next() % 4)]
-      let peer = SyntheticPeer(
-        configuration, address: inside,
-        dtls: try DTLSContext(certificate: certificate, profiles: profiles), ice: ice, journal: journal,
-        now: now, random: .seeded(state: random.next()))
       let token = SimulatedToken(
         identity: identity ?? "person-\(configuration.number)", issued: SimulatedToken.seconds(now),
         allowance: allowance)
-      let participant = Participant(
-        peer: peer, client: RoomClient(room: Self.roomName(room), token: token), room: room, link: link,
-        inside: inside, now: now)
-      precondition(participants.count == configuration.number)
+      let participant = try addFarEnd(configuration, room: room, token: token, up: up, down: down)
       // Who is gone, or about to be, is in for the room as long as its session lasts.
       for other in participants
-      where other.room == room && other.client.token.identity == token.identity
+      where other !== participant && other.room == room && other.client.token.identity == token.identity
         && (other.isPresent || other.key != nil && !other.presence.hasEnded)
       {
         journal.count(.duplicateIdentity)
         other.presence.mayEnd.insert("duplicateIdentity")
       }
-      participants.append(participant)
-      living.append(participant.number)
-      peer.judge = { [unowned self, unowned participant] slot, stamp, moment in
-        judge(stamp, to: participant, UInt16(slot), moment)
-      }
-      peer.onSenderReport = { [unowned self, unowned participant] stream, report in
-        checkLipSync(participant, stream, report)
-      }
       journal.count(.join)
       if participants.contains(where: { $0.room != room && $0.isPresent }) { journal.count(.otherRoom) }
+      let habits = [
+        configuration.dialect.acceptsRTX ? "" : ", no RTX",
+        configuration.announcesSSRCs ? "" : ", SSRCs unannounced",
+        configuration.waitsForHandshake ? ", DTLS server" : "",
+      ]
       journal.trace(
-        now,
-        "\(configuration.number) joins \(Self.roomName(room)) as \(token.identity)\(ice.isAggressive ? ", aggressive" : "")\(ice.nominatesAnew ? "" : ", nominating once")\(configuration.dialect.acceptsRTX ? "" : ", no RTX")\(configuration.announcesSSRCs ? "" : ", SSRCs unannounced")\(configuration.waitsForHandshake ? ", DTLS server" : "")"
-      )
+        now, "\(configuration.number) joins \(Self.roomName(room)) as \(token.identity)\(habits.joined())")
       connect(participant)
       return participant
     } catch {
       journal.violation(now, "peer \(configuration.number) can't be made: \(error)")
       return nil
     }
+  }
+
+  /// A far end on a network of its own, which has said nothing yet.
+  func addFarEnd(
+    _ configuration: PeerConfiguration, room: Int, token: SimulatedToken, up: LinkConditions,
+    down: LinkConditions
+  ) throws -> Participant {
+    let inside = newInsideAddress()
+    let outside = newOutsideAddress(owner: configuration.number)
+    let link = network.addLink(up: up, down: down)
+    network.attach(inside, as: outside, link: link)
+    let start = VirtualClock.wallTimeAtZero / 1_000_000_000
+    var ice = ControllingAgent.Configuration()
+    ice.isAggressive = random.next() % 2 == 0
+    let habits = random.next()
+    ice.sendsNominationValue = habits & 1 == 0
+    ice.nominatesAnew = habits & 6 != 0
+    let certificate = try DTLSCertificate(notBefore: start - 86_400, notAfter: start + 86_400 * 30)
+    let profiles: [SRTPProfile] =
+      [SRTPProfile.preferred, [.aeadAES128GCM], [.aes128CMSHA1_80], [.aeadAES256GCM]][
+        Int(random.next() % 4)]
+    let peer = SyntheticPeer(
+      configuration, address: inside,
+      dtls: try DTLSContext(certificate: certificate, profiles: profiles), ice: ice, journal: journal,
+      now: now, random: .seeded(state: random.next()))
+    let participant = Participant(
+      peer: peer, client: RoomClient(room: Self.roomName(room), token: token), room: room, link: link,
+      inside: inside, now: now)
+    precondition(participants.count == configuration.number)
+    participants.append(participant)
+    living.append(participant.number)
+    peer.judge = { [unowned self, unowned participant] slot, stamp, moment in
+      judge(stamp, to: participant, UInt16(slot), moment)
+    }
+    peer.onSenderReport = { [unowned self, unowned participant] stream, report in
+      checkLipSync(participant, stream, report)
+    }
+    journal.trace(
+      now,
+      "\(configuration.number) is \(ice.isAggressive ? "aggressive" : "regular")\(ice.nominatesAnew ? "" : ", nominating once")"
+    )
+    return participant
   }
 
   /// A packet may come in a slot if the room put its track there, it is of the same room, the subscriber hasn't given
@@ -174,7 +190,7 @@ extension Conference {
   /// What the server has said on all sockets goes on its way.
   func takeMessages() {
     let entries = control.outbox.take()
-    // All of a moment's words first, since what is said to one may be about what another is told.
+    // All of a moment's words first, since what is said to one may be about what another hears.
     for entry in entries {
       if case .text(let text) = entry.content, let record = books.sockets[entry.socket] {
         noteSaid(text, record)
@@ -250,15 +266,15 @@ extension Conference {
         if case .ended(let reason) = action,
           !["token-removed", "removed", "duplicateIdentity"].contains(reason)
         {
-          journal.violation(now, "\(who), which came while it was being removed, is told \(reason)")
+          journal.violation(now, "\(who), which came while it was being removed, hears \(reason)")
         }
       } else if case .ended(let reason) = action {
         if reason != record.refusal {
-          journal.violation(now, "\(who) is told \(reason) instead of \(record.refusal ?? "-")")
+          journal.violation(now, "\(who) hears \(reason) instead of \(record.refusal ?? "-")")
         }
         journal.count(.joinRefused)
       } else {
-        journal.violation(now, "\(who) is let in instead of being told \(record.refusal ?? "-")")
+        journal.violation(now, "\(who) is let in instead of hearing \(record.refusal ?? "-")")
       }
     }
   }

@@ -17,7 +17,7 @@ extension Conference {
       let left = [
         ("peers", report.peers), ("tracks", report.tracks), ("paths", report.paths),
         ("timers", report.timers), ("home records", report.homeRecords), ("fragments", report.fragments),
-        ("pending checks", report.pendingChecks),
+        ("pending checks", report.pendingChecks), ("consumers", report.consumers),
       ]
       for (name, count) in left where count != 0 {
         journal.violation(now, "worker \(report.worker) has \(count) \(name) left")
@@ -41,6 +41,7 @@ extension Conference {
       let routing = report.routing
       let losses = [
         ("handovers", routing.handoverDropped), ("relayed packets", report.relaying.relayDropped),
+        ("packets for sinks", report.relaying.sinkDropped),
         ("messages", routing.messagesDropped), ("paths for want of room", routing.pathTableFull),
         ("datagrams of no protocol", routing.noProtocol),
       ]

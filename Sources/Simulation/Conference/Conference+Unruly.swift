@@ -178,7 +178,7 @@ extension Conference {
   private func holdForLong(_ participant: Participant) {
     let tracks = participant.client.tracks.values.sorted()
     guard !tracks.isEmpty else { return }
-    journal.count(.trackHeld)
+    journal.count(.trackMuted)
     let held = tracks[Int(random.next() % UInt64(tracks.count))]
     setAdminMute(of: held, participant, true)
     if one(in: 3) {

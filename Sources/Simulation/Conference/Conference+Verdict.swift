@@ -11,6 +11,7 @@ extension Conference {
     for number in living { participants[number].peer.stopPublishing() }
     for number in living { flush(participants[number]) }
     run(until: now + .seconds(2))
+    endSinks()
     auditTracks()
     auditUnmutes()
     auditStreams()
@@ -84,7 +85,7 @@ extension Conference {
     }
   }
 
-  /// Whether the track was held in a span, or came in a codec that the subscriber lacks.
+  /// Whether the track was muted in a span, or came in a codec that the subscriber lacks.
   private func isKeptBack(
     _ track: PublishedTrack, _ stream: ReceivedStream, _ subscriber: Participant, from: Instant,
     until: Instant

@@ -99,7 +99,7 @@ extension Conference {
   /// An administrator mutes one of its tracks for a while.
   private func hold(_ participant: Participant) {
     guard let track = pickTrack(participant) else { return }
-    journal.count(.trackHeld)
+    journal.count(.trackMuted)
     setAdminMute(of: track, participant, true)
     after(Int64.random(in: 0...1_500_000_000, using: &random)) { [unowned self] in
       setAdminMute(of: track, participant, false)
@@ -136,8 +136,9 @@ extension Conference {
       } catch { return "\(error)" }
     }
     if let problem = problem ?? "it has no end" {
-      journal.violation(now, "a room does not go on from its bytes: \(problem)")
+      return journal.violation(now, "a room does not go on from its bytes: \(problem)")
     }
+    journal.count(.roomReplacement)
   }
 
   private func replace(_ participant: Participant) {
@@ -243,7 +244,8 @@ extension Conference {
 
   /// A check that was overheard comes once more, from the address of a victim that never answers.
   private func spoof(_ participant: Participant) {
-    guard let check = lastChecks.last(where: { addresses.owners[$0.path.remote] == participant.number })
+    guard
+      let check = addresses.lastChecks.last(where: { addresses.owners[$0.path.remote] == participant.number })
     else { return }
     journal.count(.spoofedCheck)
     let victim = newOutsideAddress(owner: participant.number)

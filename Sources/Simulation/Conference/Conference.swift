@@ -43,6 +43,8 @@ public final class Conference {
     /// Outside addresses, never used again, and whose they were.
     var owners: [SocketAddress: Int] = [:]
     var nextHost = 1
+    /// Checks that reached the server last.
+    var lastChecks: [(bytes: [UInt8], path: NetworkPath)] = []
   }
 
   /// What passes on the WebSockets.
@@ -84,13 +86,14 @@ public final class Conference {
   var isEnding = false
   /// When the publishers fell silent.
   var stoppedAt = Instant.never
-  var lastChecks: [(bytes: [UInt8], path: NetworkPath)] = []
+  var sinks: SinkBooks
 
   public init(seed: UInt64, options: Options = Options()) throws {
     self.seed = seed
     self.options = options
     plan = Plan(seed: seed, options: options)
     journal = Journal(traces: options.traces)
+    sinks = SinkBooks(seed: seed)
     options.hooks.setSeed(seed ^ 0x5EED_5EED_5EED_5EED)
     clock = VirtualClock(hooks: options.hooks)
     random = .seeded(state: seed)
@@ -226,8 +229,8 @@ public final class Conference {
       if isDue { sender.peer.noteHeard(delivery.bytes) }
       noteWorker(of: sender, delivery.path)
     } else if delivery.bytes.count >= 2, delivery.bytes[0] == 0, delivery.bytes[1] == 1 {
-      if lastChecks.count >= 16 { lastChecks.removeFirst() }
-      lastChecks.append((delivery.bytes, delivery.path))
+      if addresses.lastChecks.count >= 16 { addresses.lastChecks.removeFirst() }
+      addresses.lastChecks.append((delivery.bytes, delivery.path))
     }
     server.receive(delivery.bytes, path: delivery.path)
   }
@@ -264,7 +267,7 @@ public final class Conference {
       if let owner = addresses.owners[datagram.path.remote] {
         tag = noteMedia(datagram.bytes, participants[owner])
       } else {
-        journal.violation(now, "media goes to \(datagram.path.remote), which is nobody's")
+        journal.violation(now, "media goes to \(datagram.path.remote), which is no participant's")
       }
     }
     network.send(datagram.bytes, path: datagram.path, now: now, tag: tag)

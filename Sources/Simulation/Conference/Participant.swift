@@ -61,7 +61,7 @@ final class Participant {
     var heard: [Int: RoomClient.Request.Kind] = [:]
     /// An offer is on its way.
     var isNegotiating = false
-    /// Pairs of sections that it receives in, and that it was told to add since its last offer.
+    /// Pairs of sections that it receives in, and that it was asked to add since its last offer.
     var receivers: Int
     var lackingReceivers = 0
     /// It offers no more sections than at first, which go to those that speak.
@@ -70,6 +70,8 @@ final class Participant {
 
   let peer: SyntheticPeer
   let client: RoomClient
+  /// Its transport, where that is one of a participant without a socket; its client never says a word then.
+  var handle: TransportHandle?
   /// What it may do, and what it does.
   let ledger: PermissionLedger
   /// Which of the conference's rooms.

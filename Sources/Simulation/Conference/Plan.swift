@@ -19,8 +19,13 @@ struct Plan {
   let ending: Ending
   /// A publisher does as it likes.
   let isHostile: Bool
+  /// Sinks, which are no participants, get tracks too.
+  let hasSinks: Bool
   /// Participants change what they publish, and an administrator what they may.
   let isUnruly: Bool
+
+  /// A participant comes that has no socket and two transports.
+  let hasSocketless: Bool
 
   init(seed: UInt64, options: Conference.Options) {
     workers = options.workers ?? (seed % 2 == 0 ? 4 : 2)
@@ -28,7 +33,9 @@ struct Plan {
     isHeavy = options.weather && options.isHeavy ?? (seed % 10 == 0)
     peers = isHeavy ? min(options.peers, 4) : options.peers
     isHostile = options.weather && seed % 5 < 2
+    hasSinks = options.weather && seed % 5 == 3
     isUnruly = options.weather && seed % 2 == 1
+    hasSocketless = options.weather && seed % 6 == 5
     ending = Ending.allCases[Int(seed / 2 % 3)]
   }
 

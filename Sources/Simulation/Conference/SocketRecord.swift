@@ -16,7 +16,7 @@ final class SocketRecord {
   /// Nothing gets through any more; what was on its way to the server may have.
   var isBroken = false
   var losesWhatWasSent = false
-  /// The server has been told that it is gone.
+  /// The server has heard that it is gone.
   var hasHungUp = false
   /// The server has had something of it.
   var hasEntered = false

@@ -4,7 +4,7 @@ internal import SyntheticPeers
 /// Where a stream goes on from one source to another, or from one life of a source to the next.
 extension StreamAudit {
   /// Whether the stream had a reason to be anchored again between two packets of one track: its slot was assigned, the
-  /// track was held, or came in a codec that the subscriber lacks.
+  /// track was muted, or came in a codec that the subscriber lacks.
   func isJoinedAnew(
     _ track: PublishedTrack, from last: ReceivedStream.Entry, to next: ReceivedStream.Entry
   ) -> Bool {
@@ -86,7 +86,7 @@ extension StreamAudit {
     }
     // Samples of the new source come as much later as they were taken later, as far as that is known.
     // The time until a change is counted by the clock before it (RFC 7160 §4.2), and where packets were lost on the
-    // joint it can't be told when that was, nor whose clocks there were in between.
+    // joint it can't be known when that was, nor whose clocks there were in between.
     var rates = [last.entry.codec.clockRate]
     if extended > last.extended + 1 {
       rates +=

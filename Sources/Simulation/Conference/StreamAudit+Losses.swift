@@ -46,7 +46,7 @@ extension StreamAudit {
 
   /// Whether a third source, or an earlier run of the new one, fed the slot between two packets.
   func isFedBetween(_ old: Segment, _ new: Segment, _ after: Int64, _ before: Int64) -> Bool {
-    // A whole run of which nothing came has numbers that can't be told.
+    // A whole run of which nothing came has numbers that can't be known.
     if old.track === new.track, new.run > old.run + 1 { return true }
     guard let first = stream[after]?.sentAt, let last = stream[before]?.sentAt else { return false }
     // As has a later run of the old one.
@@ -142,7 +142,7 @@ extension StreamAudit {
     let lasted = subscriber.endOfFeed(
       stream.section.index, by: segment.track.trackName, at: segment.startedAt)
     if packet.arrivedAt >= lasted { return true }
-    // Too far behind what came before it to be told from a duplicate.
+    // Too far behind what came before it to be distinguished from a duplicate.
     if segment.track.packets[number...].dropFirst(1_000).contains(where: { $0.arrivedAt <= packet.arrivedAt })
     {
       return true
@@ -178,7 +178,7 @@ extension StreamAudit {
   func missing(_ extended: Int64, _ segment: Segment) -> String {
     let number = Int(extended - segment.number)
     guard number >= 0, number < segment.track.packets.count else {
-      return "number \(extended) is nobody's, after \(segment.track.name)"
+      return "number \(extended) is no track's, after \(segment.track.name)"
     }
     let packet = segment.track.packets[number]
     return

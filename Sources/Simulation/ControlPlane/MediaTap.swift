@@ -1,7 +1,7 @@
 internal import Engine
 internal import Synchronization
 
-/// Listens at the bridge between rooms and workers: what was told which way, in order.
+/// Listens at the bridge between rooms and workers: what went which way, in order.
 final class MediaTap: Sendable {
   enum Entry: Sendable {
     case command(Command)

@@ -1,7 +1,7 @@
 internal import Model
 internal import Signalling
 
-/// A client of the native door, from its first socket to the end of its session: what it has been told, and what it
+/// A client of the native door, from its first socket to the end of its session: what it has heard, and what it
 /// has asked for. It asks again by the same id for what it got no answer to.
 ///
 /// Sans-I/O: messages in, what to do out.
@@ -107,11 +107,11 @@ final class RoomClient {
   func receive(_ text: String, now: Instant, complain: (String) -> Void) -> [Action] {
     if Self.isSample(text) { return [] }
     guard let message = try? ServerMessage(json: text) else {
-      complain("is told what it can't read: \(text.prefix(80))")
+      complain("gets what it can't read: \(text.prefix(80))")
       return []
     }
     if let end {
-      complain("is told something after its session ended by \(end): \(text.suffix(80))")
+      complain("hears something after its session ended by \(end): \(text.suffix(80))")
       return []
     }
     let id = message.id?.number
@@ -125,7 +125,7 @@ final class RoomClient {
     case .slots(let assignments):
       picture.apply(assignments)
       for slot in assignments where slot.track.map({ !picture.knows($0) }) ?? false {
-        complain("is told that \(slot.track ?? "-") plays in \(slot.mid), which was not announced")
+        complain("hears that \(slot.track ?? "-") plays in \(slot.mid), which was not announced")
       }
     case .event(let event): hear(event, complain)
     case .offerWanted(let wanted):
@@ -140,7 +140,7 @@ final class RoomClient {
       end = reason.rawValue
       return [.ended(reason: reason.rawValue)]
     case .speakers, .quality, .stream, .data, .token, .pong: break
-    case .unknown(let type): complain("is told \(type), which is no message")
+    case .unknown(let type): complain("gets \(type), which is no message")
     }
     return []
   }
@@ -153,11 +153,11 @@ final class RoomClient {
 
   private func hear(_ event: EventBody, _ complain: (String) -> Void) {
     guard event.id == lastEvent + 1 else {
-      return complain("is told event \(event.id) after \(lastEvent)")
+      return complain("gets event \(event.id) after \(lastEvent)")
     }
     lastEvent = event.id
     if let problem = picture.apply(event) {
-      complain("is told event \(event.id), \(event.type.rawValue): \(problem)")
+      complain("gets event \(event.id), \(event.type.rawValue): \(problem)")
     }
   }
 
@@ -176,7 +176,7 @@ final class RoomClient {
     _ state: ServerMessage.Joined, _ id: Int?, _ complain: (String) -> Void
   ) -> [Action] {
     guard participantID == nil else {
-      complain("is told that it has joined, once more")
+      complain("hears that it has joined, once more")
       return []
     }
     if let id { _ = complete(id) }
@@ -193,7 +193,7 @@ final class RoomClient {
     _ state: ServerMessage.Resumed, _ id: Int?, _ complain: (String) -> Void
   ) -> [Action] {
     guard let id, complete(id) != nil else {
-      complain("is told that it has resumed, which it did not ask for")
+      complain("hears that it has resumed, which it did not ask for")
       return []
     }
     resumeToken = state.resumeToken
@@ -224,7 +224,7 @@ final class RoomClient {
     // A token that came in the request has no id to be refused by.
     let entering = hasJoined ? nil : pending.first { $0.kind == .enter }
     guard let request = id.map({ complete($0) }) ?? entering else {
-      complain("is told of an error of no request: \(error.code.rawValue), \(error.message)")
+      complain("hears of an error of no request: \(error.code.rawValue), \(error.message)")
       return []
     }
     if request.kind == .enter {

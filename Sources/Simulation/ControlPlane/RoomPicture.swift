@@ -96,7 +96,7 @@ struct RoomPicture: Equatable {
     case .trackUnpublished:
       guard let track = event.track else { return "no track in it" }
       return people[id]?.tracks.removeValue(forKey: track.id) == nil ? "the track was not there" : nil
-    default: return isKnown ? nil : "it is of nobody who is there"
+    default: return isKnown ? nil : "it is of no participant who is there"
     }
   }
 
@@ -117,7 +117,7 @@ struct RoomPicture: Equatable {
   }
 
   private static func text(_ person: Person?) -> String {
-    guard let person else { return "nobody" }
+    guard let person else { return "no participant" }
     let tracks = person.tracks.sorted { $0.key < $1.key }.map {
       "\($0.key) (\($0.value.source))\($0.value.mute == .none ? "" : " muted by \($0.value.mute)")"
     }

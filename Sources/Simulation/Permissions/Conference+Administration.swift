@@ -33,7 +33,9 @@ extension Conference {
       now,
       "\(owner) may \(wanted.canPublish ? "publish \(wanted.sources?.sorted().joined(separator: ", ") ?? "all")" : "not publish") and \(wanted.canSubscribe ? "" : "not ")subscribe"
     )
-    participants[owner].ledger.permit(wanted, now: now)
+    for number in participants[owner].handle?.siblings ?? [owner] {
+      participants[number].ledger.permit(wanted, now: now)
+    }
   }
 
   /// Several come by a token while its identity is being removed: whichever is first, none is in afterwards.

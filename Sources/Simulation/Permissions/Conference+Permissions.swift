@@ -100,14 +100,14 @@ extension Conference {
     if text.hasSuffix(#""type":"slots"}"#), text.contains(#""track":"TR_"#),
       !participant.ledger.maySubscribe(at: now)
     {
-      journal.violation(now, "\(participant.number) may not subscribe and is told of tracks in its slots")
+      journal.violation(now, "\(participant.number) may not subscribe and hears of tracks in its slots")
     }
     for name in Self.names(in: text) {
       guard let owner = books.names[name], owner != participant.number else { continue }
       if participants[owner].room != participant.room {
-        journal.violation(now, "\(participant.number) is told of \(name), in another room")
+        journal.violation(now, "\(participant.number) hears of \(name), in another room")
       } else if participants[owner].ledger.allowance.isHidden {
-        journal.violation(now, "\(participant.number) is told of \(name), which is hidden")
+        journal.violation(now, "\(participant.number) hears of \(name), which is hidden")
       }
     }
     journal.count(.messageAllowed)

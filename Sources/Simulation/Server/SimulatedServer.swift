@@ -109,7 +109,7 @@ public final class SimulatedServer {
     inboxes[worker(of: path)].append(Incoming(bytes: bytes, path: path))
   }
 
-  /// Whether something was told to a worker since it had its turn.
+  /// Whether something was posted to a worker since it had its turn.
   public var isWoken: Bool { wakeups.areAny }
 
   /// When a worker wants its turn.
@@ -153,19 +153,17 @@ public final class SimulatedServer {
           core.pointee.receive($0, path: datagram.path, arrival: now, now: now)
         }
       }
-      core.pointee.flush(send)
-      core.pointee.finishBatch()
+      core.pointee.finishTurn(now: now, send)
     }
     core.pointee.poll(now: now)
-    core.pointee.flush(send)
-    core.pointee.finishBatch()
+    core.pointee.finishTurn(now: now, send)
   }
 
   /// Replaces a peer by one rebuilt from its bytes, wherever it is.
   public func rebuild(_ key: PeerKey, now: Instant) -> Bool {
     for index in 0..<workers where cores[index].rebuild(key, now: now) {
       // Another worker's loop would be turning: what was left for others is taken at once.
-      cores[index].finishBatch()
+      cores[index].wakeOthers()
       wakeups.set(index)
       return true
     }
@@ -177,7 +175,7 @@ public final class SimulatedServer {
   public func rebuildWorkers(now: Instant) -> Int {
     (0..<workers).count { index in
       guard cores[index].rebuild(now: now) else { return false }
-      cores[index].finishBatch()
+      cores[index].wakeOthers()
       wakeups.set(index)
       return true
     }

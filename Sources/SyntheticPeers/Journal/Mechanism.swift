@@ -7,6 +7,10 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case handover
   case relay
   case packetForwarded
+  /// A sink, which is no participant, got packets of a track; a key frame and a packet again that it had asked for.
+  case sinkFed
+  case sinkKeyFrame
+  case sinkRepeated
   case packetLost
   case packetDuplicated
   case packetReordered
@@ -33,6 +37,8 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case replacement
   /// Of a worker by one from its state.
   case workerReplacement
+  /// Of every room by one from its bytes.
+  case roomReplacement
   case renegotiation
   case sourceSwitch
   case speakerSwitch
@@ -51,7 +57,7 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case feedbackChecked
   /// Feedback behind a report and a name, to those who did not agree to less.
   case compoundFeedback
-  case trackHeld
+  case trackMuted
   case codecChange
   /// Of codecs with different clocks.
   case clockChange
@@ -134,6 +140,10 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case hostileTakenOver
   /// A track was unmuted, and a key frame asked for at once.
   case unmuteAsked
+  /// A participant without a socket publishes by one transport and plays by another, both connected.
+  case separateTransports
+  /// It has answered an offer of the server's.
+  case serverOffer
   /// Of several jobs of the control plane that were ready the seed chose one.
   case jobReordered
 }

@@ -84,7 +84,7 @@ package final class PublishedTrack {
         isClockChange: isClockChange))
   }
 
-  /// When the server was told to hold the track and to let it flow again, in turns.
+  /// When the server was asked to mute the track and to let it flow again, in turns.
   package private(set) var holds: [Instant] = []
   package var isHeld: Bool { holds.count % 2 == 1 }
   /// When its section was stopped.

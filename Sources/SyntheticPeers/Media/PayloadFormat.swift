@@ -1,4 +1,4 @@
-internal import Model
+package import Model
 internal import Wire
 
 /// Where a packet stands in its stream, as codecs say it beside the media.
@@ -15,7 +15,7 @@ struct FrameMark: Equatable {
 }
 
 /// The bytes of a codec around a stamp: written as an encoder would, read back with the parsers of `Wire`.
-enum PayloadFormat {
+package enum PayloadFormat {
   // MARK: Writing
 
   /// What goes before the stamp.
@@ -97,6 +97,17 @@ enum PayloadFormat {
   }
 
   // MARK: Reading
+
+  /// What a plain packet's payload says of itself.
+  /// - Parameter primaryOffset: of RED, where its newest block starts.
+  /// - Returns: nil for a payload that no source of ours made.
+  package static func stamp(
+    _ payload: UnsafeRawBufferPointer, _ codec: Codec, primaryOffset: Int
+  ) -> PayloadStamp? {
+    guard codec == .red else { return read(payload, codec)?.0 }
+    guard primaryOffset <= payload.count else { return nil }
+    return PayloadStamp(UnsafeRawBufferPointer(rebasing: payload[primaryOffset...]))
+  }
 
   /// - Returns: the stamp and its place, or nil for a payload that no source of ours made.
   static func read(_ payload: UnsafeRawBufferPointer, _ codec: Codec) -> (PayloadStamp, FrameMark)? {

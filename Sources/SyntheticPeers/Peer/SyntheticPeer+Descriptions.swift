@@ -43,7 +43,19 @@ extension SyntheticPeer {
     var answer = try SessionDescription(parsing: text)
     configuration.dialect.understand(&answer)
     descriptions.recallNames(&answer)
-    let agreement = try descriptions.negotiator.accept(answer)
+    take(try descriptions.negotiator.accept(answer), now: now)
+  }
+
+  /// Answers an offer of the server's, in the dialect that everybody speaks.
+  public func answer(_ text: String, now: Instant) throws -> String {
+    let offer = try SessionDescription(parsing: text)
+    let local = transport.describe(restartsICE: false, random: &random)
+    let answer = try descriptions.negotiator.answer(to: offer, local: local, random: &random)
+    take(answer.agreement, now: now)
+    return answer.sdp
+  }
+
+  private func take(_ agreement: Agreement, now: Instant) {
     let media = descriptions.named(configuration.dialect.translate(agreement.media))
     descriptions.media = media
     descriptions.awaitsAnswer = false

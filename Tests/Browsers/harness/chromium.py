@@ -19,14 +19,14 @@ _FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--disable-extensions",
-    # A page that nobody looks at runs at full speed all the same.
+    # A page that no one looks at runs at full speed all the same.
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
     "--autoplay-policy=no-user-gesture-required",
     "--use-fake-device-for-media-stream=fps=30,device-count=2",
     "--use-fake-ui-for-media-stream",
-    "--disable-features=WebRtcHideLocalIpsWithMdns",  # nobody answers mDNS in the namespace
+    "--disable-features=WebRtcHideLocalIpsWithMdns",  # nothing answers mDNS in the namespace
     "--user-data-dir={folder}/profile",
     "--remote-debugging-address=127.0.0.1",
     "--remote-debugging-port=0",

@@ -16,7 +16,7 @@ _PREFERENCES = {
     "media.autoplay.blocking_policy": 0,
     "media.autoplay.block-webaudio": False,
     "media.cubeb.force_mock_context": True,  # an AudioContext without any sound card never starts
-    "media.peerconnection.ice.obfuscate_host_addresses": False,  # nobody answers mDNS in the namespace
+    "media.peerconnection.ice.obfuscate_host_addresses": False,  # nothing answers mDNS in the namespace
     # Neither throttled nor suspended for want of a window, and silent towards the outside.
     "dom.min_background_timeout_value": 4,
     "dom.timeout.enable_budget_timer_throttling": False,

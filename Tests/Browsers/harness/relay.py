@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A UDP relay before the server: as a program the relay, a process of its own; as a module its controls.
 
-It stands for a NAT. Told `change`, it goes on from another outgoing port, and what still comes to the old one
+It stands for a NAT. At the word `change` it goes on from another outgoing port, and what still comes to the old one
 is lost. It prints one JSON object a line, with times in milliseconds since 1970:
 
     {"listening": PORT}     where the browser sends to

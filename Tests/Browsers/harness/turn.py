@@ -13,7 +13,7 @@ PORT = 3478
 
 
 def signed(username):
-    """The ICE server with that user name, as whoever knows the secret makes it."""
+    """The ICE server with that user name, as a holder of the secret makes it."""
     code = hmac.new(SECRET.encode(), username.encode(), hashlib.sha1).digest()
     return {"urls": url("udp"), "username": username, "credential": base64.b64encode(code).decode()}
 

@@ -1,6 +1,6 @@
 "use strict";
 // People in a room, or the two ends of a direct connection, as many to a page as a test wants: `calls` by name.
-// The messages are those of docs/signalling.md, without the library of the server's own pages.
+// What a room's participants say and hear goes by signaller.js, without the library of the server's own pages.
 
 const calls = {};
 
@@ -58,9 +58,7 @@ class Call {
 
 /** A participant of a room. */
 class Participant extends Call {
-  #socket = null;
-  #waiting = new Map();
-  #next = 1;
+  #signaller = new Signaller();
   /** track id → {identity, source} */
   tracks = {};
   /** mid → track id */
@@ -74,14 +72,8 @@ class Participant extends Call {
    */
   async join({ url, room, token, stream = null, pairs = 4, relay = null, bundlePolicy = "max-bundle" }) {
     this.times.click = clock();
-    const address = `${url.replace("http", "ws")}/v1/rooms/${encodeURIComponent(room)}/connect`;
-    this.#socket = new WebSocket(address, "roost.v1");
-    this.#socket.onmessage = ({ data }) => this.#take(JSON.parse(data));
-    await new Promise((resolve, reject) => {
-      this.#socket.onopen = resolve;
-      this.#socket.onerror = () => reject(new Error("the server cannot be reached"));
-    });
-    const joined = await this.#request({ type: "auth", token });
+    this.#signaller.onmessage = (message) => this.#take(message);
+    const joined = await this.#signaller.join(url, room, token);
     this.times.joined = clock();
     for (const participant of joined.participants) this.#know(participant);
 
@@ -97,7 +89,7 @@ class Participant extends Call {
     const tracks = this.connection.getTransceivers()
       .filter(({ sender, currentDirection }) => sender.track && currentDirection !== "stopped")
       .map(({ mid, sender }) => ({ mid, source: sender.track.kind === "video" ? "camera" : "microphone" }));
-    const answer = await this.#request({ type: "offer", sdp: this.connection.localDescription.sdp, tracks });
+    const answer = await this.#signaller.offer(this.connection, tracks);
     this.times.answered = clock();
     await this.connection.setRemoteDescription({ type: "answer", sdp: relay ? moved(answer.sdp, relay) : answer.sdp });
     this.#assign(answer.slots);
@@ -144,7 +136,7 @@ class Participant extends Call {
   }
 
   async leave() {
-    await this.#request({ type: "leave" });
+    await this.#signaller.request({ type: "leave" });
     this.close();
   }
 
@@ -158,10 +150,6 @@ class Participant extends Call {
     } else if (message.type === "error") {
       this.errors.push(message);
     }
-    const waiting = this.#waiting.get(message.id);
-    this.#waiting.delete(message.id);
-    if (message.type === "error") waiting?.reject(new Error(message.message));
-    else waiting?.resolve(message);
   }
 
   #know({ identity, tracks = [] }) {
@@ -173,15 +161,6 @@ class Participant extends Call {
       if (track) this.assigned[mid] = track;
       else delete this.assigned[mid];
     }
-  }
-
-  #request(message) {
-    const id = this.#next;
-    this.#next += 1;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      this.#socket.send(JSON.stringify({ ...message, id }));
-    });
   }
 }
 

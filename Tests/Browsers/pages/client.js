@@ -1,6 +1,6 @@
 "use strict";
-// A client of the native protocol for tests, evaluated in a page of the server's own origin: it leaves every
-// description to the test, and shows what a browser makes of it.
+// A client for tests, evaluated behind signaller.js in a page of the server's own origin: it leaves every description to the
+// test, and shows what a browser makes of it.
 
 (() => {
   function picture() {
@@ -56,8 +56,7 @@
         this.element.srcObject = remote;
         this.element.play().catch(() => {});
       };
-      this.waiting = new Map();
-      this.nextRequest = 1;
+      this.signaller = new Signaller();
     }
 
     /** Opens a session in a room. */
@@ -68,27 +67,7 @@
         body: JSON.stringify({ room, identity, name: identity }),
       });
       const { token } = await answer.json();
-      const url = new URL(`/v1/rooms/${encodeURIComponent(room)}/connect`, location.origin);
-      this.socket = new WebSocket(String(url).replace("http", "ws"), "roost.v1");
-      this.socket.onmessage = ({ data }) => {
-        const message = JSON.parse(data);
-        this.waiting.get(message.id)?.(message);
-        this.waiting.delete(message.id);
-      };
-      await new Promise((resolve, reject) => {
-        this.socket.onopen = resolve;
-        this.socket.onerror = () => reject(new Error("no WebSocket"));
-      });
-      await this.request({ type: "auth", token });
-    }
-
-    async request(message) {
-      const id = this.nextRequest++;
-      const answer = new Promise((resolve) => this.waiting.set(id, resolve));
-      this.socket.send(JSON.stringify({ ...message, id }));
-      const got = await answer;
-      if (got.type === "error") throw new Error(`${got.code}: ${got.message}`);
-      return got;
+      await this.signaller.join(location.origin, room, token);
     }
 
     add(kind, direction, { encodings, first, only } = {}) {
@@ -112,13 +91,13 @@
           connection.addEventListener("icegatheringstatechange", resolve, { once: true }));
       }
       const offer = connection.localDescription.sdp;
-      const answer = await this.request({ type: "offer", sdp: offer, tracks: [] });
+      const answer = await this.signaller.offer(connection);
       await connection.setRemoteDescription({ type: "answer", sdp: answer.sdp });
       return { offer, answer: answer.sdp, declined: answer.declined, state: connection.signalingState };
     }
 
     close() {
-      this.socket?.close();
+      this.signaller.close();
       this.connection.close();
       this.element.remove();
     }

@@ -1,5 +1,5 @@
 "use strict";
-// Recipes for the offers in Tests/Fixtures/sdp: what a browser is told, so that it makes such an offer of its own.
+// Recipes for the offers in Tests/Fixtures/sdp: what a browser is asked for, so that it makes such an offer of its own.
 
 (() => {
   const simulcast = [

@@ -7,23 +7,8 @@ window.relayed = {
 
   /** Joins, sends picture and sound, and offers a pair of sections to receive in. */
   async join({ url, room, token, transport }) {
-    const socket = new WebSocket(`${url}/v1/rooms/${room}/connect`, "roost.v1");
-    const waiting = new Map();
-    socket.onmessage = ({ data }) => {
-      const message = JSON.parse(data);
-      waiting.get(message.id)?.(message);
-    };
-    const request = (message) =>
-      new Promise((resolve, reject) => {
-        const id = waiting.size + 1;
-        waiting.set(id, (answer) => (answer.type === "error" ? reject(new Error(answer.message)) : resolve(answer)));
-        socket.send(JSON.stringify({ ...message, id }));
-      });
-    await new Promise((resolve, reject) => {
-      socket.onopen = resolve;
-      socket.onerror = () => reject(new Error("the server cannot be reached"));
-    });
-    const joined = await request({ type: "auth", token });
+    const signaller = new Signaller();
+    const joined = await signaller.join(url, room, token);
     this.iceServers = joined.iceServers;
     const iceServers = joined.iceServers
       .map((server) => ({ ...server, urls: server.urls.filter((each) => each.endsWith(`=${transport}`)) }));
@@ -40,7 +25,7 @@ window.relayed = {
     for (const kind of ["audio", "video"]) made.addTransceiver(kind, { direction: "recvonly" });
     await made.setLocalDescription();
     // The server finds its clients by their checks, so nothing has to be gathered before.
-    const answer = await request({ type: "offer", sdp: made.localDescription.sdp, tracks: [] });
+    const answer = await signaller.offer(made);
     await made.setRemoteDescription({ type: "answer", sdp: answer.sdp });
   },
 

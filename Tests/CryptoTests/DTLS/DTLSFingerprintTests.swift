@@ -25,7 +25,7 @@ struct DTLSFingerprintTests {
     #expect(pair.server.failure == .alertReceived(badCertificate))
   }
 
-  @Test func `without any expected fingerprint nobody is let in`() throws {
+  @Test func `without any expected fingerprint no peer is let in`() throws {
     let pair = try Pair(serverExpects: [])
     Pair.run([pair])
     #expect(pair.server.failure == .wrongFingerprint)

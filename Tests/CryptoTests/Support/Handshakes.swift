@@ -79,7 +79,7 @@ final class Pair {
     /// In percent.
     var loss = 0
     var duplication = 0
-    /// In milliseconds, drawn anew for each datagram, so that they overtake each other.
+    /// In milliseconds, drawn for each datagram, so that they overtake each other.
     var delay = 0
   }
 

@@ -20,7 +20,7 @@ struct TLSIdentityTests {
     return try body(certificate)
   }
 
-  @Test func `one that signs itself speaks for its addresses and names, and for nobody else`() throws {
+  @Test func `one that signs itself speaks for its addresses and names, and for no others`() throws {
     let addresses = [
       SocketAddress(ipv4: 192, 0, 2, 1, port: 7880),
       try #require(SocketAddress(host: "2001:db8::1", port: 7880)),

@@ -166,13 +166,10 @@ final class House: Sendable {
   }
 }
 
-/// A client of the native door, in memory: its socket, its offers, and what it was told.
-final class Guest {
-  let socket = TestSocket()
-  private let session: Task<Void, Never>
-  private var answers: AsyncStream<String>.Iterator
+/// A client of the native door of a whole server: its offers, and what it has heard.
+final class Guest: NativeClient {
   fileprivate(set) var id = ""
-  /// What it was told as it came.
+  /// What it has heard, as it came.
   fileprivate(set) var joined = ""
   fileprivate(set) var resumeToken = ""
   fileprivate let room: String
@@ -192,26 +189,13 @@ final class Guest {
   /// - Parameter greeting: the first message.
   init(_ house: House, _ greeting: String, _ room: String, _ tokens: ResumeTokens) {
     (self.room, self.tokens) = (room, tokens)
-    answers = socket.sent.makeAsyncIterator()
     let gateway = house.gateway
     var terms = SignallingTerms(room: room) { text throws(AccessTokenRefusal) in
       try gateway.authorize(text, joining: room)
     }
     terms.now = { House.now }
-    let session = SignallingConnection(
-      socket: socket, terms: terms, rooms: house.directory, tokens: tokens)
-    self.session = Task { await session.run(authorized: nil) }
+    super.init(terms, house.directory, tokens: tokens)
     socket.say(greeting)
-  }
-
-  /// The next message of that type, or an error; what else comes before is passed over.
-  func next(_ type: String) async throws -> NSDictionary {
-    while let text = await answers.next() {
-      let message = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSDictionary)
-      let found = message["type"] as? String
-      if found == type || found == "error" { return message }
-    }
-    return ["type": "end"]
   }
 
   /// The next event of that kind.
@@ -226,7 +210,7 @@ final class Guest {
   /// All that comes up to and with an event of that kind, as it was sent.
   func heard(until kind: String) async -> [String] {
     var all: [String] = []
-    while let text = await answers.next() {
+    while let text = await text() {
       all.append(text)
       if text.contains(#""type":"\#(kind)""#) { break }
     }
@@ -237,11 +221,7 @@ final class Guest {
   func ask(_ type: String, _ fields: String = "") async throws -> NSDictionary {
     requests += 1
     socket.say(#"{"type":"\#(type)","id":\#(requests)\#(fields.isEmpty ? "" : ",")\#(fields)}"#)
-    while let text = await answers.next() {
-      let message = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSDictionary)
-      if message["id"] as? Int == requests { return message }
-    }
-    return ["type": "end"]
+    return try await answer(to: requests)
   }
 
   /// `ok`, or the error's code.
@@ -249,8 +229,6 @@ final class Guest {
     let answer = try await ask(type, fields)
     return answer["code"] as? String ?? answer["type"] as? String ?? "?"
   }
-
-  func ended() async { await session.value }
 
   /// Adds tracks and receivers to what is offered, and offers it; they are taken back where it is refused.
   /// - Parameters:

@@ -3,6 +3,7 @@ import Foundation
 import HTTPServer
 import Model
 import Rooms
+import TestScripts
 import Testing
 
 @testable import Gateway
@@ -15,7 +16,8 @@ struct OpenAPITests {
     parameters.reduce(template) { $0.replacing("{\($1.key)}", with: $1.value) }
   }
 
-  @Test func `what is described is there, what isn't is not, and wrong methods are told the right ones`()
+  @Test
+  func `what is described is there, what isn't is not, and a wrong method is answered with the right ones`()
     async throws
   {
     let house = try House()
@@ -65,7 +67,7 @@ struct OpenAPITests {
     (.get, "/v1/rooms/{room}/participants", "", ""),
     (.get, "/v1/rooms/{room}/participants?limit=1", "", ""),
     (.get, "/v1/rooms/{room}/participants/{identity}", "", "ada"),
-    (.get, "/v1/rooms/{room}/participants/{identity}", "", "nobody"),
+    (.get, "/v1/rooms/{room}/participants/{identity}", "", "stranger"),
     (
       .patch, "/v1/rooms/{room}/participants/{identity}",
       #"{"name":"A","metadata":"m","attributes":{"a":"b"},"permissions":{"canPublishSources":["camera","microphone"]}}"#,

@@ -40,10 +40,10 @@ struct ParticipantsRESTTests {
     let rest = await house.ask(.get, "\(Self.path)?after=\(page["next"] as? String ?? "")")
     #expect(rest.items.map { $0["identity"] as? String } == ["ghost"] && rest["next"] == nil)
     #expect(rest.items.first?["hidden"] as? Bool == true)
-    for path in ["\(Self.path)/nobody", "/v1/rooms/none/participants/ada"] {
+    for path in ["\(Self.path)/stranger", "/v1/rooms/none/participants/ada"] {
       #expect(await house.ask(.get, path).status == 404)
     }
-    #expect(await house.ask(.get, "\(Self.path)/nobody").problem == "participant-not-found")
+    #expect(await house.ask(.get, "\(Self.path)/stranger").problem == "participant-not-found")
     #expect(await house.ask(.get, "\(Self.path)/%00").problem == "identity")
   }
 
@@ -132,7 +132,7 @@ struct ParticipantsRESTTests {
     #expect(await house.ask(.get, "\(Self.path)/ada").json == before)
   }
 
-  @Test func `who is removed is told, and stays out with every token of before`() async throws {
+  @Test func `a removed participant hears of it, and stays out with every token of before`() async throws {
     let house = try House()
     let ada = try await house.enter("ada")
     let bob = try await house.enter("bob")
@@ -172,13 +172,13 @@ struct ParticipantsRESTTests {
       let elsewhere = House.token("ada", issued: issued) { $0 = .join("other") }
       #expect(try await house.connect(elsewhere, room: "other").next("joined")["type"] as? String == "joined")
     }
-    // One of afterwards lets her in.
+    // One of afterwards lets it in.
     let fresh = House.token("ada", issued: House.now + 1) { $0 = .join("demo") }
     #expect(try await house.connect(fresh).next("joined")["type"] as? String == "joined")
     #expect(try await house.enter("bea").verdict("ping") == "pong")
   }
 
-  @Test func `whoever slips past the door is stopped in the room`() async throws {
+  @Test func `a join that slips past the door is stopped in the room`() async throws {
     let house = try House()
     _ = try await house.enter("ada")
     #expect(await house.ask(.delete, "\(Self.path)/ada").status == 204)
@@ -200,18 +200,18 @@ struct ParticipantsRESTTests {
       held.status == 200 && held["muted"] == true as NSNumber && held["mutedByAdmin"] == true as NSNumber)
     // All learn of it, its publisher too.
     for person in [ada, bob] {
-      let told = try await person.event("track.muted")
-      let track = try #require(told["track"] as? NSDictionary)
+      let heard = try await person.event("track.muted")
+      let track = try #require(heard["track"] as? NSDictionary)
       #expect(track["muted"] as? Bool == true && track["mutedByAdmin"] as? Bool == true)
-      #expect(told["participant"] as? NSDictionary == ["id": ada.id, "identity": "ada"])
+      #expect(heard["participant"] as? NSDictionary == ["id": ada.id, "identity": "ada"])
     }
-    // She can't lift it.
+    // The publisher can't lift it.
     #expect(try await ada.verdict("mute", #""track":"\#(track)","muted":false"#) == "not-allowed")
     let freed = await house.ask(.post, mute, #"{"muted":false}"#)
     #expect(freed["muted"] == false as NSNumber && freed["mutedByAdmin"] == false as NSNumber)
     _ = try await bob.event("track.unmuted")
 
-    // Her own isn't lifted by anybody else.
+    // Its own isn't lifted by anyone else.
     #expect(try await ada.verdict("mute", #""track":"\#(track)","muted":true"#) == "ok")
     _ = try await bob.event("track.muted")
     let still = await house.ask(.post, mute, #"{"muted":false}"#)
@@ -250,7 +250,7 @@ struct ParticipantsRESTTests {
       ]
       #expect(try await guest.next("data") == expected)
     }
-    let named = #"{"payload":"","reliable":false,"destinations":["bob","nobody"]}"#
+    let named = #"{"payload":"","reliable":false,"destinations":["bob","stranger"]}"#
     #expect(await house.ask(.post, data, named).status == 204)
     // As in LiveKit, an empty list names everybody.
     #expect(await house.ask(.post, data, #"{"payload":"eA==","destinations":[]}"#).status == 204)

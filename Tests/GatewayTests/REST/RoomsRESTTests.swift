@@ -35,8 +35,8 @@ struct RoomsRESTTests {
       let gone = await house.ask(method, path)
       #expect(gone.status == 404 && gone.problem == "room-not-found")
     }
-    let anew = await house.ask(.post, "/v1/rooms", #"{"name":"a/b ö"}"#)
-    #expect(anew.status == 201 && anew["id"] != made["id"])
+    let second = await house.ask(.post, "/v1/rooms", #"{"name":"a/b ö"}"#)
+    #expect(second.status == 201 && second["id"] != made["id"])
   }
 
   @Test func `rooms are listed with their counts, page by page, in the order of their names`() async throws {
@@ -68,8 +68,7 @@ struct RoomsRESTTests {
     }
   }
 
-  @Test func `everybody in a room that is ended is told, and the next who comes finds another`() async throws
-  {
+  @Test func `all in a room that is ended hear of it, and the next to come finds another`() async throws {
     let house = try House()
     let ada = try await house.enter("ada")
     let id = await house.ask(.get, "/v1/rooms/demo")["id"]
@@ -81,7 +80,7 @@ struct RoomsRESTTests {
     #expect(await house.ask(.get, "/v1/rooms/demo")["id"] != id)
   }
 
-  @Test func `what is changed of a room is told to those who are in`() async throws {
+  @Test func `what is changed of a room is said to those who are in`() async throws {
     let house = try House()
     let ada = try await house.enter("ada")
     _ = await house.ask(.patch, "/v1/rooms/demo", #"{"metadata":"<b>"}"#)
@@ -90,14 +89,14 @@ struct RoomsRESTTests {
     #expect((joined["room"] as? NSDictionary)?["metadata"] as? String == "<b>")
   }
 
-  @Test func `a room that nobody comes to, or that all have left, goes after its time`() async throws {
+  @Test func `a room that no one comes to, or that all have left, goes after its time`() async throws {
     let clock = StandingClock()
     let house = try House(clock: clock)
     _ = await house.ask(.post, "/v1/rooms", #"{"name":"never","emptyTimeout":1}"#)
     _ = await house.ask(.post, "/v1/rooms", #"{"name":"left","departureTimeout":3600}"#)
     let ada = try await house.enter("ada", room: "left")
     #expect(try await ada.verdict("leave") == "closed")
-    // It waits for her.
+    // It waits for its participant.
     let id = await house.ask(.get, "/v1/rooms/left")["id"]
     let again = try await house.enter("ada", room: "left")
     #expect(id != nil)
@@ -155,7 +154,7 @@ struct RoomsRESTTests {
     #expect(room["maxParticipants"] == 5 as NSNumber && room["metadata"] == nil)
   }
 
-  @Test func `where rooms are made by their operator alone, nobody makes one by coming`() async throws {
+  @Test func `where rooms are made by their operator alone, no one makes one by coming`() async throws {
     var limits = House.limits()
     limits.makesRooms = false
     let house = try House(limits: limits)
@@ -214,7 +213,7 @@ struct RoomsRESTTests {
         == 200)
   }
 
-  @Test func `tokens open what their grants say, and others are told why not`() async throws {
+  @Test func `tokens open what their grants say, and others are answered why not`() async throws {
     let house = try House()
     _ = await house.ask(.post, "/v1/rooms", #"{"name":"a"}"#)
     let lists = House.token { $0.roomList = true }
@@ -241,7 +240,7 @@ struct RoomsRESTTests {
     _ = await house.ask(.post, "/v1/rooms", #"{"name":"b"}"#)
     #expect(await house.ask(.get, "/v1/rooms/a/participants", token: one).status == 200)
     #expect(await house.ask(.get, "/v1/rooms/b/participants", token: one).status == 403)
-    // Who may not see a room isn't told whether it is there.
+    // A client that may not see a room doesn't learn whether it is there.
     #expect(await house.ask(.get, "/v1/rooms/none", token: House.token()).status == 403)
   }
 

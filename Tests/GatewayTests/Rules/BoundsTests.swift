@@ -20,7 +20,7 @@ struct BoundsTests {
     }
     let answer = try await ada.offer([.video], receivers: 1)
     #expect((answer["declined"] as? [NSDictionary])?.map { $0["code"] as? String } == ["limit"])
-    // The others go on, and what she receives has bounds of its own.
+    // The others go on, and what it receives has bounds of its own.
     #expect(
       (answer["tracks"] as? [NSDictionary])?.count == 2 && (answer["slots"] as? [NSDictionary])?.count == 2)
     #expect(await house.ask(.get, "/v1/rooms/demo")["tracks"] == 2 as NSNumber)

@@ -123,11 +123,9 @@ private final class Newcomer: RoomParticipant {
     say.yield(.quality([]))
   }
 
+  var transport: ParticipantTransport? { nil }
   func grants() async -> Grants? { .join("demo") }
-  func offer(_ sdp: String, tracks: [OfferedTrack]) async throws(OfferError) -> OfferAnswer { throw .gone }
   func tellSlots() async {}
-  func subscribe(_ track: String, mid: String?) async throws(RequestError) {}
-  func unsubscribe(_ track: String) async throws(RequestError) {}
   func mute(_ track: String, _ muted: Bool) async throws(RequestError) {}
   func update(_ change: ParticipantChange) async throws(RequestError) {}
   func send(

@@ -157,7 +157,9 @@ struct HiddenTests {
   }
 
   @Test(arguments: Self.operations.indices)
-  func `nobody hears of who is hidden, whatever it does and whatever is done to it`(index: Int) async throws {
+  func `no one hears of a hidden participant, whatever it does and whatever is done to it`(index: Int)
+    async throws
+  {
     let (name, perform) = Self.operations[index]
     let scene = try await Scene()
     try await perform(scene)
@@ -197,7 +199,7 @@ struct HiddenTests {
     #expect(await scene.house.ask(.get, Self.path, token: here)["hidden"] as? Bool == true)
   }
 
-  @Test func `what somebody hidden says comes from nobody`() async throws {
+  @Test func `what a hidden participant says comes from no one`() async throws {
     let scene = try await Scene()
     try await scene.request("data", #""payload":"eA==""#)
     let heard = try await scene.witness.next("data")

@@ -155,7 +155,7 @@ struct PermissionMediaTests {
     let call = try await Call()
     await call.permit("ada", #"{"canPublish":false}"#)
     #expect(await call.isStopped(1))
-    // She goes on sending and offering as if nothing were; nothing of it is published.
+    // The publisher goes on sending and offering as if nothing were; nothing of it is published.
     #expect(try await call.ada.offer().isEmpty)
     #expect(await call.isStopped(1))
     await call.permit("ada", #"{"canPublish":true}"#)
@@ -182,7 +182,7 @@ struct PermissionMediaTests {
     #expect(await call.flows(2))
   }
 
-  @Test func `a track that an administrator holds reaches nobody until it is let go`() async throws {
+  @Test func `a track that an administrator mutes reaches no one until that is lifted`() async throws {
     let call = try await Call()
     let path = "/v1/rooms/demo/participants/ada/tracks/\(call.tracks[0])/mute"
     #expect(await call.house.ask(.post, path, #"{"muted":true}"#).status == 200)

@@ -90,7 +90,7 @@ struct PermissionTableTests {
   ]
 
   @Test(arguments: Self.strangers.indices)
-  func `without the grant to join nobody joins, in the request or by auth`(index: Int) async throws {
+  func `without the grant to join no client joins, in the request or by auth`(index: Int) async throws {
     let (name, grants) = Self.strangers[index]
     let house = try House()
     #expect(await house.upgrade(House.token("ada") { $0 = .join("demo") }).status == 101)
@@ -123,7 +123,7 @@ struct PermissionTableTests {
   ]
 
   @Test(arguments: Self.changes.indices)
-  func `what is taken from a session ends at once, and comes back without joining anew`(index: Int)
+  func `what is taken from a session ends at once, and comes back without joining again`(index: Int)
     async throws
   {
     let (taken, given, request) = Self.changes[index]
@@ -134,8 +134,8 @@ struct PermissionTableTests {
     let before = try await house.enter("guest") { $0.canUpdateOwnMetadata = true }
     #expect(try await perform(request, by: before, track: track) == "ok")
     #expect(await house.ask(.patch, path, #"{"permissions":\#(taken)}"#).status == 200)
-    let told = try await host.event("participant.updated")["participant"] as? NSDictionary
-    #expect(told?["permissions"] != nil)
+    let heard = try await host.event("participant.updated")["participant"] as? NSDictionary
+    #expect(heard?["permissions"] != nil)
     #expect(try await perform(request, by: before, track: track) == "not-allowed")
     // It is theirs alone.
     let other = try await house.enter("another") { $0.canUpdateOwnMetadata = true }

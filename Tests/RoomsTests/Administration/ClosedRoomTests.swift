@@ -49,8 +49,8 @@ struct ClosedRoomTests {
     let old = try #require(server.directory.room(of: "r"))
     let alice = try await server.join("alice")
     // On the way in: the directory has let it pass, and the room has not heard of it.
-    let handle = try server.directory.state.withLock { state throws(JoinError) in
-      try state.rooms.begin("bob", in: "r") { number in
+    let handle = try server.directory.registry.withRooms { rooms throws(JoinError) in
+      try rooms.begin("bob", in: "r") { number in
         server.directory.make("r", RoomSettings(), number: number)
       }
     }

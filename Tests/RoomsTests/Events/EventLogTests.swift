@@ -76,7 +76,7 @@ struct EventLogTests {
     #expect(try log.events(of: "a", after: nil, limit: 0).events.map(\.id) == [1])
   }
 
-  @Test func `of a room so many are kept, and whoever comes for older ones is told the oldest`() throws {
+  @Test func `of a room so many are kept, and a reader of older ones is given the oldest`() throws {
     let log = log(EventLog.Limits(events: 100))
     let room = Writer(log, "a")
     let quiet = Writer(log, "quiet")
@@ -173,7 +173,7 @@ struct EventLogTests {
     #expect(log.size.events == 2)
   }
 
-  @Test func `all rooms together stay below a bound, and whoever has the most gives`() throws {
+  @Test func `all rooms together stay below a bound, and the one that has the most gives`() throws {
     let bound = 1_000_000
     let log = log(EventLog.Limits(bytes: bound))
     let modest = Writer(log, "modest")
@@ -187,7 +187,7 @@ struct EventLogTests {
     #expect(try log.events(of: "modest", after: 0).events.count == 20)
     let kept = try log.events(of: "loud", after: nil).events
     #expect(kept.last?.id == 500 && kept.count >= 10 && kept.count < 17)
-    // Also with nobody but small ones.
+    // Also with none but small ones.
     for number in 0..<300 { Writer(log, "room \(number)").write(20) }
     #expect(log.size.bytes <= bound)
     let total = log.state.withLock { state in
@@ -243,7 +243,9 @@ struct EventLogTests {
     #expect(throws: EventLogError.self) { try log.events(after: String(repeating: "_", count: 21) + "w") }
   }
 
-  @Test func `who waits is told of each event of the room, and no longer once it has gone`() async throws {
+  @Test func `a reader that waits hears of each event of the room, and no longer once it has gone`()
+    async throws
+  {
     let log = log()
     let room = Writer(log, "a")
     let other = Writer(log, "b")

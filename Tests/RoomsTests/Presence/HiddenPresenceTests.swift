@@ -14,7 +14,8 @@ struct HiddenPresenceTests {
     try #require(await room.peer(named: identity))
   }
 
-  @Test func `neither quality nor loss nor coming back is told of who is hidden, and its own side goes on`()
+  @Test
+  func `neither quality nor loss nor coming back is said of a hidden participant, and its own side goes on`()
     async throws
   {
     let server = try TestServer(clock: clock)
@@ -52,15 +53,15 @@ struct HiddenPresenceTests {
     let late = try await server.join("late")
     #expect(await witness.next() == "3 participant.joined late")
     #expect(late.session.joined.participants.map(\.identity) == ["witness"])
-    // And who resumes is told of nobody more.
+    // A client that resumes hears of no one more.
     await witness.session.absent()
     try await witness.session.present(after: 2)
     #expect(await witness.next(until: "resumed") == "resumed 3")
     #expect(witness.resumed?.missed.compactMap(\.participant?.identity) == ["late"])
-    let told = witness.resumed?.notices.map { notice in
+    let said = witness.resumed?.notices.map { notice in
       if case .speakers(let speakers) = notice { "speakers \(speakers.count)" } else { "\(notice)" }
     }
-    #expect(told == ["speakers 0"])
+    #expect(said == ["speakers 0"])
   }
 
   @Test func `who was there before hears nothing of the quality of who is hidden, as it resumes`()

@@ -45,7 +45,7 @@ struct PresenceTests {
     }
   }
 
-  @Test func `a sample that comes late makes nobody silent`() {
+  @Test func `a sample that comes late makes no one silent`() {
     var run = Run()
     run.presence.heard(at: Run.instant(9))
     run.presence.heard(at: Run.instant(1))
@@ -60,13 +60,13 @@ struct PresenceTests {
     #expect(run.presence.deadline == .never && run.presence.poll(now: Run.instant(1_000)) == nil)
   }
 
-  @Test func `media that stays away is told once, restarted, and lost 15 s after it was told`() {
+  @Test func `media that stays away is said once, restarted, and lost 15 s after it was said`() {
     var run = Run()
     #expect(run.heard() == [])
     #expect(run.go(to: 100) == ["10.0 reconnecting", "15.0 restartWanted", "25.0 lost"])
   }
 
-  @Test func `media that comes back is told once, and may go again`() {
+  @Test func `media that comes back is said once, and may go again`() {
     var run = Run()
     #expect(run.heard() == [])
     #expect(run.go(to: 12) == ["10.0 reconnecting"])

@@ -62,7 +62,7 @@ struct RoomResumeTests {
     #expect(server.directory.counts.participants == 2)
   }
 
-  @Test func `who comes back is told what was missed, and the state as it is now`() async throws {
+  @Test func `a client that comes back hears what was missed, and the state as it is now`() async throws {
     let server = try TestServer(clock: clock)
     let alice = try await server.join("alice")
     let bob = try await server.join("bob")
@@ -80,29 +80,29 @@ struct RoomResumeTests {
     #expect(state.missed.map(\.id) == [5, 6, 7, 8])
     #expect(
       state.missed.map(\.kind) == [.trackPublished, .trackPublished, .trackPublished, .trackMuted])
-    #expect(state.tracks.count == 1)
-    #expect(state.slots.map(\.track) == [nil, tracks[0]])
-    var told: [String] = []
+    #expect(state.transports.map(\.id) == [.first] && state.transports[0].tracks.count == 1)
+    #expect(state.transports[0].slots.map(\.track) == [nil, tracks[0]])
+    var said: [String] = []
     for notice in state.notices {
       switch notice {
-      case .streams(let changes):
+      case .on(.first, .streams(let changes)):
         for (track, state) in changes {
           let isWaiting = if case .waiting = state { true } else { false }
-          told.append("\(isWaiting ? "waiting" : "\(state)") \(tracks.firstIndex(of: track) ?? -1)")
+          said.append("\(isWaiting ? "waiting" : "\(state)") \(tracks.firstIndex(of: track) ?? -1)")
         }
-      case .offerWanted(let audio, let video): told.append("offerWanted \(audio) \(video)")
-      case .speakers(let speakers): told.append("speakers \(speakers.count)")
-      default: told.append("\(notice)")
+      case .on(.first, .offerWanted(let audio, let video)): said.append("offerWanted \(audio) \(video)")
+      case .speakers(let speakers): said.append("speakers \(speakers.count)")
+      default: said.append("\(notice)")
       }
     }
     #expect(
-      told.sorted() == ["active 0", "offerWanted 0 2", "speakers 0", "waiting 1", "waiting 2"])
+      said.sorted() == ["active 0", "offerWanted 0 2", "speakers 0", "waiting 1", "waiting 2"])
     // From here on it goes on as before.
     try await bob.session.mute(tracks[0].text, false)
     #expect(await alice.next() == "9 track.unmuted bob")
   }
 
-  @Test func `nobody is told that a socket has gone, and after the grace that its participant has`()
+  @Test func `no one hears that a socket has gone, and after the grace all hear that its participant has`()
     async throws
   {
     let server = try TestServer(grace: .seconds(4), clock: clock)
@@ -163,7 +163,7 @@ struct RoomResumeTests {
       let bob = try await server.join("bob")
       await rung
       #expect(await alice.next(until: "closed") == "closed connectionLost")
-      // Either he found her and saw her go, or the room is new; and then it is the one that the next finds.
+      // Either bob found ada and saw it go, or the room is new; and then it is the one that the next finds.
       let carol = try await server.join("carol")
       #expect(carol.session.joined.room.id == bob.session.joined.room.id)
       #expect(carol.session.joined.participants.map(\.identity) == ["bob"])
@@ -175,7 +175,7 @@ struct RoomResumeTests {
     }
   }
 
-  @Test func `who missed more than is kept, or than can be told, has to join anew`() async throws {
+  @Test func `a client that missed more than is kept, or than can be said, has to join again`() async throws {
     let server = try TestServer(events: EventLog.Limits(events: 20), clock: clock)
     let alice = try await server.join("alice")
     let bob = try await server.join("bob")
@@ -202,7 +202,7 @@ struct RoomResumeTests {
     #expect(await carol.next(until: "resumed") == "resumed 43")
   }
 
-  @Test func `who is given up in the moment of another's return is told of after it`() async throws {
+  @Test func `one that is given up in the moment of another's return is said after it`() async throws {
     let server = try TestServer(grace: .seconds(4), clock: clock)
     let alice = try await server.join("alice")
     let bob = try await server.join("bob")
@@ -217,7 +217,7 @@ struct RoomResumeTests {
     #expect(await alice.next(2) == ["5 track.unpublished bob", "6 participant.left bob"])
   }
 
-  @Test func `nothing of the time before joining is told`() async throws {
+  @Test func `nothing of the time before joining is said`() async throws {
     let server = try TestServer(clock: clock)
     let alice = try await server.join("alice")
     _ = try await alice.offer([.audio])
@@ -238,7 +238,9 @@ struct RoomResumeTests {
     #expect(notices.contains { if case .draining = $0 { true } else { false } })
   }
 
-  @Test func `who joins anew while away is one participant, and the older one is out first`() async throws {
+  @Test func `a client that joins again while away is one participant, and the older one is out first`()
+    async throws
+  {
     let server = try TestServer(clock: clock)
     let witness = try await server.join("witness")
     let old = try await server.join("alice")
@@ -255,7 +257,7 @@ struct RoomResumeTests {
     #expect(server.directory.counts.participants == 2)
   }
 
-  @Test func `whoever was removed does not come back`() async throws {
+  @Test func `one that was removed does not come back`() async throws {
     let server = try TestServer(clock: clock)
     let alice = try await server.join("alice")
     await alice.session.absent()
@@ -263,7 +265,7 @@ struct RoomResumeTests {
     await #expect(throws: RequestError.gone) { try await alice.session.present(after: 2) }
   }
 
-  @Test func `media that is silent is told to all, once, and restarted, and ends the session`() async throws {
+  @Test func `media that is silent is said to all, once, and restarted, and ends the session`() async throws {
     let server = try TestServer(clock: clock)
     let alice = try await server.join("alice")
     let bob = try await server.join("bob")
@@ -277,7 +279,7 @@ struct RoomResumeTests {
     try await sample(bob, server, heard: begin)
     #expect(await alice.next(until: "5") == "5 participant.reconnecting bob")
     #expect(await bob.next(until: "5") == "5 participant.reconnecting bob")
-    // The socket breaks and comes back: that there is to be a restart is told again.
+    // The socket breaks and comes back: that there is to be a restart is said again.
     clock.advance(by: .seconds(4))
     try await sample(bob, server, heard: begin)
     #expect(await bob.next(until: "restart") == "restartWanted")

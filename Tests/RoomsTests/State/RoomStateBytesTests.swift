@@ -8,10 +8,31 @@ import Testing
 @testable import Engine
 @testable import Rooms
 
-@Suite("A room as bytes", .timeLimit(.minutes(1)))
+@Suite("A room as bytes", .serialized, .timeLimit(.minutes(1)))
 struct RoomStateBytesTests {
-  static let fixture = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "../../Fixtures/state/room-1.bin")
+  private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+    .appending(path: "../../Fixtures/state").standardizedFileURL
+
+  /// By number, of which each stands for a layout; the last is the newest.
+  private static func kept() throws -> [(number: Int, bytes: [UInt8])] {
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path())
+    let numbers = names.filter { $0.hasPrefix("room-") }.compactMap { Int($0.dropFirst(5).dropLast(4)) }
+    return try numbers.sorted().map { number in
+      (number, Array(try Data(contentsOf: folder.appending(path: "room-\(number).bin"))))
+    }
+  }
+
+  private static func read(_ bytes: [UInt8]) throws -> RoomState {
+    try RoomState(bytes: bytes, terms: StateRun.terms, now: Instant(nanoseconds: 2_200_000_000))
+  }
+
+  /// Writes state beside the newest, unless that is as this build writes it.
+  private static func keep() throws {
+    let newest = try kept().last
+    if let newest, try read(newest.bytes).bytes == newest.bytes { return }
+    let place = folder.appending(path: "room-\((newest?.number ?? 0) + 1).bin")
+    try Data(try run().state.bytes).write(to: place)
+  }
 
   /// A room in which everything has happened that its state can tell of.
   static func run() throws -> StateRun {
@@ -76,14 +97,19 @@ struct RoomStateBytesTests {
     #expect(try goOn(plain) == goOn(rebuilt))
   }
 
-  @Test func `what this build wrote every later one reads`() throws {
-    if ProcessInfo.processInfo.environment["ROOST_KEEP_STATE"] == "1" {
-      try FileManager.default.createDirectory(
-        at: Self.fixture.deletingLastPathComponent(), withIntermediateDirectories: true)
-      try Data(try Self.run().state.bytes).write(to: Self.fixture)
-    }
-    let bytes = Array(try Data(contentsOf: Self.fixture))
-    let state = try RoomState(bytes: bytes, terms: StateRun.terms, now: Instant(nanoseconds: 2_200_000_000))
+  @Test func `what any build wrote this one reads, with all that is in it`() throws {
+    if ProcessInfo.processInfo.environment["ROOST_KEEP_STATE"] == "1" { try Self.keep() }
+    let kept = try Self.kept()
+    #expect(!kept.isEmpty && kept.map(\.number) == Array(1...kept.count))
+    for (_, bytes) in kept { try check(Self.read(bytes)) }
+  }
+
+  @Test func `the newest state that is kept is as this build writes it`() throws {
+    let newest = try #require(try Self.kept().last).bytes
+    #expect(try Self.read(newest).bytes == newest, "scripts/keep-state keeps another beside it")
+  }
+
+  private func check(_ state: RoomState) throws {
     #expect(state.name == "r" && state.settings.metadata == "a room")
     #expect(state.lastEvent == 13)
     #expect(state.members.map(\.identity) == ["ada", "bob", "ghost", "eve"])
@@ -107,7 +133,7 @@ struct RoomStateBytesTests {
     #expect(throws: StateError.trailingBytes(count: 1)) {
       _ = try RoomState(bytes: whole + [0], terms: StateRun.terms, now: Instant(nanoseconds: 0))
     }
-    #expect(throws: StateError.invalid(field: "room version 9, known from 1 to 1", offset: 0)) {
+    #expect(throws: StateError.version(9, of: "room", known: 1...1, offset: 0)) {
       _ = try RoomState(bytes: [9] + whole.dropFirst(), terms: StateRun.terms, now: Instant(nanoseconds: 0))
     }
   }

@@ -22,9 +22,9 @@ struct RoomStateRandomTests {
     run.now = run.now + .seconds(16)
     let answer = try yves.offer(stops: true)
     #expect(answer.tracks.isEmpty && yves.tracks.isEmpty && zoe.tracks.count == 1)
-    #expect(yves.notices.contains { if case .answer = $0 { true } else { false } })
+    #expect(yves.notices.contains { if case .on(_, .answer) = $0 { true } else { false } })
     #expect(run.state.members.map(\.identity) == ["yves", "zoe"] && xenia.member == nil)
-    #expect(zoe.notices.count { if case .answer = $0 { true } else { false } } == 1)
+    #expect(zoe.notices.count { if case .on(_, .answer) = $0 { true } else { false } } == 1)
     #expect(run.alarm == .never)
   }
 
@@ -72,7 +72,7 @@ private struct Picture {
   let tracks: [String: [TrackID]]
 
   init(_ run: StateRun) {
-    answers = run.notices.mapValues { $0.count { if case .answer = $0 { true } else { false } } }
+    answers = run.notices.mapValues { $0.count { if case .on(_, .answer) = $0 { true } else { false } } }
     events = run.events.count
     tracks = Dictionary(
       uniqueKeysWithValues: run.state.members.map { ($0.identity, $0.info.tracks.map(\.id)) })

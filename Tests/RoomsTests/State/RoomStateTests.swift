@@ -114,7 +114,9 @@ struct RoomStateTests {
     #expect(bob.transport()?.announced == [ada.tracks[1].id: .waiting(.noSlot)])
     #expect(deaf.transport()?.slots.slots.compactMap(\.track) == [])
     // Both in one notice, and what lacks is asked for once.
-    let wanted = bob.notices.compactMap { if case .offerWanted(let a, let v) = $0 { [a, v] } else { nil } }
+    let wanted = bob.notices.compactMap {
+      if case .on(.first, .offerWanted(let a, let v)) = $0 { [a, v] } else { nil }
+    }
     #expect(wanted == [[0, 1]])
   }
 
@@ -214,7 +216,7 @@ struct RoomStateTests {
       return
     }
     #expect(resumed.missed.map(\.id) == [3, 4] && resumed.lastEvent == 4)
-    #expect(resumed.slots.compactMap(\.track) == bob.tracks.map(\.id))
+    #expect(resumed.transport(.first)?.slots.compactMap(\.track) == bob.tracks.map(\.id))
   }
 
   // MARK: - What it costs

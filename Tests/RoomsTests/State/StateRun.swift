@@ -49,7 +49,7 @@ final class StateRun {
   private func perform(_ effect: RoomEffect, _ reply: inout RoomReply) {
     switch effect {
     case .reply(let new): reply = new
-    case .admit(let joined, _):
+    case .admit(let joined, _, _):
       inside.append(joined.participant.id)
       done.append("admit \(joined.participant.identity)")
     case .notify(let id, let notice): notices[id, default: []].append(notice)
@@ -87,19 +87,20 @@ final class StateRun {
       follow(
         .missed(id, after: after, EventLog.Page(room: state.info, events: missed, lastEvent: events.count)),
         &reply)
-    case .expect, .keepSettings, .log: break
+    case .expect, .keepSettings, .log, .unattended: break
     }
   }
 
   // MARK: - What happens
 
   func join(
-    _ identity: String, opening role: TransportRole? = .both, isForbidden: Bool = false,
-    _ adjust: (inout Grants) -> Void = { _ in }
+    _ identity: String, opening role: TransportRole? = .both, isAttended: Bool = true,
+    isForbidden: Bool = false, _ adjust: (inout Grants) -> Void = { _ in }
   ) throws -> StateClient {
     var grants = Grants.join("r")
     adjust(&grants)
-    return try join(Newcomer(identity: identity, grants: grants, opens: role), isForbidden: isForbidden)
+    let newcomer = Newcomer(identity: identity, grants: grants, opens: role, isAttended: isAttended)
+    return try join(newcomer, isForbidden: isForbidden)
   }
 
   func join(_ newcomer: Newcomer, isForbidden: Bool = false) throws -> StateClient {

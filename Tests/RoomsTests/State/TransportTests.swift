@@ -120,6 +120,73 @@ struct TransportTests {
     #expect(bob.transport()?.slots.slots.compactMap(\.track) == [])
   }
 
+  @Test func `a session that has no socket goes with its last transport, also once it has been bytes`() throws
+  {
+    for isAttended in [false, true] {
+      let run = StateRun()
+      let ada = try run.join("ada", opening: nil, isAttended: isAttended)
+      let (one, two) = (try ada.open(.publishes), try ada.open(.subscribes))
+      try run.rebuild()
+      // Of a socket that it never had nothing is lost.
+      if !isAttended { ada.ask(.absent) }
+      run.now = run.now + .seconds(100)
+      run.handle(.alarm)
+      ada.ask(.closeTransport(one))
+      #expect(ada.member?.transports.map(\.id) == [two])
+      ada.ask(.closeTransport(one))
+      #expect(ada.member != nil, "closed before")
+      ada.ask(.closeTransport(two))
+      #expect((ada.member != nil) == isAttended)
+      #expect(run.done.contains("dismiss left") == !isAttended)
+    }
+  }
+
+  @Test func `who comes back learns of each of its transports`() throws {
+    let run = StateRun()
+    let bob = try run.join("bob")
+    _ = try bob.offer([.audio])
+    let ada = try run.join("ada")
+    let (up, down) = (try ada.open(.publishes), try ada.open(.subscribes))
+    _ = try ada.offer([.audio])
+    _ = try ada.offer([.video], on: up)
+    let slots = try ada.takeOffer(audio: 1, video: 0, on: down).slots
+    ada.ask(.absent)
+    ada.ask(.present(after: 2))
+    guard case .resumed(let resumed)? = ada.notices.last else {
+      Issue.record("nothing is resumed")
+      return
+    }
+    #expect(resumed.transports.map(\.id) == [.first, up, down])
+    #expect(resumed.transports.map(\.tracks.count) == [1, 1, 0])
+    #expect(resumed.transports.flatMap(\.tracks).map(\.track) == ada.tracks.map(\.id))
+    #expect(resumed.transports.map { $0.slots.map(\.mid) } == [[], [], slots.map(\.mid)])
+    #expect(resumed.transport(down)?.slots.map(\.track) == bob.tracks.map(\.id))
+    #expect(resumed.transport(TransportID(number: 9)) == nil)
+    // The track that plays on one waits for a slot on the other, and says so of each.
+    let named = resumed.notices.compactMap { if case .on(let id, .streams) = $0 { id } else { nil } }
+    #expect(named == [.first, down])
+  }
+
+  @Test func `requests on any transport are paid from what the participant has`() throws {
+    /// How many requests are obeyed at one moment, on transports in turn.
+    func requests(_ others: Int) throws -> Int {
+      let run = StateRun()
+      let ada = try run.join("ada")
+      var transports = [TransportID.first]
+      for _ in 0..<others { transports.append(try ada.open(.subscribes)) }
+      var count = others
+      while case .refused(.unknownTrack) = ada.ask(
+        .subscribe("TR_x", mid: nil, on: transports[count % transports.count]))
+      {
+        count += 1
+      }
+      return count
+    }
+    let alone = try requests(0)
+    #expect(alone > 10)
+    #expect(try requests(1) == alone && requests(3) == alone)
+  }
+
   @Test func `media that is lost takes its transport, and the session only with the last`() throws {
     let run = StateRun()
     let ada = try run.join("ada")
@@ -134,7 +201,7 @@ struct TransportTests {
     try lose(.first)
     #expect(ada.tracks.map(\.kind) == [.video] && ada.member?.transports.map(\.id) == [other])
     guard
-      case .transportClosed(.first)? = ada.notices.last(where: { if case .event = $0 { false } else { true } }
+      case .on(.first, .closed)? = ada.notices.last(where: { if case .event = $0 { false } else { true } }
       )
     else {
       Issue.record("its participant does not learn of it")

@@ -63,16 +63,16 @@ struct RoomClientTests {
 
   @Test func `it complains of a gap, of what comes twice, and of what makes no sense`() {
     join()
-    #expect(hear(Self.event(5, "track.muted", muted: true)) == ["is told event 5 after 3"])
+    #expect(hear(Self.event(5, "track.muted", muted: true)) == ["gets event 5 after 3"])
     #expect(hear(Self.event(4, "track.muted", muted: true)) == [])
-    #expect(hear(Self.event(4, "track.muted", muted: true)) == ["is told event 4 after 4"])
+    #expect(hear(Self.event(4, "track.muted", muted: true)) == ["gets event 4 after 4"])
     #expect(
       hear(Self.event(5, "track.muted", muted: true))
-        == ["is told event 5, track.muted: the track was not so before"])
-    #expect(hear(Self.joined) == ["is told that it has joined, once more"])
+        == ["gets event 5, track.muted: the track was not so before"])
+    #expect(hear(Self.joined) == ["hears that it has joined, once more"])
     #expect(
       hear(#"{"assignments":[{"mid":"2","track":"TR_9"}],"type":"slots"}"#)
-        == ["is told that TR_9 plays in 2, which was not announced"])
+        == ["hears that TR_9 plays in 2, which was not announced"])
     #expect(hear("{").count == 1)
   }
 
@@ -118,7 +118,7 @@ struct RoomClientTests {
     #expect(
       hear(#"{"reason":"removed","type":"closed"}"#)
         == [
-          #"is told something after its session ended by removed: {"reason":"removed","type":"closed"}"#
+          #"hears something after its session ended by removed: {"reason":"removed","type":"closed"}"#
         ])
   }
 

@@ -95,7 +95,7 @@ struct RTCPReaderTests {
     }
   }
 
-  @Test func `RTCP is told from RTP by its second byte`() {
+  @Test func `RTCP is distinguished from RTP by its second byte`() {
     for byte in UInt8.min...UInt8.max {
       #expect(withBytes([0x80, byte]) { RTCPPacket.matches($0) } == (192...223).contains(byte))
     }

@@ -167,7 +167,7 @@ struct STUNMessageTests {
     #expect((0..<8).map { read.unknown[$0] } == (0..<8).map { 0x7F00 + $0 })
   }
 
-  @Test func `class and method are told apart in every combination of bits`() throws {
+  @Test func `class and method are distinguished in every combination of bits`() throws {
     for messageClass in STUNClass.allCases {
       let kind = UInt16(messageClass.rawValue)
       for method: UInt16 in [0, 1, 0xF, 0x10, 0x7F, 0x80, 0xFFF] {

@@ -3,7 +3,7 @@ internal import Model
 
 extension Member {
   func encode(into writer: inout StateWriter) {
-    writer.write(UInt8(1))
+    writer.write(UInt8(2))
     writer.write(id.text)
     writer.write(identity)
     writer.write(joined.milliseconds)
@@ -26,7 +26,7 @@ extension Member {
   }
 
   init(from reader: inout StateReader, terms: RoomTerms) throws(StateError) {
-    _ = try reader.version("member", upTo: 1)
+    let version = try reader.version("member", upTo: 2)
     let id = ParticipantID(known: try reader.string(limit: stateTextLimit))
     let identity = try reader.string(limit: stateTextLimit)
     let joined = WallTime(milliseconds: try reader.integer())
@@ -43,7 +43,7 @@ extension Member {
     if let value { quality = Quality(value: value, since: try reader.instant()) }
     self.init(
       info, stateBytes: info.stateBytes, grants: grants, joined: joined, firstEvent: firstEvent,
-      presence: try Presence(from: &reader, grace: terms.reconnectGrace))
+      presence: try Presence(from: &reader, version: version, grace: terms.reconnectGrace))
     self.quality = quality
     standingMutes = try StandingMutes(from: &reader)
     let opened: UInt32 = try reader.integer()

@@ -1,5 +1,6 @@
 internal import AccessTokens
-internal import Model
+package import Model
+internal import Negotiation
 
 /// Texts and tables are as long as a room's bounds let them become; these only keep a reader from taking a count at its
 /// word.
@@ -29,6 +30,14 @@ extension RoomState {
       members.append(try Member(from: &reader, terms: terms))
     }
     try reader.finish()
+  }
+
+  /// State of any build as this one writes it, whatever the terms: what of it is carried over.
+  package static func rewritten(_ bytes: [UInt8], now: Instant) throws(StateError) -> [UInt8] {
+    let terms = RoomTerms(
+      participantLimit: .max, reconnectGrace: .zero, policy: .server,
+      epoch: Epoch(ntpAtZero: NTPTime(rawValue: 0)))
+    return try RoomState(bytes: bytes, terms: terms, now: now).bytes
   }
 
   private func encodeRoom(into writer: inout StateWriter) {

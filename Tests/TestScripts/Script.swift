@@ -1,12 +1,14 @@
-import Foundation
+public import Foundation
 
-/// The scripts of this repository.
-enum Script {
-  static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent()
+/// The scripts of this repository, as tests run them.
+public enum Script {
+  /// The repository's folder.
+  public static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
 
   /// What a script says of lines.
-  static func run(_ script: String, _ lines: [String]) throws -> (status: Int32, output: String) {
+  /// - Parameter script: its path in the repository.
+  public static func run(_ script: String, _ lines: [String]) throws -> (status: Int32, output: String) {
     let process = Process()
     process.executableURL = root.appending(path: script)
     let (input, output) = (Pipe(), Pipe())

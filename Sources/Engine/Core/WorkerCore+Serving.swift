@@ -1,0 +1,110 @@
+internal import Media
+public import Model
+internal import Peer
+
+/// The end of a turn: what came in it goes to its consumers.
+extension WorkerCore {
+  /// A packet of a track came: it is kept, and served at the end of the turn.
+  @inline(__always)
+  mutating func deliverHere(
+    _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, feed index: Int, now: Instant
+  ) {
+    let feed = feeds.pointer(index)
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.turnCutShort), fresh.isFull { return }
+    #endif
+    if fresh.isFull || feed.pointee.hasMuchFresh { serve(now: now) }
+    feed.pointee.keep(packet, info)
+    guard !feed.pointee.consumers.isEmptyHere else { return }
+    fresh.append(info, size: packet.count, feed: index, to: &feed.pointee.fresh)
+  }
+
+  /// Gives what came since the last call to its consumers. Called at the end of a turn, and before anything that changes who
+  /// gets what: nothing that came earlier is judged by what came later.
+  public mutating func serve(now: Instant) {
+    guard fresh.count > 0 else { return }
+    for position in 0..<fresh.feedCount { serve(feed: fresh.feed(position), now: now) }
+    fresh.removeAll()
+  }
+
+  private mutating func serve(feed index: Int, now: Instant) {
+    let feed = feeds.pointer(index)
+    let chain = feed.pointee.fresh
+    feed.pointee.fresh = FreshPackets.Chain()
+    var waits = false
+    for position in 0..<feed.pointee.consumers.count {
+      switch feed.pointee.consumers[position] {
+      case .slot(let place, let slot):
+        if serve(chain, feed: index, place: place, slot: slot, now: now) { waits = true }
+      case .sink(let number):
+        var next = chain.first
+        while next >= 0 {
+          send(fresh.reference(next, feed: index), toSink: number)
+          next = fresh.next(next)
+        }
+      }
+    }
+    // The key frame that a consumer waits for was lost, or came too early for it.
+    if waits, feeds.pointer(index).pointee.pace.mayRequest(at: now) { requestKeyFrame(of: index, now: now) }
+  }
+
+  /// - Returns: true when the slot can't go on without a key frame.
+  @inline(__always)
+  private mutating func serve(
+    _ chain: FreshPackets.Chain, feed: Int, place: Int, slot: Int, now: Instant
+  ) -> Bool {
+    let peer = peers.pointer(place)
+    let track = feeds.pointer(feed)
+    var last = Forwarded.refused
+    var waits = false
+    var next = chain.first
+    while next >= 0 {
+      let packet = fresh.reference(next, feed: feed)
+      if let kept = track.pointee.find(packet.sequence, layer: packet.layer) {
+        last = peer.pointee.forward(
+          kept.packet, kept.info, packet, slot: slot, now: now, context: &context)
+        if last == .waits { waits = true }
+      } else {
+        context.media.counters.count(.tooLateToLeave)
+      }
+      next = fresh.next(next)
+    }
+    if waits { depart(place, now: now) }
+    return last != .refused && peer.pointee.waitsForKeyFrame(slot: slot)
+  }
+
+  /// Gives a kept packet to one consumer as if it came now.
+  mutating func replay(_ packet: PacketReference, to listener: TrackFeed.Listener, now: Instant) {
+    switch listener {
+    case .slot(let place, let slot):
+      guard let kept = find(packet) else { return }
+      let became = peers.pointer(place).pointee.forward(
+        kept.packet, kept.info, packet, slot: slot, now: now, context: &context)
+      if became == .waits { depart(place, now: now) }
+    case .sink(let number): send(packet, toSink: number)
+    }
+  }
+
+  /// Has everything leave that waits for a peer.
+  @inline(__always)
+  mutating func depart(_ place: Int, now: Instant) {
+    let peer = peers.pointer(place)
+    while let packet = peer.pointee.nextDeparture() {
+      if let kept = find(packet) {
+        peer.pointee.depart(kept.packet, kept.info, now: now, context: &context)
+      } else {
+        peer.pointee.dropDeparture(context: &context)
+      }
+    }
+  }
+
+  @inline(__always)
+  private func find(_ packet: PacketReference) -> (packet: UnsafeRawBufferPointer, info: PacketInfo)? {
+    feeds.pointer(Int(packet.track)).pointee.find(packet.sequence, layer: packet.layer)
+  }
+
+  private mutating func send(_ packet: PacketReference, toSink number: Int) {
+    guard let kept = find(packet) else { return context.media.counters.count(.tooLateToLeave) }
+    feeds.send(kept.packet, kept.info, feed: Int(packet.track), toSink: number)
+  }
+}

@@ -1,0 +1,82 @@
+internal import Model
+internal import Synchronization
+
+/// What happened in rooms, for those who ask while the server runs, in memory; each entry goes on to the journal.
+final class RoomRecords: Sendable {
+  /// Seconds.
+  static let sweeping = 3_600
+
+  let events: EventLog
+  private let removals: Mutex<Removals>
+  private let journal: (any RoomJournal)?
+
+  /// - Parameters:
+  ///   - memory: seconds for which a removal is remembered.
+  ///   - journal: nil: nothing outlives the process.
+  init(events: EventLog, memory: Int, journal: (any RoomJournal)?) {
+    self.events = events
+    removals = Mutex(Removals(memory: memory))
+    self.journal = journal
+  }
+
+  /// The next event of its room.
+  func record(_ event: RoomEvent) {
+    events.append(event)
+    journal?.record(event)
+  }
+
+  /// Gives up what is too old: events at once, removals by the hour, for the journal's sake alone, since they hold no longer
+  /// than they may whenever they are asked for.
+  /// - Parameter now: seconds since 1970.
+  func expire(now: Int) {
+    events.expire()
+    removals.withLock { removals in
+      removals.sweep(now: now, every: Self.sweeping)
+      noteForgotten(&removals)
+    }
+  }
+
+  private func noteForgotten(_ removals: inout Removals) {
+    for removal in removals.takeForgotten() { journal?.forget(removal) }
+  }
+
+  func keep(_ settings: RoomSettings, of room: RoomInfo) { journal?.keep(settings, of: room) }
+
+  /// An identity's tokens of before now let it into that room no more.
+  /// - Parameter now: seconds since 1970.
+  /// - Returns: false: no more can be remembered.
+  func remove(_ identity: String, from room: String, now: Int) -> Bool {
+    // The journal has removals in the order in which they hold.
+    removals.withLock { removals in
+      let isRemembered = removals.insert(room: room, identity: identity, now: now)
+      // Before it: among them may be an older removal of the same identity.
+      noteForgotten(&removals)
+      if isRemembered { journal?.remember(Removal(identity: identity, room: room, time: now)) }
+      return isRemembered
+    }
+  }
+
+  /// Takes over what a process before this one has remembered.
+  /// - Parameter now: seconds since 1970; a removal that is said to come later counts as of now.
+  func recover(_ kept: [Removal], now: Int) {
+    removals.withLock { removals in
+      for removal in kept.sorted(by: { $0.time < $1.time }) {
+        let moment = min(removal.time, now)
+        let isRemembered = removals.insert(room: removal.room, identity: removal.identity, now: moment)
+        if !isRemembered { journal?.forget(removal) }
+      }
+      removals.sweep(now: now)
+      // An identity may be among them twice.
+      for removal in removals.takeForgotten()
+      where !removals.forbids(room: removal.room, identity: removal.identity, issued: nil, now: now) {
+        journal?.forget(removal)
+      }
+    }
+  }
+
+  /// Whether a token was issued before its identity was removed.
+  /// - Parameter issued: seconds since 1970; nil: the token doesn't say.
+  func forbids(_ identity: String, in room: String, issued: Int?, now: Int) -> Bool {
+    removals.withLock { $0.forbids(room: room, identity: identity, issued: issued, now: now) }
+  }
+}

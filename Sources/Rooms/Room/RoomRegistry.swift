@@ -1,0 +1,85 @@
+internal import AccessTokens
+internal import Model
+internal import Synchronization
+
+/// Which rooms there are and who is in them, for every thread: one lock over `DirectoryState`, held for that value's calls alone
+/// and never across an `await`.
+///
+/// It stands below both: rooms say here what becomes of them, the directory asks here which of them to call, and it calls
+/// neither.
+final class RoomRegistry<Handle: Sendable>: Sendable {
+  private struct State {
+    var rooms: DirectoryState<Handle>
+    var waitingUntilEmpty: [CheckedContinuation<Void, Never>] = []
+  }
+
+  /// What happened in rooms.
+  let records: RoomRecords
+  /// Seconds since 1970, by the clock that tokens go by.
+  let wallSeconds: @Sendable () -> Int
+  private let state: Mutex<State>
+
+  init(
+    limits: DirectoryState<Handle>.Limits, records: RoomRecords, wallSeconds: @escaping @Sendable () -> Int
+  ) {
+    self.records = records
+    self.wallSeconds = wallSeconds
+    state = Mutex(State(rooms: DirectoryState(limits: limits)))
+  }
+
+  /// Asks or changes the value under the lock.
+  func withRooms<Result: Sendable, Failure: Error>(
+    _ body: (inout DirectoryState<Handle>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try state.withLock { state throws(Failure) in try body(&state.rooms) }
+  }
+
+  // MARK: - Removals
+
+  /// Whether a token was issued before its identity was removed from the room.
+  /// - Parameter issued: seconds since 1970; nil: the token doesn't say.
+  func forbids(_ identity: String, in room: String, issued: Int?) -> Bool {
+    records.forbids(identity, in: room, issued: issued, now: wallSeconds())
+  }
+
+  /// As `forbids`, asked inside: a removal may have come between the door and here.
+  func forbidsInside(_ identity: String, in room: String, issued: Int?) -> Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.removalRaced) { return false }
+    #endif
+    return forbids(identity, in: room, issued: issued)
+  }
+
+  // MARK: - Sessions
+
+  /// A session that `begin` let in is over.
+  /// - Parameters:
+  ///   - number: of the room, which may have given up its name.
+  ///   - reason: nil: it was refused, and never a session.
+  ///   - patience: seconds that the room stays once it is empty.
+  /// - Returns: whether the room has gone.
+  func sessionEnded(
+    of identity: String, in name: String, number: UInt64, reason: LeaveReason?, patience: Int, now: Instant
+  ) -> Bool {
+    let (waiting, isOver) = state.withLock { state -> ([CheckedContinuation<Void, Never>], Bool) in
+      let (isOver, isEmpty) = state.rooms.end(
+        identity, in: name, number: number, reason: reason, patience: patience, now: now)
+      guard isEmpty else { return ([], isOver) }
+      defer { state.waitingUntilEmpty = [] }
+      return (state.waitingUntilEmpty, isOver)
+    }
+    for continuation in waiting { continuation.resume() }
+    return isOver
+  }
+
+  /// Returns when all rooms are empty, which may be at once.
+  func waitUntilEmpty() async {
+    await withCheckedContinuation { continuation in
+      let isEmpty = state.withLock { state in
+        if state.rooms.sessions > 0 { state.waitingUntilEmpty.append(continuation) }
+        return state.rooms.sessions == 0
+      }
+      if isEmpty { continuation.resume() }
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import Model
+import Testing
+
+@testable import Media
+@testable import Peer
+@testable import Transport
+
+/// What waits in a peer to leave, by where its owner keeps it.
+@Suite("What leaves a peer", .timeLimit(.minutes(2)))
+struct PeerDepartureTests {
+  private static let track = TrackKey(peer: PeerKey(home: 1, serial: 9), index: 1)
+  private static let packet = [UInt8](repeating: 0x80, count: 40)
+
+  private func info(_ sequence: Int64, key: Bool = false) -> PacketInfo {
+    var info = PacketInfo()
+    info.format = .vp8
+    info.primaryFormat = .vp8
+    info.extendedSequence = sequence
+    info.timestamp = UInt32(truncatingIfNeeded: sequence * 3_000)
+    info.payloadOffset = 12
+    info.payloadSize = 28
+    if key { info.flags = [.keyFrame] }
+    return info
+  }
+
+  private func subscriber(rtx: Bool = false) throws -> ConnectedPeer {
+    var slot = ConnectedPeer.slot(0)
+    if rtx {
+      slot.codecs[0].rtxPayloadType = 101
+      slot.rtxSSRC = 7_500
+    }
+    let far = try ConnectedPeer(AgreedMedia(send: [slot]))
+    _ = far.peer.setSource(slot: 0, Self.track, clock: nil)
+    return far
+  }
+
+  private func select(_ info: PacketInfo, _ far: ConnectedPeer) -> Bool {
+    far.peer.select(
+      info, PacketReference(track: 3, layer: 0, sequence: info.extendedSequence), slot: 0,
+      context: &far.context)
+  }
+
+  /// The next packet leaves.
+  private func depart(_ info: PacketInfo, _ far: ConnectedPeer) {
+    Self.packet.withUnsafeBytes { far.peer.depart($0, info, now: far.now, context: &far.context) }
+  }
+
+  private func taken(_ far: ConnectedPeer) -> [[UInt8]] {
+    defer { far.context.transport.outbox.removeAll() }
+    return (0..<far.context.transport.outbox.count).map {
+      Array(far.context.transport.outbox.bytes(far.context.transport.outbox[$0]))
+    }
+  }
+
+  @Test func `packets leave in the order in which they were selected, and none before`() throws {
+    let far = try subscriber()
+    for number in 100..<140 as Range<Int64> { #expect(select(info(number, key: number == 100), far)) }
+    #expect(taken(far).isEmpty)
+    for number in 100..<140 as Range<Int64> {
+      #expect(far.peer.nextDeparture()?.sequence == number && far.peer.nextDeparture()?.track == 3)
+      depart(info(number, key: number == 100), far)
+    }
+    #expect(far.peer.nextDeparture() == nil)
+    let numbers = taken(far).map { UInt16($0[2]) << 8 | UInt16($0[3]) }
+    #expect(numbers == (0..<40).map { numbers[0] &+ $0 })
+  }
+
+  @Test func `a subscriber without a retransmission stream gets the very bytes again that were sealed first`()
+    throws
+  {
+    let far = try subscriber()
+    #expect(select(info(100, key: true), far))
+    depart(info(100, key: true), far)
+    let first = try #require(taken(far).first)
+    far.peer.retransmit(
+      UInt16(first[2]) << 8 | UInt16(first[3]), slot: 0, track: 3, layer: 0, now: far.now,
+      context: &far.context)
+    #expect(far.peer.nextDeparture()?.sequence == 100)
+    far.now = far.now + .milliseconds(40)
+    depart(info(100, key: true), far)
+    #expect(taken(far) == [first] && far.dropped(TransportDrop.sealRefused) == 0)
+    #expect(far.context.media.counters.retransmissionsSent == 1)
+  }
+
+  @Test func `what is asked for again leaves before what is new, in a stream of its own`() throws {
+    let far = try subscriber(rtx: true)
+    #expect(select(info(100, key: true), far))
+    depart(info(100, key: true), far)
+    let first = try #require(taken(far).first)
+    #expect(select(info(101), far))
+    let number = UInt16(first[2]) << 8 | UInt16(first[3])
+    far.peer.retransmit(number, slot: 0, track: 3, layer: 0, now: far.now, context: &far.context)
+    #expect(far.peer.nextDeparture()?.sequence == 100)
+    depart(info(100, key: true), far)
+    #expect(far.peer.nextDeparture()?.sequence == 101)
+    depart(info(101), far)
+    #expect(taken(far).map { $0[1] & 0x7F } == [101, 100])
+    // What was never sent isn't.
+    far.peer.retransmit(number &+ 9, slot: 0, track: 3, layer: 0, now: far.now, context: &far.context)
+    #expect(far.peer.nextDeparture() == nil && far.dropped(SessionDrop.nackRefused) == 1)
+  }
+
+  @Test func `what its owner no longer keeps is dropped and counted`() throws {
+    let far = try subscriber()
+    #expect(select(info(100, key: true), far) && select(info(101), far))
+    far.peer.dropDeparture(context: &far.context)
+    depart(info(101), far)
+    #expect(far.peer.nextDeparture() == nil && taken(far).isEmpty)
+    #expect(far.dropped(SessionDrop.tooLateToLeave) == 1 && far.peer.needsKeyFrame(slot: 0))
+  }
+
+  @Test func `nothing of a slot's former source leaves`() throws {
+    let far = try subscriber()
+    #expect(select(info(100, key: true), far) && select(info(101), far))
+    _ = far.peer.setSource(slot: 0, nil, clock: nil)
+    #expect(far.peer.nextDeparture() == nil)
+    _ = far.peer.setSource(slot: 0, Self.track, clock: nil)
+    #expect(select(info(102, key: true), far))
+    far.apply(AgreedMedia())
+    #expect(far.peer.nextDeparture() == nil, "the section is gone")
+  }
+
+  @Test func `without a path nothing waits, and what waited is dropped`() throws {
+    let far = try subscriber()
+    #expect(select(info(100, key: true), far))
+    far.peer.transport.path = nil
+    #expect(!select(info(101), far) && far.dropped(TransportDrop.sendWithoutPath) == 1)
+    depart(info(100, key: true), far)
+    #expect(taken(far).isEmpty && far.dropped(SessionDrop.tooLateToLeave) == 1)
+    #expect(far.peer.nextDeparture() == nil)
+  }
+
+  @Test func `more than may wait is refused, and counted`() throws {
+    let far = try subscriber()
+    for number in 0..<1_024 as Range<Int64> { #expect(select(info(number, key: number == 0), far)) }
+    #expect(!select(info(1_024), far))
+    #expect(far.dropped(SessionDrop.tooLateToLeave) == 1)
+  }
+}
