@@ -187,7 +187,7 @@ struct RoomRequestTests {
     let foreign = try #require(try await stranger.offer([.video]).tracks.first).track
     let bob = try await server.join("bob")
     let slots = try await bob.offer(receivers: 1).slots
-    for unknown in [foreign.text, "TR_nobody", "", bob.session.id.text] {
+    for unknown in [foreign.text, "TR_unknown", "", bob.session.id.text] {
       await #expect(throws: RequestError.unknownTrack) { try await bob.session.native.subscribe(unknown) }
       await #expect(throws: RequestError.unknownTrack) { try await bob.session.native.unsubscribe(unknown) }
       await #expect(throws: RequestError.unknownTrack) { try await bob.session.mute(unknown, true) }

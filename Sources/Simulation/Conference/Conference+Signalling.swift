@@ -31,7 +31,7 @@ extension Conference {
       ice.isAggressive = random.next() % 2 == 0
       let habits = random.next()
       ice.sendsNominationValue = habits & 1 == 0
-      ice.nominatesAnew = habits & 6 != 0
+      ice.nominatesAgain = habits & 6 != 0
       let certificate = try DTLSCertificate(notBefore: start - 86_400, notAfter: start + 86_400 * 30)
       let profiles: [SRTPProfile] =
         [SRTPProfile.preferred, [.aeadAES128GCM], [.aes128CMSHA1_80], [.aeadAES256GCM]][
@@ -67,7 +67,7 @@ extension Conference {
       if participants.contains(where: { $0.room != room && $0.isPresent }) { journal.count(.otherRoom) }
       journal.trace(
         now,
-        "\(configuration.number) joins \(Self.roomName(room)) as \(token.identity)\(ice.isAggressive ? ", aggressive" : "")\(ice.nominatesAnew ? "" : ", nominating once")\(configuration.dialect.acceptsRTX ? "" : ", no RTX")\(configuration.announcesSSRCs ? "" : ", SSRCs unannounced")\(configuration.waitsForHandshake ? ", DTLS server" : "")"
+        "\(configuration.number) joins \(Self.roomName(room)) as \(token.identity)\(ice.isAggressive ? ", aggressive" : "")\(ice.nominatesAgain ? "" : ", nominating once")\(configuration.dialect.acceptsRTX ? "" : ", no RTX")\(configuration.announcesSSRCs ? "" : ", SSRCs unannounced")\(configuration.waitsForHandshake ? ", DTLS server" : "")"
       )
       connect(participant)
       return participant
@@ -221,11 +221,11 @@ extension Conference {
       }
       return
     }
-    let isTold = [
+    let isNoted = [
       #""type":"joined"}"#, #""type":"answer"}"#, #""type":"ok"}"#, #""type":"error"}"#, #""type":"token"}"#,
     ]
     .contains { text.hasSuffix($0) }
-    guard isTold, let message = try? ServerMessage(json: text) else { return }
+    guard isNoted, let message = try? ServerMessage(json: text) else { return }
     let id = message.id?.number
     switch message.content {
     case .joined(let state): books.names[state.participant.id] = participant.number
