@@ -269,7 +269,7 @@ struct WorkerCoreTests {
     #expect(workers.report().routing[.requested] == 1 && workers.report().routing[.neverConnected] == 0)
   }
 
-  @Test func `an ICE restart of who is gone leaves nothing`() throws {
+  @Test func `an ICE restart of a peer that is gone leaves nothing`() throws {
     let workers = try Workers(2)
     let a = workers.add(home: 0)
     workers.move(a, from: 0, to: 1)

@@ -139,7 +139,7 @@ struct ClockChangeTests {
     #expect(abs(error) < 1)
   }
 
-  @Test func `a clock that was never reported is guessed again and given to no one`() throws {
+  @Test func `a clock that was never reported is guessed again and given to no slot`() throws {
     var voice = Voice()
     _ = voice.send(1, type: 111, timestamp: 0, at: 0)
     _ = voice.send(2, type: 0, timestamp: 160, at: 20)
