@@ -264,8 +264,8 @@
     case allFirst = "all-first"
     /// Events of an earlier room of that name are asked for, and those of the present one come.
     case eventsOfBefore = "events-of-before"
-    /// A message to an empty list of identities reaches no participant.
-    case nobodyInParticular = "nobody-in-particular"
+    /// A message to an empty list of identities reaches no participant instead of all.
+    case emptyDestinations = "empty-destinations"
     /// Each change of a track's codec has everybody's slots settled at once.
     case codecsAtOnce = "codecs-at-once"
     /// Offers cost nothing, however many bytes they have.

@@ -115,7 +115,7 @@ struct AccessTokenTests {
     }
   }
 
-  @Test func `absence is distinguished from nonsense`() {
+  @Test func `an absent token is distinguished from a malformed one`() {
     #expect(throws: AccessTokenRefusal.absent) { try verify(nil) }
     #expect(throws: AccessTokenRefusal.absent) { try verify("") }
     let good = token(payload())

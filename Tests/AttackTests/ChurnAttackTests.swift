@@ -24,7 +24,7 @@ struct ChurnAttackTests {
     }
   }
 
-  @Test func `people who join and never connect`() throws {
+  @Test func `participants that join and never connect`() throws {
     let range = try AttackRange()
     let address = range.address(onWorker: 0, host: 68)
     let visitor = try range.join(at: address, isHostile: true)

@@ -46,7 +46,7 @@ struct PathAttackTests {
   }
 
   @Test(arguments: [false, true])
-  func `a participant who comes again from the same address has media at once`(
+  func `a participant that joins again from the same address has media at once`(
     movesWorker: Bool
   ) throws {
     let range = try AttackRange()

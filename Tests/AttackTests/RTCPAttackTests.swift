@@ -203,7 +203,7 @@ struct RTCPAttackTests {
     let slot = try #require(attacker.witness.slot(.video))
     let witness = try Forge(attacker.witness)
     let request = Forge.compound { $0.append(pictureLoss: .init(sender: 0x3177, media: slot.ssrc)) }
-    func requestsAfterWish() throws -> UInt64 {
+    func requestsAfterPLI() throws -> UInt64 {
       range.run(for: .milliseconds(1_500))
       let before = range.done().requests
       range.inject(try witness.rtcp(request), from: attacker.witness.address)
@@ -214,7 +214,7 @@ struct RTCPAttackTests {
     let head = Forge.compound { $0.append(ReceiverReport(ssrc: Self.source)) }
 
     try attacker.sendRTCP(head)
-    #expect(try requestsAfterWish() == 1)
+    #expect(try requestsAfterPLI() == 1)
     let publisher = range.publisher
     let others = [
       try #require(publisher.section(.video)?.ssrc), try #require(publisher.section(.audio)?.ssrc),
@@ -226,7 +226,7 @@ struct RTCPAttackTests {
     // Its own takes effect: no one is asked for key frames any more.
     try attacker.sendRTCP(head + goodbye(attacker.ssrc(.video)))
     range.run(for: .milliseconds(5))
-    #expect(try requestsAfterWish() == 0)
+    #expect(try requestsAfterPLI() == 0)
   }
 
   @Test func `sender report storm`() throws {

@@ -120,7 +120,7 @@ struct RTPAttackTests {
     }
   }
 
-  @Test func `replay of what is too old to be known`() throws {
+  @Test func `replay of packets older than the window`() throws {
     let range = try AttackRange()
     let attacker = try Attacker(range)
     try attacker.publish(.audio)

@@ -207,7 +207,7 @@ async def _reachable(report, server, browser):
                       len(wanted) >= 9 and not missing and not unmarked)
 
 
-async def _told(report, server, chromium):
+async def _announcements(report, server, chromium):
     """Who comes and goes is said where screen readers listen, politely."""
     ada = await Person.join(chromium, server, "page-told", "Ada")
     await ada.tab.evaluate("""
@@ -297,7 +297,7 @@ async def run(report, options):
                 holds &= await _reachable(report, server, browser)
             holds &= await _accessible(report, server, chromium)
             holds &= await _readable(report, server, chromium)
-            holds &= await _told(report, server, chromium)
+            holds &= await _announcements(report, server, chromium)
             holds &= await _refusals(report, server, chromium)
             server.process.require_running()
             await server.process.end()

@@ -220,7 +220,7 @@ struct ArrivalFeedbackTests {
 
     var wanted: [UInt16: UInt32] = [:]
     var reported: [UInt16: UInt32] = [:]
-    var toldLost: Set<UInt16> = []
+    var reportedLost: Set<UInt16> = []
     var nextCount: UInt8 = 0
     var messageCount = 0
     var twice = 0
@@ -235,7 +235,7 @@ struct ArrivalFeedbackTests {
           } else {
             // No packet that was reported is called lost afterwards.
             if reported[entry.sequence] != nil { twice += 1 }
-            toldLost.insert(entry.sequence)
+            reportedLost.insert(entry.sequence)
           }
         }
       }
@@ -259,7 +259,7 @@ struct ArrivalFeedbackTests {
     let seen = (0..<count).map { start &+ UInt16($0) }.drop { wanted[$0] == nil }.reversed().drop {
       wanted[$0] == nil
     }
-    #expect(seen.allSatisfy { wanted[$0] != nil || toldLost.contains($0) })
+    #expect(seen.allSatisfy { wanted[$0] != nil || reportedLost.contains($0) })
     if maximumDelay == 0 { #expect(messageCount <= count * 2 / 50 + 1) }
   }
 

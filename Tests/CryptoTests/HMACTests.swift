@@ -74,7 +74,9 @@ struct HMACTests {
     }
   }
 
-  @Test func `many keys at once, beside others who use OpenSSL, come out as one by one`() async throws {
+  @Test func `many codes made at once, beside other users of OpenSSL, equal those made one by one`()
+    async throws
+  {
     @Sendable func code(_ number: Int) -> [UInt8] {
       HMAC.code(.sha256, key: Array("key \(number % 7)".utf8), message: Array("message".utf8))
     }

@@ -37,7 +37,7 @@ class BlocksTest(LimitedTest):
         named = [block for block in ALL if commands.kind_of(block) == "program"]
         self.assertEqual(len(named), len(programs()))
 
-    def test_a_command_that_nobody_knows_is_seen(self):
+    def test_a_command_that_no_program_knows_is_seen(self):
         for text in ["roost frobnicate", "make tea", "telnet localhost", "some: thing"]:
             block = type(ALL[0])("rest.md", 1, "", text, "", "")
             self.assertIsNone(commands.kind_of(block), text)

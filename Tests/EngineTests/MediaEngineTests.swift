@@ -129,7 +129,7 @@ struct MediaEngineTests {
     #expect(await engine.reports(within: .milliseconds(30)).allSatisfy { $0 == nil })
   }
 
-  @Test func `all who ask at once get a report`() async throws {
+  @Test func `all that ask at once get a report`() async throws {
     let engine = try MediaEngine(
       MediaEngine.Configuration(port: 0, workers: 2, peersPerWorker: 16), clock: Clock(),
       dtls: try Self.context())
@@ -152,7 +152,7 @@ struct MediaEngineTests {
     #expect(Set(keys).count == 100 && keys.indices.allSatisfy { keys[$0].home == $0 % 4 })
   }
 
-  @Test func `commands are carried out by the home, and closed is said once`() async throws {
+  @Test func `commands are carried out by the home, and the close is reported once`() async throws {
     let engine = try MediaEngine(
       MediaEngine.Configuration(port: 0, workers: 2, peersPerWorker: 2), clock: Clock(),
       dtls: try Self.context())

@@ -71,7 +71,7 @@ struct PathClaimsTests {
     #expect(claims.owner == 1 && claims.table.contestedCount == 0)
   }
 
-  @Test func `a path whose owner has lost its proof goes to one who has it`() {
+  @Test func `a path whose owner has lost its proof goes to a peer that has it`() {
     let claims = Claims()
     claims.enter(1, proven: true)
     claims.enter(2, proven: true)

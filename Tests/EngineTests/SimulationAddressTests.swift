@@ -71,7 +71,7 @@ struct SimulationAddressTests {
   {
     let room = try SimulationRoom()
     var ice = ControllingAgent.Configuration()
-    ice.nominatesAnew = false
+    ice.nominatesAgain = false
     let publisher = try room.join(at: Self.home, publishes: true, ice: ice)
     let subscriber = try room.join(at: Self.other, publishes: false, ice: ice)
     room.run(for: .seconds(2))

@@ -189,9 +189,9 @@ struct WorkerCoreTests {
   @Test func `commands for peers, tracks and slots that aren't there do nothing`() throws {
     let workers = try Workers(2)
     let unknown = PeerKey(home: 0, serial: 99)
-    let farNobody = PeerKey(home: 1, serial: 99)
+    let farUnknown = PeerKey(home: 1, serial: 99)
     let a = workers.add(receive: [.video], send: [.video])
-    for key in [unknown, farNobody, PeerKey(home: 77, serial: 1)] {
+    for key in [unknown, farUnknown, PeerKey(home: 77, serial: 1)] {
       workers.run(
         .close(key), .apply(key, AgreedMedia()), .assign(key, slot: 0, nil),
         .assign(a, slot: 0, TrackKey(peer: key, index: 0)))
@@ -269,7 +269,7 @@ struct WorkerCoreTests {
     #expect(workers.report().routing[.requested] == 1 && workers.report().routing[.neverConnected] == 0)
   }
 
-  @Test func `an ICE restart of who is gone leaves nothing`() throws {
+  @Test func `an ICE restart of a peer that is gone leaves nothing`() throws {
     let workers = try Workers(2)
     let a = workers.add(home: 0)
     workers.move(a, from: 0, to: 1)

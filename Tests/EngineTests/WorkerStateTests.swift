@@ -158,7 +158,7 @@ struct WorkerStateTests {
     #expect(report.peers == 1 && report.fragments == 1 && report.paths == 1 && report.homeRecords == 1)
   }
 
-  @Test func `a peer that is left behind leaves no record at its home, and is said to be closed`() throws {
+  @Test func `a peer that is left behind leaves no record at its home, and is reported closed`() throws {
     let workers = try Workers(2)
     let key = workers.add(home: 0, receive: [.video])
     workers.move(key, from: 0, to: 1)

@@ -79,7 +79,7 @@ struct GatewayTests {
     #expect(await gateway().respond(to: request(.get, "/v1/rooms/demo/connect")).status == 426)
   }
 
-  @Test func `while draining no client is sent here, and one with a token in the request is turned away`()
+  @Test func `while draining readiness fails, and a client with a token in its request is refused`()
     async
   {
     let draining = gateway(rooms: TestRoom(isDraining: true))

@@ -76,7 +76,7 @@ struct IntakeBudgetTests {
     }
   }
 
-  @Test func `who comes again is read no faster than who stays`() async throws {
+  @Test func `a client that reconnects is read no faster than one that stays`() async throws {
     let intakes = Intakes()
     let waits = Mutex<[Duration]>([])
     for round in 0..<3 {

@@ -42,7 +42,8 @@ struct PresenceTurnsTests {
     }
   }
 
-  @Test func `one thing is said after the other, in the order in which it came`() async {
+  @Test func `changes of presence reach the room one after the other, in the order in which they came`() async
+  {
     let speaker = Speaker()
     let gate = AsyncStream<Void>.makeStream()
     let first = Task { await speaker.say("absent", after: gate.stream) }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("What many hear is encoded once", .timeLimit(.minutes(1)))
 struct SharedEncodingTests {
-  @Test func `text is made by the first who asks, whichever thread asks`() async {
+  @Test func `the first caller makes the text, on whichever thread`() async {
     let shared = SharedText()
     let made = Counter()
     let texts = await withTaskGroup(of: String.self) { group in
@@ -27,7 +27,7 @@ struct SharedEncodingTests {
     #expect(made.value == 1)
   }
 
-  @Test func `an event is one text for all who hear it`() async throws {
+  @Test func `an event is one text for all recipients`() async throws {
     let house = try House()
     var listeners: [AsyncStream<ParticipantNotice>.Iterator] = []
     for number in 0..<6 {
@@ -45,7 +45,7 @@ struct SharedEncodingTests {
     #expect(storages.count == 1, "every recipient has a text of its own")
   }
 
-  @Test func `a participant is one text for all who come, until something of it changes`() async throws {
+  @Test func `a participant is one text for all newcomers, until something of it changes`() async throws {
     let house = try House()
     let zoe = try await house.enter("zoe") { $0.canUpdateOwnMetadata = true }
     let before = try await others(in: house, seenBy: ["a", "b"])

@@ -75,7 +75,7 @@ struct SignallingResumeTests {
     #expect(tokens.count == 0)
   }
 
-  @Test func `a client that comes back gets what was missed, in order, and a new token`() async throws {
+  @Test func `a client that resumes gets what it missed, in order, and a new token`() async throws {
     let joined = try await Joined()
     await joined.breakSocket()
     joined.participant.state.withLock {
@@ -193,7 +193,7 @@ struct SignallingResumeTests {
     #expect(try await back.ask(Self.resume(joined.token))["code"] as? String == "session-gone")
   }
 
-  @Test func `who comes with the last token has got what came with it`() async throws {
+  @Test func `resuming with the newest token confirms the messages that came with it`() async throws {
     let joined = try await Joined()
     await joined.breakSocket()
     joined.participant.say.yield(.data(.plain("a")))
@@ -209,7 +209,7 @@ struct SignallingResumeTests {
     #expect(try await second.ask(#"{"type":"ping"}"#) == ["type": "pong"])
   }
 
-  @Test func `messages for somebody away are bounded, and the oldest go first`() {
+  @Test func `messages for an absent participant are bounded, and the oldest are dropped first`() {
     var bag = MessageBag()
     for number in 0..<300 { bag.put(.plain("\(number)")) }
     #expect(bag.messages.count == 256 && bag.messages.first?.payload == Array("44".utf8))
@@ -218,7 +218,7 @@ struct SignallingResumeTests {
     #expect(bag.messages.count == 47)
   }
 
-  @Test func `an offer that was answered while no client was there has its answer in resumed`() async throws {
+  @Test func `an offer that was answered while the socket was away has its answer in resumed`() async throws {
     let joined = try await Joined()
     joined.client.socket.say(#"{"type":"offer","id":5,"sdp":"wait"}"#)
     for _ in 0..<10_000 where joined.participant.offers.withLock({ $0.isEmpty }) { await Task.yield() }
@@ -281,7 +281,7 @@ struct SignallingResumeTests {
     #expect(try await late.ask(Self.resume(token))["code"] as? String == "session-gone")
   }
 
-  @Test func `a session whose room can't say what was missed is left`() async throws {
+  @Test func `a session whose room no longer has the missed events is ended`() async throws {
     let joined = try await Joined()
     await joined.breakSocket()
     joined.participant.state.withLock { $0 = nil }
@@ -290,7 +290,7 @@ struct SignallingResumeTests {
     #expect(joined.participant.left.withLock { $0 } == [.connectionLost])
   }
 
-  @Test func `who comes back too often is refused, and comes back later with the same token`()
+  @Test func `a client that resumes too often is refused, and resumes later with the same token`()
     async throws
   {
     let joined = try await Joined()
@@ -314,7 +314,7 @@ struct SignallingResumeTests {
     #expect(joined.tokens.count == 1)
   }
 
-  @Test func `who is replaced by its own identity hears so before all that waits`() async throws {
+  @Test func `a session replaced by its own identity is closed ahead of all queued messages`() async throws {
     let joined = try await Joined()
     joined.participant.say.yield(.speakers([]))
     #expect(try await joined.client.next()["type"] as? String == "speakers")
@@ -324,7 +324,7 @@ struct SignallingResumeTests {
     #expect(joined.client.socket.closeCode == 4012 && joined.client.socket.dropped.withLock { $0 } == 2)
   }
 
-  @Test func `with an access token that has expired no client comes back`() async throws {
+  @Test func `a client whose access token has expired does not resume`() async throws {
     let joined = try await Joined()
     await joined.breakSocket()
     joined.clock.set(9_060)

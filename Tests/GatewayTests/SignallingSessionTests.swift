@@ -110,7 +110,7 @@ struct SignallingSessionTests {
     #expect(client.room.requests.withLock { $0.isEmpty })
   }
 
-  @Test func `who says nothing is shown out`() async throws {
+  @Test func `a socket that does not authenticate is closed after five seconds`() async throws {
     // No time goes by but the one that is waited for.
     let client = Client(pause: { #expect($0 == .seconds(5)) })
     #expect(try await client.next()["code"] as? String == "auth-required")
@@ -311,7 +311,7 @@ struct SignallingSessionTests {
     #expect(socket.closeCode == SignallingCloseCode.joinRefused.rawValue)
   }
 
-  @Test func `who leaves while an offer is being answered hears of nothing more`() async throws {
+  @Test func `a client that leaves while an offer is being answered gets no further message`() async throws {
     let client = Client()
     let participant = try await client.join()
     client.socket.say(#"{"type":"offer","id":1,"sdp":"wait"}"#)
@@ -324,7 +324,7 @@ struct SignallingSessionTests {
     #expect(participant.left.withLock { $0 } == [.left])
   }
 
-  @Test func `leaving is said to the room and closes`() async throws {
+  @Test func `leaving reaches the room and closes the socket`() async throws {
     let client = Client()
     let participant = try await client.join()
     #expect(try await client.ask(#"{"type":"leave"}"#) == ["type": "closed", "reason": "left"])
@@ -344,7 +344,8 @@ struct SignallingSessionTests {
   }
 
   @Test(arguments: LeaveReason.allCases)
-  func `the room's end of it is said with its reason and code`(reason: LeaveReason) async throws {
+  func `a session that the room ends is closed with the reason and its code`(reason: LeaveReason) async throws
+  {
     let client = Client()
     let participant = try await client.join()
     participant.say.yield(.event(.plain(8, .participantLeft)))

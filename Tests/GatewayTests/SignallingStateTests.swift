@@ -98,7 +98,7 @@ struct SignallingStateTests {
     #expect(message.id == RequestID(4) && said.resumeToken == "token 1" && said.lastEvent == 7)
   }
 
-  @Test func `while there is no socket nothing is said, and answers are kept`() {
+  @Test func `without a socket nothing is sent, and answers are kept`() {
     var session = Session()
     session.begin()
     #expect(session.does(Self.ask(.mute(.init(track: "TR_1", muted: true)), id: 3)) == ["asks 3", "renews"])

@@ -15,7 +15,7 @@ struct ForwardedForTests {
     return ForwardedFor.client(of: remote, headers, trusting: proxies.compactMap { AddressPrefix($0) }).host
   }
 
-  @Test func `a trusted proxy tells who asked it`() {
+  @Test func `a trusted proxy names its client`() {
     #expect(client(of: proxy, ["203.0.113.7"]) == "203.0.113.7")
     #expect(client(of: proxy, ["2001:db8::7"]) == "2001:db8::7")
   }
@@ -45,7 +45,7 @@ struct ForwardedForTests {
   @Test(arguments: [
     "unknown", "_hidden", "", "203.0.113", "[2001:db8::7", "2001:db8::7:zz", "localhost", "a.b:1:2",
   ])
-  func `where the proxy's word can't be read, it is the proxy who asks`(text: String) {
+  func `where the proxy's header can't be read, the proxy is the client`(text: String) {
     #expect(
       client(of: proxy, ["203.0.113.7, 10.0.0.2, \(text)"]) == (text.isEmpty ? "203.0.113.7" : "10.0.0.1"))
   }

@@ -83,7 +83,7 @@ struct HTTPServerTests {
     }
   }
 
-  @Test func `who waits for leave to go on gets it, or is refused before the body`() async throws {
+  @Test func `a request that expects 100 Continue gets it, or is refused before its body`() async throws {
     try await withServer(EchoHandler()) {
       $0.bodyBytes = 10
     } _: { addresses in
@@ -272,7 +272,7 @@ struct HTTPServerTests {
     }
   }
 
-  @Test func `a taken port is said with its reason`() throws {
+  @Test func `a taken port is reported with its reason`() throws {
     let server = try HTTPServer(
       configuration: HTTPServerConfiguration(listeners: loopback), handler: EchoHandler())
     #expect {

@@ -106,7 +106,8 @@ struct LimitTests {
     }
   }
 
-  @Test func `a trusted proxy brings as many connections as there may be, and says who asks`() async throws {
+  @Test func `a trusted proxy brings as many connections as there may be, and names the client`() async throws
+  {
     try await withServer(EchoHandler()) {
       $0.connectionsPerAddress = 1
       $0.proxies = [AddressPrefix("127.0.0.0/8")].compactMap(\.self)

@@ -116,7 +116,7 @@ struct TLSTests {
     }
   }
 
-  @Test func `everything said is heard, then the close with its code`() async throws {
+  @Test func `every message arrives, then the close with its code`() async throws {
     let handler = EchoHandler()
     try await withSecureServer(handler) { address in
       let client = try TestClient(address, tls: true)
@@ -161,7 +161,7 @@ struct TLSTests {
     }
   }
 
-  @Test func `who does not finish the handshake is cut in time`() async throws {
+  @Test func `a client that does not finish the handshake is cut in time`() async throws {
     let limits = { (limits: inout HTTPLimits) in limits.headTime = .milliseconds(300) }
     try await withSecureServer(limits: limits) { address in
       let silent = try TestClient(address)
@@ -187,7 +187,7 @@ struct TLSTests {
     }
   }
 
-  @Test func `a client that speaks in clear learns what to write`() async throws {
+  @Test func `a client that speaks in clear is answered with the scheme to use`() async throws {
     try await withSecureServer { address in
       let client = try TestClient(address)
       client.send(Self.get("/"))

@@ -43,7 +43,7 @@ struct WebSocketTests {
     }
   }
 
-  @Test func `another version learns which one is spoken`() async throws {
+  @Test func `another version is answered with the one that is spoken`() async throws {
     try await withServer { addresses in
       let client = try TestClient(addresses[0])
       client.send(TestClient.handshake("/").replacing("13", with: "8"))
@@ -232,7 +232,7 @@ struct WebSocketTests {
     }
   }
 
-  @Test func `what waits is dropped, and what is sent after that is said before the close`() async throws {
+  @Test func `queued messages are dropped, and one sent after that precedes the close`() async throws {
     let handler = EchoHandler()
     try await withServer(handler) { addresses in
       let client = try TestClient(addresses[0])

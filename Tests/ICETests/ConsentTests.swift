@@ -164,7 +164,7 @@ struct ConsentTests {
     }
   }
 
-  @Test func `to an address that isn't proven any longer nothing goes but three times what comes again`()
+  @Test func `an address whose proof has expired gets at most three times what comes from it`()
     throws
   {
     let peer = HandmadePeer()

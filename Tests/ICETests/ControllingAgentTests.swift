@@ -62,7 +62,7 @@ struct ControllingAgentTests {
   }
 
   @Test(arguments: 1...10 as ClosedRange<UInt64>)
-  func `two controlling agents settle who controls by the tie-breaker, and select the same path`(seed: UInt64)
+  func `two controlling agents settle their roles by the tie-breaker, and select the same path`(seed: UInt64)
   {
     let two = Two(seed)
     two.run(for: .seconds(3))

@@ -107,7 +107,7 @@ struct NetworkTests {
   @Test(arguments: [true, false])
   func `a client that nominates once is followed through a NAT after the next check`(sendsValue: Bool) {
     var configuration = ControllingAgent.Configuration()
-    configuration.nominatesAnew = false
+    configuration.nominatesAgain = false
     configuration.sendsNominationValue = sendsValue
     for seed in 1...20 as ClosedRange<UInt64> {
       let network = VirtualNetwork(seed: seed, configuration: configuration)

@@ -109,7 +109,7 @@ struct PathChallengeTests {
     #expect(peer.agent.selected == b)
   }
 
-  @Test func `a check whose path is not proven asks nothing`() throws {
+  @Test func `a check from an unproven path asks nothing`() throws {
     let peer = HandmadePeer()
     try peer.validate(a, useCandidate: true)
     peer.run(for: .milliseconds(100))
@@ -200,7 +200,7 @@ struct PathChallengeTests {
     #expect(peer.agent.selected == b)
   }
 
-  @Test func `taken back it is announced as selected, and the nomination is the old path's again`() throws {
+  @Test func `a move that is taken back selects the old path again, and its nomination with it`() throws {
     let peer = try moved()
     #expect(peer.media(b))
     peer.poll()

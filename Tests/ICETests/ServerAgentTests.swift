@@ -91,7 +91,7 @@ struct ServerAgentTests {
     #expect(peer.receive(peer.answer(to: own), a) == .selected(a))
   }
 
-  @Test func `a peer that claims to be controlled hears of the conflict`() {
+  @Test func `a peer that claims to be controlled is answered with a role conflict`() {
     let peer = HandmadePeer()
     #expect(peer.receive(peer.check(controlling: false), a) == .refused(code: 487))
     #expect(peer.sent.map { peer.parse($0.bytes)?.errorCode } == [487])

@@ -78,7 +78,7 @@ struct CountingTests {
     #expect((2_950...3_100).contains(p50))
   }
 
-  @Test func `packets of somebody who isn't expected count as received alone`() {
+  @Test func `packets of an unexpected publisher count as received alone`() {
     let counter = SubscriberCounter(sources: [0], tracks: 1)
     counter.begin { _, _ in 0 }
     counter.note(arrival(3, 0, 1), sentAt: nil)

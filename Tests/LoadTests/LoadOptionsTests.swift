@@ -26,7 +26,7 @@ struct LoadOptionsTests {
     #expect(options.tracksOfPublisher == 2)
   }
 
-  @Test func `who says nothing of media gets both`() throws {
+  @Test func `without an option for media both audio and video are sent`() throws {
     let both = try options("--rooms 1")
     #expect(both.hasAudio && both.videoBitrate == 1_500_000)
     let audio = try options("--audio")
@@ -52,12 +52,12 @@ struct LoadOptionsTests {
     ("--publishers 33", "at most 32 slots"),
     ("--room \(String(repeating: "x", count: 101))", "1 to 100 bytes"),
   ])
-  func `what can't be followed is said`(line: String, word: String) {
+  func `an option that can't be followed is named in the error`(line: String, word: String) {
     let error = #expect(throws: LoadUsageError.self) { try options(line) }
     #expect(error?.description.contains(word) == true && error?.isHelp == false)
   }
 
-  @Test func `publishers who receive nothing may be many`() throws {
+  @Test func `publishers that receive nothing may be many`() throws {
     #expect(try options("--publishers 200 --subscribers 0 --audio").publishers == 200)
   }
 

@@ -94,7 +94,7 @@ struct CarriedExtensionTests {
   // MARK: - Times of capture
 
   /// A publisher whose clock is so far ahead of the server's says so in a report that took 5 ms.
-  private func toldClock(ahead: Int64) -> Person {
+  private func reportedClock(ahead: Int64) -> Person {
     let source = Self.publisher([.absoluteCaptureTime: 6])
     _ = Self.pass(99, [], from: source, to: Self.subscriber([:], to: source))
     report(source, ahead: ahead, at: milliseconds(1_000))
@@ -131,7 +131,7 @@ struct CarriedExtensionTests {
 
   @Test(arguments: [0, 3_600_000_000_000, -86_400_000_000_000] as [Int64])
   func `a time of capture is put onto the server's time line`(ahead: Int64) throws {
-    let source = toldClock(ahead: ahead)
+    let source = reportedClock(ahead: ahead)
     let sent = try #require(mapped(source, ahead: ahead))
     #expect(Array(sent.keys) == [3])
     // As well as the publisher's clock is known: the report's journey is in it.
@@ -141,7 +141,7 @@ struct CarriedExtensionTests {
 
   @Test(arguments: [90_500_000_000, -90_500_000_000] as [Int64])
   func `the offset of the clock that captured is taken out`(foreign: Int64) throws {
-    let source = toldClock(ahead: 7_000_000_000)
+    let source = reportedClock(ahead: 7_000_000_000)
     let sent = try #require(mapped(source, ahead: 7_000_000_000, foreign: foreign))
     let off = try #require(error(sent[3]))
     #expect((4_900_000...5_100_000).contains(off))
@@ -153,13 +153,13 @@ struct CarriedExtensionTests {
   }
 
   @Test func `a time of capture of a clock that is none of its sender's goes no further`() {
-    #expect(mapped(toldClock(ahead: 0), ahead: 61_000_000_000) == [:])
-    #expect(mapped(toldClock(ahead: 0), ahead: -61_000_000_000) == [:])
-    #expect(mapped(toldClock(ahead: 0), ahead: 59_000_000_000)?.count == 1)
+    #expect(mapped(reportedClock(ahead: 0), ahead: 61_000_000_000) == [:])
+    #expect(mapped(reportedClock(ahead: 0), ahead: -61_000_000_000) == [:])
+    #expect(mapped(reportedClock(ahead: 0), ahead: 59_000_000_000)?.count == 1)
   }
 
   @Test func `a time of capture of another size goes no further`() {
-    let source = toldClock(ahead: 0)
+    let source = reportedClock(ahead: 0)
     let subscriber = Self.subscriber([.absoluteCaptureTime: 3], to: source)
     for (number, size) in [0, 1, 7, 9, 15, 17, 200].enumerated() {
       let element = [UInt8](repeating: 0xE1, count: size)
@@ -168,14 +168,14 @@ struct CarriedExtensionTests {
   }
 
   @Test func `a subscriber that did not agree to times of capture gets none`() {
-    let source = toldClock(ahead: 0)
+    let source = reportedClock(ahead: 0)
     let subscriber = Self.subscriber([.colorSpace: 3], to: source)
     let captured = bytes(epoch.ntp(at: milliseconds(1_080)))
     #expect(Self.pass(110, [(6, captured)], from: source, to: subscriber) == [:])
   }
 
   @Test func `a retransmission says when its packet was captured`() throws {
-    let source = toldClock(ahead: 7_000_000_000)
+    let source = reportedClock(ahead: 7_000_000_000)
     let subscriber = Self.subscriber([.absoluteCaptureTime: 3], to: source)
     let captured = epoch.ntp(at: milliseconds(1_080)).advanced(byNanoseconds: 7_000_000_000)
     let passed = Self.send(110, [(6, bytes(captured))], from: source, to: subscriber)

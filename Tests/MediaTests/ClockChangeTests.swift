@@ -15,8 +15,8 @@ private struct Voice: ~Copyable {
   var slot: Forwarder
   let section: SendSection
   var clock = PublisherClock()
-  /// A worker that has not heard of it yet.
-  var isTold = true
+  /// Whether the slot gets the publisher's clock; without it the voice is as before its first report.
+  var passesClock = true
 
   init() {
     receiver = TrackReceiver(
@@ -32,7 +32,7 @@ private struct Voice: ~Copyable {
   }
 
   private mutating func tell() {
-    if isTold, let mapping = receiver.mapping(clock, epoch: epoch) { slot.setClock(mapping) }
+    if passesClock, let mapping = receiver.mapping(clock, epoch: epoch) { slot.setClock(mapping) }
   }
 
   /// - Returns: the outgoing timestamp.
@@ -139,7 +139,7 @@ struct ClockChangeTests {
     #expect(abs(error) < 1)
   }
 
-  @Test func `a clock that was never reported is guessed again and given to no one`() throws {
+  @Test func `a clock that was never reported is guessed again and given to no slot`() throws {
     var voice = Voice()
     _ = voice.send(1, type: 111, timestamp: 0, at: 0)
     _ = voice.send(2, type: 0, timestamp: 160, at: 20)
@@ -157,7 +157,7 @@ struct ClockChangeTests {
     _ = voice.send(1, type: 111, timestamp: 960, at: 20)
     let first = voice.slot.senderReport(now: milliseconds(40), epoch: epoch)
     #expect(first != nil)
-    voice.isTold = false
+    voice.passesClock = false
     _ = voice.send(2, type: 0, timestamp: 1_120, at: 40)
     let between = voice.slot.senderReport(now: milliseconds(60), epoch: epoch)
     #expect(between == nil)

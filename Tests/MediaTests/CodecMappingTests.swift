@@ -121,7 +121,7 @@ struct CodecMappingTests {
     #expect(sent?.payload == [0xE0, 0x1E, 0x00, 0x02, 0x60, 1, 1, 3, 3, 3])
   }
 
-  @Test func `who has no RED gets its newest block alone`() throws {
+  @Test func `a subscriber without RED gets its newest block alone`() throws {
     var passage = Passage(.audio, from: [opus, red], to: [NegotiatedCodec(codec: .opus, payloadType: 96)])
     let sent = passage.pass(Passage.red, type: 63)
     #expect(sent?.payloadType == 96)
@@ -148,7 +148,7 @@ struct CodecMappingTests {
     }
   }
 
-  @Test func `a change of format is said of RED by its blocks`() throws {
+  @Test func `the format of RED is that of its blocks`() throws {
     var passage = Passage(
       .audio, from: [opus, red, NegotiatedCodec(codec: .pcmu, payloadType: 0)], to: [opus])
     let unknown = passage.receiver.format
@@ -194,7 +194,7 @@ struct CodecMappingTests {
     #expect(c?.payload == [0xE8, 0x81, 0x02, 0x00, 0x12, 1])
   }
 
-  @Test func `H.264 goes to who has its profile and mode, else to who has more`() throws {
+  @Test func `H.264 takes the payload type of its profile and mode, else one that allows more`() throws {
     let published = h264(.constrainedBaseline, 0, 102)
     let cases: [([NegotiatedCodec], UInt8?)] = [
       ([h264(.high, 1, 35), h264(.constrainedBaseline, 1, 36), h264(.constrainedBaseline, 0, 37)], 37),
@@ -329,7 +329,7 @@ struct CodecMappingTests {
 
   // MARK: - Feedback
 
-  @Test func `who has no PLI is asked by FIR, each request with its number`() throws {
+  @Test func `a publisher without PLI is asked by FIR, each request with its number`() throws {
     var receiver = TrackReceiver(
       ReceiveSection(
         index: 0, mid: "0", kind: .video,
@@ -345,7 +345,9 @@ struct CodecMappingTests {
     #expect(requests == [.fullIntra(1), nil, .fullIntra(2), nil])
   }
 
-  @Test func `of who said goodbye nothing is reported or asked for until it comes back`() throws {
+  @Test func `a source that said goodbye is neither reported nor asked for packets until it comes back`()
+    throws
+  {
     var receiver = TrackReceiver(section(.video))
     _ = receiver.take(RTPPacket(sequence: 1, payload: vp8(key: true)).bytes)
     _ = receiver.take(RTPPacket(sequence: 4, payload: vp8()).bytes)

@@ -72,7 +72,7 @@ struct DepartureTests {
     #expect(line.depart() == nil && line.slot.counters.late == 1, "its place is the fourth's")
   }
 
-  @Test func `one that comes late and is dropped leaves its place empty: others have left behind it`() throws
+  @Test func `a late packet that is dropped leaves its number empty, since later ones have departed`() throws
   {
     let line = Line(.audio)
     let packets = try (0..<4).map { try some(line.source.next(at: $0 * 20)) }

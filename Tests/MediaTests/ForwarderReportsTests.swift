@@ -49,7 +49,7 @@ struct ForwarderReportsTests {
   }
 
   /// A source whose reports don't come because nothing comes has a clock that no one knows, however long ago it was reported.
-  @Test func `a clock that was only guessed is not reported of a source that is cut off, nor soon after`()
+  @Test func `a source whose clock was only guessed gets no sender report while cut off, nor soon after`()
     throws
   {
     let slot = Slot(.audio)
@@ -70,7 +70,7 @@ struct ForwarderReportsTests {
 
   @Test
   func
-    `a clock that was reported once, long ago, is not given to a subscriber that joins when its source comes back`()
+    `a clock that was reported long ago makes no sender report until its source reports again`()
     throws
   {
     let slot = Slot(.audio)
@@ -85,7 +85,7 @@ struct ForwarderReportsTests {
     #expect(slot.report(now: milliseconds(12_100)) != nil)
   }
 
-  @Test func `a clock that was reported is reported of a source that is cut off`() throws {
+  @Test func `sender reports go on for a cut-off source whose clock was reported`() throws {
     let slot = Slot(.audio)
     let source = Source(.audio, peer: 1)
     source.report()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Losses of a session", .timeLimit(.minutes(2)))
 struct LossTallyTests {
-  @Test func `loss is the worse of both directions, smoothed, and what no one can have sent is no loss`() {
+  @Test func `loss is the worse of both directions, smoothed, and impossible counts are no loss`() {
     var tally = LossTally()
     for step in 1...40 { tally.tally(expected: Int64(step) * 100, received: Int64(step) * 90) }
     #expect(abs(Int(tally.worse) - 6_553) < 10)

@@ -118,7 +118,7 @@ struct NACKGeneratorTests {
     #expect(asking.nack.count == 256)
   }
 
-  @Test func `late and repeated packets that are not waited for change nothing`() {
+  @Test func `late and repeated packets that were not missing change nothing`() {
     var asking = Asking()
     asking.receive(100, 102)
     asking.receive(50, 102, 102, 101, 101)

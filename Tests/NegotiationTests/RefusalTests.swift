@@ -170,7 +170,7 @@ struct RefusalTests {
     #expect(answer.agreement.media.receive[0].extensions[.audioLevel] == 1)
   }
 
-  @Test func `times of capture are agreed on in both kinds of section, by those who offer them`() throws {
+  @Test func `times of capture are agreed on in both kinds of section where they are offered`() throws {
     let line = "a=extmap:6 http://www.webrtc.org/experiments/rtp-hdrext/abs-capture-time"
     for offered in [[], [0], [0, 1]] {
       var offer = OfferText()

@@ -201,7 +201,7 @@ struct PeerRTCPTests {
     }
   }
 
-  @Test func `of who said goodbye nothing is reported, until it is heard again`() throws {
+  @Test func `a source that said goodbye is not reported until it is heard again`() throws {
     let far = try ConnectedPeer(AgreedMedia(receive: [ConnectedPeer.section(0, ssrc: 50)]))
     far.send(ssrc: 50, payloadType: 96)
     let ssrcs: [UInt32] = [50, 777]

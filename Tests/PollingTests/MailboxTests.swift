@@ -93,7 +93,7 @@ struct MailboxTests {
     }
   }
 
-  @Test func `closed it gives back what waits and takes nothing more`() {
+  @Test func `a closed mailbox gives back what waits and takes nothing more`() {
     let wakes = Counter()
     let box = Mailbox<Int>(limit: 10, wake: { wakes.add() })
     #expect(box.post(1))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Budgets that outlive a session", .timeLimit(.minutes(1)))
 struct AllowanceTests {
-  @Test func `who comes and goes again and again spends one budget`() async throws {
+  @Test func `a participant that joins and leaves repeatedly spends one budget`() async throws {
     let server = try TestServer(clock: StandingClock())
     let bob = try await server.join("bob")
     var rounds = 0
@@ -27,7 +27,7 @@ struct AllowanceTests {
     #expect(server.directory.counts.refusedTooOften <= 1)
   }
 
-  @Test func `who is refused leaves no trace, and is let in once it can pay`() async throws {
+  @Test func `a refused participant leaves no trace, and joins once its budget suffices`() async throws {
     let clock = StandingClock()
     let server = try TestServer(clock: clock)
     // The room stays.
@@ -43,7 +43,7 @@ struct AllowanceTests {
     try await bob.session.send(Array("x".utf8))
   }
 
-  @Test func `who is refused doesn't end the session that it would replace`() async throws {
+  @Test func `a refused participant doesn't end the session that it would replace`() async throws {
     let server = try TestServer(clock: StandingClock())
     let bob = try await server.join("bob")
     var last: TestClient?
@@ -111,7 +111,7 @@ struct AllowanceTableTests {
     #expect(table.count == 0)
   }
 
-  @Test func `a full table forgets who owes least`() {
+  @Test func `a full table drops the entry that owes least`() {
     var table = AllowanceTable<String, Spent>(capacity: 3)
     for (name, until) in [("a", 50), ("b", 20), ("c", 90), ("d", 70), ("e", 60)] {
       table.use(name, now: at(1)) { $0.fullAt = at(Int64(until)) }

@@ -57,7 +57,8 @@ struct DirectoryStateTests {
     #expect(few.value.counts.rooms == 1 && few.value.counts.participants == 1)
   }
 
-  @Test func `a room goes with the last who is in or on the way, or after its patience`() throws {
+  @Test func `a room ends with the last participant that is in or on its way, or after its patience`() throws
+  {
     let directory = Directory()
     #expect(try directory.begin("ada", "r") == 1 && directory.begin("bob", "r") == 1)
     #expect(!directory.end("ada", "r") && !directory.end("ada", "r"), "no such session is left")
@@ -83,7 +84,7 @@ struct DirectoryStateTests {
     #expect(directory.sweep(now: at(5)) == [1])
   }
 
-  @Test func `a room that closes gives up its name at once, and goes with the last who is in or on the way`()
+  @Test func `a closing room gives up its name at once, and ends with the last participant in or on its way`()
     throws
   {
     let directory = Directory()

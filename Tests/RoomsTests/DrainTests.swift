@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The end of a server", .timeLimit(.minutes(2)))
 struct DrainTests {
-  @Test func `those who are in hear until when, and no one new comes in`() async throws {
+  @Test func `participants learn the deadline of a drain, and no other joins`() async throws {
     let server = try TestServer()
     let alice = try await server.join("alice")
     let bob = try await server.join("bob", room: "other")
@@ -41,7 +41,7 @@ struct DrainTests {
     #expect(counts.sessionsStarted == 2 && counts.roomsStarted == 2)
   }
 
-  @Test func `at the end all hear why`() async throws {
+  @Test func `at the end all learn the reason`() async throws {
     let server = try TestServer()
     let alice = try await server.join("alice")
     await server.directory.drain(for: .zero)
@@ -65,7 +65,7 @@ struct DrainTests {
     #expect(await !directory.isReady())
   }
 
-  @Test func `who finds no room is counted`() async throws {
+  @Test func `a participant refused for want of room is counted`() async throws {
     let server = try TestServer(participants: 1, rooms: 1)
     _ = try await server.join("alice")
     await #expect(throws: JoinError.full(limit: 1)) { try await server.join("bob") }

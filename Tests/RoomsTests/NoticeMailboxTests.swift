@@ -148,7 +148,7 @@ struct NoticeMailboxTests {
     #expect(heard == Array(0..<said) && isClosed)
   }
 
-  @Test func `messages of a participant who is away are bounded in bytes`() async {
+  @Test func `messages for an absent participant are bounded in bytes`() async {
     let mailbox = NoticeMailbox(isAttended: false) { Issue.record("the session ends") }
     for _ in 0..<1_000 { mailbox.put(.speakers([])) }
     for number in 0..<200 { mailbox.put(.data(message(number, size: 20_000))) }

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Requests of participants", .timeLimit(.minutes(2)))
 struct RoomRequestTests {
-  @Test func `a mute is said to all, is part of the state, and concerns one's own tracks alone`() async throws
+  @Test func `a mute is announced to all, is part of the state, and concerns one's own tracks alone`()
+    async throws
   {
     let server = try TestServer()
     let alice = try await server.join("alice")
@@ -53,7 +54,7 @@ struct RoomRequestTests {
     #expect(await alice.nextMutes(2) == ["10 track.unmuted", "11 track.muted"])
   }
 
-  @Test func `an update is said to all who may know, by whom the token allows`() async throws {
+  @Test func `an update that the token allows is announced to all that may see it`() async throws {
     let server = try TestServer()
     let alice = try await server.join("alice") { $0.canUpdateOwnMetadata = true }
     let bob = try await server.join("bob")
@@ -83,7 +84,7 @@ struct RoomRequestTests {
     #expect(await bob.next(2) == ["6 participant.joined late", "7 participant.updated alice"])
   }
 
-  @Test func `messages reach all others, or those who are named, and never oneself`() async throws {
+  @Test func `messages reach all others, or those that are named, and never the sender`() async throws {
     let server = try TestServer()
     let alice = try await server.join("alice")
     let bob = try await server.join("bob")
@@ -115,7 +116,7 @@ struct RoomRequestTests {
     #expect(await bob.next(2) == ["data x - true", "data y - true"])
   }
 
-  @Test func `a flood is refused to the one that makes it, and to no other`() async throws {
+  @Test func `a flood is refused to its sender, and to no other`() async throws {
     let server = try TestServer(clock: StandingClock())
     let alice = try await server.join("alice")
     let track = try #require(try await alice.offer([.audio]).tracks.first).track
@@ -187,7 +188,7 @@ struct RoomRequestTests {
     let foreign = try #require(try await stranger.offer([.video]).tracks.first).track
     let bob = try await server.join("bob")
     let slots = try await bob.offer(receivers: 1).slots
-    for unknown in [foreign.text, "TR_nobody", "", bob.session.id.text] {
+    for unknown in [foreign.text, "TR_unknown", "", bob.session.id.text] {
       await #expect(throws: RequestError.unknownTrack) { try await bob.session.native.subscribe(unknown) }
       await #expect(throws: RequestError.unknownTrack) { try await bob.session.native.unsubscribe(unknown) }
       await #expect(throws: RequestError.unknownTrack) { try await bob.session.mute(unknown, true) }
@@ -209,7 +210,7 @@ struct RoomRequestTests {
     await #expect(throws: RequestError.gone) { try await bob.session.send([]) }
   }
 
-  @Test func `who is hidden publishes nothing`() async throws {
+  @Test func `a hidden participant publishes nothing`() async throws {
     let server = try TestServer()
     let ghost = try await server.join("ghost", hidden: true)
     #expect(try await ghost.offer([.audio]).declined.map(\.code) == ["not-allowed"])
@@ -226,7 +227,7 @@ struct RoomRequestTests {
     #expect(try await server.join("late").session.joined.participants.first?.tracks.map(\.muted) == [true])
   }
 
-  @Test func `one that leaves while others come and go is forgotten by all`() async throws {
+  @Test func `a participant that leaves while others come and go is forgotten by all`() async throws {
     let server = try TestServer(participants: 100, peers: 200)
     await withTaskGroup(of: Void.self) { group in
       for number in 0..<24 {

@@ -51,7 +51,7 @@ extension Room {
 
 @Suite("Slots of a room", .timeLimit(.minutes(2)))
 struct RoomSlotTests {
-  @Test func `who subscribes in a room of more tracks than notices wait for a session stays in it`()
+  @Test func `a subscriber stays in a room of more tracks than a session queues notices`()
     async throws
   {
     let server = try TestServer()
@@ -74,7 +74,9 @@ struct RoomSlotTests {
     #expect(subscriber.strangers.isEmpty)
   }
 
-  @Test func `nine people on two pairs each see who was announced, and who speaks`() async throws {
+  @Test func `nine participants with two pairs each get the announced tracks, and the speaker's`()
+    async throws
+  {
     let server = try TestServer()
     var clients: [TestClient] = []
     for number in 0..<9 {
@@ -105,7 +107,8 @@ struct RoomSlotTests {
     }
   }
 
-  @Test func `a slot changes its source without an offer, and the media plane hears of it`() async throws {
+  @Test func `a slot changes its source without an offer, and the media plane gets the change`() async throws
+  {
     let server = try TestServer()
     let alice = try await server.join("alice")
     let bob = try await server.join("bob")
@@ -159,7 +162,7 @@ struct RoomSlotTests {
     #expect(await bob.next() == "stream active")
   }
 
-  @Test func `who speaks is said when it changes, and levels alone are no news`() async throws {
+  @Test func `speakers are announced when they change, and levels alone are not`() async throws {
     let server = try TestServer()
     let alice = try await server.join("alice")
     _ = try await alice.offer([.audio])
@@ -179,7 +182,7 @@ struct RoomSlotTests {
     #expect(await bob.next() == "speakers 0")
   }
 
-  @Test func `quality is said when it changes, by loss and round trip, and of no hidden participant`()
+  @Test func `quality is announced when it changes, by loss and round trip, and of no hidden participant`()
     async throws
   {
     let server = try TestServer()
@@ -213,7 +216,7 @@ struct RoomSlotTests {
     #expect(await (try await server.join("late")).next() == "quality lost")
   }
 
-  @Test func `a room's bit rates are those of all who are in, and nothing is left of who has gone`()
+  @Test func `a room's bit rates are those of its participants, and none is left of one that has gone`()
     async throws
   {
     let server = try TestServer()

@@ -13,7 +13,7 @@ struct RoomTests {
   typealias Server = TestServer
   typealias Client = TestClient
 
-  @Test func `who comes sees who is there, and is seen, in numbered order`() async throws {
+  @Test func `a participant that joins sees the others, and is seen, in numbered order`() async throws {
     let server = try Server()
     let alice = try await server.join("alice")
     #expect(alice.session.joined.participants.isEmpty && alice.session.joined.lastEvent == 2)
@@ -30,7 +30,7 @@ struct RoomTests {
     #expect(again.session.id != bob.session.id)
   }
 
-  @Test func `a published track goes into the slots of all who have one, and out again`() async throws {
+  @Test func `a published track goes into the slots of all that have one, and out again`() async throws {
     let server = try Server()
     let alice = try await server.join("alice")
     let bob = try await server.join("bob")
@@ -54,7 +54,7 @@ struct RoomTests {
       await bob.next(3) == ["slots \(mids[1])=-", "7 track.unpublished alice", "8 participant.left alice"])
   }
 
-  @Test func `a latecomer gets what is there with its first offer, and is asked for what it lacks`()
+  @Test func `a latecomer gets the present tracks with its first offer, and is asked for missing sections`()
     async throws
   {
     let server = try Server()
@@ -70,7 +70,8 @@ struct RoomTests {
     #expect(await bob.next(2) == ["answer 0 4", "stream active"])
   }
 
-  @Test func `who may not subscribe gets nothing, and who is hidden is not seen`() async throws {
+  @Test func `a participant that may not subscribe gets nothing, and a hidden one is not seen`() async throws
+  {
     let server = try Server()
     let alice = try await server.join("alice")
     let ghost = try await server.join("ghost", hidden: true)
@@ -157,7 +158,7 @@ struct RoomTests {
     #expect(try await server.join("c", room: "one").session.joined.participants.map(\.identity) == ["b"])
   }
 
-  @Test func `an identity that comes again takes its own place in a full room, and no other`() async throws {
+  @Test func `an identity that joins again takes its own place in a full room, and no other`() async throws {
     let server = try Server(participants: 2, rooms: 1)
     let a = try await server.join("a")
     let b = try await server.join("b")
@@ -186,7 +187,7 @@ struct RoomTests {
     #expect(server.directory.counts.participants == 1)
   }
 
-  @Test func `who does not listen is ended, and closed is still the last word`() async throws {
+  @Test func `a session that is not read is ended, and closed is its last notice`() async throws {
     let server = try Server(participants: 5_000)
     let sleeper = try await server.join("sleeper")
     for number in 0..<NoticeMailbox.limit {
@@ -208,7 +209,7 @@ struct RoomTests {
       try await server.join("new").session.joined.participants.contains { $0.identity == "sleeper" } == false)
   }
 
-  @Test func `at the end all hear of it, and no one comes in`() async throws {
+  @Test func `at shutdown all sessions are closed, and no participant joins`() async throws {
     let server = try Server()
     let alice = try await server.join("alice")
     _ = try await alice.offer([.audio])
@@ -222,7 +223,7 @@ struct RoomTests {
     #expect(await server.peers() == 0)
   }
 
-  @Test func `one that is let in just before the end, and comes just after it, hears of it as well`()
+  @Test func `a participant accepted before shutdown that arrives after it is closed as well`()
     async throws
   {
     let server = try Server()

@@ -65,7 +65,7 @@ struct SlotPolicyTests {
     #expect(policy.lastSpoke == ["b": at(1)])
   }
 
-  @Test mutating func `who was put beside another finds back to their own sound`() {
+  @Test mutating func `a picture placed beside another's sound returns to its own`() {
     var policy = SlotPolicy()
     policy.apply(pairs(2), now: at(0))
     let voiceA = track(.audio, "a")
@@ -110,7 +110,7 @@ struct SlotPolicyTests {
     #expect(policy.shortage == SlotCount(audio: 0, video: SlotPolicy.slotLimit - 30))
   }
 
-  @Test mutating func `a slot that is freed is filled with what waits, and said once`() {
+  @Test mutating func `a slot that is freed shows a waiting track, and the change is reported once`() {
     var policy = SlotPolicy()
     policy.apply(pairs(1), now: at(0))
     let first = track(.video, "a")
@@ -146,7 +146,7 @@ struct SlotPolicyTests {
 
   // MARK: - Who speaks
 
-  @Test mutating func `who speaks takes the pair of who was silent the longest, sound and picture`() {
+  @Test mutating func `a speaker takes the pair of the one silent the longest, sound and picture`() {
     var policy = SlotPolicy()
     let people = people("a", "b", "c", "d")
     for name in ["a", "b", "c", "d"] { policy.add([people[name]!.voice, people[name]!.picture], now: at(0)) }
@@ -165,7 +165,7 @@ struct SlotPolicyTests {
     #expect(shown(policy) == [b.voice.id, b.picture.id, c.voice.id, c.picture.id])
   }
 
-  @Test mutating func `who speaks, spoke just now or was put in just now stays`() {
+  @Test mutating func `a participant that speaks, spoke just now or was placed just now stays`() {
     var policy = SlotPolicy()
     let people = people("a", "b")
     policy.add([people["a"]!.voice, people["b"]!.voice], now: at(0))

@@ -109,7 +109,7 @@ struct StateBudgetTests {
     #expect(!StateExcess.whole(bytes: 2, limit: 1).mayPass && !StateExcess.part("metadata").mayPass)
   }
 
-  @Test func `who takes all that can be had leaves the others their shares`() async throws {
+  @Test func `a participant that takes all it can get leaves the others their shares`() async throws {
     let greedy = try await join("greedy 0")
     #expect(try await fill(greedy, 390_000) == budget.share + StateBudget.part)
     await greedy.leave()
@@ -125,7 +125,7 @@ struct StateBudgetTests {
     #expect(server.directory.counts.refusedTooLarge == 1 && server.directory.counts.participants == 10)
   }
 
-  @Test func `who leaves or shrinks gives its part back`() async throws {
+  @Test func `a participant that leaves or shrinks gives its part back`() async throws {
     var greedy: [ParticipantSession] = []
     for number in 0..<4 {
       greedy.append(try await join("greedy \(number)"))
@@ -165,7 +165,7 @@ struct StateBudgetTests {
     #expect(try await room.participant("ann").info.stateBytes == 1_000)
   }
 
-  @Test func `who comes again has the place of its older session, and keeps it where it is refused`()
+  @Test func `a participant that joins again has its older session's share, and keeps it if refused`()
     async throws
   {
     try await fillPool(tokens: 3)

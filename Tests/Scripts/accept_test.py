@@ -92,7 +92,7 @@ class AcceptTest(LimitedTest):
             self.assertIn("  a    | 1                   | 1", table)
             self.assertTrue(self.ended(int(pids.read())))
 
-    def test_who_stops_the_runner_stops_the_check_with_its_children(self):
+    def test_a_runner_that_is_stopped_stops_the_check_with_its_children(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(number), tempfile.TemporaryDirectory() as root:
                 noted = os.path.join(root, "noted")
@@ -112,7 +112,7 @@ class AcceptTest(LimitedTest):
                     time.sleep(0.02)
                 self.assertTrue(self.ended(child))
 
-    def test_who_stops_the_runner_is_told_what_was_seen_until_then(self):
+    def test_a_runner_that_is_stopped_prints_what_it_has_seen_until_then(self):
         with tempfile.TemporaryDirectory() as root:
             noted = os.path.join(root, "noted")
             scripts = self.lay_out(root, {"one": "echo 'a | 1 | 2 | short'; exit 1", "slow": f"touch {noted}; sleep 300"})

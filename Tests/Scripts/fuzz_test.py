@@ -75,7 +75,7 @@ class FuzzTest(LimitedTest):
         self.assertEqual((status, self.called()), (1, ["broken", "one"]))
         self.assertIn("fuzz: broken: broken", output)
 
-    def test_an_unknown_target_is_told_with_those_that_there_are(self):
+    def test_an_unknown_target_is_refused_with_the_names_of_those_that_exist(self):
         status, output = self.fuzz("three", "1")
         self.assertEqual(status, 2)
         self.assertIn("no target three; there are: one", output)

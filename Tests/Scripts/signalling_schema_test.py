@@ -36,7 +36,7 @@ class SignallingSchemaTest(LimitedTest):
         done = run("make-types", "--check")
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_what_is_no_message_is_told_by_its_field(self):
+    def test_a_message_that_breaks_the_schema_is_reported_with_its_field(self):
         for line, problem in [
             ('ServerMessage {"type": "pong", "time": 1}', "'time' was unexpected"),
             ('ServerMessage {"type": "slots", "assignments": [{"mid": "0"}]}', "'track' is a required property"),

@@ -49,7 +49,7 @@ class BenchTest(LimitedTest):
                 self.assertIn(word, done.stderr)
                 self.assertIn("usage: roost-bench", done.stderr)
 
-    def test_a_server_that_does_not_start_is_told_with_what_it_said(self):
+    def test_a_server_that_does_not_start_ends_the_benchmark_with_an_error(self):
         done = bench("server", "--roost", "/bin/false")
         self.assertEqual(done.returncode, 2)
         self.assertIn("the server does not start", done.stderr)

@@ -21,12 +21,12 @@ async def closed(ws):
 
 
 class DrainTest(LimitedAsyncTest):
-    async def test_with_nobody_in_it_ends_at_once(self):
+    async def test_an_empty_server_ends_at_once(self):
         with Roost("--drain.seconds=60") as roost:
             roost.signal()
             self.assertEqual(await roost.ended(3), 0)
 
-    async def test_those_who_are_in_go_on_and_nobody_new_comes_in(self):
+    async def test_participants_stay_and_no_other_joins_while_it_drains(self):
         with Roost("--drain.seconds=30") as roost:
             async with roost.joined("ada") as ada, roost.joined("bob") as bob:
                 begin = time.time()
@@ -65,7 +65,7 @@ class DrainTest(LimitedAsyncTest):
                 # Empty: it ends long before its time.
                 self.assertEqual(await roost.ended(5), 0)
 
-    async def test_at_the_deadline_everybody_is_told(self):
+    async def test_at_the_deadline_every_session_is_closed_with_its_reason(self):
         with Roost("--drain.seconds=1") as roost:
             async with roost.joined("ada") as ada, roost.joined("bob", "elsewhere") as bob:
                 begin = time.monotonic()
@@ -75,7 +75,7 @@ class DrainTest(LimitedAsyncTest):
                 self.assertGreaterEqual(time.monotonic() - begin, 1)
                 self.assertEqual(await roost.ended(5), 0)
 
-    async def test_a_second_signal_ends_it_at_once_and_everybody_is_told(self):
+    async def test_a_second_signal_ends_it_at_once_and_closes_every_session_with_its_reason(self):
         with Roost("--drain.seconds=60") as roost:
             async with roost.joined("ada") as ada:
                 roost.signal()
@@ -91,7 +91,7 @@ class DrainTest(LimitedAsyncTest):
                 self.assertEqual(await closed(ada), ("serverShutdown", 4016))
                 self.assertEqual(await roost.ended(5), 0)
 
-    async def test_who_does_not_listen_holds_up_the_end_for_moments_only(self):
+    async def test_a_client_that_does_not_read_delays_the_end_by_moments_alone(self):
         with Roost("--drain.seconds=1") as roost:
             async with roost.joined("ada") as ada:
                 # Nothing is read any more, so the server's close has no answer.

@@ -96,7 +96,7 @@ class TokenTest(LimitedAsyncTest):
             self.assertNotIn("secretquery", roost.log())
             self.assertNotIn(text[-30:], roost.log())
 
-    async def test_who_is_removed_stays_out_with_every_token_of_before(self):
+    async def test_a_removed_participant_stays_out_with_every_earlier_token(self):
         with Roost() as roost:
             before = {name: token("ada", issued=issued) for name, issued in
                       {"iat": int(time.time()) - 5, "none": None}.items()}
@@ -229,7 +229,7 @@ class WebSocketTest(LimitedAsyncTest):
 
 
 class DescriptionTest(LimitedAsyncTest):
-    async def test_descriptions_that_nobody_should_make(self):
+    async def test_malformed_descriptions_are_refused_with_their_fault(self):
         padding = "a=x\r\n"
         lines = OFFER.count("\r\n")
         twice = re.sub(r"a=mid:1\r\n", "a=mid:0\r\n", OFFER).replace("a=group:BUNDLE 0 1", "a=group:BUNDLE 0 0")

@@ -143,7 +143,7 @@ class LoadTest(LimitedTest):
         self.assertTrue(all(reason.startswith("status 401") for reason in report["failures"]), report)
         self.assertEqual(sum(report["failures"].values()), 2)
 
-    def test_a_server_that_goes_away_is_told(self):
+    def test_a_server_that_is_not_there_is_reported(self):
         with Roost() as roost:
             address = roost.public
         done = subprocess.run([LOAD, "--url", f"http://{address}", "--duration", "1", "--quiet"],

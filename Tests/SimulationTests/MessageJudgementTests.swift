@@ -85,7 +85,7 @@ struct MessageJudgementTests {
     #expect(scene.found(#"{"data":"\#(kind)bob is here","type":"data"}"#, to: ada) == [])
   }
 
-  @Test func `who was removed is served nothing more, but hears that it is over`() throws {
+  @Test func `a removed participant gets nothing more but the close`() throws {
     let scene = try Scene()
     let ada = try scene.enter("ada")
     let bob = try scene.enter("bob")
@@ -109,7 +109,7 @@ struct MessageJudgementTests {
     #expect(scene.found(#"{"type":"pong"}"#, to: ada) == [])
   }
 
-  @Test func `who may not subscribe is shown no track in its slots`() throws {
+  @Test func `a participant that may not subscribe gets no track in its slots`() throws {
     let scene = try Scene()
     var deaf = Allowance()
     deaf.canSubscribe = false

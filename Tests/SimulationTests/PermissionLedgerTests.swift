@@ -88,7 +88,7 @@ struct PermissionLedgerTests {
     #expect(Self.problem(ledger, 1, at: 40) == nil)
   }
 
-  @Test func `who may not subscribe may not at any moment but that of the change`() {
+  @Test func `a grant's loss holds at every moment but that of the change`() {
     let ledger = PermissionLedger(Allowance(), now: Self.at(0))
     var without = Allowance()
     without.canSubscribe = false

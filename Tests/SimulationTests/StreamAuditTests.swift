@@ -212,7 +212,7 @@ struct StreamAuditTests {
   }
 
   @Test(arguments: [MediaKind.audio, .video])
-  func `who takes over from a hostile source is none the worse, and of that source nothing is expected`(
+  func `a stream that goes on behind a hostile source is no violation, and that source is not judged`(
     kind: MediaKind
   ) throws {
     for isHidden in [false, true] {

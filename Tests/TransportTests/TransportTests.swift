@@ -126,7 +126,7 @@ struct TransportTests {
     }
   }
 
-  @Test func `one that nothing comes to ends in half a minute, one that falls silent in as much again`()
+  @Test func `a transport that gets nothing ends after half a minute, and so does one that falls silent`()
     throws
   {
     let lonely = try Pair()

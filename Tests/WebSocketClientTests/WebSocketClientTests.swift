@@ -124,7 +124,7 @@ struct WebSocketClientTests {
     #expect(left.state != .open)
   }
 
-  @Test func `an address where nothing listens is reported in the connection's own words`() throws {
+  @Test func `an address where nothing listens is reported with the connection's error`() throws {
     let probe = try #require(freePort())
     let error = #expect(throws: WebSocketClientError.self) {
       try open(SocketAddress(ipv4: 127, 0, 0, 1, port: probe))
@@ -132,7 +132,7 @@ struct WebSocketClientTests {
     #expect(error != .timeout)
   }
 
-  @Test func `a server that says nothing is given up in time`() throws {
+  @Test func `a server that does not answer is given up in time`() throws {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(listener) }
     let port = try #require(bind(listener))

@@ -68,7 +68,7 @@ struct UpgradeAnswerTests {
   }
 
   @Test(arguments: ["SSH-2.0-x\r\n\r\n", "HTTP/1.1\r\n\r\n", "HTTP/1.1 xyz\r\n\r\n", "\r\n\r\n"])
-  func `what is no HTTP is said to be none`(text: String) {
+  func `an answer that is no HTTP is reported as such`(text: String) {
     #expect(throws: WebSocketClientError.self) { try check(text) }
   }
 }

@@ -162,7 +162,7 @@ extension ControllingAgent {
   /// nominated.
   private mutating func noteMapped(_ mapped: SocketAddress?, _ index: Int) {
     guard let mapped else { return }
-    if configuration.nominatesAnew, let before = mappedAddress, before != mapped, index == selectedIndex,
+    if configuration.nominatesAgain, let before = mappedAddress, before != mapped, index == selectedIndex,
       role == .controlling
     {
       pairs[index].wantsNomination = true

@@ -116,7 +116,7 @@ extension ControllingAgent.Configuration {
     for span in [pace, retransmission, patience] { writer.write(span.wholeNanoseconds) }
     writer.write(isAggressive)
     writer.write(sendsNominationValue)
-    writer.write(nominatesAnew)
+    writer.write(nominatesAgain)
   }
 
   init(from reader: inout StateReader) throws(StateError) {
@@ -126,6 +126,6 @@ extension ControllingAgent.Configuration {
     patience = .nanoseconds(try reader.integer(Int64.self))
     isAggressive = try reader.bool()
     sendsNominationValue = try reader.bool()
-    nominatesAnew = try reader.bool()
+    nominatesAgain = try reader.bool()
   }
 }

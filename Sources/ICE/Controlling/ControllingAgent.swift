@@ -21,7 +21,7 @@ public struct ControllingAgent: ~Copyable {
     /// Nominations carry a rising NOMINATION value, so that their order survives reordering.
     public var sendsNominationValue = false
     /// Whether a path is nominated again when a NAT has given it another address; Firefox doesn't.
-    public var nominatesAnew = true
+    public var nominatesAgain = true
 
     public init() {}
   }

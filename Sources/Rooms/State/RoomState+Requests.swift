@@ -162,7 +162,7 @@ extension RoomState {
     // An empty list is what SDKs send for "everybody".
     #if PLANTED_DEFECTS
       let wanted = request.destinations.flatMap {
-        $0.isEmpty && !PlantedDefect.isOn(.nobodyInParticular) ? nil : Set($0.map(ExactName.init))
+        $0.isEmpty && !PlantedDefect.isOn(.emptyDestinations) ? nil : Set($0.map(ExactName.init))
       }
     #else
       let wanted = request.destinations.flatMap { $0.isEmpty ? nil : Set($0.map(ExactName.init)) }

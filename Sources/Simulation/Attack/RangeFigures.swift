@@ -61,7 +61,7 @@ extension AttackRange {
     }
     sizes["levels"] = server.bridge.levels().count
     // The last value of each peer that there was something to report of: at most one a peer.
-    sizes["qualitiesOfNobody"] = max(0, server.bridge.qualities().count - sizes["peers", default: 0])
+    sizes["qualitiesOfNoPeer"] = max(0, server.bridge.qualities().count - sizes["peers", default: 0])
     return sizes
   }
 

@@ -237,11 +237,11 @@ extension Conference {
       }
       return
     }
-    let isTold = [
+    let isNoted = [
       #""type":"joined"}"#, #""type":"answer"}"#, #""type":"ok"}"#, #""type":"error"}"#, #""type":"token"}"#,
     ]
     .contains { text.hasSuffix($0) }
-    guard isTold, let message = try? ServerMessage(json: text) else { return }
+    guard isNoted, let message = try? ServerMessage(json: text) else { return }
     let id = message.id?.number
     switch message.content {
     case .joined(let state): books.names[state.participant.id] = participant.number

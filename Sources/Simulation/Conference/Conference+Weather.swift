@@ -45,9 +45,9 @@ extension Conference {
     network.rebind(participant.inside, to: outside)
     journal.trace(now, "\(participant.number) is seen as \(outside)")
     journal.count(.addressChange)
-    if !participant.peer.nominatesAnew { journal.count(.unnominatedChange) }
+    if !participant.peer.nominatesAgain { journal.count(.unnominatedChange) }
     // Who nominates once is found by its next check: after 6 s at most, 12 if that is lost, 15 if the next is too.
-    participant.disturb(from: now, for: participant.peer.nominatesAnew ? 4_000_000_000 : 16_000_000_000)
+    participant.disturb(from: now, for: participant.peer.nominatesAgain ? 4_000_000_000 : 16_000_000_000)
   }
 
   /// From one network to another, and the peer knows.

@@ -1,14 +1,14 @@
 internal import Model
 internal import SyntheticPeers
 
-/// Where a stream goes on from one source to another, or from one life of a source to the next.
+/// Where a stream goes on from one source to another, or from one incarnation of a source to the next.
 extension StreamAudit {
   /// Whether the stream had a reason to be anchored again between two packets of one track: its slot was assigned, the
   /// track was muted, or came in a codec that the subscriber lacks.
-  func isJoinedAnew(
+  func isJoinedAgain(
     _ track: PublishedTrack, from last: ReceivedStream.Entry, to next: ReceivedStream.Entry
   ) -> Bool {
-    if isFedAnew(from: last, to: next) { return true }
+    if isFedAgain(from: last, to: next) { return true }
     if track.isHeld(from: last.sentAt, until: next.sentAt) { return true }
     if isRunAhead(track, from: last, to: next) { return true }
     let span = min(last.packet, next.packet)...max(last.packet, next.packet)
@@ -33,7 +33,7 @@ extension StreamAudit {
   }
 
   /// Whether the slot was assigned between two packets of one publisher.
-  func isFedAnew(from last: ReceivedStream.Entry, to next: ReceivedStream.Entry) -> Bool {
+  func isFedAgain(from last: ReceivedStream.Entry, to next: ReceivedStream.Entry) -> Bool {
     subscriber.endOfFeed(stream.section.index, by: last.trackName, at: last.sentAt) <= next.sentAt
   }
 
@@ -71,7 +71,7 @@ extension StreamAudit {
     _ extended: Int64, _ entry: ReceivedStream.Entry
   ) {
     if old.track === new.track && old.run == new.run,
-      !isJoinedAnew(new.track, from: left(last), to: left((extended, entry)))
+      !isJoinedAgain(new.track, from: left(last), to: left((extended, entry)))
     {
       complain(
         "numbers of \(old.track.name) shift by \(new.number - old.number) at \(extended), with no change of source"

@@ -40,7 +40,7 @@ extension StreamAudit {
       var between = old
       between.number = number - Int64(packet)
       between.startedAt = max(before.sentAt, fedSince ?? before.sentAt)
-      return isJoinedAnew(old.track, from: before, to: next) && explains(between, extended)
+      return isJoinedAgain(old.track, from: before, to: next) && explains(between, extended)
     }
   }
 

@@ -110,7 +110,7 @@ struct StreamAudit {
     next.pictureID = next.pictureID ?? current.pictureID
     next.tl0PictureIndex = next.tl0PictureIndex ?? current.tl0PictureIndex
     next.frameNumber = next.frameNumber ?? current.frameNumber
-    if !isEqual(current, next), isJoinedAnew(next.track, from: left(last), to: left((extended, entry))) {
+    if !isEqual(current, next), isJoinedAgain(next.track, from: left(last), to: left((extended, entry))) {
       // The same source again, whose numbers happened to go on where they were.
       auditJoint(current, last, next, extended, entry)
     } else {

@@ -63,8 +63,8 @@ extension Conference {
   func noteGranted(_ id: Int, to participant: Participant) {
     switch participant.offering.heard[id] {
     case .mute(let track, true)?: participant.ledger.noteMute(track, id: id, now: now)
-    case .subscribe(let track)?: participant.ledger.noteWish(track, true, id: id)
-    case .unsubscribe(let track)?: participant.ledger.noteWish(track, false, id: id)
+    case .subscribe(let track)?: participant.ledger.notePreference(track, true, id: id)
+    case .unsubscribe(let track)?: participant.ledger.notePreference(track, false, id: id)
     default: break
     }
   }

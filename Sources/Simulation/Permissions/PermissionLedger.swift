@@ -162,7 +162,7 @@ final class PermissionLedger {
   }
 
   /// A preference has been answered.
-  func noteWish(_ track: String, _ isWanted: Bool, id: Int) {
+  func notePreference(_ track: String, _ isWanted: Bool, id: Int) {
     if answered.insert(id).inserted { preferences[track] = isWanted }
   }
 

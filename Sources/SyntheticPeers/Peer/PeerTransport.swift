@@ -97,11 +97,11 @@ final class PeerTransport {
   }
 
   /// Whether silence, or another address by a NAT, leads to a new nomination.
-  var nominatesAnew: Bool { configuration.nominatesAnew }
+  var nominatesAgain: Bool { configuration.nominatesAgain }
 
   /// When the watch over silence is due.
   var nextWatch: Instant {
-    lastHeard == .never || !nominatesAnew ? .never : lastHeard.advanced(byNanoseconds: Self.silence)
+    lastHeard == .never || !nominatesAgain ? .never : lastHeard.advanced(byNanoseconds: Self.silence)
   }
 
   /// Nothing came for a while: the path is checked and nominated again, from whatever address the NAT gives now.

@@ -49,7 +49,7 @@ extension SyntheticPeer {
   /// Of the offer on its way.
   package var pendingCredentials: ICECredentials { transport.pendingCredentials }
   /// Whether silence, or another address by a NAT, leads to a new nomination.
-  package var nominatesAnew: Bool { transport.nominatesAnew }
+  package var nominatesAgain: Bool { transport.nominatesAgain }
 
   // MARK: What happens to it
 

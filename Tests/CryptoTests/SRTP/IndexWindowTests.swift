@@ -139,7 +139,7 @@ struct SealGuardTests {
     #expect(seals.highest == 65_536)
   }
 
-  @Test func `an index too old to be known is refused`() {
+  @Test func `an index older than the window is refused`() {
     var seals = SealGuard(traps: false)
     let admitted = [10_000, 10_000 - 1_024, 10_000 - 1_023].map { seals.admit($0) }
     #expect(admitted == [true, false, true])

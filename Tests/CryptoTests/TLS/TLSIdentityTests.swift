@@ -20,7 +20,7 @@ struct TLSIdentityTests {
     return try body(certificate)
   }
 
-  @Test func `one that signs itself speaks for its addresses and names, and for no others`() throws {
+  @Test func `a self-signed certificate covers its own addresses and names, and no others`() throws {
     let addresses = [
       SocketAddress(ipv4: 192, 0, 2, 1, port: 7880),
       try #require(SocketAddress(host: "2001:db8::1", port: 7880)),

@@ -132,7 +132,7 @@ struct ParticipantsRESTTests {
     #expect(await house.ask(.get, "\(Self.path)/ada").json == before)
   }
 
-  @Test func `a removed participant hears of it, and stays out with every token of before`() async throws {
+  @Test func `a removed participant gets the reason, and stays out with every earlier token`() async throws {
     let house = try House()
     let ada = try await house.enter("ada")
     let bob = try await house.enter("bob")

@@ -68,7 +68,9 @@ struct RoomsRESTTests {
     }
   }
 
-  @Test func `all in a room that is ended hear of it, and the next to come finds another`() async throws {
+  @Test func `ending a room closes all its sessions, and the next participant joins another room`()
+    async throws
+  {
     let house = try House()
     let ada = try await house.enter("ada")
     let id = await house.ask(.get, "/v1/rooms/demo")["id"]
@@ -80,7 +82,7 @@ struct RoomsRESTTests {
     #expect(await house.ask(.get, "/v1/rooms/demo")["id"] != id)
   }
 
-  @Test func `what is changed of a room is said to those who are in`() async throws {
+  @Test func `a change of a room is announced to its participants`() async throws {
     let house = try House()
     let ada = try await house.enter("ada")
     _ = await house.ask(.patch, "/v1/rooms/demo", #"{"metadata":"<b>"}"#)
@@ -89,7 +91,7 @@ struct RoomsRESTTests {
     #expect((joined["room"] as? NSDictionary)?["metadata"] as? String == "<b>")
   }
 
-  @Test func `a room that no one comes to, or that all have left, goes after its time`() async throws {
+  @Test func `a room that no participant joins, or that all have left, ends after its time`() async throws {
     let clock = StandingClock()
     let house = try House(clock: clock)
     _ = await house.ask(.post, "/v1/rooms", #"{"name":"never","emptyTimeout":1}"#)
@@ -154,7 +156,7 @@ struct RoomsRESTTests {
     #expect(room["maxParticipants"] == 5 as NSNumber && room["metadata"] == nil)
   }
 
-  @Test func `where rooms are made by their operator alone, no one makes one by coming`() async throws {
+  @Test func `where the operator alone makes rooms, joining makes none`() async throws {
     var limits = House.limits()
     limits.makesRooms = false
     let house = try House(limits: limits)
@@ -213,7 +215,7 @@ struct RoomsRESTTests {
         == 200)
   }
 
-  @Test func `tokens open what their grants say, and others are answered why not`() async throws {
+  @Test func `tokens open what their grants say, and a refusal gives its reason`() async throws {
     let house = try House()
     _ = await house.ask(.post, "/v1/rooms", #"{"name":"a"}"#)
     let lists = House.token { $0.roomList = true }

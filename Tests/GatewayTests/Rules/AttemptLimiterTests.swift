@@ -48,7 +48,7 @@ struct AttemptLimiterTests {
     #expect(first == nil && second != nil && third == nil && fourth == nil)
   }
 
-  @Test func `a flood of addresses takes no more places than there are, and harms none that has one`() {
+  @Test func `a flood of addresses takes no more entries than there are, and harms no known address`() {
     var table = AttemptTable(rate: 10, burst: 2, capacity: 100)
     let known = Self.address(0)
     let first = table.take(known, now: Self.at(0))

@@ -157,7 +157,9 @@ struct HiddenTests {
   }
 
   @Test(arguments: Self.operations.indices)
-  func `no one hears of a hidden participant, whatever it does and whatever is done to it`(index: Int)
+  func `a hidden participant is announced to no other, whatever it does and whatever is done to it`(
+    index: Int
+  )
     async throws
   {
     let (name, perform) = Self.operations[index]
@@ -189,7 +191,7 @@ struct HiddenTests {
     }
   }
 
-  @Test func `an administrator sees who is hidden`() async throws {
+  @Test func `an administrator sees hidden participants`() async throws {
     let scene = try await Scene()
     let one = await scene.house.ask(.get, Self.path)
     #expect(one.status == 200 && one["hidden"] as? Bool == true && one["id"] as? String == scene.ghost.id)
@@ -199,14 +201,14 @@ struct HiddenTests {
     #expect(await scene.house.ask(.get, Self.path, token: here)["hidden"] as? Bool == true)
   }
 
-  @Test func `what a hidden participant says comes from no one`() async throws {
+  @Test func `a message of a hidden participant names no sender`() async throws {
     let scene = try await Scene()
     try await scene.request("data", #""payload":"eA==""#)
     let heard = try await scene.witness.next("data")
     #expect(heard["from"] is NSNull && heard["payload"] as? String == "eA==")
   }
 
-  @Test func `who was hidden and comes again for all to see is announced as somebody new`() async throws {
+  @Test func `a hidden participant that joins again unhidden is announced as a new one`() async throws {
     let scene = try await Scene()
     let seen = try await scene.house.enter(Self.mark)
     let joined = try await scene.witness.event("participant.joined")["participant"] as? NSDictionary

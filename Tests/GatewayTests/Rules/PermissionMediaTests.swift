@@ -169,7 +169,9 @@ struct PermissionMediaTests {
     #expect(await call.isStopped(1))
   }
 
-  @Test func `who may no longer subscribe gets nothing, and gets it again without an offer`() async throws {
+  @Test func `a subscriber that loses the grant gets no packets, and gets them again without an offer`()
+    async throws
+  {
     let call = try await Call()
     await call.permit("bob", #"{"canSubscribe":false}"#)
     _ = await call.run(.milliseconds(200))
@@ -182,7 +184,7 @@ struct PermissionMediaTests {
     #expect(await call.flows(2))
   }
 
-  @Test func `a track that an administrator mutes reaches no one until that is lifted`() async throws {
+  @Test func `a track that an administrator mutes reaches no subscriber until that is lifted`() async throws {
     let call = try await Call()
     let path = "/v1/rooms/demo/participants/ada/tracks/\(call.tracks[0])/mute"
     #expect(await call.house.ask(.post, path, #"{"muted":true}"#).status == 200)
@@ -195,7 +197,7 @@ struct PermissionMediaTests {
     #expect(await call.flows(1))
   }
 
-  @Test func `nothing more comes from somebody who was removed`() async throws {
+  @Test func `no packets of a removed participant reach the others`() async throws {
     let call = try await Call()
     #expect(await call.house.ask(.delete, "/v1/rooms/demo/participants/ada").status == 204)
     #expect(await call.isStopped(1))

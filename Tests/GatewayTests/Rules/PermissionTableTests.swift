@@ -123,7 +123,7 @@ struct PermissionTableTests {
   ]
 
   @Test(arguments: Self.changes.indices)
-  func `what is taken from a session ends at once, and comes back without joining again`(index: Int)
+  func `a grant that is withdrawn ends at once, and comes back without joining again`(index: Int)
     async throws
   {
     let (taken, given, request) = Self.changes[index]

@@ -23,7 +23,7 @@ struct ClosedRoomTests {
   }
 
   @Test(arguments: [0, 1, 3_600])
-  func `a room that is closed goes at once, however long it would wait for somebody`(timeout: Int)
+  func `a closed room ends at once, however long it would wait for a participant`(timeout: Int)
     async throws
   {
     let server = try await server(departureTimeout: timeout)
@@ -71,7 +71,7 @@ struct ClosedRoomTests {
     #expect(kinds.last == .roomFinished)
   }
 
-  @Test func `an empty room that waits for somebody goes at once when it is closed`() async throws {
+  @Test func `an empty room that waits for a participant ends at once when it is closed`() async throws {
     let server = try await server(departureTimeout: 3_600)
     try await server.join("alice").session.leave()
     #expect(server.directory.room(of: "r") != nil)

@@ -24,7 +24,7 @@ struct RemovalRaceTests {
     #expect(await witness.next() == "3 participant.joined eve", "no other has been in")
   }
 
-  @Test(.timeLimit(.minutes(1))) func `joins and removals at once leave no one in who was removed`()
+  @Test(.timeLimit(.minutes(1))) func `joins that race removals leave no removed participant in`()
     async throws
   {
     let server = try TestServer(participants: 100, peers: 200)

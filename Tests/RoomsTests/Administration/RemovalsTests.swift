@@ -23,7 +23,7 @@ private final class Table {
 
 @Suite("Who was removed", .timeLimit(.minutes(2)))
 struct RemovalsTests {
-  @Test func `who was removed is remembered for its time`() {
+  @Test func `a removal is remembered for its time`() {
     let removals = Table(memory: 100)
     #expect(removals.insert(room: "r", identity: "ada", now: 1_000))
     for (issued, now, isOut) in [

@@ -243,7 +243,7 @@ struct EventLogTests {
     #expect(throws: EventLogError.self) { try log.events(after: String(repeating: "_", count: 21) + "w") }
   }
 
-  @Test func `a reader that waits hears of each event of the room, and no longer once it has gone`()
+  @Test func `a waiting reader gets each event of the room, and none once it has gone`()
     async throws
   {
     let log = log()
@@ -263,7 +263,7 @@ struct EventLogTests {
     #expect(log.state.withLock { $0.watchers.isEmpty })
   }
 
-  @Test func `a room writes what happens in it, and nothing of who is hidden`() async throws {
+  @Test func `a room records its events, and none of a hidden participant`() async throws {
     let server = try TestServer()
     let alice = try await server.join("alice")
     let ghost = try await server.join("ghost", hidden: true)

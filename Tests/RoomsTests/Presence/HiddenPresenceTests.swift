@@ -14,8 +14,7 @@ struct HiddenPresenceTests {
     try #require(await room.peer(named: identity))
   }
 
-  @Test
-  func `neither quality nor loss nor coming back is said of a hidden participant, and its own side goes on`()
+  @Test func `quality, loss and return of a hidden participant are not announced, and its own side goes on`()
     async throws
   {
     let server = try TestServer(clock: clock)
@@ -64,7 +63,7 @@ struct HiddenPresenceTests {
     #expect(said == ["speakers 0"])
   }
 
-  @Test func `who was there before hears nothing of the quality of who is hidden, as it resumes`()
+  @Test func `a participant that resumes learns nothing of a hidden participant's quality`()
     async throws
   {
     let server = try TestServer(clock: clock)

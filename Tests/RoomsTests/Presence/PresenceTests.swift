@@ -37,7 +37,7 @@ struct PresenceTests {
     mutating func loseSocket() { presence.absent(now: Self.instant(now)) }
   }
 
-  @Test func `who is heard of stays`() {
+  @Test func `a participant whose media is heard of stays`() {
     var run = Run()
     #expect(run.presence.deadline == .never)
     for second in 0..<100 {
@@ -45,7 +45,7 @@ struct PresenceTests {
     }
   }
 
-  @Test func `a sample that comes late makes no one silent`() {
+  @Test func `a late sample makes no participant silent`() {
     var run = Run()
     run.presence.heard(at: Run.instant(9))
     run.presence.heard(at: Run.instant(1))
@@ -60,13 +60,13 @@ struct PresenceTests {
     #expect(run.presence.deadline == .never && run.presence.poll(now: Run.instant(1_000)) == nil)
   }
 
-  @Test func `media that stays away is said once, restarted, and lost 15 s after it was said`() {
+  @Test func `media that stays away is reported once, restarted, and lost 15 s after the report`() {
     var run = Run()
     #expect(run.heard() == [])
     #expect(run.go(to: 100) == ["10.0 reconnecting", "15.0 restartWanted", "25.0 lost"])
   }
 
-  @Test func `media that comes back is said once, and may go again`() {
+  @Test func `media that comes back is reported once, and may go again`() {
     var run = Run()
     #expect(run.heard() == [])
     #expect(run.go(to: 12) == ["10.0 reconnecting"])

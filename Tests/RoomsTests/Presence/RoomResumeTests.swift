@@ -62,7 +62,7 @@ struct RoomResumeTests {
     #expect(server.directory.counts.participants == 2)
   }
 
-  @Test func `a client that comes back hears what was missed, and the state as it is now`() async throws {
+  @Test func `a client that resumes gets what it missed, and the state as it is now`() async throws {
     let server = try TestServer(clock: clock)
     let alice = try await server.join("alice")
     let bob = try await server.join("bob")
@@ -102,7 +102,7 @@ struct RoomResumeTests {
     #expect(await alice.next() == "9 track.unmuted bob")
   }
 
-  @Test func `no one hears that a socket has gone, and after the grace all hear that its participant has`()
+  @Test func `a socket that breaks is not announced; its participant's leaving is, after the grace`()
     async throws
   {
     let server = try TestServer(grace: .seconds(4), clock: clock)
@@ -152,7 +152,9 @@ struct RoomResumeTests {
     #expect(held + gone == 100)
   }
 
-  @Test func `who comes while the last one's grace ends is in a room that stands`() async throws {
+  @Test func `a participant that joins while the last one's grace ends is in a room that stands`()
+    async throws
+  {
     let server = try TestServer(grace: .seconds(1), clock: clock)
     for turn in 0..<200 {
       let alice = try await server.join("alice")
@@ -175,7 +177,9 @@ struct RoomResumeTests {
     }
   }
 
-  @Test func `a client that missed more than is kept, or than can be said, has to join again`() async throws {
+  @Test func `a client that missed more than is kept, or more than fits a message, has to join again`()
+    async throws
+  {
     let server = try TestServer(events: EventLog.Limits(events: 20), clock: clock)
     let alice = try await server.join("alice")
     let bob = try await server.join("bob")
@@ -202,7 +206,7 @@ struct RoomResumeTests {
     #expect(await carol.next(until: "resumed") == "resumed 43")
   }
 
-  @Test func `one that is given up in the moment of another's return is said after it`() async throws {
+  @Test func `a participant lost at the moment of another's return is announced after it`() async throws {
     let server = try TestServer(grace: .seconds(4), clock: clock)
     let alice = try await server.join("alice")
     let bob = try await server.join("bob")
@@ -217,7 +221,7 @@ struct RoomResumeTests {
     #expect(await alice.next(2) == ["5 track.unpublished bob", "6 participant.left bob"])
   }
 
-  @Test func `nothing of the time before joining is said`() async throws {
+  @Test func `a client that resumes gets no events from before its joining`() async throws {
     let server = try TestServer(clock: clock)
     let alice = try await server.join("alice")
     _ = try await alice.offer([.audio])
@@ -238,7 +242,7 @@ struct RoomResumeTests {
     #expect(notices.contains { if case .draining = $0 { true } else { false } })
   }
 
-  @Test func `a client that joins again while away is one participant, and the older one is out first`()
+  @Test func `an absent client that joins again is one participant, and its older session ends first`()
     async throws
   {
     let server = try TestServer(clock: clock)
@@ -257,7 +261,7 @@ struct RoomResumeTests {
     #expect(server.directory.counts.participants == 2)
   }
 
-  @Test func `one that was removed does not come back`() async throws {
+  @Test func `a removed participant does not resume`() async throws {
     let server = try TestServer(clock: clock)
     let alice = try await server.join("alice")
     await alice.session.absent()
@@ -265,7 +269,7 @@ struct RoomResumeTests {
     await #expect(throws: RequestError.gone) { try await alice.session.present(after: 2) }
   }
 
-  @Test func `media that is silent is said to all, once, and restarted, and ends the session`() async throws {
+  @Test func `silent media is announced to all once, restarted, and ends the session`() async throws {
     let server = try TestServer(clock: clock)
     let alice = try await server.join("alice")
     let bob = try await server.join("bob")

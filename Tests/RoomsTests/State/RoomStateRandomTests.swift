@@ -10,7 +10,9 @@ import Testing
 /// answers are of its own doing.
 @Suite("A room that hears anything", .timeLimit(.minutes(3)))
 struct RoomStateRandomTests {
-  @Test func `who stops everything while another is due for removal gets its own answer`() throws {
+  @Test func `a participant that stops everything while another is due for removal gets its own answer`()
+    throws
+  {
     let run = StateRun()
     let xenia = try run.join("xenia")
     let yves = try run.join("yves")

@@ -20,7 +20,7 @@ struct RoomStateTests {
 
   // MARK: - Coming and going
 
-  @Test func `who may not come in leaves nothing behind`() throws {
+  @Test func `a participant that is refused leaves nothing behind`() throws {
     let run = StateRun(settings: RoomSettings(departureTimeout: 0, maxParticipants: 1))
     #expect(throws: JoinError.removed) { _ = try run.join("eve", isForbidden: true) }
     #expect(run.events.isEmpty && run.state.members.isEmpty && run.done == ["ended - 0"])
@@ -32,7 +32,7 @@ struct RoomStateTests {
     #expect(run.kinds() == ["room.started", "participant.joined"] && run.state.members.count == 1)
   }
 
-  @Test func `who comes again takes the older one's place, also in a full room`() throws {
+  @Test func `a participant that joins again takes its older session's place, also in a full room`() throws {
     let run = StateRun(settings: RoomSettings(departureTimeout: 0, maxParticipants: 1))
     let old = try run.join("ada")
     let new = try run.join("ada")
@@ -45,7 +45,7 @@ struct RoomStateTests {
     #expect(refusal(old.ask(.mute("TR_x", true))) == .gone)
   }
 
-  @Test func `who hides is in no event, and the last to leave ends the room`() throws {
+  @Test func `a hidden participant is in no event, and the last to leave ends the room`() throws {
     let run = StateRun(settings: RoomSettings(departureTimeout: 0))
     let ghost = try run.join("ghost") { $0.hidden = true }
     #expect(run.kinds() == ["room.started"])
@@ -54,7 +54,7 @@ struct RoomStateTests {
     #expect(run.done == ["admit ghost", "dismiss left", "ended left 0"])
   }
 
-  @Test func `in a room that closes everybody leaves, and who is on the way in leaves on arrival`() throws {
+  @Test func `all leave a room that closes, and a participant on its way in leaves on arrival`() throws {
     let run = StateRun()
     let ada = try run.join("ada")
     _ = try ada.offer([.audio], receivers: 1)
@@ -67,7 +67,7 @@ struct RoomStateTests {
     #expect(closes.count == 1)
   }
 
-  @Test func `who comes while the server drains learns by when it has to be gone`() throws {
+  @Test func `a participant that joins while the server drains learns its deadline`() throws {
     let run = StateRun()
     run.handle(.drain(until: WallTime(milliseconds: 5)))
     let ada = try run.join("ada")
@@ -171,7 +171,7 @@ struct RoomStateTests {
         == .notAllowed("subscribing (canSubscribe)"))
   }
 
-  @Test func `a removal ends who is in, and no other`() throws {
+  @Test func `a removal ends the session of that identity, and no other`() throws {
     let run = StateRun()
     let ada = try run.join("ada")
     _ = try ada.offer([.audio])
@@ -187,7 +187,7 @@ struct RoomStateTests {
 
   // MARK: - Away
 
-  @Test func `who is absent longer than the grace is lost, and called for in time`() throws {
+  @Test func `a participant absent longer than the grace is lost, and the alarm comes in time`() throws {
     let run = StateRun()
     let ada = try run.join("ada")
     ada.ask(.absent)
@@ -202,7 +202,7 @@ struct RoomStateTests {
     #expect(ada.member == nil && run.done.suffix(2) == ["dismiss connectionLost", "ended connectionLost 20"])
   }
 
-  @Test func `who comes back gets what it missed, and how things are`() throws {
+  @Test func `a participant that resumes gets what it missed, and the present state`() throws {
     let run = StateRun()
     let ada = try run.join("ada")
     _ = try ada.offer(receivers: 1)
@@ -228,7 +228,8 @@ struct RoomStateTests {
     return count
   }
 
-  @Test func `who joins pays for what it is given of the others, and can load its page again`() throws {
+  @Test func `a participant pays at joining for the state of the others, and can load its page again`() throws
+  {
     let run = StateRun()
     for number in 0..<5 {
       var grants = Grants.join("r")
@@ -297,7 +298,7 @@ struct RoomStateTests {
     #expect(remaining(ada) == 100 - 8 - 8)
   }
 
-  @Test func `those who spoke and left are remembered by no one`() throws {
+  @Test func `speakers that have left are remembered nowhere`() throws {
     let run = StateRun()
     let deaf = try run.join("deaf") { $0.canSubscribe = false }
     _ = try deaf.offer(receivers: 1)

@@ -101,7 +101,7 @@ struct ControlPlaneTests {
     #expect(texts.count == 2 && texts[0].contains("session-gone") && texts[1] == "4007")
   }
 
-  @Test func `who says nothing is sent away after a while`() throws {
+  @Test func `a socket that does not authenticate is closed in time`() throws {
     let house = try House()
     defer { house.close() }
     let socket = house.control.open(room: "room")
@@ -112,7 +112,7 @@ struct ControlPlaneTests {
     #expect(texts.count == 2 && texts[0].contains("auth-required") && texts[1] == "4001")
   }
 
-  @Test func `who was removed stays out with the token of before`() throws {
+  @Test func `a removed participant stays out with its earlier token`() throws {
     let house = try House()
     defer { house.close() }
     let (ada, _) = try house.join("ada")

@@ -70,7 +70,7 @@ struct JobQueueTests {
     #expect(value == 7 && jobs.isEmpty)
   }
 
-  @Test func `who waits is woken in the order of time`() {
+  @Test func `waiting jobs are woken in the order of time`() {
     let jobs = JobQueue(random: .seeded(state: 1))
     let pauses = VirtualPauses()
     let log = Log()
@@ -93,7 +93,7 @@ struct JobQueueTests {
     #expect(log.all.count == 4 && Set(log.all.suffix(2)) == ["20", "30"] && pauses.deadline == .never)
   }
 
-  @Test func `who is cancelled waits no longer`() {
+  @Test func `a cancelled job waits no longer`() {
     let jobs = JobQueue(random: .seeded(state: 1))
     let pauses = VirtualPauses()
     let log = Log()

@@ -45,7 +45,7 @@ struct RoomClientTests {
     #expect(hear(Self.joined) == [])
   }
 
-  @Test func `it knows who is there and what becomes of them`() {
+  @Test func `it knows the participants and what becomes of them`() {
     #expect(client.connect(socket(1)).text == #"{"id":1,"token":"ada/7/psa/","type":"auth"}"#)
     #expect(hear(Self.joined) == [])
     #expect(client.isOpen && client.pending.isEmpty && client.lastEvent == 3)
@@ -122,7 +122,7 @@ struct RoomClientTests {
         ])
   }
 
-  @Test func `where two pictures differ is said`() {
+  @Test func `the difference of two pictures is named`() {
     join()
     var other = client.picture
     #expect(client.picture.difference(from: other) == "")

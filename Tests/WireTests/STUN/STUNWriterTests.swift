@@ -64,7 +64,7 @@ struct STUNWriterTests {
     #expect(String(decoding: bytes[28..<45], as: UTF8.self) == "Unknown Attribute")
   }
 
-  @Test func `what doesn't fit is left out and said, at every size of the buffer`() {
+  @Test func `an attribute that doesn't fit is left out and reported, at every size of the buffer`() {
     let body: (inout STUNWriter) -> Void = {
       $0.appendUsername([1, 2, 3], [4])
       $0.append(.priority, 1 as UInt32)
