@@ -65,7 +65,7 @@ extension Conference {
     ice.isAggressive = random.next() % 2 == 0
     let habits = random.next()
     ice.sendsNominationValue = habits & 1 == 0
-    ice.nominatesAnew = habits & 6 != 0
+    ice.nominatesAgain = habits & 6 != 0
     let certificate = try DTLSCertificate(notBefore: start - 86_400, notAfter: start + 86_400 * 30)
     let profiles: [SRTPProfile] =
       [SRTPProfile.preferred, [.aeadAES128GCM], [.aes128CMSHA1_80], [.aeadAES256GCM]][
@@ -88,7 +88,7 @@ extension Conference {
     }
     journal.trace(
       now,
-      "\(configuration.number) is \(ice.isAggressive ? "aggressive" : "regular")\(ice.nominatesAnew ? "" : ", nominating once")"
+      "\(configuration.number) is \(ice.isAggressive ? "aggressive" : "regular")\(ice.nominatesAgain ? "" : ", nominating once")"
     )
     return participant
   }
