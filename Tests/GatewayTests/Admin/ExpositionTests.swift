@@ -149,8 +149,8 @@ struct ExpositionTests {
     #expect(
       HTTPMetrics.counters.count + HTTPMetrics.refusals.count + HTTPMetrics.late.count
         == numbers(HTTPCounters()))
-    // Beside the sizes: the worker's number and niceness, and its tracks by kind.
-    #expect(WorkerMetrics.sizes.count + 4 == numbers(WorkerReport()) + numbers(TransportSizes()))
+    // Beside the sizes: the worker's number, niceness and stand-ins, and its tracks by kind.
+    #expect(WorkerMetrics.sizes.count + 5 == numbers(WorkerReport()) + numbers(TransportSizes()))
     let names = WorkerMetrics.peer.map(\.name) + WorkerMetrics.routing.map(\.name)
     #expect(Set(names).count == names.count)
   }
