@@ -74,6 +74,8 @@ public struct Configuration: Equatable, Sendable {
     public var codecs: [Codec] = [.vp8, .vp9, .h264, .av1]
     /// Bits per second.
     public var publisherMaxBitrate = 3_000_000
+    /// 0: a worker waits for nothing.
+    public var gatherMicroseconds = 500
   }
 
   public struct ICE: Equatable, Sendable {

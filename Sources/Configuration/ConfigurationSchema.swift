@@ -78,6 +78,10 @@ public enum ConfigurationSchema {
     .integer(
       "media.publisherMaxBitrate", \.media.publisherMaxBitrate, 50_000...100_000_000,
       "Bits per second that publishers are limited to where REMB is the only feedback they offer."),
+    .integer(
+      "media.gatherMicroseconds", \.media.gatherMicroseconds, 0...2_000,
+      "How long a worker may wait for the rest of a video frame before it looks at its sockets again; 0 turns it off. It saves "
+        + "processor time where rooms are small. Audio that has come never waits."),
 
     .choice(
       "ice.verify", \.ice.verify,

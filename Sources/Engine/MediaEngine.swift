@@ -21,13 +21,16 @@ public final class MediaEngine: Sendable {
     public var peersPerWorker: Int
     /// Bits per second that publishers which adapt by REMB alone are asked to keep to.
     public var publisherMaxBitrate: UInt64
+    /// How long a worker may wait for the rest of a video frame before it looks at its sockets again.
+    public var gathersFor: Duration
     /// Ties each worker to a processor.
     public var pinsThreads: Bool
 
     public init(
       port: UInt16, addresses: [SocketAddress] = [], workers: Int, receiveBuffer: Int = 4 * 1_024 * 1_024,
       sendBuffer: Int = 4 * 1_024 * 1_024,
-      peersPerWorker: Int = 4_096, publisherMaxBitrate: UInt64 = 3_000_000, pinsThreads: Bool = true
+      peersPerWorker: Int = 4_096, publisherMaxBitrate: UInt64 = 3_000_000, gathersFor: Duration = .zero,
+      pinsThreads: Bool = true
     ) {
       self.port = port
       self.addresses = addresses
@@ -36,6 +39,7 @@ public final class MediaEngine: Sendable {
       self.sendBuffer = sendBuffer
       self.peersPerWorker = peersPerWorker
       self.publisherMaxBitrate = publisherMaxBitrate
+      self.gathersFor = gathersFor
       self.pinsThreads = pinsThreads
     }
   }
@@ -101,7 +105,8 @@ public final class MediaEngine: Sendable {
         clock: clock, dtls: dtls, random: .system, publisherMaxBitrate: configuration.publisherMaxBitrate,
         // More workers than processors: none is pinned, the scheduler shares them out.
         processor: configuration.pinsThreads && configuration.workers <= processors.count
-          ? processors[index] : nil)
+          ? processors[index] : nil,
+        gathersFor: configuration.gathersFor)
     }
     let stations = starts.map { WorkerStation($0, sockets: sockets[$0.index], wakeup: wakeups[$0.index]) }
     var threads: [WorkerThread] = []

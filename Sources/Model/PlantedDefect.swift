@@ -80,6 +80,8 @@
     case lastNotLatest = "last-not-latest"
     /// A worker that stands in for another makes nothing of a deadline that has come nearer.
     case deadlineOverslept = "deadline-overslept"
+    /// A worker waits for the rest of a frame although audio has come.
+    case audioGathered = "audio-gathered"
     /// A worker stands in for one whose thread is awake.
     case standsInForTheAwake = "stands-in-for-the-awake"
     /// A clock is believed although it has its packet taken far from its arrival.

@@ -1,5 +1,6 @@
 internal import CSystem
 internal import Glibc
+internal import Model
 
 /// An eventfd by which other threads end a thread's wait; closed with its last user.
 package final class Wakeup: Sendable {
@@ -13,6 +14,14 @@ package final class Wakeup: Sendable {
   package func signal() {
     var one: UInt64 = 1
     write(descriptor, &one, 8)
+  }
+
+  /// Waits for a signal, for at most so long: much finer than an epoll set's milliseconds.
+  package func wait(atMost span: Duration) {
+    var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    let nanoseconds = max(span.wholeNanoseconds, 0)
+    var time = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+    if ppoll(&event, 1, &time, nil) > 0 { clear() }
   }
 
   /// After the wait that it ended.

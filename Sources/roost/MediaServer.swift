@@ -36,7 +36,8 @@ struct MediaServer {
         sendBuffer: configuration.media.sendBufferBytes,
         // Any worker may adopt any peer.
         peersPerWorker: configuration.limits.peers,
-        publisherMaxBitrate: UInt64(configuration.media.publisherMaxBitrate)),
+        publisherMaxBitrate: UInt64(configuration.media.publisherMaxBitrate),
+        gathersFor: .microseconds(configuration.media.gatherMicroseconds)),
       clock: clock, dtls: dtls)
     candidates = try Self.candidates(configuration.media, engine, includesLoopback: development)
     let verification: ICEVerification =

@@ -75,7 +75,7 @@ struct ConfigurationTests {
     (
       "{\n media: {\n  prot: 1,\n },\n}",
       "roost.json5:3: media.prot: no such option, given 1; did you mean media.port?; expected: one of "
-        + "media.port, media.addresses, media.workers, media.advertise, media.receiveBufferBytes, media.sendBufferBytes, media.codecs, media.publisherMaxBitrate"
+        + "media.port, media.addresses, media.workers, media.advertise, media.receiveBufferBytes, media.sendBufferBytes, media.codecs, media.publisherMaxBitrate, media.gatherMicroseconds"
     ),
     (
       "{\n\n meda: { port: 1 } }",
@@ -85,7 +85,7 @@ struct ConfigurationTests {
     (
       "{ 'media.port': \n'x' }",
       "roost.json5:1: media.port: no such option, given \"x\"; did you mean media.port?; expected: one of "
-        + "media.port, media.addresses, media.workers, media.advertise, media.receiveBufferBytes, media.sendBufferBytes, media.codecs, media.publisherMaxBitrate"
+        + "media.port, media.addresses, media.workers, media.advertise, media.receiveBufferBytes, media.sendBufferBytes, media.codecs, media.publisherMaxBitrate, media.gatherMicroseconds"
     ),
     (
       "{ completelyElse: true }",

@@ -29,7 +29,8 @@ struct StandInTests {
         return WorkerStation(
           WorkerThread.Start(
             index: index, bridge: bridge, limits: WorkerCore.Limits(peers: 4), clock: clock, dtls: dtls,
-            random: .seeded(state: UInt64(index)), publisherMaxBitrate: 1_000_000, processor: nil),
+            random: .seeded(state: UInt64(index)), publisherMaxBitrate: 1_000_000, processor: nil,
+            gathersFor: .zero),
           sockets: WorkerSockets([socket]), wakeup: wakeups[index])
       }
       self.bridge = bridge

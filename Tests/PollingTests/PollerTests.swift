@@ -72,4 +72,16 @@ struct PollerTests {
     }
     #expect(took < .seconds(1))
   }
+
+  @Test func `a short wait for a signal alone ends with it, or with its time`() {
+    let wakeup = Wakeup()
+    let clock = ContinuousClock()
+    let whole = clock.measure { wakeup.wait(atMost: .milliseconds(5)) }
+    #expect(whole >= .milliseconds(5) && whole < .seconds(5))
+    wakeup.signal()
+    #expect(clock.measure { wakeup.wait(atMost: .seconds(20)) } < .seconds(5))
+    // The signal is used up.
+    #expect(clock.measure { wakeup.wait(atMost: .milliseconds(5)) } >= .milliseconds(5))
+    #expect(clock.measure { wakeup.wait(atMost: .milliseconds(-1)) } < .seconds(1))
+  }
 }

@@ -7,6 +7,7 @@ extension WorkerCore {
   /// Gives a packet that a peer of this worker sent to all its consumers: to other workers at once, here at the turn's end.
   @inline(__always)
   mutating func deliver(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo, feed: Int, now: Instant) {
+    gathering.note(info, feeds.pointer(feed).pointee.kind)
     deliverHere(packet, info, feed: feed, now: now)
     if feeds.pointer(feed).pointee.consumers.relays != 0 { feeds.relay(packet, info, feed: feed) }
   }

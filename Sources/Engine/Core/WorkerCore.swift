@@ -33,6 +33,8 @@ public struct WorkerCore: ~Copyable {
   var feeds: TrackFeeds
   /// Packets of tracks that came in this turn, and are served at its end.
   var fresh = FreshPackets()
+  /// What came in this turn of publishers here.
+  var gathering = FrameGathering()
   /// What the socket's owner counts; set by it after each turn.
   var sending = SendStatistics()
   /// Of its thread; set by it once.

@@ -36,6 +36,8 @@ final class WorkerStation: Sendable {
     var touched: UInt64 = 0
     /// So much came that others had better work beside it.
     var isBusy = false
+    /// The rest of a video frame is to be expected.
+    var isOpen = false
   }
 
   private let index: Int
@@ -91,7 +93,8 @@ final class WorkerStation: Sendable {
       let sender = place.sender
       if mailbox.endWait() { place.core.takeMessages(now: clock.now) }
       let isBusy = receive(&place.core) { sender.pointee.send(&$0) }
-      return Turn(touched: Self.finish(&place, now: clock.now), isBusy: isBusy)
+      return Turn(
+        touched: Self.finish(&place, now: clock.now), isBusy: isBusy, isOpen: place.core.gathering.take())
     }
   }
 

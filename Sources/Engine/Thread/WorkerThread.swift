@@ -20,6 +20,8 @@ final class WorkerThread: Sendable {
     var random: RandomSource
     var publisherMaxBitrate: UInt64
     var processor: Int?
+    /// How long it may wait for the rest of a video frame; zero: not at all.
+    var gathersFor: Duration
   }
 
   private static let batch = 64
@@ -84,16 +86,28 @@ final class WorkerThread: Sendable {
     station.open(niceness: goFirst())
     defer { station.close() }
     var batch = ReceiveBatch(capacity: Self.batch)
+    var isOpen = false
     while !stopping.load(ordering: .relaxed) {
-      let hasDatagrams = wait(until: station.beginWait())
+      let deadline = station.beginWait()
+      // The sockets are read in any case then: there is no need to ask whether there is something.
+      let hasDatagrams = isOpen ? gather(until: deadline) : wait(until: deadline)
       let turn = station.turn { core, send in
         guard hasDatagrams else { return false }
         var count = 0
         for socket in sockets.all { count &+= receive(&batch, from: socket, into: &core, send) }
         return count > Self.few
       }
+      isOpen = turn.isOpen && !turn.isBusy && start.gathersFor > .zero
       for worker in SetBits(turn.touched) { stations[worker].call(stations, standsIn: !turn.isBusy) }
     }
+  }
+
+  /// Gives the rest of a video frame a short time to come, unless another thread leaves something or `deadline` comes before.
+  private func gather(until deadline: Instant?) -> Bool {
+    guard let deadline else { return true }
+    wakeup.wait(
+      atMost: deadline == .never ? start.gathersFor : min(start.gathersFor, deadline - start.clock.now))
+    return true
   }
 
   /// Waits until a datagram is there, another thread left something, or `deadline` has come; not at all without one.
