@@ -1,6 +1,7 @@
 #pragma once
 // What Swift cannot import from the system headers: macros, variadics and what _GNU_SOURCE hides.
 // No logic lives here.
+#include <poll.h>
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <malloc.h>
@@ -40,6 +41,8 @@ extern int rs_sendmmsg(int fd, struct rs_mmsghdr *messages, unsigned int count, 
     __asm__("sendmmsg");
 extern int rs_setaffinity(pthread_t thread, size_t size, const void *set) __asm__("pthread_setaffinity_np");
 extern int rs_getaffinity(pthread_t thread, size_t size, void *set) __asm__("pthread_getaffinity_np");
+/// Without signals: `mask` is NULL.
+extern int rs_ppoll(struct pollfd *set, unsigned long count, const struct timespec *time, const void *mask) __asm__("ppoll");
 extern int rs_setname(pthread_t thread, const char *name) __asm__("pthread_setname_np");
 /// Of the calling thread: on Linux niceness is each thread's own. `who` 0 is the caller, `which` 0 a thread.
 extern int rs_getniceness(int which, unsigned int who) __asm__("getpriority");

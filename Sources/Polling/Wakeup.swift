@@ -21,7 +21,7 @@ package final class Wakeup: Sendable {
     var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     let nanoseconds = max(span.wholeNanoseconds, 0)
     var time = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-    if ppoll(&event, 1, &time, nil) > 0 { clear() }
+    if rs_ppoll(&event, 1, &time, nil) > 0 { clear() }
   }
 
   /// After the wait that it ended.
