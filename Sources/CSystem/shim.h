@@ -1,13 +1,13 @@
 #pragma once
 // What Swift cannot import from the system headers: macros, variadics and what _GNU_SOURCE hides.
 // No logic lives here.
-#include <poll.h>
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <malloc.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
