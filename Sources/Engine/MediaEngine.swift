@@ -113,7 +113,7 @@ public final class MediaEngine: Sendable {
     for start in starts {
       threads.append(
         try WorkerThread(
-          start, sockets: sockets, stations: stations, wakeup: wakeups[start.index]))
+          start, sockets: sockets[start.index], stations: stations, wakeup: wakeups[start.index]))
     }
     self.threads = threads
   }

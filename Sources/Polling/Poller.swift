@@ -17,8 +17,6 @@ package struct Poller: ~Copyable, @unchecked Sendable {
     package static let farEndGone = Interest(rawValue: EPOLLRDHUP.rawValue)
     /// Reports each change once, not a state for as long as it lasts.
     package static let onceEach = Interest(rawValue: EPOLLET.rawValue)
-    /// Of several sets that watch a descriptor the first that is waited on is reported to, in the order in which they began.
-    package static let exclusive = Interest(rawValue: 1 << 28)
     /// Reported without being asked for: an error, or both sides shut.
     package static let broken = Interest(rawValue: EPOLLERR.rawValue | EPOLLHUP.rawValue)
   }

@@ -43,7 +43,7 @@ struct StandInTests {
     }
 
     /// A turn of the worker's own thread, to which nothing came by its sockets.
-    func turn(_ worker: Int) { _ = stations[worker].turn { _, _ in 0 } }
+    func turn(_ worker: Int) { _ = stations[worker].turn { _, _ in false } }
 
     /// Asks for a report of the second worker; nil as long as it has not answered.
     func ask() -> Answer {

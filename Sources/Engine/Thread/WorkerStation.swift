@@ -34,8 +34,8 @@ final class WorkerStation: Sendable {
   struct Turn {
     /// The workers that have something to take, as bits.
     var touched: UInt64 = 0
-    /// That came by the sockets.
-    var datagrams = 0
+    /// So much came that others had better work beside it.
+    var isBusy = false
     /// The rest of a video frame is to be expected.
     var isOpen = false
   }
@@ -84,17 +84,17 @@ final class WorkerStation: Sendable {
   }
 
   /// A turn of the own thread.
-  /// - Parameter receive: has the core take datagrams; returns how many.
+  /// - Parameter receive: has the core take datagrams; returns whether there were many.
   func turn(
-    _ receive: (inout WorkerCore, _ send: (inout Outbox) -> Void) -> Int
+    _ receive: (inout WorkerCore, _ send: (inout Outbox) -> Void) -> Bool
   ) -> Turn {
     place.withLock { place in
       place.waitsUntil = nil
       let sender = place.sender
       if mailbox.endWait() { place.core.takeMessages(now: clock.now) }
-      let count = receive(&place.core) { sender.pointee.send(&$0) }
+      let isBusy = receive(&place.core) { sender.pointee.send(&$0) }
       return Turn(
-        touched: Self.finish(&place, now: clock.now), datagrams: count, isOpen: place.core.gathering.take())
+        touched: Self.finish(&place, now: clock.now), isBusy: isBusy, isOpen: place.core.gathering.take())
     }
   }
 
@@ -111,19 +111,11 @@ final class WorkerStation: Sendable {
   /// Something has been left for this worker: it is taken now, if its thread waits and the calling one has time; else that thread
   /// is woken.
   func call(_ stations: [WorkerStation], standsIn: Bool) {
-    if standsIn, standIn(stations, { _, _ in }) { return }
+    if standsIn, standIn(stations) { return }
     mailbox.poke()
   }
 
-  /// Wakes the own thread, which looks at its sockets as well.
-  func wake() { mailbox.poke() }
-
-  /// Takes what has come to this worker, if its own thread waits.
-  /// - Parameter receive: has the core take datagrams.
-  /// - Returns: false where the own thread has to.
-  func standIn(
-    _ stations: [WorkerStation], _ receive: (inout WorkerCore, _ send: (inout Outbox) -> Void) -> Void
-  ) -> Bool {
+  private func standIn(_ stations: [WorkerStation]) -> Bool {
     place.withLockIfAvailable { place in
       #if PLANTED_DEFECTS
         if PlantedDefect.isOn(.standsInForTheAwake), place.isOpen {
@@ -133,7 +125,6 @@ final class WorkerStation: Sendable {
       #endif
       guard place.isOpen, let until = place.waitsUntil else { return false }
       place.core.standIns &+= 1
-      let sender = place.sender
       var left = Self.rounds
       var isDone = false
       while left > 0, !isDone {
@@ -142,9 +133,6 @@ final class WorkerStation: Sendable {
         _ = mailbox.endWait()
         let now = clock.now
         place.core.takeMessages(now: now)
-        receive(&place.core) { sender.pointee.send(&$0) }
-        // Its own thread waits for frames of its own turns alone.
-        _ = place.core.gathering.take()
         for worker in SetBits(Self.finish(&place, now: now)) { stations[worker].mailbox.poke() }
         isDone = mailbox.beginWait()
       }

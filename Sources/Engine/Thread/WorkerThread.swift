@@ -9,9 +9,6 @@ internal import Transport
 
 /// One worker's thread: pinned to a processor, it reads its sockets and does nothing but turn the loop
 /// receive → process → send, for its own station and, where those wait, for others.
-///
-/// The first thread watches the sockets of all, and is the first to be woken: as long as one thread is enough, one does the work,
-/// and is woken once for what came to several. While it is busy, each of the others is woken for its own.
 final class WorkerThread: Sendable {
   /// What the thread needs to begin.
   struct Start: Sendable {
@@ -28,51 +25,38 @@ final class WorkerThread: Sendable {
   }
 
   private static let batch = 64
-  private static let batches = 4
-  /// Datagrams of one turn from each socket.
-  private static let most = batch * batches
   /// Datagrams of one turn beyond which other workers had better work beside it.
   private static let few = 8
   /// Of niceness; ten give a worker nine tenths of a processor that it shares with one other thread.
   private static let stepsAhead: Int32 = 10
-  private static let wakeupID = UInt64.max
+  private static let socketID: UInt64 = 0
+  private static let wakeupID: UInt64 = 1
 
   private let start: Start
-  /// Of all workers, by their numbers.
-  private let sockets: [WorkerSockets]
+  private let sockets: WorkerSockets
   private let stations: [WorkerStation]
   private let wakeup: Wakeup
   private let poller: Poller
   private let stopping = Atomic<Bool>(false)
   private let thread = Mutex<pthread_t?>(nil)
 
-  /// Threads are made in the order of their numbers.
-  /// - Parameters:
-  ///   - sockets: of all workers, by their numbers; the stations likewise.
+  /// - Parameter stations: of all workers, by their numbers.
   init(
-    _ start: Start, sockets: [WorkerSockets], stations: [WorkerStation], wakeup: Wakeup
+    _ start: Start, sockets: WorkerSockets, stations: [WorkerStation], wakeup: Wakeup
   ) throws(SocketError) {
     self.start = start
     self.sockets = sockets
     self.stations = stations
     self.wakeup = wakeup
-    let watched = start.index == 0 ? Array(sockets.indices) : [start.index]
-    guard let poller = Poller(capacity: watched.reduce(1) { $0 + sockets[$1].descriptors.count }) else {
+    guard let poller = Poller(capacity: sockets.descriptors.count + 1) else {
       throw SocketError("epoll_create1")
     }
     self.poller = poller
     guard self.poller.add(wakeup.descriptor, id: Self.wakeupID, .readable) else {
       throw SocketError("epoll_ctl")
     }
-    for worker in watched {
-      // What is left unread of another's socket is for that one to find.
-      let interest: Poller.Interest =
-        worker == start.index ? [.readable, .exclusive] : [.readable, .exclusive, .onceEach]
-      for descriptor in sockets[worker].descriptors {
-        guard self.poller.add(descriptor, id: UInt64(worker), interest) else {
-          throw SocketError("epoll_ctl")
-        }
-      }
+    for descriptor in sockets.descriptors {
+      guard self.poller.add(descriptor, id: Self.socketID, .readable) else { throw SocketError("epoll_ctl") }
     }
   }
 
@@ -102,80 +86,50 @@ final class WorkerThread: Sendable {
     station.open(niceness: goFirst())
     defer { station.close() }
     var batch = ReceiveBatch(capacity: Self.batch)
-    var last = WorkerStation.Turn()
+    var isOpen = false
     while !stopping.load(ordering: .relaxed) {
-      let found = wait(until: station.beginWait(), after: last)
-      last = station.turn { core, send in
-        found.isHere ? receive(&batch, of: start.index, into: &core, send) : 0
+      let deadline = station.beginWait()
+      // The sockets are read in any case then: there is no need to ask whether there is something.
+      let hasDatagrams = isOpen ? gather(until: deadline) : wait(until: deadline)
+      let turn = station.turn { core, send in
+        guard hasDatagrams else { return false }
+        var count = 0
+        for socket in sockets.all { count &+= receive(&batch, from: socket, into: &core, send) }
+        return count > Self.few
       }
-      for worker in SetBits(last.touched) {
-        stations[worker].call(stations, standsIn: last.datagrams <= Self.few)
-      }
-      for worker in SetBits(found.others) { standIn(for: worker, &batch) }
+      isOpen = turn.isOpen && !turn.isBusy && start.gathersFor > .zero
+      for worker in SetBits(turn.touched) { stations[worker].call(stations, standsIn: !turn.isBusy) }
     }
   }
 
-  /// What a wait has found.
-  private struct Found {
-    /// There may be datagrams for this worker.
-    var isHere = true
-    /// Workers for which there are some, as bits.
-    var others: UInt64 = 0
+  /// Gives the rest of a video frame a short time to come, unless another thread leaves something or `deadline` comes before.
+  private func gather(until deadline: Instant?) -> Bool {
+    guard let deadline else { return true }
+    wakeup.wait(
+      atMost: deadline == .never ? start.gathersFor : min(start.gathersFor, deadline - start.clock.now))
+    return true
   }
 
-  /// Waits until a datagram is there, another thread left something, or `deadline` has come; not at all without one, or where
-  /// more is left than one turn takes.
-  private func wait(until deadline: Instant?, after last: WorkerStation.Turn) -> Found {
-    guard let deadline, last.datagrams < Self.most else { return Found() }
-    if last.isOpen, last.datagrams <= Self.few, start.gathersFor > .zero {
-      // The rest of a video frame gets a short time to come. The sockets are read in any case then.
-      wakeup.wait(
-        atMost: deadline == .never ? start.gathersFor : min(start.gathersFor, deadline - start.clock.now))
-      return Found()
-    }
+  /// Waits until a datagram is there, another thread left something, or `deadline` has come; not at all without one.
+  /// - Returns: whether a datagram is there.
+  private func wait(until deadline: Instant?) -> Bool {
     // Only a deadline that may come is worth a look at the clock.
-    let now = deadline == .never ? Instant(nanoseconds: 0) : start.clock.now
-    var found = Found(isHere: false)
-    for index in 0..<poller.wait(until: deadline, now: now) {
-      switch poller[index].id {
-      case Self.wakeupID:
-        // Another thread may have been woken for a datagram of this worker's and have left it here.
-        wakeup.clear()
-        found.isHere = true
-      case UInt64(start.index): found.isHere = true
-      case let worker: found.others |= 1 << worker
-      }
+    let now = deadline == .never || deadline == nil ? Instant(nanoseconds: 0) : start.clock.now
+    var hasDatagrams = false
+    for index in 0..<poller.wait(until: deadline ?? .never, now: now, atMost: deadline == nil ? .zero : nil) {
+      if poller[index].id == Self.wakeupID { wakeup.clear() } else { hasDatagrams = true }
     }
-    return found
+    return hasDatagrams
   }
 
-  /// Takes what has come for another worker, whose thread was not woken for it; where that one has begun, or more has come than one
-  /// turn takes, it is woken.
-  private func standIn(for worker: Int, _ batch: inout ReceiveBatch) {
-    var count = Self.most
-    let hasStoodIn = stations[worker].standIn(stations) { core, send in
-      count = receive(&batch, of: worker, into: &core, send)
-    }
-    if !hasStoodIn || count >= Self.most { stations[worker].wake() }
-  }
-
-  /// Takes what waits in a worker's sockets.
+  /// Takes what waits, at most a few batches before timers and messages get their turn.
   /// - Returns: how many datagrams.
-  private func receive(
-    _ batch: inout ReceiveBatch, of worker: Int, into core: inout WorkerCore, _ send: (inout Outbox) -> Void
-  ) -> Int {
-    var count = 0
-    for socket in sockets[worker].all { count &+= receive(&batch, from: socket, into: &core, send) }
-    return count
-  }
-
-  /// At most a few batches before timers and messages get their turn.
   private func receive(
     _ batch: inout ReceiveBatch, from socket: UDPSocketBox, into core: inout WorkerCore,
     _ send: (inout Outbox) -> Void
   ) -> Int {
     var all = 0
-    for _ in 0..<Self.batches {
+    for _ in 0..<4 {
       let count = batch.receive(socket.value.descriptor)
       let sample = start.clock.sample()
       for index in 0..<count {
