@@ -6,35 +6,34 @@ import Testing
 
 @Suite("Waiting for the rest of a frame", .timeLimit(.minutes(1)))
 struct FrameGatheringTests {
-  private func info(isLast: Bool) -> PacketInfo {
-    var info = PacketInfo()
-    if isLast { info.flags.insert(.marker) }
-    return info
+  private struct Packet {
+    var kind = MediaKind.video
+    var isLast = false
+
+    static let part = Packet()
+    static let last = Packet(isLast: true)
+    static let audio = Packet(kind: .audio)
+  }
+
+  /// Whether a worker waits after a turn that brought these.
+  private func waits(_ packets: [Packet], _ gathering: inout FrameGathering) -> Bool {
+    for packet in packets {
+      var info = PacketInfo()
+      if packet.isLast { info.flags.insert(.marker) }
+      gathering.note(info, packet.kind)
+    }
+    return gathering.take()
   }
 
   @Test func `a worker waits where a frame is not complete, and once`() {
     var gathering = FrameGathering()
-    #expect(!gathering.take(), "nothing came")
-    gathering.note(info(isLast: false), .video)
-    #expect(gathering.take())
-    #expect(!gathering.take(), "it was another turn's")
-    gathering.note(info(isLast: false), .video)
-    gathering.note(info(isLast: true), .video)
-    #expect(!gathering.take())
-    gathering.note(info(isLast: true), .video)
-    gathering.note(info(isLast: false), .video)
-    #expect(gathering.take(), "the next frame has begun")
+    let seen = [[], [.part], [], [.part, .last], [.last, .part], [.last]].map { waits($0, &gathering) }
+    #expect(seen == [false, true, false, false, true, false])
   }
 
   @Test func `audio never waits`() {
     var gathering = FrameGathering()
-    gathering.note(info(isLast: false), .audio)
-    #expect(!gathering.take())
-    gathering.note(info(isLast: false), .audio)
-    gathering.note(info(isLast: false), .video)
-    #expect(!gathering.take())
-    gathering.note(info(isLast: false), .video)
-    gathering.note(info(isLast: true), .audio)
-    #expect(!gathering.take())
+    let seen = [[.audio], [.audio, .part], [.part, .audio], [.part]].map { waits($0, &gathering) }
+    #expect(seen == [false, false, false, true])
   }
 }
