@@ -49,7 +49,9 @@ let package = Package(
     module("Signalling", ["Model", "AccessTokens"]),
     module("Transport", ["Model", "Wire", "Crypto", "ICE"]),
     module("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Transport"]),
-    module("Engine", ["Model", "Polling", "Wire", "Crypto", "ICE", "Media", "Transport", "Peer", "CSystem"]),
+    module(
+      "Engine",
+      ["Model", "Polling", "Wire", "Crypto", "ICE", "Congestion", "Media", "Transport", "Peer", "CSystem"]),
     module("HTTPServer", ["Model", "Polling", "Crypto", "CSystem", "CMicroHTTPD", "CWslay"]),
     module("WebSocketClient", ["Model", "Crypto", "CCurl", "CWslay"]),
     module("Configuration", ["Model"]),
@@ -67,7 +69,7 @@ let package = Package(
       swiftSettings: strict),
     module(
       "SyntheticPeers",
-      ["Model", "Wire", "Crypto", "ICE", "Negotiation", "Transport", "CSRTP"]),
+      ["Model", "Wire", "Crypto", "ICE", "Congestion", "Negotiation", "Transport", "CSRTP"]),
     // Takes a thread's Swift jobs, so that actors run in a simulation as it has them.
     .target(name: "CJobs"),
     module(

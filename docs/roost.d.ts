@@ -96,6 +96,9 @@ export interface RoomEvent {
 /** Listed in signalling.md. */
 export type ErrorCode = "bad-message" | "auth-required" | "auth-repeated" | "token-malformed" | "token-absent" | "token-too-long" | "token-signature" | "token-algorithm" | "token-expired" | "token-not-yet-valid" | "token-unknown-key" | "token-not-for-this" | "token-removed" | "session-gone" | "offer-pending" | "offer-refused" | "not-allowed" | "unknown-track" | "unknown-slot" | "unsupported" | "too-large" | "limit" | "rate-limited" | "room-full" | "room-not-found" | "unavailable";
 
+/** Of a picture in several sizes: none, the smallest, one between, the best that there is. */
+export type PictureQuality = "off" | "low" | "medium" | "high";
+
 /** What a sending section is. */
 export interface OfferedTrack {
   mid: string;
@@ -103,6 +106,21 @@ export interface OfferedTrack {
   name?: string;
   /** Muted from the start. */
   muted?: boolean;
+}
+
+/** A track and how it is shown. */
+export interface ViewedTrack {
+  track: string;
+  /** Absent: the best. */
+  quality?: PictureQuality;
+  /** Device pixels; absent: any. */
+  maxWidth?: number;
+  /** Device pixels; absent: any. */
+  maxHeight?: number;
+  /** A second; absent: any. */
+  maxFrameRate?: number;
+  /** The higher is served first where not all can be; absent: 128. */
+  priority?: number;
 }
 
 /** Joins, as the first message. */
@@ -145,6 +163,16 @@ export interface Subscribe {
   track: string;
   /** The section; absent: any. */
   mid?: string;
+  /** Absent: the best. */
+  quality?: PictureQuality;
+  /** Device pixels; absent: any. */
+  maxWidth?: number;
+  /** Device pixels; absent: any. */
+  maxHeight?: number;
+  /** A second; absent: any. */
+  maxFrameRate?: number;
+  /** The higher is served first where not all can be; absent: 128. */
+  priority?: number;
 }
 
 /** Frees a track's slot. */
@@ -152,6 +180,13 @@ export interface Unsubscribe {
   type: "unsubscribe";
   id?: RequestID;
   track: string;
+}
+
+/** Says how tracks are shown, and so how good they are wanted. */
+export interface View {
+  type: "view";
+  id?: RequestID;
+  tracks?: ViewedTrack[];
 }
 
 /** Mutes or unmutes a track of one's own. */
@@ -198,7 +233,7 @@ export interface Ping {
 }
 
 /** From the client. */
-export type ClientMessage = Auth | Resume | Offer | Candidate | Subscribe | Unsubscribe | Mute | Update | SendData | Leave | Ping;
+export type ClientMessage = Auth | Resume | Offer | Candidate | Subscribe | Unsubscribe | View | Mute | Update | SendData | Leave | Ping;
 
 /** A STUN or TURN server, as RTCPeerConnection takes it. */
 export interface ICEServer {
@@ -239,6 +274,12 @@ export interface Speaker {
 export interface ConnectionQuality {
   participant: ParticipantID;
   quality: "excellent" | "good" | "poor" | "lost";
+}
+
+/** An encoding by its RID, and whether it is watched. */
+export interface WatchedLayer {
+  rid: string;
+  active: boolean;
 }
 
 /** The first message: the state of the room exactly as of lastEvent. */
@@ -295,6 +336,13 @@ export interface OfferWanted {
   reason: "slots" | "iceRestart";
 }
 
+/** Which encodings of a track of one's own are watched: send no others. */
+export interface Publish {
+  type: "publish";
+  track: TrackID;
+  layers: WatchedLayer[];
+}
+
 /** What happened in the room. */
 export interface Event {
   type: "event";
@@ -318,7 +366,7 @@ export interface Stream {
   type: "stream";
   track: TrackID;
   state: "active" | "paused" | "waiting";
-  reason?: "no-slot" | "codec" | "no-media";
+  reason?: "no-slot" | "codec" | "no-media" | "bandwidth" | "off";
 }
 
 /** A message from another participant. */
@@ -374,4 +422,4 @@ export interface Closed {
 }
 
 /** From the server. */
-export type ServerMessage = Joined | Resumed | Answer | Slots | OfferWanted | Event | Speakers | Quality | Stream | Data | Token | Ok | Pong | ErrorMessage | Draining | Closed;
+export type ServerMessage = Joined | Resumed | Answer | Slots | OfferWanted | Publish | Event | Speakers | Quality | Stream | Data | Token | Ok | Pong | ErrorMessage | Draining | Closed;

@@ -207,8 +207,8 @@ final class PeerAttack {
         "a packet lies in its datagram")
       applyEffects()
       histories[tag].packets.store(packet, info, sequence: info.extendedSequence)
-      let reference = PacketReference(track: tag, layer: 0, sequence: info.extendedSequence)
-      for slot in slots(of: tag) { peer.select(info, reference, slot: slot, context: &context) }
+      let reference = PacketReference(track: tag, sequence: info.extendedSequence)
+      for slot in slots(of: tag) { peer.select(info, reference, slot: slot, now: now, context: &context) }
       depart()
     }
     settle()
@@ -226,6 +226,7 @@ final class PeerAttack {
       rounds += 1
       check(rounds < 1_000, "what is due comes to an end")
       peer.poll(now: now, context: &context)
+      if peer.departs { depart() }
       settle()
     }
   }
@@ -247,14 +248,16 @@ final class PeerAttack {
 
   private func retransmit(_ wanted: MediaEffects.NACK) {
     let slot = Int(wanted.slot)
-    guard let track = peer.source(ofSlot: slot) else { return }
+    guard let track = peer.source(ofSlot: slot),
+      let request = peer.retransmission(of: wanted.sequence, slot: slot, now: now, context: &context)
+    else { return }
     peer.retransmit(
-      wanted.sequence, slot: slot, track: Int(track.index), layer: 0, now: now, context: &context)
+      request, slot: slot, packet: PacketReference(track: Int(track.index), sequence: request.source))
     depart()
   }
 
   private func depart() {
-    while let next = peer.nextDeparture() {
+    while let next = peer.nextDeparture(now: now, context: &context) {
       if let kept = histories[Int(next.track)].packets.find(next.sequence) {
         peer.depart(kept.packet, kept.info, now: now, context: &context)
       } else {

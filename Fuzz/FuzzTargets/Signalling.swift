@@ -19,6 +19,10 @@ func fuzzClientMessage(_ input: UnsafeRawBufferPointer) {
     check(
       (1...64).contains(wanted.track.utf8.count) && wanted.mid?.utf8.count ?? 0 <= 32, "ids are short")
   case .unsubscribe(let wanted): check((1...64).contains(wanted.track.utf8.count), "a track's id is short")
+  case .view(let view):
+    check(view.tracks.count <= 64, "the number of tracks has a bound")
+    check(Set(view.tracks.map(\.track)).count == view.tracks.count, "none is named twice")
+    check(view.tracks.allSatisfy { (1...64).contains($0.track.utf8.count) }, "a track's id is short")
   case .mute(let wanted): check((1...64).contains(wanted.track.utf8.count), "a track's id is short")
   case .update(let change):
     check(change.name.map(AccessToken.isText) ?? true, "a person's name is one")

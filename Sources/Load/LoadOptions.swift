@@ -24,13 +24,20 @@ public struct LoadOptions: Equatable, Sendable {
   public var others = 0
   /// Milliseconds from one ping of a participant to its next; nil: as the server asks for them.
   public var pingMilliseconds: Int?
-  /// Whether lost packets are asked for.
-  public var asksForLost = true
+  public var feedback = Feedback()
   /// Where media goes, `address:port`; nil for the candidates of the server's answer.
   public var media: String?
   public var checksCertificate = true
   public var printsJSON = false
   public var isQuiet = false
+
+  /// What the server hears of what arrives.
+  public struct Feedback: Equatable, Sendable {
+    /// Whether lost packets are asked for.
+    public var asksForLost = true
+    /// Whether the server hears when each packet arrived, and keeps to what the path carries.
+    public var tellsArrivals = false
+  }
 
   public init() {}
 
@@ -86,6 +93,8 @@ extension LoadOptions {
                          packets are counted as foreign (0)
       --ping MS          time the WebSocket by a ping every MS milliseconds (every 20 s, as the server asks)
       --nack off         don't request lost packets (on); audio is never requested again, as in browsers
+      --feedback on      tell the server when packets arrive, as browsers do: it estimates the path, probes it, and
+                         leaves out video that doesn't fit (off: everything comes)
 
     HOW LONG
       --duration S       seconds to measure, once everyone has joined (10)
@@ -154,14 +163,21 @@ extension LoadOptions {
     case "--ping": pingMilliseconds = try Self.number(word, value, 10...60_000)
     case "--video": videoBitrate = try Self.rate(word, value)
     default:
-      guard value == "on" || value == "off" else { throw LoadUsageError("--nack is on or off, not \(value)") }
-      asksForLost = value == "on"
+      guard value == "on" || value == "off" else {
+        throw LoadUsageError("\(word) is on or off, not \(value)")
+      }
+      if word == "--nack" {
+        feedback.asksForLost = value == "on"
+      } else {
+        feedback.tellsArrivals = value == "on"
+      }
     }
   }
 
   private static let known: Set<String> = [
     "--url", "--key", "--secret", "--room", "--media", "--rooms", "--publishers", "--subscribers",
-    "--duration", "--join-timeout", "--join-rate", "--video", "--nack", "--others", "--ping",
+    "--duration", "--join-timeout", "--join-rate", "--video", "--nack", "--feedback", "--others",
+    "--ping",
   ]
 
   private func check() throws(LoadUsageError) {

@@ -135,7 +135,8 @@ final class Participant {
     configuration.publishesVideo = role.publishesVideo
     configuration.audioReceivers = (options.hasAudio ? role.sources.count : 0) + options.others
     configuration.videoReceivers = (options.videoBitrate > 0 ? role.sources.count : 0) + options.others
-    configuration.dialect.asksForLost = options.asksForLost
+    configuration.dialect.asksForLost = options.feedback.asksForLost
+    configuration.dialect.tellsArrivals = options.feedback.tellsArrivals
     let shape = VideoShape(bitrate: max(options.videoBitrate, 30_000))
     configuration.video.interval = 1_000_000_000 / Int64(LoadOptions.framesPerSecond)
     configuration.video.packets = shape.packets...shape.packets

@@ -3,7 +3,7 @@ internal import Model
 /// A `PacketInfo` as bytes for another node, which may be another build: of fixed size, in network order, with a version in
 /// front. A later version may only add at the end, and says by its number that it has.
 extension PacketInfo {
-  public static let wireVersion: UInt8 = 2
+  public static let wireVersion: UInt8 = 3
   public static let wireSize = 56
 
   /// Why bytes are no packet's info.
@@ -35,7 +35,7 @@ extension PacketInfo {
     writer.put(payloadSize)
     writer.put(primaryOffset)
     writer.put(pictureID)
-    writer.put(frameNumber)
+    writer.put(carried.frameNumber)
     writer.put(olderBlocks)
     writer.put(pictureIDOffset)
     writer.put(tl0PictureIndexOffset)
@@ -49,11 +49,12 @@ extension PacketInfo {
     writer.put(layer.temporal)
     writer.put(layer.quality)
     writer.put(carried.captureTimeOffset)
+    writer.put(encoding)
     // Of later versions.
     while writer.position < Self.wireSize { writer.put(UInt8(0)) }
   }
 
-  /// Reads every version up to `wireVersion`; the first has no time of capture.
+  /// Reads every version up to `wireVersion`; the first has no time of capture, the second one encoding of each track.
   /// - Parameters:
   ///   - bytes: exactly one.
   ///   - packetSize: of the packet that it is about, in which every range has to lie.
@@ -76,7 +77,7 @@ extension PacketInfo {
     payloadSize = reader.take()
     primaryOffset = reader.take()
     pictureID = reader.take()
-    frameNumber = reader.take()
+    carried.frameNumber = reader.take()
     olderBlocks = reader.take()
     pictureIDOffset = reader.take()
     tl0PictureIndexOffset = reader.take()
@@ -89,6 +90,9 @@ extension PacketInfo {
     layer = LayerID(spatial: reader.take(), temporal: reader.take(), quality: reader.take())
     let captureTimeOffset: UInt16 = reader.take()
     carried.captureTimeOffset = version >= 2 ? captureTimeOffset : 0
+    let number: UInt8 = reader.take()
+    encoding = version >= 3 ? number : 0
+    guard encoding < ReceiveSection.mostEncodings else { throw .range(field: "encoding") }
     try checkRanges(packetSize)
   }
 

@@ -34,9 +34,9 @@ public struct PacketInfo: BitwiseCopyable, Sendable {
   public var tl0PictureIndex: UInt8 = 0
   /// Header extensions that go on to subscribers who take them.
   public var carried = CarriedExtensions()
-  /// Of the dependency descriptor, where there is one.
-  public var frameNumber: UInt16 = 0
-  /// Where the packet stands in its track's layers; all 0 where it has only one.
+  /// Which of its track's streams the packet is of: a simulcast has several, each with numbers and timestamps of its own.
+  public var encoding: UInt8 = 0
+  /// Where the packet stands in its encoding's layers; all 0 where it has only one.
   public var layer = LayerID()
 
   public struct Flags: OptionSet, BitwiseCopyable, Sendable {
@@ -57,8 +57,12 @@ public struct PacketInfo: BitwiseCopyable, Sendable {
     @inlinable public static var longPictureID: Flags { Flags(rawValue: 64) }
     /// `carried` has something.
     @inlinable public static var carriesExtensions: Flags { Flags(rawValue: 128) }
-    /// A consumer may go on to this packet's layer from here.
+    /// A consumer may go on to this packet's layer of frame rate from here.
     @inlinable public static var switchingPoint: Flags { Flags(rawValue: 256) }
+    /// The last packet of its picture in one layer of size.
+    @inlinable public static var endsLayerFrame: Flags { Flags(rawValue: 512) }
+    /// A consumer may go on to this packet's layer of size from here: nothing before this picture is referred to in it.
+    @inlinable public static var beginsSpatialLayer: Flags { Flags(rawValue: 1_024) }
   }
 
   public init() {}
@@ -67,8 +71,7 @@ public struct PacketInfo: BitwiseCopyable, Sendable {
   @inlinable public var isDiscardable: Bool { flags.contains(.discardable) }
 }
 
-/// Which layer of a track a packet belongs to: of size, of frame rate, and of quality within one size. An encoding of a
-/// simulcast counts as a spatial layer.
+/// Which layer of an encoding a packet belongs to: of size, of frame rate, and of quality within one size.
 public struct LayerID: BitwiseCopyable, Equatable, Sendable {
   public var spatial: UInt8 = 0
   public var temporal: UInt8 = 0
@@ -89,6 +92,8 @@ public struct CarriedExtensions: BitwiseCopyable, Equatable, Sendable {
   public var playoutDelayOffset: UInt16 = 0
   /// Eight bytes, on the server's time line.
   public var captureTimeOffset: UInt16 = 0
+  /// Of the dependency descriptor.
+  public var frameNumber: UInt16 = 0
   public var descriptorSize: UInt8 = 0
   public var colorSpaceSize: UInt8 = 0
 

@@ -89,13 +89,9 @@ extension AgreedMedia {
         index: section.index, mid: section.mid, kind: section.kind, codecs: section.codecs,
         extensions: section.extensions
       ).encode(into: &writer)
-      writer.write(section.ssrc != nil)
-      writer.write(section.ssrc ?? 0)
-      writer.write(section.rtxSSRC != nil)
-      writer.write(section.rtxSSRC ?? 0)
+      section.encodings.encodeFirst(into: &writer)
       writer.write(section.cname)
-      writer.write(section.rid != nil)
-      if let rid = section.rid { writer.write(rid) }
+      section.encodings.encodeRest(into: &writer)
     }
     writer.write(UInt32(send.count))
     for section in send {
@@ -117,14 +113,12 @@ extension AgreedMedia {
     self.init()
     for _ in 0..<(try reader.count(limit: Self.sectionLimit)) {
       let head = try SectionHead(from: &reader)
-      let ssrc = try Self.optional(&reader)
-      let rtxSSRC = try Self.optional(&reader)
+      let first = try ReceiveEncoding(from: &reader)
       let cname = try reader.string(limit: textLimit)
-      let rid: String? = try reader.bool() ? try reader.string(limit: textLimit) : nil
       receive.append(
         ReceiveSection(
           index: head.index, mid: head.mid, kind: head.kind, codecs: head.codecs, extensions: head.extensions,
-          ssrc: ssrc, rtxSSRC: rtxSSRC, cname: cname, rid: rid))
+          encodings: try [ReceiveEncoding](first: first, from: &reader), cname: cname))
     }
     for _ in 0..<(try reader.count(limit: Self.sectionLimit)) {
       let head = try SectionHead(from: &reader)

@@ -51,28 +51,44 @@ public struct ReceiveSection: Equatable, Sendable {
   public var kind: MediaKind
   public var codecs: [NegotiatedCodec]
   public var extensions: HeaderExtensionMap
-  /// Announced by `a=ssrc`; the MID extension finds the stream where nothing is.
-  public var ssrc: UInt32?
-  public var rtxSSRC: UInt32?
+  /// The streams in which the track comes, in the order of the description: one, or a simulcast's; at most `mostEncodings`.
+  public var encodings: [ReceiveEncoding]
   /// The synchronisation context of the sender; tracks of one CNAME share a clock.
   public var cname: String
-  /// The one encoding of a simulcast that was accepted; a stream with another RID is not of this track.
-  public var rid: String?
 
+  /// - Parameter encodings: from 1 to `mostEncodings`; what is beyond is left out.
   public init(
     index: UInt16, mid: String, kind: MediaKind, codecs: [NegotiatedCodec], extensions: HeaderExtensionMap,
-    ssrc: UInt32? = nil, rtxSSRC: UInt32? = nil, cname: String = "", rid: String? = nil
+    encodings: [ReceiveEncoding], cname: String = ""
   ) {
     self.index = index
     self.mid = mid
     self.kind = kind
     self.codecs = codecs
     self.extensions = extensions
-    self.ssrc = ssrc
-    self.rtxSSRC = rtxSSRC
+    self.encodings = encodings.isEmpty ? [ReceiveEncoding()] : Array(encodings.prefix(Self.mostEncodings))
     self.cname = cname
-    self.rid = rid
   }
+
+  /// A section with one encoding.
+  public init(
+    index: UInt16, mid: String, kind: MediaKind, codecs: [NegotiatedCodec], extensions: HeaderExtensionMap,
+    ssrc: UInt32? = nil, rtxSSRC: UInt32? = nil, cname: String = "", rid: String? = nil
+  ) {
+    self.init(
+      index: index, mid: mid, kind: kind, codecs: codecs, extensions: extensions,
+      encodings: [ReceiveEncoding(rid: rid, ssrc: ssrc, rtxSSRC: rtxSSRC)], cname: cname)
+  }
+
+  /// Browsers send three at most.
+  public static let mostEncodings = 3
+
+  /// Of the first encoding.
+  public var ssrc: UInt32? { encodings[0].ssrc }
+  public var rtxSSRC: UInt32? { encodings[0].rtxSSRC }
+
+  /// Its packets name their encoding, and are no one's without.
+  public var namesEncodings: Bool { encodings[0].rid != nil }
 }
 
 /// A section in which we send: a slot, whose outgoing stream keeps its identity for life while the track that

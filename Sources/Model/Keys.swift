@@ -13,13 +13,19 @@ public struct PeerKey: BitwiseCopyable, Hashable, Sendable {
   @inlinable public var home: Int { Int(rawValue >> 56) }
 }
 
-/// Names a track: the peer that sends it and the index of its `ReceiveSection`.
+/// Names a track: the peer that sends it and the index of its `ReceiveSection`; in the media plane one encoding of it.
 public struct TrackKey: BitwiseCopyable, Hashable, Sendable {
   public var peer: PeerKey
   public var index: UInt16
+  /// Its place among the section's encodings. 0 also names the whole track.
+  public var encoding: UInt8
 
-  @inlinable public init(peer: PeerKey, index: UInt16) {
+  @inlinable public init(peer: PeerKey, index: UInt16, encoding: UInt8 = 0) {
     self.peer = peer
     self.index = index
+    self.encoding = encoding
   }
+
+  /// The whole track.
+  @inlinable public var track: TrackKey { TrackKey(peer: peer, index: index) }
 }

@@ -9,6 +9,13 @@ public struct OwnedArray<Element: ~Copyable>: ~Copyable {
 
   @inlinable public init() {}
 
+  /// - Parameter capacity: elements for which room is made at once.
+  @inlinable
+  public init(capacity: Int) {
+    base = .allocate(capacity: capacity)
+    self.capacity = capacity
+  }
+
   @inlinable
   deinit {
     base?.deinitialize(count: used)

@@ -172,8 +172,6 @@
     case ringOverrun = "ring-overrun"
     /// Checks that were answered still count against their fragment.
     case pendingCount = "pending-count"
-    /// The packets of all layers are kept in one numbering.
-    case layersMixed = "layers-mixed"
     /// A worker that goes on from its state has none of the packets that were kept.
     case packetsNotCarried = "packets-not-carried"
     /// What a turn brings beyond what may wait is left out.
@@ -372,6 +370,14 @@
     /// A session ends without a word on its socket.
     case lostClosed = "lost-closed"
 
+    /// A slot goes on to another encoding in the middle of things.
+    case switchWithoutKeyFrame = "switch-without-key-frame"
+    /// What is left out of a stream leaves gaps in its numbers.
+    case placesStayOpen = "places-stay-open"
+    /// Picture ids of what is left out are not closed up.
+    case pictureNotRewritten = "picture-not-rewritten"
+    /// A layer is taken up at once, whatever its pictures refer to.
+    case layerTakenUpAtOnce = "layer-taken-up-at-once"
     /// A source that has run far ahead of what was sent is not joined to the stream again.
     case noRejoin = "no-rejoin"
     /// Where no section is left, the media plane gets no command.

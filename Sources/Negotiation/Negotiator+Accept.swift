@@ -80,7 +80,7 @@ extension Negotiator {
     do {
       terms = try SectionTerms(
         of: section, attributes, direction: answered.reversed, codecs: SectionCodecs(of: section, policy),
-        policy: policy, ids: ids, mayChooseEncoding: false)
+        policy: policy, ids: ids, mayBeSimulcast: false)
     } catch {
       throw .answerMismatch(section: index, .unusable(error))
     }
@@ -107,8 +107,7 @@ extension Negotiator {
       entry.receive = ReceiveSection(
         index: receive?.index ?? nextReceiveIndex, mid: entry.mid, kind: terms.kind,
         codecs: terms.receiveCodecs,
-        extensions: terms.receiveExtensions, ssrc: sources.ssrc, rtxSSRC: sources.rtxSSRC,
-        cname: sources.cname)
+        extensions: terms.receiveExtensions, encodings: sources.encodings, cname: sources.cname)
       if receive == nil { nextReceiveIndex += 1 }
     }
     let send = entry.send

@@ -7,7 +7,7 @@ extension Negotiator {
   public mutating func announcement(
     of kind: MediaKind, beside other: TrackAnnouncement?, random: inout RandomSource
   ) -> TrackAnnouncement {
-    let remote = Set(sections.compactMap(\.receive).flatMap { [$0.ssrc, $0.rtxSSRC].compactMap(\.self) })
+    let remote = Set(sections.compactMap(\.receive).flatMap { $0.encodings.flatMap(\.ssrcs) })
     let streamID = other?.streamID ?? random.alphanumeric(20)
     return TrackAnnouncement(
       kind: kind, ssrc: newSSRC(avoiding: remote, &random),

@@ -115,9 +115,7 @@ extension Negotiator {
       entry.receive = ReceiveSection(
         index: previous?.index ?? nextReceiveIndex, mid: entry.mid, kind: terms.kind,
         codecs: terms.receiveCodecs,
-        extensions: terms.receiveExtensions, ssrc: sources.ssrc, rtxSSRC: sources.rtxSSRC,
-        cname: sources.cname,
-        rid: terms.rid?.rid)
+        extensions: terms.receiveExtensions, encodings: sources.encodings, cname: sources.cname)
       if previous == nil { nextReceiveIndex += 1 }
     }
     if terms.sends {
@@ -211,7 +209,7 @@ private struct OfferReading {
     return try SectionTerms(
       of: section, attributes, direction: (attributes.direction ?? .sendrecv).reversed,
       codecs: codecs[index], policy: policy, ids: ids,
-      mayChooseEncoding: true)
+      mayBeSimulcast: true)
   }
 
   mutating func adopt(_ index: Int, _ terms: SectionTerms) {
@@ -283,9 +281,11 @@ extension NegotiatedSection {
     answer.shared.extensions = terms.announcedExtensions
     answer.shared.allowsMixedExtensions = offered.shared.allowsMixedExtensions
     answer.describe(terms.announcedCodecs) { $0.codec.answerParameters(to: $0.formatParameters) }
-    if let rid = terms.rid {
-      answer.rids = [RIDAttribute(rid: rid.rid, direction: .recv, restrictions: rid.restrictions)]
-      answer.simulcast = SimulcastAttribute(receive: [[.init(rid: rid.rid)]])
+    if !terms.rids.isEmpty {
+      answer.rids = terms.rids.map {
+        RIDAttribute(rid: $0.rid, direction: .recv, restrictions: $0.restrictions)
+      }
+      answer.simulcast = SimulcastAttribute(receive: terms.rids.map { [.init(rid: $0.rid)] })
     }
     if let announcement { answer.announce(announcement) }
     return answer

@@ -23,15 +23,15 @@ struct SectionTerms: Equatable {
   /// Feedback as the far end has it; `transportCC` holds where the extension is used as well.
   private var codecs: [NegotiatedCodec]
   private(set) var extensions: [Extension] = []
-  /// The encoding of a simulcast that we take.
-  private(set) var rid: RIDAttribute?
+  /// The encodings of a simulcast that we take, as listed; empty where there is none.
+  private(set) var rids: [RIDAttribute] = []
 
   /// - Parameters:
   ///   - direction: ours.
   ///   - ids: those that earlier sections have fixed.
   init(
     of section: MediaDescription, _ attributes: SharedAttributes, direction: MediaDirection,
-    codecs: SectionCodecs, policy: NegotiationPolicy, ids: ExtensionIDs, mayChooseEncoding: Bool
+    codecs: SectionCodecs, policy: NegotiationPolicy, ids: ExtensionIDs, mayBeSimulcast: Bool
   ) throws(DeclineReason) {
     if let reason = codecs.refusal { throw reason }
     let kind = codecs.kind
@@ -43,7 +43,7 @@ struct SectionTerms: Equatable {
     guard ids.agree(with: attributes.extensions) else { throw .extensionConflict }
 
     let offersFeedback = codecs.found.contains(where: \.transportCC)
-    let rid = mayChooseEncoding && receives ? Self.encoding(of: section, codecs.found) : nil
+    let rids = mayBeSimulcast && receives ? section.simulcastEncodings(codecs.found) : []
     for offered in attributes.extensions {
       guard let known = HeaderExtension(uri: offered.uri), let id = UInt8(exactly: offered.id),
         ids.takes(known, id), !extensions.contains(where: { $0.kind == known })
@@ -54,8 +54,11 @@ struct SectionTerms: Equatable {
         // One byte of header holds a MID of at most 16 (RFC 8285 §4.2).
         case .mid: (true, (section.mid?.utf8.count ?? 0) <= 16)
         case .transportSequence: (offersFeedback, offersFeedback && policy.usesTransportFeedback)
-        case .rid: (rid != nil, false)
-        case .repairedRid: (rid != nil && codecs.found.contains { $0.rtxPayloadType != nil }, false)
+        // We send none. Chromium offers a section that is added later only what was agreed on for those before it, and
+        // then refuses its own offer of a simulcast.
+        case .rid: (!rids.isEmpty, kind == .video)
+        case .repairedRid:
+          (!rids.isEmpty && codecs.found.contains { $0.rtxPayloadType != nil }, kind == .video)
         // Only who asks for it looks at it.
         case .absoluteSendTime: (policy.offeredExtensions.contains(known), true)
         case .audioLevel, .dependencyDescriptor, .colorSpace, .playoutDelay, .absoluteCaptureTime:
@@ -68,30 +71,12 @@ struct SectionTerms: Equatable {
         isDirected: offered.direction != nil)
       if item.receives || item.sends { extensions.append(item) }
     }
-    // Without its header extension an encoding can't be distinguished from the others.
-    guard extensions.contains(where: { $0.kind == .rid }) else {
-      extensions.removeAll { $0.kind == .repairedRid }
+    // Without its header extension no encoding can be distinguished from the others.
+    guard has(.rid, \.receives) else {
+      extensions.removeAll { $0.kind == .repairedRid && $0.receives }
       return
     }
-    self.rid = rid
-  }
-
-  /// Encodings of a simulcast that are looked at; browsers send three.
-  private static let maximumEncodings = 16
-
-  /// The last encoding listed, which browsers make the best one; a paused one only where all are.
-  private static func encoding(of section: MediaDescription, _ codecs: [NegotiatedCodec]) -> RIDAttribute? {
-    let listed = (section.simulcast?.send ?? []).reversed().flatMap { $0 }.prefix(maximumEncodings)
-    let rids = Dictionary(
-      section.rids.lazy.filter { $0.direction == .send }.map { ($0.rid, $0) }
-    ) { first, _ in first }
-    let usable = listed.compactMap { alternative -> (rid: RIDAttribute, isPaused: Bool)? in
-      guard let rid = rids[alternative.rid],
-        rid.payloadTypes.map({ allowed in codecs.contains { allowed.contains($0.payloadType) } }) ?? true
-      else { return nil }
-      return (rid, alternative.isPaused)
-    }
-    return (usable.first { !$0.isPaused } ?? usable.first)?.rid
+    self.rids = rids
   }
 
   var receiveCodecs: [NegotiatedCodec] { codecs(receives: receives, sends: false) }

@@ -6,6 +6,8 @@ struct Departure: BitwiseCopyable {
   var packet: PacketReference
   var slot: Int32
   var selection: Selection
+  /// Since when it waits.
+  var since: Instant
 }
 
 /// A packet that a slot's subscriber asks for again.
@@ -16,7 +18,7 @@ struct RequestedDeparture: BitwiseCopyable {
 }
 
 /// What is to leave a peer, in order: references into the histories of tracks, so that what waits costs no copies, and what
-/// is dropped costs nothing. Nothing is paced yet: it is empty between the turns of a worker.
+/// is dropped costs nothing.
 ///
 /// Memory is taken with the first packet and grows to the bound.
 struct DepartureQueue: ~Copyable {

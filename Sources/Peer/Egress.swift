@@ -1,3 +1,4 @@
+internal import Congestion
 internal import Crypto
 internal import Media
 internal import Model
@@ -6,10 +7,17 @@ internal import Model
 struct Egress: ~Copyable {
   /// By slot.
   var streams = OwnedArray<SealedStreams>()
-  /// Both are no state: they are empty between the turns of a worker.
+  /// Both are no state: where a peer is rebuilt, what waits is gone, as if it were lost.
   var queue = DepartureQueue()
   /// Packets that subscribers ask for again, which leave before all others.
   var requested: [RequestedDeparture] = []
+
+  /// How much may leave.
+  var pacer = Pacer()
+  /// When what waits may leave; `.never` where nothing does.
+  var departsAt = Instant.never
+  /// Packets of a probe that are yet to leave.
+  var probe: ActiveProbe?
 
   /// Nothing waits.
   @inline(__always)

@@ -1,3 +1,4 @@
+internal import Congestion
 package import Crypto
 internal import ICE
 public import Media
@@ -61,7 +62,7 @@ extension Peer {
 
   /// When `poll` wants to be called; may move forward with every datagram.
   public var deadline: Instant {
-    transport.ended == nil ? min(transport.deadline, session.deadline) : .never
+    transport.ended == nil ? min(transport.deadline, session.deadline, sendingDeadline) : .never
   }
 
   /// Does what is due.
@@ -74,5 +75,11 @@ extension Peer {
     let ratesChanged = isReporting && transport.tally(now: now)
     session.poll(now: now, ratesChanged: ratesChanged, context: &context.media)
     sendCompounds(&context)
+    egress.pacer.setTarget(session.target(now: now))
+    if egress.isEmpty { egress.departsAt = .never }
+    probe(now: now, context: &context)
   }
+
+  /// What waits may leave now.
+  public var departs: Bool { !egress.isEmpty }
 }

@@ -1,3 +1,4 @@
+public import Congestion
 internal import ICE
 public import Media
 public import Model
@@ -53,21 +54,33 @@ extension Peer {
   public func kind(ofReceiver index: Int) -> MediaKind? { session.kind(ofTrack: index) }
   public func kind(ofSlot index: Int) -> MediaKind? { session.kind(ofSlot: index) }
   /// Whether a request for a key frame would be passed on at once.
-  public func mayAskForKeyFrame(receiver: Int, now: Instant) -> Bool {
-    session.mayAskForKeyFrame(track: receiver, now: now)
+  public func mayAskForKeyFrame(receiver: Int, encoding: Int = 0, now: Instant) -> Bool {
+    session.mayAskForKeyFrame(track: receiver, encoding: encoding, now: now)
   }
   /// A subscriber of the track needs a key frame.
-  public mutating func requestKeyFrame(receiver: Int) { session.requestKeyFrame(track: receiver) }
-  /// Where a track's timestamps stand on the server's time line; nil before its first packet.
-  public func clock(receiver: Int, epoch: Epoch) -> ClockMapping? {
-    session.clock(track: receiver, epoch: epoch)
+  public mutating func requestKeyFrame(receiver: Int, encoding: Int = 0) {
+    session.requestKeyFrame(track: receiver, encoding: encoding)
   }
-  /// Gives a track the owner's number, which comes with each of its packets.
-  public mutating func setTag(receiver: Int, _ tag: Int) { session.setTag(track: receiver, tag) }
+  /// Encodings of a track, at least one; 0 for a track that is gone.
+  public func encodingCount(ofReceiver index: Int) -> Int { session.encodingCount(ofTrack: index) }
+  /// Where an encoding's timestamps stand on the server's time line; nil before its first packet.
+  public func clock(receiver: Int, encoding: Int = 0, epoch: Epoch) -> ClockMapping? {
+    session.clock(track: receiver, encoding: encoding, epoch: epoch)
+  }
+  /// Gives an encoding the owner's number, which comes with each of its packets.
+  public mutating func setTag(receiver: Int, encoding: Int = 0, _ tag: Int) {
+    session.setTag(track: receiver, encoding: encoding, tag)
+  }
   /// The publisher has muted the track, or lets it flow again.
   public mutating func setMuted(receiver: Int, _ muted: Bool) { session.setMuted(track: receiver, muted) }
-  /// How often the track's source has started over; nil before its first packet.
-  public func incarnation(ofReceiver index: Int) -> UInt8? { session.incarnation(ofTrack: index) }
+  /// How often an encoding's source has started over; nil before its first packet.
+  public func incarnation(ofReceiver index: Int, encoding: Int = 0) -> UInt8? {
+    session.incarnation(ofTrack: index, encoding: encoding)
+  }
+  /// How large an encoding's pictures are, as its last key frame said.
+  public func picture(ofReceiver index: Int, encoding: Int) -> PictureSize {
+    session.picture(ofTrack: index, encoding: encoding)
+  }
   /// What the track's last packet was encoded in, of RED what its blocks are; nil before the first.
   public func format(ofReceiver index: Int) -> CodecFormat? { session.format(ofTrack: index) }
 
@@ -84,10 +97,43 @@ extension Peer {
   public func awaitsFirstPicture(slot: Int) -> Bool {
     takesMedia && session.awaitsFirstPicture(slot: slot)
   }
-  /// As `needsKeyFrame`. Mutating for speed alone: what only reads is handed a copy of the whole peer.
-  public mutating func waitsForKeyFrame(slot: Int) -> Bool { session.waitsForKeyFrame(slot: slot) }
+  /// True while the slot can't show that encoding of its track without a key frame. Mutating for speed alone: what only reads
+  /// is handed a copy of the whole peer.
+  public mutating func waitsForKeyFrame(slot: Int, encoding: UInt8) -> Bool {
+    session.waitsForKeyFrame(slot: slot, encoding: encoding)
+  }
+  /// Has the slot go on to another encoding of its track at that one's next key frame; nil: it stays where it is.
+  public mutating func setNextEncoding(slot: Int, _ encoding: UInt8?, clock: ClockMapping?) {
+    session.setNextEncoding(slot: slot, encoding, clock: clock)
+  }
+  /// Has the slot show these layers of its encoding, as soon as they can be begun or left out.
+  public mutating func setLayers(slot: Int, spatial: UInt8, temporal: UInt8) {
+    session.setLayers(slot: slot, spatial: spatial, temporal: temporal)
+  }
+  /// Pauses the slot, or lets it flow again.
+  /// - Returns: true where it needs a key frame for that.
+  public mutating func setPaused(slot: Int, _ isPaused: Bool) -> Bool {
+    session.setPaused(slot: slot, isPaused)
+  }
+  /// How the slot's subscriber shows what it gets there.
+  public func picture(ofSlot slot: Int) -> PicturePreference { session.picture(ofSlot: slot) }
+  public mutating func setPicture(slot: Int, _ picture: PicturePreference) {
+    session.setPicture(slot: slot, picture)
+  }
+  /// What the last allocation left of the slot.
+  public func memory(ofSlot slot: Int) -> SlotMemory { session.memory(ofSlot: slot) }
+  public mutating func setMemory(slot: Int, _ memory: SlotMemory) { session.setMemory(slot: slot, memory) }
+  /// Bits per second that the path to the peer carries; nil where it doesn't report on what comes.
+  public func target(now: Instant) -> Double? { session.target(now: now) }
+  /// What everything takes that its subscriber wants, and the target at which more of it would be shown; nil: all is.
+  public mutating func want(_ rate: Double, next: Double?) { session.want(rate, next: next) }
+  /// The encoding that the slot shows, and the one that it goes on to.
+  public func encoding(ofSlot slot: Int) -> UInt8 { session.encoding(ofSlot: slot) }
+  public func nextEncoding(ofSlot slot: Int) -> UInt8? { session.nextEncoding(ofSlot: slot) }
   /// True while the slot's subscriber can't show anything without a key frame.
   public func needsKeyFrame(slot: Int) -> Bool { session.needsKeyFrame(slot: slot) }
-  public mutating func setClock(slot: Int, _ mapping: ClockMapping) { session.setClock(slot: slot, mapping) }
+  public mutating func setClock(slot: Int, encoding: UInt8 = 0, _ mapping: ClockMapping) {
+    session.setClock(slot: slot, encoding: encoding, mapping)
+  }
   public func counters(ofSlot slot: Int) -> ForwarderCounters { session.counters(ofSlot: slot) }
 }

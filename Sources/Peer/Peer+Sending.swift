@@ -1,3 +1,4 @@
+internal import Congestion
 internal import Crypto
 internal import ICE
 public import Media
@@ -28,10 +29,12 @@ extension Peer {
     _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, _ kept: PacketReference, slot: Int, now: Instant,
     context: inout PeerContext
   ) -> Forwarded {
-    guard egress.isEmpty, transport.takesMedia, let path = transport.selectedPath else {
-      return select(info, kept, slot: slot, context: &context) ? .waits : .refused
-    }
+    // Audio waits for nothing, and is charged for all the same.
+    guard session.isAudio(slot: slot) || egress.isEmpty && egress.pacer.mayLeave(now), transport.takesMedia,
+      let path = transport.selectedPath
+    else { return select(info, kept, slot: slot, now: now, context: &context) ? .waits : .refused }
     guard let selection = session.select(info, slot: slot) else { return .done }
+    if selection.joins { context.media.hasJoined = true }
     leave(selection, packet, info, slot: slot, path: path, now: now, context: &context)
     return .done
   }
@@ -41,14 +44,16 @@ extension Peer {
   /// - Returns: false when nothing can be sent to the peer, or not so much (counted).
   @discardableResult
   public mutating func select(
-    _ info: PacketInfo, _ packet: PacketReference, slot: Int, context: inout PeerContext
+    _ info: PacketInfo, _ packet: PacketReference, slot: Int, now: Instant, context: inout PeerContext
   ) -> Bool {
     guard transport.takesMedia else {
       context.transport.counters.count(.sendWithoutPath)
       return false
     }
     guard let selection = session.select(info, slot: slot) else { return true }
-    let departure = Departure(packet: packet, slot: Int32(truncatingIfNeeded: slot), selection: selection)
+    if selection.joins { context.media.hasJoined = true }
+    let departure = Departure(
+      packet: packet, slot: Int32(truncatingIfNeeded: slot), selection: selection, since: now)
     guard egress.queue.append(departure) else {
       session.drop(selection, packet.sequence, slot: slot, context: &context.media)
       return false
@@ -56,14 +61,26 @@ extension Peer {
     return true
   }
 
-  /// Where the packet is kept that leaves next; nil when nothing waits.
-  ///
-  /// Mutating for speed alone: what only reads is handed a copy of the whole peer.
+  /// Where the packet is kept that leaves next; nil when nothing waits, or nothing may leave yet. What has waited for too
+  /// long is dropped here.
   @inline(__always)
-  public mutating func nextDeparture() -> PacketReference? {
-    if !egress.requested.isEmpty { return egress.requested[0].packet }
-    return egress.queue.isEmpty ? nil : egress.queue.first.packet
+  public mutating func nextDeparture(now: Instant, context: inout PeerContext) -> PacketReference? {
+    while !egress.isEmpty {
+      guard egress.pacer.mayLeave(now) else {
+        egress.departsAt = egress.pacer.next(now)
+        return nil
+      }
+      if !egress.requested.isEmpty { return egress.requested[0].packet }
+      let first = egress.queue.first
+      if now - first.since <= Self.longestWait { return first.packet }
+      dropDeparture(context: &context)
+    }
+    egress.departsAt = .never
+    return nil
   }
+
+  /// A picture that comes later than this is of no use any more.
+  private static var longestWait: Duration { .milliseconds(300) }
 
   /// The first of the queue leaves: it is numbered, written, stamped with the time and sealed.
   /// - Parameter packet: the one that `nextDeparture` names, in plain text.
@@ -95,7 +112,7 @@ extension Peer {
       let outgoing = session.depart(
         selection, packet, info, slot: slot, now: now, into: Self.plain(room),
         context: &context.media),
-      let size = seal(outgoing, room, &streams.pointee.media, &context)
+      let size = seal(outgoing, room, &streams.pointee.media, now: now, &context)
     else { return }
     if streams.pointee.kept != nil {
       streams.pointee.kept!.store(
@@ -118,37 +135,54 @@ extension Peer {
 
   /// The part of a datagram's room that leaves enough for what sealing adds.
   @inline(__always)
-  private static func plain(_ room: UnsafeMutableRawBufferPointer) -> UnsafeMutableRawBufferPointer {
+  static func plain(_ room: UnsafeMutableRawBufferPointer) -> UnsafeMutableRawBufferPointer {
     UnsafeMutableRawBufferPointer(start: room.baseAddress, count: Outbox.plainSize)
   }
 
   @inline(__always)
-  private mutating func seal(
+  mutating func seal(
     _ outgoing: OutgoingPacket, _ room: UnsafeMutableRawBufferPointer, _ admitted: inout SealGuard,
-    _ context: inout PeerContext
+    cluster: UInt16 = 0, now: Instant, _ context: inout PeerContext
   ) -> Int? {
-    transport.sealRTP(
-      room, headerSize: outgoing.headerSize, size: outgoing.size, ssrc: outgoing.ssrc, index: outgoing.index,
-      &admitted, context: &context.transport)
+    if outgoing.numberOffset != 0 {
+      room.storeBytes(
+        of: session.estimator.nextNumber.bigEndian, toByteOffset: outgoing.numberOffset, as: UInt16.self)
+    }
+    guard
+      let size = transport.sealRTP(
+        room, headerSize: outgoing.headerSize, size: outgoing.size, ssrc: outgoing.ssrc,
+        index: outgoing.index,
+        &admitted, context: &context.transport)
+    else { return nil }
+    egress.pacer.charge(size &+ Self.overhead)
+    if outgoing.numberOffset != 0 { session.left(size: size &+ Self.overhead, cluster: cluster, now: now) }
+    return size
   }
+
+  /// Bytes that UDP and IPv4 add.
+  static var overhead: Int { 28 }
 
   // MARK: - Retransmission
 
-  /// A subscriber asks for a packet again: it is queued, before all else, if it is one that the present source sent.
-  /// - Parameters:
-  ///   - sequence: as the subscriber names it.
-  ///   - track: of the slot's source, by the owner's number.
-  ///   - layer: the spatial layer that the slot shows.
-  public mutating func retransmit(
-    _ sequence: UInt16, slot: Int, track: Int, layer: UInt8, now: Instant, context: inout PeerContext
-  ) {
+  /// A subscriber asks for a packet again.
+  /// - Parameter sequence: as the subscriber names it.
+  /// - Returns: which one of the present source's it is; nil, and counted, for none of them, or one too many.
+  public mutating func retransmission(
+    of sequence: UInt16, slot: Int, now: Instant, context: inout PeerContext
+  ) -> RetransmissionRequest? {
     guard egress.requested.count < MediaEffects.nackCapacity,
       let request = session.retransmission(slot: slot, sequence: sequence, now: now)
-    else { return context.media.counters.count(.nackRefused) }
-    egress.requested.append(
-      RequestedDeparture(
-        packet: PacketReference(track: track, layer: layer, sequence: request.source), slot: slot,
-        request: request))
+    else {
+      context.media.counters.count(.nackRefused)
+      return nil
+    }
+    return request
+  }
+
+  /// Queues a packet that is to be sent again, before all else.
+  /// - Parameter packet: where the owner keeps what the request asks for.
+  public mutating func retransmit(_ request: RetransmissionRequest, slot: Int, packet: PacketReference) {
+    egress.requested.append(RequestedDeparture(packet: packet, slot: slot, request: request))
   }
 
   /// Sends a packet once more: in the retransmission stream, or where the subscriber has none, its sealed bytes.
@@ -172,7 +206,9 @@ extension Peer {
           departure.request, packet, info, slot: slot, into: Self.plain(room))
       else { return context.media.counters.count(.nackRefused) }
       let streams = egress.streams.pointer(slot)
-      guard let size = seal(outgoing, room, &streams.pointee.rtx, &context) else { return }
+      guard let size = seal(outgoing, room, &streams.pointee.rtx, now: departure.request.now, &context) else {
+        return
+      }
       context.transport.outbox.commit(size: size, path: path)
       context.media.counters.retransmissionsSent &+= 1
     }

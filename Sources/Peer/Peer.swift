@@ -99,7 +99,7 @@ public struct Peer: ~Copyable {
     if transport.takesMedia, events.connected != nil || events.selection == .first {
       session.requestAwaitedPictures(context: &context.media)
     }
-    if events.selection == .changed { session.sourcesMoved() }
+    if events.selection == .changed { session.peerMoved() }
     if events.wasFollowed, transport.isConnected { session.mendPictures(context: &context.media) }
     context.effects.note(events)
   }

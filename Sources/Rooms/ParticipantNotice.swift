@@ -31,6 +31,8 @@ public enum TransportNotice: Sendable {
   /// What became of tracks that it is to get; one that is put into a slot is active until this says otherwise. One notice
   /// for all that change at once, however many there are.
   case streams([(track: TrackID, state: StreamState)])
+  /// Which encodings of a track that it publishes are watched; others need not be sent.
+  case watched(TrackID, [(rid: String, isWatched: Bool)])
   /// Its media is lost, and the session goes on with its other transports.
   case closed
 }

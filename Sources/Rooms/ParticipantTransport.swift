@@ -1,3 +1,5 @@
+public import Model
+
 /// A way for media of one participant, as the front door that opened it has it: one peer of the media plane, with tracks
 /// and slots of its own. Which side offers is up to the front door; one description at a time is its duty.
 ///
@@ -46,8 +48,16 @@ public struct ParticipantTransport: Sendable {
   }
 
   /// Has a track play, in a slot of choice or in any, before all that was not asked for.
-  public func subscribe(_ track: String, mid: String? = nil) async throws(RequestError) {
-    try await ask(.subscribe(track, mid: mid, on: id)).done()
+  public func subscribe(
+    _ track: String, mid: String? = nil, picture: PicturePreference = PicturePreference()
+  ) async throws(RequestError) {
+    try await ask(.subscribe(track, mid: mid, picture, on: id)).done()
+  }
+
+  /// Says how tracks are shown; whether they play, and where, stays as it is.
+  /// - Parameter tracks: at most 64, each once; those that aren't known are left out.
+  public func view(_ tracks: [(track: String, picture: PicturePreference)]) async throws(RequestError) {
+    try await ask(.view(tracks, on: id)).done()
   }
 
   /// Frees the track's slot; it comes back only if asked for.

@@ -9,6 +9,10 @@ public enum StreamState: Equatable, Sendable {
     case codec
     /// The publisher's packets have ceased to come.
     case noMedia = "no-media"
+    /// The path to the subscriber has no room for it.
+    case bandwidth
+    /// The subscriber wants none of it for now, and keeps its slot.
+    case off
   }
 
   public enum WaitReason: String, Sendable, CaseIterable {

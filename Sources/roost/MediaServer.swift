@@ -45,7 +45,7 @@ struct MediaServer {
       case .always: .always
       case .onChange: .onChange
       }
-    var policy = NegotiationPolicy(usesTransportFeedback: false, videoCodecs: configuration.media.codecs)
+    var policy = NegotiationPolicy(usesTransportFeedback: true, videoCodecs: configuration.media.codecs)
     policy.maximumTracks = configuration.limits.tracksPerParticipant
     policy.maximumSections = configuration.limits.sectionsPerTransport
     let media = MediaPlane(

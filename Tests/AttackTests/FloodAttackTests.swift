@@ -61,7 +61,7 @@ struct FloodAttackTests {
     let ids: (rid: UInt8, repaired: UInt8) = (12, 13)
     let attacker = try Attacker(range) { media in
       for index in media.receive.indices where media.receive[index].kind == .video {
-        media.receive[index].rid = "hi"
+        media.receive[index].encodings[0].rid = "hi"
         media.receive[index].extensions[.rid] = ids.rid
         media.receive[index].extensions[.repairedRid] = ids.repaired
       }

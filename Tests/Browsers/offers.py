@@ -64,7 +64,7 @@ def faults(recorded, result):
             yield f"section {number} is {theirs['direction']} to {ours['direction']}"
         if not set(theirs["codecs"]) <= set(ours["codecs"]):
             yield f"section {number} has codecs of its own"
-        wanted = ours["simulcast"] and ("recv", ours["simulcast"][1].split(";")[-1])
+        wanted = ours["simulcast"] and ("recv", ours["simulcast"][1])
         if theirs["simulcast"] != wanted:
             yield f"section {number} takes {theirs['simulcast']}, not {wanted}"
 

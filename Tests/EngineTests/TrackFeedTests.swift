@@ -17,7 +17,7 @@ struct TrackFeedTests {
       return (0..<feed.pointee.consumers.count).map { .here(feed.pointee.consumers[$0]) }
     }
     func keeps(_ index: Int, _ sequence: Int64) -> Bool {
-      table.pointer(index).pointee.find(sequence, layer: 0) != nil
+      table.pointer(index).pointee.find(sequence) != nil
     }
   }
 
@@ -66,11 +66,10 @@ struct TrackFeedTests {
     #expect(relays == 0)
   }
 
-  private func keep(_ table: Table, _ index: Int, _ sequence: Int64, layer: UInt8 = 0) {
+  private func keep(_ table: Table, _ index: Int, _ sequence: Int64) {
     var info = PacketInfo()
     info.extendedSequence = sequence
-    info.layer.spatial = layer
-    [UInt8](repeating: layer, count: 50).withUnsafeBytes {
+    [UInt8](repeating: 0, count: 50).withUnsafeBytes {
       table.table.pointer(index).pointee.keep($0, info)
     }
   }
@@ -96,22 +95,6 @@ struct TrackFeedTests {
     keep(table, index, 2)
     #expect(table.keeps(index, 2) && !table.keeps(index, 1))
     #expect(table.table.pointer(index).pointee.packets == 2)
-  }
-
-  @Test func `layers number their packets for themselves, and those beyond the fourth aren't kept`() throws {
-    let table = Table()
-    let index = table.insert(1)
-    table.table.pointer(index).pointee.add(.here(.sink(0)))
-    for layer in 0..<6 as Range<UInt8> { keep(table, index, 7, layer: layer) }
-    for layer in 0..<4 as Range<UInt8> {
-      let found = table.table.pointer(index).pointee.find(7, layer: layer)
-      #expect(try #require(found).packet.first == layer)
-      #expect(try #require(found).info.layer.spatial == layer)
-    }
-    for layer in [4, 5, 255] as [UInt8] {
-      let isKept = table.table.pointer(index).pointee.find(7, layer: layer) != nil
-      #expect(!isKept)
-    }
   }
 
   @Test func `a picture is begun with its last key frame, if that is fresh and near`() {

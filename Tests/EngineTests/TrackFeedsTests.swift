@@ -18,13 +18,16 @@ struct TrackFeedsTests {
     }
 
     func feed(ofSlot slot: Int, at place: Int) -> Int? { feeds.feed(ofSlot: slot, at: place) }
-    func feed(ofTrack track: Int, at place: Int) -> Int? { feeds.feed(ofTrack: track, at: place) }
+    func feed(ofTrack track: Int, at place: Int) -> Int? {
+      feeds.feed(ofTrack: track, encoding: 0, at: place)
+    }
     func find(_ track: TrackKey) -> Int? { feeds.find(track) }
     func findPublished(_ track: TrackKey) -> Int? { feeds.findPublished(track) }
     func findRelayed(_ track: TrackKey) -> Int? { feeds.findRelayed(track) }
     func arrived(_ track: TrackKey, from worker: Int) -> Int? { feeds.arrived(track, from: worker) }
     func publish(_ track: TrackKey, at place: Int) -> Int { feeds.publish(track, kind: .video, at: place) }
     func insert(_ sink: TrackSink, feed: Int) -> Int? { feeds.sinks.insert(sink, feed: feed) }
+    func isFound(_ packet: PacketReference) -> Bool { feeds.find(packet) != nil }
     var sinkCount: Int { feeds.sinks.count }
     var touched: UInt64 { feeds.touched }
     var counters: TrackCounters { feeds.counters }
@@ -46,6 +49,23 @@ struct TrackFeedsTests {
   private func track(_ index: UInt16) -> TrackKey { TrackKey(peer: key, index: index) }
   private func slot(_ place: Int, _ slot: Int = 0) -> TrackFeed.Consumer {
     .here(.slot(place: place, slot: slot))
+  }
+
+  @Test func `what waits of a track that is over is not found, whatever has its place`() throws {
+    let owner = Owner()
+    let over = owner.feeds.publish(track(0), kind: .video, at: 0)
+    owner.feeds.subscribe(slot(1), to: over)
+    var info = PacketInfo()
+    info.payloadOffset = 12
+    [UInt8](repeating: 1, count: 12).withUnsafeBytes { owner.feeds.pointer(over).pointee.keep($0, info) }
+    let waiting = owner.feeds.reference(0, of: over)
+    #expect(owner.isFound(waiting))
+    _ = owner.feeds.end(over)
+    #expect(!owner.isFound(waiting))
+    let next = owner.feeds.publish(track(1), kind: .video, at: 0)
+    owner.feeds.subscribe(slot(1), to: next)
+    [UInt8](repeating: 2, count: 12).withUnsafeBytes { owner.feeds.pointer(next).pointee.keep($0, info) }
+    #expect(next == over && !owner.isFound(waiting) && owner.isFound(owner.feeds.reference(0, of: next)))
   }
 
   @Test func `a published track stays without consumers, a relayed one is given up with its last`() {

@@ -75,7 +75,7 @@ struct TrackSinkTests {
     recorder.take()
     for _ in 0..<3 {
       let (frames, asked) = (recorder.keyFrames, counter(room) { $0.counters.media.keyFrameRequestsSent })
-      post(.wanted(.keyFrame(layer: 0), by: recorder.sink), room, place)
+      post(.wanted(.keyFrame, by: recorder.sink), room, place)
       room.run(for: .milliseconds(1_500))
       recorder.take()
       #expect(recorder.keyFrames > frames)
@@ -92,18 +92,15 @@ struct TrackSinkTests {
     recorder.take()
     let wanted = recorder.packets[recorder.packets.count - 5]
     let count = recorder.packets.count
-    post(.wanted(.packet(sequence: wanted.info.extendedSequence, layer: 0), by: recorder.sink), room, place)
+    post(.wanted(.packet(sequence: wanted.info.extendedSequence), by: recorder.sink), room, place)
     post(
-      .wanted(.packet(sequence: wanted.info.extendedSequence - 100_000, layer: 0), by: recorder.sink), room,
+      .wanted(.packet(sequence: wanted.info.extendedSequence - 100_000), by: recorder.sink), room,
       place)
-    // Each layer numbers its packets for itself: another's of that number is none.
-    post(
-      .wanted(.packet(sequence: wanted.info.extendedSequence, layer: 1), by: recorder.sink), room, place)
     _ = room.server.run(now: room.now)
     recorder.take()
     #expect(recorder.packets.count == count + 1)
     #expect(recorder.packets.last?.bytes == wanted.bytes)
-    #expect(counter(room, \.relaying.historyMissed) == 2)
+    #expect(counter(room, \.relaying.historyMissed) == 1)
   }
 
   @Test func `a sink that doesn't take loses its own packets and no others`() throws {
@@ -132,7 +129,7 @@ struct TrackSinkTests {
     #expect(room.server.reports(now: room.now)[place.worker].consumers == 2)
     post(.sinkRemoved(first.sink), room, place)
     post(.sinkRemoved(first.sink), room, place)
-    post(.wanted(.keyFrame(layer: 0), by: first.sink), room, place)
+    post(.wanted(.keyFrame, by: first.sink), room, place)
     room.run(for: .milliseconds(500))
     first.take()
     let count = first.packets.count

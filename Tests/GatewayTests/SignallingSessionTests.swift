@@ -258,9 +258,17 @@ struct SignallingSessionTests {
     #expect(participant.asked.withLock { $0.count } == 6)
     let refusal = try await client.ask(#"{"type":"subscribe","track":"TR_unknown"}"#)
     #expect(refusal["code"] as? String == "unknown-track" && refusal["retry"] as? String == "never")
-    let later = try await client.ask(#"{"type":"subscribe","track":"TR_1","quality":"low","id":"q"}"#)
-    #expect(later["code"] as? String == "unsupported" && later["id"] as? String == "q")
+    let later = try await client.ask(#"{"type":"subscribe","track":"TR_1","quality":"lowest","id":"q"}"#)
+    #expect(later["code"] as? String == "bad-message" && later["id"] as? String == "q")
     #expect(participant.asked.withLock { $0.count } == 7)
+    client.socket.say(#"{"type":"subscribe","track":"TR_1","quality":"low","priority":9}"#)
+    let view =
+      #"{"type":"view","id":2,"tracks":[{"track":"TR_1","maxWidth":640,"maxFrameRate":15},{"track":"TR_2","quality":"off"}]}"#
+    #expect(try await client.ask(view) == ["type": "ok", "id": 2])
+    #expect(
+      participant.asked.withLock { $0.suffix(2) } == [
+        "subscribe TR_1 - low 0x0 0 9", "view TR_1 high 640x0 15 128, TR_2 off 0x0 0 128",
+      ])
   }
 
   @Test func `before joining no request is done`() async throws {
@@ -341,6 +349,22 @@ struct SignallingSessionTests {
     #expect(participant.left.withLock { $0 } == [])
     #expect(participant.lost.withLock { $0 } == 1)
     #expect(client.tokens.count == 1)
+  }
+
+  @Test func `a publisher hears which of its encodings are watched`() async throws {
+    let client = Client()
+    let participant = try await client.join()
+    let track = TrackID(known: "TR_1")
+    participant.say.yield(.on(.first, .watched(track, [("f", false), ("q", true)])))
+    let layers: [NSDictionary] = [["rid": "f", "active": false], ["rid": "q", "active": true]]
+    #expect(try await client.next() == ["type": "publish", "track": "TR_1", "layers": layers])
+    participant.say.yield(.on(.first, .streams([(track, .paused(.bandwidth)), (track, .paused(.off))])))
+    for reason in ["bandwidth", "off"] {
+      #expect(
+        try await client.next() == ["type": "stream", "track": "TR_1", "state": "paused", "reason": reason])
+    }
+    participant.say.yield(.closed(.left))
+    await client.session.value
   }
 
   @Test(arguments: LeaveReason.allCases)

@@ -96,8 +96,18 @@ final class TestParticipant: RoomParticipant, RoomTransport {
     return answer
   }
 
-  func subscribe(_ track: String, mid: String?) async throws(RequestError) {
-    try ask("subscribe \(track) \(mid ?? "-")", refusing: track)
+  func subscribe(_ track: String, mid: String?, picture: PicturePreference) async throws(RequestError) {
+    let shown = picture == PicturePreference() ? "" : " \(Self.text(picture))"
+    try ask("subscribe \(track) \(mid ?? "-")\(shown)", refusing: track)
+  }
+
+  func view(_ tracks: [(track: String, picture: PicturePreference)]) async throws(RequestError) {
+    let pictures = tracks.map { "\($0.track) \(Self.text($0.picture))" }
+    try ask("view \(pictures.joined(separator: ", "))", refusing: tracks.first?.track ?? "")
+  }
+
+  private static func text(_ picture: PicturePreference) -> String {
+    "\(picture.quality) \(picture.width)x\(picture.height) \(picture.frameRate) \(picture.priority)"
   }
 
   func unsubscribe(_ track: String) async throws(RequestError) {

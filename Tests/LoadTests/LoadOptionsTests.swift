@@ -11,14 +11,15 @@ struct LoadOptionsTests {
   @Test func `every option is taken`() throws {
     let options = try options(
       "--url wss://roost.example --key k --secret s --insecure --media 192.0.2.1:7882 --room r --rooms 2 "
-        + "--publishers 3 --subscribers 20 --mesh --video 1.5M --audio --nack off --duration 30 --join-rate 5 "
-        + "--join-timeout 7 --json --quiet")
+        + "--publishers 3 --subscribers 20 --mesh --video 1.5M --audio --nack off --feedback on "
+        + "--duration 30 --join-rate 5 --join-timeout 7 --json --quiet")
     var wanted = LoadOptions()
     wanted.url = "wss://roost.example"
     (wanted.apiKey, wanted.secret, wanted.checksCertificate) = ("k", "s", false)
     (wanted.media, wanted.roomPrefix, wanted.rooms) = ("192.0.2.1:7882", "r", 2)
     (wanted.publishers, wanted.subscribers, wanted.isMesh) = (3, 20, true)
-    (wanted.videoBitrate, wanted.hasAudio, wanted.asksForLost) = (1_500_000, true, false)
+    (wanted.videoBitrate, wanted.hasAudio, wanted.feedback.asksForLost) = (1_500_000, true, false)
+    wanted.feedback.tellsArrivals = true
     (wanted.duration, wanted.joinRate, wanted.joinTimeout) = (30, 5, 7)
     (wanted.printsJSON, wanted.isQuiet) = (true, true)
     #expect(options == wanted)
@@ -47,7 +48,8 @@ struct LoadOptionsTests {
     ("--video 1.5X", "from 30k to 50M"),
     ("--video nan", "from 30k to 50M"), ("--video infM", "from 30k to 50M"), ("--rooms 0", "from 1 to 1000"),
     ("--rooms 99999999999999999999", "from 1 to 1000"), ("--duration -1", "from 1 to 3600"),
-    ("--nack maybe", "on or off"), ("--frobnicate", "unknown option --frobnicate"),
+    ("--nack maybe", "--nack is on or off"), ("--feedback", "needs a value"),
+    ("--feedback 1", "--feedback is on or off"), ("--frobnicate", "unknown option --frobnicate"),
     ("--publishers 0 --subscribers 0", "nothing to do"), ("--rooms 100 --subscribers 50", "run several"),
     ("--publishers 33", "at most 32 slots"),
     ("--room \(String(repeating: "x", count: 101))", "1 to 100 bytes"),

@@ -109,7 +109,7 @@ final class Slot {
     }
   }
 
-  private func write(_ body: (UnsafeMutableRawBufferPointer) -> OutgoingPacket?) -> Sent? {
+  func write(_ body: (UnsafeMutableRawBufferPointer) -> OutgoingPacket?) -> Sent? {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 8)
     defer { buffer.deallocate() }
     guard let outgoing = body(buffer), outgoing.size <= room else { return nil }

@@ -7,9 +7,11 @@ import Testing
 struct StreamMapTests {
   final class Map {
     var map = StreamMap()
-    func find(_ ssrc: UInt32) -> Int32? { map.find(ssrc)?.receiver }
+    func find(_ ssrc: UInt32) -> Int32? { map.find(ssrc).map { Int32($0.section) } }
     func set(_ ssrc: UInt32, _ receiver: Int) -> Bool {
-      map.set(ssrc, StreamMap.Stream(receiver: Int32(receiver), isRTX: receiver % 2 == 1))
+      map.set(
+        ssrc,
+        StreamMap.Stream(section: UInt16(receiver), encoding: UInt8(receiver % 3), isRTX: receiver % 2 == 1))
     }
     var count: Int { map.count }
   }

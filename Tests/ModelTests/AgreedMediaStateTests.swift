@@ -51,7 +51,7 @@ struct MediaSectionStateTests {
     var media = full
     let long = String(repeating: "x", count: 8 * 1_024)
     media.receive[0].cname = long
-    media.receive[0].rid = long
+    media.receive[0].encodings[0].rid = long
     media.receive[0].codecs[0].formatParameters = long
     var reader = StateReader(bytes(media))
     #expect(try AgreedMedia(from: &reader) == media)

@@ -20,15 +20,16 @@ private let foxCodecs = "VP8/120+124 VP9/121+125 AV1/99+100"
 
 // Feedback and header extensions of a section that the server receives, sends, or both.
 private let seen = ": nack, nack pli, transport-cc · 3 transportSequence, 5 playoutDelay, 8 colorSpace, 4 mid"
-private let seenRID = "\(seen), 10 rid, 11 repairedRid, 12 dependencyDescriptor · f"
+private let seenRID = "\(seen), 10 rid, 11 repairedRid, 12 dependencyDescriptor · q h f"
 private let seenAlone =
   ": nack, nack pli, transport-cc · 4 transportSequence, 5 playoutDelay, 8 colorSpace, 9 mid, 13 dependencyDescriptor"
-private let shown = ": nack, nack pli, ccm fir · 2 absoluteSendTime, 5 playoutDelay, 8 colorSpace, 4 mid"
+private let shown =
+  ": nack, nack pli, ccm fir · 2 absoluteSendTime, 5 playoutDelay, 8 colorSpace, 4 mid, 10 rid, 11 repairedRid"
 private let seenAndShown =
-  ": nack, nack pli, ccm fir, transport-cc · 2/sendonly absoluteSendTime, 3/recvonly transportSequence, 5 playoutDelay, 8 colorSpace, 4 mid"
+  ": nack, nack pli, ccm fir, transport-cc · 2/sendonly absoluteSendTime, 3/recvonly transportSequence, 5 playoutDelay, 8 colorSpace, 4 mid, 10/sendonly rid, 11/sendonly repairedRid"
 private let foxSeen = ": nack, nack pli, transport-cc · 3 mid, 7 transportSequence"
 private let foxSeenRID =
-  "\(foxSeen), 8/recvonly dependencyDescriptor, 9/recvonly rid, 10/recvonly repairedRid · f"
+  "\(foxSeen), 8/recvonly dependencyDescriptor, 9/recvonly rid, 10/recvonly repairedRid · q h f"
 private let foxShown = ": nack, nack pli, ccm fir · 3 mid, 4 absoluteSendTime, 6/sendonly playoutDelay"
 private let foxSeenAndShown =
   ": nack, nack pli, ccm fir, transport-cc · 3 mid, 4/sendonly absoluteSendTime, 6/sendonly playoutDelay, 7/recvonly transportSequence"
@@ -76,7 +77,7 @@ private let table: [String: [String]] = [
   "chromium-156-svc-vp9": ["recvonly \(coded)\(seenAlone)"],
   "chromium-156-trickle-no-candidates": [bothSound, "sendrecv \(coded)\(seenAndShown)"],
   "chromium-156-whep-recvonly": [
-    "sendonly \(decoded): nack, nack pli, ccm fir · 2 absoluteSendTime, 5 playoutDelay, 8 colorSpace, 9 mid",
+    "sendonly \(decoded): nack, nack pli, ccm fir · 2 absoluteSendTime, 5 playoutDelay, 8 colorSpace, 9 mid, 10 rid, 11 repairedRid",
     "sendonly \(sound) · 14 audioLevel, 2 absoluteSendTime, 9 mid",
   ],
   "firefox-153-audio-only": [foxHear],
@@ -175,7 +176,7 @@ struct AnswerTableTests {
       #expect(track.codecs[0].transportCC && track.extensions[.transportSequence] != 0)
       // Both browsers adapt by arrival times, so none is sent an estimate; and have PLI, so none a FIR.
       #expect(!track.codecs.contains { $0.remb || $0.fir })
-      #expect(track.rid == (offered.simulcast == nil ? nil : "f"))
+      #expect(track.encodings.compactMap(\.rid) == (offered.simulcast?.send.flatMap { $0 }.map(\.rid) ?? []))
       #expect(track.ssrc == (offered.simulcast == nil ? offered.ssrcs.first?.ssrc : nil))
       #expect(track.rtxSSRC == (offered.simulcast == nil ? offered.ssrcGroups.first?.ssrcs.last : nil))
       #expect(track.cname == offered.ssrcs.first?.attributeValue ?? "")

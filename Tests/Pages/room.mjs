@@ -28,6 +28,32 @@ globalThis.RTCPeerConnection = class extends EventTarget {
 };
 const { Room } = await import(`${process.env.PAGES}/roost.js`);
 
+const { Publication } = await import(`${process.env.PAGES}/publication.js`);
+
+test("of a camera those encodings are sent that are watched", async () => {
+  // As it goes out: { "type": "publish", "layers": […] }
+  let parameters;
+  const connection = {
+    addTransceiver: (_, init) => {
+      parameters = { encodings: init.sendEncodings };
+      return { sender: {
+        getParameters: () => structuredClone(parameters),
+        setParameters: async (changed) => { parameters = changed; },
+      } };
+    },
+  };
+  const camera = new Publication(connection, { kind: "video" }, {}, "camera");
+  assert.deepEqual(parameters.encodings.map(({ rid }) => rid), ["f", "h", "q"]);
+  const active = () => parameters.encodings.map((each) => each.active);
+  camera.watched([{ rid: "f", active: false }, { rid: "h", active: true }, { rid: "q", active: false }]);
+  camera.watched([{ rid: "q", active: true }, { rid: "unknown", active: false }]);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.deepEqual(active(), [false, true, true]);
+  const screen = new Publication(connection, { kind: "video" }, {}, "screen_share");
+  assert.equal(parameters.encodings, undefined);
+  assert.equal(screen.kind, "video");
+});
+
 const track = (id, more) => ({ id, kind: "audio", source: "microphone", muted: false, mutedByAdmin: false, ...more });
 const ids = (participant) => participant.tracks.map(({ id }) => id);
 

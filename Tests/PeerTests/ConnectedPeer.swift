@@ -62,23 +62,27 @@ final class ConnectedPeer {
 
   /// A track's packet goes to a slot and leaves at once.
   func forward(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo, slot: Int) {
-    let reference = PacketReference(track: 0, layer: 0, sequence: info.extendedSequence)
-    peer.select(info, reference, slot: slot, context: &context)
-    while peer.nextDeparture() != nil { peer.depart(packet, info, now: now, context: &context) }
+    let reference = PacketReference(track: 0, sequence: info.extendedSequence)
+    peer.select(info, reference, slot: slot, now: now, context: &context)
+    while peer.nextDeparture(now: now, context: &context) != nil {
+      peer.depart(packet, info, now: now, context: &context)
+    }
   }
 
-  func receives(_ ssrc: UInt32) -> Int32? { peer.session.streams.find(ssrc)?.receiver }
+  func receives(_ ssrc: UInt32) -> Int32? { peer.session.streams.find(ssrc).map { Int32($0.section) } }
   func dropped(_ reason: TransportDrop) -> UInt64 { context.counters[reason] }
   func dropped(_ reason: SessionDrop) -> UInt64 { context.counters[reason] }
   /// The next `poll` writes the regular reports.
   func reportsAreDue() { peer.session.timers.reports = now }
-  func ssrc(_ receiver: Int) -> UInt32? { peer.session.receiving.pointer(receiver).pointee.receiver.ssrc }
+  func ssrc(_ receiver: Int) -> UInt32? {
+    peer.session.receiving.pointer(receiver).pointee.encoding(0).pointee.receiver.ssrc
+  }
 
   func restarts(_ receiver: Int) -> UInt8 {
-    peer.session.receiving.pointer(receiver).pointee.receiver.restarts
+    peer.session.receiving.pointer(receiver).pointee.encoding(0).pointee.receiver.restarts
   }
   func trackKind(_ receiver: Int) -> MediaKind {
-    peer.session.receiving.pointer(receiver).pointee.receiver.kind
+    peer.session.receiving.pointer(receiver).pointee.encoding(0).pointee.receiver.kind
   }
   func keepsPackets(slot: Int) -> Bool { peer.egress.streams.pointer(slot).pointee.kept != nil }
   func slotKind(_ slot: Int) -> MediaKind { peer.session.slots.pointer(slot).pointee.forwarder.kind }

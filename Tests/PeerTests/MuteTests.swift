@@ -34,18 +34,19 @@ struct MuteTests {
     far.send(ssrc: 1, payloadType: 96, sequence: 100)
     far.peer.setMuted(receiver: 0, true)
     far.send(ssrc: 1, payloadType: 96, sequence: 110)
-    #expect(far.peer.session.receiving.pointer(0).pointee.receiver.deadline < .never)
+    #expect(far.peer.session.receiving.pointer(0).pointee.encoding(0).pointee.receiver.deadline < .never)
     far.peer.setMuted(receiver: 0, false)
     // A key frame is requested, nothing else.
     var asked = 0
-    far.peer.session.receiving.pointer(0).pointee.receiver.missing(
+    far.peer.session.receiving.pointer(0).pointee.encoding(0).pointee.receiver.missing(
       now: far.now + .seconds(1), roundTrip: .zero
     ) {
       _ in
       asked += 1
     }
     #expect(asked == 0)
-    let isDue = far.peer.session.receiving.pointer(0).pointee.receiver.keyFrameDue(now: far.now + .seconds(1))
+    let isDue = far.peer.session.receiving.pointer(0).pointee.encoding(0).pointee.receiver.keyFrameDue(
+      now: far.now + .seconds(1))
     #expect(isDue == .pictureLoss)
   }
 
@@ -59,7 +60,7 @@ struct MuteTests {
     far.send(ssrc: 1, payloadType: 96, sequence: 101)
     far.send(ssrc: 1, payloadType: 96, sequence: 105)
     var asked: [UInt16] = []
-    far.peer.session.receiving.pointer(0).pointee.receiver.missing(
+    far.peer.session.receiving.pointer(0).pointee.encoding(0).pointee.receiver.missing(
       now: far.now + .seconds(1), roundTrip: .zero
     ) {
       asked.append($0)

@@ -36,8 +36,19 @@ struct PeerDepartureTests {
 
   private func select(_ info: PacketInfo, _ far: ConnectedPeer) -> Bool {
     far.peer.select(
-      info, PacketReference(track: 3, layer: 0, sequence: info.extendedSequence), slot: 0,
-      context: &far.context)
+      info, PacketReference(track: 3, sequence: info.extendedSequence), slot: 0,
+      now: far.now, context: &far.context)
+  }
+
+  private func next(_ far: ConnectedPeer) -> PacketReference? {
+    far.peer.nextDeparture(now: far.now, context: &far.context)
+  }
+
+  /// The subscriber asks for a packet again.
+  private func ask(_ number: UInt16, _ far: ConnectedPeer) throws {
+    let request = far.peer.retransmission(of: number, slot: 0, now: far.now, context: &far.context)
+    let wanted = try #require(request)
+    far.peer.retransmit(wanted, slot: 0, packet: PacketReference(track: 3, sequence: wanted.source))
   }
 
   /// The next packet leaves.
@@ -57,10 +68,10 @@ struct PeerDepartureTests {
     for number in 100..<140 as Range<Int64> { #expect(select(info(number, key: number == 100), far)) }
     #expect(taken(far).isEmpty)
     for number in 100..<140 as Range<Int64> {
-      #expect(far.peer.nextDeparture()?.sequence == number && far.peer.nextDeparture()?.track == 3)
+      #expect(next(far)?.sequence == number && next(far)?.track == 3)
       depart(info(number, key: number == 100), far)
     }
-    #expect(far.peer.nextDeparture() == nil)
+    #expect(next(far) == nil)
     let numbers = taken(far).map { UInt16($0[2]) << 8 | UInt16($0[3]) }
     #expect(numbers == (0..<40).map { numbers[0] &+ $0 })
   }
@@ -72,10 +83,8 @@ struct PeerDepartureTests {
     #expect(select(info(100, key: true), far))
     depart(info(100, key: true), far)
     let first = try #require(taken(far).first)
-    far.peer.retransmit(
-      UInt16(first[2]) << 8 | UInt16(first[3]), slot: 0, track: 3, layer: 0, now: far.now,
-      context: &far.context)
-    #expect(far.peer.nextDeparture()?.sequence == 100)
+    try ask(UInt16(first[2]) << 8 | UInt16(first[3]), far)
+    #expect(next(far)?.sequence == 100)
     far.now = far.now + .milliseconds(40)
     depart(info(100, key: true), far)
     #expect(taken(far) == [first] && far.dropped(TransportDrop.sealRefused) == 0)
@@ -89,15 +98,16 @@ struct PeerDepartureTests {
     let first = try #require(taken(far).first)
     #expect(select(info(101), far))
     let number = UInt16(first[2]) << 8 | UInt16(first[3])
-    far.peer.retransmit(number, slot: 0, track: 3, layer: 0, now: far.now, context: &far.context)
-    #expect(far.peer.nextDeparture()?.sequence == 100)
+    try ask(number, far)
+    #expect(next(far)?.sequence == 100)
     depart(info(100, key: true), far)
-    #expect(far.peer.nextDeparture()?.sequence == 101)
+    #expect(next(far)?.sequence == 101)
     depart(info(101), far)
     #expect(taken(far).map { $0[1] & 0x7F } == [101, 100])
     // What was never sent isn't.
-    far.peer.retransmit(number &+ 9, slot: 0, track: 3, layer: 0, now: far.now, context: &far.context)
-    #expect(far.peer.nextDeparture() == nil && far.dropped(SessionDrop.nackRefused) == 1)
+    let none = far.peer.retransmission(of: number &+ 9, slot: 0, now: far.now, context: &far.context)
+    #expect(none == nil)
+    #expect(next(far) == nil && far.dropped(SessionDrop.nackRefused) == 1)
   }
 
   @Test func `what its owner no longer keeps is dropped and counted`() throws {
@@ -105,7 +115,7 @@ struct PeerDepartureTests {
     #expect(select(info(100, key: true), far) && select(info(101), far))
     far.peer.dropDeparture(context: &far.context)
     depart(info(101), far)
-    #expect(far.peer.nextDeparture() == nil && taken(far).isEmpty)
+    #expect(next(far) == nil && taken(far).isEmpty)
     #expect(far.dropped(SessionDrop.tooLateToLeave) == 1 && far.peer.needsKeyFrame(slot: 0))
   }
 
@@ -113,11 +123,11 @@ struct PeerDepartureTests {
     let far = try subscriber()
     #expect(select(info(100, key: true), far) && select(info(101), far))
     _ = far.peer.setSource(slot: 0, nil, clock: nil)
-    #expect(far.peer.nextDeparture() == nil)
+    #expect(next(far) == nil)
     _ = far.peer.setSource(slot: 0, Self.track, clock: nil)
     #expect(select(info(102, key: true), far))
     far.apply(AgreedMedia())
-    #expect(far.peer.nextDeparture() == nil, "the section is gone")
+    #expect(next(far) == nil, "the section is gone")
   }
 
   @Test func `without a path nothing waits, and what waited is dropped`() throws {
@@ -127,7 +137,7 @@ struct PeerDepartureTests {
     #expect(!select(info(101), far) && far.dropped(TransportDrop.sendWithoutPath) == 1)
     depart(info(100, key: true), far)
     #expect(taken(far).isEmpty && far.dropped(SessionDrop.tooLateToLeave) == 1)
-    #expect(far.peer.nextDeparture() == nil)
+    #expect(next(far) == nil)
   }
 
   @Test func `more than may wait is refused, and counted`() throws {

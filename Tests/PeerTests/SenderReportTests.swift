@@ -132,7 +132,8 @@ struct RetransmissionReportTests {
     far.send(ssrc: 50, payloadType: 96)
     for (ssrcs, isReported) in [([51], true), ([50], false)] as [([UInt32], Bool)] {
       try send(far) { $0.append(goodbye: ssrcs.span) }
-      let block = far.peer.session.receiving.pointer(0).pointee.receiver.reportBlock(now: far.now)
+      let block = far.peer.session.receiving.pointer(0).pointee.encoding(0).pointee.receiver.reportBlock(
+        now: far.now)
       #expect((block != nil) == isReported)
     }
     #expect(far.dropped(.rtcpForeignStream) == 0 && far.dropped(.srtpAuthentication) == 0)
@@ -164,7 +165,8 @@ struct RetransmissionReportTests {
     #expect(far.dropped(.srtpAuthentication) == 0)
     #expect((0..<16).allSatisfy { far.context.media.effects.clocks[$0] == 0 })
     // What is reported back names the media stream's last report.
-    let block = far.peer.session.receiving.pointer(0).pointee.receiver.reportBlock(now: far.now)
+    let block = far.peer.session.receiving.pointer(0).pointee.encoding(0).pointee.receiver.reportBlock(
+      now: far.now)
     #expect(block?.lastSenderReport == stated.middle)
   }
 }

@@ -43,7 +43,7 @@ class SignallingSchemaTest(LimitedTest):
             ('ServerMessage {"type": "closed", "reason": "bored"}', "'bored' is not one of"),
             ('ServerMessage {"type": "offer", "sdp": "v=0"}', "is not valid"),
             ('ClientMessage {"type": "mute", "track": "TR_1", "muted": "yes"}', "'yes' is not of type 'boolean'"),
-            ('ClientMessage {"type": "subscribe", "track": "TR_1", "quality": "low"}', "'quality' was unexpected"),
+            ('ClientMessage {"type": "subscribe", "track": "TR_1", "layer": "low"}', "'layer' was unexpected"),
         ]:
             done = run("check-messages", stdin=line + "\n")
             self.assertEqual(done.returncode, 1, line)

@@ -75,8 +75,27 @@ struct ClientMessageTests {
     (#"{"type":"subscribe","track":""}"#, .field("track", .expected("a track's id"), id: nil)),
     (#"{"type":"subscribe","track":"\#(long(65))"}"#, .field("track", .tooLong(64), id: nil)),
     (#"{"type":"subscribe","track":"t","mid":7}"#, .field("mid", .expected("a string"), id: nil)),
-    (#"{"type":"subscribe","track":"t","maxWidth":320,"id":2}"#, .unsupported("maxWidth", id: RequestID(2))),
-    (#"{"type":"subscribe","track":"t","quality":{}}"#, .unsupported("quality", id: nil)),
+    (
+      #"{"type":"subscribe","track":"t","maxWidth":0,"id":2}"#,
+      .field("maxWidth", .expected("a whole number from 1 to 16384"), id: RequestID(2))
+    ),
+    (#"{"type":"subscribe","track":"t","quality":{}}"#, .field("quality", .expected("a string"), id: nil)),
+    (
+      #"{"type":"subscribe","track":"t","quality":"best"}"#,
+      .field("quality", .expected("one of off, low, medium, high"), id: nil)
+    ),
+    (
+      #"{"type":"view","tracks":[{"track":"t","priority":256}]}"#,
+      .field("tracks.priority", .expected("a whole number from 0 to 255"), id: nil)
+    ),
+    (
+      #"{"type":"view","tracks":[{"track":"t"},{"track":"t","maxFrameRate":15}]}"#,
+      .field("tracks.track", .expected("another one for each"), id: nil)
+    ),
+    (
+      #"{"type":"view","tracks":[\#(String(repeating: #"{"track":"0"},"#, count: 64)){"track":"1"}]}"#,
+      .field("tracks", .tooLong(64), id: nil)
+    ),
     (#"{"type":"unsubscribe","track":[]}"#, .field("track", .expected("a string"), id: nil)),
     (#"{"type":"mute","track":"t"}"#, .field("muted", .missing, id: nil)),
     (#"{"type":"mute","track":"t","muted":1}"#, .field("muted", .expected("true or false"), id: nil)),

@@ -77,6 +77,7 @@ struct SchemaTests {
           participant: .named(PublisherBody(id: "PA_1", identity: "i", name: $0)), track: track))
     }
     + [.stream(StreamBody(track: "TR_1", state: .active))]
+    + [.publish(.init(track: "TR_1", layers: [WatchedLayer(rid: "f", active: false)]))]
     + StreamBody.Reason.allCases.map { .stream(StreamBody(track: "TR_1", state: .waiting, reason: $0)) }
     + SignallingErrorCode.allCases.map { .error(ServerMessage.ErrorBody($0, "m")) }
     + LeaveReason.allCases.map { .closed($0) }
@@ -113,7 +114,7 @@ struct SchemaTests {
     (#"{"type":"slots","assignments":[{"mid":7}]}"#, "assignments.mid", .expected("a string")),
     (
       #"{"type":"offerWanted","audio":0,"video":33,"reason":"slots"}"#, "video",
-      .expected("a whole number from 0")
+      .expected("a whole number from 0 to 32")
     ),
     (
       #"{"type":"speakers","speakers":[{"participant":"PA_1","level":2}]}"#, "speakers.level",
@@ -188,6 +189,8 @@ struct SchemaTests {
     #"{"type":"mute","track":"TR_1","muted":false}"#, #"{"type":"update"}"#,
     #"{"type":"update","name":"n","metadata":"","attributes":{"a":""}}"#, #"{"type":"data","payload":""}"#,
     #"{"type":"data","payload":"aGk=","topic":"t","reliable":false,"destinations":["eve"]}"#,
+    #"{"type":"view","tracks":[{"track":"TR_1","quality":"low","maxWidth":1,"maxHeight":2,"maxFrameRate":3,"priority":0}]}"#,
+    #"{"type":"subscribe","track":"TR_1","quality":"off","priority":255}"#, #"{"type":"view","tracks":[]}"#,
     #"{"type":"leave","reason":"r"}"#, #"{"type":"ping"}"#,
   ])
   func `what a client may say is understood, and stands in the schema`(text: String) throws {

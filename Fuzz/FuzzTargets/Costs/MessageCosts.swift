@@ -8,13 +8,14 @@ import Rooms
 final class MessageCosts {
   /// `offer again` is the second time of what was accepted; `malformed` is no message at all.
   static let kinds = [
-    "auth", "resume", "offer", "offer again", "candidate", "subscribe", "unsubscribe", "mute", "update",
-    "data",
+    "auth", "resume", "offer", "offer again", "candidate", "subscribe", "unsubscribe", "view", "mute",
+    "update", "data",
     "ping", "leave", "unknown", "malformed",
   ]
   /// What leaves the session as another than it was.
   private static let changing: Set = [
-    "auth", "resume", "offer", "offer again", "subscribe", "unsubscribe", "update", "leave",
+    "auth", "resume", "offer", "offer again", "subscribe", "unsubscribe", "view", "update",
+    "leave",
   ]
   /// What even the shortest message is charged, and the shortest offer.
   private static let message = 512

@@ -286,8 +286,8 @@ final class ReportCosts {
       _ = context.takeEffects()
       histories[tag].packets.store(packet, info, sequence: info.extendedSequence)
       for slot in Self.past..<Self.past + Self.live where slot & 1 == tag {
-        let reference = PacketReference(track: tag, layer: 0, sequence: info.extendedSequence)
-        peer.select(info, reference, slot: slot, context: &context)
+        let reference = PacketReference(track: tag, sequence: info.extendedSequence)
+        peer.select(info, reference, slot: slot, now: now, context: &context)
       }
       depart()
     }
@@ -295,7 +295,7 @@ final class ReportCosts {
   }
 
   private func depart() {
-    while let next = peer.nextDeparture() {
+    while let next = peer.nextDeparture(now: now, context: &context) {
       if let kept = histories[Int(next.track)].packets.find(next.sequence) {
         peer.depart(kept.packet, kept.info, now: now, context: &context)
       } else {
@@ -310,9 +310,11 @@ final class ReportCosts {
     for index in 0..<effects.nackCount {
       let wanted = effects.nack(index)
       let slot = Int(wanted.slot)
-      guard let track = peer.source(ofSlot: slot) else { continue }
+      guard let track = peer.source(ofSlot: slot),
+        let request = peer.retransmission(of: wanted.sequence, slot: slot, now: now, context: &context)
+      else { continue }
       peer.retransmit(
-        wanted.sequence, slot: slot, track: Int(track.index), layer: 0, now: now, context: &context)
+        request, slot: slot, packet: PacketReference(track: Int(track.index), sequence: request.source))
       depart()
     }
     for word in 0..<16 where effects.keyFrameRequests[word] != 0 {

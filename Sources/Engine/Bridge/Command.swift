@@ -10,6 +10,8 @@ public enum Command: Sendable {
   case restartICE(PeerKey, local: ICECredentials, remote: ICECredentials)
   /// Feeds a slot from a track, or from none.
   case assign(PeerKey, slot: UInt16, TrackKey?)
+  /// How a slot's subscriber shows what it gets there.
+  case prefer(PeerKey, slot: UInt16, PicturePreference)
   /// A track is muted: it is forwarded to no consumer until it is unmuted.
   case mute(TrackKey, Bool)
   case close(PeerKey)
@@ -18,7 +20,9 @@ public enum Command: Sendable {
     switch self {
     case .add(let setup): setup.key
     case .mute(let track, _): track.peer
-    case .apply(let key, _), .restartICE(let key, _, _), .assign(let key, _, _), .close(let key): key
+    case .apply(let key, _), .restartICE(let key, _, _), .assign(let key, _, _), .prefer(let key, _, _),
+      .close(let key):
+      key
     }
   }
 }

@@ -11,10 +11,21 @@ public struct PeerEvents: Sendable {
   /// Receive sections, by index, whose first packet came or whose codec changed, with that codec; of RED it is that of
   /// the blocks.
   public var startedTracks: [UInt16: CodecFormat] = [:]
+  /// Slots that can't be fed since, because the path has no room, or can again.
+  public var slots: [UInt16: SlotFlow] = [:]
+  /// Receive sections, by index, with several encodings: which of them are watched, as bits in the order of the description.
+  public var watched: [UInt16: UInt8] = [:]
   /// The peer is gone, with all its tables; always the last.
   public var closed: PeerCloseReason?
 
   init(peer: PeerKey) { self.peer = peer }
+}
+
+/// What becomes of what a slot is fed with.
+public struct SlotFlow: Equatable, Sendable {
+  public var track: TrackKey
+  /// Nothing leaves: the path has no room.
+  public var isStarved: Bool
 }
 
 /// State events on their way up: coalesced per peer, in a table as large as the peers.

@@ -19,12 +19,11 @@ extension WorkerCore {
   /// One that comes so soon after another that the source may not be asked again gets the last one with all that followed it.
   /// Only a stream that begins is begun so: played in haste, the past would put off what a running one shows. A relay's
   /// worker begins pictures itself, and a sink says nothing of what it has.
-  /// - Parameter layer: the spatial layer that the consumer shows.
   mutating func keyFrameNeeded(
-    by consumer: TrackFeed.Consumer, of feed: Int, layer: UInt8, now: Instant
+    by consumer: TrackFeed.Consumer, of feed: Int, now: Instant
   ) {
     if case .here(.slot(let place, let slot)) = consumer,
-      beginPicture(place, slot: slot, from: feed, layer: layer, now: now)
+      beginPicture(place, slot: slot, from: feed, now: now)
     {
       return
     }
@@ -34,14 +33,14 @@ extension WorkerCore {
   /// Gives a slot that has shown nothing yet the last key frame with all that followed it.
   /// - Returns: whether it needs none from the source.
   private mutating func beginPicture(
-    _ place: Int, slot: Int, from feed: Int, layer: UInt8, now: Instant
+    _ place: Int, slot: Int, from feed: Int, now: Instant
   ) -> Bool {
     guard peers.pointer(place).pointee.awaitsFirstPicture(slot: slot), !mayAsk(feed, now: now),
       let recent = feeds.pointer(feed).pointee.sinceKeyFrame(now: now)
     else { return false }
     for sequence in recent {
       replay(
-        PacketReference(track: feed, layer: layer, sequence: sequence), to: .slot(place: place, slot: slot),
+        feeds.reference(sequence, of: feed), to: .slot(place: place, slot: slot),
         now: now)
     }
     feeds.counters.pictureReplays &+= 1
@@ -53,7 +52,7 @@ extension WorkerCore {
     let entry = feeds.pointer(feed)
     guard case .peer(let place) = entry.pointee.source else { return false }
     return peers.pointer(place).pointee.mayAskForKeyFrame(
-      receiver: Int(entry.pointee.key.index), now: now)
+      receiver: Int(entry.pointee.key.index), encoding: Int(entry.pointee.key.encoding), now: now)
   }
 
   /// Asks a track's source for a key frame, whatever it is.
@@ -62,7 +61,8 @@ extension WorkerCore {
     guard entry.pointee.kind == .video else { return }
     switch entry.pointee.source {
     case .peer(let place):
-      peers.pointer(place).pointee.requestKeyFrame(receiver: Int(entry.pointee.key.index))
+      peers.pointer(place).pointee.requestKeyFrame(
+        receiver: Int(entry.pointee.key.index), encoding: Int(entry.pointee.key.encoding))
       peers.scheduleFeedback(place)
     case .relay(let worker):
       guard entry.pointee.pace.mayCross(at: now), worker < exchange.count else { return }
@@ -76,21 +76,31 @@ extension WorkerCore {
   /// A consumer misses a packet: it is sent again from the history, which every worker that the track comes to keeps.
   /// - Parameters:
   ///   - sequence: as the consumer has it: a slot the number that its subscriber got, a sink the source's.
-  ///   - layer: the spatial layer that the consumer shows.
   mutating func packetMissed(
-    _ sequence: Int64, by listener: TrackFeed.Listener, of feed: Int, layer: UInt8, now: Instant
+    _ sequence: Int64, by listener: TrackFeed.Listener, of feed: Int, now: Instant
   ) {
     switch listener {
     case .slot(let place, let slot):
-      peers.pointer(place).pointee.retransmit(
-        UInt16(truncatingIfNeeded: sequence), slot: slot, track: feed, layer: layer, now: now,
-        context: &context)
-      if let packet = peers.pointer(place).pointee.nextDeparture(), !isKept(packet) {
+      let peer = peers.pointer(place)
+      guard
+        let request = peer.pointee.retransmission(
+          of: UInt16(truncatingIfNeeded: sequence), slot: slot, now: now, context: &context)
+      else { return }
+      // It may have been of the encoding that was shown before.
+      let shown = feeds.pointer(feed).pointee.key
+      let asked = TrackKey(peer: shown.peer, index: shown.index, encoding: request.encoding)
+      guard let kept = shown == asked ? feed : feeds.find(asked) else {
+        feeds.counters.historyMissed &+= 1
+        return
+      }
+      let packet = feeds.reference(request.source, of: kept)
+      peer.pointee.retransmit(request, slot: slot, packet: packet)
+      if !isKept(packet) {
         feeds.counters.historyMissed &+= 1
       }
       depart(place, now: now)
     case .sink:
-      let packet = PacketReference(track: feed, layer: layer, sequence: sequence)
+      let packet = feeds.reference(sequence, of: feed)
       if isKept(packet) {
         replay(packet, to: listener, now: now)
       } else {
@@ -100,6 +110,6 @@ extension WorkerCore {
   }
 
   private func isKept(_ packet: PacketReference) -> Bool {
-    feeds.pointer(Int(packet.track)).pointee.find(packet.sequence, layer: packet.layer) != nil
+    feeds.find(packet) != nil
   }
 }

@@ -82,16 +82,18 @@ extension WorkerCore {
     case .add: break
     case .apply(_, let media):
       peers.pointer(place).pointee.apply(media, context: &context)
-      linkTracks(place)
+      linkTracks(place, now: now)
     case .restartICE(let key, let local, let remote):
       peers.pointer(place).pointee.restartICE(local: local, remote: remote)
       routing.addFragment(local.ufrag, of: key, served: peers.pointer(place).pointee.servedFragments)
       routing.counters.iceRestarts &+= 1
     case .assign(_, let slot, let track): assign(place, slot: Int(slot), to: track, now: now)
+    case .prefer(_, let slot, let picture):
+      peers.pointer(place).pointee.setPicture(slot: Int(slot), picture)
     case .mute(let track, let muted):
       peers.pointer(place).pointee.setMuted(receiver: Int(track.index), muted)
       if muted { hideMuted(place, receiver: Int(track.index)) }
-    case .close: return remove(place, reason: .requested)
+    case .close: return remove(place, reason: .requested, now: now)
     }
     settle(place, now: now)
   }
@@ -109,7 +111,7 @@ extension WorkerCore {
       }
     case .keyFrameWanted(let track, let worker):
       if let feed = feeds.findPublished(track) {
-        keyFrameNeeded(by: .relay(worker: worker), of: feed, layer: TrackFeed.shownLayer, now: now)
+        keyFrameNeeded(by: .relay(worker: worker), of: feed, now: now)
       } else {
         passOn(.track(message), of: track.peer, mayDrop: true)
       }
@@ -119,8 +121,11 @@ extension WorkerCore {
       setClock(feed, mapping)
     case .muted(let track, let incarnation):
       if let feed = feeds.findRelayed(track) { feeds.pointer(feed).pointee.picture.mute(incarnation) }
+    case .layers(let track, let layers):
+      guard !feeds.encodings(of: track).isEmpty, feeds.findPublished(track) == nil else { return }
+      feeds.groups.hear(track, layers, now: now)
     case .ended(let track):
-      if let feed = feeds.findRelayed(track) { end(feed) }
+      if let feed = feeds.findRelayed(track) { end(feed, now: now) }
     case .sinkAdded(let sink, let kind): add(sink, kind: kind, now: now)
     case .sinkRemoved(let sink): remove(sink)
     case .wanted(let request, let sink): take(request, by: sink, now: now)
@@ -132,6 +137,7 @@ extension WorkerCore {
       guard worker != index else { return }
       feeds.subscribe(.relay(worker: worker), to: feed)
       feeds.sendClock(feed, to: worker)
+      if let layers = feeds.groups.layers(of: track) { feeds.post(.layers(track.track, layers), to: worker) }
     } else if routing.owner(of: track.peer) != nil {
       passOn(.track(.relayWanted(track, by: worker)), of: track.peer)
     } else {

@@ -20,7 +20,7 @@ extension WorkerCore {
         let slot = word * 64 + bit
         if let feed = feeds.feed(ofSlot: slot, at: place) {
           keyFrameNeeded(
-            by: .here(.slot(place: place, slot: slot)), of: feed, layer: TrackFeed.shownLayer, now: now)
+            by: .here(.slot(place: place, slot: slot)), of: feed, now: now)
         }
       }
     }
@@ -29,14 +29,13 @@ extension WorkerCore {
       let slot = Int(wanted.slot)
       if let feed = feeds.feed(ofSlot: slot, at: place) {
         packetMissed(
-          Int64(wanted.sequence), by: .slot(place: place, slot: slot), of: feed,
-          layer: TrackFeed.shownLayer, now: now)
+          Int64(wanted.sequence), by: .slot(place: place, slot: slot), of: feed, now: now)
       } else {
         context.media.counters.count(.nackRefused)
       }
     }
     if let reason = effects.closed {
-      remove(place, reason: reason)
+      remove(place, reason: reason, now: now)
       return true
     }
     // A handshake proves its path as well.
@@ -54,7 +53,7 @@ extension WorkerCore {
     let peer = Peer(setup, context: &context)
     let place = peers.insert(peer, key: setup.key)
     routing.add(setup.key, ufrag: ufrag, at: place)
-    linkTracks(place)
+    linkTracks(place, now: now)
     settle(place, now: now)
   }
 
@@ -64,10 +63,10 @@ extension WorkerCore {
   }
 
   /// Ends a peer that is here.
-  mutating func remove(_ place: Int, reason: PeerCloseReason) {
+  mutating func remove(_ place: Int, reason: PeerCloseReason, now: Instant) {
     guard let key = peers.key(place) else { return }
     if reason == .requested { peers.pointer(place).pointee.sayGoodbye(context: &context) }
-    for feed in feeds.feedsOfTracks(at: place) { end(feed) }
+    for feed in feeds.feedsOfTracks(at: place) { end(feed, now: now) }
     unsubscribeAll(place)
     routing.remove(place)
     peers.remove(place)
@@ -120,12 +119,12 @@ extension WorkerCore {
     guard !peers.isFull, let peer = try? Peer.decode(moved.state) else {
       routing.refuse(moved)
       // Consumers here wait for its tracks in vain; other workers hear it when they ask.
-      for feed in feeds.table.indices(of: moved.key) { end(feed) }
+      for feed in feeds.table.indices(of: moved.key) { end(feed, now: now) }
       return refuse(moved.key)
     }
     let place = peers.insert(peer, key: moved.key)
     routing.adopt(moved, at: place)
-    linkTracks(place)
+    linkTracks(place, now: now)
     resumeSlots(place, now: now)
     settle(place, now: now)
     guard peers.key(place) == moved.key else { return }
@@ -157,8 +156,8 @@ extension WorkerCore {
   /// What a peer doesn't know by its bytes: which feeds its tracks are, and where those of its slots stand.
   mutating func resumePeer(_ place: Int, now: Instant) {
     for feed in feeds.feedsOfTracks(at: place) {
-      peers.pointer(place).pointee.setTag(
-        receiver: Int(feeds.pointer(feed).pointee.key.index), feed)
+      let key = feeds.pointer(feed).pointee.key
+      peers.pointer(place).pointee.setTag(receiver: Int(key.index), encoding: Int(key.encoding), feed)
     }
     for slot in 0..<feeds.slotCount(at: place) {
       guard let feed = feeds.feed(ofSlot: slot, at: place) else { continue }

@@ -39,7 +39,7 @@ extension WorkerCore {
       case .sink(let number):
         var next = chain.first
         while next >= 0 {
-          send(fresh.reference(next, feed: index), toSink: number)
+          send(fresh.reference(next, feed: index, serial: feed.pointee.serial), toSink: number)
           next = fresh.next(next)
         }
       }
@@ -59,8 +59,8 @@ extension WorkerCore {
     var waits = false
     var next = chain.first
     while next >= 0 {
-      let packet = fresh.reference(next, feed: feed)
-      if let kept = track.pointee.find(packet.sequence, layer: packet.layer) {
+      let packet = fresh.reference(next, feed: feed, serial: track.pointee.serial)
+      if let kept = track.pointee.find(packet.sequence) {
         last = peer.pointee.forward(
           kept.packet, kept.info, packet, slot: slot, now: now, context: &context)
         if last == .waits { waits = true }
@@ -69,8 +69,18 @@ extension WorkerCore {
       }
       next = fresh.next(next)
     }
-    if waits { depart(place, now: now) }
-    return last != .refused && peer.pointee.waitsForKeyFrame(slot: slot)
+    if waits {
+      depart(place, now: now)
+      if peer.pointee.departs { peers.schedule(place) }
+    }
+    if context.media.hasJoined { noteJoined(place, slot) }
+    return last != .refused && peer.pointee.waitsForKeyFrame(slot: slot, encoding: track.pointee.key.encoding)
+  }
+
+  @inline(never)
+  private mutating func noteJoined(_ place: Int, _ slot: Int) {
+    context.media.hasJoined = false
+    joined.append((place, slot))
   }
 
   /// Gives a kept packet to one consumer as if it came now.
@@ -81,15 +91,16 @@ extension WorkerCore {
       let became = peers.pointer(place).pointee.forward(
         kept.packet, kept.info, packet, slot: slot, now: now, context: &context)
       if became == .waits { depart(place, now: now) }
+      if context.media.hasJoined { noteJoined(place, slot) }
     case .sink(let number): send(packet, toSink: number)
     }
   }
 
-  /// Has everything leave that waits for a peer.
+  /// Has what waits for a peer leave, as far as its path has room.
   @inline(__always)
   mutating func depart(_ place: Int, now: Instant) {
     let peer = peers.pointer(place)
-    while let packet = peer.pointee.nextDeparture() {
+    while let packet = peer.pointee.nextDeparture(now: now, context: &context) {
       if let kept = find(packet) {
         peer.pointee.depart(kept.packet, kept.info, now: now, context: &context)
       } else {
@@ -100,7 +111,7 @@ extension WorkerCore {
 
   @inline(__always)
   private func find(_ packet: PacketReference) -> (packet: UnsafeRawBufferPointer, info: PacketInfo)? {
-    feeds.pointer(Int(packet.track)).pointee.find(packet.sequence, layer: packet.layer)
+    feeds.find(packet)
   }
 
   private mutating func send(_ packet: PacketReference, toSink number: Int) {

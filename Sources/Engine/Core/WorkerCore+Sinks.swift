@@ -13,7 +13,7 @@ extension WorkerCore {
       return
     }
     feeds.subscribe(.here(.sink(number)), to: feed)
-    keyFrameNeeded(by: .here(.sink(number)), of: feed, layer: TrackFeed.shownLayer, now: now)
+    keyFrameNeeded(by: .here(.sink(number)), of: feed, now: now)
   }
 
   mutating func remove(_ sink: TrackSink) {
@@ -29,10 +29,8 @@ extension WorkerCore {
       if PlantedDefect.isOn(.sinkUnheard), case .keyFrame = request { return }
     #endif
     switch request {
-    case .keyFrame(let layer):
-      keyFrameNeeded(by: .here(.sink(number)), of: feed, layer: layer, now: now)
-    case .packet(let sequence, let layer):
-      packetMissed(sequence, by: .sink(number), of: feed, layer: layer, now: now)
+    case .keyFrame: keyFrameNeeded(by: .here(.sink(number)), of: feed, now: now)
+    case .packet(let sequence): packetMissed(sequence, by: .sink(number), of: feed, now: now)
     }
   }
 }

@@ -14,7 +14,7 @@ extension WorkerCore {
       if track == nil, PlantedDefect.isOn(.missingSubscriptionCheck) { return }
     #endif
     unsubscribe(place, slot: slot)
-    guard let track, let feed = feed(for: track, kind: kind) else {
+    guard let track, let feed = feed(for: feeds.groups.first(of: track), kind: kind) else {
       // None, over already, or of the other kind: the slot shows nothing, rather than what it showed before.
       _ = peers.pointer(place).pointee.setSource(slot: slot, nil, clock: nil)
       return
@@ -22,16 +22,18 @@ extension WorkerCore {
     let consumer = TrackFeed.Consumer.here(.slot(place: place, slot: slot))
     feeds.subscribe(consumer, to: feed)
     let needsKeyFrame = peers.pointer(place).pointee.setSource(
-      slot: slot, track, clock: feeds.pointer(feed).pointee.clock)
+      slot: slot, feeds.pointer(feed).pointee.key, clock: feeds.pointer(feed).pointee.clock)
     // Before it can be sent one, a key frame would only put off the next: the peer asks once it is connected.
     if needsKeyFrame, peers.pointer(place).pointee.takesMedia {
-      keyFrameNeeded(by: consumer, of: feed, layer: TrackFeed.shownLayer, now: now)
+      keyFrameNeeded(by: consumer, of: feed, now: now)
     }
   }
 
   mutating func unsubscribe(_ place: Int, slot: Int) {
-    guard let feed = feeds.feed(ofSlot: slot, at: place) else { return }
-    if let unused = feeds.unsubscribe(.here(.slot(place: place, slot: slot)), from: feed) { drop(unused) }
+    for feed in [feeds.feed(ofSlot: slot, at: place), feeds.nextFeed(ofSlot: slot, at: place)] {
+      guard let feed else { continue }
+      if let unused = feeds.unsubscribe(.here(.slot(place: place, slot: slot)), from: feed) { drop(unused) }
+    }
   }
 
   /// After a peer came with its state: its slots are fed again as they were.
@@ -40,7 +42,9 @@ extension WorkerCore {
       guard let kind = peers.pointer(place).pointee.kind(ofSlot: slot),
         let track = peers.pointer(place).pointee.source(ofSlot: slot)
       else { continue }
-      if let feed = feed(for: track, kind: kind) {
+      let shown = TrackKey(
+        peer: track.peer, index: track.index, encoding: peers.pointer(place).pointee.encoding(ofSlot: slot))
+      if let feed = feed(for: shown, kind: kind) {
         feeds.subscribe(.here(.slot(place: place, slot: slot)), to: feed)
         resume(place, slot: slot, feed: feed, now: now)
       } else {
@@ -50,10 +54,14 @@ extension WorkerCore {
   }
 
   mutating func resume(_ place: Int, slot: Int, feed: Int, now: Instant) {
-    if let clock = feeds.pointer(feed).pointee.clock {
-      peers.pointer(place).pointee.setClock(slot: slot, clock)
+    let entry = feeds.pointer(feed)
+    if let clock = entry.pointee.clock {
+      peers.pointer(place).pointee.setClock(slot: slot, encoding: entry.pointee.key.encoding, clock)
     }
     if peers.pointer(place).pointee.needsKeyFrame(slot: slot) { requestKeyFrame(of: feed, now: now) }
+    guard let next = peers.pointer(place).pointee.nextEncoding(ofSlot: slot) else { return }
+    peers.pointer(place).pointee.setNextEncoding(slot: slot, nil, clock: nil)
+    goOn(place, slot: slot, to: next, now: now)
   }
 
   // MARK: - Feeds
@@ -81,31 +89,31 @@ extension WorkerCore {
   }
 
   /// A track is over: its consumers fall silent, and other workers hear of it.
-  mutating func end(_ feed: Int) {
-    for (place, slot) in feeds.end(feed) {
+  mutating func end(_ feed: Int, now: Instant) {
+    let track = feeds.pointer(feed).pointee.key
+    for (place, slot, wasShown) in feeds.end(feed) {
+      guard wasShown else {
+        peers.pointer(place).pointee.setNextEncoding(slot: slot, nil, clock: nil)
+        continue
+      }
+      unsubscribe(place, slot: slot)
       _ = peers.pointer(place).pointee.setSource(slot: slot, nil, clock: nil)
+      // The others go on.
+      if track.encoding > 0, feeds.find(track.track) != nil {
+        assign(place, slot: slot, to: track.track, now: now)
+      }
     }
   }
 
   // MARK: - A peer's own tracks
 
   /// Ties a peer's tracks to feeds, making those that aren't there; ends those whose sections are gone.
-  mutating func linkTracks(_ place: Int) {
+  mutating func linkTracks(_ place: Int, now: Instant) {
     guard let key = peers.key(place) else { return }
     let peer = peers.pointer(place)
     let (tracks, slots) = (peer.pointee.receiverCount, peer.pointee.slotCount)
     feeds.enter(place, tracks: tracks, slots: slots)
-    for receiver in 0..<tracks {
-      let linked = feeds.feed(ofTrack: receiver, at: place)
-      if let kind = peer.pointee.kind(ofReceiver: receiver) {
-        guard linked == nil else { continue }
-        let feed = feeds.publish(TrackKey(peer: key, index: UInt16(receiver)), kind: kind, at: place)
-        peer.pointee.setTag(receiver: receiver, feed)
-      } else if let linked {
-        peer.pointee.setTag(receiver: receiver, -1)
-        end(linked)
-      }
-    }
+    for receiver in 0..<tracks { linkTrack(key, receiver, place, now: now) }
     // A slot that began as another stream has no source, either.
     for slot in 0..<slots
     where peer.pointee.kind(ofSlot: slot) == nil || peer.pointee.source(ofSlot: slot) == nil {
@@ -113,23 +121,47 @@ extension WorkerCore {
     }
   }
 
+  private mutating func linkTrack(_ key: PeerKey, _ receiver: Int, _ place: Int, now: Instant) {
+    let kind = peers.pointer(place).pointee.kind(ofReceiver: receiver)
+    let count = peers.pointer(place).pointee.encodingCount(ofReceiver: receiver)
+    if kind == .video {
+      feeds.groups.publish(TrackKey(peer: key, index: UInt16(receiver)), encodings: count, now: now)
+    }
+    for encoding in 0..<ReceiveSection.mostEncodings {
+      let linked = feeds.feed(ofTrack: receiver, encoding: encoding, at: place)
+      if encoding < count, let kind {
+        let track = TrackKey(peer: key, index: UInt16(receiver), encoding: UInt8(encoding))
+        let feed = linked ?? feeds.publish(track, kind: kind, at: place)
+        peers.pointer(place).pointee.setTag(receiver: receiver, encoding: encoding, feed)
+      } else if let linked {
+        peers.pointer(place).pointee.setTag(receiver: receiver, encoding: encoding, -1)
+        end(linked, now: now)
+      }
+    }
+  }
+
   /// A track of ours is muted: who comes while it is, or after it, isn't shown what it showed before.
   mutating func hideMuted(_ place: Int, receiver: Int) {
-    guard let feed = feeds.feed(ofTrack: receiver, at: place),
-      let incarnation = peers.pointer(place).pointee.incarnation(ofReceiver: receiver)
-    else { return }
-    feeds.mute(feed, incarnation: incarnation)
+    for encoding in 0..<peers.pointer(place).pointee.encodingCount(ofReceiver: receiver) {
+      guard let feed = feeds.feed(ofTrack: receiver, encoding: encoding, at: place),
+        let incarnation = peers.pointer(place).pointee.incarnation(ofReceiver: receiver, encoding: encoding)
+      else { continue }
+      feeds.mute(feed, incarnation: incarnation)
+    }
   }
 
   // MARK: - Clocks
 
   /// Passes on where a track's timestamps stand: to its slots here, and to the workers that get it.
   mutating func publishClock(_ place: Int, receiver: Int, now: Instant) {
-    guard let feed = feeds.feed(ofTrack: receiver, at: place),
-      let mapping = peers.pointer(place).pointee.clock(receiver: receiver, epoch: context.media.epoch)
-    else { return }
-    setClock(feed, mapping)
-    feeds.sendClock(feed, now: now)
+    for encoding in 0..<peers.pointer(place).pointee.encodingCount(ofReceiver: receiver) {
+      guard let feed = feeds.feed(ofTrack: receiver, encoding: encoding, at: place),
+        let mapping = peers.pointer(place).pointee.clock(
+          receiver: receiver, encoding: encoding, epoch: context.media.epoch)
+      else { continue }
+      setClock(feed, mapping)
+      feeds.sendClock(feed, now: now)
+    }
   }
 
   mutating func setClock(_ feed: Int, _ mapping: ClockMapping) {
@@ -137,7 +169,7 @@ extension WorkerCore {
     entry.pointee.clock = mapping
     for position in 0..<entry.pointee.consumers.count {
       guard case .slot(let place, let slot) = entry.pointee.consumers[position] else { continue }
-      peers.pointer(place).pointee.setClock(slot: slot, mapping)
+      peers.pointer(place).pointee.setClock(slot: slot, encoding: entry.pointee.key.encoding, mapping)
     }
   }
 }

@@ -33,6 +33,8 @@ public struct WorkerCore: ~Copyable {
   var feeds: TrackFeeds
   /// Packets of tracks that came in this turn, and are served at its end.
   var fresh = FreshPackets()
+  /// Slots that were joined to a source, or to another encoding of it, in this turn.
+  var joined: [(place: Int, slot: Int)] = []
   /// What came in this turn of publishers here.
   var gathering = FrameGathering()
   /// What the socket's owner counts; set by it after each turn.
@@ -63,16 +65,21 @@ public struct WorkerCore: ~Copyable {
   }
 
   /// When `poll` wants to be called.
-  public var deadline: Instant { peers.deadline }
+  public var deadline: Instant { min(peers.deadline, feeds.groups.deadline) }
 
   /// Calls every peer whose time has come.
   public mutating func poll(now: Instant) {
     serve(now: now)
+    if feeds.groups.deadline <= now {
+      sampleEncodings(now: now)
+      allocate(now: now)
+    }
     // A peer that is always due must not hold up the loop: one round, then datagrams again.
     var rounds = peers.timerCount
     while rounds > 0, let place = peers.due(now) {
       rounds -= 1
       peers.pointer(place).pointee.poll(now: now, context: &context)
+      if peers.pointer(place).pointee.departs { depart(place, now: now) }
       settle(place, now: now)
     }
   }
@@ -93,6 +100,7 @@ public struct WorkerCore: ~Copyable {
   /// As `finishTurn`; the workers are left to the caller.
   mutating func endTurn(now: Instant, _ send: (inout Outbox) -> Void) {
     serve(now: now)
+    finishSwitches()
     if !context.transport.outbox.isEmpty { send(&context.transport.outbox) }
   }
 

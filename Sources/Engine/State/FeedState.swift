@@ -21,7 +21,7 @@ struct FeedState: Sendable {
   var relays: UInt64 = 0
   var clock: ClockMapping?
   var picture = PictureStart()
-  /// The oldest of each layer first.
+  /// The oldest first.
   var packets: [Packet] = []
 
   init(key: TrackKey, kind: MediaKind) {
@@ -35,6 +35,7 @@ struct FeedState: Sendable {
   func encode(into writer: inout StateWriter) {
     writer.write(key.peer.rawValue)
     writer.write(key.index)
+    writer.write(key.encoding)
     writer.write(kind == .video)
     writer.write(relayedFrom != nil)
     writer.write(relayedFrom ?? 0)
@@ -62,9 +63,20 @@ struct FeedState: Sendable {
     }
   }
 
-  init(from reader: inout StateReader) throws(StateError) {
+  /// Layers of which builds of before encodings kept the packets.
+  private static let oldLayers = 4
+
+  /// - Parameter version: of the section; the first knows one encoding of each track.
+  init(from reader: inout StateReader, _ version: UInt16) throws(StateError) {
     let peer = PeerKey(rawValue: try reader.integer())
     key = TrackKey(peer: peer, index: try reader.integer())
+    if version > 1 {
+      let offset = reader.offset
+      key.encoding = try reader.integer()
+      guard key.encoding < ReceiveSection.mostEncodings else {
+        throw .invalid(field: "encoding of a track", offset: offset)
+      }
+    }
     kind = try reader.bool() ? .video : .audio
     let isRelayed = try reader.bool()
     let worker: UInt8 = try reader.integer()
@@ -83,7 +95,7 @@ struct FeedState: Sendable {
       self.clock = clock
     }
     picture = try PictureStart(from: &reader)
-    for _ in 0..<(try reader.count(limit: LayerHistories.limit * 1_024)) {
+    for _ in 0..<(try reader.count(limit: TrackFeed.mostKept * Self.oldLayers)) {
       let offset = reader.offset
       let info = try reader.array(limit: PacketInfo.wireSize)
       let bytes = try reader.array(limit: 2_048)
@@ -108,7 +120,9 @@ extension TrackFeeds {
         state.relayedFrom = UInt8(truncatingIfNeeded: worker)
       }
       for position in 0..<entry.pointee.consumers.count {
-        guard case .slot(let place, let slot) = entry.pointee.consumers[position], let peer = key(place)
+        // One that is to go on to this feed asks for it again.
+        guard case .slot(let place, let slot) = entry.pointee.consumers[position], let peer = key(place),
+          self.feed(ofSlot: slot, at: place) == feed
         else { continue }
         state.slots.append(FeedState.Slot(peer: peer, slot: UInt16(truncatingIfNeeded: slot)))
       }

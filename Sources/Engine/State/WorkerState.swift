@@ -23,8 +23,9 @@ struct WorkerState: Sendable {
     case peers = 2
     case feeds = 3
 
-    /// What this build writes, and the newest that it reads. Peers that are left behind are named since version 2.
-    var version: UInt16 { self == .peers ? 2 : 1 }
+    /// What this build writes, and the newest that it reads. Since version 2 peers that are left behind are named, and so are
+    /// the encodings of tracks.
+    var version: UInt16 { self == .routing ? 1 : 2 }
 
     /// Sections from this number on say nothing that the others rest on: a build that doesn't know one goes on without it.
     static let firstOptional: UInt8 = 128
@@ -117,7 +118,8 @@ struct WorkerState: Sendable {
       for _ in 0..<(try body.count(limit: 1 << 20)) {
         leftBehind.append(PeerKey(rawValue: try body.integer()))
       }
-    case .feeds: for _ in 0..<(try body.count(limit: 1 << 22)) { feeds.append(try FeedState(from: &body)) }
+    case .feeds:
+      for _ in 0..<(try body.count(limit: 1 << 22)) { feeds.append(try FeedState(from: &body, version)) }
     }
     try body.finish()
   }

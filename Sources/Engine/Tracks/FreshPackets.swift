@@ -19,7 +19,6 @@ struct FreshPackets: ~Copyable {
   private struct Entry: BitwiseCopyable {
     var sequence: Int64
     var next: Int32
-    var layer: UInt8
   }
 
   private let entries: UnsafeMutablePointer<Entry>
@@ -45,7 +44,7 @@ struct FreshPackets: ~Copyable {
   mutating func append(_ info: PacketInfo, size: Int, feed: Int, to chain: inout Chain) {
     let place = Int32(truncatingIfNeeded: count)
     (entries + count).initialize(
-      to: Entry(sequence: info.extendedSequence, next: -1, layer: info.layer.spatial))
+      to: Entry(sequence: info.extendedSequence, next: -1))
     count &+= 1
     chain.bytes &+= Int32(truncatingIfNeeded: size)
     if chain.first < 0 {
@@ -63,11 +62,10 @@ struct FreshPackets: ~Copyable {
 
   /// - Parameters:
   ///   - place: of a chain, not negative.
-  ///   - feed: whose chain it is.
+  ///   - feed: whose chain it is, with its serial number.
   @inline(__always)
-  func reference(_ place: Int32, feed: Int) -> PacketReference {
-    let entry = entries[Int(place)]
-    return PacketReference(track: feed, layer: entry.layer, sequence: entry.sequence)
+  func reference(_ place: Int32, feed: Int, serial: UInt32) -> PacketReference {
+    PacketReference(track: feed, serial: serial, sequence: entries[Int(place)].sequence)
   }
 
   /// The place behind one in its chain; -1 at the end.

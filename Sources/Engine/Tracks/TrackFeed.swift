@@ -1,7 +1,8 @@
 internal import Media
 internal import Model
 
-/// One track on one worker: where it comes from and who gets it.
+/// One encoding of a track on one worker: where it comes from and who gets it. Most tracks have only one; the encodings of
+/// a simulcast number their packets each for itself, and are tied together by `TrackGroup`.
 ///
 /// Packets go forward from its source to its consumers; feedback, requests for key frames and for packets, goes the
 /// other way, by one call for each kind whatever the consumer and whatever the source (`WorkerCore+Delivery`).
@@ -33,11 +34,10 @@ struct TrackFeed: ~Copyable {
     case sink(Int)
   }
 
-  /// The spatial layer that every slot shows, as long as none chooses among layers: publishers send one encoding.
-  static let shownLayer: UInt8 = 0
-
   let key: TrackKey
   let kind: MediaKind
+  /// Of all feeds that have had its index it alone has this number; set by the table.
+  var serial: UInt32 = 0
   var source: Source
   var consumers = ConsumerList()
   var clock: ClockMapping?
@@ -48,15 +48,18 @@ struct TrackFeed: ~Copyable {
   var picture = PictureStart()
   /// What came in this turn.
   var fresh = FreshPackets.Chain()
-  private var layers: LayerHistories
-  /// Packets that came.
+  /// The last packets, once there is a consumer.
+  private var history: PacketHistory?
+  private var newest: Int64 = .min
+  /// Packets that came, the bytes of them with UDP and IP, and frames that began.
   private(set) var packets: UInt64 = 0
+  private(set) var bytes = LayerCounts()
+  private(set) var frames: UInt64 = 0
 
   init(key: TrackKey, kind: MediaKind, source: Source) {
     self.key = key
     self.kind = kind
     self.source = source
-    layers = LayerHistories(kind)
   }
 
   /// The publisher's place; nil where the track is relayed.
@@ -69,8 +72,10 @@ struct TrackFeed: ~Copyable {
   @inline(__always)
   mutating func keep(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo) {
     packets &+= 1
+    bytes.note(packet.count, info.layer)
+    if info.flags.contains(.frameStart) { frames &+= 1 }
     picture.note(info)
-    if layers.isKept { layers.store(packet, info) }
+    if history != nil { restore(packet, info) }
   }
 
   /// As much came in this turn as may wait: less than half of what the history keeps.
@@ -79,19 +84,41 @@ struct TrackFeed: ~Copyable {
 
   /// A packet that is still kept.
   /// - Parameter sequence: the source's, in the layer's numbering.
-  func find(_ sequence: Int64, layer: UInt8) -> (packet: UnsafeRawBufferPointer, info: PacketInfo)? {
-    layers.find(sequence, layer: layer)
+  func find(_ sequence: Int64) -> (packet: UnsafeRawBufferPointer, info: PacketInfo)? {
+    switch history {
+    case .some(let kept): return kept.find(sequence)
+    case .none: return nil
+    }
   }
 
   /// Everything that is kept, the oldest first.
-  func forEachKept(_ body: (UnsafeRawBufferPointer, PacketInfo) -> Void) { layers.forEach(body) }
+  func forEachKept(_ body: (UnsafeRawBufferPointer, PacketInfo) -> Void) {
+    guard newest != .min else { return }
+    for back in (0..<Int64(Self.mostKept)).reversed() {
+      if let kept = find(newest &- back) { body(kept.packet, kept.info) }
+    }
+  }
+
+  /// Packets of a history at most.
+  static let mostKept = 1_024
 
   /// Takes a packet that was kept before.
-  mutating func restore(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo) { layers.store(packet, info) }
+  @inline(__always)
+  mutating func restore(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo) {
+    newest = max(newest, info.extendedSequence)
+    history?.store(packet, info, sequence: info.extendedSequence)
+  }
 
   /// Keeps packets from now on: as soon as there is a consumer, whether or not it may ask for packets again.
-  mutating func keepHistory() { layers.isKept = true }
+  mutating func keepHistory() {
+    guard history == nil else { return }
+    // Video: over a second at 6 Mbit/s. Audio is asked for within a jitter buffer's length or never.
+    history =
+      kind == .video
+      ? PacketHistory(packets: Self.mostKept, bytes: 1_024 * 1_024)
+      : PacketHistory(packets: 128, bytes: 32 * 1_024)
+  }
 
   /// The numbers from the last key frame on, for who may begin there.
-  func sinceKeyFrame(now: Instant) -> ClosedRange<Int64>? { layers.isKept ? picture.range(now: now) : nil }
+  func sinceKeyFrame(now: Instant) -> ClosedRange<Int64>? { history == nil ? nil : picture.range(now: now) }
 }

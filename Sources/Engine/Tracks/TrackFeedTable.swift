@@ -1,3 +1,4 @@
+internal import Media
 internal import Model
 
 /// The feeds of one worker: an index each, which stays as long as the feed.
@@ -7,6 +8,7 @@ struct TrackFeedTable: ~Copyable {
   private var used: [Bool] = Array(repeating: false, count: 16)
   private var free: [Int32] = (0..<16).reversed()
   private var indices: [TrackKey: Int] = [:]
+  private var lastSerial: UInt32 = 0
 
   init() { base = .allocate(capacity: 16) }
 
@@ -31,6 +33,14 @@ struct TrackFeedTable: ~Copyable {
   @inline(__always)
   func pointer(_ index: Int) -> UnsafeMutablePointer<TrackFeed> { base + index }
 
+  /// The packet, as long as its feed is there and keeps it.
+  @inline(__always)
+  func find(_ packet: PacketReference) -> (packet: UnsafeRawBufferPointer, info: PacketInfo)? {
+    let index = Int(packet.track)
+    guard index < capacity, used[index], base[index].serial == packet.serial else { return nil }
+    return base[index].find(packet.sequence)
+  }
+
   /// Indices stay; pointers don't outlive this call.
   mutating func insert(_ feed: consuming TrackFeed) -> Int {
     if free.isEmpty { grow() }
@@ -38,6 +48,8 @@ struct TrackFeedTable: ~Copyable {
     indices[feed.key] = index
     used[index] = true
     (base + index).initialize(to: feed)
+    lastSerial &+= 1
+    base[index].serial = lastSerial
     return index
   }
 

@@ -12,17 +12,27 @@ struct TrackFeeds: ~Copyable {
   let samples: SampleTable
   var table = TrackFeedTable()
   var sinks = SinkTable()
+  var groups = TrackGroups()
   var counters = TrackCounters()
   /// By place.
   private var links: [PeerLinks?]
   /// Workers that got packets in this batch and are yet to be woken.
   var touched: UInt64 = 0
 
-  /// What ties a peer to feeds, by receiver and by slot: indices of feeds, -1 for none.
+  /// What ties a peer to feeds: indices of feeds, -1 for none.
   private struct PeerLinks {
+    /// By track, so many for each as it may have encodings.
     var tracks: [Int32] = []
-    var slots: [Int32] = []
+    /// By slot: the feed that it shows, and the one that it goes on to.
+    var slots: [SlotLink] = []
   }
+
+  private struct SlotLink {
+    var shown: Int32 = -1
+    var next: Int32 = -1
+  }
+
+  private static let encodings = ReceiveSection.mostEncodings
 
   init(index: Int, places: Int, exchange: Exchange, samples: SampleTable) {
     self.index = index
@@ -35,6 +45,17 @@ struct TrackFeeds: ~Copyable {
   func pointer(_ feed: Int) -> UnsafeMutablePointer<TrackFeed> { table.pointer(feed) }
 
   func find(_ track: TrackKey) -> Int? { table.find(track) }
+
+  @inline(__always)
+  func find(_ packet: PacketReference) -> (packet: UnsafeRawBufferPointer, info: PacketInfo)? {
+    table.find(packet)
+  }
+
+  /// A packet of a feed, for what is to leave later.
+  @inline(__always)
+  func reference(_ sequence: Int64, of feed: Int) -> PacketReference {
+    PacketReference(track: feed, serial: table.pointer(feed).pointee.serial, sequence: sequence)
+  }
 
   /// As `find`, of tracks whose source is elsewhere.
   func findRelayed(_ track: TrackKey) -> Int? {
@@ -58,42 +79,52 @@ struct TrackFeeds: ~Copyable {
   /// A peer came to that place: room for so many tracks and slots, which may grow.
   mutating func enter(_ place: Int, tracks: Int, slots: Int) {
     var link = links[place] ?? PeerLinks()
-    while link.tracks.count < tracks { link.tracks.append(-1) }
-    while link.slots.count < slots { link.slots.append(-1) }
+    while link.tracks.count < tracks * Self.encodings { link.tracks.append(-1) }
+    while link.slots.count < slots { link.slots.append(SlotLink()) }
     links[place] = link
   }
 
   mutating func leave(_ place: Int) { links[place] = nil }
 
-  /// The feed of a peer's track.
-  func feed(ofTrack track: Int, at place: Int) -> Int? {
-    guard let tracks = links[place]?.tracks, tracks.indices.contains(track), tracks[track] >= 0 else {
+  /// The feed of an encoding of a peer's track.
+  func feed(ofTrack track: Int, encoding: Int, at place: Int) -> Int? {
+    let entry = track * Self.encodings + encoding
+    guard let tracks = links[place]?.tracks, tracks.indices.contains(entry), tracks[entry] >= 0 else {
       return nil
     }
-    return Int(tracks[track])
+    return Int(tracks[entry])
   }
 
   /// The feed that a slot of a peer shows.
-  func feed(ofSlot slot: Int, at place: Int) -> Int? {
-    guard let slots = links[place]?.slots, slots.indices.contains(slot), slots[slot] >= 0 else { return nil }
-    return Int(slots[slot])
+  func feed(ofSlot slot: Int, at place: Int) -> Int? { link(place, slot).flatMap { Self.index($0.shown) } }
+
+  /// The feed that a slot of a peer goes on to.
+  func nextFeed(ofSlot slot: Int, at place: Int) -> Int? { link(place, slot).flatMap { Self.index($0.next) } }
+
+  private func link(_ place: Int, _ slot: Int) -> SlotLink? {
+    guard let slots = links[place]?.slots, slots.indices.contains(slot) else { return nil }
+    return slots[slot]
   }
+
+  private static func index(_ feed: Int32) -> Int? { feed >= 0 ? Int(feed) : nil }
 
   /// Of all tracks that a peer publishes, in their order.
   func feedsOfTracks(at place: Int) -> [Int] {
     (links[place]?.tracks ?? []).filter { $0 >= 0 }.map { Int($0) }
   }
 
-  func trackCount(at place: Int) -> Int { links[place]?.tracks.count ?? 0 }
+  func trackCount(at place: Int) -> Int { (links[place]?.tracks.count ?? 0) / Self.encodings }
 
   func slotCount(at place: Int) -> Int { links[place]?.slots.count ?? 0 }
 
-  /// A track of the peer at that place begins; others may have asked for it already.
+  private static func entry(_ track: TrackKey) -> Int { Int(track.index) * encodings + Int(track.encoding) }
+
+  /// An encoding of a track of the peer at that place begins; others may have asked for it already.
   mutating func publish(_ track: TrackKey, kind: MediaKind, at place: Int) -> Int {
     let feed =
       table.find(track) ?? table.insert(TrackFeed(key: track, kind: kind, source: .peer(place: place)))
     table.pointer(feed).pointee.source = .peer(place: place)
-    links[place]!.tracks[Int(track.index)] = Int32(feed)
+    links[place]!.tracks[Self.entry(track)] = Int32(feed)
     return feed
   }
 
@@ -108,7 +139,7 @@ struct TrackFeeds: ~Copyable {
       let isWanted = !entry.pointee.consumers.isEmptyHere
       if isWanted { workers |= 1 << UInt64(index) }
       relays.append((entry.pointee.key, workers))
-      if !isWanted { table.remove(feed) }
+      if !isWanted { remove(feed) }
     }
     return relays
   }
@@ -121,41 +152,64 @@ struct TrackFeeds: ~Copyable {
     table.insert(TrackFeed(key: track, kind: kind, source: .relay(worker: worker)))
   }
 
-  mutating func subscribe(_ consumer: TrackFeed.Consumer, to feed: Int) {
+  /// - Parameter isNext: a slot shows another feed until it can go on to this one.
+  mutating func subscribe(_ consumer: TrackFeed.Consumer, to feed: Int, isNext: Bool = false) {
     table.pointer(feed).pointee.add(consumer)
-    if case .here(.slot(let place, let slot)) = consumer { links[place]!.slots[slot] = Int32(feed) }
+    guard case .here(.slot(let place, let slot)) = consumer else { return }
+    if isNext {
+      links[place]!.slots[slot].next = Int32(feed)
+    } else {
+      links[place]!.slots[slot].shown = Int32(feed)
+    }
+  }
+
+  /// The slot has gone on to its next feed.
+  /// - Returns: the one that it showed before.
+  mutating func goOn(_ place: Int, slot: Int) -> Int? {
+    guard let link = link(place, slot), link.next >= 0 else { return nil }
+    links[place]!.slots[slot] = SlotLink(shown: link.next)
+    return Self.index(link.shown)
   }
 
   /// - Returns: the feed if it is of no use any more: relayed to here, and wanted by none.
   mutating func unsubscribe(_ consumer: TrackFeed.Consumer, from feed: Int) -> Int? {
     table.pointer(feed).pointee.remove(consumer)
-    if case .here(.slot(let place, let slot)) = consumer { links[place]!.slots[slot] = -1 }
+    if case .here(.slot(let place, let slot)) = consumer { unlink(place, slot, feed) }
     let entry = table.pointer(feed)
     return entry.pointee.publisher == nil && entry.pointee.consumers.isEmptyHere ? feed : nil
   }
 
-  mutating func remove(_ feed: Int) { table.remove(feed) }
+  private mutating func unlink(_ place: Int, _ slot: Int, _ feed: Int) {
+    if links[place]!.slots[slot].shown == Int32(feed) { links[place]!.slots[slot].shown = -1 }
+    if links[place]!.slots[slot].next == Int32(feed) { links[place]!.slots[slot].next = -1 }
+  }
+
+  mutating func remove(_ feed: Int) {
+    let track = table.pointer(feed).pointee.key
+    table.remove(feed)
+    if encodings(of: track).isEmpty { groups.remove(track) }
+  }
 
   /// A track is over: other workers and sinks hear of it here.
-  /// - Returns: slots that showed it, which are to fall silent.
-  mutating func end(_ feed: Int) -> [(place: Int, slot: Int)] {
+  /// - Returns: slots that showed it, which are to fall silent, or were to go on to it, which stay where they are.
+  mutating func end(_ feed: Int) -> [(place: Int, slot: Int, wasShown: Bool)] {
     let entry = table.pointer(feed)
-    var slots: [(place: Int, slot: Int)] = []
+    var slots: [(place: Int, slot: Int, wasShown: Bool)] = []
     for position in 0..<entry.pointee.consumers.count {
       switch entry.pointee.consumers[position] {
       case .slot(let place, let slot):
-        links[place]!.slots[slot] = -1
-        slots.append((place, slot))
+        slots.append((place, slot, self.feed(ofSlot: slot, at: place) == feed))
+        unlink(place, slot, feed)
       case .sink(let number): sinks.remove(number)?.end()
       }
     }
     if let publisher = entry.pointee.publisher {
       samples.remove(entry.pointee.key)
-      let track = Int(entry.pointee.key.index)
+      let track = Self.entry(entry.pointee.key)
       if links[publisher]?.tracks.indices.contains(track) == true { links[publisher]!.tracks[track] = -1 }
     }
     for worker in SetBits(entry.pointee.consumers.relays) { post(.ended(entry.pointee.key), to: worker) }
-    table.remove(feed)
+    remove(feed)
     return slots
   }
 

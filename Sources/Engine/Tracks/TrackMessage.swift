@@ -12,6 +12,8 @@ enum TrackMessage: Sendable {
   /// The track is muted. `incarnation` counts how often its source had started over.
   case muted(TrackKey, incarnation: UInt8)
   case ended(TrackKey)
+  /// What is known of the track's encodings; to workers that get one.
+  case layers(TrackKey, TrackLayers)
   /// From a sink to the worker that serves it.
   case sinkAdded(TrackSink, kind: MediaKind)
   case sinkRemoved(TrackSink)
@@ -21,7 +23,7 @@ enum TrackMessage: Sendable {
   var track: TrackKey {
     switch self {
     case .relayWanted(let track, _), .relayUnwanted(let track, _), .keyFrameWanted(let track, _),
-      .clock(let track, _, _), .muted(let track, _), .ended(let track):
+      .clock(let track, _, _), .muted(let track, _), .ended(let track), .layers(let track, _):
       track
     case .sinkAdded(let sink, _), .sinkRemoved(let sink), .wanted(_, let sink): sink.track
     }
@@ -38,7 +40,7 @@ enum TrackMessage: Sendable {
 
 /// What a consumer asks of a track's source.
 package enum TrackRequest: Equatable, Sendable {
-  case keyFrame(layer: UInt8)
+  case keyFrame
   /// To be sent again.
-  case packet(sequence: Int64, layer: UInt8)
+  case packet(sequence: Int64)
 }

@@ -52,6 +52,7 @@ enum Pages {
     "screen.js": (script, PackageResources.screen_js),
     "sending.js": (script, PackageResources.sending_js),
     "signalling.js": (script, PackageResources.signalling_js),
+    "sizes.js": (script, PackageResources.sizes_js),
     "statistics.js": (script, PackageResources.statistics_js),
     "switches.js": (script, PackageResources.switches_js),
     "talk.js": (script, PackageResources.talk_js),

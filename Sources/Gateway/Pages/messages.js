@@ -163,6 +163,7 @@ export function absence({ state, reason }) {
   if (state === "waiting") return "Video appears when there is room for it";
   if (state === "paused" && reason === "codec") return "Your browser can't play this video";
   if (state === "paused" && reason === "no-media") return "No video is coming through";
+  if (state === "paused" && reason === "bandwidth") return "Your connection is too slow for this video";
   return "";
 }
 

@@ -29,6 +29,24 @@
  * @property {boolean} canUpdateOwnMetadata
  */
 
+/**
+ * What a camera is sent in: the server gives each viewer the picture that its connection and its screen have room for. The best
+ * comes first: of a small picture Chromium sends fewer, and leaves out those at the end.
+ * @type {RTCRtpEncodingParameters[]}
+ */
+const cameraEncodings = [
+  { rid: "f", scaleResolutionDownBy: 1, maxBitrate: 1_700_000 },
+  { rid: "h", scaleResolutionDownBy: 2, maxBitrate: 500_000 },
+  { rid: "q", scaleResolutionDownBy: 4, maxBitrate: 150_000 },
+];
+
+/** How a section that sends begins. A screen is sharp or it is of no use: it has one encoding. */
+function sending(stream, source) {
+  const init = { direction: "sendonly", streams: [stream] };
+  if (source === "camera") init.sendEncodings = cameraEncodings.map((encoding) => ({ ...encoding }));
+  return init;
+}
+
 /** Something that a participant sends. Made by `publish` of roost.js. */
 export class Publication {
   /** The track's id in the room; undefined while the server has none for it. @type {string | undefined} */
@@ -36,13 +54,14 @@ export class Publication {
   /** Whether its sender has muted it; an administrator's mute is in `Room.trackOf`. */
   muted = false;
   name;
+  #change = Promise.resolve();
 
   constructor(connection, track, stream, source) {
     this.stream = stream;
     /** As in a Track. */
     this.source = source;
     this.kind = track.kind;
-    this.transceiver = connection.addTransceiver(track, { direction: "sendonly", streams: [stream] });
+    this.transceiver = connection.addTransceiver(track, sending(stream, source));
   }
 
   get mid() {
@@ -62,7 +81,20 @@ export class Publication {
   /** Sends the same over another connection, where it becomes another track. */
   moveTo(connection) {
     this.id = undefined;
-    this.transceiver = connection.addTransceiver(this.track ?? this.kind, { direction: "sendonly", streams: [this.stream] });
+    this.transceiver = connection.addTransceiver(this.track ?? this.kind, sending(this.stream, this.source));
+  }
+
+  /** Sends those encodings alone that are watched. @param {{rid: string, active: boolean}[]} layers */
+  watched(layers) {
+    const { sender } = this.transceiver;
+    // One after the other: parameters that were read before another change are refused.
+    this.#change = this.#change.then(async () => {
+      const parameters = sender.getParameters();
+      for (const encoding of parameters.encodings) {
+        encoding.active = layers.find(({ rid }) => rid === encoding.rid)?.active ?? encoding.active;
+      }
+      await sender.setParameters(parameters);
+    }).catch(() => {}); // Of a section that has ended.
   }
 
   /** Looks up what the server calls it. @param {{mid: string, track: string}[]} tracks */

@@ -70,6 +70,7 @@ export class Room extends EventTarget {
   #playing = new Map(); // participant id and group → {participant, group, stream}
   #publications = new Set();
   #preferences = new Map(); // track id → subscribe or unsubscribe
+  #views = new Map(); // track id → how it is shown
   #negotiation = Promise.resolve();
   #renewal = null; // everything is being offered once more, to a new session
 
@@ -216,6 +217,16 @@ export class Room extends EventTarget {
     await this.#prefer({ type: "unsubscribe", track });
   }
 
+  /**
+   * Says how tracks are shown, so that no more is sent than that; whether they play stays as it is.
+   * @param {{track: string, quality?: "off" | "low" | "medium" | "high", maxWidth?: number, maxHeight?: number,
+   *   maxFrameRate?: number, priority?: number}[]} tracks widths and heights in device pixels
+   */
+  async view(tracks) {
+    for (const each of tracks) this.#views.set(each.track, each);
+    await this.#signalling.request({ type: "view", tracks });
+  }
+
   async #prefer(preference) {
     this.#preferences.set(preference.track, preference);
     await this.#signalling.request(preference);
@@ -239,8 +250,10 @@ export class Room extends EventTarget {
     const isRenewal = this.#connection !== null;
     const before = this.participants;
     const preferences = new Map(this.#preferences);
+    const views = new Map(this.#views);
     this.#forget([...this.#tracks.keys()]);
     this.#preferences = preferences;
+    this.#views = views;
     this.me = message.participant;
     this.participants = new Map();
     for (const participant of message.participants) this.#know(participant);
@@ -262,6 +275,8 @@ export class Room extends EventTarget {
   async #offerAgain() {
     await this.#offer();
     for (const [track, preference] of this.#preferences) if (this.#tracks.has(track)) await this.#signalling.request(preference);
+    const views = [...this.#views.values()].filter(({ track }) => this.#tracks.has(track));
+    if (views.length > 0) await this.#signalling.request({ type: "view", tracks: views });
   }
 
   /** A connection that is closed leaves unanswered what it is being asked. */
@@ -425,6 +440,11 @@ export class Room extends EventTarget {
       case "offerWanted":
         this.#addWanted(message);
         break;
+      case "publish":
+        for (const publication of this.#publications) {
+          if (publication.id === message.track) publication.watched(message.layers);
+        }
+        break;
       case "speakers":
         this.#emit("speakers", message.speakers);
         break;
@@ -495,6 +515,7 @@ export class Room extends EventTarget {
     for (const [mid, track] of this.#slots) if (ids.includes(track)) this.#slots.delete(mid);
     for (const [mid, track] of this.#assigned) if (ids.includes(track)) this.#assigned.set(mid, null);
     for (const id of ids) this.#preferences.delete(id);
+    for (const id of ids) this.#views.delete(id);
     for (const key of keys) if (this.#playing.has(key)) this.#play(key);
     for (const id of ids) this.#tracks.delete(id);
   }

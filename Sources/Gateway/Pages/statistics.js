@@ -12,17 +12,21 @@ export class Statistics {
    */
   async read(connection, name) {
     const stats = await connection.getStats();
-    const rows = [];
+    const rows = new Map();
     for (const entry of stats.values()) {
       if (entry.type !== "inbound-rtp" && entry.type !== "outbound-rtp") continue;
       const mid = entry.mid ?? midOf(connection, entry);
       const title = name(mid);
-      if (title) rows.push({ title, ...this.#row(entry, stats) });
+      if (!title) continue;
+      const row = { title, ...this.#row(entry, stats) };
+      // A camera is sent in several sizes at once.
+      const other = rows.get(`${mid} ${entry.type}`);
+      rows.set(`${mid} ${entry.type}`, other ? together(row, other) : row);
     }
-    // One's own first, then person by person.
-    rows.sort((a, b) => b.isSent - a.isSent || a.title.localeCompare(b.title));
     this.#before = new Map([...stats].filter(([, entry]) => entry.type.endsWith("-rtp")));
-    return { rows, transport: transport(stats) };
+    // One's own first, then person by person.
+    const sorted = [...rows.values()].sort((a, b) => b.isSent - a.isSent || a.title.localeCompare(b.title));
+    return { rows: sorted, transport: transport(stats) };
   }
 
   #row(entry, stats) {
@@ -42,12 +46,19 @@ export class Statistics {
       codec: stats.get(entry.codecId)?.mimeType?.split("/")[1] ?? "",
       picture: entry.frameWidth
         ? `${entry.frameWidth}×${entry.frameHeight}, ${Math.round(entry.framesPerSecond ?? 0)}/s` : "",
-      rate: seconds > 0 ? rate((bytes * 8) / seconds) : "",
+      pixels: (entry.frameWidth ?? 0) * (entry.frameHeight ?? 0),
+      rate: seconds > 0 ? (bytes * 8) / seconds : undefined,
       lost: share === undefined ? "" : `${(share * 100).toFixed(1)} %`,
       roundTrip: milliseconds(roundTrip),
       jitter: milliseconds(jitter),
     };
   }
+}
+
+/** Two encodings of one track: of the larger picture, at the rate of both. */
+function together(a, b) {
+  const [best, other] = a.pixels > b.pixels ? [a, b] : [b, a];
+  return { ...best, rate: best.rate === undefined ? other.rate : best.rate + (other.rate ?? 0) };
 }
 
 /** Puts a reading into the table. */
@@ -57,7 +68,7 @@ export function show({ rows, transport }, list, body) {
     const line = document.createElement("tr");
     const title = text("th", row.title);
     title.scope = "row";
-    line.append(title, ...[row.codec, row.picture, row.rate, row.lost, row.roundTrip, row.jitter]
+    line.append(title, ...[row.codec, row.picture, row.rate === undefined ? "" : rate(row.rate), row.lost, row.roundTrip, row.jitter]
       .map((value) => text("td", value || "–")));
     return line;
   }));

@@ -143,6 +143,8 @@ export class Stage {
   #tiles = new Map();
   #speaker = "";
   #isReconnecting = false;
+  /** Called whenever tiles come, go or get another size. @type {() => void} */
+  onLayout = () => {};
   #gone = new Set(); // keys of those whose own way to the server has broken
 
   constructor(element, template) {
@@ -216,5 +218,6 @@ export class Stage {
 
   layout() {
     arrange([...this.#tiles.values()], this.#element.clientWidth, this.#element.clientHeight);
+    this.onLayout();
   }
 }

@@ -34,6 +34,8 @@ extension StreamBody {
     case .active: self.init(track: track.text, state: .active)
     case .paused(.codec): self.init(track: track.text, state: .paused, reason: .codec)
     case .paused(.noMedia): self.init(track: track.text, state: .paused, reason: .noMedia)
+    case .paused(.bandwidth): self.init(track: track.text, state: .paused, reason: .bandwidth)
+    case .paused(.off): self.init(track: track.text, state: .paused, reason: .off)
     case .waiting(.noSlot): self.init(track: track.text, state: .waiting, reason: .noSlot)
     }
   }

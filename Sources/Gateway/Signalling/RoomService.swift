@@ -67,7 +67,8 @@ public protocol RoomTransport: Sendable {
 
   /// The answer comes among the notices too, after all that it names.
   func offer(_ sdp: String, tracks: [OfferedTrack]) async throws(OfferError) -> OfferAnswer
-  func subscribe(_ track: String, mid: String?) async throws(RequestError)
+  func subscribe(_ track: String, mid: String?, picture: PicturePreference) async throws(RequestError)
+  func view(_ tracks: [(track: String, picture: PicturePreference)]) async throws(RequestError)
   func unsubscribe(_ track: String) async throws(RequestError)
 }
 

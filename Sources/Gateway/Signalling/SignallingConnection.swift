@@ -85,9 +85,6 @@ package actor SignallingConnection<Socket: TextSocket> {
           let goesOn = served != nil
         #endif
         fail(.badMessage, problem.description(of: name), id: id, close: goesOn ? nil : .badMessage)
-      case .unsupported(let name, let id):
-        fail(
-          .unsupported, "\(name) is not supported", id: id, close: served == nil ? .unauthorized : nil)
       }
       return
     }

@@ -185,8 +185,11 @@ actor SignallingSession {
   private func perform(_ request: ClientMessage.Content) async -> RequestError? {
     do throws(RequestError) {
       switch request {
-      case .subscribe(let wanted): try await transport?.subscribe(wanted.track, mid: wanted.mid)
+      case .subscribe(let wanted):
+        try await transport?.subscribe(wanted.track, mid: wanted.mid, picture: wanted.picture.preference)
       case .unsubscribe(let wanted): try await transport?.unsubscribe(wanted.track)
+      case .view(let wanted):
+        try await transport?.view(wanted.tracks.map { ($0.track, $0.picture.preference) })
       case .mute(let wanted): try await participant.mute(wanted.track, wanted.muted)
       case .update(let change):
         try await participant.update(

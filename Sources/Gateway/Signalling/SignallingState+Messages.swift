@@ -29,7 +29,7 @@ extension SignallingState {
     case .offer(let offer): answer(offer, id)
     // A server on a public address finds its clients by their checks: their candidates say nothing to it.
     case .candidate: if id != nil { say(.ok, id: id) }
-    case .subscribe, .unsubscribe, .mute, .update, .data: effects.append(.perform(content, id))
+    case .subscribe, .unsubscribe, .view, .mute, .update, .data: effects.append(.perform(content, id))
     case .ping: say(.pong, id: id)
     case .leave:
       end()

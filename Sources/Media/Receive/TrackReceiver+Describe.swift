@@ -25,7 +25,14 @@ extension TrackReceiver {
     if descriptor.pictureIDIsLong { info.flags.insert(.longPictureID) }
     if descriptor.nonReference { info.flags.insert(.discardable) }
     if descriptor.startsFrame { info.flags.insert(.frameStart) }
-    if descriptor.startsKeyFrame(payload) { info.flags.insert(.keyFrame) }
+    info.layer.temporal = descriptor.temporalID
+    if descriptor.layerSync { info.flags.insert(.switchingPoint) }
+    if descriptor.startsKeyFrame(payload) {
+      info.flags.insert(.keyFrame)
+      if let size = VP8KeyFrameSize(payload, descriptor) {
+        picture = PictureSize(width: size.width, height: size.height)
+      }
+    }
     return true
   }
 
@@ -39,6 +46,10 @@ extension TrackReceiver {
       info.tl0PictureIndex = descriptor.tl0PictureIndex
       info.tl0PictureIndexOffset = UInt8(truncatingIfNeeded: descriptor.tl0PictureIndexOffset)
       if descriptor.pictureIDIsLong { info.flags.insert(.longPictureID) }
+      info.layer = LayerID(spatial: descriptor.spatialID, temporal: descriptor.temporalID)
+      if descriptor.switchesUp { info.flags.insert(.switchingPoint) }
+      if descriptor.endsLayerFrame { info.flags.insert(.endsLayerFrame) }
+      if descriptor.startsLayerFrame, !descriptor.isInterPredicted { info.flags.insert(.beginsSpatialLayer) }
       if descriptor.startsPicture { info.flags.insert(.frameStart) }
       if descriptor.startsKeyFrame { info.flags.insert(.keyFrame) }
     case .h264:
@@ -80,7 +91,7 @@ extension TrackReceiver {
       return
     }
     if let new = descriptor.templates { templates = new }
-    info.frameNumber = descriptor.frameNumber
+    info.carried.frameNumber = descriptor.frameNumber
     if descriptor.startsFrame {
       info.flags.insert(.frameStart)
       if descriptor.templates != nil { info.flags.insert(.keyFrame) }

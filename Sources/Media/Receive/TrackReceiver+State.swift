@@ -25,8 +25,11 @@ extension TrackReceiver {
     writer.write(isMuted)
   }
 
-  public init(_ section: ReceiveSection, from reader: inout StateReader) throws(StateError) {
-    self.init(section)
+  /// - Parameter encoding: which of the section's.
+  public init(
+    _ section: ReceiveSection, encoding: Int = 0, from reader: inout StateReader
+  ) throws(StateError) {
+    self.init(section, encoding: encoding)
     let bound = try reader.bool()
     let media: UInt32 = try reader.integer()
     ssrc = bound ? media : nil

@@ -1,7 +1,7 @@
 public import Model
 public import Wire
 
-/// One track as a publisher sends it: its media stream, its retransmissions, what was lost and what is asked for.
+/// One encoding of a track as a publisher sends it: its media stream, its retransmissions, what was lost and what is asked for.
 ///
 /// Sees packets in plain text whose SSRC belongs to it; which one that is, the transport knows.
 public struct TrackReceiver: Sendable {
@@ -35,27 +35,39 @@ public struct TrackReceiver: Sendable {
   var hasMoved = false
   /// The sender said goodbye; its next packet takes that back.
   @usableFromInline var hasLeft = false
+  /// Of the last key frame that said so.
+  public internal(set) var picture = PictureSize()
   /// Of the last key frame with a dependency descriptor.
   var templates: DependencyTemplates?
 
   var clock = TrackClock()
 
-  public init(_ section: ReceiveSection) {
+  /// - Parameter encoding: which of the section's.
+  public init(_ section: ReceiveSection, encoding: Int = 0) {
     kind = section.kind
-    apply(section)
+    apply(section, encoding: encoding)
   }
 
   /// Takes a renegotiated section: formats may change, the streams keep their state.
-  public mutating func apply(_ section: ReceiveSection) {
+  public mutating func apply(_ section: ReceiveSection, encoding: Int = 0) {
     kind = section.kind
     formats = ReceivedFormats(section)
     terms = FeedbackTerms(section)
-    if let announced = section.ssrc, announced != ssrc {
+    let streams = section.encodings[encoding]
+    if let announced = streams.ssrc, announced != ssrc {
       rebind(ssrc: announced)
-      rtxSSRC = section.rtxSSRC
-    } else if let announced = section.rtxSSRC {
+      rtxSSRC = streams.rtxSSRC
+    } else if let announced = streams.rtxSSRC {
       rtxSSRC = announced
     }
+  }
+
+  /// It takes the place of another, with the mute and the owner's number of that one; its subscribers see a source that
+  /// starts over.
+  mutating func succeed(_ old: TrackReceiver) {
+    tag = old.tag
+    isMuted = old.isMuted
+    restarts = old.restarts &+ 1
   }
 
   /// Whether the section knows the payload type, as media or as retransmission.

@@ -10,11 +10,36 @@ struct Anchor: BitwiseCopyable {
   var tl0PictureIndex: UInt8 = 0
   var frameNumber: UInt16 = 0
   var restart: UInt8 = 0
+  var encoding: UInt8 = 0
   /// Counts sources; an anchor of an earlier one can't be answered from the present one's history.
   var generation: UInt32 = 0
   /// It follows a packet that was dropped: what comes late from before still has its place, by the anchor before this one.
   /// No state: those places close when a peer is made from its bytes.
   var isCut = false
+  /// What was left out before its first packet, and by which join that counts.
+  var closedPlaces: Int64 = 0
+  var closedPictures: UInt16 = 0
+  var join: UInt8 = 0
+
+  /// The stream's number of a packet.
+  @inline(__always)
+  func outgoing(_ sequence: Int64, _ selection: Selection) -> Int64 {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.placesStayOpen) { return outgoing &+ (sequence &- source) }
+    #endif
+    return outgoing &+ (sequence &- source) &- (selection.closedPlaces &- closedPlaces)
+  }
+
+  /// As it is behind more that was left out.
+  @inline(__always)
+  func behind(pictures: UInt16) -> Anchor {
+    var anchor = self
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.pictureNotRewritten) { return anchor }
+    #endif
+    anchor.pictureID &-= pictures &- closedPictures
+    return anchor
+  }
 }
 
 /// What the next anchor has to settle.
@@ -22,6 +47,7 @@ struct PendingAnchor: BitwiseCopyable {
   /// A selected packet was dropped since the last one that departed: that one's number, where it had a place.
   var isCut = false
   var cutAt: Int64?
+  var cutClosed: Int64 = 0
   /// The source went on to a codec that the subscriber lacks before what it was joined with had left.
   var losesCodec = false
 }
@@ -56,17 +82,27 @@ struct Anchors: BitwiseCopyable {
       writer.write(anchor.tl0PictureIndex)
       writer.write(anchor.frameNumber)
       writer.write(anchor.restart)
+      writer.write(anchor.encoding)
       writer.write(anchor.generation)
+      writer.write(anchor.closedPlaces)
+      writer.write(anchor.closedPictures)
+      writer.write(anchor.join)
     }
   }
 
-  init(from reader: inout StateReader) throws(StateError) {
+  /// - Parameter hasEncodings: false for what builds wrote that took one encoding of each track.
+  init(from reader: inout StateReader, hasEncodings: Bool) throws(StateError) {
     count = try reader.count(limit: 4)
     for index in 0..<count {
       entries[index] = Anchor(
         source: try reader.integer(), outgoing: try reader.integer(), timestamp: try reader.integer(),
         pictureID: try reader.integer(), tl0PictureIndex: try reader.integer(),
-        frameNumber: try reader.integer(), restart: try reader.integer(), generation: try reader.integer())
+        frameNumber: try reader.integer(), restart: try reader.integer(),
+        encoding: hasEncodings ? try reader.integer() : 0, generation: try reader.integer())
+      guard hasEncodings else { continue }
+      entries[index].closedPlaces = try reader.integer()
+      entries[index].closedPictures = try reader.integer()
+      entries[index].join = try reader.integer()
     }
   }
 }

@@ -16,16 +16,19 @@ extension Forwarder {
   ) -> OutgoingPacket? {
     if selection.joins {
       begin(info, epoch: epoch)
+      anchors[0].join = selection.join
     } else if pending.isCut {
       guard goOn(from: info, epoch: epoch) else { return nil }
+      noteClosed(selection)
     }
-    var sequence = anchors[0].outgoing &+ (info.extendedSequence &- anchors[0].source)
+    var sequence = anchors[0].outgoing(info.extendedSequence, selection)
     let ahead = sequence &- position.highest
     if ahead > Self.allowedLead || ahead > 0 && leaps(info) {
       guard rejoin(info, epoch: epoch) else { return nil }
+      noteClosed(selection)
       sequence = anchors[0].outgoing
     }
-    let anchor = anchors[0]
+    let anchor = anchors[0].behind(pictures: selection.closedPictures)
     guard info.extendedSequence >= anchor.source else {
       return departLate(selection, packet, info, now: now, into: buffer)
     }
@@ -42,6 +45,13 @@ extension Forwarder {
     return written
   }
 
+  /// The anchor that was just set counts what is left out from here on.
+  private mutating func noteClosed(_ selection: Selection) {
+    anchors[0].closedPlaces = selection.closedPlaces
+    anchors[0].closedPictures = selection.closedPictures
+    anchors[0].join = selection.join
+  }
+
   /// A packet whose place is before the stream's last cut: it leaves under the number that was kept for it.
   @inline(never)
   private mutating func departLate(
@@ -50,10 +60,11 @@ extension Forwarder {
   ) -> OutgoingPacket? {
     for index in 1..<max(anchors.count, 1)
     where anchors[index].generation == generation && anchors[index].restart == info.restart
+      && anchors[index].encoding == info.encoding
       && anchors[index - 1].isCut
     {
-      let anchor = anchors[index]
-      let sequence = anchor.outgoing &+ (info.extendedSequence &- anchor.source)
+      let anchor = anchors[index].behind(pictures: selection.closedPictures)
+      let sequence = anchor.outgoing(info.extendedSequence, selection)
       guard info.extendedSequence >= anchor.source, sequence < anchors[index - 1].outgoing else { continue }
       return write(selection, packet, info, anchor, sequence: sequence, now: now, into: buffer)
     }
@@ -69,6 +80,7 @@ extension Forwarder {
     guard
       let written = write(
         packet, info, format: selection.format, anchor: anchor, payloadType: selection.payloadType,
+        isMarked: selection.ends || info.flags.contains(.marker),
         sequence: sequence, ssrc: ssrc, originalSequence: nil, at: now, into: buffer)
     else {
       counters.unwritable &+= 1
@@ -111,7 +123,9 @@ extension Forwarder {
     if info.tl0PictureIndexOffset != 0 {
       position.tl0PictureIndex = info.tl0PictureIndex &+ anchor.tl0PictureIndex
     }
-    if info.carried.descriptorOffset != 0 { position.frameNumber = info.frameNumber &+ anchor.frameNumber }
+    if info.carried.descriptorOffset != 0 {
+      position.frameNumber = info.carried.frameNumber &+ anchor.frameNumber
+    }
     position.hasSent = true
   }
 

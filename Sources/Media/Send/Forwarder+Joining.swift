@@ -8,12 +8,15 @@ extension Forwarder {
   public mutating func drop(_ selection: Selection, sequence: Int64) {
     let isLate =
       !selection.joins && anchors.count > 0 && anchors[0].generation == generation
-      && anchors[0].outgoing &+ (sequence &- anchors[0].source) <= position.highest
+      && anchors[0].outgoing(sequence, selection) <= position.highest
     guard !isLate else { return }
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.placeLeftOpen) { return }
     #endif
-    if !pending.isCut { pending.cutAt = selection.joins ? nil : sequence }
+    if !pending.isCut {
+      pending.cutAt = selection.joins ? nil : sequence
+      pending.cutClosed = selection.closedPlaces
+    }
     breakOff()
   }
 
@@ -35,12 +38,13 @@ extension Forwarder {
       return false
     }
     let cut = pending.cutAt
-    guard isAnchored(info.restart), let cut else {
+    guard isAnchored(info.restart, info.encoding), let cut else {
       begin(info, epoch: epoch)
       return true
     }
     // Packets of before the cut that are yet to come find their places free.
-    let place = anchors[0].outgoing &+ (cut &- anchors[0].source)
+    let place =
+      anchors[0].outgoing &+ (cut &- anchors[0].source) &- (pending.cutClosed &- anchors[0].closedPlaces)
     anchorAgain(info, epoch: epoch)
     anchors[0].outgoing = max(anchors[0].outgoing, min(place, position.highest &+ Self.runAhead))
     anchors[0].isCut = true
@@ -66,7 +70,7 @@ extension Forwarder {
   /// wait numbers close up, and the clock of pictures is the one that the stream has.
   @inline(never)
   mutating func begin(_ info: PacketInfo, epoch: Epoch) {
-    let goesOn = kind == .video && isAnchored(info.restart)
+    let goesOn = kind == .video && isAnchored(info.restart, info.encoding)
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.differenceDropped) { return anchor(info, epoch: epoch) }
     #endif
@@ -85,7 +89,9 @@ extension Forwarder {
   @inline(never)
   mutating func anchor(_ info: PacketInfo, epoch: Epoch) {
     // Started over: what is known of its clock belongs to one of its two incarnations, so arrival must do.
-    if anchors.count > 0 && anchors[0].generation == generation { clocks.sent = nil }
+    if anchors.count > 0 && anchors[0].generation == generation && anchors[0].encoding == info.encoding {
+      clocks.sent = nil
+    }
     var new = Anchor()
     new.source = info.extendedSequence
     new.outgoing = position.highest &+ 1
@@ -93,6 +99,7 @@ extension Forwarder {
       if PlantedDefect.isOn(.sequenceJump), position.hasSent { new.outgoing &+= 1 }
     #endif
     new.restart = info.restart
+    new.encoding = info.encoding
     new.generation = generation
     let rate = info.format.codec.clockRate
     new.timestamp = nextTimestamp(info, rate: rate, epoch: epoch) &- info.timestamp
@@ -102,12 +109,12 @@ extension Forwarder {
     #else
       clocks.sent = nil
     #endif
-    if position.hasSent && rate != clocks.rate { reportsOwed = Self.reportsOfNewClock }
+    if position.hasSent && rate != clocks.rate { clocks.reportsOwed = Self.reportsOfNewClock }
     clocks.rate = rate
     if position.hasSent {
       new.pictureID = position.pictureID &+ 1 &- info.pictureID
       new.tl0PictureIndex = position.tl0PictureIndex &+ 1 &- info.tl0PictureIndex
-      new.frameNumber = position.frameNumber &+ 1 &- info.frameNumber
+      new.frameNumber = position.frameNumber &+ 1 &- info.carried.frameNumber
       #if PLANTED_DEFECTS
         if PlantedDefect.isOn(.pictureIdRepeated) { new.pictureID = position.pictureID &- info.pictureID }
       #endif

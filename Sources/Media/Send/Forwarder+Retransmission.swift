@@ -1,13 +1,15 @@
 public import Model
+internal import Wire
 
 /// What a NACK for one packet of the stream asks for.
 public struct RetransmissionRequest: BitwiseCopyable, Sendable {
   /// In the stream, extended.
   public var outgoing: Int64
-  /// In the source's history.
+  /// In the history of the source's encoding.
   public var source: Int64
+  public var encoding: UInt8 { anchor.encoding }
   var anchor: Anchor
-  var now: Instant
+  public var now: Instant
 }
 
 extension Forwarder {
@@ -22,14 +24,14 @@ extension Forwarder {
     let outgoing =
       position.highest &+ Int64(Int16(bitPattern: sequence &- UInt16(truncatingIfNeeded: position.highest)))
     guard position.hasSent, outgoing <= position.highest, let anchor = anchor(ofOutgoing: outgoing),
+      let (source, pictures) = source(ofOutgoing: outgoing, anchor),
       retransmissions.allow(outgoing, now: now, roundTrip: roundTrip)
     else {
       counters.notRetransmitted &+= 1
       return nil
     }
     return RetransmissionRequest(
-      outgoing: outgoing, source: anchor.source &+ (outgoing &- anchor.outgoing), anchor: anchor,
-      now: now)
+      outgoing: outgoing, source: source, anchor: anchor.behind(pictures: pictures), now: now)
   }
 
   /// Writes a kept packet as a retransmission stream carries it (RFC 4588).
@@ -43,6 +45,8 @@ extension Forwarder {
     guard payloadType != 255, let rtxSSRC,
       let written = write(
         packet, info, format: format, anchor: request.anchor, payloadType: payloadType,
+        isMarked: info.flags.contains(.marker)
+          || info.layer.spatial == leftOut.filter.spatial && info.flags.contains(.endsLayerFrame),
         sequence: rtxSequence &+ 1, ssrc: rtxSSRC,
         originalSequence: UInt16(truncatingIfNeeded: request.outgoing), at: request.now, into: buffer)
     else { return nil }
@@ -51,9 +55,49 @@ extension Forwarder {
     return written
   }
 
+  /// Padding can be sent in the retransmission stream.
+  var canProbe: Bool { rtxSSRC != nil && formats.paddingPayloadType != 255 }
+
+  /// Writes padding alone as a packet of the retransmission stream (RFC 3550 §5.1): what no stream's numbers of media count.
+  /// - Returns: nil if the subscriber has no such stream, or there is no room.
+  public mutating func writePadding(into buffer: UnsafeMutableRawBufferPointer) -> OutgoingPacket? {
+    let padding = 255
+    guard let rtxSSRC, formats.paddingPayloadType != 255, let bytes = buffer.baseAddress,
+      let writer = RTPWriter(
+        into: buffer, marker: false, payloadType: formats.paddingPayloadType,
+        sequence: UInt16(truncatingIfNeeded: rtxSequence &+ 1), timestamp: position.timestamp, ssrc: rtxSSRC)
+    else { return nil }
+    var info = PacketInfo()
+    info.flags = []
+    guard
+      let block = extensions.write(
+        info, at: position.arrival, to: writer, into: bytes + RTPHeader.fixedSize),
+      block.size &+ padding <= buffer.count
+    else { return nil }
+    UnsafeMutableRawBufferPointer(rebasing: buffer[block.size..<block.size &+ padding]).initializeMemory(
+      as: UInt8.self, repeating: 0)
+    buffer[block.size &+ padding &- 1] = UInt8(padding)
+    buffer[0] |= 0x20
+    rtxSequence &+= 1
+    counters.padding &+= 1
+    return OutgoingPacket(
+      ssrc: rtxSSRC, index: UInt64(bitPattern: rtxSequence), headerSize: block.size,
+      size: block.size &+ padding,
+      numberOffset: block.numberOffset == 0 ? 0 : RTPHeader.fixedSize &+ block.numberOffset)
+  }
+
   /// The caller sent the sealed bytes of a packet once more, or could not.
   public mutating func noteRepeated(_ found: Bool) {
     if found { counters.retransmitted &+= 1 } else { counters.notRetransmitted &+= 1 }
+  }
+
+  /// The packet of the source that has a place in the stream, and how many pictures were left out before it.
+  private func source(ofOutgoing sequence: Int64, _ anchor: Anchor) -> (Int64, UInt16)? {
+    let place = sequence &- anchor.outgoing &+ anchor.source &- anchor.closedPlaces
+    guard let source = leftOut.closed.source(ofPlace: place, join: anchor.join),
+      let before = leftOut.closed.before(source, join: anchor.join)
+    else { return nil }
+    return (source, before.pictures)
   }
 
   /// The anchor under which a packet went out, if it came from the present source.

@@ -8,6 +8,8 @@ public struct OutgoingPacket: BitwiseCopyable, Sendable {
   public var index: UInt64
   public var headerSize: Int
   public var size: Int
+  /// Where the transport-wide number goes, two bytes; 0 where the packet has none.
+  public var numberOffset: Int
 }
 
 extension Forwarder {
@@ -17,7 +19,8 @@ extension Forwarder {
   @inline(__always)
   mutating func write(
     _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, format: CodecFormat, anchor: Anchor,
-    payloadType: UInt8, sequence: Int64, ssrc: UInt32, originalSequence: UInt16?, at moment: Instant,
+    payloadType: UInt8, isMarked: Bool, sequence: Int64, ssrc: UInt32, originalSequence: UInt16?,
+    at moment: Instant,
     into buffer: UnsafeMutableRawBufferPointer
   ) -> OutgoingPacket? {
     let contributors = Int(info.contributors)
@@ -30,7 +33,7 @@ extension Forwarder {
       extensionOffset <= payloadOffset,
       let from = packet.baseAddress, let to = buffer.baseAddress,
       var writer = RTPWriter(
-        into: buffer, marker: info.flags.contains(.marker), payloadType: payloadType,
+        into: buffer, marker: isMarked, payloadType: payloadType,
         sequence: UInt16(truncatingIfNeeded: sequence), timestamp: info.timestamp &+ anchor.timestamp,
         ssrc: ssrc, csrcCount: contributors, form: carries ? extensions.form(carrying: info) : .oneByte)
     else { return nil }
@@ -39,14 +42,16 @@ extension Forwarder {
         index, ssrc: from.loadBigEndian(at: RTPHeader.fixedSize &+ 4 &* index, as: UInt32.self))
     }
     let headerSize: Int
+    let numberOffset: Int
     if carries {
-      headerSize = extensions.write(
-        info, of: packet, frameNumber: info.frameNumber &+ anchor.frameNumber, at: moment, to: writer)
+      (headerSize, numberOffset) = extensions.write(
+        info, of: packet, frameNumber: info.carried.frameNumber &+ anchor.frameNumber, at: moment, to: writer)
     } else {
-      guard let size = extensions.write(info, at: moment, to: writer, into: to + extensionOffset) else {
+      guard let block = extensions.write(info, at: moment, to: writer, into: to + extensionOffset) else {
         return nil
       }
-      headerSize = size
+      headerSize = block.size
+      numberOffset = block.numberOffset == 0 ? 0 : extensionOffset &+ block.numberOffset
     }
     var offset = headerSize
     let extra = originalSequence == nil ? 0 : RTX.sequenceSize
@@ -65,7 +70,8 @@ extension Forwarder {
         payloadType: formats.payloadTypes[Int(info.primaryFormat.rawValue)])
     }
     return OutgoingPacket(
-      ssrc: ssrc, index: UInt64(bitPattern: sequence), headerSize: headerSize, size: offset &+ payloadSize)
+      ssrc: ssrc, index: UInt64(bitPattern: sequence), headerSize: headerSize, size: offset &+ payloadSize,
+      numberOffset: numberOffset)
   }
 
   private func rewritePictureID(

@@ -5,14 +5,24 @@ public struct Selection: BitwiseCopyable, Sendable {
   let format: CodecFormat
   let payloadType: UInt8
   /// The source is joined to the stream at this packet: it is another, or it started over.
-  let joins: Bool
+  public let joins: Bool
+  /// The picture ends here for the subscriber.
+  var ends = false
+  /// Of what was left out since the source was joined: places and pictures before this packet.
+  var closedPlaces: Int64 = 0
+  var closedPictures: UInt16 = 0
+  /// By which join those are counted.
+  var join: UInt8 = 0
 }
 
 /// Where the stream's source was joined, as selection knows it; its anchor is set when that packet departs.
 struct JoinedSource: BitwiseCopyable {
   /// The number of the packet, and which incarnation of which source it is of.
   var first: Int64 = 0
+  /// The highest number that was looked at.
+  var highest: Int64 = 0
   var restart: UInt8 = 0
+  var encoding: UInt8 = 0
   var generation: UInt32 = 0
   /// False before the first join, and after a departure that broke the stream off.
   var isJoined = false
@@ -29,13 +39,42 @@ extension Forwarder {
       loseCodec(info)
       return nil
     }
+    guard !encodings.isPaused, info.encoding == encodings.shown || goOn(to: info) else { return nil }
     guard state == .flowing, joined.isJoined, joined.generation == generation, joined.restart == info.restart
     else { return join(info, format: format, payloadType: payloadType) }
     guard info.extendedSequence >= joined.first else {
       counters.late &+= 1
       return nil
     }
-    return Selection(format: format, payloadType: payloadType, joins: false)
+    let isLate = info.extendedSequence <= joined.highest
+    if !isLate { joined.highest = info.extendedSequence }
+    guard leftOut.isActive else {
+      return Selection(format: format, payloadType: payloadType, joins: false, join: leftOut.closed.join)
+    }
+    return filtered(info, isLate: isLate, format: format, payloadType: payloadType)
+  }
+
+  /// Leaves out what is of no layer that is shown. What comes late has its place already, and goes there: the subscriber would ask
+  /// for it again and again.
+  @inline(never)
+  private mutating func filtered(_ info: PacketInfo, isLate: Bool, format: CodecFormat, payloadType: UInt8)
+    -> Selection?
+  {
+    let verdict = leftOut.filter.judge(info)
+    if verdict == .isLeftOut, !isLate {
+      // Ids of VP8 run on with what is shown (RFC 7741 §4.2); those of VP9 are referred to by their distance.
+      leftOut.closed.close(
+        info.extendedSequence, picture: info.format == .vp8 ? info.pictureID : nil)
+      counters.layerLeftOut &+= 1
+      return nil
+    }
+    guard let before = leftOut.closed.before(info.extendedSequence, join: leftOut.closed.join) else {
+      counters.late &+= 1
+      return nil
+    }
+    return Selection(
+      format: format, payloadType: payloadType, joins: false, ends: verdict == .ends,
+      closedPlaces: before.places, closedPictures: before.pictures, join: leftOut.closed.join)
   }
 
   /// Joins the source to the stream at this packet, if it can begin there.
@@ -49,9 +88,12 @@ extension Forwarder {
       return nil
     }
     joined = JoinedSource(
-      first: info.extendedSequence, restart: info.restart, generation: generation, isJoined: true)
+      first: info.extendedSequence, highest: info.extendedSequence, restart: info.restart,
+      encoding: info.encoding, generation: generation,
+      isJoined: true)
     state = .flowing
-    return Selection(format: format, payloadType: payloadType, joins: true)
+    leftOut.join()
+    return Selection(format: format, payloadType: payloadType, joins: true, join: leftOut.closed.join)
   }
 
   /// Whether a stream can begin, or go on from another source, at this packet.
@@ -72,14 +114,15 @@ extension Forwarder {
     guard state != .withoutCodec else { return }
     if flows {
       // What it was joined with may not have left yet.
-      if isAnchored(info.restart) { noteSentClock() } else { pending.losesCodec = true }
+      if isAnchored(info.restart, info.encoding) { noteSentClock() } else { pending.losesCodec = true }
     }
     state = .withoutCodec
   }
 
-  /// Whether packets of that incarnation of the present source have left.
+  /// Whether packets of that incarnation of that encoding of the present source have left.
   @inline(__always)
-  func isAnchored(_ restart: UInt8) -> Bool {
+  func isAnchored(_ restart: UInt8, _ encoding: UInt8) -> Bool {
     anchors.count > 0 && anchors[0].generation == generation && anchors[0].restart == restart
+      && anchors[0].encoding == encoding
   }
 }

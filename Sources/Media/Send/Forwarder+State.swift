@@ -7,56 +7,82 @@ extension Forwarder {
     writer.write(source != nil)
     writer.write(source?.peer.rawValue ?? 0)
     writer.write(source?.index ?? 0)
+    writer.write(encodings.shown)
+    writer.write(encodings.next ?? 255)
+    leftOut.filter.encode(into: &writer)
+    writer.write(joined.highest)
+    writer.write(encodings.isPaused)
+    leftOut.closed.encode(into: &writer)
     writer.write(state.rawValue)
     writer.write(generation)
     anchors.encode(into: &writer)
     position.encode(into: &writer)
     writer.write(rtxSequence)
     clocks.encode(into: &writer)
-    writer.write(reportsOwed)
+    writer.write(clocks.reportsOwed)
     writer.write(heardSince)
     retransmissions.encode(into: &writer)
     reports.encode(into: &writer)
     counters.encode(into: &writer)
   }
 
-  public init(_ section: SendSection, from reader: inout StateReader) throws(StateError) {
+  /// - Parameter hasEncodings: false for what builds wrote that took one encoding of each track.
+  public init(
+    _ section: SendSection, from reader: inout StateReader, hasEncodings: Bool = true
+  ) throws(StateError) {
     var unused = RandomSource.seeded(state: 0)
     self.init(section, random: &unused)
     let fed = try reader.bool()
     let track = TrackKey(
       peer: PeerKey(rawValue: try reader.integer()), index: try reader.integer())
     source = fed ? track : nil
+    var joinedHighest: Int64 = 0
+    if hasEncodings {
+      encodings.shown = try reader.integer()
+      let next: UInt8 = try reader.integer()
+      encodings.next = next == 255 ? nil : next
+      leftOut.filter = try LayerFilter(from: &reader)
+      joinedHighest = try reader.integer()
+      encodings.isPaused = try reader.bool()
+      leftOut.closed = try ClosedPlaces(from: &reader)
+    }
     guard let state = State(rawValue: try reader.integer()) else {
       throw .invalid(field: "forwarder state", offset: reader.offset)
     }
     self.state = state
     generation = try reader.integer()
-    anchors = try Anchors(from: &reader)
+    anchors = try Anchors(from: &reader, hasEncodings: hasEncodings)
     position = try StreamPosition(from: &reader)
     rtxSequence = try reader.integer()
     clocks = try StreamClocks(from: &reader)
-    reportsOwed = try reader.integer()
+    clocks.reportsOwed = try reader.integer()
     heardSince = try reader.instant()
     retransmissions = try RetransmissionLimiter(from: &reader)
     reports = try ForwarderReports(from: &reader)
-    counters = try ForwarderCounters(from: &reader)
+    counters = try ForwarderCounters(from: &reader, hasEncodings: hasEncodings)
+    joined.highest = joinedHighest
     // Nothing is selected that hasn't departed: a peer's state is taken between the turns of its worker.
-    guard anchors.count > 0, anchors[0].generation == generation else { return }
+    guard anchors.count > 0, anchors[0].generation == generation, anchors[0].encoding == encodings.shown
+    else { return }
     joined = JoinedSource(
-      first: anchors[0].source, restart: anchors[0].restart, generation: generation, isJoined: true)
+      first: anchors[0].source, highest: joinedHighest, restart: anchors[0].restart,
+      encoding: anchors[0].encoding,
+      generation: generation, isJoined: true)
   }
 }
 
 extension ForwarderCounters {
   func encode(into writer: inout StateWriter) {
-    for value in [packets, retransmitted, notRetransmitted, waiting, late, codecMissing, unwritable, anchors]
-    {
+    for value in [
+      packets, retransmitted, notRetransmitted, waiting, late, codecMissing, unwritable, anchors,
+      otherEncoding,
+      layerLeftOut, padding,
+    ] {
       writer.write(value)
     }
   }
 
-  init(from reader: inout StateReader) throws(StateError) {
+  init(from reader: inout StateReader, hasEncodings: Bool) throws(StateError) {
     packets = try reader.integer()
     retransmitted = try reader.integer()
     notRetransmitted = try reader.integer()
@@ -65,5 +91,10 @@ extension ForwarderCounters {
     codecMissing = try reader.integer()
     unwritable = try reader.integer()
     anchors = try reader.integer()
+    if hasEncodings {
+      otherEncoding = try reader.integer()
+      layerLeftOut = try reader.integer()
+      padding = try reader.integer()
+    }
   }
 }

@@ -30,6 +30,8 @@ public struct Forwarder: ~Copyable {
 
   /// What feeds the stream.
   public internal(set) var source: TrackKey?
+  public internal(set) var encodings = StreamEncodings()
+  var leftOut = LeftOut()
   var state = State.idle
   var generation: UInt32 = 0
   var joined = JoinedSource()
@@ -38,8 +40,6 @@ public struct Forwarder: ~Copyable {
   var position: StreamPosition
   var rtxSequence: Int64
   var clocks = StreamClocks()
-  /// Sender reports that are to follow each other soon.
-  var reportsOwed: UInt8 = 0
   /// Since when the source's packets come here, without a long break that was noticed.
   var heardSince = Instant(nanoseconds: 0)
   public internal(set) var reports = ForwarderReports()
@@ -67,12 +67,17 @@ public struct Forwarder: ~Copyable {
   }
 
   /// Feeds the stream from another track, or from none.
+  /// - Parameters:
+  ///   - track: with the encoding that is shown first.
+  ///   - mapping: what is known of that encoding's clock.
   /// - Returns: true when the track should be asked for a key frame.
   public mutating func setSource(_ track: TrackKey?, clock mapping: ClockMapping?) -> Bool {
-    guard track != source else { return false }
+    guard track?.track != source else { return false }
     // While a source that started over is waited for, its clock is not that of the packets already sent.
-    if state == .flowing, joined.isJoined, isAnchored(joined.restart) { noteSentClock() }
-    source = track
+    if state == .flowing, joined.isJoined, isAnchored(joined.restart, joined.encoding) { noteSentClock() }
+    source = track?.track
+    encodings = StreamEncodings(shown: track?.encoding ?? 0)
+    leftOut.filter = LayerFilter()
     clocks.source = mapping
     generation &+= 1
     joined.isJoined = false
@@ -92,14 +97,17 @@ public struct Forwarder: ~Copyable {
     }
   }
 
-  /// More is known of the source's clock.
-  public mutating func setClock(_ mapping: ClockMapping) { clocks.source = mapping }
+  /// More is known of the clock of one of the source's encodings.
+  public mutating func setClock(_ mapping: ClockMapping, encoding: UInt8 = 0) {
+    if encoding == encodings.shown { clocks.source = mapping }
+    if encoding == encodings.next { encodings.nextClock = mapping }
+  }
 
   /// Something was sent.
   public var hasBegun: Bool { position.hasSent }
 
   /// True while a key frame is what the subscriber waits for.
-  public var needsKeyFrame: Bool { state == .waitingForKeyFrame && kind == .video }
+  public var needsKeyFrame: Bool { state == .waitingForKeyFrame && kind == .video && !encodings.isPaused }
 
   /// Whether the subscriber may ask again for packets of the format, and whether as a stream of its own.
   public func answersNACK(_ info: PacketInfo) -> Bool {
@@ -139,6 +147,12 @@ public struct ForwarderCounters: Sendable {
   public var waiting: UInt64 = 0
   public var late: UInt64 = 0
   public var codecMissing: UInt64 = 0
+  /// Of another encoding than the one that is shown.
+  public var otherEncoding: UInt64 = 0
+  /// Of a layer that isn't shown.
+  public var layerLeftOut: UInt64 = 0
+  /// Packets of padding, which no other field counts.
+  public var padding: UInt64 = 0
   /// Too large for the buffer of an outgoing packet, or with ranges outside of itself.
   public var unwritable: UInt64 = 0
   /// How often the stream was anchored to a source.

@@ -90,7 +90,7 @@ extension Forwarder {
   static let reportsOfNewClock: UInt8 = 20
 
   /// The codec's clock is another one since a short time, and reports are to follow each other soon.
-  public var owesReports: Bool { reportsOwed > 0 }
+  public var owesReports: Bool { clocks.reportsOwed > 0 }
 
   /// The stream's sender report; nil before it sent something or while its clock isn't known well enough.
   public mutating func senderReport(now: Instant, epoch: Epoch) -> SenderReport? {
@@ -110,7 +110,7 @@ extension Forwarder {
         ntp.nanoseconds(since: NTPTime(rawValue: clock.ntp)), now.nanoseconds &- heardSince.nanoseconds)
       guard waited >= Self.guessAfter.wholeNanoseconds else { return nil }
     }
-    if reportsOwed > 0 { reportsOwed &-= 1 }
+    if clocks.reportsOwed > 0 { clocks.reportsOwed &-= 1 }
     return SenderReport(
       ssrc: ssrc, ntp: ntp, rtpTimestamp: clock.timestamp(at: ntp) &+ anchors[0].timestamp,
       packetCount: reports.packets, octetCount: reports.octets)

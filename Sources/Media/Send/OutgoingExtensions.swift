@@ -13,12 +13,17 @@ struct OutgoingExtensions: Sendable {
   private var levelOffset = 0
   private var timeOffset = 0
   private var timeOffsetWithLevel = 0
+  private var numberOffset = 0
+  private var numberOffsetWithLevel = 0
 
   private var mid: MIDBytes?
   private var ids = HeaderExtensionMap()
   private var allowsMixed = false
   /// The subscriber takes at least one extension that is passed on.
   private(set) var carries = false
+
+  /// Packets have a transport-wide number.
+  var hasNumber: Bool { numberOffset != 0 }
 
   init() {}
 
@@ -30,13 +35,20 @@ struct OutgoingExtensions: Sendable {
     let form = form(withLevel: true)
     var level: Int?
     var time: Int?
-    blockWithLevel = HeaderExtensionBlock(form: form) { appendOwn(&$0, level: &level, time: &time) }
+    var number: Int?
+    blockWithLevel = HeaderExtensionBlock(form: form) {
+      appendOwn(&$0, level: &level, time: &time, number: &number)
+    }
     levelOffset = (level ?? RTPHeader.fixedSize) - RTPHeader.fixedSize
     timeOffsetWithLevel = (time ?? RTPHeader.fixedSize) - RTPHeader.fixedSize
+    numberOffsetWithLevel = (number ?? RTPHeader.fixedSize) - RTPHeader.fixedSize
     let withoutLevel = self.form(withLevel: false)
     var none: Int? = 0
-    block = HeaderExtensionBlock(form: withoutLevel) { appendOwn(&$0, level: &none, time: &time) }
+    block = HeaderExtensionBlock(form: withoutLevel) {
+      appendOwn(&$0, level: &none, time: &time, number: &number)
+    }
     timeOffset = (time ?? RTPHeader.fixedSize) - RTPHeader.fixedSize
+    numberOffset = (number ?? RTPHeader.fixedSize) - RTPHeader.fixedSize
   }
 
   private func form(withLevel: Bool) -> HeaderExtensionForm {
@@ -44,35 +56,40 @@ struct OutgoingExtensions: Sendable {
     if let mid { form.admit(id: ids[.mid], size: mid.count) }
     if withLevel && ids[.audioLevel] != 0 { form.admit(id: ids[.audioLevel], size: 1) }
     if ids[.absoluteSendTime] != 0 { form.admit(id: ids[.absoluteSendTime], size: AbsoluteSendTime.size) }
+    if ids[.transportSequence] != 0 { form.admit(id: ids[.transportSequence], size: 2) }
     return form
   }
 
   /// - Parameter level: gets its place in the packet, unless it is something already.
-  private func appendOwn(_ writer: inout RTPWriter, level: inout Int?, time: inout Int?) {
+  private func appendOwn(
+    _ writer: inout RTPWriter, level: inout Int?, time: inout Int?, number: inout Int?
+  ) {
     if let mid { writer.append(id: ids[.mid], mid) }
     if ids[.audioLevel] != 0, level == nil { level = writer.appendZeros(id: ids[.audioLevel], size: 1) }
     time =
       ids[.absoluteSendTime] == 0
       ? nil : writer.appendZeros(id: ids[.absoluteSendTime], size: AbsoluteSendTime.size)
+    number = ids[.transportSequence] == 0 ? nil : writer.appendZeros(id: ids[.transportSequence], size: 2)
   }
 
   /// Closes the header with a block that was laid out.
   /// - Parameter place: where the block starts.
-  /// - Returns: the header's size; nil if there is no room.
+  /// - Returns: the header's size, and where from the block's start the transport-wide number goes, 0 where it has none; nil if
+  ///   there is no room.
   @inline(__always)
   func write(
     _ info: PacketInfo, at moment: Instant, to writer: consuming RTPWriter,
     into place: UnsafeMutableRawPointer
-  ) -> Int? {
+  ) -> (size: Int, numberOffset: Int)? {
     if levelOffset != 0 && info.flags.contains(.audioLevel) {
       guard let size = writer.finish(with: blockWithLevel) else { return nil }
       place.store(byte: info.audioLevel, at: levelOffset)
       if timeOffsetWithLevel != 0 { writeTime(moment, place, timeOffsetWithLevel) }
-      return size
+      return (size, numberOffsetWithLevel)
     }
     guard let size = writer.finish(with: block) else { return nil }
     if timeOffset != 0 { writeTime(moment, place, timeOffset) }
-    return size
+    return (size, numberOffset)
   }
 
   @inline(__always)
@@ -97,12 +114,12 @@ struct OutgoingExtensions: Sendable {
   }
 
   /// Closes the header with a block of the packet's own.
-  /// - Returns: the header's size.
+  /// - Returns: the header's size, and where in the packet the transport-wide number goes, 0 where it has none.
   @inline(never)
   func write(
     _ info: PacketInfo, of packet: UnsafeRawBufferPointer, frameNumber: UInt16, at moment: Instant,
     to writer: consuming RTPWriter
-  ) -> Int {
+  ) -> (size: Int, numberPlace: Int) {
     if let mid { writer.append(id: ids[.mid], mid) }
     if ids[.audioLevel] != 0, info.flags.contains(.audioLevel) {
       if let place = writer.appendZeros(id: ids[.audioLevel], size: 1) {
@@ -116,6 +133,7 @@ struct OutgoingExtensions: Sendable {
         writer.overwrite(UInt16(truncatingIfNeeded: units), at: place &+ 1)
       }
     }
+    let number = ids[.transportSequence] == 0 ? nil : writer.appendZeros(id: ids[.transportSequence], size: 2)
     let carried = info.carried
     if let place = carry(
       .dependencyDescriptor, carried.descriptorOffset, carried.descriptorSize, packet, &writer)
@@ -126,7 +144,7 @@ struct OutgoingExtensions: Sendable {
     _ = carry(
       .playoutDelay, carried.playoutDelayOffset, CarriedExtensions.playoutDelaySize, packet, &writer)
     appendCaptureTime(carried.captureTimeOffset, packet, &writer)
-    return writer.finish()
+    return (writer.finish(), number ?? 0)
   }
 
   /// In the longer form: the clock that it is read from is the one of the sender reports, so the estimate is exactly 0.

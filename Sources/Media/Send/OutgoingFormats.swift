@@ -4,6 +4,8 @@ internal import Model
 struct OutgoingFormats: BitwiseCopyable {
   var payloadTypes: InlineArray<32, UInt8> = InlineArray(repeating: 255)
   var rtxPayloadTypes: InlineArray<32, UInt8> = InlineArray(repeating: 255)
+  /// One of the retransmission stream's, under which padding goes; 255: there is none.
+  var paddingPayloadType: UInt8 = 255
   var nack: UInt32 = 0
 
   init() {}
@@ -15,6 +17,7 @@ struct OutgoingFormats: BitwiseCopyable {
       }
       payloadTypes[Int(number)] = codec.payloadType
       rtxPayloadTypes[Int(number)] = codec.rtxPayloadType ?? 255
+      if paddingPayloadType == 255 { paddingPayloadType = codec.rtxPayloadType ?? 255 }
       if codec.nack { nack |= 1 << UInt32(number) }
     }
   }

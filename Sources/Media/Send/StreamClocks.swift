@@ -7,6 +7,8 @@ struct StreamClocks {
   var sent: ClockMapping?
   /// Hertz, of the last packet's codec; 0 before the first.
   var rate: UInt32 = 0
+  /// Sender reports that are to follow each other soon.
+  var reportsOwed: UInt8 = 0
 
   init() {}
 

@@ -7,6 +7,8 @@ public struct MediaContext: ~Copyable {
   public let publisherMaxBitrate: UInt64
   public var counters = MediaCounters()
   public var effects = MediaEffects()
+  /// A slot was joined to a source, or to another encoding of it; the owner takes it back.
+  public var hasJoined = false
   /// Compounds of RTCP on their way out, in plain text.
   public var output = CompoundOutput()
   /// Streams that came to belong to a track, or belong to none any more, in the order in which they did.

@@ -13,8 +13,7 @@ extension MediaSession {
   private static let rebindInterval = Duration.milliseconds(100)
 
   /// A stream that the description didn't announce: the section that it names takes it, if it knows the payload
-  /// type. The payload type alone never decides. Of a simulcast only the agreed encoding is taken, which names
-  /// itself (RFC 8852 §3).
+  /// type. The payload type alone never decides. Of a simulcast each encoding names itself (RFC 8852 §3).
   @inline(never)
   mutating func claim(
     _ header: RTPHeader, _ packet: UnsafeRawBufferPointer, _ found: FoundExtensions, arrival: Instant,
@@ -22,32 +21,29 @@ extension MediaSession {
   ) -> Claim {
     guard !isOurs(header.ssrc) else { return .refused(.streamOfOurs) }
     guard let mid = found.mid, let index = section(named: mid, in: packet),
-      let format = receiving.pointer(index).pointee.receiver.format(of: header.payloadType)
+      let format = receiving.pointer(index).pointee.encoding(0).pointee.receiver.format(
+        of: header.payloadType),
+      let number = encoding(of: index, named: format.isRTX ? found.repairedRid : found.rid, in: packet)
     else { return .refused(.streamUnmapped) }
-    let section = receiving.pointer(index)
-    if section.pointee.section?.rid != nil {
-      guard let rid = section.pointee.ridBytes, let named = format.isRTX ? found.repairedRid : found.rid,
-        rid.matches(packet, named)
-      else { return .refused(.streamUnmapped) }
-    }
-    let old = section.pointee.receiver.ssrc
-    if (format.isRTX ? section.pointee.receiver.rtxSSRC : old) != nil {
+    let encoding = receiving.pointer(index).pointee.encoding(number)
+    let old = encoding.pointee.receiver.ssrc
+    if (format.isRTX ? encoding.pointee.receiver.rtxSSRC : old) != nil {
       guard
-        arrival.nanoseconds &- section.pointee.reboundAt.nanoseconds >= Self.rebindInterval.wholeNanoseconds
+        arrival.nanoseconds &- encoding.pointee.reboundAt.nanoseconds >= Self.rebindInterval.wholeNanoseconds
       else { return .refused(.streamChurn) }
-      section.pointee.reboundAt = arrival
+      encoding.pointee.reboundAt = arrival
     }
     if format.isRTX {
-      forget(section.pointee.receiver.rtxSSRC, &changes)
-      section.pointee.receiver.rtxSSRC = header.ssrc
+      forget(encoding.pointee.receiver.rtxSSRC, &changes)
+      encoding.pointee.receiver.rtxSSRC = header.ssrc
     } else {
       forget(old, &changes)
       // What repaired the old stream would be taken for the new one's.
       if old != nil {
-        forget(section.pointee.receiver.rtxSSRC, &changes)
-        section.pointee.receiver.rtxSSRC = nil
+        forget(encoding.pointee.receiver.rtxSSRC, &changes)
+        encoding.pointee.receiver.rtxSSRC = nil
       }
-      section.pointee.receiver.rebind(ssrc: header.ssrc)
+      encoding.pointee.receiver.rebind(ssrc: header.ssrc)
     }
     bind(index, &changes)
     guard let stream = streams.find(header.ssrc) else { return .refused(.streamTableFull) }
@@ -57,6 +53,23 @@ extension MediaSession {
   /// The section that a packet names.
   private func section(named mid: HeaderExtensionReader.Element, in packet: UnsafeRawBufferPointer) -> Int? {
     for named in mids where named.mid.matches(packet, mid) { return named.section }
+    return nil
+  }
+
+  /// The encoding that a packet names, or the only one, which needs no name.
+  private func encoding(
+    of section: Int, named rid: HeaderExtensionReader.Element?, in packet: UnsafeRawBufferPointer
+  ) -> Int? {
+    let section = receiving.pointer(section)
+    guard section.pointee.section?.namesEncodings == true else {
+      // Of several, all are announced by their SSRCs.
+      return section.pointee.encodings.count == 1 ? 0 : nil
+    }
+    guard let rid else { return nil }
+    for index in 0..<section.pointee.encodings.count
+    where section.pointee.encoding(index).pointee.ridBytes?.matches(packet, rid) == true {
+      return index
+    }
     return nil
   }
 
@@ -74,16 +87,27 @@ extension MediaSession {
   }
 
   private mutating func bind(_ index: Int, _ changes: inout [StreamChange]) {
-    let section = receiving.pointer(index)
-    if let ssrc = section.pointee.receiver.ssrc, !isOurs(ssrc) {
-      _ = streams.set(ssrc, StreamMap.Stream(receiver: Int32(index), isRTX: false))
-      changes.append(StreamChange(ssrc: ssrc, isMapped: true))
-      if feedbackSSRC == 0 { feedbackSSRC = ssrc }
+    for number in 0..<receiving.pointer(index).pointee.encodings.count {
+      let encoding = receiving.pointer(index).pointee.encoding(number)
+      if let ssrc = encoding.pointee.receiver.ssrc {
+        bind(ssrc, index, number, isRTX: false, &changes)
+        if feedbackSSRC == 0, !isOurs(ssrc) { feedbackSSRC = ssrc }
+      }
+      if let ssrc = encoding.pointee.receiver.rtxSSRC { bind(ssrc, index, number, isRTX: true, &changes) }
     }
-    if let ssrc = section.pointee.receiver.rtxSSRC, !isOurs(ssrc) {
-      _ = streams.set(ssrc, StreamMap.Stream(receiver: Int32(index), isRTX: true))
-      changes.append(StreamChange(ssrc: ssrc, isMapped: true))
-    }
+  }
+
+  private mutating func bind(
+    _ ssrc: UInt32, _ section: Int, _ encoding: Int, isRTX: Bool, _ changes: inout [StreamChange]
+  ) {
+    guard !isOurs(ssrc) else { return }
+    _ = streams.set(
+      ssrc,
+      StreamMap.Stream(
+        section: UInt16(truncatingIfNeeded: section), encoding: UInt8(truncatingIfNeeded: encoding),
+        isRTX: isRTX
+      ))
+    changes.append(StreamChange(ssrc: ssrc, isMapped: true))
   }
 
   /// Whether we send to this peer under the SSRC: what came by it could not be distinguished from what is said of ours

@@ -6,20 +6,20 @@ internal import Wire
 extension MediaSession {
   /// Requests for lost packets and key frames, and transport-wide feedback, as far as they are due.
   mutating func sendFeedback(now: Instant, _ context: inout MediaContext) {
-    for index in 0..<receiving.count where receiving.pointer(index).pointee.isAgreed {
-      let section = receiving.pointer(index)
-      guard let ssrc = section.pointee.receiver.ssrc, section.pointee.receiver.deadline <= now else {
+    var cursor = EncodingCursor()
+    while let encoding = cursor.next(in: receiving) {
+      guard let ssrc = encoding.pointee.receiver.ssrc, encoding.pointee.receiver.deadline <= now else {
         continue
       }
       let sources = FeedbackSources(sender: reportSSRC, media: ssrc)
       var missing = MissingPackets()
-      section.pointee.receiver.missing(now: now, roundTrip: roundTrip) { missing.append($0) }
+      encoding.pointee.receiver.missing(now: now, roundTrip: roundTrip) { missing.append($0) }
       var writer = RTCPWriter(into: context.output.reserve())
       let head = beginFeedback(&writer)
       if missing.count > 0 {
         writer.append(nack: missing.sequences.span.extracting(0..<missing.count), sources)
       }
-      if let request = section.pointee.receiver.keyFrameDue(now: now) {
+      if let request = encoding.pointee.receiver.keyFrameDue(now: now) {
         context.counters.keyFrameRequestsSent &+= 1
         switch request {
         case .pictureLoss: writer.append(pictureLoss: sources)

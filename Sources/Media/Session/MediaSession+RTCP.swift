@@ -1,3 +1,4 @@
+internal import Congestion
 public import Model
 internal import Wire
 
@@ -38,9 +39,23 @@ extension MediaSession {
       }
     // Names come with the description.
     case .sourceDescription: break
-    case .transportFeedback, .applicationFeedback, .extendedReport, .other:
-      context.counters.count(.rtcpUnused)
+    case .transportFeedback:
+      if !receiveArrivals(try TransportFeedback(packet), now: now) { context.counters.count(.rtcpUnused) }
+    case .applicationFeedback, .extendedReport, .other: context.counters.count(.rtcpUnused)
     }
+  }
+
+  /// When what was sent to the peer arrived there.
+  private mutating func receiveArrivals(_ message: TransportFeedback, now: Instant) -> Bool {
+    guard statuses.take(Double(message.statusCount), now: now) else { return false }
+    var feedback = estimator.takeFeedback(now: now)
+    var entries = message.entries
+    var left = BandwidthEstimator.mostReported
+    while left > 0, let entry = entries.next() {
+      left -= 1
+      estimator.note(entry.sequence, arrival: entry.received ? entry.arrival : nil, in: &feedback)
+    }
+    return estimator.finish(feedback)
   }
 
   /// A sender that doesn't send, or whose stream we don't have, may leave as it likes.
@@ -52,7 +67,11 @@ extension MediaSession {
       let isMedia = !stream.isRTX
     #endif
     guard isMedia else { return }
-    receiving.pointer(Int(stream.receiver)).pointee.receiver.goodbye()
+    receiver(of: stream).pointee.receiver.goodbye()
+  }
+
+  private func receiver(of stream: StreamMap.Stream) -> UnsafeMutablePointer<ReceivedEncoding> {
+    receiving.pointer(Int(stream.section)).pointee.encoding(Int(stream.encoding))
   }
 
   private mutating func receiveSenderReport(
@@ -66,12 +85,11 @@ extension MediaSession {
       let isMedia = !stream.isRTX
     #endif
     guard isMedia else { return }
-    let index = Int(stream.receiver)
-    let clock = receiving.pointer(index).pointee.clock
+    let clock = receiving.pointer(Int(stream.section)).pointee.clock
     if !clocks[clock].report(report.ntp, arrival: now, epoch: context.epoch) {
       context.counters.count(.clockStepped)
     }
-    receiving.pointer(index).pointee.receiver.senderReport(
+    receiver(of: stream).pointee.receiver.senderReport(
       ntp: report.ntp, timestamp: report.rtpTimestamp, arrival: now,
       moment: clocks[clock].serverTime(report.ntp), epoch: context.epoch)
     // Where its tracks stand is known better, of all of them.

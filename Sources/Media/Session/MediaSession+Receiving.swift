@@ -47,35 +47,37 @@ extension MediaSession {
     _ stream: StreamMap.Stream, arrival: Instant, _ context: inout MediaContext
   ) -> ReceivedMedia {
     if stream.isRTX { context.counters.retransmissionsReceived &+= 1 }
-    let section = receiving.pointer(Int(stream.receiver))
-    let wasStarted = section.pointee.receiver.isStarted
-    let restarts = section.pointee.receiver.restarts
-    let format = section.pointee.receiver.formatCode
+    let section = receiving.pointer(Int(stream.section))
+    let encoding = section.pointee.encoding(Int(stream.encoding))
+    let wasStarted = encoding.pointee.receiver.isStarted
+    let restarts = encoding.pointee.receiver.restarts
+    let format = encoding.pointee.receiver.formatCode
     var carried = found.carried
     if carried.captureTimeOffset != 0 {
       carried.captureTimeOffset = mapCaptureTime(
         found, in: packet, clock: section.pointee.clock, arrival: arrival, epoch: context.epoch)
     }
-    let outcome = section.pointee.receiver.receive(
+    let outcome = encoding.pointee.receiver.receive(
       packet, header, isRTX: stream.isRTX, audioLevel: found.audioLevel, carried: carried,
       arrival: arrival)
-    scheduleFeedback(section.pointee.receiver.deadline)
+    scheduleFeedback(encoding.pointee.receiver.deadline)
     switch outcome {
     case .dropped(let reason):
       context.counters.count(SessionDrop(reason))
       return .nothing
-    case .media(let info, let offset, let size):
-      if !wasStarted || section.pointee.receiver.formatCode != format {
-        context.effects.noteStarted(Int(stream.receiver))
+    case .media(var info, let offset, let size):
+      info.encoding = stream.encoding
+      if !wasStarted || encoding.pointee.receiver.formatCode != format {
+        context.effects.noteStarted(Int(stream.section))
       }
-      if !wasStarted || section.pointee.receiver.restarts != restarts {
-        context.effects.noteClock(Int(stream.receiver))
+      if !wasStarted || encoding.pointee.receiver.restarts != restarts {
+        context.effects.noteClock(Int(stream.section))
       }
-      guard !section.pointee.receiver.isMuted else {
+      guard !encoding.pointee.receiver.isMuted else {
         context.counters.count(.trackMuted)
         return .nothing
       }
-      return .media(tag: Int(section.pointee.receiver.tag), offset: offset, size: size, info)
+      return .media(tag: Int(encoding.pointee.receiver.tag), offset: offset, size: size, info)
     }
   }
 

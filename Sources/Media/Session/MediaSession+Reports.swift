@@ -81,8 +81,9 @@ extension MediaSession {
     var opened = false
     // What follows the blocks of a compound has its place kept.
     let room = CompoundOutput.compoundSize - Self.headSize
-    for index in 0..<receiving.count where receiving.pointer(index).pointee.isAgreed {
-      guard let block = receiving.pointer(index).pointee.receiver.reportBlock(now: now) else { continue }
+    var cursor = EncodingCursor()
+    while let encoding = cursor.next(in: receiving) {
+      guard let block = encoding.pointee.receiver.reportBlock(now: now) else { continue }
       if opened && writer.size + ReportBlock.size <= room && writer.append(block) != nil { continue }
       if writer.size + 8 + ReportBlock.size > room {
         if opened { writer.append(cname: reportName, ssrc: reportSSRC) }
@@ -111,14 +112,11 @@ extension MediaSession {
   private func appendEstimate(_ writer: inout RTCPWriter, _ bitrate: UInt64) {
     var ssrcs: InlineArray<32, UInt32> = InlineArray(repeating: 0)
     var count = 0
-    for index in 0..<receiving.count
-    where receiving.pointer(index).pointee.isAgreed && count < Self.estimateLimit {
-      let section = receiving.pointer(index)
-      guard section.pointee.receiver.usesEstimate, section.pointee.receiver.isStarted,
-        let ssrc = section.pointee.receiver.ssrc
-      else {
-        continue
-      }
+    var cursor = EncodingCursor()
+    while count < Self.estimateLimit, let encoding = cursor.next(in: receiving) {
+      guard encoding.pointee.receiver.usesEstimate, encoding.pointee.receiver.isStarted,
+        let ssrc = encoding.pointee.receiver.ssrc
+      else { continue }
       ssrcs[count] = ssrc
       count += 1
     }

@@ -1,3 +1,4 @@
+public import Congestion
 public import Model
 
 /// What leaves by the slots, and what feeds them.
@@ -24,6 +25,34 @@ extension MediaSession {
       context.counters.count(.packetTooLarge)
     }
     return written
+  }
+
+  /// A packet leaves with a transport-wide number.
+  /// - Parameter size: on the wire, with UDP and IP.
+  @inline(__always)
+  public mutating func left(size: Int, cluster: UInt16, now: Instant) {
+    estimator.leave(size: size, cluster: cluster, now: now)
+  }
+
+  @inline(__always)
+  public mutating func isAudio(slot: Int) -> Bool { slots.pointer(slot).pointee.forwarder.kind == .audio }
+
+  /// A slot whose retransmission stream can carry what shows nothing; nil where there is none.
+  public var probingSlot: Int? {
+    for slot in 0..<slots.count
+    where kind(ofSlot: slot) == .video && slots.pointer(slot).pointee.forwarder.canProbe {
+      return slot
+    }
+    return nil
+  }
+
+  /// The probe that is to leave now.
+  public mutating func takeProbe(now: Instant) -> ProbePlan? { estimator.takeProbe(canProbe: true, now: now) }
+
+  /// Writes a packet that shows nothing.
+  public mutating func writePadding(slot: Int, into buffer: UnsafeMutableRawBufferPointer) -> OutgoingPacket?
+  {
+    slots.pointer(slot).pointee.forwarder.writePadding(into: buffer)
   }
 
   /// A selected packet can't leave: it is no longer kept, or there is no path any more.
@@ -79,6 +108,7 @@ extension MediaSession {
   /// - Returns: true when the track should be asked for a key frame.
   public mutating func setSource(slot: Int, _ track: TrackKey?, clock: ClockMapping?) -> Bool {
     guard kind(ofSlot: slot) != nil else { return false }
+    if track?.track != source(ofSlot: slot) { slots.pointer(slot).pointee.memory = SlotMemory() }
     return slots.pointer(slot).pointee.forwarder.setSource(track, clock: clock)
   }
 
@@ -87,10 +117,52 @@ extension MediaSession {
   /// True while the slot's subscriber can't show anything without a key frame.
   public func needsKeyFrame(slot: Int) -> Bool { slots.pointer(slot).pointee.forwarder.needsKeyFrame }
 
-  /// As `needsKeyFrame`. Mutating for speed alone: what only reads is handed a copy of the whole session.
-  public mutating func waitsForKeyFrame(slot: Int) -> Bool {
-    let slot = slots.pointer(slot)
-    return slot.pointee.forwarder.state == .waitingForKeyFrame && slot.pointee.forwarder.kind == .video
+  /// True while the slot can't show that encoding of its track without a key frame. Mutating for speed alone: what only reads
+  /// is handed a copy of the whole session.
+  public mutating func waitsForKeyFrame(slot: Int, encoding: UInt8) -> Bool {
+    slots.pointer(slot).pointee.forwarder.waitsForKeyFrame(of: encoding)
+  }
+
+  /// Has a slot go on to another encoding of its track at that one's next key frame; nil: it stays where it is.
+  public mutating func setNextEncoding(slot: Int, _ encoding: UInt8?, clock: ClockMapping?) {
+    guard kind(ofSlot: slot) != nil else { return }
+    slots.pointer(slot).pointee.forwarder.setNextEncoding(encoding, clock: clock)
+  }
+
+  /// Has a slot show these layers of its encoding, as soon as they can be begun or left out.
+  public mutating func setLayers(slot: Int, spatial: UInt8, temporal: UInt8) {
+    slots.pointer(slot).pointee.forwarder.wantLayers(spatial: spatial, temporal: temporal)
+  }
+
+  /// Pauses a slot, or lets it flow again.
+  /// - Returns: true where it needs a key frame for that.
+  public mutating func setPaused(slot: Int, _ isPaused: Bool) -> Bool {
+    slots.pointer(slot).pointee.forwarder.setPaused(isPaused)
+  }
+
+  /// How a slot's subscriber shows what it gets there.
+  public func picture(ofSlot slot: Int) -> PicturePreference { slots.pointer(slot).pointee.picture }
+  public mutating func setPicture(slot: Int, _ picture: PicturePreference) {
+    guard kind(ofSlot: slot) != nil else { return }
+    slots.pointer(slot).pointee.picture = picture
+  }
+
+  /// What the last allocation left of a slot.
+  public func memory(ofSlot slot: Int) -> SlotMemory { slots.pointer(slot).pointee.memory }
+  public mutating func setMemory(slot: Int, _ memory: SlotMemory) {
+    slots.pointer(slot).pointee.memory = memory
+  }
+
+  /// Bits per second that the path to the peer carries; nil where it doesn't report on what comes.
+  public func target(now: Instant) -> Double? {
+    numbersPackets && estimator.isReporting(now: now) ? estimator.target : nil
+  }
+  public mutating func want(_ rate: Double, next: Double?) { estimator.want(rate, next: next) }
+
+  /// The encoding that a slot shows, and the one that it goes on to.
+  public func encoding(ofSlot slot: Int) -> UInt8 { slots.pointer(slot).pointee.forwarder.encodings.shown }
+  public func nextEncoding(ofSlot slot: Int) -> UInt8? {
+    slots.pointer(slot).pointee.forwarder.encodings.next
   }
 
   /// True while a key frame would be the first that the slot's subscriber gets.
@@ -98,8 +170,8 @@ extension MediaSession {
     needsKeyFrame(slot: slot) && !slots.pointer(slot).pointee.forwarder.hasBegun
   }
 
-  public mutating func setClock(slot: Int, _ mapping: ClockMapping) {
-    slots.pointer(slot).pointee.forwarder.setClock(mapping)
+  public mutating func setClock(slot: Int, encoding: UInt8 = 0, _ mapping: ClockMapping) {
+    slots.pointer(slot).pointee.forwarder.setClock(mapping, encoding: encoding)
   }
 
   public func counters(ofSlot slot: Int) -> ForwarderCounters {

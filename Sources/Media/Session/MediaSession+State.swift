@@ -2,7 +2,8 @@ internal import Congestion
 public import Model
 
 extension MediaSession {
-  private static let stateVersion: UInt8 = 1
+  /// Since 2 with what is known of the path.
+  private static let stateVersion: UInt8 = 2
 
   /// Writes everything: a session read from it goes on exactly where this one stood. Each section and slot has a
   /// version of its own.
@@ -22,20 +23,21 @@ extension MediaSession {
     writer.write(timers.feedback)
     writer.write(roundTrip.wholeNanoseconds)
     losses.encode(into: &writer)
+    estimator.encode(into: &writer)
   }
 
   /// - Parameter changes: gets the streams that are tracks'.
   public static func decode(
     _ reader: inout StateReader, changes: inout [StreamChange]
   ) throws(StateError) -> MediaSession {
-    _ = try reader.version("media session", upTo: stateVersion)
+    let version = try reader.version("media session", upTo: stateVersion)
     var session = MediaSession(reportSSRC: try reader.integer())
-    try session.restore(from: &reader, &changes)
+    try session.restore(from: &reader, version, &changes)
     return session
   }
 
   private mutating func restore(
-    from reader: inout StateReader, _ changes: inout [StreamChange]
+    from reader: inout StateReader, _ version: UInt8, _ changes: inout [StreamChange]
   ) throws(StateError) {
     let agreed = try AgreedMedia(from: &reader)
     for section in agreed.receive {
@@ -62,6 +64,7 @@ extension MediaSession {
     timers.feedback = try reader.instant()
     roundTrip = .nanoseconds(try reader.integer(Int64.self))
     losses = try LossTally(from: &reader)
+    if version > 1 { estimator = try BandwidthEstimator(from: &reader) }
     describe(agreed, &changes)
   }
 }

@@ -13,7 +13,9 @@ extension MediaSession {
   public var feedbackDeadline: Instant { timers.feedback }
 
   /// When `poll` wants to be called; may move forward with every packet.
-  public var deadline: Instant { min(timers.feedback, timers.reports, timers.clockReports) }
+  public var deadline: Instant {
+    min(timers.feedback, timers.reports, timers.clockReports, estimator.deadline)
+  }
 
   /// Whether the next `poll` writes the regular reports, once a second.
   public func reports(at now: Instant) -> Bool { timers.reports <= now }
@@ -25,15 +27,15 @@ extension MediaSession {
       timers.feedback = .never
       sendFeedback(now: now, &context)
       timers.feedback = arrivals.deadline
-      for index in 0..<receiving.count where receiving.pointer(index).pointee.isAgreed {
-        scheduleFeedback(receiving.pointer(index).pointee.receiver.deadline)
-      }
+      var cursor = EncodingCursor()
+      while let encoding = cursor.next(in: receiving) { scheduleFeedback(encoding.pointee.receiver.deadline) }
     }
     if timers.reports <= now {
       timers.reports = now + Self.reportInterval
       sendReports(now: now, ratesChanged: ratesChanged, &context)
     }
     if timers.clockReports <= now { sendClockReports(now: now, &context) }
+    estimator.poll(now: now)
   }
 
   // MARK: - What happens to the transport
@@ -44,11 +46,14 @@ extension MediaSession {
     timers.reports = now + Self.firstReport
   }
 
-  /// What was asked of the peer went to where it was before, and what it sent meanwhile is lost.
-  public mutating func sourcesMoved() {
-    for index in 0..<receiving.count where receiving.pointer(index).pointee.isAgreed {
-      receiving.pointer(index).pointee.receiver.moved()
-      scheduleFeedback(receiving.pointer(index).pointee.receiver.deadline)
+  /// The peer has another address. What was asked of it went to where it was before, what it sent meanwhile is lost, and nothing is known
+  /// of the path to it.
+  public mutating func peerMoved() {
+    estimator.startOver()
+    var cursor = EncodingCursor()
+    while let encoding = cursor.next(in: receiving) {
+      encoding.pointee.receiver.moved()
+      scheduleFeedback(encoding.pointee.receiver.deadline)
     }
   }
 
@@ -73,8 +78,9 @@ extension MediaSession {
   mutating func tallyLoss() {
     var expected: Int64 = 0
     var received: Int64 = 0
-    for index in 0..<receiving.count where receiving.pointer(index).pointee.isAgreed {
-      let (wanted, found) = receiving.pointer(index).pointee.receiver.tally
+    var cursor = EncodingCursor()
+    while let encoding = cursor.next(in: receiving) {
+      let (wanted, found) = encoding.pointee.receiver.tally
       expected &+= wanted
       received &+= found
     }

@@ -1,46 +1,68 @@
 public import Model
 
-/// What the owner asks of tracks; it names them by their section's index.
+/// What the owner asks of tracks; it names them by their section's index, and their encodings by their place in it.
 extension MediaSession {
+  /// Encodings of a track, at least one; 0 for a track that is gone.
+  public func encodingCount(ofTrack track: Int) -> Int {
+    kind(ofTrack: track) == nil ? 0 : receiving.pointer(track).pointee.encodings.count
+  }
+
+  private func find(_ track: Int, _ encoding: Int) -> UnsafeMutablePointer<ReceivedEncoding>? {
+    guard encoding >= 0, encoding < encodingCount(ofTrack: track) else { return nil }
+    return receiving.pointer(track).pointee.encoding(encoding)
+  }
+
   /// Whether a request for a key frame would be passed on at once.
-  public func mayAskForKeyFrame(track: Int, now: Instant) -> Bool {
-    receiving.pointer(track).pointee.receiver.keyFrames.mayAsk(now: now)
+  public func mayAskForKeyFrame(track: Int, encoding: Int = 0, now: Instant) -> Bool {
+    find(track, encoding)?.pointee.receiver.keyFrames.mayAsk(now: now) ?? false
   }
 
-  /// Where a track's timestamps stand on the server's time line; nil before its first packet.
-  public func clock(track: Int, epoch: Epoch) -> ClockMapping? {
-    let section = receiving.pointer(track)
-    return section.pointee.receiver.mapping(clocks[section.pointee.clock], epoch: epoch)
+  /// Where an encoding's timestamps stand on the server's time line; nil before its first packet.
+  public func clock(track: Int, encoding: Int = 0, epoch: Epoch) -> ClockMapping? {
+    find(track, encoding)?.pointee.receiver.mapping(
+      clocks[receiving.pointer(track).pointee.clock], epoch: epoch)
   }
 
-  /// Gives a track the owner's number, which comes with each of its packets.
-  public mutating func setTag(track: Int, _ tag: Int) {
-    receiving.pointer(track).pointee.receiver.tag = Int32(truncatingIfNeeded: tag)
+  /// Gives an encoding the owner's number, which comes with each of its packets.
+  public mutating func setTag(track: Int, encoding: Int = 0, _ tag: Int) {
+    find(track, encoding)?.pointee.receiver.tag = Int32(truncatingIfNeeded: tag)
   }
 
   /// The publisher has muted the track, or lets it flow again.
   public mutating func setMuted(track: Int, _ muted: Bool) {
-    guard kind(ofTrack: track) != nil else { return }
-    receiving.pointer(track).pointee.receiver.setMuted(muted)
-    scheduleFeedback(receiving.pointer(track).pointee.receiver.deadline)
+    for index in 0..<encodingCount(ofTrack: track) {
+      let encoding = receiving.pointer(track).pointee.encoding(index)
+      encoding.pointee.receiver.setMuted(muted)
+      scheduleFeedback(encoding.pointee.receiver.deadline)
+    }
   }
 
-  /// How often the track's source has started over; nil before its first packet.
-  public func incarnation(ofTrack index: Int) -> UInt8? {
-    guard kind(ofTrack: index) != nil, receiving.pointer(index).pointee.receiver.isStarted else { return nil }
-    return receiving.pointer(index).pointee.receiver.restarts
+  /// How often an encoding's source has started over; nil before its first packet.
+  public func incarnation(ofTrack track: Int, encoding: Int = 0) -> UInt8? {
+    guard let found = find(track, encoding), found.pointee.receiver.isStarted else { return nil }
+    return found.pointee.receiver.restarts
   }
 
-  /// What the track's last packet was encoded in, of RED what its blocks are; nil before the first.
-  public func format(ofTrack index: Int) -> CodecFormat? {
-    guard kind(ofTrack: index) != nil else { return nil }
-    return receiving.pointer(index).pointee.receiver.format
+  /// What the track's last packet was encoded in, of RED what its blocks are; nil before the first. Encodings of one track
+  /// are of one codec, as browsers have it.
+  public func format(ofTrack track: Int) -> CodecFormat? {
+    for index in 0..<encodingCount(ofTrack: track) {
+      if let format = receiving.pointer(track).pointee.encoding(index).pointee.receiver.format {
+        return format
+      }
+    }
+    return nil
   }
 
-  /// A subscriber of the track needs a key frame.
-  public mutating func requestKeyFrame(track: Int) {
-    guard kind(ofTrack: track) != nil else { return }
-    receiving.pointer(track).pointee.receiver.requestKeyFrame()
-    scheduleFeedback(receiving.pointer(track).pointee.receiver.deadline)
+  /// How large an encoding's pictures are, as its last key frame said.
+  public func picture(ofTrack track: Int, encoding: Int) -> PictureSize {
+    find(track, encoding)?.pointee.receiver.picture ?? PictureSize()
+  }
+
+  /// A subscriber of the encoding needs a key frame.
+  public mutating func requestKeyFrame(track: Int, encoding: Int = 0) {
+    guard let found = find(track, encoding) else { return }
+    found.pointee.receiver.requestKeyFrame()
+    scheduleFeedback(found.pointee.receiver.deadline)
   }
 }

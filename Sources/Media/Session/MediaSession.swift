@@ -1,4 +1,4 @@
-internal import Congestion
+public import Congestion
 public import Model
 internal import Wire
 
@@ -38,6 +38,12 @@ public struct MediaSession: ~Copyable {
   /// To the peer and back, from its reports or our checks.
   public internal(set) var roundTrip = Duration.milliseconds(100)
   var losses = LossTally()
+  /// What the path to the peer carries, where it reports on what is sent to it.
+  public internal(set) var estimator = BandwidthEstimator()
+  /// What is sent has transport-wide numbers.
+  var numbersPackets = false
+  /// Packets that the peer may say something of; a chunk of two bytes speaks of thousands.
+  var statuses = RateLimit(rate: 50_000, burst: 65_536)
 
   /// - Parameter reportSSRC: of our reports and requests.
   public init(reportSSRC: UInt32) { self.reportSSRC = reportSSRC }
@@ -50,7 +56,7 @@ public struct MediaSession: ~Copyable {
   ) -> [Int] {
     for section in new.receive where section.index < Self.sectionLimit {
       makeTracks(below: Int(section.index) + 1)
-      receiving.pointer(Int(section.index)).pointee.receiver.apply(section)
+      receiving.pointer(Int(section.index)).pointee.apply(section)
     }
     for section in new.send where section.index < Self.sectionLimit {
       makeSlots(below: Int(section.index) + 1)
@@ -86,6 +92,7 @@ public struct MediaSession: ~Copyable {
       receiving.pointer(Int(section.index)).pointee.describe(
         section, clock: clocks.place(of: section.cname, old: oldClocks))
     }
+    for index in 0..<receiving.count { receiving.pointer(index).pointee.release() }
     mids = new.receive.compactMap { section in
       guard section.index < receiving.count, let mid = MIDBytes(section.mid) else { return nil }
       return NamedSection(mid: mid, section: Int(section.index))
@@ -98,6 +105,9 @@ public struct MediaSession: ~Copyable {
       if let rtxSSRC = section.rtxSSRC { ours.insert(rtxSSRC) }
     }
     carriesExtensions = incoming.hasCarried
+    numbersPackets = (0..<slots.count).contains {
+      slots.pointer($0).pointee.isAgreed && slots.pointer($0).pointee.forwarder.extensions.hasNumber
+    }
     // Streams of sections that are gone, or have other streams now, are forgotten.
     let oldStreams = streams.all
     streams.removeAll()

@@ -1,48 +1,139 @@
 internal import Model
 internal import Wire
 
-/// What is received in one section of the description: its track, and by what its packets are known to be its own.
+/// What is received in one section of the description: its track, in one stream or, as a simulcast, in several.
 ///
 /// A section keeps its place. One that is gone has no description.
 struct ReceivingSection: ~Copyable {
-  /// The encoding that the section takes; nil where it has only one.
-  private(set) var ridBytes: MIDBytes?
   /// As agreed on last; nil while the section is gone.
   private(set) var section: ReceiveSection?
-  /// When its stream last got another SSRC.
-  var reboundAt = Instant(nanoseconds: .min / 2)
   /// Its place among the session's clocks.
   private(set) var clock = 0
-  var receiver: TrackReceiver
+  /// At least one.
+  private(set) var encodings: OwnedArray<ReceivedEncoding>
 
   /// A place whose section may come later.
   init() {
-    self.init(
-      TrackReceiver(
-        ReceiveSection(index: 0, mid: "", kind: .audio, codecs: [], extensions: HeaderExtensionMap())))
+    encodings = OwnedArray(capacity: 1)
+    encodings.append(ReceivedEncoding())
   }
 
-  private init(_ receiver: TrackReceiver) { self.receiver = receiver }
-
   var isAgreed: Bool { section != nil }
+
+  @inline(__always)
+  func encoding(_ index: Int) -> UnsafeMutablePointer<ReceivedEncoding> { encodings.pointer(index) }
+
+  /// Takes a renegotiated section: an encoding that is still there under its name keeps its streams. One that takes
+  /// the place of another begins as a source that starts over.
+  mutating func apply(_ agreed: ReceiveSection) {
+    let new = agreed.encodings
+    if new.count == encodings.count, new.indices.allSatisfy({ encodings.pointer($0).pointee.isFor(new[$0]) })
+    {
+      for index in new.indices { encodings.pointer(index).pointee.apply(agreed, index) }
+      return
+    }
+    var rebuilt = OwnedArray<ReceivedEncoding>(capacity: new.count)
+    for index in new.indices {
+      let old = index < encodings.count ? encodings.pointer(index).pointee : nil
+      if var old, old.isFor(new[index]) {
+        old.apply(agreed, index)
+        rebuilt.append(old)
+      } else {
+        rebuilt.append(ReceivedEncoding(agreed, index, after: old))
+      }
+    }
+    encodings = rebuilt
+  }
 
   /// Takes what was agreed on, or that the section is gone.
   mutating func describe(_ agreed: ReceiveSection?, clock: Int) {
     section = agreed
     self.clock = clock
-    ridBytes = agreed?.rid.flatMap { MIDBytes($0) }
   }
 
-  private static let stateVersion: UInt8 = 1
+  /// Once a section is gone it never comes back: of several encodings nothing is kept.
+  mutating func release() {
+    guard !isAgreed, encodings.count > 1 else { return }
+    var none = OwnedArray<ReceivedEncoding>(capacity: 1)
+    none.append(ReceivedEncoding())
+    encodings = none
+  }
+
+  /// 1: of one encoding.
+  private static let stateVersion: UInt8 = 2
 
   /// Everything but the section, which the session keeps.
   func encode(into writer: inout StateWriter) {
     writer.write(Self.stateVersion)
-    receiver.encode(into: &writer)
+    writer.write(UInt8(encodings.count))
+    for index in 0..<encodings.count { encodings.pointer(index).pointee.receiver.encode(into: &writer) }
   }
 
   init(_ agreed: ReceiveSection, from reader: inout StateReader) throws(StateError) {
-    _ = try reader.version("receiving section", upTo: Self.stateVersion)
-    self.init(try TrackReceiver(agreed, from: &reader))
+    let version = try reader.version("receiving section", upTo: Self.stateVersion)
+    let offset = reader.offset
+    let count = version == 1 ? 1 : Int(try reader.integer(UInt8.self))
+    guard count == agreed.encodings.count else {
+      throw .invalid(field: "encodings of a section", offset: offset)
+    }
+    var read = OwnedArray<ReceivedEncoding>(capacity: count)
+    for index in 0..<count {
+      read.append(
+        ReceivedEncoding(try TrackReceiver(agreed, encoding: index, from: &reader), agreed.encodings[index]))
+    }
+    encodings = read
+  }
+}
+
+/// One encoding of a track: its streams, and by what its packets are known to be its own.
+struct ReceivedEncoding {
+  var receiver: TrackReceiver
+  /// When its stream last got another SSRC.
+  var reboundAt = Instant(nanoseconds: .min / 2)
+  private let name: String?
+  /// As packets have it; nil where they don't name their encoding.
+  let ridBytes: MIDBytes?
+
+  init(_ receiver: TrackReceiver, _ encoding: ReceiveEncoding) {
+    self.receiver = receiver
+    name = encoding.rid
+    ridBytes = encoding.rid.flatMap { MIDBytes($0) }
+  }
+
+  init() {
+    let none = ReceiveSection(index: 0, mid: "", kind: .audio, codecs: [], extensions: HeaderExtensionMap())
+    self.init(TrackReceiver(none), none.encodings[0])
+  }
+
+  /// - Parameter old: what had the place before; its subscribers see a source that starts over.
+  init(_ section: ReceiveSection, _ index: Int, after old: ReceivedEncoding?) {
+    var receiver = TrackReceiver(section, encoding: index)
+    if let old { receiver.succeed(old.receiver) }
+    self.init(receiver, section.encodings[index])
+  }
+
+  func isFor(_ encoding: ReceiveEncoding) -> Bool { name == encoding.rid }
+
+  mutating func apply(_ section: ReceiveSection, _ index: Int) { receiver.apply(section, encoding: index) }
+}
+
+/// Walks over all that is received: the encodings of the sections that are there, in their order.
+struct EncodingCursor {
+  private var section = 0
+  private var encoding = 0
+
+  mutating func next(
+    in receiving: borrowing OwnedArray<ReceivingSection>
+  ) -> UnsafeMutablePointer<ReceivedEncoding>? {
+    while section < receiving.count {
+      let place = receiving.pointer(section)
+      if place.pointee.isAgreed, encoding < place.pointee.encodings.count {
+        defer { encoding += 1 }
+        return place.pointee.encoding(encoding)
+      }
+      section += 1
+      encoding = 0
+    }
+    return nil
   }
 }

@@ -1,3 +1,4 @@
+internal import Congestion
 internal import Model
 
 /// What a subscriber gets in one of its sections: the forwarder, and what was agreed on.
@@ -7,6 +8,10 @@ struct SendingSlot: ~Copyable {
   private(set) var section: SendSection
   /// False once the section is gone: the stream is silent for good.
   var isAgreed = false
+  /// How its subscriber shows what it gets.
+  var picture = PicturePreference()
+  /// What the last allocation left; no state: it is learnt again.
+  var memory = SlotMemory()
 
   init(_ section: SendSection, random: inout RandomSource) {
     self.section = section
@@ -32,17 +37,21 @@ struct SendingSlot: ~Copyable {
     forwarder.apply(section)
   }
 
-  private static let stateVersion: UInt8 = 1
+  /// Since 2 with the encodings of the source.
+  private static let stateVersion: UInt8 = 2
 
   func encode(into writer: inout StateWriter) {
     writer.write(Self.stateVersion)
     forwarder.encode(into: &writer)
+    picture.encode(into: &writer)
   }
 
   init(_ section: SendSection, from reader: inout StateReader) throws(StateError) {
-    _ = try reader.version("slot", upTo: Self.stateVersion)
-    let read = try Forwarder(section, from: &reader)
+    let version = try reader.version("slot", upTo: Self.stateVersion)
+    let read = try Forwarder(section, from: &reader, hasEncodings: version > 1)
+    let picture = version > 1 ? try PicturePreference(from: &reader) : PicturePreference()
     self.section = section
     forwarder = read
+    self.picture = picture
   }
 }

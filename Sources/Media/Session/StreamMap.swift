@@ -1,15 +1,16 @@
 internal import Model
 
-/// Which section an incoming SSRC belongs to: open addressing in fixed memory, at most 512 streams.
+/// Which encoding of which section an incoming SSRC belongs to: open addressing in fixed memory, at most 512 streams.
 struct StreamMap: ~Copyable {
   struct Stream: BitwiseCopyable {
-    var receiver: Int32
+    var section: UInt16
+    var encoding: UInt8
     var isRTX: Bool
   }
   private struct Entry {
     var ssrc: UInt32 = 0
     var used = false
-    var stream = Stream(receiver: 0, isRTX: false)
+    var stream = Stream(section: 0, encoding: 0, isRTX: false)
   }
 
   static let limit = 512

@@ -34,6 +34,8 @@ struct SlotPolicy: Sendable {
     /// In what its packets are; nil: not known yet, any slot will do.
     var codec: CodecFormat?
     var preference = Preference.automatic
+    /// How the subscriber shows it.
+    var picture = PicturePreference()
     /// Its place in the order in which tracks came; set on arrival.
     var arrival = 0
     /// Its place, from 1, among its owner's tracks of the kind that the subscriber may want. What a participant
@@ -78,6 +80,8 @@ struct SlotPolicy: Sendable {
   var lastSpoke: [String: Instant] = [:]
   /// By slot: what was handed out by `takeChanges`.
   var handedOut: [UInt16: TrackID] = [:]
+  /// By slot: what was handed out by `takePictures`, where it says anything.
+  var handedOutPictures: [UInt16: PicturePreference] = [:]
 
   // MARK: - What it is given
 
@@ -132,6 +136,10 @@ struct SlotPolicy: Sendable {
     settle(now: now)
   }
 
+  mutating func setPictures(_ pictures: [TrackID: PicturePreference]) {
+    for (id, picture) in pictures { tracks[id]?.picture = picture }
+  }
+
   mutating func setCodec(_ codec: CodecFormat, of id: TrackID, now: Instant) {
     setCodecs([id: codec], now: now)
   }
@@ -167,6 +175,22 @@ struct SlotPolicy: Sendable {
     handedOut = [:]
     for slot in slots { handedOut[slot.index] = slot.track }
     return changed
+  }
+
+  /// Slots whose track is shown otherwise than when this was last asked.
+  mutating func takePictures() -> [(slot: UInt16, picture: PicturePreference)] {
+    var now: [UInt16: PicturePreference] = [:]
+    for slot in slots {
+      guard let picture = slot.track.flatMap({ tracks[$0]?.picture }), picture != PicturePreference() else {
+        continue
+      }
+      now[slot.index] = picture
+    }
+    let known = handedOutPictures
+    handedOutPictures = now
+    return slots.compactMap { slot in
+      now[slot.index] == known[slot.index] ? nil : (slot.index, now[slot.index] ?? PicturePreference())
+    }
   }
 
   func key(of id: TrackID) -> TrackKey? { tracks[id]?.key }

@@ -9,4 +9,6 @@ struct PublishedTrack: Sendable {
   /// Of its packets, as the others' slots know it; before the first, what the description makes likely.
   var codec: CodecFormat?
   var hasStarted = false
+  /// Its encodings that are watched, as bits in the order of its description; all, before anything is known.
+  var watched: UInt8 = .max
 }

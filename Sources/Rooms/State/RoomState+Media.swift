@@ -11,10 +11,31 @@ extension RoomState {
       log("media connected", of: members[place.member], ("profile", profile.name))
     }
     if !events.startedTracks.isEmpty { tracksStarted(events.startedTracks, at: place) }
+    if !events.slots.isEmpty {
+      for (slot, flow) in events.slots { self[place].starved[slot] = flow.isStarved ? flow.track : nil }
+      announceStates(place)
+    }
+    for (index, watched) in events.watched.sorted(by: { $0.key < $1.key }) {
+      noteWatched(index, watched, at: place)
+    }
     if let reason = events.closed {
       log("media closed", of: members[place.member], ("reason", reason.rawValue))
       mediaLost(at: place)
     }
+  }
+
+  /// Which encodings of a track are watched, as bits in the order of its description.
+  private mutating func noteWatched(_ index: UInt16, _ watched: UInt8, at place: TransportPlace) {
+    guard let position = self[place].published.firstIndex(where: { $0.key.index == index }),
+      self[place].published[position].watched != watched
+    else { return }
+    self[place].published[position].watched = watched
+    announceWatched(self[place].published[position], at: place)
+  }
+
+  private mutating func announceWatched(_ track: PublishedTrack, at place: TransportPlace) {
+    let layers = self[place].layers(of: track)
+    if !layers.isEmpty { notify(place, .watched(track.info.id, layers)) }
   }
 
   /// A track's first packet says at once what it comes in; its publishing has paid for that. Later changes wait their time.

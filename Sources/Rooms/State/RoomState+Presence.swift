@@ -106,6 +106,10 @@ extension Transport {
     var notices: [TransportNotice] = []
     let tracks = slots.standings.keys.sorted { $0.text < $1.text }
     if !tracks.isEmpty { notices.append(.streams(tracks.map { ($0, announced[$0] ?? .active) })) }
+    for track in published where track.watched != .max {
+      let layers = layers(of: track)
+      if !layers.isEmpty { notices.append(.watched(track.info.id, layers)) }
+    }
     if !requested.isZero { notices.append(.offerWanted(audio: requested.audio, video: requested.video)) }
     return notices
   }

@@ -25,10 +25,14 @@ extension RoomState {
       negotiate { state throws(OfferError) in try state.makeOffer(count, on: transport, of: id) }
     case .accept(let sdp, let transport):
       negotiate { state throws(OfferError) in try state.accept(sdp, on: transport, of: id) }
-    case .subscribe(let track, let mid, let transport):
-      perform { state throws(RequestError) in try state.subscribe(track, mid: mid, on: transport, by: id) }
+    case .subscribe(let track, let mid, let picture, let transport):
+      perform { state throws(RequestError) in
+        try state.subscribe(track, mid: mid, picture, on: transport, by: id)
+      }
     case .unsubscribe(let track, let transport):
       perform { state throws(RequestError) in try state.unsubscribe(track, on: transport, by: id) }
+    case .view(let tracks, let transport):
+      perform { state throws(RequestError) in try state.view(tracks, on: transport, by: id) }
     case .mute(let track, let muted):
       perform { state throws(RequestError) in try state.mute(track, muted, by: id) }
     case .update(let change):
@@ -50,16 +54,18 @@ extension RoomState {
     } catch { reply(.refused(error)) }
   }
 
-  private mutating func asking(_ id: ParticipantID) throws(RequestError) -> Int {
+  /// - Parameter price: in requests.
+  private mutating func asking(_ id: ParticipantID, price: Double = 1) throws(RequestError) -> Int {
     guard let member = member(id) else { throw .gone }
-    guard spend(member, { $0.requests.take(now: $1) }) else { throw .tooOften }
+    guard spend(member, { $0.requests.take(price, now: $1) }) else { throw .tooOften }
     return member
   }
 
   // MARK: - Subscriptions
 
   private mutating func subscribe(
-    _ track: String, mid: String?, on transport: TransportID, by id: ParticipantID
+    _ track: String, mid: String?, _ picture: PicturePreference, on transport: TransportID,
+    by id: ParticipantID
   ) throws(RequestError) {
     let (place, track) = try wanted(track, on: transport, by: id)
     if let mid {
@@ -68,7 +74,10 @@ extension RoomState {
         throw .unknownSlot
       }
     }
-    change(place) { slots, now in slots.setPreference(.explicit(mid: mid), for: track, now: now) }
+    change(place) { slots, now in
+      slots.setPictures([track: picture])
+      slots.setPreference(.explicit(mid: mid), for: track, now: now)
+    }
   }
 
   private mutating func unsubscribe(
@@ -76,6 +85,23 @@ extension RoomState {
   ) throws(RequestError) {
     let (place, track) = try wanted(track, on: transport, by: id)
     change(place) { slots, now in slots.setPreference(.none, for: track, now: now) }
+  }
+
+  /// So many tracks of a view cost as much as a request more.
+  private static let viewsPerRequest = 16.0
+
+  private mutating func view(
+    _ tracks: [(track: String, picture: PicturePreference)], on transport: TransportID, by id: ParticipantID
+  ) throws(RequestError) {
+    let member = try asking(id, price: 1 + Double(tracks.count) / Self.viewsPerRequest)
+    guard members[member].grants.canSubscribe else { throw .notAllowed("subscribing (canSubscribe)") }
+    guard let place = place(of: transport, of: member) else { throw .gone }
+    var pictures: [TrackID: PicturePreference] = [:]
+    // A track may have ended while the message was on its way.
+    for (track, picture) in tracks {
+      if let known = self[place].slots.find(track) { pictures[known] = picture }
+    }
+    change(place) { slots, _ in slots.setPictures(pictures) }
   }
 
   /// A track that the member may have.

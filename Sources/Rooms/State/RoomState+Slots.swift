@@ -29,12 +29,14 @@ extension RoomState {
   mutating func assign(_ place: TransportPlace, announces: Bool) {
     guard let key = self[place].peer else { return }
     let changed = self[place].slots.takeChanges()
-    guard !changed.isEmpty else { return }
     for slot in changed {
       let source = slot.track.flatMap { self[place].slots.key(of: $0) }
       emit(.post(.assign(key, slot: slot.index, source)))
     }
-    guard announces else { return }
+    for (slot, picture) in self[place].slots.takePictures() {
+      emit(.post(.prefer(key, slot: slot, picture)))
+    }
+    guard announces, !changed.isEmpty else { return }
     notify(place, .slots(changed.map { SlotAssignment(mid: $0.mid, track: $0.track) }))
   }
 
@@ -48,7 +50,7 @@ extension RoomState {
       switch standing {
       case .waiting: states[id] = .waiting(.noSlot)
       case .codecMissing: states[id] = .paused(.codec)
-      case .shown: if stalled.contains(id) { states[id] = .paused(.noMedia) }
+      case .shown: if let reason = self[place].pause(of: id, stalled) { states[id] = .paused(reason) }
       }
     }
     let before = self[place].announced

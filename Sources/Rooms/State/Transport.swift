@@ -30,6 +30,8 @@ struct Transport: Sendable {
   var withdrawn: [TrackKey: TrackSource] = [:]
   /// Sections that were requested and haven't come.
   var requested = SlotCount()
+  /// Slots in which nothing is sent because the path has no room, with the track that each showed then.
+  var starved: [UInt16: TrackKey] = [:]
 
   init(id: TransportID, role: TransportRole) {
     self.id = id
@@ -42,6 +44,23 @@ struct Transport: Sendable {
       let receive = sections[index].receive
     else { return nil }
     return TrackKey(peer: peer, index: receive.index)
+  }
+
+  /// The encodings of a track that have names, and which of them are watched.
+  func layers(of track: PublishedTrack) -> [(rid: String, isWatched: Bool)] {
+    let section = negotiator?.sections.lazy.compactMap(\.receive).first { $0.index == track.key.index }
+    return (section?.encodings ?? []).enumerated().compactMap { index, encoding in
+      encoding.rid.map { ($0, track.watched & 1 << UInt8(index) != 0) }
+    }
+  }
+
+  /// Why nothing comes of a track that has a slot; nil: it does.
+  func pause(of id: TrackID, _ stalled: Set<TrackID>) -> StreamState.PauseReason? {
+    if stalled.contains(id) { return .noMedia }
+    guard let track = slots.tracks[id] else { return nil }
+    if track.kind == .video, track.picture.quality == .off { return .off }
+    let isStarved = slots.slots.contains { $0.track == id && starved[$0.index] == track.key }
+    return isStarved ? .bandwidth : nil
   }
 
   /// Every slot with what it shows; none before anything is agreed on.

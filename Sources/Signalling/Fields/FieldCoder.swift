@@ -13,6 +13,7 @@ public protocol FieldCoder {
   /// A flag that may be absent, which says as much as `fallback`.
   mutating func flag(_ field: Field, _ value: inout Bool, or fallback: Bool) throws(Failure)
   mutating func integer(_ field: Field, _ value: inout Int, _ bounds: ClosedRange<Int>) throws(Failure)
+  mutating func integer(_ field: Field, _ value: inout Int?, _ bounds: ClosedRange<Int>) throws(Failure)
   /// 0 to 1.
   mutating func share(_ field: Field, _ value: inout Double) throws(Failure)
   mutating func word<Value: Word>(_ field: Field, _ value: inout Value) throws(Failure)
@@ -39,8 +40,6 @@ public protocol FieldCoder {
 
   /// A field that clients may send and that says nothing here.
   mutating func unread(_ field: Field) throws(Failure)
-  /// Fields that later versions understand, and that can't be ignored.
-  mutating func unsupported(_ names: [String]) throws(Failure)
   /// What must hold for a field beyond its own bounds.
   mutating func require(
     _ name: String, _ expected: String, _ isMet: @autoclosure () -> Bool

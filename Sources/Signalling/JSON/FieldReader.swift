@@ -149,8 +149,19 @@ struct FieldReader: FieldCoder {
     _ field: Field, _ value: inout Int, _ bounds: ClosedRange<Int>
   ) throws(MessageError) {
     guard let number = try self.value(field).integer, bounds.contains(number) else {
-      throw wrong(field.name, .expected("a whole number from \(bounds.lowerBound)"))
+      let last = bounds.upperBound < .max ? " to \(bounds.upperBound)" : ""
+      throw wrong(field.name, .expected("a whole number from \(bounds.lowerBound)\(last)"))
     }
+    value = number
+  }
+
+  mutating func integer(
+    _ field: Field, _ value: inout Int?, _ bounds: ClosedRange<Int>
+  ) throws(MessageError) {
+    value = nil
+    guard let found = fields.value(field.name), !found.isNull else { return }
+    var number = 0
+    try integer(field, &number, bounds)
     value = number
   }
 
@@ -262,10 +273,6 @@ struct FieldReader: FieldCoder {
   }
 
   mutating func unread(_ field: Field) {}
-
-  mutating func unsupported(_ names: [String]) throws(MessageError) {
-    for name in names where fields.value(name) != nil { throw .unsupported(name, id: id) }
-  }
 
   mutating func require(
     _ name: String, _ expected: String, _ isMet: @autoclosure () -> Bool

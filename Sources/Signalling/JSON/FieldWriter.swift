@@ -137,6 +137,10 @@ struct FieldWriter: FieldCoder {
     put(field.name, Array(String(value).utf8))
   }
 
+  mutating func integer(_ field: Field, _ value: inout Int?, _ bounds: ClosedRange<Int>) {
+    if var value { integer(field, &value, bounds) }
+  }
+
   mutating func share(_ field: Field, _ value: inout Double) {
     // JSON has no numbers but finite ones.
     let text = value.isFinite ? value.description : "0"
@@ -192,7 +196,6 @@ struct FieldWriter: FieldCoder {
 
   mutating func requestID(_ value: inout RequestID?) { id = value }
   mutating func unread(_ field: Field) {}
-  mutating func unsupported(_ names: [String]) {}
   mutating func require(_ name: String, _ expected: String, _ isMet: @autoclosure () -> Bool) {}
 }
 

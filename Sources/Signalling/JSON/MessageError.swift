@@ -2,8 +2,6 @@
 public enum MessageError: Error, Equatable, Sendable {
   case notJSON
   case field(String, FieldProblem, id: RequestID?)
-  /// Understood by later versions; ignoring it would not be what was asked for.
-  case unsupported(String, id: RequestID?)
 
   /// What is wrong with a field.
   public enum FieldProblem: Equatable, Sendable {

@@ -42,6 +42,9 @@ struct RecordEncoder: FieldCoder {
   mutating func integer(_ field: Field, _ value: inout Int, _ bounds: ClosedRange<Int>) throws {
     try put(field, value)
   }
+  mutating func integer(_ field: Field, _ value: inout Int?, _ bounds: ClosedRange<Int>) throws {
+    try put(field, value)
+  }
   mutating func share(_ field: Field, _ value: inout Double) throws { try put(field, value) }
   mutating func word<Value: Word>(_ field: Field, _ value: inout Value) throws {
     try put(field, value.rawValue)
@@ -73,7 +76,6 @@ struct RecordEncoder: FieldCoder {
   }
   mutating func requestID(_ value: inout RequestID?) {}
   mutating func unread(_ field: Field) {}
-  mutating func unsupported(_ names: [String]) {}
   mutating func require(_ name: String, _ expected: String, _ isMet: @autoclosure () -> Bool) {}
 }
 

@@ -76,14 +76,53 @@ extension ClientMessage {
     public var track = ""
     /// The section; nil: any.
     public var mid: String?
+    public var picture = PictureWanted()
 
     public init() {}
-    public init(track: String, mid: String? = nil) { (self.track, self.mid) = (track, mid) }
+    public init(track: String, mid: String? = nil, picture: PictureWanted = PictureWanted()) {
+      (self.track, self.mid, self.picture) = (track, mid, picture)
+    }
 
     public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-      try coder.unsupported(["quality", "maxWidth", "maxHeight", "maxFrameRate", "priority"])
       try coder.text("track", &track, .from1(to: 64, "a track's id"))
       try coder.text(Field("mid", "The section; absent: any."), &mid, .atMost(32))
+      try picture.fields(&coder)
+    }
+  }
+
+  /// As the picture's fields of `subscribe`, for all that changes at once, as where a window gets another size; whether
+  /// tracks play, and where, stays as it is.
+  public struct View: Message {
+    public static let type = "view"
+    public static let definition = "View"
+    public static let summary = "Says how tracks are shown, and so how good they are wanted."
+
+    public var tracks: [ViewedTrack] = []
+
+    public init() {}
+    public init(tracks: [ViewedTrack]) { self.tracks = tracks }
+
+    public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+      try coder.records("tracks", &tracks, .atMost(ClientMessage.maximumTracks, "a list of tracks"))
+      try coder.require(
+        "tracks.track", "another one for each", Set(tracks.map(\.track)).count == tracks.count)
+    }
+  }
+
+  /// One track of `view`.
+  public struct ViewedTrack: Record {
+    public static let definition = "ViewedTrack"
+    public static let summary = "A track and how it is shown."
+
+    public var track = ""
+    public var picture = PictureWanted()
+
+    public init() {}
+    public init(track: String, picture: PictureWanted) { (self.track, self.picture) = (track, picture) }
+
+    public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+      try coder.text("track", &track, .from1(to: 64, "a track's id"))
+      try picture.fields(&coder)
     }
   }
 

@@ -7,6 +7,7 @@ public struct ClientMessage: Equatable, Sendable {
     case candidate(Candidate)
     case subscribe(Subscribe)
     case unsubscribe(Unsubscribe)
+    case view(View)
     case mute(Mute)
     case update(Update)
     case data(SendData)
@@ -37,7 +38,8 @@ public struct ClientMessage: Equatable, Sendable {
 
   private static let table = MessageTable<Content>([
     .init { .auth($0) }, .init { .resume($0) }, .init { .offer($0) }, .init { .candidate($0) },
-    .init { .subscribe($0) }, .init { .unsubscribe($0) }, .init { .mute($0) }, .init { .update($0) },
+    .init { .subscribe($0) }, .init { .unsubscribe($0) }, .init { .view($0) }, .init { .mute($0) },
+    .init { .update($0) },
     .init { .data($0) }, .init { (_: Leave) in .leave }, .init { (_: Ping) in .ping },
   ])
 
@@ -67,6 +69,7 @@ extension ClientMessage {
     case .candidate(let message): FieldWriter.json(message, id: id)
     case .subscribe(let message): FieldWriter.json(message, id: id)
     case .unsubscribe(let message): FieldWriter.json(message, id: id)
+    case .view(let message): FieldWriter.json(message, id: id)
     case .mute(let message): FieldWriter.json(message, id: id)
     case .update(let message): FieldWriter.json(message, id: id)
     case .data(let message): FieldWriter.json(message, id: id)

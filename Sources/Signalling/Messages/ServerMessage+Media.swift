@@ -90,6 +90,44 @@ extension ServerMessage {
   }
 }
 
+extension ServerMessage {
+  /// Which encodings of a track are watched; others need not be sent until this says otherwise.
+  public struct Publish: Message {
+    public static let type = "publish"
+    public static let definition = "Publish"
+    public static let summary = "Which encodings of a track of one's own are watched: send no others."
+    public static let id = RequestIDUse.none
+
+    public var track = ""
+    public var layers: [WatchedLayer] = []
+
+    public init() {}
+    public init(track: String, layers: [WatchedLayer]) { (self.track, self.layers) = (track, layers) }
+
+    public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+      try coder.text("track", &track, .track)
+      try coder.records("layers", &layers, .sections)
+    }
+  }
+}
+
+/// One encoding of `publish`.
+public struct WatchedLayer: Record {
+  public static let definition = "WatchedLayer"
+  public static let summary = "An encoding by its RID, and whether it is watched."
+
+  public var rid = ""
+  public var active = true
+
+  public init() {}
+  public init(rid: String, active: Bool) { (self.rid, self.active) = (rid, active) }
+
+  public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.text("rid", &rid, .any)
+    try coder.flag("active", &active)
+  }
+}
+
 /// A receive section and the track that plays in it.
 public struct Slot: Record {
   public static let definition = "Slot"

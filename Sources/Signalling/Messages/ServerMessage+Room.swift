@@ -98,6 +98,7 @@ public struct StreamBody: Message {
     case noSlot = "no-slot"
     case codec
     case noMedia = "no-media"
+    case bandwidth, off
   }
 
   public static let type = "stream"

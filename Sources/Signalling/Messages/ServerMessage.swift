@@ -8,6 +8,7 @@ public struct ServerMessage: Equatable, Sendable {
     case answer(Answer)
     case slots([Slot])
     case offerWanted(OfferWanted)
+    case publish(Publish)
     case event(EventBody)
     case speakers([SpeakerBody])
     case quality([QualityBody])
@@ -38,6 +39,7 @@ public struct ServerMessage: Equatable, Sendable {
   private static let table = MessageTable<Content>([
     .init { .joined($0) }, .init { .resumed($0) }, .init { .answer($0) },
     .init { (message: Slots) in .slots(message.assignments) }, .init { .offerWanted($0) },
+    .init { .publish($0) },
     .init { (message: Event) in .event(message.event) },
     .init { (message: Speakers) in .speakers(message.speakers) },
     .init { (message: Quality) in .quality(message.participants) }, .init { .stream($0) },
@@ -72,6 +74,7 @@ extension ServerMessage {
     case .answer(let message): FieldWriter.json(message, id: id)
     case .slots(let assignments): FieldWriter.json(Slots(assignments: assignments), id: id)
     case .offerWanted(let message): FieldWriter.json(message, id: id)
+    case .publish(let message): FieldWriter.json(message, id: id)
     case .event(let event): FieldWriter.json(Event(event: event), id: id)
     case .speakers(let speakers): FieldWriter.json(Speakers(speakers: speakers), id: id)
     case .quality(let participants): FieldWriter.json(Quality(participants: participants), id: id)

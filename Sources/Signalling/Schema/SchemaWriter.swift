@@ -109,11 +109,19 @@ struct SchemaWriter: FieldCoder {
   }
 
   mutating func integer(_ field: Field, _ value: inout Int, _ bounds: ClosedRange<Int>) {
+    put(field, Self.integer(bounds), isRequired: true)
+  }
+
+  mutating func integer(_ field: Field, _ value: inout Int?, _ bounds: ClosedRange<Int>) {
+    put(field, Self.integer(bounds), isRequired: false)
+  }
+
+  private static func integer(_ bounds: ClosedRange<Int>) -> SchemaText {
     var members: [(String, SchemaText)] = [
       ("type", .text("integer")), ("minimum", .integer(bounds.lowerBound)),
     ]
     if bounds.upperBound < .max { members.append(("maximum", .integer(bounds.upperBound))) }
-    put(field, .object(members), isRequired: true)
+    return .object(members)
   }
 
   mutating func share(_ field: Field, _ value: inout Double) {
@@ -171,6 +179,5 @@ struct SchemaWriter: FieldCoder {
   }
 
   mutating func unread(_ field: Field) { put(field, .type("string"), isRequired: false) }
-  mutating func unsupported(_ names: [String]) {}
   mutating func require(_ name: String, _ expected: String, _ isMet: @autoclosure () -> Bool) {}
 }

@@ -27,11 +27,14 @@ public enum SignallingSchema {
     ]
     let answers: [any Record.Type] = [
       ICEServerBody.self, AnsweredTrack.self, DeclinedSection.self, ServerMessage.ResumedAnswer.self,
-      SpeakerBody.self, QualityBody.self,
+      SpeakerBody.self, QualityBody.self, WatchedLayer.self,
     ]
     return texts + [words(TrackSource.self), attributes] + values.map { describe($0) }
       + [words(LeaveReason.self), describe(EventBody.self), words(SignallingErrorCode.self)]
-      + [describe(ClientMessage.OfferedSection.self)] + ClientMessage.kinds.map { describe($0) }
+      + [
+        words(PictureQuality.self), describe(ClientMessage.OfferedSection.self),
+        describe(ClientMessage.ViewedTrack.self),
+      ] + ClientMessage.kinds.map { describe($0) }
       + [oneOf("ClientMessage", "From the client.", ClientMessage.kinds)] + answers.map { describe($0) }
       + ServerMessage.kinds.map { describe($0) }
       + [oneOf("ServerMessage", "From the server.", ServerMessage.kinds)]

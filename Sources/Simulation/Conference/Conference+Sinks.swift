@@ -24,11 +24,11 @@ extension Conference {
     for record in sinks.open {
       if record.track.kind == .video, sinks.one(in: 4) {
         record.askForKeyFrame(now: now)
-        server.bridge.ask(.keyFrame(layer: 0), for: record.sink, at: record.worker)
+        server.bridge.ask(.keyFrame, for: record.sink, at: record.worker)
       }
       if sinks.one(in: 3), let sequence = record.repeatable {
         record.ask(again: sequence)
-        server.bridge.ask(.packet(sequence: sequence, layer: 0), for: record.sink, at: record.worker)
+        server.bridge.ask(.packet(sequence: sequence), for: record.sink, at: record.worker)
       }
     }
     if sinks.open.count == Self.sinkLimit || sinks.one(in: 8), !sinks.open.isEmpty {

@@ -17,6 +17,8 @@ public struct Dialect: Sendable {
   public var acceptsRTX = true
   /// Asks for lost packets at all.
   public var asksForLost = true
+  /// Tells the server when each packet arrived, over the whole transport.
+  public var tellsArrivals = false
   /// Offers to send and to get times of capture.
   public var tellsCaptureTime = false
 
@@ -45,6 +47,7 @@ public struct Dialect: Sendable {
       if offer.media[index].shared.direction == .recvonly {
         if !acceptsRTX || !asksForLost { offer.media[index].remove { $0 == "rtx" } }
         if !asksForLost { offer.media[index].feedback.removeAll { $0.kind.lowercased() == "nack" } }
+        if !tellsArrivals { offer.media[index].removeTransportFeedback() }
         let names = lacks.map { $0.encodingName.lowercased() }
         offer.media[index].remove { names.contains($0) }
       }
@@ -98,6 +101,11 @@ extension MediaDescription {
     rtpMaps.removeAll { numbers.contains($0.payloadType) }
     formatParameters.removeAll { numbers.contains($0.payloadType) }
     feedback.removeAll { numbers.contains($0.payloadType ?? 255) }
+  }
+
+  fileprivate mutating func removeTransportFeedback() {
+    feedback.removeAll { $0.kind.lowercased() == "transport-cc" }
+    shared.extensions.removeAll { HeaderExtension(uri: $0.uri) == .transportSequence }
   }
 
   fileprivate mutating func renumber(_ types: [UInt8: UInt8], _ ids: [UInt8: UInt8]) {

@@ -1,7 +1,8 @@
+internal import Congestion
 internal import Model
 
 /// What a far end's own reports and requests need.
-struct PeerFeedback {
+struct PeerFeedback: ~Copyable {
   /// Of the next packet of media.
   var transportSequence: UInt16
   /// The sender of reports and requests.
@@ -9,6 +10,8 @@ struct PeerFeedback {
   var nextReports = Instant.never
   /// When each transport sequence number reached the server, for the check of arrival feedback.
   var log = TransportLog()
+  /// When packets of the server arrived.
+  var arrivals = ArrivalFeedback()
 
   init(_ random: inout RandomSource) {
     transportSequence = UInt16(truncatingIfNeeded: random.next())

@@ -1,3 +1,4 @@
+internal import Congestion
 internal import Crypto
 internal import Model
 internal import Wire
@@ -73,7 +74,8 @@ extension SyntheticPeer {
     guard let agreed else { return "payload type \(header.payloadType)" }
     var entry = ReceivedStream.Entry()
     var captured: NTPTime?
-    if let problem = readExtensions(packet, header, stream, &entry, &captured) { return problem }
+    if let problem = readExtensions(packet, header, stream, &entry, &captured, now: now) { return problem }
+    if isRTX, header.payloadSize == 0, configuration.dialect.tellsArrivals { return nil }
     guard header.paddingSize == 0 else { return "padding" }
 
     var payload = UnsafeRawBufferPointer(
@@ -123,7 +125,7 @@ extension SyntheticPeer {
 
   private func readExtensions(
     _ packet: UnsafeRawBufferPointer, _ header: RTPHeader, _ stream: ReceivedStream,
-    _ entry: inout ReceivedStream.Entry, _ captured: inout NTPTime?
+    _ entry: inout ReceivedStream.Entry, _ captured: inout NTPTime?, now: Instant
   ) -> String? {
     let map = stream.section.extensions
     var reader = HeaderExtensionReader(packet, header)
@@ -138,6 +140,10 @@ extension SyntheticPeer {
         guard element.size == AbsoluteSendTime.size else {
           return "a time of sending of \(element.size) bytes"
         }
+      case .transportSequence?:
+        guard element.size == 2 else { return "a transport-wide number of \(element.size) bytes" }
+        feedback.arrivals.received(
+          sequence: UInt16(packet[element.offset]) << 8 | UInt16(packet[element.offset + 1]), at: now)
       case .absoluteCaptureTime?:
         guard element.size == AbsoluteCaptureTime.longSize,
           packet[(element.offset + 8)..<(element.offset + 16)].allSatisfy({ $0 == 0 })

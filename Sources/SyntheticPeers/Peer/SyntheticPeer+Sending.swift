@@ -1,3 +1,4 @@
+internal import Congestion
 public import Model
 internal import Negotiation
 internal import Wire
@@ -36,13 +37,20 @@ extension SyntheticPeer {
   private static let compoundSize = 1_100
 
   private func sendRTCP(now: Instant, _ write: (inout RTCPWriter) -> Void) {
+    sendRTCP(
+      now: now,
+      bytes: { bytes in
+        var writer = RTCPWriter(into: bytes)
+        write(&writer)
+        return writer.size
+      })
+  }
+
+  /// - Parameter write: gives the size of the compound; 0 where there is nothing to send.
+  private func sendRTCP(now: Instant, bytes write: (UnsafeMutableRawBufferPointer) -> Int) {
     guard let session, let path = transport.mediaPath else { return }
     var bytes = [UInt8](repeating: 0, count: Self.compoundSize)
-    let size = bytes.withUnsafeMutableBytes { buffer in
-      var writer = RTCPWriter(into: buffer)
-      write(&writer)
-      return writer.size
-    }
+    let size = bytes.withUnsafeMutableBytes { write($0) }
     guard size > 0 else { return }
     bytes.removeLast(bytes.count - size)
     do {
@@ -74,6 +82,29 @@ extension SyntheticPeer {
           writer.append(pictureLoss: sources)
         }
       }
+    }
+  }
+
+  /// Tells the server when its packets arrived, as often as browsers do.
+  func tellArrivals(now: Instant) {
+    guard let stream = streams.first else { return }
+    while feedback.arrivals.deadline <= now {
+      var isOver = false
+      sendRTCP(
+        now: now,
+        bytes: { bytes in
+          var writer = RTCPWriter(into: bytes)
+          if !descriptions.media.allowsReducedSizeRTCP {
+            writer.append(ReceiverReport(ssrc: feedback.ssrc))
+            writer.append(cname: descriptions.cname, ssrc: feedback.ssrc)
+          }
+          let size = feedback.arrivals.write(
+            into: UnsafeMutableRawBufferPointer(rebasing: bytes[writer.size...]), senderSSRC: feedback.ssrc,
+            mediaSSRC: stream.ssrc, now: now)
+          isOver = size == nil
+          return size.map { writer.size + $0 } ?? 0
+        })
+      if isOver { return }
     }
   }
 

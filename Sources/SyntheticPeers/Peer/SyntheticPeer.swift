@@ -1,3 +1,4 @@
+internal import Congestion
 public import Crypto
 public import ICE
 public import Model
@@ -138,6 +139,7 @@ public final class SyntheticPeer {
   public var deadline: Instant {
     guard !isClosed else { return .never }
     var deadline = min(transport.deadline, feedback.nextReports)
+    if session != nil { deadline = min(deadline, feedback.arrivals.deadline) }
     if session != nil {
       for source in sources { deadline = min(deadline, source.nextFrame) }
       for stream in streams { deadline = min(deadline, stream.nextRequest) }
@@ -165,6 +167,7 @@ public final class SyntheticPeer {
       while sources[index].nextFrame <= now { sendFrame(index, now: now) }
     }
     sendRequests(now: now)
+    tellArrivals(now: now)
     if feedback.nextReports <= now {
       feedback.nextReports = now.advanced(byNanoseconds: 1_000_000_000)
       sendReports(now: now)

@@ -131,10 +131,10 @@ class Firefox(Browser):
         async with self._making:
             user = (await self._remote.command("browser.createUserContext"))["userContext"]
             context = (await self._remote.command(
-                "browsingContext.create", {"type": "tab", "userContext": user}))["context"]
+                "browsingContext.create", {"type": "window", "userContext": user}))["context"]
             await self._remote.command("script.addPreloadScript", {
                 "functionDeclaration": f"() => {{ {watch} }}", "contexts": [context]})
-            # A tab in the background shows nothing.
+            # A page in the background shows nothing, and asks the server for nothing.
             await self._remote.command("browsingContext.activate", {"context": context})
             return _Tab(self, context, user)
 

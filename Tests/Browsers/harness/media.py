@@ -1,7 +1,7 @@
 """Reads media counters out of getStats() and compares the two ends of a stream over the same window."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 FLOW_WANTED = "at least 90 % of the frames sent decoded, 10 a second, no pause of 2 s, sound"
@@ -9,7 +9,7 @@ FLOW_WANTED = "at least 90 % of the frames sent decoded, 10 a second, no pause o
 
 @dataclass
 class Counters:
-    frames_sent: int = 0
+    frames_sent: dict = field(default_factory=dict)  # by encoding: the picture's height, and how many
     frames_decoded: int = 0
     audio_energy: float = 0.0
     size: str = ""
@@ -19,8 +19,7 @@ class Counters:
         counters = cls()
         for entry in stats:
             if entry["type"] == "outbound-rtp" and entry.get("kind") == "video":
-                # Of several encodings of one picture a subscriber gets one.
-                counters.frames_sent = max(counters.frames_sent, entry.get("framesSent", 0))
+                counters.frames_sent[entry["ssrc"]] = (entry.get("frameHeight", 0), entry.get("framesSent", 0))
             elif entry["type"] == "inbound-rtp" and entry.get("kind") == "video":
                 counters.frames_decoded += entry.get("framesDecoded", 0)
                 counters.size = f"{entry.get('frameWidth', 0)}x{entry.get('frameHeight', 0)}"
@@ -86,7 +85,10 @@ async def measure(publisher, subscriber, connection, seconds):
         if last.frames_decoded > previous:
             progress = now
         longest = max(longest, now - progress)
-    return Flow(last_sent.frames_sent - sent.frames_sent, last.frames_decoded - received.frames_decoded,
+    # Of several encodings of one picture a subscriber gets one, here the best that comes.
+    best = max(last_sent.frames_sent, key=last_sent.frames_sent.get, default=None)
+    frames = last_sent.frames_sent.get(best, (0, 0))[1] - sent.frames_sent.get(best, (0, 0))[1]
+    return Flow(frames, last.frames_decoded - received.frames_decoded,
                 last.audio_energy - received.audio_energy, last.size, longest, now - start)
 
 

@@ -16,7 +16,9 @@ struct HiddenTableTests {
   static let rows: [String: [String]] = [
     "auth": ["is in", "comes again in its own place"], "resume": ["resumes"],
     "offer": ["offers a camera", "offers receivers"], "candidate": ["sends a candidate and a ping"],
-    "subscribe": ["subscribes and unsubscribes"], "unsubscribe": ["subscribes and unsubscribes"],
+    "subscribe": ["subscribes, says how it shows that, and unsubscribes"],
+    "unsubscribe": ["subscribes, says how it shows that, and unsubscribes"],
+    "view": ["subscribes, says how it shows that, and unsubscribes"],
     "mute": ["mutes another's track", "mutes its own track, which is muted by REST too, and leaves"],
     "update": ["changes its name", "changes its metadata", "changes its attributes"],
     "data": ["says something to all", "says something to one"], "leave": ["leaves"],
@@ -56,7 +58,8 @@ struct HiddenTableTests {
   static let naming: Set = ["joined", "event", "data", "speakers", "quality"]
   /// Messages about their receiver alone, or about tracks by their ids; a hidden participant has no track.
   static let nameless: Set = [
-    "resumed", "token", "answer", "slots", "offerWanted", "stream", "ok", "pong", "error", "draining",
+    "resumed", "token", "answer", "slots", "offerWanted", "publish", "stream", "ok", "pong", "error",
+    "draining",
     "closed",
   ]
   /// `HiddenPresenceTests` has these: they need samples of the media plane.

@@ -77,11 +77,12 @@ struct HiddenTests {
     ("offers a camera", { try await $0.offerCamera() }),
     ("offers receivers", { _ = try await $0.ghost.offer(receivers: 2) }),
     (
-      "subscribes and unsubscribes",
+      "subscribes, says how it shows that, and unsubscribes",
       { scene in
         _ = try await scene.ghost.offer(receivers: 1)
         try await scene.request("unsubscribe", #""track":"\#(scene.track)""#)
         try await scene.request("subscribe", #""track":"\#(scene.track)""#)
+        try await scene.request("view", #""tracks":[{"track":"\#(scene.track)","maxWidth":320}]"#)
       }
     ),
     (

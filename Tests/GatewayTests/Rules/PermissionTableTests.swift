@@ -19,32 +19,35 @@ struct PermissionTableTests {
   // MARK: - The native door
 
   static let requests = [
-    "microphone", "camera", "screen_share", "data", "subscribe", "unsubscribe", "update", "ping",
+    "microphone", "camera", "screen_share", "data", "subscribe", "unsubscribe", "view", "update",
+    "ping",
   ]
   static let sessions: [(name: String, grants: Grants, cells: String)] = [
-    ("roomJoin", grants { _ in }, "+ + + + + + - +"),
+    ("roomJoin", grants { _ in }, "+ + + + + + + - +"),
     (
       "canPublish: false",
       grants {
         $0.canPublish = false
         $0.canPublishData = false
-      }, "- - - - + + - +"
+      }, "- - - - + + + - +"
     ),
-    ("canPublish: false, canPublishData: true", grants { $0.canPublish = false }, "- - - + + + - +"),
-    ("canPublishSources: microphone", grants { $0.canPublishSources = [.microphone] }, "+ - - + + + - +"),
-    ("canPublishSources: screen_share", grants { $0.canPublishSources = [.screenShare] }, "- - + + + + - +"),
-    ("canPublishSources: of no known name", grants { $0.canPublishSources = [] }, "- - - + + + - +"),
-    ("canSubscribe: false", grants { $0.canSubscribe = false }, "+ + + + - - - +"),
-    ("canPublishData: false", grants { $0.canPublishData = false }, "+ + + - + + - +"),
-    ("canUpdateOwnMetadata", grants { $0.canUpdateOwnMetadata = true }, "+ + + + + + + +"),
-    ("hidden", grants { $0.hidden = true }, "- - - + + + - +"),
+    ("canPublish: false, canPublishData: true", grants { $0.canPublish = false }, "- - - + + + + - +"),
+    ("canPublishSources: microphone", grants { $0.canPublishSources = [.microphone] }, "+ - - + + + + - +"),
+    (
+      "canPublishSources: screen_share", grants { $0.canPublishSources = [.screenShare] }, "- - + + + + + - +"
+    ),
+    ("canPublishSources: of no known name", grants { $0.canPublishSources = [] }, "- - - + + + + - +"),
+    ("canSubscribe: false", grants { $0.canSubscribe = false }, "+ + + + - - - - +"),
+    ("canPublishData: false", grants { $0.canPublishData = false }, "+ + + - + + + - +"),
+    ("canUpdateOwnMetadata", grants { $0.canUpdateOwnMetadata = true }, "+ + + + + + + + +"),
+    ("hidden", grants { $0.hidden = true }, "- - - + + + + - +"),
     (
       "roomAdmin, roomCreate, roomList",
       grants {
         $0.roomAdmin = true
         $0.roomCreate = true
         $0.roomList = true
-      }, "+ + + + + + - +"
+      }, "+ + + + + + + - +"
     ),
   ]
 
@@ -52,6 +55,8 @@ struct PermissionTableTests {
     switch request {
     case "data": return try await guest.verdict("data", #""payload":"eA==""#)
     case "subscribe", "unsubscribe": return try await guest.verdict(request, #""track":"\#(track)""#)
+    case "view":
+      return try await guest.verdict("view", #""tracks":[{"track":"\#(track)","quality":"low"}]"#)
     case "update": return try await guest.verdict("update", #""name":"N""#)
     case "ping": return try await guest.verdict("ping") == "pong" ? "ok" : "?"
     default:

@@ -52,7 +52,7 @@ struct RoomStateBytesTests {
     eve.ask(.update(ParticipantChange(name: "Eve", metadata: "m", attributes: ["a": "b"])))
     _ = try eve.offer([.video], receivers: 1)
     let camera = ada.tracks[1].id.text
-    eve.ask(.subscribe(camera, mid: nil, on: .first))
+    eve.ask(.subscribe(camera, mid: nil, PicturePreference(), on: .first))
     eve.ask(.unsubscribe(bob.tracks[0].id.text, on: .first))
     run.handle(.administration(.mute(track: camera, of: "ada", true)))
     run.handle(.administration(.mute(track: eve.tracks[0].id.text, of: "eve", true)))

@@ -186,7 +186,8 @@ private struct Chance {
     case 14:
       let tracks = run.state.members.flatMap(\.info.tracks)
       if !tracks.isEmpty {
-        client.ask(.subscribe(tracks[below(tracks.count)].id.text, mid: nil, on: transport))
+        client.ask(
+          .subscribe(tracks[below(tracks.count)].id.text, mid: nil, PicturePreference(), on: transport))
       }
     default: client.ask(.leave(.left))
     }

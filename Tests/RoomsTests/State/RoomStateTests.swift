@@ -167,7 +167,7 @@ struct RoomStateTests {
     run.handle(.administration(.changeParticipant("bob", patch)))
     #expect(bob.transport()?.slots.slots.compactMap(\.track) == [])
     #expect(
-      refusal(bob.ask(.subscribe(ada.tracks[0].id.text, mid: nil, on: .first)))
+      refusal(bob.ask(.subscribe(ada.tracks[0].id.text, mid: nil, PicturePreference(), on: .first)))
         == .notAllowed("subscribing (canSubscribe)"))
   }
 

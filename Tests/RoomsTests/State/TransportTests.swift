@@ -176,7 +176,7 @@ struct TransportTests {
       for _ in 0..<others { transports.append(try ada.open(.subscribes)) }
       var count = others
       while case .refused(.unknownTrack) = ada.ask(
-        .subscribe("TR_x", mid: nil, on: transports[count % transports.count]))
+        .subscribe("TR_x", mid: nil, PicturePreference(), on: transports[count % transports.count]))
       {
         count += 1
       }

@@ -2,7 +2,7 @@ internal import Model
 
 extension SlotPolicy {
   func encode(into writer: inout StateWriter) {
-    writer.write(UInt8(1))
+    writer.write(UInt8(2))
     writer.write(UInt32(slots.count))
     for slot in slots { slot.encode(into: &writer) }
     writer.write(UInt32(tracks.count))
@@ -20,15 +20,23 @@ extension SlotPolicy {
       writer.write(slot)
       writer.write(track.text)
     }
+    for track in tracks.values.sorted(by: { $0.arrival < $1.arrival }) { track.picture.encode(into: &writer) }
+    writer.write(UInt32(handedOutPictures.count))
+    for (slot, picture) in handedOutPictures.sorted(by: { $0.key < $1.key }) {
+      writer.write(slot)
+      picture.encode(into: &writer)
+    }
   }
 
   init(from reader: inout StateReader) throws(StateError) {
     self.init()
-    _ = try reader.version("slots", upTo: 1)
+    var order: [TrackID] = []
+    let version = try reader.version("slots", upTo: 2)
     for _ in 0..<(try reader.count(limit: stateCountLimit)) { slots.append(try Slot(from: &reader)) }
     for _ in 0..<(try reader.count(limit: stateCountLimit)) {
       let track = try Track(from: &reader)
       tracks[track.id] = track
+      order.append(track.id)
     }
     arrivals = Int(truncatingIfNeeded: try reader.integer(UInt64.self))
     for _ in 0..<(try reader.count(limit: stateCountLimit)) {
@@ -39,6 +47,11 @@ extension SlotPolicy {
     }
     for _ in 0..<(try reader.count(limit: stateCountLimit)) {
       handedOut[try reader.integer()] = TrackID(known: try reader.string(limit: stateTextLimit))
+    }
+    guard version >= 2 else { return }
+    for track in order { tracks[track]?.picture = try PicturePreference(from: &reader) }
+    for _ in 0..<(try reader.count(limit: stateCountLimit)) {
+      handedOutPictures[try reader.integer()] = try PicturePreference(from: &reader)
     }
   }
 }

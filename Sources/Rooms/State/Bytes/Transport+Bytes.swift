@@ -4,7 +4,7 @@ internal import Negotiation
 
 extension Transport {
   func encode(into writer: inout StateWriter) {
-    writer.write(UInt8(2))
+    writer.write(UInt8(3))
     writer.write(id.number)
     writer.write(role.rawValue)
     writer.write(negotiator != nil)
@@ -31,10 +31,16 @@ extension Transport {
     writer.write(UInt32(requested.audio))
     writer.write(UInt32(requested.video))
     codecChanges.encode(into: &writer)
+    writer.write(UInt32(starved.count))
+    for (slot, track) in starved.sorted(by: { $0.key < $1.key }) {
+      writer.write(slot)
+      writer.write(track)
+    }
+    for track in published { writer.write(track.watched) }
   }
 
   init(from reader: inout StateReader, policy: NegotiationPolicy) throws(StateError) {
-    let version = try reader.version("transport", upTo: 2)
+    let version = try reader.version("transport", upTo: 3)
     self.init(id: TransportID(number: try reader.integer()), role: try reader.value("role"))
     if try reader.bool() { negotiator = try Negotiator(from: &reader, policy: policy) }
     peer = try reader.optionalInteger().map { PeerKey(rawValue: $0) }
@@ -63,6 +69,11 @@ extension Transport {
       audio: Int(try reader.integer(UInt32.self)), video: Int(try reader.integer(UInt32.self)))
     // The first version applied each change at once.
     if version >= 2 { codecChanges = try CodecChanges(from: &reader) }
+    guard version >= 3 else { return }
+    for _ in 0..<(try reader.count(limit: stateCountLimit)) {
+      starved[try reader.integer()] = try reader.trackKey()
+    }
+    for index in published.indices { published[index].watched = try reader.integer() }
   }
 }
 
@@ -133,6 +144,8 @@ extension StreamState {
     case .paused(.codec): 1
     case .paused(.noMedia): 2
     case .waiting(.noSlot): 3
+    case .paused(.bandwidth): 4
+    case .paused(.off): 5
     }
   }
 
@@ -142,6 +155,8 @@ extension StreamState {
     case 1: self = .paused(.codec)
     case 2: self = .paused(.noMedia)
     case 3: self = .waiting(.noSlot)
+    case 4: self = .paused(.bandwidth)
+    case 5: self = .paused(.off)
     default: return nil
     }
   }

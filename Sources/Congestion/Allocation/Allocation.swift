@@ -1,0 +1,258 @@
+public import Model
+
+/// What each slot of one subscriber gets of the target.
+public struct Allocation: Equatable, Sendable {
+  /// Why a slot gets less than the best there is.
+  public enum Reason: Equatable, Sendable {
+    /// The target has no room for more.
+    case bandwidth
+    /// Its subscriber shows it no larger, or no faster, or wants no better.
+    case preference
+    /// Its subscriber wants nothing of it.
+    case off
+    /// Its publisher sends nothing.
+    case silent
+  }
+
+  public struct Slot: Equatable, Sendable {
+    public var slot: Int
+    /// Nil: nothing.
+    public var option: LayerOption?
+    /// Nil where it gets the best there is.
+    public var reason: Reason?
+    public var memory: SlotMemory
+  }
+
+  /// In the order of the demands.
+  public var slots: [Slot]
+  /// What all of it takes, and what it would take if everything were shown that is wanted.
+  public var rate: Double
+  public var wanted: Double
+  /// The target at which the next upgrade would be made; nil where nothing is withheld for want of it.
+  public var next: Double?
+}
+
+/// Shares a target out: audio first, then the cheapest layer of every picture, then better ones: by priority, by how good
+/// a picture is already, by who speaks and what is shown large.
+public struct Allocator: Sendable {
+  /// What goes up has to leave so much of the target free.
+  static let margin = 1.1
+
+  private struct Ladder {
+    var demand: SlotDemand
+    /// Indices of the options that its subscriber has a use for.
+    var usable: [Int]
+    /// Of `usable`; -1: nothing.
+    var step = -1
+    var isCapped: Bool
+    var isFull = false
+  }
+
+  /// - Parameters:
+  ///   - target: bits per second for everything.
+  ///   - demands: at most 64 are looked at, those beyond get nothing.
+  public static func allocate(_ target: Double, _ demands: [SlotDemand], now: Instant) -> Allocation {
+    var ladders = demands.prefix(mostSlots).map { ladder($0) }
+    var left = target
+    for index in ladders.indices where ladders[index].demand.kind == .audio && !ladders[index].usable.isEmpty
+    {
+      ladders[index].step = 0
+      left -= ladders[index].demand.options[0].rate
+    }
+    let order = ladders.indices.filter { ladders[$0].demand.kind == .video }
+      .sorted { goesFirst(ladders[$0], ladders[$1]) }
+    for index in order { raise(&ladders[index], &left, target, now: now) }
+    // Who has least goes first among equals; higher priorities have their fill before.
+    while let index = order.filter({ !ladders[$0].isFull && ladders[$0].step >= 0 })
+      .min(by: { isNext(ladders[$0], ladders[$1], order.firstIndex(of: $0)!, order.firstIndex(of: $1)!) })
+    {
+      raise(&ladders[index], &left, target, now: now)
+    }
+    return result(ladders, demands, target, left, now)
+  }
+
+  static let mostSlots = 64
+
+  // MARK: - What a slot has a use for
+
+  private static func ladder(_ demand: SlotDemand) -> Ladder {
+    let options = demand.options.prefix(SlotDemand.mostOptions)
+    guard demand.kind == .video else {
+      return Ladder(demand: demand, usable: options.isEmpty ? [] : [0], isCapped: false)
+    }
+    guard demand.picture.quality != .off else { return Ladder(demand: demand, usable: [], isCapped: true) }
+    let usable = options.indices.filter { isUseful(options[$0], demand, options) }
+    return Ladder(demand: demand, usable: usable, isCapped: usable.last != options.indices.last)
+  }
+
+  private static func isUseful(
+    _ option: LayerOption, _ demand: SlotDemand, _ options: ArraySlice<LayerOption>
+  ) -> Bool {
+    let sizes = sizes(of: options)
+    let place = sizes.firstIndex { $0 == (option.encoding, option.spatial) } ?? 0
+    guard place <= mostSize(demand, sizes, options) else { return false }
+    // A slower picture is as good where the subscriber shows no more; the slowest is always one.
+    guard demand.picture.frameRate > 0, option.temporal > 0 else { return true }
+    let slower = options.last {
+      $0.encoding == option.encoding && $0.spatial == option.spatial && $0.temporal < option.temporal
+    }
+    return slower.map { $0.frameRate < demand.picture.frameRate } ?? true
+  }
+
+  private static func sizes(of options: ArraySlice<LayerOption>) -> [(UInt8, UInt8)] {
+    var found: [(UInt8, UInt8)] = []
+    for option in options where !found.contains(where: { $0 == (option.encoding, option.spatial) }) {
+      found.append((option.encoding, option.spatial))
+    }
+    return found
+  }
+
+  /// The largest size that is of use, by its place.
+  private static func mostSize(
+    _ demand: SlotDemand, _ sizes: [(UInt8, UInt8)], _ options: ArraySlice<LayerOption>
+  ) -> Int {
+    var most = sizes.count - 1
+    switch demand.picture.quality {
+    case .off, .low: most = min(most, 0)
+    case .medium: most = min(most, max(0, (sizes.count - 1) / 2))
+    case .high: break
+    }
+    guard demand.picture.width > 0 || demand.picture.height > 0 else { return most }
+    // The first that fills the tile: what is larger is only made smaller again.
+    for place in 0...max(most, 0) where place <= most {
+      guard let option = options.first(where: { ($0.encoding, $0.spatial) == sizes[place] }), option.width > 0
+      else { continue }
+      let fills =
+        (demand.picture.width == 0 || option.width >= demand.picture.width)
+        && (demand.picture.height == 0 || option.height >= demand.picture.height)
+      if fills { return place }
+    }
+    return most
+  }
+
+  // MARK: - Who gets what
+
+  private static func goesFirst(_ a: Ladder, _ b: Ladder) -> Bool {
+    let key = { (ladder: Ladder) -> (Int, Int, Int, Int, Int) in
+      let demand = ladder.demand
+      let size = Int(demand.picture.width) * Int(demand.picture.height)
+      return (
+        -Int(demand.picture.priority), demand.isScreen ? 0 : 1, demand.isSpeaking ? 0 : 1,
+        size == 0 ? .min : -size, demand.slot
+      )
+    }
+    return key(a) < key(b)
+  }
+
+  private static func isNext(_ a: Ladder, _ b: Ladder, _ first: Int, _ second: Int) -> Bool {
+    (-Int(a.demand.picture.priority), a.step, first) < (-Int(b.demand.picture.priority), b.step, second)
+  }
+
+  /// Takes the slot one step up, if that fits.
+  private static func raise(_ ladder: inout Ladder, _ left: inout Double, _ target: Double, now: Instant) {
+    let next = nextStep(ladder)
+    guard next < ladder.usable.count else {
+      ladder.isFull = true
+      return
+    }
+    let option = ladder.demand.options[ladder.usable[next]]
+    let before = ladder.step < 0 ? 0 : ladder.demand.options[ladder.usable[ladder.step]].rate
+    guard max(option.rate - before, 0) <= left,
+      mayShow(option, ladder.demand, free: left + before, target, now: now)
+    else {
+      ladder.isFull = true
+      return
+    }
+    left -= option.rate - before
+    ladder.step = next
+  }
+
+  /// A screen's motion is what is given up first: its steps are sizes at the slowest rate, and motion comes last.
+  private static func nextStep(_ ladder: Ladder) -> Int {
+    let next = ladder.step + 1
+    guard ladder.demand.isScreen, ladder.step >= 0, next < ladder.usable.count else { return next }
+    let shown = ladder.demand.options[ladder.usable[ladder.step]]
+    for place in next..<ladder.usable.count {
+      let option = ladder.demand.options[ladder.usable[place]]
+      if option.spatial != shown.spatial || option.encoding != shown.encoding { return place }
+    }
+    return next
+  }
+
+  /// What is shown stays while it fits. What is better has to fit at its worst, and not soon after it was too much.
+  private static func mayShow(
+    _ option: LayerOption, _ demand: SlotDemand, free: Double, _ target: Double, now: Instant
+  ) -> Bool {
+    guard let shown = demand.memory.shown else {
+      // The first picture has to fit as it is; one that was taken away waits.
+      return demand.memory.mayRise(target, now: now)
+    }
+    guard !shown.isLayer(option), isAbove(option, shown, demand) else { return true }
+    return option.peak * margin <= free && demand.memory.mayRise(target, now: now)
+  }
+
+  private static func isAbove(_ option: LayerOption, _ shown: LayerOption, _ demand: SlotDemand) -> Bool {
+    guard let place = demand.options.firstIndex(where: { $0.isLayer(option) }),
+      let old = demand.options.firstIndex(where: { $0.isLayer(shown) })
+    else { return false }
+    return place > old
+  }
+
+  // MARK: - The outcome
+
+  private static func result(
+    _ ladders: [Ladder], _ demands: [SlotDemand], _ target: Double, _ left: Double, _ now: Instant
+  ) -> Allocation {
+    var (wanted, rate) = (0.0, 0.0)
+    var next: Double?
+    var slots: [Allocation.Slot] = []
+    for ladder in ladders {
+      let demand = ladder.demand
+      var memory = demand.memory
+      let option = shown(ladder, &memory, now: now)
+      let best = ladder.usable.last.map { demand.options[$0] }
+      wanted += best?.rate ?? 0
+      rate += option?.rate ?? 0
+      let isDown =
+        memory.shown.map { shown in
+          isStillWanted(shown, ladder) && option.map { isAbove(shown, $0, demand) } ?? true
+        } ?? false
+      memory.show(option, isDown: isDown, target: target, now: now)
+      let reason = reason(ladder, option, best)
+      memory.isStarved = option == nil && reason == .bandwidth
+      slots.append(Allocation.Slot(slot: demand.slot, option: option, reason: reason, memory: memory))
+      let place = nextStep(ladder)
+      guard demand.kind == .video, place < ladder.usable.count else { continue }
+      let above = demand.options[ladder.usable[place]]
+      let needed = target - left - (option?.rate ?? 0) + max(above.peak * margin, above.rate)
+      next = min(next ?? .infinity, needed)
+    }
+    for demand in demands.dropFirst(mostSlots) {
+      slots.append(Allocation.Slot(slot: demand.slot, option: nil, reason: .bandwidth, memory: SlotMemory()))
+    }
+    return Allocation(slots: slots, rate: rate, wanted: wanted, next: next)
+  }
+
+  /// What its subscriber doesn't want any more, or its publisher doesn't send, was not too much.
+  private static func isStillWanted(_ shown: LayerOption, _ ladder: Ladder) -> Bool {
+    ladder.usable.contains { ladder.demand.options[$0].isLayer(shown) }
+  }
+
+  private static func shown(_ ladder: Ladder, _ memory: inout SlotMemory, now: Instant) -> LayerOption? {
+    if ladder.step >= 0 {
+      memory.overSince = nil
+      return ladder.demand.options[ladder.usable[ladder.step]]
+    }
+    guard let cheapest = ladder.usable.first, memory.endures(now: now) else { return nil }
+    return ladder.demand.options[cheapest]
+  }
+
+  private static func reason(_ ladder: Ladder, _ option: LayerOption?, _ best: LayerOption?) -> Allocation
+    .Reason?
+  {
+    if ladder.demand.options.isEmpty { return .silent }
+    if ladder.usable.isEmpty { return .off }
+    guard let option, let best, option.isLayer(best) else { return .bandwidth }
+    return ladder.isCapped ? .preference : nil
+  }
+}

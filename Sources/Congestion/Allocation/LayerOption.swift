@@ -1,0 +1,114 @@
+public import Model
+
+/// One way to show a track: an encoding up to one of its layers, and what that takes.
+public struct LayerOption: BitwiseCopyable, Equatable, Sendable {
+  public var encoding: UInt8
+  public var spatial: UInt8
+  public var temporal: UInt8
+  /// Of the picture; 0 where it isn't known.
+  public var width: UInt16
+  public var height: UInt16
+  /// Pictures a second; 0 where it isn't known.
+  public var frameRate: UInt8
+  /// Bits per second with UDP and IP, of everything up to this layer: the mean of the last second, and the most that a second
+  /// of the last three had.
+  public var rate: Double
+  public var peak: Double
+
+  public init(
+    encoding: UInt8 = 0, spatial: UInt8 = 0, temporal: UInt8 = 0, width: UInt16 = 0, height: UInt16 = 0,
+    frameRate: UInt8 = 0, rate: Double, peak: Double
+  ) {
+    self.encoding = encoding
+    self.spatial = spatial
+    self.temporal = temporal
+    self.width = width
+    self.height = height
+    self.frameRate = frameRate
+    self.rate = rate
+    self.peak = peak
+  }
+
+  /// Whether both are the same layer, whatever it takes at present.
+  func isLayer(_ other: LayerOption) -> Bool {
+    encoding == other.encoding && spatial == other.spatial && temporal == other.temporal
+  }
+}
+
+/// What one slot could get, and what its subscriber wants of it.
+public struct SlotDemand: Sendable {
+  public var slot: Int
+  public var kind: MediaKind
+  /// Sharpness counts, not motion.
+  public var isScreen = false
+  /// Its participant speaks, or did last.
+  public var isSpeaking = false
+  public var picture = PicturePreference()
+  /// From the cheapest to the best; of audio exactly one, and none of what isn't sent. At most 12 are looked at.
+  public var options: [LayerOption]
+  /// What the last allocation left.
+  public var memory: SlotMemory
+
+  public init(slot: Int, kind: MediaKind, options: [LayerOption], memory: SlotMemory = SlotMemory()) {
+    self.slot = slot
+    self.kind = kind
+    self.options = options
+    self.memory = memory
+  }
+
+  static let mostOptions = 12
+}
+
+/// What an allocation has to know of the one before, so that pictures don't change back and forth.
+public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
+  /// What is shown; nil: nothing.
+  public internal(set) var shown: LayerOption?
+  /// Nothing is, for want of rate.
+  public internal(set) var isStarved = false
+  var lastUp = Instant(nanoseconds: .min / 2)
+  var lastDown = Instant(nanoseconds: .min / 2)
+  /// The target then: where much more is carried since, it counts no longer.
+  var targetAtDown = 0.0
+  /// Since when not even the cheapest layer fits.
+  var overSince: Instant?
+  /// It goes up again only so long after it went down.
+  var hold = SlotMemory.shortHold
+
+  static let shortHold = Duration.seconds(5)
+  static let longestHold = Duration.seconds(60)
+  /// An upgrade that is taken back so soon was a mistake, and makes the next wait twice as long.
+  static let trial = Duration.seconds(20)
+
+  public init() {}
+
+  /// Whether something better may be tried.
+  func mayRise(_ target: Double, now: Instant) -> Bool {
+    now - lastDown >= hold || target >= Self.muchMore * targetAtDown
+  }
+  private static let muchMore = 1.5
+
+  /// What is shown stays so long although it doesn't fit, in case it soon does.
+  mutating func endures(now: Instant) -> Bool {
+    if overSince == nil { overSince = now }
+    return shown != nil && now - overSince! < Self.patience
+  }
+  private static let patience = Duration.milliseconds(500)
+
+  mutating func show(_ option: LayerOption?, isDown: Bool, target: Double, now: Instant) {
+    let isChange =
+      switch (shown, option) {
+      case (nil, nil): false
+      case (let old?, let new?): !old.isLayer(new)
+      default: true
+      }
+    defer { shown = option }
+    guard isChange else { return }
+    if isDown {
+      hold = now - lastUp < Self.trial ? min(hold * 2, Self.longestHold) : Self.shortHold
+      lastDown = now
+      targetAtDown = target
+    } else {
+      lastUp = now
+    }
+  }
+}

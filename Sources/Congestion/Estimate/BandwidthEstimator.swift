@@ -1,0 +1,313 @@
+public import Model
+
+/// What the path to one remote carries, by what it says of the packets that were sent: the target that everything sent keeps to,
+/// and the probes that find more.
+///
+///     sent ────────▶ SentPackets ◀──────── feedback: arrived when, or lost
+///                        │
+///        ┌───────────────┼──────────────┬───────────────┐
+///     DelayTrend   AcknowledgedRate  LossBound     ProbeClusters
+///        └──▶ AIMDRate ◀─┘              │               │
+///                 └──── the least ──────┴──▶ target ◀───┘
+///
+/// It is given the time and never asks. Its state, without what is in flight, outlives a move to another worker.
+public struct BandwidthEstimator: ~Copyable {
+  /// Bits per second, with UDP and IP.
+  public static let start = 600_000.0
+  public static let bounds = 30_000.0...200_000_000.0
+  /// Without feedback for so long, with packets in flight, the path is taken for stalled.
+  private static let stall = Duration.seconds(1)
+  private static let stallStep = Duration.milliseconds(500)
+  private static let stallFactor = 0.8
+  /// In flight at most: what the target sends in a round trip and this.
+  private static let flight = Duration.milliseconds(350)
+
+  private var sent = SentPackets()
+  private var clock = ReceiverClock()
+  private var queue = QueueDelay()
+  private var groups = ArrivalGroups()
+  private var trend = DelayTrend()
+  private var acknowledged = AcknowledgedRate()
+  private var delayed = AIMDRate(start: BandwidthEstimator.start)
+  private var losses = LossBound()
+  private var limit = ApplicationLimit()
+  private var clusters = ProbeClusters()
+  private var probes = ProbeController()
+  private var wanted = WantedRate()
+  private var lastFeedback: Instant?
+  private var lastStall: Instant?
+  private var firstLeft: Instant?
+  private var lastLeft: Instant?
+  private var ceiling: Double?
+  /// Of the latest feedback.
+  public private(set) var roundTrip = Duration.milliseconds(100)
+
+  public init() {}
+
+  // MARK: - What is known
+
+  /// Bits per second that may be sent, with UDP and IP.
+  public var target: Double {
+    var rate = delayed.rate
+    if let bound = losses.bound { rate = min(rate, bound) }
+    if let ceiling { rate = min(rate, ceiling) }
+    rate *= drain
+    return min(max(rate, Self.bounds.lowerBound), Self.bounds.upperBound)
+  }
+
+  /// A queue that has grown is emptied within about a second: what is sent meanwhile is so much less.
+  private var drain: Double {
+    let seconds = queue.nanoseconds / 1e9
+    return seconds > Self.longQueue ? max(1 - seconds, Self.leastDrain) : 1
+  }
+  private static let longQueue = 0.08
+  private static let leastDrain = 0.3
+
+  /// The remote reports on what comes, or may yet: nothing has left so long ago that its first word is overdue.
+  public func isReporting(now: Instant) -> Bool {
+    lastFeedback != nil || firstLeft.map { now - $0 < Self.overdue } ?? true
+  }
+  private static let overdue = Duration.seconds(3)
+
+  /// What really arrives, in bits per second; nil before it is known.
+  public var arriving: Double? { acknowledged.bitsPerSecond }
+
+  /// Share of packets that are lost, smoothed: 0–1.
+  public var loss: Double { losses.average }
+
+  /// Whether more is in flight than the path holds at the target: what can wait does.
+  public var isFull: Bool {
+    let span = Double((roundTrip + Self.flight).wholeNanoseconds) / 1e9
+    return Double(sent.bytesInFlight) * 8 > target * span
+  }
+
+  /// What everything that is wanted takes.
+  /// - Parameter next: the target at which something more would be shown; nil: nothing is withheld for want of rate.
+  public mutating func want(_ rate: Double, next: Double?) { wanted = WantedRate(rate: rate, next: next) }
+
+  /// The remote's own word, REMB (draft-alvestrand-rmcat-remb-03), where it gives one; nil: it gives none any more.
+  public mutating func setCeiling(_ rate: Double?) {
+    ceiling = rate.map { min(max($0, Self.bounds.lowerBound), Self.bounds.upperBound) }
+  }
+
+  // MARK: - Sending
+
+  /// The number of the packet that leaves next, as it is sent.
+  @inlinable public var nextNumber: UInt16 { UInt16(truncatingIfNeeded: next) }
+  @usableFromInline var next: Int64 { sent.next }
+
+  /// A packet leaves.
+  /// - Parameters:
+  ///   - size: on the wire, with UDP and IP.
+  ///   - cluster: of the probe that it belongs to; 0: none.
+  /// - Returns: its transport-wide number, of which the lower 16 bits are sent.
+  @discardableResult
+  public mutating func leave(size: Int, cluster: UInt16 = 0, now: Instant) -> Int64 {
+    if firstLeft == nil { firstLeft = now }
+    lastLeft = now
+    limit.sent(bytes: size, target: target, now: now)
+    return sent.append(size: size, cluster: cluster, at: now)
+  }
+
+  /// The probe that is to leave now; to be asked for once nothing of an earlier one is left.
+  /// - Parameter canProbe: there is a way to send what no stream's numbers count.
+  public mutating func takeProbe(canProbe: Bool, now: Instant) -> ProbePlan? {
+    guard canProbe, trend.use != .over else { return nil }
+    guard
+      let plan = probes.next(target: target, wanted, isIdle: isIdle, now: now)
+    else { return nil }
+    clusters.begin(plan.cluster, rate: plan.rate, now: now)
+    return plan
+  }
+
+  /// What is sent says nothing of more than the target: a sender that fills it finds more by itself.
+  private var isIdle: Bool {
+    limit.since != nil || arriving.map { $0 < Self.fills * target } ?? true
+  }
+  private static let fills = 0.9
+
+  // MARK: - Feedback
+
+  /// Takes the packets of one feedback message, in the order of their numbers.
+  public func takeFeedback(now: Instant) -> Feedback { Feedback(now: now) }
+
+  /// Packets that one message can say something of; what it says of more is of none that was sent lately.
+  public static let mostReported = 8_192
+
+  /// One message of transport-wide feedback while it is read.
+  public struct Feedback: BitwiseCopyable {
+    let now: Instant
+    var packets = 0
+    var lost = 0
+    var bytes = 0
+    var highest: Int64 = -1
+    var lastSent: Int64 = .min
+    var use = DelayTrend.Use.normal
+    var isOver = false
+  }
+
+  /// What became of one packet.
+  /// - Parameters:
+  ///   - arrival: on the receiver's clock, in ticks of 250 µs modulo 2^32; nil: not received.
+  public mutating func note(_ sequence: UInt16, arrival: UInt32?, in feedback: inout Feedback) {
+    guard let number = sent.extend(sequence) else { return }
+    var packet = sent[number]
+    // Said again, or late after it was given up.
+    guard packet.state != .arrived else { return }
+    feedback.highest = max(feedback.highest, number)
+    guard let arrival else {
+      guard packet.state == .inFlight else { return }
+      packet.state = .lost
+      sent[number] = packet
+      feedback.packets += 1
+      feedback.lost += 1
+      feedback.bytes += Int(packet.size)
+      feedback.lastSent = max(feedback.lastSent, packet.sentAt)
+      return
+    }
+    if packet.state == .inFlight {
+      feedback.packets += 1
+      feedback.bytes += Int(packet.size)
+    }
+    packet.state = .arrived
+    sent[number] = packet
+    feedback.lastSent = max(feedback.lastSent, packet.sentAt)
+    arrived(packet, clock.extend(arrival), &feedback)
+  }
+
+  private mutating func arrived(_ packet: SentPackets.Packet, _ arrived: Int64, _ feedback: inout Feedback) {
+    queue.take(sent: packet.sentAt, arrived: arrived)
+    acknowledged.take(bytes: Int(packet.size), arrived: arrived, isIdle: limit.since != nil)
+    if let difference = groups.take(sent: packet.sentAt, arrived: arrived, now: feedback.now) {
+      trend.take(difference)
+      if trend.use == .over { feedback.isOver = true }
+    }
+    guard packet.cluster != 0, packet.cluster == probes.last.cluster else { return }
+    let planned = ProbeController.size(probes.last.rate)
+    guard
+      let verdict = clusters.take(
+        packet.cluster, sent: packet.sentAt, arrived: arrived, bytes: Int(packet.size), planned: planned)
+    else { return }
+    judge(verdict, packet.cluster, now: feedback.now)
+  }
+
+  private mutating func judge(_ verdict: ProbeClusters.Verdict, _ cluster: UInt16, now: Instant) {
+    probes.judged(verdict, cluster: cluster, wanted: wanted.rate)
+    switch verdict {
+    case .carries(let rate), .failed(let rate):
+      guard rate > delayed.rate, trend.use != .over else { return }
+      delayed.set(min(rate, Self.bounds.upperBound), now: now)
+      losses.proven(rate)
+    }
+  }
+
+  /// All packets of the message were noted.
+  /// - Returns: false where it said nothing of any packet that was sent lately.
+  public mutating func finish(_ feedback: Feedback) -> Bool {
+    guard feedback.highest >= 0 else { return false }
+    let now = feedback.now
+    lastFeedback = now
+    if lastStall != nil { probes.hurry() }
+    lastStall = nil
+    if feedback.lastSent != .min {
+      roundTrip = max(.milliseconds(1), now - Instant(nanoseconds: feedback.lastSent))
+    }
+    sent.land(upTo: feedback.highest)
+    if feedback.packets > 0 {
+      losses.take(
+        packets: feedback.packets, lost: feedback.lost, bytes: feedback.bytes, lastSent: feedback.lastSent)
+    }
+    if feedback.isOver { probes.cancel() }
+    delayed.update(
+      feedback.isOver ? .over : trend.use, acknowledged: acknowledged.bitsPerSecond, roundTrip: roundTrip,
+      bounds: Self.bounds, mayGrow: limit.since == nil, now: now)
+    losses.update(delayed: delayed.rate, acknowledged: acknowledged.bitsPerSecond, now: now)
+    return true
+  }
+
+  // MARK: - Time and path
+
+  /// When `poll` wants to be called.
+  public var deadline: Instant {
+    guard let oldest = sent.oldestInFlight, let lastFeedback else { return .never }
+    guard let lastStall else { return max(lastFeedback, oldest) + Self.stall }
+    // What left before is lost, and has been answered.
+    return lastLeft.map { $0 > lastStall } ?? false ? lastStall + Self.stallStep : .never
+  }
+
+  /// Takes the rate down while packets leave and nothing is heard of them.
+  public mutating func poll(now: Instant) {
+    guard now >= deadline else { return }
+    lastStall = now
+    probes.cancel()
+    delayed.set(max(target * Self.stallFactor, Self.bounds.lowerBound), now: now)
+  }
+
+  /// The remote has another address: nothing is known of the path to it.
+  public mutating func startOver() {
+    sent.forgetAll()
+    queue = QueueDelay()
+    groups = ArrivalGroups()
+    trend = DelayTrend()
+    acknowledged = AcknowledgedRate()
+    delayed = AIMDRate(start: Self.start)
+    losses = LossBound()
+    limit = ApplicationLimit()
+    clusters = ProbeClusters()
+    probes = ProbeController()
+    lastFeedback = nil
+    lastStall = nil
+    firstLeft = nil
+    lastLeft = nil
+  }
+
+  // MARK: - State
+
+  private static let stateVersion: UInt8 = 1
+
+  /// The numbers and the rate; how the path behaved in the last second is learnt again.
+  public func encode(into writer: inout StateWriter) {
+    writer.write(Self.stateVersion)
+    sent.encode(into: &writer)
+    writer.write(target)
+    writer.write(ceiling != nil)
+    writer.write(ceiling ?? 0)
+    writer.write(roundTrip.wholeNanoseconds)
+  }
+
+  public init(from reader: inout StateReader) throws(StateError) {
+    _ = try reader.version("bandwidth estimate", upTo: Self.stateVersion)
+    sent = try SentPackets(from: &reader)
+    let offset = reader.offset
+    let rate = try reader.double()
+    guard Self.bounds.contains(rate) else { throw .invalid(field: "target rate", offset: offset) }
+    delayed = AIMDRate(start: rate)
+    let hasCeiling = try reader.bool()
+    let word = try reader.double()
+    guard !hasCeiling || Self.bounds.contains(word) else {
+      throw .invalid(field: "receiver's estimate", offset: offset)
+    }
+    ceiling = hasCeiling ? word : nil
+    roundTrip = .nanoseconds(try reader.integer(Int64.self))
+    probes.cancel()
+  }
+}
+
+/// The receiver's clock without its wrap.
+struct ReceiverClock: BitwiseCopyable {
+  private var last: UInt32 = 0
+  private var nanoseconds: Int64 = 0
+  private var isStarted = false
+
+  init() {}
+
+  mutating func extend(_ ticks: UInt32) -> Int64 {
+    if !isStarted {
+      isStarted = true
+      last = ticks
+    }
+    nanoseconds &+= Int64(Int32(bitPattern: ticks &- last)) &* 250_000
+    last = ticks
+    return nanoseconds
+  }
+}

@@ -1,0 +1,141 @@
+internal import Model
+
+/// Packets that are to leave at a rate above the target, to see whether they arrive as they left.
+public struct ProbePlan: BitwiseCopyable, Equatable, Sendable {
+  /// Names the probe in what is sent; never 0.
+  public var cluster: UInt16
+  /// Bits per second, with UDP and IP.
+  public var rate: Double
+  /// At least so many packets and bytes.
+  public var packets: Int
+  public var bytes: Int
+}
+
+/// What there would be to send.
+struct WantedRate: BitwiseCopyable {
+  /// Bits per second.
+  var rate = BandwidthEstimator.start
+  /// The target at which something more would be shown; nil: nothing is withheld for want of rate.
+  var next: Double?
+}
+
+/// When to probe, and how high (draft-ietf-rmcat-gcc-02 leaves it open; the rules are those of libwebrtc, less what a server
+/// has no use for).
+struct ProbeController: BitwiseCopyable {
+  /// Of the first clusters, by the rate at the start.
+  private static let first = [3.0, 6.0]
+  /// While each is carried the next is so much higher.
+  private static let further = 2.0
+  /// A probe counts as carried where it proves so much of its rate.
+  private static let carried = 0.7
+  /// Between probes while something wanted is withheld.
+  private static let interval: Int64 = 5_000_000_000
+  private static let shortInterval: Int64 = 1_000_000_000
+  /// For so long a probe's verdict is waited for.
+  private static let patience: Int64 = 1_000_000_000
+  /// The first may come before the remote knows the stream that carries them: they are repeated so often, unless anything is heard.
+  private static let firstAttempts = 8
+  private static let firstPatience: Int64 = 400_000_000
+  private static let span = 0.015
+  private static let leastPackets = 5
+  /// A probe is no use where it would take a little more than what is there.
+  private static let leastGain = 1.1
+
+  private enum Phase: UInt8, BitwiseCopyable {
+    case new, climbing, settled
+  }
+
+  private var phase = Phase.new
+  private var number: UInt16 = 0
+  private var planned: InlineArray<2, Double> = InlineArray(repeating: 0)
+  private var plannedCount = 0
+  private(set) var last: (cluster: UInt16, rate: Double) = (0, 0)
+  private var lastAt: Int64 = .min
+  private var awaits = false
+  /// Of the first clusters, that are left.
+  private var attempts = ProbeController.firstAttempts
+
+  init() {}
+
+  /// What the cluster that is under way has at least.
+  static func size(_ rate: Double) -> (packets: Int, bytes: Int) {
+    (leastPackets, Int(rate * span / 8))
+  }
+
+  /// The probe that is to leave now.
+  /// - Parameters:
+  ///   - target: what is allowed already.
+  ///   - wanted: what there would be to send; there is no use in proving much more.
+  ///   - isIdle: what is sent says nothing of more than the target.
+  mutating func next(target: Double, _ wanted: WantedRate, isIdle: Bool, now: Instant) -> ProbePlan? {
+    if awaits, now.nanoseconds &- lastAt > (attempts > 0 ? Self.firstPatience : Self.patience) {
+      awaits = false
+      plannedCount = 0
+      if phase == .climbing { phase = attempts > 0 ? .new : .settled }
+    }
+    if plannedCount == 0, !awaits { plan(target: target, wanted, isIdle: isIdle, now: now) }
+    guard plannedCount > 0 else { return nil }
+    let rate = planned[0]
+    planned[0] = planned[1]
+    plannedCount -= 1
+    number = number == .max ? 1 : number + 1
+    last = (number, rate)
+    lastAt = now.nanoseconds
+    awaits = true
+    let size = Self.size(rate)
+    return ProbePlan(cluster: number, rate: rate, packets: size.packets, bytes: size.bytes)
+  }
+
+  private mutating func plan(target: Double, _ wanted: WantedRate, isIdle: Bool, now: Instant) {
+    switch phase {
+    case .new:
+      phase = .climbing
+      attempts -= 1
+      // What there is to send isn't known yet.
+      for factor in Self.first { add(factor * target, above: target) }
+    case .climbing: break
+    case .settled:
+      guard let next = wanted.next, isIdle else { return }
+      // So high none was tried yet.
+      let isNew = next > Self.leastGain * last.rate
+      guard lastAt == .min || now.nanoseconds &- lastAt >= (isNew ? Self.shortInterval : Self.interval)
+      else { return }
+      // Far enough for what is withheld, be that much more than there is.
+      add(max(min(Self.further * target, wanted.rate * Self.leastGain), next * Self.leastGain), above: target)
+    }
+  }
+
+  private mutating func add(_ rate: Double, above target: Double) {
+    guard rate >= target * Self.leastGain, plannedCount < 2, plannedCount == 0 || planned[0] < rate else {
+      return
+    }
+    planned[plannedCount] = rate
+    plannedCount += 1
+  }
+
+  /// What a cluster has shown.
+  mutating func judged(_ verdict: ProbeClusters.Verdict, cluster: UInt16, wanted: Double) {
+    guard cluster == last.cluster else { return }
+    awaits = false
+    attempts = 0
+    guard phase == .climbing else { return }
+    switch verdict {
+    case .carries(let rate) where rate >= Self.carried * last.rate && rate < wanted:
+      add(min(Self.further * rate, wanted * Self.leastGain), above: rate)
+      if plannedCount == 0 { phase = .settled }
+    case .carries(let rate) where rate >= Self.carried * last.rate: if plannedCount == 0 { phase = .settled }
+    default:
+      phase = .settled
+      plannedCount = 0
+    }
+  }
+
+  /// The path is back: the next probe waits for nothing.
+  mutating func hurry() { lastAt = .min }
+
+  /// The path is another, or its rate has fallen: what was planned is too high.
+  mutating func cancel() {
+    plannedCount = 0
+    if phase == .climbing { phase = .settled }
+  }
+}

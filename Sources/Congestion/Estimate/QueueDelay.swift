@@ -1,0 +1,29 @@
+internal import Model
+
+/// How long packets wait on the way: how much later they arrive than the fastest of the last seconds did. The two clocks have
+/// nothing to do with each other, so only differences count.
+struct QueueDelay: BitwiseCopyable {
+  /// The fastest is looked for in this and the one before.
+  private static let window: Int64 = 5_000_000_000
+  private static let smoothing = 0.2
+
+  private var least: Int64 = .max
+  private var leastBefore: Int64 = .max
+  private var begin: Int64 = .min
+  /// Nanoseconds.
+  private(set) var nanoseconds = 0.0
+
+  init() {}
+
+  mutating func take(sent: Int64, arrived: Int64) {
+    if begin == .min || arrived &- begin > Self.window || arrived < begin {
+      leastBefore = least
+      least = .max
+      begin = arrived
+    }
+    let journey = arrived &- sent
+    least = min(least, journey)
+    let wait = Double(journey &- min(least, leastBefore))
+    nanoseconds += Self.smoothing * (wait - nanoseconds)
+  }
+}

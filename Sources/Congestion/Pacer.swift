@@ -1,0 +1,47 @@
+public import Model
+
+/// How much may leave now: so that a frame leaves over some milliseconds, and no queue grows on the way that the estimator
+/// would take for a full path. A path with room to spare sees nothing of it: what fits into the budget leaves at once.
+public struct Pacer: BitwiseCopyable, Sendable {
+  /// Over the target, so that what waits is gone soon.
+  public static let factor = 2.5
+  /// What may leave in one go.
+  public static let span = 0.005
+
+  /// Bytes a nanosecond; nil: nothing is held back.
+  private var rate: Double?
+  private var budget = 0.0
+  private var last = Instant(nanoseconds: 0)
+
+  public init() {}
+
+  /// - Parameter target: bits per second; nil: nothing is known of the path, and nothing is held back.
+  public mutating func setTarget(_ target: Double?) {
+    let isFirst = rate == nil
+    rate = target.map { $0 * Self.factor / 8e9 }
+    if isFirst { budget = most }
+  }
+
+  private var most: Double { (rate ?? 0) * Self.span * 1e9 }
+
+  /// Whether a packet may leave now.
+  public mutating func mayLeave(_ now: Instant) -> Bool {
+    guard let rate else { return true }
+    let passed = now.nanoseconds &- last.nanoseconds
+    if passed > 0 {
+      budget = min(budget + Double(passed) * rate, most)
+      last = now
+    }
+    return budget > 0
+  }
+
+  /// A packet left, whether it was asked for or not.
+  @inline(__always)
+  public mutating func charge(_ bytes: Int) { if rate != nil { budget -= Double(bytes) } }
+
+  /// When the next one may.
+  public func next(_ now: Instant) -> Instant {
+    guard let rate, budget <= 0, rate > 0 else { return now }
+    return now + .nanoseconds(Int64(min(-budget / rate, 1e9)) + 1)
+  }
+}

@@ -1,0 +1,82 @@
+internal import Congestion
+internal import Model
+internal import Peer
+
+/// What every slot shows of what its track has, within what the path to its subscriber carries.
+extension WorkerCore {
+  /// Shares out what the paths of all peers carry, whose time has come.
+  mutating func allocate(now: Instant) {
+    for place in peers.occupied
+    where peers.pointer(place).pointee.takesMedia && feeds.slotCount(at: place) > 0 {
+      allocate(place, now: now)
+    }
+  }
+
+  private mutating func allocate(_ place: Int, now: Instant) {
+    let slots = (0..<feeds.slotCount(at: place)).filter { feeds.feed(ofSlot: $0, at: place) != nil }
+    guard !slots.isEmpty else { return }
+    let demands = slots.map { demand(place, slot: $0) }
+    let target = peers.pointer(place).pointee.target(now: now) ?? .infinity
+    let allocation = Allocator.allocate(target, demands, now: now)
+    peers.pointer(place).pointee.want(allocation.wanted, next: allocation.next)
+    for slot in allocation.slots { apply(slot, place, now: now) }
+  }
+
+  private func demand(_ place: Int, slot: Int) -> SlotDemand {
+    let feed = feeds.pointer(feeds.feed(ofSlot: slot, at: place)!)
+    let memory = peers.pointer(place).pointee.memory(ofSlot: slot)
+    guard feed.pointee.kind == .video else {
+      return SlotDemand(slot: slot, kind: .audio, options: [Self.audio], memory: memory)
+    }
+    let options = feeds.groups.layers(of: feed.pointee.key).map { Self.options($0) } ?? []
+    var demand = SlotDemand(slot: slot, kind: .video, options: options, memory: memory)
+    demand.picture = peers.pointer(place).pointee.picture(ofSlot: slot)
+    return demand
+  }
+
+  /// What sound takes, by and large: too little to be measured for each.
+  private static let audio = LayerOption(rate: 40_000, peak: 50_000)
+
+  /// Each layer of each encoding that comes, from the cheapest to the best.
+  static func options(_ layers: TrackLayers) -> [LayerOption] {
+    layers.ranking.flatMap { number -> [LayerOption] in
+      let encoding = layers.encodings[Int(number)]
+      return encoding.layers.map {
+        LayerOption(
+          encoding: number, spatial: $0.spatial, temporal: $0.temporal, width: encoding.picture.width,
+          height: encoding.picture.height, rate: Double($0.rate), peak: Double($0.peak))
+      }
+    }
+  }
+
+  private mutating func apply(_ allotted: Allocation.Slot, _ place: Int, now: Instant) {
+    let slot = allotted.slot
+    let wasStarved = peers.pointer(place).pointee.memory(ofSlot: slot).isStarved
+    peers.pointer(place).pointee.setMemory(slot: slot, allotted.memory)
+    guard let feed = feeds.feed(ofSlot: slot, at: place), feeds.pointer(feed).pointee.kind == .video else {
+      return
+    }
+    if wasStarved != allotted.memory.isStarved, let key = peers.key(place) {
+      let flow = SlotFlow(track: feeds.pointer(feed).pointee.key.track, isStarved: !wasStarved)
+      events.note(key) { $0.slots[UInt16(slot)] = flow }
+    }
+    let pauses = allotted.memory.isStarved || allotted.reason == .off
+    if peers.pointer(place).pointee.setPaused(slot: slot, pauses) { requestKeyFrame(of: feed, now: now) }
+    guard let option = allotted.option else { return }
+    let layers = feeds.groups.layers(of: feeds.pointer(feed).pointee.key)?.bounds(option) ?? (.max, .max)
+    peers.pointer(place).pointee.setLayers(slot: slot, spatial: layers.spatial, temporal: layers.temporal)
+    goOn(place, slot: slot, to: option.encoding, now: now)
+  }
+}
+
+extension TrackLayers {
+  /// Up to which layers an option goes. The highest that is known is shown with all that come above it before they are measured.
+  fileprivate func bounds(_ option: LayerOption) -> (spatial: UInt8, temporal: UInt8) {
+    guard encodings.indices.contains(Int(option.encoding)) else { return (.max, .max) }
+    let known = encodings[Int(option.encoding)].layers
+    return (
+      known.allSatisfy { $0.spatial <= option.spatial } ? .max : option.spatial,
+      known.allSatisfy { $0.temporal <= option.temporal } ? .max : option.temporal
+    )
+  }
+}

@@ -1,0 +1,60 @@
+internal import Media
+internal import Model
+internal import Peer
+
+/// Which encoding of its track a slot shows.
+extension WorkerCore {
+  /// Has a slot go on to an encoding of its track at that one's next key frame; the one that it shows goes on until then.
+  mutating func goOn(_ place: Int, slot: Int, to encoding: UInt8, now: Instant) {
+    guard let feed = feeds.feed(ofSlot: slot, at: place) else { return }
+    let shown = feeds.pointer(feed).pointee.key
+    let peer = peers.pointer(place)
+    guard peer.pointee.nextEncoding(ofSlot: slot) != encoding else { return }
+    if let next = feeds.nextFeed(ofSlot: slot, at: place) {
+      peer.pointee.setNextEncoding(slot: slot, nil, clock: nil)
+      if let unused = feeds.unsubscribe(.here(.slot(place: place, slot: slot)), from: next) { drop(unused) }
+    }
+    guard encoding != shown.encoding else { return }
+    let wanted = TrackKey(peer: shown.peer, index: shown.index, encoding: encoding)
+    guard let next = self.feed(for: wanted, kind: .video) else { return }
+    let consumer = TrackFeed.Consumer.here(.slot(place: place, slot: slot))
+    feeds.subscribe(consumer, to: next, isNext: true)
+    peers.pointer(place).pointee.setNextEncoding(
+      slot: slot, encoding, clock: feeds.pointer(next).pointee.clock)
+    if peers.pointer(place).pointee.takesMedia { requestKeyFrame(of: next, now: now) }
+  }
+
+  /// Slots have gone on to their next encoding: what they showed before is of no use to them any more.
+  mutating func finishSwitches() {
+    guard !joined.isEmpty else { return }
+    var waiting: [(place: Int, slot: Int)] = []
+    for (place, slot) in joined {
+      // What waits is of what was shown before as well, and is found in its feed.
+      if peers.key(place) != nil, peers.pointer(place).pointee.departs {
+        waiting.append((place, slot))
+        continue
+      }
+      // It may have got another track since.
+      guard let next = feeds.nextFeed(ofSlot: slot, at: place),
+        peers.pointer(place).pointee.encoding(ofSlot: slot) == feeds.pointer(next).pointee.key.encoding,
+        let former = feeds.goOn(place, slot: slot)
+      else { continue }
+      if let unused = feeds.leave(former, place: place, slot: slot) { drop(unused) }
+    }
+    swap(&joined, &waiting)
+  }
+
+  /// Looks at which encodings come, and what their layers take; other workers hear of it.
+  mutating func sampleEncodings(now: Instant) {
+    let changed = feeds.sampleGroups(now: now) { place, track in
+      peers.pointer(place).pointee.picture(ofReceiver: Int(track.index), encoding: Int(track.encoding))
+    }
+    for (track, encodings) in feeds.watchGroups(now: now) {
+      events.note(track.peer) { $0.watched[track.index] = encodings }
+    }
+    for track in changed {
+      guard let layers = feeds.groups.layers(of: track) else { continue }
+      feeds.sendLayers(track, layers)
+    }
+  }
+}

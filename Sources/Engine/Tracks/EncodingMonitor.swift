@@ -1,0 +1,116 @@
+internal import Congestion
+internal import Model
+
+/// Whether an encoding of a track comes, and what its layers cost, by what its feed counts. Looked at ten times a second, at the
+/// worker that has the publisher.
+struct EncodingMonitor {
+  static let interval = RateMeter.interval
+  /// A stream of few pictures is not silent between two of them.
+  private static let silence = Duration.milliseconds(500)
+  private static let silentFrames = 5
+  private static let window = 10
+
+  private var bytes: UInt64 = 0
+  private var frames: UInt64 = 0
+  /// By layer, as `LayerCounts` has them; of those that have come.
+  private var meters: [RateMeter?] = Array(repeating: nil, count: LayerCounts.spatial * LayerCounts.temporal)
+  /// Of the last second, looked at by turns.
+  private var frameSpans: InlineArray<10, UInt8> = InlineArray(repeating: 0)
+  private var turn = 0
+  private var framesPerSecond = 0
+  /// Sending it is of no use: it was not watched for a while, and its publisher has been given word of that.
+  private(set) var isOff = false
+  private var lastWatched: Instant?
+  private var sampledAt: Instant?
+  /// It was to come and didn't: its publisher has no room for it, and it isn't tried again soon.
+  private var failedAt = Instant(nanoseconds: .min / 2)
+  private var onSince = Instant(nanoseconds: .min / 2)
+  private(set) var lastHeard = Instant(nanoseconds: .min / 2)
+  private(set) var layers = EncodingLayers()
+
+  init() {}
+
+  /// Takes what the feed has counted by now.
+  mutating func sample(_ counts: LayerCounts, frames count: UInt64, _ picture: PictureSize, now: Instant) {
+    let total = counts.total
+    if total != bytes { lastHeard = now }
+    bytes = total
+    layers.picture = picture
+    let passed = sampledAt.map { (now - $0).wholeNanoseconds / Self.interval.wholeNanoseconds } ?? 1
+    sampledAt = now
+    frameSpans[turn] = UInt8(clamping: count &- frames)
+    turn = (turn + 1) % Self.window
+    // As it was while it came.
+    if count != frames {
+      framesPerSecond = 0
+      for index in 0..<Self.window { framesPerSecond += Int(frameSpans[index]) }
+    }
+    frames = count
+    measure(counts, intervals: Int(max(1, min(passed, 1_000))))
+  }
+
+  /// A layer's rate is of all that are below it as well, in size and in frame rate.
+  private mutating func measure(_ counts: LayerCounts, intervals: Int) {
+    for place in meters.indices {
+      let count = counts[place / LayerCounts.temporal, place % LayerCounts.temporal]
+      if meters[place] == nil, count > 0 { meters[place] = RateMeter() }
+      meters[place]?.sample(count, intervals: intervals)
+    }
+    var found: [LayerRate] = []
+    for spatial in 0..<LayerCounts.spatial {
+      for temporal in 0..<LayerCounts.temporal {
+        guard let own = meters[spatial * LayerCounts.temporal + temporal], own.mean > 0 else { continue }
+        var (rate, peak) = (0.0, 0.0)
+        for below in 0...spatial {
+          for slower in 0...temporal {
+            guard let meter = meters[below * LayerCounts.temporal + slower] else { continue }
+            rate += meter.mean
+            peak += meter.peak
+          }
+        }
+        found.append(
+          LayerRate(
+            spatial: UInt8(spatial), temporal: UInt8(temporal), rate: UInt32(rate), peak: UInt32(peak)))
+      }
+    }
+    // One that is off counts as it was.
+    if !found.isEmpty { layers.layers = found }
+  }
+
+  /// Without viewers for so long it is of no use.
+  private static let unwatched = Duration.seconds(5)
+  /// So long its publisher may take to send it again.
+  private static let startup = Duration.seconds(3)
+  private static let failure = Duration.seconds(30)
+
+  /// Notes whether it is watched.
+  mutating func watch(_ isWatched: Bool, now: Instant) {
+    if isWatched {
+      if isOff { onSince = now }
+      isOff = false
+    } else if now - (lastWatched ?? now) >= Self.unwatched {
+      isOff = true
+    }
+    if isWatched || lastWatched == nil { lastWatched = now }
+  }
+
+  /// An encoding that is silent while another flows has stopped; where all are, the picture stands still.
+  /// - Parameter siblings: when any encoding of the track was last heard.
+  mutating func decide(siblings: Instant, now: Instant) {
+    guard lastHeard.nanoseconds > .min / 2 else { return }
+    // It can be had, and comes once it is watched.
+    let isStarting = now - onSince < Self.startup
+    if isOff || isStarting {
+      layers.isActive = now - failedAt >= Self.failure
+      return
+    }
+    if onSince > lastHeard, failedAt < onSince { failedAt = now }
+    var patience = Self.silence
+    if framesPerSecond > 0 { patience = max(patience, .seconds(1) * Self.silentFrames / framesPerSecond) }
+    if now - lastHeard < patience {
+      layers.isActive = true
+    } else if siblings - lastHeard >= patience {
+      layers.isActive = false
+    }
+  }
+}

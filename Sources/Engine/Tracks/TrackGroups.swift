@@ -1,0 +1,108 @@
+internal import Model
+
+/// The encodings of one video track, as far as they are known on one worker. Feeds, one for each encoding, carry the packets;
+/// here is what ties them together.
+struct TrackGroup {
+  /// At the worker that has the publisher, by encoding; empty elsewhere.
+  var monitors: [EncodingMonitor] = []
+  /// Encodings that are watched, as its publisher was last given word; nil: not yet.
+  fileprivate var said: UInt8?
+  /// As measured there, or heard from there.
+  var layers: TrackLayers?
+
+  /// What an encoding's feed has counted, and how large its pictures are.
+  typealias Counted = (TrackKey) -> (bytes: LayerCounts, frames: UInt64, picture: PictureSize)?
+
+  /// - Parameter isWatched: whether an encoding has a consumer, here or at another worker.
+  /// - Returns: what the publisher is to be given word of; nil: nothing new.
+  mutating func watch(_ isWatched: (Int) -> Bool, now: Instant) -> UInt8? {
+    guard monitors.count > 1 else { return nil }
+    var watched: UInt8 = 0
+    for index in monitors.indices {
+      monitors[index].watch(isWatched(index), now: now)
+      if !monitors[index].isOff { watched |= 1 << UInt8(index) }
+    }
+    // Bits of none are set.
+    watched |= ~0 << UInt8(monitors.count)
+    defer { said = watched }
+    return said == watched ? nil : watched
+  }
+
+  /// - Returns: whether anything is other than at the last look.
+  mutating func sample(_ track: TrackKey, now: Instant, counted: Counted) -> Bool {
+    for index in monitors.indices {
+      let key = TrackKey(peer: track.peer, index: track.index, encoding: UInt8(index))
+      if let (bytes, frames, picture) = counted(key) {
+        monitors[index].sample(bytes, frames: frames, picture, now: now)
+      }
+    }
+    let latest = monitors.map(\.lastHeard).max() ?? now
+    for index in monitors.indices { monitors[index].decide(siblings: latest, now: now) }
+    let new = TrackLayers(encodings: monitors.map(\.layers))
+    defer { layers = new }
+    return new != layers
+  }
+}
+
+/// Of the video tracks that are published on a worker or shown there.
+struct TrackGroups {
+  private var groups: [TrackKey: TrackGroup] = [:]
+  private var next = Instant.never
+
+  /// When all are looked at next; `.never` while there are none.
+  var deadline: Instant { groups.isEmpty ? .never : next }
+
+  func layers(of track: TrackKey) -> TrackLayers? { groups[track.track]?.layers }
+
+  /// With what a slot begins that knows nothing of its path: the cheapest encoding of those that come.
+  func first(of track: TrackKey) -> TrackKey {
+    TrackKey(peer: track.peer, index: track.index, encoding: layers(of: track)?.ranking.first ?? 0)
+  }
+
+  /// A video track of a peer of this worker has so many encodings; 0: it is over.
+  mutating func publish(_ track: TrackKey, encodings: Int, now: Instant) {
+    guard encodings > 0 else {
+      groups[track.track] = nil
+      return
+    }
+    if groups.isEmpty { next = now + EncodingMonitor.interval }
+    if groups[track.track]?.monitors.count != encodings {
+      groups[track.track] = TrackGroup(monitors: Array(repeating: EncodingMonitor(), count: encodings))
+    }
+  }
+
+  /// Another worker, which has the publisher, said so.
+  mutating func hear(_ track: TrackKey, _ layers: TrackLayers, now: Instant) {
+    if groups.isEmpty { next = now + EncodingMonitor.interval }
+    groups[track.track] = TrackGroup(layers: layers)
+  }
+
+  mutating func remove(_ track: TrackKey) { groups[track.track] = nil }
+
+  /// Looks at who watches the encodings that are published here; with `sample`.
+  /// - Returns: tracks of which other encodings are watched than their publishers know, with those.
+  mutating func watch(now: Instant, isWatched: (TrackKey) -> Bool) -> [(track: TrackKey, encodings: UInt8)] {
+    var changed: [(track: TrackKey, encodings: UInt8)] = []
+    for track in groups.keys {
+      let encodings = groups[track]!.watch(
+        { isWatched(TrackKey(peer: track.peer, index: track.index, encoding: UInt8($0))) }, now: now)
+      if let encodings { changed.append((track, encodings)) }
+    }
+    return changed
+  }
+
+  /// Looks at every encoding that is published here.
+  /// - Returns: tracks whose layers are others than at the last look.
+  mutating func sample(
+    now: Instant, counted: TrackGroup.Counted
+  ) -> [TrackKey] {
+    guard deadline <= now else { return [] }
+    var changed: [TrackKey] = []
+    for track in groups.keys where !groups[track]!.monitors.isEmpty {
+      if groups[track]!.sample(track, now: now, counted: counted) { changed.append(track) }
+    }
+    next = now + EncodingMonitor.interval
+    // In one order in every process.
+    return changed.sorted { ($0.peer.rawValue, $0.index) < ($1.peer.rawValue, $1.index) }
+  }
+}

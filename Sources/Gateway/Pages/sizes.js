@@ -1,0 +1,60 @@
+// How large pictures are shown: the server sends none that is larger, and none of what is out of sight.
+
+const patience = 300; // ms; a window that is being dragged changes all the time
+const step = 64; // pixels; a little more or less is no other picture
+
+/** Says for each tile in what size it shows its picture. */
+export class Sizes {
+  #call;
+  #stage;
+  #timer = 0;
+  #said = new Map(); // track id → what was said of it
+  #unseen = new Set(); // elements of tiles that are not on the screen
+  #observer = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (isIntersecting) this.#unseen.delete(target);
+      else this.#unseen.add(target);
+    }
+    this.#soon();
+  });
+
+  /** @param {import("/call.js").Call} call @param {import("/tiles.js").Stage} stage */
+  constructor(call, stage) {
+    this.#call = call;
+    this.#stage = stage;
+    stage.onLayout = () => this.#soon();
+    document.addEventListener("visibilitychange", () => this.#soon());
+    call.on("joined", () => this.#said.clear());
+    call.on("media", () => this.#soon());
+  }
+
+  #soon() {
+    this.#timer ||= setTimeout(() => {
+      this.#timer = 0;
+      this.#say();
+    }, patience);
+  }
+
+  #say() {
+    const shown = new Map();
+    for (const participant of this.#call.room?.participants.values() ?? []) {
+      for (const { id, kind, source } of participant.tracks) {
+        if (kind !== "video") continue;
+        const tile = this.#stage.find(`${participant.id} ${source === "screen_share" ? "screen" : "camera"}`);
+        if (tile) shown.set(id, this.#wanted(tile));
+      }
+    }
+    const changed = [...shown].filter(([id, wanted]) => JSON.stringify(this.#said.get(id)) !== JSON.stringify(wanted));
+    this.#said = shown;
+    if (changed.length > 0) this.#call.room.view(changed.map(([track, wanted]) => ({ track, ...wanted }))).catch(() => {});
+  }
+
+  #wanted(tile) {
+    this.#observer.observe(tile.element);
+    if (document.hidden || this.#unseen.has(tile.element)) return { quality: "off" };
+    // A screen is read: the best there is.
+    if (tile.group === "screen") return {};
+    const pixels = (length) => Math.max(step, Math.ceil((length * devicePixelRatio) / step) * step);
+    return { maxWidth: pixels(tile.element.clientWidth), maxHeight: pixels(tile.element.clientHeight) };
+  }
+}

@@ -1,0 +1,76 @@
+/// One stream of a track: the only one, or one of a simulcast (RFC 8853).
+public struct ReceiveEncoding: Equatable, Sendable {
+  /// How its packets name it (RFC 8852 §3); nil where the SSRC alone tells.
+  public var rid: String?
+  /// Announced by `a=ssrc`; the MID extension finds the stream where nothing is.
+  public var ssrc: UInt32?
+  public var rtxSSRC: UInt32?
+
+  public init(rid: String? = nil, ssrc: UInt32? = nil, rtxSSRC: UInt32? = nil) {
+    self.rid = rid
+    self.ssrc = ssrc
+    self.rtxSSRC = rtxSSRC
+  }
+}
+
+extension [ReceiveEncoding] {
+  /// A line of a description is no longer.
+  private static var ridLimit: Int { 8 * 1_024 }
+
+  /// The streams of the first encoding stand before the section's name, as builds that took one encoding wrote them.
+  func encodeFirst(into writer: inout StateWriter) { self[0].encodeStreams(into: &writer) }
+
+  /// Everything else: 0 and 1 are one encoding without and with a RID, 2 is several.
+  func encodeRest(into writer: inout StateWriter) {
+    guard count > 1 else {
+      writer.write(self[0].rid != nil)
+      if let rid = self[0].rid { writer.write(rid) }
+      return
+    }
+    writer.write(UInt8(2))
+    writer.write(UInt8(count))
+    for (index, encoding) in enumerated() {
+      if index > 0 { encoding.encodeStreams(into: &writer) }
+      writer.write(encoding.rid != nil)
+      if let rid = encoding.rid { writer.write(rid) }
+    }
+  }
+
+  init(first: ReceiveEncoding, from reader: inout StateReader) throws(StateError) {
+    self = [first]
+    let offset = reader.offset
+    switch try reader.integer(UInt8.self) {
+    case 0: break
+    case 1: self[0].rid = try reader.string(limit: Self.ridLimit)
+    case 2:
+      let count = Int(try reader.integer(UInt8.self))
+      guard count > 1, count <= ReceiveSection.mostEncodings else {
+        throw .invalid(field: "encodings of a section", offset: offset)
+      }
+      for index in 0..<count {
+        if index > 0 { append(try ReceiveEncoding(from: &reader)) }
+        if try reader.bool() { self[index].rid = try reader.string(limit: Self.ridLimit) }
+      }
+    default: throw .invalid(field: "encodings of a section", offset: offset)
+    }
+  }
+}
+
+extension ReceiveEncoding {
+  fileprivate func encodeStreams(into writer: inout StateWriter) {
+    for number in [ssrc, rtxSSRC] {
+      writer.write(number != nil)
+      writer.write(number ?? 0)
+    }
+  }
+
+  /// The streams alone.
+  init(from reader: inout StateReader) throws(StateError) {
+    self.init()
+    for field in [\ReceiveEncoding.ssrc, \.rtxSSRC] {
+      let isPresent = try reader.bool()
+      let number = try reader.integer(UInt32.self)
+      if isPresent { self[keyPath: field] = number }
+    }
+  }
+}

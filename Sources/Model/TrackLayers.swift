@@ -1,0 +1,70 @@
+/// What is known of a video track's encodings: which of them come, how large their pictures are and what they cost.
+public struct TrackLayers: Equatable, Sendable {
+  /// In the order of the description, from 1 to `ReceiveSection.mostEncodings`.
+  public var encodings: [EncodingLayers]
+
+  public init(encodings: [EncodingLayers]) { self.encodings = encodings }
+
+  /// Those that come, from the smallest to the best: by the pixels of their pictures where both are known, else by what they
+  /// cost, else as they were listed.
+  public var ranking: [UInt8] {
+    encodings.indices.filter { encodings[$0].isActive }
+      .sorted { encodings[$0].isBelow(encodings[$1]) ?? ($0 < $1) }
+      .map { UInt8($0) }
+  }
+}
+
+/// One encoding of a track.
+public struct EncodingLayers: Equatable, Sendable {
+  /// Packets of it come, or came until the whole track fell silent.
+  public var isActive = false
+  /// Of its pictures.
+  public var picture = PictureSize()
+  /// Of the encoding's layers those that come, from the smallest and slowest to the best. One that is off counts as it was.
+  public var layers: [LayerRate] = []
+
+  public init() {}
+
+  /// Of all layers together.
+  public var rate: UInt32 { layers.last?.rate ?? 0 }
+
+  /// Nil where nothing tells.
+  fileprivate func isBelow(_ other: EncodingLayers) -> Bool? {
+    let (pixels, others) = (picture.pixels, other.picture.pixels)
+    if pixels != others, pixels > 0, others > 0 { return pixels < others }
+    // Rates of two pictures of one size, or of unknown ones, lie apart where it matters.
+    if pixels == others, rate > 0, other.rate > 0, max(rate, other.rate) > 3 * (min(rate, other.rate) / 2) {
+      return rate < other.rate
+    }
+    return nil
+  }
+}
+
+/// What everything up to one layer takes: bits per second, with UDP and IP.
+public struct LayerRate: BitwiseCopyable, Equatable, Sendable {
+  public var spatial: UInt8
+  public var temporal: UInt8
+  /// The mean of the last second, and the most that a second of the last three had.
+  public var rate: UInt32
+  public var peak: UInt32
+
+  public init(spatial: UInt8, temporal: UInt8, rate: UInt32, peak: UInt32) {
+    self.spatial = spatial
+    self.temporal = temporal
+    self.rate = rate
+    self.peak = peak
+  }
+}
+
+/// In pixels; both 0 while it isn't known.
+public struct PictureSize: BitwiseCopyable, Equatable, Sendable {
+  public var width: UInt16
+  public var height: UInt16
+
+  @inlinable public init(width: UInt16 = 0, height: UInt16 = 0) {
+    self.width = width
+    self.height = height
+  }
+
+  public var pixels: Int { Int(width) * Int(height) }
+}
