@@ -8,6 +8,8 @@ struct Departure: BitwiseCopyable {
   var selection: Selection
   /// Since when it waits.
   var since: Instant
+  /// It is of a key frame, so that everything behind it in its slot refers to it, or of audio.
+  var isUrgent: Bool
 }
 
 /// A packet that a slot's subscriber asks for again.
@@ -17,18 +19,42 @@ struct RequestedDeparture: BitwiseCopyable {
   var request: RetransmissionRequest
 }
 
-/// What is to leave a peer, in order: references into the histories of tracks, so that what waits costs no copies, and what
+/// What is to leave a peer: references into the histories of tracks, so that what waits costs no copies, and what
 /// is dropped costs nothing.
+///
+/// Each slot's packets leave in their order. Between slots key frames go first, then what its subscriber gives the higher priority,
+/// then what has waited longest.
+///
+///     slot 2   k k k           first: without its key frame nothing of it can be shown
+///     slot 0   p p p p         priority 200
+///     slot 5   p p             priority 128
 ///
 /// Memory is taken with the first packet and grows to the bound.
 struct DepartureQueue: ~Copyable {
   /// More than a turn brings to one peer; the owner lets some leave before it is full.
   static let limit = 1_024
 
-  private var entries: UnsafeMutablePointer<Departure>?
+  private struct Entry: BitwiseCopyable {
+    var departure: Departure
+    var next: Int32
+  }
+
+  /// One slot's packets: places of entries, -1 for none.
+  private struct Lane: BitwiseCopyable {
+    var slot: Int32
+    var first: Int32
+    var last: Int32
+    var priority: UInt8
+  }
+
+  private var entries: UnsafeMutablePointer<Entry>?
   private var capacity = 0
-  private var head = 0
+  /// Entries below were used once; those that are free again are chained.
+  private var used: Int32 = 0
+  private var free: Int32 = -1
   private(set) var count = 0
+  /// Of the slots that something waits for: few, so that to look through them costs less than to keep them in order.
+  private var lanes: [Lane] = []
 
   init() {}
 
@@ -36,53 +62,111 @@ struct DepartureQueue: ~Copyable {
 
   var isEmpty: Bool { count == 0 }
 
-  /// The one that leaves next; the queue must not be empty.
-  @inline(__always)
-  var first: Departure { entries![head] }
-
+  /// - Parameter priority: of its slot; the higher leaves first.
   /// - Returns: false when it is full.
-  @inline(__always)
-  mutating func append(_ departure: Departure) -> Bool {
-    if head &+ count == capacity, !makeRoom() { return false }
-    (entries! + (head &+ count)).initialize(to: departure)
-    count &+= 1
+  mutating func append(_ departure: Departure, priority: UInt8) -> Bool {
+    guard let place = makeRoom() else { return false }
+    let lane = lanes.firstIndex { $0.slot == departure.slot } ?? lanes.count
+    if lane == lanes.count {
+      lanes.append(Lane(slot: departure.slot, first: -1, last: -1, priority: priority))
+    }
+    lanes[lane].priority = priority
+    (entries! + Int(place)).initialize(to: Entry(departure: departure, next: -1))
+    if lanes[lane].last >= 0 {
+      entries![Int(lanes[lane].last)].next = place
+    } else {
+      lanes[lane].first = place
+    }
+    lanes[lane].last = place
+    count += 1
     return true
   }
 
-  @inline(__always)
+  /// Of a slot of which something waits.
+  private func head(_ lane: Int) -> Departure { entries![Int(lanes[lane].first)].departure }
+
+  /// The lane of which a packet leaves next.
+  private var next: Int? {
+    var best: (lane: Int, head: Departure)?
+    for lane in lanes.indices {
+      let head = head(lane)
+      guard let other = best else {
+        best = (lane, head)
+        continue
+      }
+      let (a, b) = (lanes[lane].priority, lanes[other.lane].priority)
+      let isBefore =
+        head.isUrgent != other.head.isUrgent
+        ? head.isUrgent : a != b ? a > b : head.since < other.head.since
+      if isBefore { best = (lane, head) }
+    }
+    return best?.lane
+  }
+
+  /// The one that leaves next; the queue must not be empty.
+  var first: Departure { head(next!) }
+
   mutating func removeFirst() {
-    head &+= 1
-    count &-= 1
-    if count == 0 { head = 0 }
+    if let lane = next { removeHead(lane) }
+  }
+
+  /// Since when the oldest waits; nil: nothing does.
+  var oldest: Instant? {
+    lanes.indices.map { head($0).since }.min()
+  }
+
+  /// Takes out the first of a slot that has waited for longer than that.
+  mutating func take(waitingFor span: Duration, now: Instant) -> Departure? {
+    for lane in lanes.indices where now - head(lane).since > span {
+      defer { removeHead(lane) }
+      return head(lane)
+    }
+    return nil
+  }
+
+  private mutating func removeHead(_ lane: Int) {
+    let place = lanes[lane].first
+    lanes[lane].first = entries![Int(place)].next
+    release(place)
+    if lanes[lane].first < 0 { lanes.remove(at: lane) }
   }
 
   /// Nothing of the slot's source leaves any more.
   mutating func remove(slot: Int) {
-    guard let entries, count > 0 else { return }
-    var kept = 0
-    for position in head..<head + count where entries[position].slot != Int32(slot) {
-      entries[head + kept] = entries[position]
-      kept += 1
-    }
-    count = kept
-    if count == 0 { head = 0 }
+    guard let lane = lanes.firstIndex(where: { $0.slot == Int32(slot) }) else { return }
+    while lanes.indices.contains(lane), lanes[lane].slot == Int32(slot) { removeHead(lane) }
   }
 
-  @inline(never)
-  private mutating func makeRoom() -> Bool {
-    if let entries, head > 0 {
-      entries.update(from: entries + head, count: count)
-      head = 0
-      return true
+  // MARK: - Memory
+
+  private mutating func release(_ place: Int32) {
+    entries![Int(place)].next = free
+    free = place
+    count -= 1
+  }
+
+  /// - Returns: a place for an entry; nil: there is none.
+  private mutating func makeRoom() -> Int32? {
+    if free >= 0 {
+      let place = free
+      free = entries![Int(place)].next
+      return place
     }
-    guard count < Self.limit else { return false }
+    if Int(used) == capacity {
+      guard capacity < Self.limit else { return nil }
+      grow()
+    }
+    used += 1
+    return used - 1
+  }
+
+  private mutating func grow() {
     let grown = min(max(capacity * 2, 16), Self.limit)
-    let new = UnsafeMutablePointer<Departure>.allocate(capacity: grown)
+    let new = UnsafeMutablePointer<Entry>.allocate(capacity: grown)
     if let entries {
-      new.update(from: entries, count: count)
+      new.update(from: entries, count: Int(used))
       entries.deallocate()
     }
     (entries, capacity) = (new, grown)
-    return true
   }
 }

@@ -12,6 +12,9 @@ struct Egress: ~Copyable {
   /// Packets that subscribers ask for again, which leave before all others.
   var requested: [RequestedDeparture] = []
 
+  /// Slots whose streams were cut since their owner asked last. No state: their subscribers ask as well.
+  var cut: [Int] = []
+
   /// How much may leave.
   var pacer = Pacer()
   /// When what waits may leave; `.never` where nothing does.

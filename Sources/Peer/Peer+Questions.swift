@@ -106,9 +106,21 @@ extension Peer {
   public mutating func setNextEncoding(slot: Int, _ encoding: UInt8?, clock: ClockMapping?) {
     session.setNextEncoding(slot: slot, encoding, clock: clock)
   }
-  /// Has the slot show these layers of its encoding, as soon as they can be begun or left out.
-  public mutating func setLayers(slot: Int, spatial: UInt8, temporal: UInt8) {
-    session.setLayers(slot: slot, spatial: spatial, temporal: temporal)
+  /// Has the slot show these layers of an encoding, as soon as they can be begun or left out.
+  /// - Parameter sheds: there is no room for what it shows until then.
+  /// - Returns: whether there has been none for so long that it is to show nothing.
+  public mutating func setLayers(
+    slot: Int, of encoding: UInt8, spatial: UInt8, temporal: UInt8, sheds: Bool, now: Instant
+  ) -> Bool {
+    session.setLayers(
+      slot: slot, of: encoding, spatial: spatial, temporal: temporal, sheds: sheds, now: now)
+  }
+  /// Nothing of the encoding that the slot shows leaves any more; it waits for the next one's key frame.
+  /// - Returns: false where it goes on to none.
+  public mutating func giveUpEncoding(slot: Int) -> Bool {
+    guard session.giveUpEncoding(slot: slot) else { return false }
+    egress.forget(slot: slot)
+    return true
   }
   /// Pauses the slot, or lets it flow again.
   /// - Returns: true where it needs a key frame for that.

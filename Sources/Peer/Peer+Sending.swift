@@ -50,12 +50,14 @@ extension Peer {
       context.transport.counters.count(.sendWithoutPath)
       return false
     }
-    guard let selection = session.select(info, slot: slot) else { return true }
+    let isLong = egress.queue.oldest.map { now - $0 > Self.longWait } ?? false
+    guard let selection = session.select(info, slot: slot, sheds: isLong) else { return true }
     if selection.joins { context.media.hasJoined = true }
     let departure = Departure(
-      packet: packet, slot: Int32(truncatingIfNeeded: slot), selection: selection, since: now)
-    guard egress.queue.append(departure) else {
-      session.drop(selection, packet.sequence, slot: slot, context: &context.media)
+      packet: packet, slot: Int32(truncatingIfNeeded: slot), selection: selection, since: now,
+      isUrgent: session.isUrgent(info, slot: slot))
+    guard egress.queue.append(departure, priority: session.picture(ofSlot: slot).priority) else {
+      drop(departure, &context)
       return false
     }
     return true
@@ -65,22 +67,41 @@ extension Peer {
   /// long is dropped here.
   @inline(__always)
   public mutating func nextDeparture(now: Instant, context: inout PeerContext) -> PacketReference? {
-    while !egress.isEmpty {
-      guard egress.pacer.mayLeave(now) else {
-        egress.departsAt = egress.pacer.next(now)
-        return nil
-      }
-      if !egress.requested.isEmpty { return egress.requested[0].packet }
-      let first = egress.queue.first
-      if now - first.since <= Self.longestWait { return first.packet }
-      dropDeparture(context: &context)
+    guard !egress.isEmpty else {
+      egress.departsAt = .never
+      return nil
     }
-    egress.departsAt = .never
-    return nil
+    dropOverdue(now: now, &context)
+    guard egress.pacer.mayLeave(now) else {
+      egress.departsAt = egress.pacer.next(now)
+      return nil
+    }
+    if !egress.requested.isEmpty { return egress.requested[0].packet }
+    guard !egress.queue.isEmpty else {
+      egress.departsAt = .never
+      return nil
+    }
+    return egress.queue.first.packet
   }
 
-  /// A picture that comes later than this is of no use any more.
+  /// Where something has waited so long, frames that no other refers to are left out before they are begun.
+  private static var longWait: Duration { .milliseconds(100) }
+  /// A picture that comes later than this is of no use any more. Nothing of its slot leaves then before a key frame.
   private static var longestWait: Duration { .milliseconds(300) }
+
+  @inline(never)
+  private mutating func dropOverdue(now: Instant, _ context: inout PeerContext) {
+    while let overdue = egress.queue.take(waitingFor: Self.longestWait, now: now) { drop(overdue, &context) }
+  }
+
+  private mutating func drop(_ departure: Departure, _ context: inout PeerContext) {
+    let slot = Int(departure.slot)
+    session.drop(departure.selection, departure.packet.sequence, slot: slot, context: &context.media)
+    if session.needsKeyFrame(slot: slot), !egress.cut.contains(slot) { egress.cut.append(slot) }
+  }
+
+  /// A slot whose stream was cut, and goes on with a key frame alone; each is named once.
+  public mutating func takeCut() -> Int? { egress.cut.popLast() }
 
   /// The first of the queue leaves: it is numbered, written, stamped with the time and sealed.
   /// - Parameter packet: the one that `nextDeparture` names, in plain text.
@@ -93,10 +114,7 @@ extension Peer {
     let departure = egress.queue.first
     egress.queue.removeFirst()
     let slot = Int(departure.slot)
-    guard let path = transport.selectedPath else {
-      return session.drop(
-        departure.selection, departure.packet.sequence, slot: slot, context: &context.media)
-    }
+    guard let path = transport.selectedPath else { return drop(departure, &context) }
     leave(departure.selection, packet, info, slot: slot, path: path, now: now, context: &context)
   }
 
@@ -129,8 +147,7 @@ extension Peer {
     }
     let departure = egress.queue.first
     egress.queue.removeFirst()
-    session.drop(
-      departure.selection, departure.packet.sequence, slot: Int(departure.slot), context: &context.media)
+    drop(departure, &context)
   }
 
   /// The part of a datagram's room that leaves enough for what sealing adds.

@@ -160,7 +160,9 @@ struct LayersOutTests {
 }
 
 extension Slot {
-  func want(temporal: UInt8) { forwarder.wantLayers(spatial: .max, temporal: temporal) }
+  func want(temporal: UInt8) {
+    forwarder.wantLayers(of: forwarder.encodings.shown, spatial: .max, temporal: temporal)
+  }
   func waits(_ encoding: UInt8) -> Bool { forwarder.waitsForKeyFrame(of: encoding) }
 
   func ask(_ sequence: UInt16, _ sources: [LayeredSource], at now: Instant) -> Sent? {

@@ -1,3 +1,4 @@
+import Congestion
 import Model
 import Testing
 
@@ -145,5 +146,72 @@ struct PeerDepartureTests {
     for number in 0..<1_024 as Range<Int64> { #expect(select(info(number, key: number == 0), far)) }
     #expect(!select(info(1_024), far))
     #expect(far.dropped(SessionDrop.tooLateToLeave) == 1)
+  }
+
+  // MARK: - Where the path is full
+
+  /// The path has room for a packet now and then.
+  private func fill(_ far: ConnectedPeer) {
+    far.peer.egress.pacer.setTarget(100_000)
+    far.peer.egress.pacer.charge(100_000)
+  }
+
+  private func picture(_ sequence: Int64, _ flags: PacketInfo.Flags) -> PacketInfo {
+    var info = info(sequence)
+    info.flags = flags
+    return info
+  }
+
+  @Test func `a picture that waits for too long is cut off, and a key frame is asked for once and at once`()
+    throws
+  {
+    let far = try subscriber()
+    depart(first: info(100, key: true), far)
+    fill(far)
+    for number in 101..<110 as Range<Int64> { #expect(select(info(number), far)) }
+    #expect(next(far) == nil && far.peer.takeCut() == nil && !far.peer.needsKeyFrame(slot: 0))
+    far.now = far.now + .milliseconds(301)
+    #expect(next(far) == nil && far.dropped(SessionDrop.tooLateToLeave) == 9)
+    #expect(far.peer.takeCut() == 0 && far.peer.takeCut() == nil)
+    #expect(far.peer.needsKeyFrame(slot: 0) && !far.peer.departs)
+    // Nothing of the slot leaves before it.
+    far.peer.egress.pacer.setTarget(nil)
+    #expect(select(info(110), far) && !far.peer.departs)
+    #expect(select(info(111, key: true), far) && next(far)?.sequence == 111)
+  }
+
+  @Test func `where much waits, whole frames are left out that no other refers to`() throws {
+    let far = try subscriber()
+    depart(first: info(100, key: true), far)
+    fill(far)
+    #expect(select(picture(101, [.frameStart]), far))
+    #expect(select(picture(102, [.frameStart, .discardable]), far), "it doesn't wait for long yet")
+    far.now = far.now + .milliseconds(120)
+    var second = picture(104, [.discardable])
+    second.timestamp = 103 * 3_000
+    for packet in [picture(103, [.frameStart, .discardable]), second, picture(105, [.frameStart])] {
+      #expect(select(packet, far))
+    }
+    // One whose beginning has left isn't left without its end.
+    var rest = picture(106, [.discardable])
+    rest.timestamp = 105 * 3_000
+    #expect(select(rest, far))
+    far.peer.egress.pacer.setTarget(nil)
+    var left: [Int64] = []
+    let first = try #require(taken(far).last)
+    while let packet = next(far) {
+      left.append(packet.sequence)
+      depart(info(packet.sequence), far)
+    }
+    #expect(left == [101, 102, 105, 106])
+    let numbers = taken(far).map { UInt16($0[2]) << 8 | UInt16($0[3]) }
+    let before = UInt16(first[2]) << 8 | UInt16(first[3])
+    #expect(numbers == (1...4).map { before &+ $0 }, "the subscriber sees no gap")
+    #expect(far.dropped(SessionDrop.tooLateToLeave) == 0)
+  }
+
+  private func depart(first info: PacketInfo, _ far: ConnectedPeer) {
+    #expect(select(info, far))
+    depart(info, far)
   }
 }

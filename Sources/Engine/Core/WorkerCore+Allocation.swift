@@ -63,13 +63,29 @@ extension WorkerCore {
     let pauses = allotted.memory.isStarved || allotted.reason == .off
     if peers.pointer(place).pointee.setPaused(slot: slot, pauses) { requestKeyFrame(of: feed, now: now) }
     guard let option = allotted.option else { return }
-    let layers = feeds.groups.layers(of: feeds.pointer(feed).pointee.key)?.bounds(option) ?? (.max, .max)
-    peers.pointer(place).pointee.setLayers(slot: slot, spatial: layers.spatial, temporal: layers.temporal)
+    let shown = feeds.pointer(feed).pointee.key
+    let known = feeds.groups.layers(of: shown)
+    let layers = known?.bounds(option) ?? (.max, .max)
+    let sheds =
+      allotted.reason == .bandwidth && known?.isBelow(option.encoding, shown.encoding) ?? false
+    let isOverdue = peers.pointer(place).pointee.setLayers(
+      slot: slot, of: option.encoding, spatial: layers.spatial, temporal: layers.temporal, sheds: sheds,
+      now: now)
     goOn(place, slot: slot, to: option.encoding, now: now)
+    // Finished as a switch is: what waits for the lower encoding's key frame shows nothing until it is there.
+    if isOverdue, peers.pointer(place).pointee.giveUpEncoding(slot: slot) { joined.append((place, slot)) }
   }
 }
 
 extension TrackLayers {
+  /// Whether an encoding is cheaper than another; of one that has stopped nothing is known.
+  fileprivate func isBelow(_ encoding: UInt8, _ other: UInt8) -> Bool {
+    guard encoding != other, let place = ranking.firstIndex(of: encoding),
+      let above = ranking.firstIndex(of: other)
+    else { return false }
+    return place < above
+  }
+
   /// Up to which layers an option goes. The highest that is known is shown with all that come above it before they are measured.
   fileprivate func bounds(_ option: LayerOption) -> (spatial: UInt8, temporal: UInt8) {
     guard encodings.indices.contains(Int(option.encoding)) else { return (.max, .max) }

@@ -107,6 +107,9 @@ extension WorkerCore {
         peer.pointee.dropDeparture(context: &context)
       }
     }
+    while let slot = peer.pointee.takeCut() {
+      if let feed = feeds.feed(ofSlot: slot, at: place) { requestKeyFrame(of: feed, now: now) }
+    }
   }
 
   @inline(__always)

@@ -6,6 +6,9 @@ public struct StreamEncodings: BitwiseCopyable, Sendable {
   /// The one that is shown goes on until this one's next key frame.
   public internal(set) var next: UInt8?
   var nextClock: ClockMapping?
+  /// Which layers of that one are to be shown. No state: its owner says it again.
+  var nextSpatial = LayerFilter.all
+  var nextTemporal = LayerFilter.all
   /// Nothing of the source leaves.
   public internal(set) var isPaused = false
 }
@@ -26,9 +29,34 @@ extension Forwarder {
     encodings.nextClock = mapping
   }
 
-  /// Has the stream show these layers of its encoding, as soon as they can be begun or left out; 255: all that there are.
-  public mutating func wantLayers(spatial: UInt8, temporal: UInt8) {
-    leftOut.filter.want(spatial: spatial, temporal: temporal)
+  /// Has the stream show these layers of an encoding, as soon as they can be begun or left out; 255: all that there are.
+  /// - Parameters:
+  ///   - encoding: the one that is shown, or is to be.
+  ///   - sheds: until that one is shown, the present one is reduced to its lowest layer.
+  public mutating func wantLayers(of encoding: UInt8, spatial: UInt8, temporal: UInt8, sheds: Bool = false) {
+    guard encoding != encodings.shown else {
+      return leftOut.filter.want(spatial: spatial, temporal: temporal)
+    }
+    (encodings.nextSpatial, encodings.nextTemporal) = (spatial, temporal)
+    if sheds { leftOut.filter.want(spatial: 0, temporal: 0) }
+  }
+
+  /// Nothing of the encoding that is shown leaves any more; the stream waits for the next one's key frame.
+  /// - Returns: false where it goes on to none.
+  public mutating func giveUpEncoding() -> Bool {
+    guard let next = encodings.next, state == .flowing || state == .waitingForKeyFrame else { return false }
+    take(next)
+    state = .waitingForKeyFrame
+    return true
+  }
+
+  /// The stream belongs to another encoding from here on.
+  private mutating func take(_ encoding: UInt8) {
+    if state == .flowing, joined.isJoined, isAnchored(joined.restart, joined.encoding) { noteSentClock() }
+    clocks.source = encodings.nextClock
+    leftOut.filter.want(spatial: encodings.nextSpatial, temporal: encodings.nextTemporal)
+    encodings = StreamEncodings(shown: encoding)
+    joined.isJoined = false
   }
 
   /// Pauses the stream, or lets it flow again.
@@ -69,10 +97,7 @@ extension Forwarder {
       counters.otherEncoding &+= 1
       return false
     }
-    if state == .flowing, joined.isJoined, isAnchored(joined.restart, joined.encoding) { noteSentClock() }
-    clocks.source = encodings.nextClock
-    encodings = StreamEncodings(shown: info.encoding)
-    joined.isJoined = false
+    take(info.encoding)
     return true
   }
 }

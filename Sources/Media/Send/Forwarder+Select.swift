@@ -31,8 +31,9 @@ struct JoinedSource: BitwiseCopyable {
 extension Forwarder {
   /// Decides whether the subscriber gets a packet of its source. Numbers are given at departure, so that what is selected
   /// and never leaves takes none.
+  /// - Parameter sheds: frames that no other refers to are left out, from their first packet on.
   /// - Returns: what `depart` needs; nil when it is left out (counted).
-  public mutating func select(_ info: PacketInfo) -> Selection? {
+  public mutating func select(_ info: PacketInfo, sheds: Bool = false) -> Selection? {
     let format = outgoingFormat(info)
     let payloadType = formats.payloadTypes[Int(format.rawValue)]
     guard payloadType != 255 else {
@@ -48,6 +49,8 @@ extension Forwarder {
     }
     let isLate = info.extendedSequence <= joined.highest
     if !isLate { joined.highest = info.extendedSequence }
+    if info.flags.contains(.keyFrame) { keyFrame = info.timestamp }
+    if sheds, !isLate { leftOut.filter.shed(info) }
     guard leftOut.isActive else {
       return Selection(format: format, payloadType: payloadType, joins: false, join: leftOut.closed.join)
     }
@@ -92,9 +95,13 @@ extension Forwarder {
       encoding: info.encoding, generation: generation,
       isJoined: true)
     state = .flowing
+    keyFrame = info.timestamp
     leftOut.join()
     return Selection(format: format, payloadType: payloadType, joins: true, join: leftOut.closed.join)
   }
+
+  /// Whether a selected packet goes before those of other slots: audio, and what belongs to a key frame.
+  func isUrgent(_ info: PacketInfo) -> Bool { kind == .audio || info.timestamp == keyFrame }
 
   /// Whether a stream can begin, or go on from another source, at this packet.
   func canBegin(_ info: PacketInfo) -> Bool { kind == .audio || info.flags.contains(.keyFrame) }

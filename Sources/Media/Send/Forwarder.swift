@@ -35,6 +35,8 @@ public struct Forwarder: ~Copyable {
   var state = State.idle
   var generation: UInt32 = 0
   var joined = JoinedSource()
+  /// The timestamp of the source's last key frame that was selected. No state: it decides who goes first alone.
+  var keyFrame: UInt32?
   var pending = PendingAnchor()
   var anchors = Anchors()
   var position: StreamPosition

@@ -18,10 +18,21 @@ struct LayerFilter: BitwiseCopyable {
   /// The picture that is being decided on.
   private var timestamp: UInt32 = 0
   private var hasPicture = false
+  /// The frame that is left out by itself. No state: where it is forgotten its rest leaves as well.
+  private var shedFrame: UInt32?
 
   /// Something is left out, or may be.
   var isActive: Bool {
     temporal != Self.all || spatial != Self.all || wantedTemporal != Self.all || wantedSpatial != Self.all
+      || shedFrame != nil
+  }
+
+  /// Leaves a frame out that no other refers to, if this is its first packet. One that stands below others of its picture stays:
+  /// those of its place would have to end the picture.
+  mutating func shed(_ info: PacketInfo) {
+    guard info.flags.contains(.discardable), info.flags.contains(.frameStart), info.layer.spatial == 0
+    else { return }
+    shedFrame = info.timestamp
   }
 
   mutating func want(spatial: UInt8, temporal: UInt8) {
@@ -48,6 +59,10 @@ struct LayerFilter: BitwiseCopyable {
       timestamp = info.timestamp
       temporal = min(temporal, wantedTemporal)
       spatial = min(spatial, wantedSpatial)
+    }
+    if let shedFrame {
+      if info.timestamp == shedFrame { return .isLeftOut }
+      self.shedFrame = nil
     }
     takeUp(info)
     if info.layer.temporal > temporal || info.layer.spatial > spatial { return .isLeftOut }

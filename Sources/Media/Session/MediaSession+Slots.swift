@@ -10,6 +10,17 @@ extension MediaSession {
     slots.pointer(slot).pointee.forwarder.select(info)
   }
 
+  /// As `select`.
+  /// - Parameter sheds: frames that no other refers to are left out, from their first packet on.
+  public mutating func select(_ info: PacketInfo, slot: Int, sheds: Bool) -> Selection? {
+    slots.pointer(slot).pointee.forwarder.select(info, sheds: sheds)
+  }
+
+  /// Whether a selected packet goes before those of other slots: audio, and what belongs to a key frame.
+  public mutating func isUrgent(_ info: PacketInfo, slot: Int) -> Bool {
+    slots.pointer(slot).pointee.forwarder.isUrgent(info)
+  }
+
   /// Numbers a selected packet and writes it as the slot's subscriber gets it. Packets of a slot depart in the order in which
   /// they were selected.
   /// - Returns: nil, and counted, when it does not fit.
@@ -129,9 +140,27 @@ extension MediaSession {
     slots.pointer(slot).pointee.forwarder.setNextEncoding(encoding, clock: clock)
   }
 
-  /// Has a slot show these layers of its encoding, as soon as they can be begun or left out.
-  public mutating func setLayers(slot: Int, spatial: UInt8, temporal: UInt8) {
-    slots.pointer(slot).pointee.forwarder.wantLayers(spatial: spatial, temporal: temporal)
+  /// Has a slot show these layers of an encoding, as soon as they can be begun or left out.
+  /// - Parameter sheds: there is no room for what it shows until then.
+  /// - Returns: whether there has been none for so long that it is to show nothing.
+  public mutating func setLayers(
+    slot: Int, of encoding: UInt8, spatial: UInt8, temporal: UInt8, sheds: Bool, now: Instant
+  ) -> Bool {
+    let slot = slots.pointer(slot)
+    slot.pointee.forwarder.wantLayers(of: encoding, spatial: spatial, temporal: temporal, sheds: sheds)
+    guard sheds else {
+      slot.pointee.shedsSince = nil
+      return false
+    }
+    if slot.pointee.shedsSince == nil { slot.pointee.shedsSince = now }
+    return now - slot.pointee.shedsSince! >= SendingSlot.patience
+  }
+
+  /// Nothing of the encoding that a slot shows leaves any more; it waits for the next one's key frame.
+  /// - Returns: false where it goes on to none.
+  public mutating func giveUpEncoding(slot: Int) -> Bool {
+    slots.pointer(slot).pointee.shedsSince = nil
+    return slots.pointer(slot).pointee.forwarder.giveUpEncoding()
   }
 
   /// Pauses a slot, or lets it flow again.

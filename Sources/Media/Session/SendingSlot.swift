@@ -12,6 +12,10 @@ struct SendingSlot: ~Copyable {
   var picture = PicturePreference()
   /// What the last allocation left; no state: it is learnt again.
   var memory = SlotMemory()
+  /// Since when there is no room for the encoding that it shows, while it waits for a lower one's key frame.
+  var shedsSince: Instant?
+  /// So long it may go on.
+  static let patience = Duration.milliseconds(500)
 
   init(_ section: SendSection, random: inout RandomSource) {
     self.section = section

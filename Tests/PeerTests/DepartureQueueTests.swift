@@ -1,0 +1,112 @@
+import Model
+import Testing
+
+@testable import Media
+@testable import Peer
+
+/// In which order what waits leaves.
+@Suite("What waits to leave", .timeLimit(.minutes(1)))
+struct DepartureQueueTests {
+  private func departure(_ slot: Int, _ sequence: Int64, at moment: Int64 = 0, urgent: Bool = false)
+    -> Departure
+  {
+    Departure(
+      packet: PacketReference(track: slot, sequence: sequence), slot: Int32(slot),
+      selection: Selection(format: .vp8, payloadType: 96, joins: false),
+      since: Instant(nanoseconds: moment * 1_000_000), isUrgent: urgent)
+  }
+
+  private func drain(_ queue: Waiting) -> [String] {
+    var names: [String] = []
+    while !queue.isEmpty {
+      names.append("\(queue.first.slot):\(queue.first.packet.sequence)")
+      queue.removeFirst()
+    }
+    return names
+  }
+
+  @Test func `key frames leave first, then the higher priority, then what waits longest`() {
+    let queue = Waiting()
+    #expect(queue.append(departure(0, 1, at: 0), priority: 10))
+    #expect(queue.append(departure(1, 1, at: 1), priority: 200))
+    #expect(queue.append(departure(2, 1, at: 2, urgent: true), priority: 10))
+    #expect(queue.append(departure(3, 1, at: 3), priority: 10))
+    #expect(queue.append(departure(1, 2, at: 4), priority: 200))
+    #expect(queue.append(departure(2, 2, at: 4), priority: 10))
+    #expect(drain(queue) == ["2:1", "1:1", "1:2", "0:1", "2:2", "3:1"])
+  }
+
+  @Test func `a slot's packets never overtake each other`() {
+    var random = RandomSource.seeded(state: 7)
+    for _ in 0..<200 {
+      let queue = Waiting()
+      var next: [Int64] = Array(repeating: 0, count: 6)
+      var left: [Int64] = Array(repeating: -1, count: 6)
+      var waiting = 0
+      for step in 0..<600 {
+        if random.next() % 3 != 0 {
+          let slot = Int(random.next() % 6)
+          let isUrgent = random.next() % 9 == 0
+          #expect(
+            queue.append(
+              departure(slot, next[slot], at: Int64(step), urgent: isUrgent),
+              priority: UInt8(random.next() % 3)))
+          next[slot] += 1
+          waiting += 1
+        } else if !queue.isEmpty {
+          let first = queue.first
+          #expect(first.packet.sequence > left[Int(first.slot)])
+          left[Int(first.slot)] = first.packet.sequence
+          queue.removeFirst()
+          waiting -= 1
+        }
+        if random.next() % 100 == 0 {
+          let slot = Int(random.next() % 6)
+          queue.remove(slot: slot)
+          waiting = queue.count
+        }
+        #expect(queue.count == waiting)
+      }
+    }
+  }
+
+  @Test func `what has waited for too long is found behind any priority`() {
+    let queue = Waiting()
+    #expect(queue.append(departure(0, 1, at: 0), priority: 0))
+    #expect(queue.append(departure(1, 1, at: 250), priority: 255))
+    let now = Instant(nanoseconds: 301_000_000)
+    #expect(queue.oldest == Instant(nanoseconds: 0))
+    #expect(queue.take(waitingFor: .milliseconds(300), now: now)?.slot == 0)
+    #expect(queue.take(waitingFor: .milliseconds(300), now: now) == nil)
+    #expect(drain(queue) == ["1:1"])
+  }
+
+  @Test func `places are used again, and there are no more than the bound`() {
+    let queue = Waiting()
+    for round in 0..<3 as Range<Int64> {
+      for number in 0..<Int64(DepartureQueue.limit) {
+        #expect(queue.append(departure(Int(number % 40), number + round), priority: 1))
+      }
+      #expect(!queue.append(departure(0, 0), priority: 255))
+      queue.remove(slot: 3)
+      #expect(queue.append(departure(3, 0), priority: 1))
+      #expect(drain(queue).count > 900)
+    }
+  }
+}
+
+/// The queue where expectations can look at it.
+private final class Waiting {
+  private var queue = DepartureQueue()
+
+  var isEmpty: Bool { queue.isEmpty }
+  var count: Int { queue.count }
+  var first: Departure { queue.first }
+  var oldest: Instant? { queue.oldest }
+  func append(_ departure: Departure, priority: UInt8) -> Bool {
+    queue.append(departure, priority: priority)
+  }
+  func removeFirst() { queue.removeFirst() }
+  func remove(slot: Int) { queue.remove(slot: slot) }
+  func take(waitingFor span: Duration, now: Instant) -> Departure? { queue.take(waitingFor: span, now: now) }
+}
