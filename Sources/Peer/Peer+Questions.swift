@@ -53,10 +53,6 @@ extension Peer {
   /// nil for a track or slot that is gone or never was.
   public func kind(ofReceiver index: Int) -> MediaKind? { session.kind(ofTrack: index) }
   public func kind(ofSlot index: Int) -> MediaKind? { session.kind(ofSlot: index) }
-  /// Whether a request for a key frame would be passed on at once.
-  public func mayAskForKeyFrame(receiver: Int, encoding: Int = 0, now: Instant) -> Bool {
-    session.mayAskForKeyFrame(track: receiver, encoding: encoding, now: now)
-  }
   /// A subscriber of the track needs a key frame.
   public mutating func requestKeyFrame(receiver: Int, encoding: Int = 0) {
     session.requestKeyFrame(track: receiver, encoding: encoding)
@@ -93,9 +89,10 @@ extension Peer {
     return session.setSource(slot: slot, track, clock: clock)
   }
   public func source(ofSlot slot: Int) -> TrackKey? { session.source(ofSlot: slot) }
-  /// True while a key frame would be the first that the slot's subscriber gets, and would reach it.
-  public func awaitsFirstPicture(slot: Int) -> Bool {
-    takesMedia && session.awaitsFirstPicture(slot: slot)
+  /// Has a slot begin its source with what it showed until now.
+  /// - Returns: false where it waits for no key frame of that encoding, or its path has no room for so much.
+  public mutating func beginWith(_ past: RecentPictures, slot: Int, now: Instant) -> Bool {
+    takesMedia && session.beginWith(past, slot: slot, now: now)
   }
   /// True while the slot can't show that encoding of its track without a key frame. Mutating for speed alone: what only reads
   /// is handed a copy of the whole peer.

@@ -97,35 +97,55 @@ struct TrackFeedTests {
     #expect(table.table.pointer(index).pointee.packets == 2)
   }
 
-  @Test func `a picture is begun with its last key frame, if that is fresh and near`() {
+  @Test func `a picture is begun with its last key frame, if that is whole and not too much`() {
     let table = Table()
     let index = table.insert(1)
-    func keep(_ sequence: Int64, key: Bool = false, at milliseconds: Int64) {
+    func keep(_ sequence: Int64, key: Bool = false, picture: UInt32? = nil, bytes: Int = 50) {
       var info = PacketInfo()
       info.extendedSequence = sequence
-      info.arrival = Instant(nanoseconds: milliseconds * 1_000_000)
+      info.timestamp = picture ?? UInt32(sequence * 3_000)
       if key { info.flags = [.keyFrame, .frameStart] }
-      [UInt8](repeating: 1, count: 50).withUnsafeBytes { table.table.pointer(index).pointee.keep($0, info) }
+      [UInt8](repeating: 1, count: bytes).withUnsafeBytes {
+        table.table.pointer(index).pointee.keep($0, info)
+      }
     }
-    func begins(at milliseconds: Int64) -> ClosedRange<Int64>? {
-      table.table.pointer(index).pointee.sinceKeyFrame(now: Instant(nanoseconds: milliseconds * 1_000_000))
-    }
-    #expect(begins(at: 0) == nil)
+    func begins() -> RecentPictures? { table.table.pointer(index).pointee.sinceKeyFrame() }
+    #expect(begins() == nil)
     table.table.pointer(index).pointee.add(Self.slot(1))
-    keep(7, at: 0)
-    #expect(begins(at: 1) == nil)
-    keep(8, key: true, at: 10)
-    keep(11, at: 20)
-    // A late one changes nothing.
-    keep(9, at: 30)
-    #expect(begins(at: 40) == 8...11)
-    #expect(begins(at: 1_009) == 8...11 && begins(at: 1_010) == nil)
-    keep(20, key: true, at: 500)
-    #expect(begins(at: 1_200) == 20...20)
-    keep(531, at: 600)
-    #expect(begins(at: 700) == 20...531)
-    keep(532, at: 600)
-    #expect(begins(at: 700) == nil)
+    keep(7)
+    #expect(begins() == nil)
+    keep(8, key: true)
+    keep(9, picture: 8 * 3_000)
+    #expect(begins()?.frames == 1)
+    keep(11)
+    #expect(begins() == nil, "one is missing")
+    keep(10)
+    #expect(begins().map { [$0.first, $0.last] } == [8, 11])
+    #expect(begins().map { [$0.frames, $0.bytes] } == [3, 4 * 78])
+    #expect(begins().map { [$0.keyTimestamp, $0.timestamp] } == [24_000, 33_000])
+    keep(20, key: true)
+    #expect(begins()?.frames == 1)
+    keep(21, picture: 19 * 3_000)
+    #expect(begins() == nil, "timestamps step back")
+    for start in [600, 1_200] as [Int64] {
+      keep(start, key: true)
+      for number in 1...511 as ClosedRange<Int64> {
+        keep(start + number, picture: UInt32(start + number / 20) * 3_000)
+      }
+      #expect(begins()?.frames == 26)
+      keep(start + 512)
+      #expect(begins() == nil, "too many packets")
+    }
+    keep(2_000, key: true)
+    for number in 1..<120 as Range<Int64> { keep(2_000 + number) }
+    #expect(begins()?.frames == 120)
+    keep(2_120)
+    #expect(begins() == nil, "too many pictures")
+    keep(3_000, key: true)
+    for number in 1..<400 as Range<Int64> { keep(3_000 + number, picture: 9_000_000, bytes: 1_200) }
+    #expect(begins()?.frames == 1)
+    for number in 400..<440 as Range<Int64> { keep(3_000 + number, picture: 9_000_000, bytes: 1_200) }
+    #expect(begins() == nil, "too many bytes")
   }
 
   @Test
@@ -141,7 +161,7 @@ struct TrackFeedTests {
       [UInt8](repeating: 1, count: 50).withUnsafeBytes { table.table.pointer(index).pointee.keep($0, info) }
     }
     func begins() -> ClosedRange<Int64>? {
-      table.table.pointer(index).pointee.sinceKeyFrame(now: Instant(nanoseconds: 1))
+      table.table.pointer(index).pointee.sinceKeyFrame().map { $0.first...$0.last }
     }
     table.table.pointer(index).pointee.add(Self.slot(1))
     keep(10, key: true, incarnation: 0)

@@ -340,7 +340,7 @@ struct CodecMappingTests {
     for second in [1, 2] {
       receiver.requestKeyFrame()
       requests.append(receiver.keyFrameDue(now: milliseconds(second * 1_000)))
-      requests.append(receiver.keyFrameDue(now: milliseconds(second * 1_000 + 999)))
+      requests.append(receiver.keyFrameDue(now: milliseconds(second * 1_000 + 499)))
     }
     #expect(requests == [.fullIntra(1), nil, .fullIntra(2), nil])
   }

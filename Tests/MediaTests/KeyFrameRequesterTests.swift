@@ -21,12 +21,12 @@ struct KeyFrameRequesterTests {
     #expect(requester.asked == 1)
   }
 
-  @Test func `it is repeated each second until a key frame comes`() {
+  @Test func `it is repeated each half second until a key frame comes`() {
     var requester = KeyFrameRequester()
     requester.request()
     #expect(requester.deadline <= start)
-    let asked = (0..<3_500).filter { requester.poll(now: milliseconds($0)) }
-    #expect(asked == [0, 1_000, 2_000, 3_000])
+    let asked = (0..<1_750).filter { requester.poll(now: milliseconds($0)) }
+    #expect(asked == [0, 500, 1_000, 1_500])
     requester.arrived()
     #expect(requester.deadline == .never)
     #expect(requester.poll(now: milliseconds(9_000)) == false)
@@ -38,9 +38,9 @@ struct KeyFrameRequesterTests {
     #expect(requester.poll(now: start) == true)
     requester.arrived()
     requester.request()
-    #expect(requester.poll(now: milliseconds(999)) == false)
-    #expect(requester.deadline == milliseconds(1_000))
-    #expect(requester.poll(now: milliseconds(1_000)) == true)
+    #expect(requester.poll(now: milliseconds(499)) == false)
+    #expect(requester.deadline == milliseconds(500))
+    #expect(requester.poll(now: milliseconds(500)) == true)
   }
 
   @Test func `a request that went astray is repeated at once, one that was answered isn't`() {
@@ -64,8 +64,8 @@ struct KeyFrameRequesterTests {
     requester.encode(into: &writer)
     var reader = StateReader(writer.bytes)
     var copy = try KeyFrameRequester(from: &reader)
-    #expect(copy.poll(now: milliseconds(999)) == false)
-    #expect(copy.poll(now: milliseconds(1_000)) == true)
+    #expect(copy.poll(now: milliseconds(499)) == false)
+    #expect(copy.poll(now: milliseconds(500)) == true)
     #expect(copy.asked == 2)
   }
 }

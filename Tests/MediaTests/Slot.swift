@@ -84,6 +84,9 @@ final class Slot {
   @discardableResult
   func feed(_ source: Source?) -> Bool { forwarder.setSource(source?.key, clock: source?.clock) }
 
+  func begin(with past: RecentPictures) -> Bool { forwarder.beginWith(past) }
+  func pause(_ pauses: Bool) -> Bool { forwarder.setPaused(pauses) }
+
   func forward(_ packet: Source.Packet) -> Sent? {
     write { buffer in
       packet.bytes.withUnsafeBytes { forwarder.rewrite($0, packet.info, into: buffer, epoch: epoch) }

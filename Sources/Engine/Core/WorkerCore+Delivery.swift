@@ -16,8 +16,7 @@ extension WorkerCore {
 
   /// A consumer can't show anything without a key frame, so the source is asked for one.
   ///
-  /// One that comes so soon after another that the source may not be asked again gets the last one with all that followed it.
-  /// Only a stream that begins is begun so: played in haste, the past would put off what a running one shows. A relay's
+  /// A slot that begins its source gets the last key frame with all that followed it, if that is little enough. A relay's
   /// worker begins pictures itself, and a sink says nothing of what it has.
   mutating func keyFrameNeeded(
     by consumer: TrackFeed.Consumer, of feed: Int, now: Instant
@@ -30,29 +29,22 @@ extension WorkerCore {
     requestKeyFrame(of: feed, now: now)
   }
 
-  /// Gives a slot that has shown nothing yet the last key frame with all that followed it.
+  /// Gives a slot that begins its source the last key frame with all that followed it.
   /// - Returns: whether it needs none from the source.
   private mutating func beginPicture(
     _ place: Int, slot: Int, from feed: Int, now: Instant
   ) -> Bool {
-    guard peers.pointer(place).pointee.awaitsFirstPicture(slot: slot), !mayAsk(feed, now: now),
-      let recent = feeds.pointer(feed).pointee.sinceKeyFrame(now: now)
+    guard peers.pointer(place).pointee.needsKeyFrame(slot: slot),
+      let recent = feeds.pointer(feed).pointee.sinceKeyFrame(),
+      peers.pointer(place).pointee.beginWith(recent, slot: slot, now: now)
     else { return false }
-    for sequence in recent {
+    for sequence in recent.first...recent.last {
       replay(
         feeds.reference(sequence, of: feed), to: .slot(place: place, slot: slot),
         now: now)
     }
     feeds.counters.pictureReplays &+= 1
     return !peers.pointer(place).pointee.needsKeyFrame(slot: slot)
-  }
-
-  /// Whether the source could be asked for a key frame at once. Of a publisher elsewhere only its last key frame tells.
-  private func mayAsk(_ feed: Int, now: Instant) -> Bool {
-    let entry = feeds.pointer(feed)
-    guard case .peer(let place) = entry.pointee.source else { return false }
-    return peers.pointer(place).pointee.mayAskForKeyFrame(
-      receiver: Int(entry.pointee.key.index), encoding: Int(entry.pointee.key.encoding), now: now)
   }
 
   /// Asks a track's source for a key frame, whatever it is.

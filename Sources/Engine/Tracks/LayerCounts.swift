@@ -5,7 +5,7 @@ struct LayerCounts: BitwiseCopyable {
   static let spatial = 3
   static let temporal = 4
   /// Of UDP and IPv4.
-  private static let overhead = 28
+  static let overhead = 28
 
   private var bytes: InlineArray<12, UInt64> = InlineArray(repeating: 0)
 

@@ -1,13 +1,13 @@
 internal import Media
 internal import Model
 
-/// Where a picture can be begun in what is kept: at the last key frame, if it is fresh and of the source's present
+/// Where a picture can be begun in what is kept: at the last key frame, if it is of the source's present
 /// incarnation, and the track wasn't muted since.
 struct PictureStart: BitwiseCopyable {
-  /// The longest that a key frame is sent again with all behind it; a publisher that was asked for one may be asked
-  /// again after it.
-  static let replayTime = KeyFrameRequester.interval
-  static let replayPackets: Int64 = 512
+  /// A key frame is sent again with at most so much behind it: more is dearer than another key frame.
+  static let mostPackets: Int64 = 512
+  static let mostFrames = 120
+  static let mostBytes = 512 * 1_024
   /// What a track's packets can be numbered by, far from where a difference would wrap.
   static let numbers: ClosedRange<Int64> = 0...1 << 62
 
@@ -48,10 +48,10 @@ struct PictureStart: BitwiseCopyable {
     keyFrame = .min
   }
 
-  /// The numbers from the last key frame on, if it is fresh and they are few enough to be sent at once.
-  func range(now: Instant) -> ClosedRange<Int64>? {
+  /// The numbers from the last key frame on, if they are few enough to be sent at once.
+  var range: ClosedRange<Int64>? {
     guard incarnation != mutedIncarnation, keyFrame != .min, keyFrame <= newest,
-      now - keyFrameAt < Self.replayTime, newest &- keyFrame < Self.replayPackets
+      newest &- keyFrame < Self.mostPackets
     else { return nil }
     return keyFrame...newest
   }

@@ -119,6 +119,28 @@ struct TrackFeed: ~Copyable {
       : PacketHistory(packets: 128, bytes: 32 * 1_024)
   }
 
-  /// The numbers from the last key frame on, for who may begin there.
-  func sinceKeyFrame(now: Instant) -> ClosedRange<Int64>? { history == nil ? nil : picture.range(now: now) }
+  /// The last key frame with all that followed it, for a stream that may begin there; nil where a packet of it is missing, it
+  /// is too much, or its pictures aren't in the order of their timestamps.
+  func sinceKeyFrame() -> RecentPictures? {
+    guard history != nil, let numbers = picture.range else { return nil }
+    var found: RecentPictures?
+    for sequence in numbers {
+      guard let kept = find(sequence) else { return nil }
+      var recent =
+        found
+        ?? RecentPictures(
+          first: numbers.lowerBound, last: numbers.upperBound, encoding: key.encoding, bytes: 0, frames: 0,
+          keyTimestamp: kept.info.timestamp, timestamp: kept.info.timestamp, arrival: kept.info.arrival)
+      let step = Int32(bitPattern: kept.info.timestamp &- recent.timestamp)
+      recent.bytes += kept.packet.count + LayerCounts.overhead
+      if step != 0 || recent.frames == 0 { recent.frames += 1 }
+      guard step >= 0, recent.bytes <= PictureStart.mostBytes, recent.frames <= PictureStart.mostFrames else {
+        return nil
+      }
+      recent.timestamp = kept.info.timestamp
+      recent.arrival = kept.info.arrival
+      found = recent
+    }
+    return found
+  }
 }

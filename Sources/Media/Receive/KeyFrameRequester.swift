@@ -4,7 +4,7 @@ public import Model
 /// one, and again as long as none came.
 public struct KeyFrameRequester: Sendable {
   /// A key frame costs a publisher many times an ordinary one.
-  public static let interval = Duration.seconds(1)
+  public static let interval = Duration.milliseconds(500)
 
   @usableFromInline var lastAsked = Self.never
   @usableFromInline var wanted = false
@@ -17,9 +17,6 @@ public struct KeyFrameRequester: Sendable {
 
   @inlinable @inline(__always)
   public var deadline: Instant { wanted ? lastAsked + Self.interval : .never }
-
-  /// Whether a request would be passed on at once.
-  public func mayAsk(now: Instant) -> Bool { now >= lastAsked + Self.interval }
 
   /// A subscriber needs a key frame.
   public mutating func request() { wanted = true }

@@ -6,6 +6,9 @@ struct Anchor: BitwiseCopyable {
   var source: Int64 = 0
   var outgoing: Int64 = 0
   var timestamp: UInt32 = 0
+  /// Frames of the source before `drawnEnd` are drawn together: their distances to it are divided by `drawnBy`.
+  var drawnEnd: UInt32 = 0
+  var drawnBy: UInt32 = 1
   var pictureID: UInt16 = 0
   var tl0PictureIndex: UInt8 = 0
   var frameNumber: UInt16 = 0
@@ -20,6 +23,22 @@ struct Anchor: BitwiseCopyable {
   var closedPlaces: Int64 = 0
   var closedPictures: UInt16 = 0
   var join: UInt8 = 0
+
+  /// The stream's timestamp of a packet.
+  @inline(__always)
+  func timestamp(of source: UInt32) -> UInt32 {
+    drawnBy == 1 ? source &+ timestamp : drawn(source) &+ timestamp
+  }
+
+  /// Where a packet stands on the source's clock once the time before is drawn together.
+  @inline(never)
+  func drawn(_ source: UInt32) -> UInt32 {
+    isDrawn(source) ? drawnEnd &- (drawnEnd &- source) / drawnBy : source
+  }
+
+  /// Whether a packet is of the time that is drawn together.
+  @inline(__always)
+  func isDrawn(_ source: UInt32) -> Bool { drawnBy != 1 && Int32(bitPattern: drawnEnd &- source) > 0 }
 
   /// The stream's number of a packet.
   @inline(__always)
@@ -87,11 +106,14 @@ struct Anchors: BitwiseCopyable {
       writer.write(anchor.closedPlaces)
       writer.write(anchor.closedPictures)
       writer.write(anchor.join)
+      writer.write(anchor.drawnEnd)
+      writer.write(anchor.drawnBy)
     }
   }
 
-  /// - Parameter hasEncodings: false for what builds wrote that took one encoding of each track.
-  init(from reader: inout StateReader, hasEncodings: Bool) throws(StateError) {
+  /// - Parameter version: of the slot.
+  init(from reader: inout StateReader, version: UInt8) throws(StateError) {
+    let hasEncodings = version > 1
     count = try reader.count(limit: 4)
     for index in 0..<count {
       entries[index] = Anchor(
@@ -103,6 +125,13 @@ struct Anchors: BitwiseCopyable {
       entries[index].closedPlaces = try reader.integer()
       entries[index].closedPictures = try reader.integer()
       entries[index].join = try reader.integer()
+      guard version > 2 else { continue }
+      entries[index].drawnEnd = try reader.integer()
+      let offset = reader.offset
+      entries[index].drawnBy = try reader.integer()
+      guard entries[index].drawnBy > 0 else {
+        throw .invalid(field: "frames that are drawn together", offset: offset)
+      }
     }
   }
 }

@@ -102,10 +102,11 @@ extension Forwarder {
     position.highest = sequence
     // The latest, not the last: where a source's timestamps step back, the next source's still go on from the
     // highest, because receivers drop what is older than what they have played.
-    let timestamp = info.timestamp &+ anchor.timestamp
+    let timestamp = anchor.timestamp(of: info.timestamp)
     if Int32(bitPattern: timestamp &- position.timestamp) > 0 || !position.hasSent {
       position.timestamp = timestamp
-      position.arrival = info.arrival
+      // As old as the frame that those before it are drawn to.
+      position.arrival = anchor.isDrawn(info.timestamp) ? joined.past?.arrival ?? info.arrival : info.arrival
     }
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.lastNotLatest) {
@@ -150,7 +151,7 @@ extension Forwarder {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.leapLeaves) { return false }
     #endif
-    let step = Int32(bitPattern: info.timestamp &+ anchors[0].timestamp &- position.timestamp)
+    let step = Int32(bitPattern: anchors[0].timestamp(of: info.timestamp) &- position.timestamp)
     return step.magnitude > 3_600 &* clocks.rate
   }
 }

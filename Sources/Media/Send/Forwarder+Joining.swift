@@ -81,7 +81,8 @@ extension Forwarder {
     let known = anchors[0]
     anchor(info, epoch: epoch)
     // Its clock goes on as well, unless its timestamps have jumped.
-    let step = info.timestamp &+ known.timestamp &- position.timestamp
+    // What is drawn together ends where the clock goes on, if it begins behind what was sent.
+    let step = anchors[0].drawn(info.timestamp) &+ known.timestamp &- position.timestamp
     if step &- 1 < 3_600 &* info.format.codec.clockRate { anchors[0].timestamp = known.timestamp }
   }
 
@@ -102,7 +103,12 @@ extension Forwarder {
     new.encoding = info.encoding
     new.generation = generation
     let rate = info.format.codec.clockRate
-    new.timestamp = nextTimestamp(info, rate: rate, epoch: epoch) &- info.timestamp
+    if let past = joined.past, past.first == info.extendedSequence, past.encoding == info.encoding {
+      draw(past, &new, rate: rate, epoch: epoch)
+    } else {
+      new.timestamp =
+        nextTimestamp(info.timestamp, info.arrival, rate: rate, epoch: epoch) &- info.timestamp
+    }
     // It was that of the packets until here. What follows a source whose clock isn't known goes on by arrivals.
     #if PLANTED_DEFECTS
       if !PlantedDefect.isOn(.clockUsedAgain) { clocks.sent = nil }
@@ -137,7 +143,7 @@ extension Forwarder {
   /// that in libwebrtc, which is in all browsers: its audio buffer starts over where the decoder's rate changes,
   /// whatever the timestamps; its map from timestamps to wall time is a straight line through the last 20 sender
   /// reports, so that many follow each other soon (`reportsOfNewClock`).
-  private func nextTimestamp(_ info: PacketInfo, rate: UInt32, epoch: Epoch) -> UInt32 {
+  func nextTimestamp(_ timestamp: UInt32, _ arrival: Instant, rate: UInt32, epoch: Epoch) -> UInt32 {
     guard position.hasSent else { return position.timestamp }
     let sent = clocks.sent.flatMap {
       $0.isReported && $0.rate == clocks.rate
@@ -147,11 +153,11 @@ extension Forwarder {
     let span: Int64
     // What is known of the new source's clock may be from before its codec changed, or before it started over.
     if let clock = clocks.source, let sent, clock.isReported, clock.rate == rate,
-      StreamClocks.fits(clock, info.timestamp, info.arrival, epoch, within: StreamClocks.joint)
+      StreamClocks.fits(clock, timestamp, arrival, epoch, within: StreamClocks.joint)
     {
-      span = clock.ntp(at: info.timestamp).nanoseconds(since: sent.ntp(at: position.timestamp))
+      span = clock.ntp(at: timestamp).nanoseconds(since: sent.ntp(at: position.timestamp))
     } else {
-      span = info.arrival.nanoseconds &- position.arrival.nanoseconds
+      span = arrival.nanoseconds &- position.arrival.nanoseconds
     }
     // Never backwards, and not beyond what a receiver takes for a jump of the clock.
     let bounded = max(1_000_000, min(span, 3_600_000_000_000))

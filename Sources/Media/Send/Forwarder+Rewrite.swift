@@ -34,7 +34,7 @@ extension Forwarder {
       let from = packet.baseAddress, let to = buffer.baseAddress,
       var writer = RTPWriter(
         into: buffer, marker: isMarked, payloadType: payloadType,
-        sequence: UInt16(truncatingIfNeeded: sequence), timestamp: info.timestamp &+ anchor.timestamp,
+        sequence: UInt16(truncatingIfNeeded: sequence), timestamp: anchor.timestamp(of: info.timestamp),
         ssrc: ssrc, csrcCount: contributors, form: carries ? extensions.form(carrying: info) : .oneByte)
     else { return nil }
     for index in 0..<contributors {

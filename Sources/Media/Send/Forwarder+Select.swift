@@ -26,6 +26,10 @@ struct JoinedSource: BitwiseCopyable {
   var generation: UInt32 = 0
   /// False before the first join, and after a departure that broke the stream off.
   var isJoined = false
+  /// The timestamp of the last key frame that was selected. No state: it decides who goes first alone.
+  var keyFrame: UInt32?
+  /// What the stream begins with of the time before it. No state: what waits is none, either.
+  var past: RecentPictures?
 }
 
 extension Forwarder {
@@ -49,7 +53,7 @@ extension Forwarder {
     }
     let isLate = info.extendedSequence <= joined.highest
     if !isLate { joined.highest = info.extendedSequence }
-    if info.flags.contains(.keyFrame) { keyFrame = info.timestamp }
+    if info.flags.contains(.keyFrame) { joined.keyFrame = info.timestamp }
     if sheds, !isLate { leftOut.filter.shed(info) }
     guard leftOut.isActive else {
       return Selection(format: format, payloadType: payloadType, joins: false, join: leftOut.closed.join)
@@ -93,15 +97,14 @@ extension Forwarder {
     joined = JoinedSource(
       first: info.extendedSequence, highest: info.extendedSequence, restart: info.restart,
       encoding: info.encoding, generation: generation,
-      isJoined: true)
+      isJoined: true, keyFrame: info.timestamp, past: joined.past)
     state = .flowing
-    keyFrame = info.timestamp
     leftOut.join()
     return Selection(format: format, payloadType: payloadType, joins: true, join: leftOut.closed.join)
   }
 
   /// Whether a selected packet goes before those of other slots: audio, and what belongs to a key frame.
-  func isUrgent(_ info: PacketInfo) -> Bool { kind == .audio || info.timestamp == keyFrame }
+  func isUrgent(_ info: PacketInfo) -> Bool { kind == .audio || info.timestamp == joined.keyFrame }
 
   /// Whether a stream can begin, or go on from another source, at this packet.
   func canBegin(_ info: PacketInfo) -> Bool { kind == .audio || info.flags.contains(.keyFrame) }

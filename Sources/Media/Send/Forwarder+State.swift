@@ -2,6 +2,9 @@ public import Model
 internal import Wire
 
 extension Forwarder {
+  /// Since 2 with the encodings of the source, since 3 with frames that are drawn together.
+  public static let stateVersion: UInt8 = 3
+
   /// Everything but the section, which the transport keeps.
   public func encode(into writer: inout StateWriter) {
     writer.write(source != nil)
@@ -26,10 +29,11 @@ extension Forwarder {
     counters.encode(into: &writer)
   }
 
-  /// - Parameter hasEncodings: false for what builds wrote that took one encoding of each track.
+  /// - Parameter version: of the slot; 1: of one encoding of each track.
   public init(
-    _ section: SendSection, from reader: inout StateReader, hasEncodings: Bool = true
+    _ section: SendSection, from reader: inout StateReader, version: UInt8 = Forwarder.stateVersion
   ) throws(StateError) {
+    let hasEncodings = version > 1
     var unused = RandomSource.seeded(state: 0)
     self.init(section, random: &unused)
     let fed = try reader.bool()
@@ -51,7 +55,7 @@ extension Forwarder {
     }
     self.state = state
     generation = try reader.integer()
-    anchors = try Anchors(from: &reader, hasEncodings: hasEncodings)
+    anchors = try Anchors(from: &reader, version: version)
     position = try StreamPosition(from: &reader)
     rtxSequence = try reader.integer()
     clocks = try StreamClocks(from: &reader)

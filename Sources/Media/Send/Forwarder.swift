@@ -35,8 +35,6 @@ public struct Forwarder: ~Copyable {
   var state = State.idle
   var generation: UInt32 = 0
   var joined = JoinedSource()
-  /// The timestamp of the source's last key frame that was selected. No state: it decides who goes first alone.
-  var keyFrame: UInt32?
   var pending = PendingAnchor()
   var anchors = Anchors()
   var position: StreamPosition
@@ -75,6 +73,7 @@ public struct Forwarder: ~Copyable {
   /// - Returns: true when the track should be asked for a key frame.
   public mutating func setSource(_ track: TrackKey?, clock mapping: ClockMapping?) -> Bool {
     guard track?.track != source else { return false }
+    joined.past = nil
     // While a source that started over is waited for, its clock is not that of the packets already sent.
     if state == .flowing, joined.isJoined, isAnchored(joined.restart, joined.encoding) { noteSentClock() }
     source = track?.track

@@ -194,9 +194,12 @@ extension MediaSession {
     slots.pointer(slot).pointee.forwarder.encodings.next
   }
 
-  /// True while a key frame would be the first that the slot's subscriber gets.
-  public func awaitsFirstPicture(slot: Int) -> Bool {
-    needsKeyFrame(slot: slot) && !slots.pointer(slot).pointee.forwarder.hasBegun
+  /// Has a slot begin its source with what it showed until now.
+  /// - Returns: false where it waits for no key frame of that encoding, or its path has no room for so much.
+  public mutating func beginWith(_ past: RecentPictures, slot: Int, now: Instant) -> Bool {
+    let target = target(now: now) ?? RecentPictures.unknownTarget
+    guard Double(past.bytes) * 8 <= target * RecentPictures.mostSeconds else { return false }
+    return slots.pointer(slot).pointee.forwarder.beginWith(past)
   }
 
   public mutating func setClock(slot: Int, encoding: UInt8 = 0, _ mapping: ClockMapping) {

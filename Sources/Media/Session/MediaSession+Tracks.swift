@@ -12,11 +12,6 @@ extension MediaSession {
     return receiving.pointer(track).pointee.encoding(encoding)
   }
 
-  /// Whether a request for a key frame would be passed on at once.
-  public func mayAskForKeyFrame(track: Int, encoding: Int = 0, now: Instant) -> Bool {
-    find(track, encoding)?.pointee.receiver.keyFrames.mayAsk(now: now) ?? false
-  }
-
   /// Where an encoding's timestamps stand on the server's time line; nil before its first packet.
   public func clock(track: Int, encoding: Int = 0, epoch: Epoch) -> ClockMapping? {
     find(track, encoding)?.pointee.receiver.mapping(

@@ -41,18 +41,15 @@ struct SendingSlot: ~Copyable {
     forwarder.apply(section)
   }
 
-  /// Since 2 with the encodings of the source.
-  private static let stateVersion: UInt8 = 2
-
   func encode(into writer: inout StateWriter) {
-    writer.write(Self.stateVersion)
+    writer.write(Forwarder.stateVersion)
     forwarder.encode(into: &writer)
     picture.encode(into: &writer)
   }
 
   init(_ section: SendSection, from reader: inout StateReader) throws(StateError) {
-    let version = try reader.version("slot", upTo: Self.stateVersion)
-    let read = try Forwarder(section, from: &reader, hasEncodings: version > 1)
+    let version = try reader.version("slot", upTo: Forwarder.stateVersion)
+    let read = try Forwarder(section, from: &reader, version: version)
     let picture = version > 1 ? try PicturePreference(from: &reader) : PicturePreference()
     self.section = section
     forwarder = read
