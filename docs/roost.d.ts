@@ -25,6 +25,8 @@ export interface Track {
   muted: boolean;
   /** An administrator's mute stands, which the publisher can't lift. */
   mutedByAdmin: boolean;
+  /** Its frames are encrypted end to end, as its publisher said. */
+  encrypted?: boolean;
 }
 
 /** What a participant may do; may change while it is in. */
@@ -106,6 +108,8 @@ export interface OfferedTrack {
   name?: string;
   /** Muted from the start. */
   muted?: boolean;
+  /** Its frames are encrypted end to end: the server adds nothing to them. */
+  encrypted?: boolean;
 }
 
 /** A track and how it is shown. */

@@ -63,6 +63,8 @@ public struct PacketInfo: BitwiseCopyable, Sendable {
     @inlinable public static var endsLayerFrame: Flags { Flags(rawValue: 512) }
     /// A consumer may go on to this packet's layer of size from here: nothing before this picture is referred to in it.
     @inlinable public static var beginsSpatialLayer: Flags { Flags(rawValue: 1_024) }
+    /// The frame is encrypted end to end: nothing is added to its payload, or taken out.
+    @inlinable public static var encrypted: Flags { Flags(rawValue: 4_096) }
   }
 
   public init() {}

@@ -2,8 +2,13 @@
 public struct TrackLayers: Equatable, Sendable {
   /// In the order of the description, from 1 to `ReceiveSection.mostEncodings`.
   public var encodings: [EncodingLayers]
+  /// What else there is to know of the track.
+  public var traits: TrackTraits
 
-  public init(encodings: [EncodingLayers]) { self.encodings = encodings }
+  public init(encodings: [EncodingLayers], traits: TrackTraits = []) {
+    self.encodings = encodings
+    self.traits = traits
+  }
 
   /// Those that come, from the smallest to the best: by the pixels of their pictures where both are known, else by what they
   /// cost, else as they were listed.

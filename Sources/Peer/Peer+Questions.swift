@@ -69,6 +69,17 @@ extension Peer {
   }
   /// The publisher has muted the track, or lets it flow again.
   public mutating func setMuted(receiver: Int, _ muted: Bool) { session.setMuted(track: receiver, muted) }
+  /// What the control plane says of the track.
+  public func traits(ofReceiver index: Int) -> TrackTraits { session.traits(ofTrack: index) }
+  public mutating func setTraits(receiver: Int, _ traits: TrackTraits) {
+    session.setTraits(track: receiver, traits)
+  }
+  /// Has reports about a track of audio say that at least so much was lost, in 256ths.
+  public mutating func raiseLoss(receiver: Int, _ fraction: UInt8, now: Instant) {
+    session.raiseLoss(track: receiver, fraction, now: now)
+  }
+  /// Share of a slot's packets that its subscriber lost, smoothed: 0–1.
+  public func loss(ofSlot slot: Int) -> Double { session.loss(ofSlot: slot) }
   /// How often an encoding's source has started over; nil before its first packet.
   public func incarnation(ofReceiver index: Int, encoding: Int = 0) -> UInt8? {
     session.incarnation(ofTrack: index, encoding: encoding)

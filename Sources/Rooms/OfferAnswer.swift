@@ -10,12 +10,17 @@ public struct OfferedTrack: Sendable {
   public var name: String?
   /// Muted from its first packet on.
   public var muted: Bool
+  /// Its frames are encrypted end to end.
+  public var encrypted: Bool
 
-  public init(mid: String, source: TrackSource?, name: String? = nil, muted: Bool = false) {
+  public init(
+    mid: String, source: TrackSource?, name: String? = nil, muted: Bool = false, encrypted: Bool = false
+  ) {
     self.mid = mid
     self.source = source
     self.name = name
     self.muted = muted
+    self.encrypted = encrypted
   }
 }
 

@@ -10,6 +10,8 @@ public struct TrackInfo: Equatable, Sendable {
   /// Who has muted it: its publisher, an administrator, or both. Each lifts its own mute alone.
   public var mutedByPublisher = false
   public var mutedByAdmin = false
+  /// Its frames are encrypted end to end, as its publisher said.
+  public var isEncrypted = false
 
   /// It reaches no subscriber.
   public var muted: Bool { mutedByPublisher || mutedByAdmin }

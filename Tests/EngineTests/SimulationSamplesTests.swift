@@ -43,6 +43,39 @@ struct SimulationSamplesTests {
     #expect(room.server.bridge.levels().isEmpty && room.server.bridge.qualities().isEmpty)
   }
 
+  @Test(arguments: [0, 1])
+  func
+    `a publisher's reports say what its worst listener loses, near or far, and what was lost in all stays true`(
+      worker: Int
+    ) throws
+  {
+    let room = try SimulationRoom(workers: 2)
+    let listener = room.address(onWorker: worker, host: 2)
+    var isLossy = false
+    var count = 0
+    room.passes = { datagram in
+      guard isLossy, datagram.isMedia, !datagram.toServer, datagram.path.local == listener else {
+        return true
+      }
+      count += 1
+      return count % 5 != 0
+    }
+    let publisher = try room.join(at: room.address(onWorker: 0, host: 1), publishes: true) {
+      $0.publishesVideo = false
+    }
+    try room.join(at: room.address(onWorker: 0, host: 3), publishes: false) { $0.videoReceivers = 0 }
+    try room.join(at: listener, publishes: false) { $0.videoReceivers = 0 }
+    func said() -> Double { Double(publisher.reportedLoss.max() ?? 0) / 256 }
+    room.run(for: .seconds(4))
+    #expect(said() == 0)
+    isLossy = true
+    room.run(for: .seconds(12))
+    #expect((0.15...0.26).contains(said()))
+    isLossy = false
+    room.run(for: .seconds(25))
+    #expect(said() < 0.01)
+  }
+
   @Test func `loss on the way in, and on the way out, shows within seconds and is forgotten again`() throws {
     let room = try SimulationRoom()
     var lossy: (toServer: Bool, owner: SocketAddress)?

@@ -138,6 +138,30 @@ struct PeerRTCPTests {
     }
   }
 
+  @Test func `a raised loss is reported, no higher than encoders have a use for, and lapses`() throws {
+    var receiver = TrackReceiver(ConnectedPeer.section(0, .audio, ssrc: 50))
+    let start = Instant(nanoseconds: 1_000_000_000)
+    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 20, alignment: 8)
+    defer { bytes.deallocate() }
+    for number in 0..<20 as Range<UInt16> where number != 7 {
+      let writer = RTPWriter(
+        into: bytes, marker: false, payloadType: 111, sequence: number, timestamp: UInt32(number) * 960,
+        ssrc: 50)
+      guard let writer else { return }
+      _ = writer.finish()
+      let header = try RTPHeader(UnsafeRawBufferPointer(bytes))
+      _ = receiver.receive(bytes, header, isRTX: false, audioLevel: nil, arrival: start)
+    }
+    func block(_ seconds: Int) -> ReportBlock? { receiver.reportBlock(now: start + .seconds(seconds)) }
+    let own = try #require(block(0))
+    #expect(own.fractionLost == 12 && own.cumulativeLost == 1)
+    receiver.raiseLoss(50, now: start)
+    #expect(block(1)?.fractionLost == 50 && block(1)?.cumulativeLost == 1)
+    receiver.raiseLoss(200, now: start + .seconds(1))
+    #expect(block(2)?.fractionLost == 77)
+    #expect(block(6)?.fractionLost == 0, "it is no longer said")
+  }
+
   // MARK: - Compounds
 
   /// One for a lost packet, one for a key frame, one for arrival times.

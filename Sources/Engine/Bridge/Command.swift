@@ -14,12 +14,14 @@ public enum Command: Sendable {
   case prefer(PeerKey, slot: UInt16, PicturePreference)
   /// A track is muted: it is forwarded to no consumer until it is unmuted.
   case mute(TrackKey, Bool)
+  /// What there is to know of a track; replaces what was said of it before.
+  case describe(TrackKey, TrackTraits)
   case close(PeerKey)
 
   var peer: PeerKey {
     switch self {
     case .add(let setup): setup.key
-    case .mute(let track, _): track.peer
+    case .mute(let track, _), .describe(let track, _): track.peer
     case .apply(let key, _), .restartICE(let key, _, _), .assign(let key, _, _), .prefer(let key, _, _),
       .close(let key):
       key

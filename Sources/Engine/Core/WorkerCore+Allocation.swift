@@ -28,8 +28,11 @@ extension WorkerCore {
     guard feed.pointee.kind == .video else {
       return SlotDemand(slot: slot, kind: .audio, options: [Self.audio], memory: memory)
     }
-    let options = feeds.groups.layers(of: feed.pointee.key).map { Self.options($0) } ?? []
+    let layers = feeds.groups.layers(of: feed.pointee.key)
+    let options = layers.map { Self.options($0) } ?? []
     var demand = SlotDemand(slot: slot, kind: .video, options: options, memory: memory)
+    demand.isScreen = layers?.traits.contains(.screen) ?? false
+    demand.isSpeaking = layers?.traits.contains(.speaking) ?? false
     demand.picture = peers.pointer(place).pointee.picture(ofSlot: slot)
     return demand
   }

@@ -93,6 +93,9 @@ extension WorkerCore {
     case .mute(let track, let muted):
       peers.pointer(place).pointee.setMuted(receiver: Int(track.index), muted)
       if muted { hideMuted(place, receiver: Int(track.index)) }
+    case .describe(let track, let traits):
+      peers.pointer(place).pointee.setTraits(receiver: Int(track.index), traits)
+      feeds.groups.describe(track, traits)
     case .close: return remove(place, reason: .requested, now: now)
     }
     settle(place, now: now)
@@ -112,6 +115,12 @@ extension WorkerCore {
     case .keyFrameWanted(let track, let worker):
       if let feed = feeds.findPublished(track) {
         keyFrameNeeded(by: .relay(worker: worker), of: feed, now: now)
+      } else {
+        passOn(.track(message), of: track.peer, mayDrop: true)
+      }
+    case .lost(let track, let fraction):
+      if let feed = feeds.findPublished(track) {
+        feeds.pointer(feed).pointee.relayedLoss.note(fraction, now: now)
       } else {
         passOn(.track(message), of: track.peer, mayDrop: true)
       }

@@ -40,7 +40,10 @@ extension WorkerCore {
     }
     // A handshake proves its path as well.
     if effects.pathsChanged || effects.connected != nil { reconcilePaths(place) }
-    if media.qualityMeasured { samples.set(key, peers.pointer(place).pointee.quality) }
+    if media.qualityMeasured {
+      samples.set(key, peers.pointer(place).pointee.quality)
+      measureLosses(place, now: now)
+    }
     return false
   }
 

@@ -125,7 +125,9 @@ extension WorkerCore {
     let kind = peers.pointer(place).pointee.kind(ofReceiver: receiver)
     let count = peers.pointer(place).pointee.encodingCount(ofReceiver: receiver)
     if kind == .video {
-      feeds.groups.publish(TrackKey(peer: key, index: UInt16(receiver)), encodings: count, now: now)
+      let track = TrackKey(peer: key, index: UInt16(receiver))
+      feeds.groups.publish(track, encodings: count, now: now)
+      feeds.groups.describe(track, peers.pointer(place).pointee.traits(ofReceiver: receiver))
     }
     for encoding in 0..<ReceiveSection.mostEncodings {
       let linked = feeds.feed(ofTrack: receiver, encoding: encoding, at: place)

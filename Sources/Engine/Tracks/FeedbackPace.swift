@@ -9,6 +9,7 @@ struct FeedbackPace: BitwiseCopyable {
   private var lastCrossing = Instant(nanoseconds: .min / 2)
   private var clockWindow = Instant(nanoseconds: .min / 2)
   private var clocksSent = 0
+  private var lastLoss = Instant(nanoseconds: .min / 2)
 
   /// Bounds the key-frame requests that packets in want of a key frame bring about.
   mutating func mayRequest(at moment: Instant) -> Bool {
@@ -24,6 +25,14 @@ struct FeedbackPace: BitwiseCopyable {
     lastCrossing = moment
     return true
   }
+
+  /// How often it is looked at what the consumers of a track of audio lose, however many there are and report.
+  mutating func mayMeasureLoss(at moment: Instant) -> Bool {
+    guard moment.nanoseconds &- lastLoss.nanoseconds >= Self.lossInterval else { return false }
+    lastLoss = moment
+    return true
+  }
+  private static let lossInterval: Int64 = 900_000_000
 
   /// Bounds what a publisher's reports make cross to other workers; 32 tracks of one clock tell it so often.
   mutating func maySendClock(at moment: Instant) -> Bool {

@@ -45,6 +45,8 @@ struct TrackFeed: ~Copyable {
   /// Where its samples stand; negative before the first.
   var levelPlace: Int32 = -1
   var pace = FeedbackPace()
+  /// Of audio that is published here: what other workers' consumers lose.
+  var relayedLoss = RelayedLoss()
   var picture = PictureStart()
   /// What came in this turn.
   var fresh = FreshPackets.Chain()

@@ -9,6 +9,8 @@ struct TrackGroup {
   fileprivate var said: UInt8?
   /// As measured there, or heard from there.
   var layers: TrackLayers?
+  /// At the worker that has the publisher.
+  var traits: TrackTraits = []
 
   /// What an encoding's feed has counted, and how large its pictures are.
   typealias Counted = (TrackKey) -> (bytes: LayerCounts, frames: UInt64, picture: PictureSize)?
@@ -38,7 +40,7 @@ struct TrackGroup {
     }
     let latest = monitors.map(\.lastHeard).max() ?? now
     for index in monitors.indices { monitors[index].decide(siblings: latest, now: now) }
-    let new = TrackLayers(encodings: monitors.map(\.layers))
+    let new = TrackLayers(encodings: monitors.map(\.layers), traits: traits)
     defer { layers = new }
     return new != layers
   }
@@ -76,6 +78,9 @@ struct TrackGroups {
     if groups.isEmpty { next = now + EncodingMonitor.interval }
     groups[track.track] = TrackGroup(layers: layers)
   }
+
+  /// What the control plane says of a track; others hear of it with its layers.
+  mutating func describe(_ track: TrackKey, _ traits: TrackTraits) { groups[track.track]?.traits = traits }
 
   mutating func remove(_ track: TrackKey) { groups[track.track] = nil }
 

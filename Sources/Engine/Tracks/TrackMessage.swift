@@ -8,6 +8,8 @@ enum TrackMessage: Sendable {
   case relayWanted(TrackKey, by: Int)
   case relayUnwanted(TrackKey, by: Int)
   case keyFrameWanted(TrackKey, by: Int)
+  /// What a worker's consumers of a track of audio lose at most, in 256ths.
+  case lost(TrackKey, UInt8)
   case clock(TrackKey, ClockMapping, from: Int)
   /// The track is muted. `incarnation` counts how often its source had started over.
   case muted(TrackKey, incarnation: UInt8)
@@ -23,7 +25,8 @@ enum TrackMessage: Sendable {
   var track: TrackKey {
     switch self {
     case .relayWanted(let track, _), .relayUnwanted(let track, _), .keyFrameWanted(let track, _),
-      .clock(let track, _, _), .muted(let track, _), .ended(let track), .layers(let track, _):
+      .lost(let track, _), .clock(let track, _, _), .muted(let track, _), .ended(let track),
+      .layers(let track, _):
       track
     case .sinkAdded(let sink, _), .sinkRemoved(let sink), .wanted(_, let sink): sink.track
     }
@@ -32,7 +35,7 @@ enum TrackMessage: Sendable {
   /// A request that is left out is made again by the next packet; the others are state, bounded by peers and tracks.
   var mayDrop: Bool {
     switch self {
-    case .keyFrameWanted, .wanted: true
+    case .keyFrameWanted, .lost, .wanted: true
     default: false
     }
   }

@@ -11,6 +11,7 @@
  * @property {string} [name]
  * @property {boolean} muted no one gets it: its publisher or an administrator has muted it
  * @property {boolean} mutedByAdmin an administrator's mute stands, which the publisher can't lift
+ * @property {boolean} encrypted its frames are encrypted end to end
  *
  * @typedef {object} Participant
  * @property {string} id of this session; a participant that joins again has another
@@ -53,6 +54,8 @@ export class Publication {
   id;
   /** Whether its sender has muted it; an administrator's mute is in `Room.trackOf`. */
   muted = false;
+  /** Whether its frames are encrypted end to end, by a transform of the page's on its sender. */
+  encrypted = false;
   name;
   #change = Promise.resolve();
 

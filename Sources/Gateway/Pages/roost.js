@@ -130,14 +130,19 @@ export class Room extends EventTarget {
    * Sends tracks; those of one call are played together.
    * @param {MediaStream | MediaStreamTrack[]} media
    * @param {{audio?: string, video?: string}} [sources] what they are: a camera and a microphone unless given
+   * @param {{encrypted?: boolean}} [options] `encrypted`: a transform of the page's encrypts the frames end to end, so the server adds
+   *   nothing to them
    * @returns {Promise<Publication[]>} one for each track
    * @throws {RoostError} where the server can't carry any of it
    */
-  async publish(media, sources = { video: "camera", audio: "microphone" }) {
+  async publish(media, sources = { video: "camera", audio: "microphone" }, { encrypted = false } = {}) {
     const tracks = media instanceof MediaStream ? media.getTracks() : media;
     const stream = new MediaStream(tracks);
     const added = tracks.map((track) => new Publication(this.#connection, track, stream, sources[track.kind] ?? "unknown"));
-    for (const publication of added) this.#publications.add(publication);
+    for (const publication of added) {
+      publication.encrypted = encrypted;
+      this.#publications.add(publication);
+    }
     try {
       await this.#negotiate();
     } catch (error) {
@@ -340,7 +345,7 @@ export class Room extends EventTarget {
       await done(connection.setLocalDescription(await done(connection.createOffer(options))));
       const tracks = [...this.#publications]
         .filter(({ mid }) => mid !== null) // One that was added meanwhile has an offer of its own.
-        .map(({ mid, source, name, muted }) => ({ mid, source, name, muted }));
+        .map(({ mid, source, name, muted, encrypted }) => ({ mid, source, name, muted, encrypted }));
       const answer = await this.#signalling.request({ type: "offer", sdp: connection.localDescription.sdp, tracks });
       await done(connection.setRemoteDescription({ type: "answer", sdp: answer.sdp }));
       for (const publication of this.#publications) publication.answered(answer.tracks);

@@ -16,7 +16,7 @@ extension TrackBody {
   init(_ info: TrackInfo) {
     self.init(
       id: info.id.text, kind: info.kind, source: info.source, name: info.name, muted: info.muted,
-      mutedByAdmin: info.mutedByAdmin)
+      mutedByAdmin: info.mutedByAdmin, encrypted: info.isEncrypted)
   }
 }
 

@@ -208,7 +208,7 @@ actor SignallingSession {
   private func answer(_ offer: ClientMessage.Offer, _ id: RequestID?) async {
     do throws(OfferError) {
       let tracks = offer.tracks.map {
-        OfferedTrack(mid: $0.mid, source: $0.source, name: $0.name, muted: $0.muted)
+        OfferedTrack(mid: $0.mid, source: $0.source, name: $0.name, muted: $0.muted, encrypted: $0.encrypted)
       }
       guard let transport else { throw .gone }
       _ = try await transport.offer(offer.sdp, tracks: tracks)

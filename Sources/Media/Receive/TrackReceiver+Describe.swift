@@ -61,6 +61,7 @@ extension TrackReceiver {
       guard let units = try? AV1Payload(payload) else { return false }
       if units.startsFrame { info.flags.insert(.frameStart) }
       if units.startsKeyFrame { info.flags.insert(.keyFrame) }
+    case .red where isEncrypted: break
     case .red:
       guard let blocks = try? REDPayload(payload),
         let format = formats[blocks.payloadType], format.codec != .red

@@ -55,10 +55,21 @@ extension TrackReceiver {
     nack.due(now: now, roundTrip: roundTrip, body)
   }
 
+  /// Has reports say that at least so much was lost, in 256ths: so a sender of audio protects it for those who lose it behind the
+  /// server. What was lost in all stays true.
+  public mutating func raiseLoss(_ fraction: UInt8, now: Instant) {
+    raisedLoss = (min(fraction, Self.mostRaised), now)
+  }
+  /// 30 %: more makes encoders give up quality for nothing.
+  private static let mostRaised: UInt8 = 77
+  /// It is said once a second.
+  private static let raisedFor = Duration.seconds(5)
+
   /// The report block for the media stream; nil before it started.
   public mutating func reportBlock(now: Instant) -> ReportBlock? {
     guard let ssrc, statistics.isStarted, !hasLeft else { return nil }
-    let (fraction, lost, highest) = statistics.report()
+    let (own, lost, highest) = statistics.report()
+    let fraction = now - raisedLoss.at < Self.raisedFor ? max(own, raisedLoss.fraction) : own
     var lastReport: UInt32 = 0
     var delay: UInt32 = 0
     if clock.reportArrival != .never {

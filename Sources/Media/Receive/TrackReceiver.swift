@@ -29,6 +29,10 @@ public struct TrackReceiver: Sendable {
   @usableFromInline var formatNumber: UInt8 = 255
   /// The publisher has muted the track: its packets are counted and go no further.
   public internal(set) var isMuted = false
+  /// Its frames are encrypted end to end; no state, its session says it.
+  var isEncrypted = false
+  /// What is reported as lost at least, in 256ths, and when that was said; no state: it is said once a second.
+  var raisedLoss: (fraction: UInt8, at: Instant) = (0, Instant(nanoseconds: .min / 2))
   private(set) var terms = FeedbackTerms()
   var intraSequence: UInt8 = 0
   /// The publisher has another address: of what it sent on the way there, much may be lost.
@@ -67,6 +71,7 @@ public struct TrackReceiver: Sendable {
   mutating func succeed(_ old: TrackReceiver) {
     tag = old.tag
     isMuted = old.isMuted
+    isEncrypted = old.isEncrypted
     restarts = old.restarts &+ 1
   }
 

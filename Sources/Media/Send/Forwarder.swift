@@ -118,11 +118,13 @@ public struct Forwarder: ~Copyable {
     rtxSSRC != nil && formats.rtxPayloadTypes[Int(outgoingFormat(info).rawValue)] != 255
   }
 
-  /// The packet's own format; of RED, its blocks' where the subscriber has no RED, or not with that codec in it.
+  /// The packet's own format; of RED, its blocks' where the subscriber has no RED, or not with that codec in it, and they can be
+  /// taken out.
   @inline(__always)
   func outgoingFormat(_ info: PacketInfo) -> CodecFormat {
     let isWhole =
       info.format.rawValue == info.primaryFormat.rawValue
+      || info.flags.contains(.encrypted)
       || (formats.payloadTypes[Int(info.format.rawValue)] != 255
         && formats.payloadTypes[Int(info.primaryFormat.rawValue)] != 255)
     return isWhole ? info.format : info.primaryFormat

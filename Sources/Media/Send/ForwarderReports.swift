@@ -17,10 +17,21 @@ public struct ForwarderReports: Sendable {
   /// `fractionLost` is a fraction of; what the source lost is among these, and not among those.
   public private(set) var packetsReported: UInt32 = 0
   public private(set) var spanReported: UInt32 = 0
+  /// Of what was sent since the report before: the share that was lost behind us, 0–1; nil where nothing was.
+  public var lostBehind: Double? {
+    guard packetsReported > 0 else { return nil }
+    let packets = Double(packetsReported)
+    let span = Double(max(spanReported, packetsReported))
+    let lost = Double(fractionLost) / 256 * span - (span - packets)
+    return min(max(lost / packets, 0), 1)
+  }
   private var packetsAtReport: UInt32 = 0
   private var highestAtReport: Int64 = -1
 
   public init() {}
+
+  /// The packet that was counted last has so many bytes more.
+  mutating func grew(by count: Int) { octets &+= UInt32(truncatingIfNeeded: count) }
 
   mutating func sent(octets count: Int) {
     packets &+= 1
@@ -115,6 +126,9 @@ extension Forwarder {
       ssrc: ssrc, ntp: ntp, rtpTimestamp: clock.timestamp(at: ntp) &+ anchors[0].timestamp,
       packetCount: reports.packets, octetCount: reports.octets)
   }
+
+  /// The packet that departed last leaves with so many bytes more.
+  mutating func grew(by count: Int) { reports.grew(by: count) }
 
   /// A report block about this stream came.
   public mutating func receiveReport(_ block: ReportBlock, now: Instant, epoch: Epoch) {

@@ -107,6 +107,9 @@ extension MediaSession {
       }
       slots.pointer(slot).pointee.forwarder.receiveReport(block, now: now, epoch: context.epoch)
       let reports = slots.pointer(slot).pointee.forwarder.reports
+      if let share = reports.lostBehind {
+        slots.pointer(slot).pointee.redundancy.report(share, target: target(now: now), now: now)
+      }
       losses.reported(
         fraction: reports.fractionLost, of: reports.spanReported, sent: reports.packetsReported)
       if let measured = slots.pointer(slot).pointee.forwarder.reports.roundTrip { roundTrip = measured }

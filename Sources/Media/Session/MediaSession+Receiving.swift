@@ -67,6 +67,7 @@ extension MediaSession {
       return .nothing
     case .media(var info, let offset, let size):
       info.encoding = stream.encoding
+      if section.pointee.traits.contains(.encrypted) { info.flags.insert(.encrypted) }
       if !wasStarted || encoding.pointee.receiver.formatCode != format {
         context.effects.noteStarted(Int(stream.section))
       }

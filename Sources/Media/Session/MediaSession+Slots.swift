@@ -35,8 +35,24 @@ extension MediaSession {
     if written == nil, slots.pointer(slot).pointee.forwarder.counters.unwritable != unwritable {
       context.counters.count(.packetTooLarge)
     }
-    return written
+    guard let written, slots.pointer(slot).pointee.redundancy.isOn else { return written }
+    return withRedundancy(written, info, slot: slot, in: buffer)
   }
+
+  /// A packet goes to a subscriber that loses packets: those before it go along.
+  @usableFromInline @inline(never)
+  mutating func withRedundancy(
+    _ packet: OutgoingPacket, _ info: PacketInfo, slot: Int, in buffer: UnsafeMutableRawBufferPointer
+  ) -> OutgoingPacket {
+    let slot = slots.pointer(slot)
+    let grown = slot.pointee.redundancy.wrap(
+      packet, isEncrypted: info.flags.contains(.encrypted), in: buffer)
+    slot.pointee.forwarder.grew(by: grown.size &- packet.size)
+    return grown
+  }
+
+  /// Share of a slot's packets that its subscriber lost, smoothed: 0–1.
+  public func loss(ofSlot slot: Int) -> Double { slots.pointer(slot).pointee.redundancy.loss }
 
   /// A packet leaves with a transport-wide number.
   /// - Parameter size: on the wire, with UDP and IP.

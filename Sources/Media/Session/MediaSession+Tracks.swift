@@ -32,6 +32,24 @@ extension MediaSession {
     }
   }
 
+  /// What the control plane says of the track.
+  public func traits(ofTrack track: Int) -> TrackTraits {
+    kind(ofTrack: track) == nil ? [] : receiving.pointer(track).pointee.traits
+  }
+  public mutating func setTraits(track: Int, _ traits: TrackTraits) {
+    guard kind(ofTrack: track) != nil else { return }
+    receiving.pointer(track).pointee.traits = traits
+    for index in 0..<encodingCount(ofTrack: track) {
+      receiving.pointer(track).pointee.encoding(index).pointee.receiver.isEncrypted = traits.contains(
+        .encrypted)
+    }
+  }
+
+  /// Has reports about a track of audio say that at least so much was lost, in 256ths.
+  public mutating func raiseLoss(track: Int, _ fraction: UInt8, now: Instant) {
+    find(track, 0)?.pointee.receiver.raiseLoss(fraction, now: now)
+  }
+
   /// How often an encoding's source has started over; nil before its first packet.
   public func incarnation(ofTrack track: Int, encoding: Int = 0) -> UInt8? {
     guard let found = find(track, encoding), found.pointee.receiver.isStarted else { return nil }

@@ -9,6 +9,8 @@ struct ReceivingSection: ~Copyable {
   private(set) var section: ReceiveSection?
   /// Its place among the session's clocks.
   private(set) var clock = 0
+  /// What the control plane says of the track.
+  var traits: TrackTraits = []
   /// At least one.
   private(set) var encodings: OwnedArray<ReceivedEncoding>
 
@@ -59,14 +61,15 @@ struct ReceivingSection: ~Copyable {
     encodings = none
   }
 
-  /// 1: of one encoding.
-  private static let stateVersion: UInt8 = 2
+  /// 1: of one encoding; since 3 with what the control plane says of the track.
+  private static let stateVersion: UInt8 = 3
 
   /// Everything but the section, which the session keeps.
   func encode(into writer: inout StateWriter) {
     writer.write(Self.stateVersion)
     writer.write(UInt8(encodings.count))
     for index in 0..<encodings.count { encodings.pointer(index).pointee.receiver.encode(into: &writer) }
+    writer.write(traits.rawValue)
   }
 
   init(_ agreed: ReceiveSection, from reader: inout StateReader) throws(StateError) {
@@ -81,7 +84,12 @@ struct ReceivingSection: ~Copyable {
       read.append(
         ReceivedEncoding(try TrackReceiver(agreed, encoding: index, from: &reader), agreed.encodings[index]))
     }
+    let said = version > 2 ? try reader.integer(UInt8.self) : 0
     encodings = read
+    traits = TrackTraits(rawValue: said)
+    for index in 0..<encodings.count {
+      encodings.pointer(index).pointee.receiver.isEncrypted = traits.contains(.encrypted)
+    }
   }
 }
 

@@ -8,6 +8,8 @@ struct SendingSlot: ~Copyable {
   private(set) var section: SendSection
   /// False once the section is gone: the stream is silent for good.
   var isAgreed = false
+  /// No state: what is lost is heard again.
+  @usableFromInline var redundancy = Redundancy()
   /// How its subscriber shows what it gets.
   var picture = PicturePreference()
   /// What the last allocation left; no state: it is learnt again.
@@ -20,6 +22,7 @@ struct SendingSlot: ~Copyable {
   init(_ section: SendSection, random: inout RandomSource) {
     self.section = section
     forwarder = Forwarder(section, random: &random)
+    redundancy.apply(section)
   }
 
   /// A place whose section may come later, and brings its stream's beginning.
@@ -39,6 +42,7 @@ struct SendingSlot: ~Copyable {
     }
     self.section = section
     forwarder.apply(section)
+    redundancy.apply(section)
   }
 
   func encode(into writer: inout StateWriter) {
@@ -53,6 +57,7 @@ struct SendingSlot: ~Copyable {
     let picture = version > 1 ? try PicturePreference(from: &reader) : PicturePreference()
     self.section = section
     forwarder = read
+    redundancy.apply(section)
     self.picture = picture
   }
 }

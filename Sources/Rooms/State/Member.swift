@@ -21,6 +21,8 @@ struct Member: Sendable {
   private(set) var transportsOpened: UInt32 = 0
   /// What was last said of it, and when, so that it doesn't flap.
   var quality: Quality?
+  /// It speaks, or did last. Written by `RoomState.describeSpeakers` and its bytes' reader alone.
+  var isLastSpeaker = false
   var presence: Presence
   /// Mutes of administrators that outlived their tracks.
   var standingMutes = StandingMutes()

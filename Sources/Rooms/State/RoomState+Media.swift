@@ -127,6 +127,7 @@ extension RoomState {
     }
     let found = speakers.take(voices, now: now)
     let isNew = found.map(\.participant) != speaking.map(\.participant)
+    if isNew { describeSpeakers(found) }
     speaking = found
     let groups = Set(found.map { $0.participant.text + "/camera" })
     for member in members.indices {

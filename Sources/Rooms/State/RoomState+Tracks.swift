@@ -61,11 +61,13 @@ extension RoomState {
       info: TrackInfo(
         id: TrackID(&random), kind: section.kind, source: source, name: entry?.name,
         mutedByPublisher: entry?.muted ?? false,
-        mutedByAdmin: members[place.member].standingMutes.take(section.kind, source)),
+        mutedByAdmin: members[place.member].standingMutes.take(section.kind, source),
+        isEncrypted: entry?.encrypted ?? false),
       key: key, mid: section.mid, codec: section.codecs.first?.format)
     let wasWithdrawn = self[place].withdrawn.removeValue(forKey: key) != nil
     if track.info.muted || wasWithdrawn { emit(.post(.mute(key, track.info.muted))) }
     self[place].published.append(track)
+    describe(track, of: place.member)
     record(.trackPublished, of: place.member, track: track.info)
     return track
   }

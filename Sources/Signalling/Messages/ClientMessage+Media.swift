@@ -33,13 +33,18 @@ extension ClientMessage {
     public var name: String?
     /// Muted from its first packet on.
     public var muted = false
+    /// Its frames are encrypted end to end.
+    public var encrypted = false
 
     public init() {}
-    public init(mid: String, source: TrackSource?, name: String? = nil, muted: Bool = false) {
+    public init(
+      mid: String, source: TrackSource?, name: String? = nil, muted: Bool = false, encrypted: Bool = false
+    ) {
       self.mid = mid
       self.source = source
       self.name = name
       self.muted = muted
+      self.encrypted = encrypted
     }
 
     public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
@@ -47,6 +52,10 @@ extension ClientMessage {
       try coder.word("source", &source)
       try coder.text("name", &name, .name)
       try coder.flag(Field("muted", "Muted from the start."), &muted, or: false)
+      try coder.flag(
+        Field("encrypted", "Its frames are encrypted end to end: the server adds nothing to them."),
+        &encrypted,
+        or: false)
     }
   }
 

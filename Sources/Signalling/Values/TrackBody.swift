@@ -14,11 +14,13 @@ public struct TrackBody: Record {
   public var muted = false
   /// An administrator's mute stands, which the publisher can't lift.
   public var mutedByAdmin = false
+  /// Its frames are encrypted end to end.
+  public var encrypted = false
 
   public init() {}
   public init(
     id: String, kind: MediaKind, source: TrackSource, name: String? = nil, muted: Bool = false,
-    mutedByAdmin: Bool = false
+    mutedByAdmin: Bool = false, encrypted: Bool = false
   ) {
     self.id = id
     self.kind = kind
@@ -26,6 +28,7 @@ public struct TrackBody: Record {
     self.name = name
     self.muted = muted
     self.mutedByAdmin = mutedByAdmin
+    self.encrypted = encrypted
   }
 
   public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
@@ -39,6 +42,9 @@ public struct TrackBody: Record {
       Field("muted", "It reaches no subscriber: its publisher or an administrator has muted it."), &muted)
     try coder.flag(
       Field("mutedByAdmin", "An administrator's mute stands, which the publisher can't lift."), &mutedByAdmin)
+    try coder.flag(
+      Field("encrypted", "Its frames are encrypted end to end, as its publisher said."), &encrypted, or: false
+    )
   }
 
   private enum KindWord: String, Word {

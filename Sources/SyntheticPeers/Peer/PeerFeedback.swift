@@ -10,6 +10,8 @@ struct PeerFeedback: ~Copyable {
   var nextReports = Instant.never
   /// When each transport sequence number reached the server, for the check of arrival feedback.
   var log = TransportLog()
+  /// What the server last said was lost of each of our streams, in 256ths.
+  var reportedLoss: [UInt32: UInt8] = [:]
   /// When packets of the server arrived.
   var arrivals = ArrivalFeedback()
 

@@ -189,6 +189,7 @@ extension SyntheticPeer {
     let blocks = try ReportBlocks(packet)
     for index in 0..<blocks.count {
       guard let block = blocks[index] else { return }
+      feedback.reportedLoss[block.ssrc] = block.fractionLost
       for source in sources.indices where sources[source].ssrc == block.ssrc { sources[source].acknowledge() }
     }
   }

@@ -100,6 +100,8 @@ public final class SyntheticPeer {
 
   package var clock: DriftingClock { configuration.clock }
   public var isConnected: Bool { session != nil }
+  /// What the server last said was lost of each stream, in 256ths.
+  public var reportedLoss: [UInt8] { Array(feedback.reportedLoss.values) }
   public var number: Int { configuration.number }
 
   /// Packets of a publisher that came, each counted once.

@@ -22,7 +22,10 @@ struct ParticipantsRESTTests {
     let shown = await house.ask(.get, "\(Self.path)/ada")
     #expect(shown.status == 200 && shown["id"] == ada.id as NSString && shown["hidden"] == false as NSNumber)
     let expected: [NSDictionary] = [
-      ["id": track, "kind": "video", "source": "screen_share", "muted": false, "mutedByAdmin": false]
+      [
+        "id": track, "kind": "video", "source": "screen_share", "muted": false, "mutedByAdmin": false,
+        "encrypted": false,
+      ]
     ]
     #expect(shown["tracks"] as? [NSDictionary] == expected && shown["subscriptions"] as? [NSDictionary] == [])
     let other = await house.ask(.get, "\(Self.path)/bob")

@@ -3,7 +3,7 @@ internal import Model
 
 extension Member {
   func encode(into writer: inout StateWriter) {
-    writer.write(UInt8(2))
+    writer.write(UInt8(3))
     writer.write(id.text)
     writer.write(identity)
     writer.write(joined.milliseconds)
@@ -23,10 +23,11 @@ extension Member {
     writer.write(transportsOpened)
     writer.write(UInt32(transports.count))
     for transport in transports { transport.encode(into: &writer) }
+    writer.write(isLastSpeaker)
   }
 
   init(from reader: inout StateReader, terms: RoomTerms) throws(StateError) {
-    let version = try reader.version("member", upTo: 2)
+    let version = try reader.version("member", upTo: 3)
     let id = ParticipantID(known: try reader.string(limit: stateTextLimit))
     let identity = try reader.string(limit: stateTextLimit)
     let joined = WallTime(milliseconds: try reader.integer())
@@ -51,6 +52,7 @@ extension Member {
       add(try Transport(from: &reader, policy: terms.policy))
     }
     setTransportsOpened(opened)
+    if version > 2 { isLastSpeaker = try reader.bool() }
   }
 }
 
