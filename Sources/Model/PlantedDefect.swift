@@ -378,6 +378,24 @@
     case pictureNotRewritten = "picture-not-rewritten"
     /// A layer is taken up at once, whatever its pictures refer to.
     case layerTakenUpAtOnce = "layer-taken-up-at-once"
+    /// What a slot's subscriber gives a higher priority waits like all else.
+    case priorityIgnored = "priority-ignored"
+    /// Frames that others refer to are left out where much waits.
+    case shedsReferenced = "sheds-referenced"
+    /// A stream that was cut asks for no key frame by itself.
+    case cutUnasked = "cut-unasked"
+    /// What a stream begins with of the time before is shown in its own time.
+    case pastUndrawn = "past-undrawn"
+    /// A stream begins with recent pictures of which a packet is missing.
+    case pastIncomplete = "past-incomplete"
+    /// RED is put around frames that are encrypted end to end.
+    case redAroundEncrypted = "red-around-encrypted"
+    /// A block of RED is dated one packet off.
+    case redMisdated = "red-misdated"
+    /// What a worst listener loses is reported however much it is.
+    case raisedUncapped = "raised-uncapped"
+    /// What other workers' listeners lose is not heard of.
+    case farLossUnheard = "far-loss-unheard"
     /// A source that has run far ahead of what was sent is not joined to the stream again.
     case noRejoin = "no-rejoin"
     /// Where no section is left, the media plane gets no command.

@@ -97,6 +97,9 @@ extension Peer {
   private mutating func drop(_ departure: Departure, _ context: inout PeerContext) {
     let slot = Int(departure.slot)
     session.drop(departure.selection, departure.packet.sequence, slot: slot, context: &context.media)
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.cutUnasked) { return }
+    #endif
     if session.needsKeyFrame(slot: slot), !egress.cut.contains(slot) { egress.cut.append(slot) }
   }
 

@@ -127,6 +127,9 @@ struct TrackFeed: ~Copyable {
     guard history != nil, let numbers = picture.range else { return nil }
     var found: RecentPictures?
     for sequence in numbers {
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.pastIncomplete), find(sequence) == nil { continue }
+      #endif
       guard let kept = find(sequence) else { return nil }
       var recent =
         found

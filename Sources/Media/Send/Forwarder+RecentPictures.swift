@@ -1,4 +1,4 @@
-public import Model
+internal import Model
 
 extension Forwarder {
   /// Has the stream begin with what its source showed until now, which is to be selected next.
@@ -19,6 +19,9 @@ extension Forwarder {
     var wanted = UInt32(truncatingIfNeeded: max(past.frames &- 1, 1)) &* units
     if position.hasSent { wanted = min(wanted, end &- position.timestamp &- 1) }
     new.drawnBy = max(1, min(span / max(wanted, 1), RecentPictures.mostDrawn))
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.pastUndrawn) { new.drawnBy = 1 }
+    #endif
     new.drawnEnd = past.timestamp
     if position.hasSent {
       // Where there is still no room the source begins that much later.

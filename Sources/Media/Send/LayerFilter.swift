@@ -30,8 +30,12 @@ struct LayerFilter: BitwiseCopyable {
   /// Leaves a frame out that no other refers to, if this is its first packet. One that stands below others of its picture stays:
   /// those of its place would have to end the picture.
   mutating func shed(_ info: PacketInfo) {
-    guard info.flags.contains(.discardable), info.flags.contains(.frameStart), info.layer.spatial == 0
-    else { return }
+    #if PLANTED_DEFECTS
+      let isFree = PlantedDefect.isOn(.shedsReferenced) || info.flags.contains(.discardable)
+    #else
+      let isFree = info.flags.contains(.discardable)
+    #endif
+    guard isFree, info.flags.contains(.frameStart), info.layer.spatial == 0 else { return }
     shedFrame = info.timestamp
   }
 

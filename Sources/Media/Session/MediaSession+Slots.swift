@@ -76,6 +76,11 @@ extension MediaSession {
   /// The probe that is to leave now.
   public mutating func takeProbe(now: Instant) -> ProbePlan? { estimator.takeProbe(canProbe: true, now: now) }
 
+  /// A packet of a slot that was sent lately, for a probe to send again.
+  public func sentLately(slot: Int, back: Int64, now: Instant) -> RetransmissionRequest? {
+    slots.pointer(slot).pointee.forwarder.sentLately(back: back, now: now)
+  }
+
   /// Writes a packet that shows nothing.
   public mutating func writePadding(slot: Int, into buffer: UnsafeMutableRawBufferPointer) -> OutgoingPacket?
   {
@@ -119,9 +124,10 @@ extension MediaSession {
   /// Writes a packet as the retransmission stream carries it (RFC 4588).
   public mutating func rewriteRetransmission(
     _ request: RetransmissionRequest, _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, slot: Int,
-    into buffer: UnsafeMutableRawBufferPointer
+    probes: Bool = false, into buffer: UnsafeMutableRawBufferPointer
   ) -> OutgoingPacket? {
-    slots.pointer(slot).pointee.forwarder.rewriteRetransmission(request, packet, info, into: buffer)
+    slots.pointer(slot).pointee.forwarder.rewriteRetransmission(
+      request, packet, info, probes: probes, into: buffer)
   }
 
   /// The sealed bytes of a packet were sent once more, or could not be.
