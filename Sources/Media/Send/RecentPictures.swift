@@ -37,6 +37,8 @@ public struct RecentPictures: BitwiseCopyable, Sendable {
   static let mostSeconds = 0.2
   /// Of a path that isn't reported on.
   static let unknownTarget = 3_000_000.0
+  /// One that came longer ago would be shown long after its time, and what comes behind it be waited for.
+  static let mostAge = Duration.milliseconds(200)
   /// Between two pictures, as far as there is room for it.
   static let distance = Duration.milliseconds(1)
   /// Two pictures of a source lie further apart than this many units; so none get the same timestamp.

@@ -77,6 +77,9 @@ struct Redundancy: ~Copyable {
     }
   }
 
+  /// The stream has another source from here on: what it sent until now is not repeated.
+  mutating func forget() { kept = InlineArray(repeating: Block()) }
+
   private mutating func stop() {
     isOn = false
     kept = InlineArray(repeating: Block())

@@ -141,7 +141,10 @@ extension MediaSession {
   /// - Returns: true when the track should be asked for a key frame.
   public mutating func setSource(slot: Int, _ track: TrackKey?, clock: ClockMapping?) -> Bool {
     guard kind(ofSlot: slot) != nil else { return false }
-    if track?.track != source(ofSlot: slot) { slots.pointer(slot).pointee.memory = SlotMemory() }
+    if track?.track != source(ofSlot: slot) {
+      slots.pointer(slot).pointee.memory = SlotMemory()
+      slots.pointer(slot).pointee.redundancy.forget()
+    }
     return slots.pointer(slot).pointee.forwarder.setSource(track, clock: clock)
   }
 
@@ -220,7 +223,9 @@ extension MediaSession {
   /// - Returns: false where it waits for no key frame of that encoding, or its path has no room for so much.
   public mutating func beginWith(_ past: RecentPictures, slot: Int, now: Instant) -> Bool {
     let target = target(now: now) ?? RecentPictures.unknownTarget
-    guard Double(past.bytes) * 8 <= target * RecentPictures.mostSeconds else { return false }
+    guard Double(past.bytes) * 8 <= target * RecentPictures.mostSeconds,
+      now - past.arrival <= RecentPictures.mostAge
+    else { return false }
     return slots.pointer(slot).pointee.forwarder.beginWith(past)
   }
 
