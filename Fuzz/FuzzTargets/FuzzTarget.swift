@@ -30,6 +30,7 @@ public let fuzzTargets: [FuzzTarget] = [
   FuzzTarget(name: "transport-feedback", run: fuzzTransportFeedback),
   FuzzTarget(name: "arrival-feedback", run: fuzzArrivalFeedback),
   FuzzTarget(name: "arrival-feedback-state", run: fuzzArrivalFeedbackState),
+  FuzzTarget(name: "stream-feedback", run: fuzzStreamFeedback),
   FuzzTarget(name: "stun", run: fuzzSTUN),
   FuzzTarget(name: "server-agent", run: fuzzServerAgent),
   FuzzTarget(name: "controlling-agent", run: fuzzControllingAgent),

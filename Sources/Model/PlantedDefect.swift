@@ -64,8 +64,18 @@
     case lossBetween = "loss-between"
     /// The messages are not numbered on.
     case messageNumber = "message-number"
+    /// A remote's own estimate counts for ever.
+    case staleEstimate = "stale-estimate"
+    /// What comes after it was taken for lost stays lost.
+    case overtakenLost = "overtaken-lost"
+    /// What was reported as received is reported as missing later.
+    case arrivedIsMissing = "arrived-is-missing"
+    /// A time of sending that begins another circle is taken for one long past.
+    case sendTimeWraps = "send-time-wraps"
     // MARK: - Media
 
+    /// An estimate about anybody's streams is taken for one about ours.
+    case foreignEstimate = "foreign-estimate"
     /// A late packet counts as the highest that was sent.
     case lateIsHighest = "late-is-highest"
     /// An id of seven bits is kept as one of fifteen for the next source.

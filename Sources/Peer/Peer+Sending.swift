@@ -175,7 +175,14 @@ extension Peer {
         &admitted, context: &context.transport)
     else { return nil }
     egress.pacer.charge(size &+ Self.overhead)
-    if outgoing.numberOffset != 0 { session.left(size: size &+ Self.overhead, cluster: cluster, now: now) }
+    if outgoing.numberOffset != 0 {
+      session.left(size: size &+ Self.overhead, cluster: cluster, now: now)
+    } else if session.hearsStreams {
+      session.left(
+        ssrc: outgoing.ssrc, sequence: UInt16(truncatingIfNeeded: outgoing.index),
+        size: size &+ Self.overhead,
+        cluster: cluster, now: now)
+    }
     return size
   }
 

@@ -46,6 +46,7 @@ extension MediaSession {
     _ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ found: FoundExtensions,
     _ stream: StreamMap.Stream, arrival: Instant, _ context: inout MediaContext
   ) -> ReceivedMedia {
+    if streamArrivals.isWanted { noteStreamArrival(header, at: arrival) }
     if stream.isRTX { context.counters.retransmissionsReceived &+= 1 }
     let section = receiving.pointer(Int(stream.section))
     let encoding = section.pointee.encoding(Int(stream.encoding))
@@ -105,6 +106,7 @@ extension MediaSession {
   ) -> FoundExtensions {
     var found = FoundExtensions()
     var isNumbered = false
+    var isStamped = false
     var reader = HeaderExtensionReader(packet, header)
     while let element = reader.next() {
       if element.id == incoming[.transportSequence] {
@@ -112,6 +114,11 @@ extension MediaSession {
           isNumbered = true
           arrivals.received(sequence: sequence, at: arrival)
           scheduleFeedback(arrivals.deadline)
+        }
+      } else if element.id == incoming[.absoluteSendTime] {
+        if !isStamped, let units = AbsoluteSendTime.read(packet, element) {
+          isStamped = true
+          noteSendTime(units, size: packet.count, at: arrival)
         }
       } else if element.id == incoming[.audioLevel] {
         found.audioLevel = AudioLevel(packet, element)

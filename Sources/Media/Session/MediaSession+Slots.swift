@@ -54,13 +54,6 @@ extension MediaSession {
   /// Share of a slot's packets that its subscriber lost, smoothed: 0–1.
   public func loss(ofSlot slot: Int) -> Double { slots.pointer(slot).pointee.redundancy.loss }
 
-  /// A packet leaves with a transport-wide number.
-  /// - Parameter size: on the wire, with UDP and IP.
-  @inline(__always)
-  public mutating func left(size: Int, cluster: UInt16, now: Instant) {
-    estimator.leave(size: size, cluster: cluster, now: now)
-  }
-
   @inline(__always)
   public mutating func isAudio(slot: Int) -> Bool { slots.pointer(slot).pointee.forwarder.kind == .audio }
 
@@ -72,9 +65,6 @@ extension MediaSession {
     }
     return nil
   }
-
-  /// The probe that is to leave now.
-  public mutating func takeProbe(now: Instant) -> ProbePlan? { estimator.takeProbe(canProbe: true, now: now) }
 
   /// A packet of a slot that was sent lately, for a probe to send again.
   public func sentLately(slot: Int, back: Int64, now: Instant) -> RetransmissionRequest? {
@@ -206,12 +196,6 @@ extension MediaSession {
   public mutating func setMemory(slot: Int, _ memory: SlotMemory) {
     slots.pointer(slot).pointee.memory = memory
   }
-
-  /// Bits per second that the path to the peer carries; nil where it doesn't report on what comes.
-  public func target(now: Instant) -> Double? {
-    numbersPackets && estimator.isReporting(now: now) ? estimator.target : nil
-  }
-  public mutating func want(_ rate: Double, next: Double?) { estimator.want(rate, next: next) }
 
   /// The encoding that a slot shows, and the one that it goes on to.
   public func encoding(ofSlot slot: Int) -> UInt8 { slots.pointer(slot).pointee.forwarder.encodings.shown }
