@@ -24,12 +24,15 @@ extension Forwarder {
     retransmissions.encode(into: &writer)
     reports.encode(into: &writer)
     counters.encode(into: &writer)
+    leftOut.targets.encode(into: &writer)
+    writer.write(counters.descriptorsUnchanged)
   }
 
-  /// - Parameter hasEncodings: false for what builds wrote that took one encoding of each track.
+  /// - Parameter version: the slot's. 1: of builds that took one encoding of each track; 2: that left descriptors as they are.
   public init(
-    _ section: SendSection, from reader: inout StateReader, hasEncodings: Bool = true
+    _ section: SendSection, from reader: inout StateReader, version: UInt8 = 3
   ) throws(StateError) {
+    let hasEncodings = version > 1
     var unused = RandomSource.seeded(state: 0)
     self.init(section, random: &unused)
     let fed = try reader.bool()
@@ -41,7 +44,7 @@ extension Forwarder {
       encodings.shown = try reader.integer()
       let next: UInt8 = try reader.integer()
       encodings.next = next == 255 ? nil : next
-      leftOut.filter = try LayerFilter(from: &reader)
+      leftOut.filter = try LayerFilter(from: &reader, hasKeys: version > 2)
       joinedHighest = try reader.integer()
       encodings.isPaused = try reader.bool()
       leftOut.closed = try ClosedPlaces(from: &reader)
@@ -60,6 +63,10 @@ extension Forwarder {
     retransmissions = try RetransmissionLimiter(from: &reader)
     reports = try ForwarderReports(from: &reader)
     counters = try ForwarderCounters(from: &reader, hasEncodings: hasEncodings)
+    if version > 2 {
+      leftOut.targets = try SentTargets(from: &reader)
+      counters.descriptorsUnchanged = try reader.integer()
+    }
     joined.highest = joinedHighest
     // Nothing is selected that hasn't departed: a peer's state is taken between the turns of its worker.
     guard anchors.count > 0, anchors[0].generation == generation, anchors[0].encoding == encodings.shown

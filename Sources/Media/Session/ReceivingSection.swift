@@ -9,6 +9,8 @@ struct ReceivingSection: ~Copyable {
   private(set) var section: ReceiveSection?
   /// Its place among the session's clocks.
   private(set) var clock = 0
+  /// What its publisher has announced last of all its streams; no state: it comes again with each key frame.
+  private var allocation: (layers: VideoLayersAllocation, arrival: Instant)?
   /// At least one.
   private(set) var encodings: OwnedArray<ReceivedEncoding>
 
@@ -51,6 +53,22 @@ struct ReceivingSection: ~Copyable {
     self.clock = clock
   }
 
+  /// A packet of the section announces what its streams have. One that is no allocation changes nothing.
+  @inline(never)
+  mutating func noteAllocation(
+    _ packet: UnsafeRawBufferPointer, _ element: HeaderExtensionReader.Element, arrival: Instant
+  ) {
+    let bytes = UnsafeRawBufferPointer(rebasing: packet[element.offset..<element.offset &+ element.size])
+    if let read = try? VideoLayersAllocation(bytes) { allocation = (read, arrival) }
+  }
+
+  /// What is said of an encoding by its publisher.
+  func description(of encoding: Int) -> EncodingDescription {
+    var description = encodings.pointer(encoding).pointee.receiver.pictures
+    description.announced = allocation.map { $0.layers.announcement(ofStream: encoding, arrival: $0.arrival) }
+    return description
+  }
+
   /// Once a section is gone it never comes back: of several encodings nothing is kept.
   mutating func release() {
     guard !isAgreed, encodings.count > 1 else { return }
@@ -59,8 +77,8 @@ struct ReceivingSection: ~Copyable {
     encodings = none
   }
 
-  /// 1: of one encoding.
-  private static let stateVersion: UInt8 = 2
+  /// 1: of one encoding. Since 3 with whole dependency structures.
+  private static let stateVersion: UInt8 = 3
 
   /// Everything but the section, which the session keeps.
   func encode(into writer: inout StateWriter) {
@@ -79,7 +97,9 @@ struct ReceivingSection: ~Copyable {
     var read = OwnedArray<ReceivedEncoding>(capacity: count)
     for index in 0..<count {
       read.append(
-        ReceivedEncoding(try TrackReceiver(agreed, encoding: index, from: &reader), agreed.encodings[index]))
+        ReceivedEncoding(
+          try TrackReceiver(agreed, encoding: index, from: &reader, hasStructure: version > 2),
+          agreed.encodings[index]))
     }
     encodings = read
   }

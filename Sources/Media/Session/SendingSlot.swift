@@ -37,8 +37,8 @@ struct SendingSlot: ~Copyable {
     forwarder.apply(section)
   }
 
-  /// Since 2 with the encodings of the source.
-  private static let stateVersion: UInt8 = 2
+  /// Since 2 with the encodings of the source, since 3 with its decode targets.
+  private static let stateVersion: UInt8 = 3
 
   func encode(into writer: inout StateWriter) {
     writer.write(Self.stateVersion)
@@ -48,7 +48,7 @@ struct SendingSlot: ~Copyable {
 
   init(_ section: SendSection, from reader: inout StateReader) throws(StateError) {
     let version = try reader.version("slot", upTo: Self.stateVersion)
-    let read = try Forwarder(section, from: &reader, hasEncodings: version > 1)
+    let read = try Forwarder(section, from: &reader, version: version)
     let picture = version > 1 ? try PicturePreference(from: &reader) : PicturePreference()
     self.section = section
     forwarder = read
