@@ -18,6 +18,12 @@ struct ParameterSetWriter {
 
   mutating func signed(_ value: Int) { unsigned(value > 0 ? 2 * value - 1 : -2 * value) }
 
+  /// Without such bytes, as AV1 has it.
+  var plain: [UInt8] {
+    let whole = bits + Array(repeating: 0, count: -bits.count & 7)
+    return stride(from: 0, to: whole.count, by: 8).map { whole[$0..<$0 + 8].reduce(0) { $0 << 1 | $1 } }
+  }
+
   /// With a byte of 3 wherever two zeros stand before what would look like a start code.
   func unit(_ header: [UInt8]) -> [UInt8] {
     let whole = bits + [1] + Array(repeating: 0, count: -(bits.count + 1) & 7)
@@ -157,7 +163,7 @@ struct ParameterSetTests {
     writer.put(11, 4)
     writer.put(width - 1, 16)
     writer.put(height - 1, 12)
-    return writer.unit([])
+    return writer.plain
   }
 
   @Test func `a sequence header has the largest pictures`() {
@@ -181,7 +187,7 @@ struct ParameterSetTests {
 
   @Test func `times, operating points and models are read over`() {
     let full = sequence(640, 360) {
-      $0.put(0b0000, 4)
+      $0.put(0, 5)
       $0.put(1, 1)
       $0.put(1_001, 32)
       $0.put(60_000, 32)
@@ -206,6 +212,6 @@ struct ParameterSetTests {
       }
     }
     #expect(av1(full) == PictureSize(width: 640, height: 360))
-    #expect(av1(sequence(320, 180) { $0.put(0b00011_00101, 9) }) != nil)
+    #expect(av1(sequence(320, 180) { $0.put(0b00011_00101, 10) }) != nil)
   }
 }

@@ -142,7 +142,9 @@ struct DependencyDescriptorTests {
 
   @Test(arguments: [nil, 3] as [Int?]) func `a structure keeps all but its targets`(active: Int?) throws {
     let changed = try rewritten(key(active: active), hasStructure: true, DependencyStructure())
-    #expect(changed == key(active: 1), "as one that was written with them")
+    let wanted = key(active: 1)
+    #expect(Array(changed.prefix(wanted.count)) == wanted, "as one that was written with them")
+    #expect(changed.dropFirst(wanted.count).allSatisfy { $0 == 0 })
   }
 
   @Test func `a frame's own dependencies stay behind the targets`() throws {
