@@ -24,6 +24,8 @@ public let fuzzTargets: [FuzzTarget] = [
   FuzzTarget(name: "av1", run: fuzzAV1),
   FuzzTarget(name: "red", run: fuzzRED),
   FuzzTarget(name: "dependency-descriptor", run: fuzzDependencyDescriptor),
+  FuzzTarget(name: "video-layers-allocation", run: fuzzVideoLayersAllocation),
+  FuzzTarget(name: "h264-parameter-set", run: fuzzH264ParameterSet),
   FuzzTarget(name: "track-receiver", run: fuzzTrackReceiver),
   FuzzTarget(name: "packet-info", run: fuzzPacketInfo),
   FuzzTarget(name: "rtcp", run: fuzzRTCP),

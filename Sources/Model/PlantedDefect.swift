@@ -406,6 +406,24 @@
     case raisedUncapped = "raised-uncapped"
     /// What other workers' listeners lose is not heard of.
     case farLossUnheard = "far-loss-unheard"
+    /// A structure that comes again counts as a key frame.
+    case keyFrameByStructure = "key-frame-by-structure"
+    /// A frame whose payload can't be read is dropped, although its descriptor can.
+    case encryptedFrameDropped = "encrypted-frame-dropped"
+    /// A layer of size that began at a key frame is given up at any picture.
+    case keyedLayerGivenUp = "keyed-layer-given-up"
+    /// Frames that are not needed above are sent to those who get more.
+    case lowerLayersSent = "lower-layers-sent"
+    /// Subscribers that get a part read that they get all.
+    case targetsNotRewritten = "targets-not-rewritten"
+    /// Of H.264 those frames are a layer of their own that others refer to.
+    case referencesLeftOut = "references-left-out"
+    /// An encoding that its publisher says it has stopped counts until it is silent.
+    case stopUnheard = "stop-unheard"
+    /// Pictures of all layers of frame rate count as those of the lowest.
+    case framesOfAll = "frames-of-all"
+    /// Packets that come late change which layers are shown.
+    case lateJudged = "late-judged"
     /// A source that has run far ahead of what was sent is not joined to the stream again.
     case noRejoin = "no-rejoin"
     /// Where no section is left, the media plane gets no command.

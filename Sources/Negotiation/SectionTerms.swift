@@ -69,6 +69,8 @@ struct SectionTerms: Equatable {
           (!rids.isEmpty && codecs.found.contains { $0.rtxPayloadType != nil }, kind == .video)
         // Only who asks for it looks at it.
         case .absoluteSendTime: (isEstimated || policy.offeredExtensions.contains(known), true)
+        // About what a publisher sends; subscribers get what the server chooses.
+        case .videoLayersAllocation: (known.suits(kind), false)
         case .audioLevel, .dependencyDescriptor, .colorSpace, .playoutDelay, .absoluteCaptureTime:
           (known.suits(kind), known.suits(kind))
         }

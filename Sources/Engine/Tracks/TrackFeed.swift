@@ -74,7 +74,7 @@ struct TrackFeed: ~Copyable {
   @inline(__always)
   mutating func keep(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo) {
     packets &+= 1
-    bytes.note(packet.count, info.layer)
+    bytes.note(packet.count, info.layer, startsFrame: info.flags.contains(.frameStart))
     if info.flags.contains(.frameStart) { frames &+= 1 }
     picture.note(info)
     if history != nil { restore(packet, info) }

@@ -43,13 +43,18 @@ extension Forwarder {
   ) -> OutgoingPacket? {
     let format = outgoingFormat(info)
     let payloadType = formats.rtxPayloadTypes[Int(format.rawValue)]
+    var known = leftOut.targets
+    let targets =
+      info.flags.contains(.carriesExtensions)
+      ? targetsChange(
+        info, packet, &known, spatial: leftOut.filter.spatial, temporal: leftOut.filter.temporal) : nil
     guard payloadType != 255, let rtxSSRC,
       let written = write(
         packet, info, format: format, anchor: request.anchor, payloadType: payloadType,
-        isMarked: info.flags.contains(.marker)
-          || info.layer.spatial == leftOut.filter.spatial && info.flags.contains(.endsLayerFrame),
+        isMarked: info.flags.contains(.marker) || leftOut.ends(info),
         sequence: rtxSequence &+ 1, ssrc: rtxSSRC,
-        originalSequence: UInt16(truncatingIfNeeded: request.outgoing), at: request.now, into: buffer)
+        originalSequence: UInt16(truncatingIfNeeded: request.outgoing), targets: targets, at: request.now,
+        into: buffer)
     else { return nil }
     rtxSequence &+= 1
     if probes { counters.padding &+= 1 } else { counters.retransmitted &+= 1 }

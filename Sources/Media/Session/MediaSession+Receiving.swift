@@ -67,6 +67,9 @@ extension MediaSession {
       context.counters.count(SessionDrop(reason))
       return .nothing
     case .media(var info, let offset, let size):
+      if let element = found.allocation, !info.flags.contains(.recovered) {
+        section.pointee.noteAllocation(UnsafeRawBufferPointer(packet), element, arrival: arrival)
+      }
       info.encoding = stream.encoding
       if section.pointee.traits.contains(.encrypted) { info.flags.insert(.encrypted) }
       if !wasStarted || encoding.pointee.receiver.formatCode != format {
@@ -91,6 +94,8 @@ extension MediaSession {
     var rid: HeaderExtensionReader.Element?
     var repairedRid: HeaderExtensionReader.Element?
     var carried = CarriedExtensions()
+    /// Which layers the publisher sends.
+    var allocation: HeaderExtensionReader.Element?
     /// The time of capture comes with the estimate of its clock's offset.
     var hasClockOffset = false
     /// An element is longer than the room that is left.
@@ -131,6 +136,8 @@ extension MediaSession {
         found.rid = element
       } else if element.id == incoming[.repairedRid] {
         found.repairedRid = element
+      } else if element.id == incoming[.videoLayersAllocation] {
+        found.allocation = element
       } else if carriesExtensions {
         readCarried(element, &found)
       }
