@@ -63,6 +63,9 @@ public struct PacketInfo: BitwiseCopyable, Sendable {
     @inlinable public static var endsLayerFrame: Flags { Flags(rawValue: 512) }
     /// A consumer may go on to this packet's layer of size from here: nothing before this picture is referred to in it.
     @inlinable public static var beginsSpatialLayer: Flags { Flags(rawValue: 1_024) }
+    /// A consumer may go on to the layers of frame rate above this packet's behind this picture: no later one of theirs refers to one
+    /// of theirs before it.
+    @inlinable public static var opensHigherLayers: Flags { Flags(rawValue: 16_384) }
   }
 
   public init() {}

@@ -47,7 +47,7 @@ extension TrackReceiver {
       info.tl0PictureIndexOffset = UInt8(truncatingIfNeeded: descriptor.tl0PictureIndexOffset)
       if descriptor.pictureIDIsLong { info.flags.insert(.longPictureID) }
       info.layer = LayerID(spatial: descriptor.spatialID, temporal: descriptor.temporalID)
-      if descriptor.switchesUp { info.flags.insert(.switchingPoint) }
+      if descriptor.switchesUp { info.flags.insert(.opensHigherLayers) }
       if descriptor.endsLayerFrame { info.flags.insert(.endsLayerFrame) }
       if descriptor.startsLayerFrame, !descriptor.isInterPredicted { info.flags.insert(.beginsSpatialLayer) }
       if descriptor.startsPicture { info.flags.insert(.frameStart) }

@@ -65,6 +65,8 @@ struct LayerFilter: BitwiseCopyable {
       temporal = info.layer.temporal
     }
     if isKey { (temporal, spatial) = (wantedTemporal, wantedSpatial) }
+    // Nothing of this picture is above its own layer, so this holds from the next one on.
+    if info.layer.temporal <= temporal, info.flags.contains(.opensHigherLayers) { temporal = wantedTemporal }
     if info.layer.spatial > spatial, info.layer.spatial <= wantedSpatial,
       info.flags.contains(.beginsSpatialLayer)
     {
