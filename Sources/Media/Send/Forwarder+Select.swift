@@ -93,7 +93,10 @@ extension Forwarder {
       isJoined: true)
     state = .flowing
     leftOut.join()
-    return Selection(format: format, payloadType: payloadType, joins: true, join: leftOut.closed.join)
+    // A picture of one packet in the only layer that is shown ends where it begins.
+    let ends = leftOut.isActive && leftOut.filter.judge(info) == .ends
+    return Selection(
+      format: format, payloadType: payloadType, joins: true, ends: ends, join: leftOut.closed.join)
   }
 
   /// Whether a stream can begin, or go on from another source, at this packet.
