@@ -367,6 +367,12 @@
 
     // MARK: - The simulation's to find
 
+    /// What a path carries is not what is shared out: everything that is wanted is sent.
+    case targetIgnored = "target-ignored"
+    /// Where not everything fits sound pauses as pictures do.
+    case audioPaused = "audio-paused"
+    /// A probe's packets take numbers of a slot's media.
+    case probeUnderMediaNumber = "probe-under-media-number"
     /// A stream's numbers jump where another source takes over.
     case sequenceJump = "sequence-jump"
     /// Two packets go out under one index.
