@@ -16,11 +16,13 @@ extension WorkerCore {
     let slots = (0..<feeds.slotCount(at: place)).filter { feeds.feed(ofSlot: $0, at: place) != nil }
     guard !slots.isEmpty else { return }
     let demands = slots.map { demand(place, slot: $0) }
+    let known = peers.pointer(place).pointee.target(
+      now: now, heedsReports: context.heedsReports)
     #if PLANTED_DEFECTS
       let isIgnored = PlantedDefect.isOn(.targetIgnored)
-      let target = isIgnored ? .infinity : peers.pointer(place).pointee.target(now: now) ?? .infinity
+      let target = isIgnored ? .infinity : known ?? .infinity
     #else
-      let target = peers.pointer(place).pointee.target(now: now) ?? .infinity
+      let target = known ?? .infinity
     #endif
     let allocation = Allocator.allocate(target, demands, now: now)
     peers.pointer(place).pointee.want(allocation.wanted, next: allocation.next)

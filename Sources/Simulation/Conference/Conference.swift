@@ -106,7 +106,7 @@ public final class Conference {
     let certificate = try DTLSCertificate(notBefore: start - 86_400, notAfter: start + 86_400 * 30)
     server = SimulatedServer(
       workers: plan.workers, address: Self.serverAddress, epoch: clock.epoch,
-      dtls: try DTLSContext(certificate: certificate), seed: random.next())
+      dtls: try DTLSContext(certificate: certificate), heedsReports: options.isNarrow, seed: random.next())
     control = ControlPlane(
       server, certificate: certificate, epoch: clock.epoch, peers: 1_000, estimates: options.isNarrow,
       random: .seeded(state: random.next()), order: .seeded(state: ~seed))
