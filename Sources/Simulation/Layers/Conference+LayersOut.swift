@@ -85,7 +85,9 @@ extension Conference {
     case .unreadable(let reason): return journal.violation(now, "\(name): \(reason)")
     }
     let stream = books.stream(LayerBooks.Slot(subscriber: subscriber.number, ssrc: section.ssrc))
-    let step = stream.decoder.take(packet)
+    let isReplaced = subscriber.replacedAt.contains { stream.lastAt <= $0 && $0 <= moment }
+    let step = stream.decoder.take(packet, mayBeBehindLoss: isReplaced)
+    stream.lastAt = moment
     for problem in step.problems { journal.violation(now, "\(name) (\(packet.track.publisher)): \(problem)") }
     let frame = packet.frame
     if step.isNewPicture {

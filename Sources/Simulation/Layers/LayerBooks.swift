@@ -78,6 +78,8 @@ final class SlotRecord {
   let slot: LayerBooks.Slot
   var decoder = ModelDecoder()
   var pictures: [Picture] = []
+  /// When its last packet left.
+  var lastAt = Instant(nanoseconds: 0)
 
   init(_ slot: LayerBooks.Slot) { self.slot = slot }
 

@@ -35,10 +35,17 @@ struct ModelDecoder {
     var before: Packet?
   }
 
-  mutating func take(_ packet: Packet) -> Step {
+  /// - Parameter mayBeBehindLoss: what waited to leave was lost with its queue, and is repaired like any loss.
+  mutating func take(_ packet: Packet, mayBeBehindLoss: Bool = false) -> Step {
     var step = Step(before: last)
     let frame = packet.frame
-    if let last {
+    if let last, mayBeBehindLoss, packet.sequence != last.sequence &+ 1, packet.track == last.track,
+      frame.encoding == last.frame.encoding, packet.sequence &- last.sequence <= 1_024,
+      packet.frameNumber >= last.frameNumber
+    {
+      whole.formUnion(last.frameNumber..<packet.frameNumber)
+      step.isNewPicture = frame.picture != last.frame.picture
+    } else if let last {
       if packet.sequence != last.sequence &+ 1 {
         step.problems.append("number \(packet.sequence) after \(last.sequence)")
       }
