@@ -139,7 +139,7 @@ final class RoomClient {
     case .closed(let reason):
       end = reason.rawValue
       return [.ended(reason: reason.rawValue)]
-    case .speakers, .quality, .stream, .publish, .data, .token, .pong: break
+    case .speakers, .quality, .stream, .publish, .data, .explain, .token, .pong: break
     case .unknown(let type): complain("gets \(type), which is no message")
     }
     return []
