@@ -451,6 +451,17 @@
     /// An unmute sends no key-frame request.
     case unmuteWithoutKeyFrame = "unmute-without-key-frame"
 
+    // MARK: - Explanations
+
+    /// A track that is muted is explained as one of which nothing comes.
+    case explainsMuteAsSilence = "explains-mute-as-silence"
+    /// What the connection carries is said by what arrives, not by what may be sent.
+    case explainsWithEstimate = "explains-with-estimate"
+    /// A participant may ask why it gets what it gets as often as it likes.
+    case explainsWithoutEnd = "explains-without-end"
+    /// A participant is given the id of a hidden one that asked for a key frame.
+    case explainsHidden = "explains-hidden"
+
     /// Set once, before anything runs; unless it is, what the environment says.
     public nonisolated(unsafe) static var active: PlantedDefect? =
       variable("ROOST_DEFECT").flatMap { PlantedDefect(rawValue: String(cString: $0)) }

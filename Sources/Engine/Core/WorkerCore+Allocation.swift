@@ -36,7 +36,7 @@ extension WorkerCore {
     #endif
   }
 
-  private func demand(_ place: Int, slot: Int) -> SlotDemand {
+  func demand(_ place: Int, slot: Int) -> SlotDemand {
     let feed = feeds.pointer(feeds.feed(ofSlot: slot, at: place)!)
     let memory = peers.pointer(place).pointee.memory(ofSlot: slot)
     guard feed.pointee.kind == .video else {

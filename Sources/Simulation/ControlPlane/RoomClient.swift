@@ -143,7 +143,7 @@ final class RoomClient {
       end = reason.rawValue
       return [.ended(reason: reason.rawValue)]
     case .publish(let message): return [.watched(message)]
-    case .speakers, .quality, .stream, .data, .token, .pong: break
+    case .speakers, .quality, .stream, .data, .explain, .token, .pong: break
     case .unknown(let type): complain("gets \(type), which is no message")
     }
     return []
