@@ -92,8 +92,11 @@ extension WorkerCore {
       slot: slot, of: option.encoding, spatial: layers.spatial, temporal: layers.temporal, sheds: sheds,
       now: now)
     goOn(place, slot: slot, to: option.encoding, now: now)
-    // Finished as a switch is: what waits for the lower encoding's key frame shows nothing until it is there.
-    if isOverdue, peers.pointer(place).pointee.giveUpEncoding(slot: slot) { joined.append((place, slot)) }
+    // What waits for the lower encoding's key frame shows nothing until it is there.
+    guard isOverdue, peers.pointer(place).pointee.giveUpEncoding(slot: slot),
+      let former = feeds.goOn(place, slot: slot)
+    else { return }
+    if let unused = feeds.leave(former, place: place, slot: slot) { drop(unused) }
   }
 }
 

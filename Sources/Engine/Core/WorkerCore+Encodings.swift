@@ -9,7 +9,10 @@ extension WorkerCore {
     guard let feed = feeds.feed(ofSlot: slot, at: place) else { return }
     let shown = feeds.pointer(feed).pointee.key
     let peer = peers.pointer(place)
-    guard peer.pointee.nextEncoding(ofSlot: slot) != encoding else { return }
+    // It has gone on to the next one, and is fed by it alone once what waits has left: until then both stay.
+    guard peer.pointee.encoding(ofSlot: slot) == shown.encoding,
+      peer.pointee.nextEncoding(ofSlot: slot) != encoding
+    else { return }
     if let next = feeds.nextFeed(ofSlot: slot, at: place) {
       peer.pointee.setNextEncoding(slot: slot, nil, clock: nil)
       if let unused = feeds.unsubscribe(.here(.slot(place: place, slot: slot)), from: next) { drop(unused) }
