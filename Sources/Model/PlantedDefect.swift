@@ -398,6 +398,12 @@
     case mutedFlowsAfterMove = "muted-flows-after-move"
     /// An unmute sends no key-frame request.
     case unmuteWithoutKeyFrame = "unmute-without-key-frame"
+    // MARK: - The link between namespaces
+
+    /// What sets out from there takes the way from here.
+    case linkIsOneWay = "link-is-one-way"
+    /// What waits before a rate that was raised counts as at the old one.
+    case linkStaysBusy = "link-stays-busy"
 
     /// Set once, before anything runs; unless it is, what the environment says.
     public nonisolated(unsafe) static var active: PlantedDefect? =
