@@ -11,17 +11,41 @@ import Wire
     descriptor.pictureIDOffset < descriptor.size && descriptor.tl0PictureIndexOffset < descriptor.size,
     "fields are in the descriptor")
   check(!descriptor.startsKeyFrame || descriptor.startsPicture, "a key frame begins a picture")
+  check(descriptor.scalabilityOffset < descriptor.size, "the structure is in the descriptor")
+  if let scalability = VP9Scalability(bytes, descriptor) {
+    check((1...8).contains(scalability.layers), "layers are in bounds")
+  }
 }
 
 /// H.264 units: a key frame begins a frame, and is not left out.
 @Sendable public func fuzzH264(_ bytes: UnsafeRawBufferPointer) {
   guard let units = try? H264Payload(bytes) else { return }
   check(!units.startsKeyFrame || units.startsFrame, "a key frame begins a frame")
+  check(
+    units.parameterSetOffset + units.parameterSetSize <= bytes.count, "a parameter set lies in the payload")
+}
+
+/// A size, or none.
+@Sendable public func fuzzH264ParameterSet(_ bytes: UnsafeRawBufferPointer) {
+  if let size = H264ParameterSet.pictureSize(bytes) { check(size.pixels > 0, "no picture is empty") }
+}
+
+@Sendable public func fuzzVideoLayersAllocation(_ bytes: UnsafeRawBufferPointer) {
+  guard let read = try? VideoLayersAllocation(bytes) else { return }
+  check(read.streams <= 4 && read.stream < max(read.streams, 1), "it came in a stream that is listed")
+  for stream in -1...4 {
+    let said = read.announcement(ofStream: stream, arrival: Instant(nanoseconds: 0))
+    check(
+      !said.isActive || (0..<Int(read.streams)).contains(stream), "none but those that are listed are sent")
+    for layer in 0..<4 { check(said.layers[layer].temporalCount <= 4, "layers are in bounds") }
+  }
 }
 
 @Sendable public func fuzzAV1(_ bytes: UnsafeRawBufferPointer) {
   guard let units = try? AV1Payload(bytes) else { return }
   check(!units.startsKeyFrame || units.startsFrame, "a key frame begins a frame")
+  check(units.firstUnit < bytes.count, "a unit is in the payload")
+  if let size = AV1SequenceHeader.pictureSize(bytes, units) { check(size.pixels > 0, "no picture is empty") }
 }
 
 /// RED: blocks lie in the payload, and another payload type is all that changes.
@@ -43,14 +67,33 @@ import Wire
 }
 
 @Sendable public func fuzzDependencyDescriptor(_ bytes: UnsafeRawBufferPointer) {
-  let known = DependencyTemplates(offset: 60, count: 3, decodeTargets: 2, discardable: 0b100)
-  guard let descriptor = try? DependencyDescriptor(bytes, known: known) else { return }
+  // Three templates of two temporal layers, from 60 on.
+  var known = DependencyStructure()
+  let key: [UInt8] = [0xBC, 0x12, 0x34, 0x87, 0x81, 0x1E, 0xA8, 0x51, 0x40, 0x00]
+  _ = key.withUnsafeBytes { try? DependencyDescriptor($0, &known) }
+  check(known.count == 3, "a structure is known")
+  guard let descriptor = try? DependencyDescriptor(bytes, &known) else {
+    return check(known.count == 3, "what is refused changes nothing")
+  }
   check(descriptor.templateID < 64, "a template has a number of six bits")
-  guard let templates = descriptor.templates else { return }
+  check((1...64).contains(known.count) && (1...32).contains(known.targets.count), "counts are in bounds")
+  check(known.active & ~known.targets.all == 0, "marks are of targets")
+  if let frame = descriptor.frame { check(frame.spatial < 4 && frame.temporal < 8, "layers are in bounds") }
+  guard
+    let change = ActiveTargetsChange(
+      bytes, targets: 1, count: known.targets.count,
+      offset: descriptor.hasStructure ? descriptor.targetsOffset : nil)
+  else { return }
+  var again = known
+  let rewritten = (0..<change.size).map { change.byte($0, bytes) }
+  let read = rewritten.withUnsafeBytes { try? DependencyDescriptor($0, &again) }
+  guard let read else { return check(false, "what is rewritten is read") }
+  check(read.activeTargets == 1 && again.active == 1, "it says which targets are sent")
   check(
-    (1...64).contains(templates.count) && (1...32).contains(templates.decodeTargets), "counts are in bounds")
-  check(
-    templates.count == 64 || templates.discardable >> UInt64(templates.count) == 0, "marks are of templates")
+    read.frameNumber == descriptor.frameNumber && read.hasStructure == descriptor.hasStructure
+      && (read.frame == nil) == (descriptor.frame == nil)
+      && read.frame?.farthest == descriptor.frame?.farthest,
+    "nothing else changes")
 }
 
 /// A packet of any codec through a receiver and a slot: what comes out is RTP of the slot, of the source's payload.

@@ -35,6 +35,7 @@ private func parse(_ packet: RTCPPacket) {
     }
   case .fullIntraRequest: fullIntra(packet)
   case .transportFeedback: transportFeedback(packet)
+  case .congestionFeedback: congestionFeedback(packet)
   case .applicationFeedback: estimate(packet)
   case .extendedReport, .other: break
   }
@@ -192,6 +193,44 @@ private func transportFeedback(_ packet: RTCPPacket) {
       again.sources == feedback.sources && again.feedbackCount == feedback.feedbackCount, "the head survives")
     check(again.referenceTime == feedback.referenceTime, "the time survives")
     check(entries(again).elementsEqual(original[..<again.statusCount]), "statuses survive")
+  }
+}
+
+/// Streams with what became of each of their packets.
+private func streams(_ feedback: CongestionFeedback) -> [(UInt32, UInt16, [CongestionFeedback.Report])] {
+  var walk = feedback.streams
+  var found: [(UInt32, UInt16, [CongestionFeedback.Report])] = []
+  while let stream = walk.next() {
+    found.append((stream.ssrc, stream.begin, (0..<stream.count).compactMap { stream[$0] }))
+    check(found[found.count - 1].2.count == stream.count, "every packet has a report")
+  }
+  check(found.reduce(0) { $0 + $1.2.count } == feedback.reportCount, "all packets are counted")
+  return found
+}
+
+private func congestionFeedback(_ packet: RTCPPacket) {
+  guard let feedback = try? CongestionFeedback(packet) else { return }
+  check(2 * feedback.reportCount <= packet.body.count, "packets take two bytes each")
+  let original = streams(feedback).filter { !$0.2.isEmpty }
+  let copy = written(packet.body.count + 24) { buffer in
+    guard var writer = CongestionFeedbackWriter(into: buffer, sender: feedback.sender) else { return nil }
+    for (ssrc, begin, reports) in original {
+      check(writer.begin(ssrc: ssrc, sequence: begin), "a stream that was read fits")
+      check(writer.room >= reports.count, "with all of its packets")
+      for report in reports { check(writer.append(report), "each of its packets fits") }
+    }
+    return writer.finish(timestamp: feedback.timestamp)
+  }
+  guard let copy else { return check(original.isEmpty, "a message that holds something is written") }
+  copy.withUnsafeBytes { compound in
+    var reader = RTCPReader(compound)
+    guard let packet = try? reader.next(), let again = try? CongestionFeedback(packet) else {
+      return check(false, "what is written is read")
+    }
+    check(again.sender == feedback.sender && again.timestamp == feedback.timestamp, "the ends survive")
+    check(
+      streams(again).elementsEqual(original) { $0.0 == $1.0 && $0.1 == $1.1 && $0.2 == $1.2 },
+      "packets survive")
   }
 }
 

@@ -47,7 +47,7 @@ extension PacketInfo {
     writer.put(carried.colorSpaceSize)
     writer.put(layer.spatial)
     writer.put(layer.temporal)
-    writer.put(layer.quality)
+    writer.put(layer.opens)
     writer.put(carried.captureTimeOffset)
     writer.put(encoding)
     // Of later versions.
@@ -87,7 +87,9 @@ extension PacketInfo {
     carried.playoutDelayOffset = reader.take()
     carried.descriptorSize = reader.take()
     carried.colorSpaceSize = reader.take()
-    layer = LayerID(spatial: reader.take(), temporal: reader.take(), quality: reader.take())
+    layer = LayerID(spatial: reader.take(), temporal: reader.take())
+    // Earlier builds write 0 here.
+    layer.opens = reader.take()
     let captureTimeOffset: UInt16 = reader.take()
     carried.captureTimeOffset = version >= 2 ? captureTimeOffset : 0
     let number: UInt8 = reader.take()

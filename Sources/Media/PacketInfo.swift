@@ -63,8 +63,15 @@ public struct PacketInfo: BitwiseCopyable, Sendable {
     @inlinable public static var endsLayerFrame: Flags { Flags(rawValue: 512) }
     /// A consumer may go on to this packet's layer of size from here: nothing before this picture is referred to in it.
     @inlinable public static var beginsSpatialLayer: Flags { Flags(rawValue: 1_024) }
+    /// Those who get a higher layer of size do without this frame: no frame there refers to it, as between two key frames of a
+    /// scalability mode with `_KEY` (WebRTC-SVC §6.1.3).
+    @inlinable public static var notNeededAbove: Flags { Flags(rawValue: 2_048) }
+    /// No higher layer of size is sent at present. Set only where the source says so.
+    @inlinable public static var topSpatialLayer: Flags { Flags(rawValue: 4_096) }
+    /// Its descriptor names a template that isn't known here, as of a structure that was lost: which layer it is of can't be said.
+    @inlinable public static var layerUnknown: Flags { Flags(rawValue: 8_192) }
     /// The frame is encrypted end to end: nothing is added to its payload, or taken out.
-    @inlinable public static var encrypted: Flags { Flags(rawValue: 4_096) }
+    @inlinable public static var encrypted: Flags { Flags(rawValue: 16_384) }
   }
 
   public init() {}
@@ -73,16 +80,16 @@ public struct PacketInfo: BitwiseCopyable, Sendable {
   @inlinable public var isDiscardable: Bool { flags.contains(.discardable) }
 }
 
-/// Which layer of an encoding a packet belongs to: of size, of frame rate, and of quality within one size.
+/// Which layer of an encoding a packet belongs to, of size and of frame rate, and what it opens.
 public struct LayerID: BitwiseCopyable, Equatable, Sendable {
   public var spatial: UInt8 = 0
   public var temporal: UInt8 = 0
-  public var quality: UInt8 = 0
+  /// A bit for each layer of frame rate that those who get this packet's layer of size may go on to behind this frame.
+  public var opens: UInt8 = 0
 
-  @inlinable public init(spatial: UInt8 = 0, temporal: UInt8 = 0, quality: UInt8 = 0) {
+  @inlinable public init(spatial: UInt8 = 0, temporal: UInt8 = 0) {
     self.spatial = spatial
     self.temporal = temporal
-    self.quality = quality
   }
 }
 

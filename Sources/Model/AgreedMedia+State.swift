@@ -10,7 +10,8 @@ extension NegotiatedCodec {
     writer.write(pli)
     writer.write(fir)
     writer.write(transportCC)
-    writer.write(remb)
+    // The second bit is of builds that know RFC 8888.
+    writer.write((remb ? 1 : 0) | (ccfb ? 2 : 0) as UInt8)
     writer.write(formatParameters)
   }
 
@@ -23,8 +24,11 @@ extension NegotiatedCodec {
     self.init(
       format: format, payloadType: payloadType, rtxPayloadType: rtx == 255 ? nil : rtx,
       nack: try reader.bool(), pli: try reader.bool(), fir: try reader.bool(),
-      transportCC: try reader.bool(), remb: try reader.bool(),
-      formatParameters: try reader.string(limit: textLimit))
+      transportCC: try reader.bool())
+    let bits = try reader.integer(UInt8.self)
+    guard bits < 4 else { throw .invalid(field: "feedback", offset: reader.offset - 1) }
+    (remb, ccfb) = (bits & 1 == 1, bits & 2 == 2)
+    formatParameters = try reader.string(limit: textLimit)
   }
 }
 

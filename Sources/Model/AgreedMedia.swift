@@ -11,12 +11,14 @@ public struct NegotiatedCodec: Equatable, Sendable {
   public var fir: Bool
   public var transportCC: Bool
   public var remb: Bool
+  /// Arrival times by stream (RFC 8888), of all payload types.
+  public var ccfb: Bool
   /// The value of `a=fmtp`, verbatim.
   public var formatParameters: String
 
   public init(
     format: CodecFormat, payloadType: UInt8, rtxPayloadType: UInt8? = nil, nack: Bool = false,
-    pli: Bool = false, fir: Bool = false, transportCC: Bool = false, remb: Bool = false,
+    pli: Bool = false, fir: Bool = false, transportCC: Bool = false, remb: Bool = false, ccfb: Bool = false,
     formatParameters: String = ""
   ) {
     self.format = format
@@ -27,6 +29,7 @@ public struct NegotiatedCodec: Equatable, Sendable {
     self.fir = fir
     self.transportCC = transportCC
     self.remb = remb
+    self.ccfb = ccfb
     self.formatParameters = formatParameters
   }
 

@@ -20,6 +20,9 @@ public enum HeaderExtension: UInt8, Sendable, CaseIterable {
   case playoutDelay = 8
   /// http://www.webrtc.org/experiments/rtp-hdrext/abs-capture-time: when what is in the packet was captured.
   case absoluteCaptureTime = 9
+  /// http://www.webrtc.org/experiments/rtp-hdrext/video-layers-allocation00: which layers a publisher sends, how large and at what
+  /// rate.
+  case videoLayersAllocation = 10
 
   public var uri: String {
     switch self {
@@ -34,6 +37,7 @@ public enum HeaderExtension: UInt8, Sendable, CaseIterable {
     case .colorSpace: "http://www.webrtc.org/experiments/rtp-hdrext/color-space"
     case .playoutDelay: "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
     case .absoluteCaptureTime: "http://www.webrtc.org/experiments/rtp-hdrext/abs-capture-time"
+    case .videoLayersAllocation: "http://www.webrtc.org/experiments/rtp-hdrext/video-layers-allocation00"
     }
   }
 
@@ -41,7 +45,8 @@ public enum HeaderExtension: UInt8, Sendable, CaseIterable {
   public var isCarried: Bool {
     switch self {
     case .dependencyDescriptor, .colorSpace, .playoutDelay, .absoluteCaptureTime: true
-    case .mid, .audioLevel, .transportSequence, .rid, .repairedRid, .absoluteSendTime: false
+    case .mid, .audioLevel, .transportSequence, .rid, .repairedRid, .absoluteSendTime, .videoLayersAllocation:
+      false
     }
   }
 
@@ -49,7 +54,7 @@ public enum HeaderExtension: UInt8, Sendable, CaseIterable {
   public func suits(_ kind: MediaKind) -> Bool {
     switch self {
     case .audioLevel: kind == .audio
-    case .dependencyDescriptor, .colorSpace, .playoutDelay: kind == .video
+    case .dependencyDescriptor, .colorSpace, .playoutDelay, .videoLayersAllocation: kind == .video
     case .mid, .transportSequence, .absoluteSendTime, .rid, .repairedRid, .absoluteCaptureTime: true
     }
   }

@@ -64,8 +64,18 @@
     case lossBetween = "loss-between"
     /// The messages are not numbered on.
     case messageNumber = "message-number"
+    /// A remote's own estimate counts for ever.
+    case staleEstimate = "stale-estimate"
+    /// What comes after it was taken for lost stays lost.
+    case overtakenLost = "overtaken-lost"
+    /// What was reported as received is reported as missing later.
+    case arrivedIsMissing = "arrived-is-missing"
+    /// A time of sending that begins another circle is taken for one long past.
+    case sendTimeWraps = "send-time-wraps"
     // MARK: - Media
 
+    /// An estimate about anybody's streams is taken for one about ours.
+    case foreignEstimate = "foreign-estimate"
     /// A late packet counts as the highest that was sent.
     case lateIsHighest = "late-is-highest"
     /// An id of seven bits is kept as one of fifteen for the next source.
@@ -378,6 +388,42 @@
     case pictureNotRewritten = "picture-not-rewritten"
     /// A layer is taken up at once, whatever its pictures refer to.
     case layerTakenUpAtOnce = "layer-taken-up-at-once"
+    /// What a slot's subscriber gives a higher priority waits like all else.
+    case priorityIgnored = "priority-ignored"
+    /// Frames that others refer to are left out where much waits.
+    case shedsReferenced = "sheds-referenced"
+    /// A stream that was cut asks for no key frame by itself.
+    case cutUnasked = "cut-unasked"
+    /// What a stream begins with of the time before is shown in its own time.
+    case pastUndrawn = "past-undrawn"
+    /// A stream begins with recent pictures of which a packet is missing.
+    case pastIncomplete = "past-incomplete"
+    /// RED is put around frames that are encrypted end to end.
+    case redAroundEncrypted = "red-around-encrypted"
+    /// A block of RED is dated one packet off.
+    case redMisdated = "red-misdated"
+    /// What a worst listener loses is reported however much it is.
+    case raisedUncapped = "raised-uncapped"
+    /// What other workers' listeners lose is not heard of.
+    case farLossUnheard = "far-loss-unheard"
+    /// A structure that comes again counts as a key frame.
+    case keyFrameByStructure = "key-frame-by-structure"
+    /// A frame whose payload can't be read is dropped, although its descriptor can.
+    case encryptedFrameDropped = "encrypted-frame-dropped"
+    /// A layer of size that began at a key frame is given up at any picture.
+    case keyedLayerGivenUp = "keyed-layer-given-up"
+    /// Frames that are not needed above are sent to those who get more.
+    case lowerLayersSent = "lower-layers-sent"
+    /// Subscribers that get a part read that they get all.
+    case targetsNotRewritten = "targets-not-rewritten"
+    /// Of H.264 those frames are a layer of their own that others refer to.
+    case referencesLeftOut = "references-left-out"
+    /// An encoding that its publisher says it has stopped counts until it is silent.
+    case stopUnheard = "stop-unheard"
+    /// Pictures of all layers of frame rate count as those of the lowest.
+    case framesOfAll = "frames-of-all"
+    /// Packets that come late change which layers are shown.
+    case lateJudged = "late-judged"
     /// A source that has run far ahead of what was sent is not joined to the stream again.
     case noRejoin = "no-rejoin"
     /// Where no section is left, the media plane gets no command.

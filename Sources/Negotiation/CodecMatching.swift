@@ -28,6 +28,7 @@ extension MediaDescription {
           rtxPayloadType: nack ? lines.retransmission(of: payloadType, clockRate: map.clockRate) : nil,
           nack: nack, pli: feedback.contains(.pli), fir: feedback.contains(.fir),
           transportCC: feedback.contains(.transportCC), remb: feedback.contains(.remb),
+          ccfb: feedback.contains(.ccfb),
           formatParameters: parameters.text))
     }
     // RED is of use only with codecs that we know in it.
@@ -39,6 +40,9 @@ extension MediaDescription {
   /// Describes codecs in a section of ours.
   mutating func describe(_ codecs: [NegotiatedCodec], parameters: (NegotiatedCodec) -> String) {
     formats = []
+    if codecs.contains(where: \.ccfb) {
+      feedback.append(FeedbackAttribute(payloadType: nil, kind: "ack ccfb"))
+    }
     for codec in codecs {
       let number = codec.payloadType
       formats.append("\(number)")

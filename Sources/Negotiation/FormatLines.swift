@@ -26,7 +26,9 @@ struct FormatLines {
       entries[Int(line.payloadType)].parameters = line.parameters
     }
     for line in section.feedback {
-      let kinds = FeedbackKinds(line.kind)
+      var kinds = FeedbackKinds(line.kind)
+      // It speaks of all payload types, or of none (RFC 8888 §6).
+      if line.payloadType != nil { kinds.remove(.ccfb) }
       if let payloadType = line.payloadType {
         entries[Int(payloadType)].feedback.formUnion(kinds)
       } else {
@@ -68,6 +70,7 @@ struct FeedbackKinds: OptionSet {
   static let fir = FeedbackKinds(rawValue: 4)
   static let transportCC = FeedbackKinds(rawValue: 8)
   static let remb = FeedbackKinds(rawValue: 16)
+  static let ccfb = FeedbackKinds(rawValue: 32)
 
   init(rawValue: UInt8) { self.rawValue = rawValue }
 
@@ -85,6 +88,7 @@ struct FeedbackKinds: OptionSet {
       case "ccm fir": .fir
       case "transport-cc": .transportCC
       case "goog-remb": .remb
+      case "ack ccfb": .ccfb
       default: []
       }
   }

@@ -110,6 +110,7 @@ extension Negotiator {
       var codec = codec
       codec.transportCC = numbersStreams
       codec.remb = false
+      codec.ccfb = false
       if !receives, sends, section.announcement?.rtxSSRC == nil { codec.rtxPayloadType = nil }
       return codec
     }

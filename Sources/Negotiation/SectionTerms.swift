@@ -23,6 +23,8 @@ struct SectionTerms: Equatable {
   /// Feedback as the far end has it; `transportCC` holds where the extension is used as well.
   private var codecs: [NegotiatedCodec]
   private(set) var extensions: [Extension] = []
+  /// What is sent adapts to feedback about arrivals.
+  private let readsFeedback: Bool
   /// The encodings of a simulcast that we take, as listed; empty where there is none.
   private(set) var rids: [RIDAttribute] = []
 
@@ -39,10 +41,16 @@ struct SectionTerms: Equatable {
     receives = direction.receives
     sends = direction.sends
     self.codecs = codecs.found
+    readsFeedback = policy.usesTransportFeedback
     allowsMixedExtensions = attributes.allowsMixedExtensions
     guard ids.agree(with: attributes.extensions) else { throw .extensionConflict }
 
     let offersFeedback = codecs.found.contains(where: \.transportCC)
+    // Its estimate is made of when packets left, unless it makes its own of when they arrived.
+    let isEstimated =
+      kind == .video && codecs.found.contains(where: \.remb)
+      && !(offersFeedback
+        && attributes.extensions.contains { $0.uri == HeaderExtension.transportSequence.uri })
     let rids = mayBeSimulcast && receives ? section.simulcastEncodings(codecs.found) : []
     for offered in attributes.extensions {
       guard let known = HeaderExtension(uri: offered.uri), let id = UInt8(exactly: offered.id),
@@ -60,7 +68,9 @@ struct SectionTerms: Equatable {
         case .repairedRid:
           (!rids.isEmpty && codecs.found.contains { $0.rtxPayloadType != nil }, kind == .video)
         // Only who asks for it looks at it.
-        case .absoluteSendTime: (policy.offeredExtensions.contains(known), true)
+        case .absoluteSendTime: (isEstimated || policy.offeredExtensions.contains(known), true)
+        // About what a publisher sends; subscribers get what the server chooses.
+        case .videoLayersAllocation: (known.suits(kind), false)
         case .audioLevel, .dependencyDescriptor, .colorSpace, .playoutDelay, .absoluteCaptureTime:
           (known.suits(kind), known.suits(kind))
         }
@@ -110,6 +120,7 @@ struct SectionTerms: Equatable {
       codecs[index].fir = codecs[index].fir && ours.fir
       codecs[index].transportCC = codecs[index].transportCC && ours.transportCC
       codecs[index].remb = codecs[index].remb && ours.remb
+      codecs[index].ccfb = codecs[index].ccfb && ours.ccfb
     }
     return nil
   }
@@ -125,8 +136,14 @@ struct SectionTerms: Equatable {
       var codec = codec
       // We ask by PLI where we can, and answer to both.
       codec.fir = codec.fir && (sends || receives && !codec.pli)
-      // An estimate for who can't make its own of arrival times.
-      codec.remb = codec.remb && kind == .video && receives && !(codec.transportCC && reportsArrivals)
+      // An estimate for who can't make its own of arrival times, and from who gives none.
+      let tells = receives && !(codec.transportCC && reportsArrivals)
+      let hears = sends && readsFeedback && !(codec.transportCC && hearsArrivals)
+      // Arrivals are reported in one way: by transport-wide numbers where there are any.
+      codec.ccfb =
+        codec.ccfb && !(codec.transportCC && (reportsArrivals || hearsArrivals))
+        && (receives || sends && readsFeedback)
+      codec.remb = codec.remb && kind == .video && (tells || hears) && !codec.ccfb
       codec.transportCC = codec.transportCC && (reportsArrivals || hearsArrivals)
       return codec
     }

@@ -77,7 +77,7 @@ extension Peer {
     sendCompounds(&context)
     egress.pacer.setTarget(session.target(now: now))
     if egress.isEmpty { egress.departsAt = .never }
-    probe(now: now, context: &context)
+    beginProbe(now: now)
   }
 
   /// What waits may leave now.

@@ -1,8 +1,8 @@
 internal import Congestion
 internal import Crypto
 internal import ICE
-internal import Media
-internal import Model
+public import Media
+public import Model
 internal import Transport
 
 /// A probe that is leaving.
@@ -18,41 +18,66 @@ struct ActiveProbe: BitwiseCopyable {
   var isOver: Bool { bytes >= plan.bytes && packets >= plan.packets }
 }
 
-/// Packets that show nothing, to see what the path carries: padding in a retransmission stream, which no numbers of media count.
+/// Packets that show nothing new, to see what the path carries: in a retransmission stream, which no numbers of media count. What was
+/// sent lately is sent again, since it may have been lost; where there is nothing of the kind, padding is.
 extension Peer {
   /// When a packet of a probe is due, or what waits may leave.
   var sendingDeadline: Instant { min(egress.probe?.deadline ?? .never, egress.departsAt) }
 
-  /// Begins a probe if one is due, and has the packets leave that are due.
-  mutating func probe(now: Instant, context: inout PeerContext) {
-    if egress.probe == nil, transport.takesMedia, session.target(now: now) != nil,
-      let slot = session.probingSlot,
-      let plan = session.takeProbe(now: now)
-    {
-      egress.probe = ActiveProbe(plan: plan, slot: slot, startedAt: now)
+  /// Begins a probe if one is due. What waits shows by itself what the path carries.
+  mutating func beginProbe(now: Instant) {
+    guard egress.probe == nil, egress.isEmpty, transport.takesMedia, session.target(now: now) != nil,
+      let slot = session.probingSlot, let plan = session.takeProbe(now: now)
+    else { return }
+    egress.probe = ActiveProbe(plan: plan, slot: slot, startedAt: now)
+  }
+
+  /// The slot and the packet that a probe sends next; to be followed by `probe`.
+  /// - Returns: nil while none is due. A request of nil: there is nothing to send again.
+  public mutating func nextProbe(now: Instant) -> (slot: Int, again: RetransmissionRequest?)? {
+    guard let open = egress.probe, open.deadline <= now else { return nil }
+    guard open.plan.rate >= Self.leastRateOfMedia else { return (open.slot, nil) }
+    return (open.slot, session.sentLately(slot: open.slot, back: Int64(open.packets), now: now))
+  }
+
+  /// Bits per second: below, the few packets that a probe has to have would be more bytes than it needs.
+  private static var leastRateOfMedia: Double { 1_000_000 }
+
+  /// Has the packet of a probe leave that is due.
+  /// - Parameter again: what `nextProbe` named, as its owner keeps it; nil: it doesn't, and padding leaves.
+  public mutating func probe(
+    _ again: (request: RetransmissionRequest, packet: UnsafeRawBufferPointer, info: PacketInfo)?,
+    now: Instant, context: inout PeerContext
+  ) {
+    guard let open = egress.probe else { return }
+    guard let path = transport.selectedPath,
+      let size = leaveProbe(open, again, path: path, now: now, context: &context)
+    else {
+      egress.probe = nil
+      return
     }
-    while let open = egress.probe, open.deadline <= now {
-      guard let path = transport.selectedPath,
-        let size = leavePadding(open, path: path, now: now, context: &context)
-      else {
-        egress.probe = nil
-        return
-      }
-      egress.probe!.bytes += size
-      egress.probe!.packets += 1
-      if egress.probe!.isOver { egress.probe = nil }
-    }
+    egress.probe!.bytes += size
+    egress.probe!.packets += 1
+    if egress.probe!.isOver { egress.probe = nil }
   }
 
   /// - Returns: bytes on the wire; nil where it can't be written.
-  private mutating func leavePadding(
-    _ open: ActiveProbe, path: NetworkPath, now: Instant, context: inout PeerContext
+  private mutating func leaveProbe(
+    _ open: ActiveProbe,
+    _ again: (request: RetransmissionRequest, packet: UnsafeRawBufferPointer, info: PacketInfo)?,
+    path: NetworkPath, now: Instant, context: inout PeerContext
   ) -> Int? {
     let room = context.transport.outbox.reserve()
-    guard let outgoing = session.writePadding(slot: open.slot, into: Self.plain(room)) else { return nil }
+    var written: OutgoingPacket?
+    if let again {
+      written = session.rewriteRetransmission(
+        again.request, again.packet, again.info, slot: open.slot, probes: true, into: Self.plain(room))
+    }
+    written = written ?? session.writePadding(slot: open.slot, into: Self.plain(room))
+    guard let written else { return nil }
     let streams = egress.streams.pointer(open.slot)
     guard
-      let size = seal(outgoing, room, &streams.pointee.rtx, cluster: open.plan.cluster, now: now, &context)
+      let size = seal(written, room, &streams.pointee.rtx, cluster: open.plan.cluster, now: now, &context)
     else { return nil }
     context.transport.outbox.commit(size: size, path: path)
     return size &+ Self.overhead

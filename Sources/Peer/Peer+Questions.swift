@@ -85,8 +85,8 @@ extension Peer {
     session.incarnation(ofTrack: index, encoding: encoding)
   }
   /// How large an encoding's pictures are, as its last key frame said.
-  public func picture(ofReceiver index: Int, encoding: Int) -> PictureSize {
-    session.picture(ofTrack: index, encoding: encoding)
+  public func description(ofReceiver index: Int, encoding: Int) -> EncodingDescription {
+    session.description(ofTrack: index, encoding: encoding)
   }
   /// What the track's last packet was encoded in, of RED what its blocks are; nil before the first.
   public func format(ofReceiver index: Int) -> CodecFormat? { session.format(ofTrack: index) }

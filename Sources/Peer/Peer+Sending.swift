@@ -97,6 +97,9 @@ extension Peer {
   private mutating func drop(_ departure: Departure, _ context: inout PeerContext) {
     let slot = Int(departure.slot)
     session.drop(departure.selection, departure.packet.sequence, slot: slot, context: &context.media)
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.cutUnasked) { return }
+    #endif
     if session.needsKeyFrame(slot: slot), !egress.cut.contains(slot) { egress.cut.append(slot) }
   }
 
@@ -172,7 +175,14 @@ extension Peer {
         &admitted, context: &context.transport)
     else { return nil }
     egress.pacer.charge(size &+ Self.overhead)
-    if outgoing.numberOffset != 0 { session.left(size: size &+ Self.overhead, cluster: cluster, now: now) }
+    if outgoing.numberOffset != 0 {
+      session.left(size: size &+ Self.overhead, cluster: cluster, now: now)
+    } else if session.hearsStreams {
+      session.left(
+        ssrc: outgoing.ssrc, sequence: UInt16(truncatingIfNeeded: outgoing.index),
+        size: size &+ Self.overhead,
+        cluster: cluster, now: now)
+    }
     return size
   }
 

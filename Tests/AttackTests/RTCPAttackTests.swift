@@ -154,13 +154,13 @@ struct RTCPAttackTests {
       [0x8F, 206, 0, 5]
         + words(Self.source, 0, 0x5245_4D42, 1 << 24 | exponent << 18 | mantissa, slot.ssrc)
     }
-    // The server paces no one by what it says: one is of no more effect than another, and both are counted.
+    // It bounds what the attacker gets itself. Infinity is no rate, 0 the least that there is.
     let right = range.reasons()
     try attacker.sendRTCP(estimate(exponent: 4, mantissa: 125_000))
     range.run(for: .milliseconds(5))
-    #expect(range.risen(since: right) == ["rtcpUnused": 1])
+    #expect(range.risen(since: right).isEmpty)
     let (before, received) = (range.done().sent, attacker.member.rtpReceived)
-    try withstand(range, times: 300, raising: ["rtcpUnused": 300]) { index in
+    try withstand(range, times: 300, raising: ["rtcpMalformed": 200], pause: .milliseconds(20)) { index in
       try attacker.sendRTCP(
         [
           estimate(exponent: 0, mantissa: 0), estimate(exponent: 63, mantissa: 0x3_FFFF),

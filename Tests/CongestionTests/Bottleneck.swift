@@ -59,24 +59,44 @@ final class MediaFlow {
   private var underway: [(at: Int64, number: Int64, arrived: Int64)] = []
   private var nextReport: Int64
   private var reports: [(at: Int64, entries: [(UInt16, UInt32?)])] = []
+  /// Packets that came after they were reported as lost.
+  private var late: [(number: Int64, arrived: Int64)] = []
+  /// The path of the feedback, where it is shared with media.
+  private let back: Bottleneck?
+  /// At most, of single packets on top of the queue; those that are overtaken come out of order.
+  private let jitter: Int64
+  private let reorders: Bool
+  private var latest: Int64 = 0
   private(set) var received = 0
   private(set) var padding = 0
   private(set) var sentBytes = 0
   /// Share of feedback that is lost.
   var feedbackLoss = 0.0
   var isDeaf = false
-  private var random = RandomSource.seeded(state: 7)
+  private var random: RandomSource
   /// What packets waited in the queue, in milliseconds, with the time in seconds.
   private(set) var waits: [(second: Double, wait: Double)] = []
   private(set) var targets: [(second: Double, target: Double)] = []
 
-  init(_ path: Bottleneck, most: Double = 20e6, further: Duration = .zero, start: Duration = .zero) {
+  /// - Parameters:
+  ///   - further: of this flow alone, each way, beyond the path's delay.
+  ///   - interval: between two reports.
+  ///   - back: what feedback shares its way with; nil: nothing.
+  init(
+    _ path: Bottleneck, most: Double = 20e6, further: Duration = .zero, start: Duration = .zero,
+    interval: Duration = .milliseconds(50), jitter: Duration = .zero, reorders: Bool = false,
+    back: Bottleneck? = nil, seed: UInt64 = 7
+  ) {
     self.path = path
+    self.back = back
+    self.jitter = jitter.wholeNanoseconds
+    self.reorders = reorders
+    random = .seeded(state: seed)
+    self.interval = interval.wholeNanoseconds
     self.most = most
     self.further = further.wholeNanoseconds
     self.start = start.wholeNanoseconds
-    interval = 50_000_000
-    nextReport = self.start + interval
+    nextReport = self.start + self.interval
   }
 
   static let step: Int64 = 1_000_000
@@ -118,33 +138,29 @@ final class MediaFlow {
     sentBytes += Self.size
     waits.append((Double(now) / 1e9, path.wait(at: now) / 1e6))
     if let arrived = path.pass(Self.size, at: now) {
-      underway.append((arrived + further, number, arrived + further))
+      var at = arrived + further
+      if jitter > 0 { at += Int64(random.next() % UInt64(jitter)) }
+      if !reorders { at = max(at, latest) }
+      latest = max(latest, at)
+      underway.append((at, number, at))
     }
   }
 
   private func deliver(_ now: Int64) {
     let come = underway.filter { $0.at <= now }
     if !come.isEmpty { underway.removeAll { $0.at <= now } }
-    for packet in come {
+    for packet in come.sorted(by: { $0.at < $1.at }) {
+      guard packet.number >= reported else {
+        late.append((packet.number, packet.arrived))
+        continue
+      }
       arrivals[packet.number] = packet.arrived
       highestArrived = max(highestArrived, packet.number)
       received += Self.size
     }
     if now >= nextReport {
       nextReport += interval
-      if highestArrived >= reported, !isDeaf {
-        let entries = (reported...highestArrived).map { number in
-          (
-            UInt16(truncatingIfNeeded: number),
-            arrivals[number].map { UInt32(truncatingIfNeeded: $0 / 250_000 + 0xFFFF_0000) }
-          )
-        }
-        for number in reported...highestArrived { arrivals[number] = nil }
-        reported = highestArrived + 1
-        if Double(random.next() % 1_000) >= feedbackLoss * 1_000 {
-          reports.append((now + path.delay + further, entries))
-        }
-      }
+      if highestArrived >= reported, !isDeaf { report(now) }
     }
     while let report = reports.first, report.at <= now {
       reports.removeFirst()
@@ -155,7 +171,27 @@ final class MediaFlow {
   }
 }
 
-/// A long download by CUBIC (RFC 9438) over the same path: a window of packets, cut by three tenths where one is lost.
+extension MediaFlow {
+  private func ticks(_ arrived: Int64) -> UInt32 {
+    UInt32(truncatingIfNeeded: arrived / 250_000 + 0xFFFF_0000)
+  }
+
+  /// Everything that came since the last report, and what didn't.
+  private func report(_ now: Int64) {
+    var entries: [(UInt16, UInt32?)] = late.map { (UInt16(truncatingIfNeeded: $0.number), ticks($0.arrived)) }
+    late = []
+    for number in reported...highestArrived {
+      entries.append((UInt16(truncatingIfNeeded: number), arrivals[number].map { ticks($0) }))
+      arrivals[number] = nil
+    }
+    reported = highestArrived + 1
+    let isLost = Double(random.next() % 1_000) < feedbackLoss * 1_000
+    let leaves = back.map { $0.pass(60 + 2 * entries.count, at: now) } ?? now + path.delay
+    if !isLost, let leaves { reports.append((max(leaves + further, reports.last?.at ?? 0), entries)) }
+  }
+}
+
+/// A download by CUBIC (RFC 9438) over the same path: a window of packets, cut by three tenths where one is lost.
 final class Download {
   private let path: Bottleneck
   private let start: Int64
@@ -167,15 +203,19 @@ final class Download {
   private var isSlowStart = true
   private(set) var received = 0
 
-  init(_ path: Bottleneck, start: Duration, stop: Duration = .seconds(10_000)) {
+  private let size: Int
+
+  /// - Parameter size: bytes of the file.
+  init(_ path: Bottleneck, start: Duration, stop: Duration = .seconds(10_000), size: Int = .max) {
     self.path = path
+    self.size = size
     self.start = start.wholeNanoseconds
     self.stop = stop.wholeNanoseconds
     cutAt = self.start
   }
 
   func turn(at now: Int64) {
-    guard now >= start, now < stop else { return }
+    guard now >= start, now < stop, received < size else { return }
     let done = inFlight.filter { $0.ack <= now }
     inFlight.removeAll { $0.ack <= now }
     var lost = false

@@ -12,12 +12,14 @@ struct EncodingMonitorTests {
     var monitors: [EncodingMonitor]
     private var counts: [LayerCounts]
     private var frames: [UInt64]
-    private var now = Instant(nanoseconds: 1_000_000_000)
+    var descriptions: [EncodingDescription]
+    private(set) var now = Instant(nanoseconds: 1_000_000_000)
 
     init(_ encodings: Int) {
       monitors = Array(repeating: EncodingMonitor(), count: encodings)
       counts = Array(repeating: LayerCounts(), count: encodings)
       frames = Array(repeating: 0, count: encodings)
+      descriptions = Array(repeating: EncodingDescription(), count: encodings)
     }
 
     /// - Parameters:
@@ -29,11 +31,11 @@ struct EncodingMonitorTests {
         now = now + .milliseconds(100)
         for index in monitors.indices {
           if flowing.contains(index) {
-            counts[index].note(1_000, LayerID())
+            counts[index].note(1_000, LayerID(), startsFrame: true)
             frames[index] += 1
           }
           monitors[index].watch(watched.contains(index), now: now)
-          monitors[index].sample(counts[index], frames: frames[index], PictureSize(), now: now)
+          monitors[index].sample(counts[index], frames: frames[index], descriptions[index], now: now)
         }
         let latest = monitors.map(\.lastHeard).max()!
         for index in monitors.indices { monitors[index].decide(siblings: latest, now: now) }
@@ -71,6 +73,82 @@ struct EncodingMonitorTests {
     #expect(track.run(100, [0], watched: [0]) == [0, 1], "it counts as it was")
     #expect(track.run(1, [0], watched: [0, 1]) == [0, 1] && track.off == [])
     #expect(track.run(20, [0, 1], watched: [0, 1]) == [0, 1])
+  }
+
+  // MARK: - What is announced
+
+  private func announcement(_ kilobits: [UInt32], at now: Instant) -> EncodingAnnouncement {
+    var announcement = EncodingAnnouncement(arrival: now)
+    announcement.layers[0].temporalCount = UInt8(kilobits.count)
+    announcement.layers[0].frameRate = 30
+    announcement.layers[0].picture = PictureSize(width: 640, height: 360)
+    for (index, rate) in kilobits.enumerated() { announcement.layers[0].rates[index] = rate }
+    return announcement
+  }
+
+  @Test func `one that its publisher says is off has stopped at once, and is back when it says so`() {
+    let track = Track(2)
+    _ = track.run(20, [0, 1])
+    track.descriptions[1].announced = announcement([], at: track.now)
+    #expect(track.run(1, [0]) == [0])
+    track.descriptions[1].announced = announcement([500], at: track.now)
+    #expect(track.run(1, [0, 1]) == [0, 1])
+  }
+
+  @Test func `what comes long after its publisher said that it is off comes all the same`() {
+    let track = Track(2)
+    track.descriptions[1].announced = announcement([], at: track.now)
+    #expect(track.run(3, [0, 1]) == [0])
+    #expect(track.run(10, [0, 1]) == [0, 1])
+  }
+
+  @Test func `one without viewers that is off can be had`() {
+    let track = Track(2)
+    _ = track.run(20, [0, 1])
+    _ = track.run(60, [0], watched: [0])
+    track.descriptions[1].announced = announcement([], at: track.now)
+    #expect(track.run(20, [0], watched: [0]) == [0, 1])
+  }
+
+  @Test func `what is announced counts until it flows, or doesn't come`() {
+    let track = Track(2)
+    track.descriptions[1].announced = announcement([200, 500], at: track.now)
+    #expect(track.run(5, [0]) == [0, 1])
+    let expected = track.monitors[1].layers
+    #expect(
+      expected.layers.map(\.rate) == [200_000, 500_000] && expected.layers.map(\.frameRate) == [15, 30])
+    #expect(expected.picture == PictureSize(width: 640, height: 360))
+    #expect(track.run(30, [0]) == [0])
+    // It flows: its rate is the one that is measured, its size the one that is announced.
+    track.descriptions[1].announced = announcement([200], at: track.now)
+    track.descriptions[1].set(PictureSize(width: 320, height: 180))
+    _ = track.run(30, [0, 1])
+    let flowing = track.monitors[1].layers
+    #expect((75_000...90_000).contains(flowing.layers[0].rate), "\(flowing.layers[0].rate)")
+    #expect(flowing.picture == PictureSize(width: 640, height: 360))
+  }
+
+  @Test func `each layer of frame rate has its pictures a second`() {
+    var monitor = EncodingMonitor()
+    var counts = LayerCounts()
+    var now = Instant(nanoseconds: 1_000_000_000)
+    // Thirty a second in three layers, each in two layers of size, which begin a frame each.
+    for tick in 0..<60 {
+      now = now + .milliseconds(100)
+      for picture in 0..<3 {
+        let temporal = [0, 2, 1, 2][(3 * tick + picture) % 4]
+        for spatial in 0..<2 {
+          counts.note(
+            500, LayerID(spatial: UInt8(spatial), temporal: UInt8(temporal)), startsFrame: true)
+        }
+      }
+      monitor.sample(counts, frames: UInt64(3 * tick), EncodingDescription(), now: now)
+      if tick == 5 { #expect(monitor.layers.layers.allSatisfy { $0.frameRate == 0 }, "not yet measured") }
+    }
+    for layer in monitor.layers.layers {
+      let wanted = [7, 15, 30][Int(layer.temporal)]
+      #expect(abs(Int(layer.frameRate) - wanted) <= 1, "\(layer)")
+    }
   }
 
   @Test func `one that doesn't come although it is watched again isn't tried again soon`() {

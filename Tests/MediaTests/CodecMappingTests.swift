@@ -277,11 +277,11 @@ struct CodecMappingTests {
 
   // MARK: - Header extensions
 
-  private let descriptor: [UInt8] = [0xBC, 0x12, 0x34, 0x87, 0x82, 0x1E, 0xB8, 0x40]
+  private let descriptor: [UInt8] = [0xBC, 0x12, 0x34, 0x87, 0x81, 0x1E, 0xA8, 0x51, 0x40, 0x00]
   private var carried: CarriedExtensions {
     var carried = CarriedExtensions()
     carried.descriptorOffset = 18
-    carried.descriptorSize = 8
+    carried.descriptorSize = 10
     return carried
   }
 

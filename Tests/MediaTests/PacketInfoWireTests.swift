@@ -27,7 +27,9 @@ struct PacketInfoWireTests {
     info.restart = 0x31
     info.format = CodecFormat(.red)
     info.primaryFormat = CodecFormat(.vp9)
-    info.flags = [.marker, .switchingPoint, .discardable, .longPictureID]
+    info.flags = [
+      .marker, .switchingPoint, .discardable, .longPictureID, .notNeededAbove, .topSpatialLayer,
+    ]
     info.audioLevel = 0x85
     info.contributors = 15
     info.payloadOffset = 500
@@ -45,7 +47,8 @@ struct PacketInfoWireTests {
     info.carried.descriptorSize = 0x51
     info.carried.colorSpaceSize = 0x52
     info.carried.frameNumber = 0x5354
-    info.layer = LayerID(spatial: 2, temporal: 3, quality: 1)
+    info.layer = LayerID(spatial: 2, temporal: 3)
+    info.layer.opens = 0x61
     return info
   }()
 

@@ -20,9 +20,10 @@ private let foxCodecs = "VP8/120+124 VP9/121+125 AV1/99+100"
 
 // Feedback and header extensions of a section that the server receives, sends, or both.
 private let seen = ": nack, nack pli, transport-cc · 3 transportSequence, 5 playoutDelay, 8 colorSpace, 4 mid"
-private let seenRID = "\(seen), 10 rid, 11 repairedRid, 12 dependencyDescriptor · q h f"
+private let seenRID =
+  "\(seen), 10 rid, 11 repairedRid, 12 dependencyDescriptor, 9 videoLayersAllocation · q h f"
 private let seenAlone =
-  ": nack, nack pli, transport-cc · 4 transportSequence, 5 playoutDelay, 8 colorSpace, 9 mid, 13 dependencyDescriptor"
+  ": nack, nack pli, transport-cc · 4 transportSequence, 5 playoutDelay, 8 colorSpace, 9 mid, 13 dependencyDescriptor, 14 videoLayersAllocation"
 private let shown =
   ": nack, nack pli, ccm fir · 2 absoluteSendTime, 5 playoutDelay, 8 colorSpace, 4 mid, 10 rid, 11 repairedRid"
 private let seenAndShown =
@@ -50,7 +51,8 @@ private let table: [String: [String]] = [
   "chromium-156-audio-video-sendonly": [hear, "recvonly \(coded)\(seen)"],
   "chromium-156-audio-video-sendrecv": [bothSound, "sendrecv \(coded)\(seenAndShown)"],
   "chromium-156-camera-and-screen": [
-    hear, "recvonly \(coded)\(seenRID)", "recvonly \(coded)\(seen), 12 dependencyDescriptor",
+    hear, "recvonly \(coded)\(seenRID)",
+    "recvonly \(coded)\(seen), 12 dependencyDescriptor, 9 videoLayersAllocation",
   ],
   "chromium-156-conference": [hear, "recvonly \(coded)\(seenRID)"] + Array(repeating: talk, count: 3)
     + Array(repeating: "sendonly \(decoded)\(shown), 12 dependencyDescriptor", count: 6) + [

@@ -115,6 +115,69 @@ struct CodecTermsTests {
     #expect(found.summary[1] == "1 recvonly VP8/96: goog-remb · 4 mid")
   }
 
+  /// A section with VP8 under 96, and the lines of it.
+  private func section(_ direction: String, _ lines: [String], policy: NegotiationPolicy = .client) throws
+    -> (
+      String, AgreedMedia, SessionDescription
+    )
+  {
+    var offer = OfferText()
+    offer.sections[1] =
+      ["m=video 9 UDP/TLS/RTP/SAVPF 96", "a=mid:1", "a=\(direction)", "a=rtcp-mux", OfferText.midID]
+      + ["a=rtpmap:96 VP8/90000"] + lines + OfferText.transport + ["a=ssrc:21 cname:c"]
+    var negotiator = Negotiator(policy: policy)
+    let answer = try negotiator.answer(offer)
+    return (try summary(of: answer)[1], answer.agreement.media, answer.description)
+  }
+
+  private static let numbers =
+    "a=extmap:3 http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
+  private static let sendTime = "a=extmap:5 http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time"
+
+  @Test func `RFC 8888 is agreed on for all payload types, where there are no transport-wide numbers`() throws
+  {
+    let (_, alone, description) = try section("sendrecv", ["a=rtcp-fb:* ack ccfb", "a=rtcp-fb:* goog-remb"])
+    #expect(alone.receive.last?.codecs[0].ccfb == true && alone.send.last?.codecs[0].ccfb == true)
+    #expect(alone.receive.last?.codecs[0].remb == false)
+    #expect(description.media[1].feedback.contains { $0.payloadType == nil && $0.kind == "ack ccfb" })
+    let both = ["a=rtcp-fb:* ack ccfb", "a=rtcp-fb:* transport-cc", Self.numbers]
+    let (_, numbered, answer) = try section("sendrecv", both)
+    #expect(numbered.receive.last?.codecs[0].ccfb == false)
+    #expect(numbered.receive.last?.codecs[0].transportCC == true)
+    #expect(!answer.media[1].feedback.contains { $0.kind == "ack ccfb" })
+    let (_, one, _) = try section("sendrecv", ["a=rtcp-fb:96 ack ccfb"])
+    #expect(one.receive.last?.codecs[0].ccfb == false)
+  }
+
+  @Test func `what was agreed on survives, and older states are read`() throws {
+    for (remb, ccfb) in [(false, false), (true, false), (false, true)] {
+      let codec = NegotiatedCodec(
+        format: .vp8, payloadType: 96, remb: remb, ccfb: ccfb, formatParameters: "x")
+      var writer = StateWriter()
+      codec.encode(into: &writer)
+      var reader = StateReader(writer.bytes)
+      #expect(try NegotiatedCodec(from: &reader) == codec)
+    }
+  }
+
+  @Test func `a subscriber without transport-wide feedback is asked for its estimate`() throws {
+    let (line, media, _) = try section("recvonly", ["a=rtcp-fb:96 goog-remb", Self.sendTime])
+    #expect(line.hasPrefix("1 sendonly VP8/96: goog-remb ·"))
+    #expect(media.send.last?.extensions[.absoluteSendTime] == 5)
+    let (full, _, _) = try section(
+      "recvonly", ["a=rtcp-fb:96 goog-remb", "a=rtcp-fb:96 transport-cc", Self.numbers])
+    #expect(full.hasPrefix("1 sendonly VP8/96: transport-cc ·"))
+  }
+
+  @Test func `a publisher that adapts by our estimate alone says when its packets leave`() throws {
+    let (_, alone, _) = try section("sendonly", ["a=rtcp-fb:96 goog-remb", Self.sendTime], policy: .server)
+    #expect(alone.receive.last?.extensions[.absoluteSendTime] == 5)
+    let (_, full, _) = try section(
+      "sendonly", ["a=rtcp-fb:96 goog-remb", "a=rtcp-fb:96 transport-cc", Self.numbers, Self.sendTime],
+      policy: .server)
+    #expect(full.receive.last?.extensions[.absoluteSendTime] == 0)
+  }
+
   @Test func `ids above 14 are sent where both forms may mix`() throws {
     for allowsMixed in [true, false] {
       var offer = OfferText()

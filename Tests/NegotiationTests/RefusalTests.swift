@@ -184,6 +184,19 @@ struct RefusalTests {
     }
   }
 
+  @Test func `which layers are sent is taken from publishers alone`() throws {
+    var offer = OfferText()
+    offer.sections = [OfferText.audio("0", "sendrecv"), OfferText.video("1", "sendrecv")]
+    for index in 0...1 {
+      offer.sections[index].append(
+        "a=extmap:6 http://www.webrtc.org/experiments/rtp-hdrext/video-layers-allocation00")
+    }
+    var negotiator = Negotiator()
+    let media = try negotiator.answer(offer).agreement.media
+    #expect(media.receive.map { $0.extensions[.videoLayersAllocation] } == [0, 6])
+    #expect(media.send.map { $0.extensions[.videoLayersAllocation] } == [0, 0])
+  }
+
   @Test func `transport-wide numbers go with their feedback or not at all`() throws {
     let uri = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
     for lines in [["a=extmap:3 \(uri)"], ["a=rtcp-fb:* transport-cc"]] {

@@ -210,6 +210,52 @@ struct PeerDepartureTests {
     #expect(far.dropped(SessionDrop.tooLateToLeave) == 0)
   }
 
+  // MARK: - Probes
+
+  private func due(_ far: ConnectedPeer) -> (slot: Int, again: RetransmissionRequest?)? {
+    far.peer.nextProbe(now: far.now)
+  }
+
+  private func probe(at rate: Double, _ far: ConnectedPeer) {
+    let plan = ProbePlan(cluster: 1, rate: rate, packets: 3, bytes: 0)
+    far.peer.egress.probe = ActiveProbe(plan: plan, slot: 0, startedAt: far.now)
+  }
+
+  @Test func `a probe sends again what was sent lately, and padding where its owner doesn't keep that`()
+    throws
+  {
+    let far = try subscriber(rtx: true)
+    depart(first: info(100, key: true), far)
+    for number in 101...104 as ClosedRange<Int64> { depart(first: info(number), far) }
+    let numbers = taken(far).map { UInt16($0[2]) << 8 | UInt16($0[3]) }
+    probe(at: 2_000_000, far)
+    let found = due(far)
+    #expect(found?.again?.source == 104 && found?.slot == 0)
+    let request = try #require(found?.again)
+    Self.packet.withUnsafeBytes {
+      far.peer.probe((request, $0, info(104)), now: far.now, context: &far.context)
+    }
+    #expect(due(far) == nil, "the next is due once this one's time has passed")
+    far.now = far.now + .milliseconds(1)
+    #expect(due(far)?.again?.source == 103)
+    far.peer.probe(nil, now: far.now, context: &far.context)
+    let left = taken(far)
+    #expect(left.map { $0[1] & 0x7F } == [101, 101])
+    #expect(left[1][0] & 0x20 != 0 && left[0][0] & 0x20 == 0, "padding says so")
+    depart(first: info(105), far)
+    let next = try #require(taken(far).first)
+    #expect(UInt16(next[2]) << 8 | UInt16(next[3]) == numbers[4] &+ 1, "no number of media was used")
+    #expect(far.peer.counters(ofSlot: 0).retransmitted == 0 && far.peer.counters(ofSlot: 0).padding == 2)
+  }
+
+  @Test func `a slow probe is padding, which it needs less of`() throws {
+    let far = try subscriber(rtx: true)
+    depart(first: info(100, key: true), far)
+    probe(at: 300_000, far)
+    let found = due(far)
+    #expect(found != nil && found?.again == nil)
+  }
+
   private func depart(first info: PacketInfo, _ far: ConnectedPeer) {
     #expect(select(info, far))
     depart(info, far)

@@ -79,11 +79,12 @@ struct PayloadFormatTests {
     for mark in Self.marks {
       for isLong in [true, false] {
         let bytes = SyntheticDependencies.bytes(mark, frameNumber: 0x1234, isLong: isLong)
-        let read = try bytes.withUnsafeBytes { try DependencyDescriptor($0, known: nil) }
+        var structure = DependencyStructure()
+        let read = try bytes.withUnsafeBytes { try DependencyDescriptor($0, &structure) }
         #expect(read.startsFrame == mark.startsFrame && read.endsFrame == mark.endsFrame)
         #expect(read.frameNumber == 0x1234)
-        #expect((read.templates != nil) == (mark.isKeyFrame && mark.startsFrame))
-        #expect((bytes.count > 16) == (read.templates != nil && isLong))
+        #expect(read.hasStructure == (mark.isKeyFrame && mark.startsFrame))
+        #expect((bytes.count > 16) == (read.hasStructure && isLong))
       }
     }
   }

@@ -91,6 +91,7 @@ final class ReportCosts {
     case .fullIntraRequest: "FIR"
     case .applicationFeedback: "REMB"
     case .transportFeedback: "transport-wide feedback"
+    case .congestionFeedback: "congestion control feedback"
     case .extendedReport: "XR"
     case .other: "unknown"
     }

@@ -5,6 +5,7 @@ struct AcknowledgedRate: BitwiseCopyable {
   /// Nanoseconds; the first span is longer, so that one burst doesn't make the beginning.
   private static let firstSpan: Int64 = 500_000_000
   private static let span: Int64 = 150_000_000
+  private static let overtaken: Int64 = 500_000_000
   /// How much less a span is believed the further it is off, and how little while the application sends little.
   private static let doubt = 10.0
   private static let idleDoubt = 20.0
@@ -26,7 +27,9 @@ struct AcknowledgedRate: BitwiseCopyable {
   ///   - arrived: on the receiver's clock.
   ///   - isIdle: the application sends less than it may.
   mutating func take(bytes size: Int, arrived: Int64, isIdle: Bool) {
-    if begin == .min || arrived < begin {
+    // One that was overtaken belongs to the span in which it is heard of; a clock that goes back further is another.
+    if begin == .min || arrived < begin &- Self.overtaken {
+      last = arrived
       begin = arrived
       bytes = 0
     }
@@ -35,7 +38,7 @@ struct AcknowledgedRate: BitwiseCopyable {
       begin = arrived
       bytes = 0
     }
-    last = arrived
+    last = max(last, arrived)
     let length = estimate < 0 ? Self.firstSpan : Self.span
     let passed = arrived &- begin
     if passed >= length {

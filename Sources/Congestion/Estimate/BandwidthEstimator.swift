@@ -51,17 +51,9 @@ public struct BandwidthEstimator: ~Copyable {
     var rate = delayed.rate
     if let bound = losses.bound { rate = min(rate, bound) }
     if let ceiling { rate = min(rate, ceiling) }
-    rate *= drain
+    rate *= queue.drain
     return min(max(rate, Self.bounds.lowerBound), Self.bounds.upperBound)
   }
-
-  /// A queue that has grown is emptied within about a second: what is sent meanwhile is so much less.
-  private var drain: Double {
-    let seconds = queue.nanoseconds / 1e9
-    return seconds > Self.longQueue ? max(1 - seconds, Self.leastDrain) : 1
-  }
-  private static let longQueue = 0.08
-  private static let leastDrain = 0.3
 
   /// The remote reports on what comes, or may yet: nothing has left so long ago that its first word is overdue.
   public func isReporting(now: Instant) -> Bool {
@@ -109,6 +101,11 @@ public struct BandwidthEstimator: ~Copyable {
     return sent.append(size: size, cluster: cluster, at: now)
   }
 
+  /// As `leave`, of a packet that feedback will name by its stream and its number there.
+  public mutating func leave(ssrc: UInt32, sequence: UInt16, size: Int, cluster: UInt16 = 0, now: Instant) {
+    sent.name(leave(size: size, cluster: cluster, now: now), ssrc: ssrc, sequence: sequence)
+  }
+
   /// The probe that is to leave now; to be asked for once nothing of an earlier one is left.
   /// - Parameter canProbe: there is a way to send what no stream's numbers count.
   public mutating func takeProbe(canProbe: Bool, now: Instant) -> ProbePlan? {
@@ -151,28 +148,52 @@ public struct BandwidthEstimator: ~Copyable {
   ///   - arrival: on the receiver's clock, in ticks of 250 µs modulo 2^32; nil: not received.
   public mutating func note(_ sequence: UInt16, arrival: UInt32?, in feedback: inout Feedback) {
     guard let number = sent.extend(sequence) else { return }
+    guard let arrival else { return noteLost(number, &feedback) }
+    note(number, arrived: .known(clock.extend(arrival)), &feedback)
+  }
+
+  /// What became of a packet that is named by its stream and its number there (RFC 8888).
+  /// - Parameter arrival: on the receiver's clock, in nanoseconds.
+  public mutating func note(
+    ssrc: UInt32, sequence: UInt16, _ arrival: StreamArrival, in feedback: inout Feedback
+  ) {
+    guard let number = sent.number(ssrc: ssrc, sequence: sequence) else { return }
+    if arrival == .lost { noteLost(number, &feedback) } else { note(number, arrived: arrival, &feedback) }
+  }
+
+  private mutating func noteLost(_ number: Int64, _ feedback: inout Feedback) {
     var packet = sent[number]
-    // Said again, or late after it was given up.
     guard packet.state != .arrived else { return }
     feedback.highest = max(feedback.highest, number)
-    guard let arrival else {
-      guard packet.state == .inFlight else { return }
-      packet.state = .lost
-      sent[number] = packet
-      feedback.packets += 1
-      feedback.lost += 1
-      feedback.bytes += Int(packet.size)
-      feedback.lastSent = max(feedback.lastSent, packet.sentAt)
-      return
-    }
+    guard packet.state == .inFlight else { return }
+    packet.state = .lost
+    sent[number] = packet
+    feedback.packets += 1
+    feedback.lost += 1
+    feedback.bytes += Int(packet.size)
+    feedback.lastSent = max(feedback.lastSent, packet.sentAt)
+  }
+
+  private mutating func note(_ number: Int64, arrived arrival: StreamArrival, _ feedback: inout Feedback) {
+    var packet = sent[number]
+    // Said again.
+    guard packet.state != .arrived else { return }
+    feedback.highest = max(feedback.highest, number)
     if packet.state == .inFlight {
       feedback.packets += 1
       feedback.bytes += Int(packet.size)
+    } else {
+      // It was overtaken by others, and is no loss.
+      #if PLANTED_DEFECTS
+        if !PlantedDefect.isOn(.overtakenLost) { losses.takeBack(1) }
+      #else
+        losses.takeBack(1)
+      #endif
     }
     packet.state = .arrived
     sent[number] = packet
     feedback.lastSent = max(feedback.lastSent, packet.sentAt)
-    arrived(packet, clock.extend(arrival), &feedback)
+    if case .known(let moment) = arrival { arrived(packet, moment, &feedback) }
   }
 
   private mutating func arrived(_ packet: SentPackets.Packet, _ arrived: Int64, _ feedback: inout Feedback) {
@@ -291,6 +312,15 @@ public struct BandwidthEstimator: ~Copyable {
     roundTrip = .nanoseconds(try reader.integer(Int64.self))
     probes.cancel()
   }
+}
+
+/// What feedback says of a packet that it names by its stream.
+public enum StreamArrival: BitwiseCopyable, Equatable, Sendable {
+  case lost
+  /// On the receiver's clock, in nanoseconds.
+  case known(Int64)
+  /// It came, and the receiver doesn't say when.
+  case unknown
 }
 
 /// The receiver's clock without its wrap.

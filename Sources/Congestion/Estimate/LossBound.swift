@@ -11,6 +11,13 @@ struct LossBound: BitwiseCopyable {
   /// An observation weighs so much less than the one after it.
   private static let aging = 0.9
   private static let inherent = 0.0...0.5
+  /// The rate grows by no more from one observation to the next.
+  private static let growth = 1.3
+  /// By packet, where much and where little is lost.
+  private static let leastBias = 0.0002
+  private static let mostBias = 0.1
+  private static let much = 0.15
+  private static let little = 0.05
   private static let searches = 8
   /// More is never held for inherent than what rates so low lose.
   private static let inherentFloor = 0.01
@@ -63,6 +70,21 @@ struct LossBound: BitwiseCopyable {
 
   private var isFresh = false
 
+  /// Packets that were taken for lost have come after all: they were overtaken.
+  mutating func takeBack(_ count: Int) {
+    var left = min(count, open.lost)
+    open.lost -= left
+    left = count - left
+    var back = 1
+    while left > 0, back <= self.count {
+      let index = (place - back + Self.window) % Self.window
+      let part = min(left, observations[index].lost)
+      observations[index].lost -= part
+      left -= part
+      back += 1
+    }
+  }
+
   /// Weighs what the rate could be.
   /// - Parameters:
   ///   - delayed: what the delay allows, which is never exceeded.
@@ -80,7 +102,7 @@ struct LossBound: BitwiseCopyable {
     candidates[1] = current
     candidates[2] = current * 0.95
     candidates[3] = (acknowledged ?? current) * 0.95
-    candidates[4] = bound == nil ? delayed : min(delayed, current * 1.08)
+    candidates[4] = bound == nil ? delayed : min(delayed, current * Self.growth)
     for index in 0..<5 {
       let rate = max(min(candidates[index], delayed), Self.least)
       let share = inherent(at: rate)
@@ -150,10 +172,12 @@ struct LossBound: BitwiseCopyable {
     return sum
   }
 
-  /// Of two that explain it equally the higher.
+  /// Of two that explain it equally the higher; and while little is lost also one that explains it a little less, since few losses
+  /// in a row are chance.
   private func bias(_ rate: Double) -> Double {
     let (packets, _) = totals()
-    return 0.0002 * packets * logarithm(max(rate, 1))
+    let doubt = min(max((Self.much - average) / (Self.much - Self.little), 0), 1)
+    return (Self.leastBias + Self.mostBias * doubt) * packets * logarithm(max(rate, 1))
   }
 
   /// The natural logarithm; by the exponent and a series, because no module below Engine has the C library.

@@ -9,6 +9,13 @@ public struct ProbePlan: BitwiseCopyable, Equatable, Sendable {
   /// At least so many packets and bytes.
   public var packets: Int
   public var bytes: Int
+
+  public init(cluster: UInt16, rate: Double, packets: Int, bytes: Int) {
+    self.cluster = cluster
+    self.rate = rate
+    self.packets = packets
+    self.bytes = bytes
+  }
 }
 
 /// What there would be to send.

@@ -13,7 +13,16 @@ struct QueueDelay: BitwiseCopyable {
   /// Nanoseconds.
   private(set) var nanoseconds = 0.0
 
+  private static let long = 0.08
+  private static let leastDrain = 0.3
+
   init() {}
+
+  /// The share of the rate at which a queue that has grown is emptied within about a second; 1 while it is short.
+  var drain: Double {
+    let seconds = nanoseconds / 1e9
+    return seconds > Self.long ? max(1 - seconds, Self.leastDrain) : 1
+  }
 
   mutating func take(sent: Int64, arrived: Int64) {
     if begin == .min || arrived &- begin > Self.window || arrived < begin {

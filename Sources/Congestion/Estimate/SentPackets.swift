@@ -31,9 +31,25 @@ struct SentPackets: ~Copyable {
   private var flightBegin: Int64 = 0
   private(set) var bytesInFlight = 0
 
+  /// By stream and number, where feedback names packets so; taken with the first that it may name.
+  private var names = StreamNames()
+
   init() {}
 
   deinit { entries?.deallocate() }
+
+  /// A packet that was appended has a name of its own beside its number.
+  mutating func name(_ number: Int64, ssrc: UInt32, sequence: UInt16) {
+    names.insert(number, ssrc: ssrc, sequence: sequence)
+  }
+
+  /// The number of the packet that feedback means; nil for none that was sent and is kept.
+  func number(ssrc: UInt32, sequence: UInt16) -> Int64? {
+    guard let number = names.find(ssrc: ssrc, sequence: sequence), number >= oldest, number < next else {
+      return nil
+    }
+    return number
+  }
 
   /// - Returns: the number under which the packet leaves.
   mutating func append(size: Int, cluster: UInt16, at now: Instant) -> Int64 {

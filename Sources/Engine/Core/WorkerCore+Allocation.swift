@@ -45,9 +45,12 @@ extension WorkerCore {
     layers.ranking.flatMap { number -> [LayerOption] in
       let encoding = layers.encodings[Int(number)]
       return encoding.layers.map {
-        LayerOption(
-          encoding: number, spatial: $0.spatial, temporal: $0.temporal, width: encoding.picture.width,
-          height: encoding.picture.height, rate: Double($0.rate), peak: Double($0.peak))
+        let picture = $0.picture.pixels > 0 ? $0.picture : encoding.picture
+        // Of a second that was measured one picture may have come just before.
+        return LayerOption(
+          encoding: number, spatial: $0.spatial, temporal: $0.temporal, width: picture.width,
+          height: picture.height, frameRate: $0.frameRate == 0 ? 0 : UInt8(clamping: Int($0.frameRate) + 1),
+          rate: Double($0.rate), peak: Double($0.peak))
       }
     }
   }

@@ -47,7 +47,7 @@ extension WorkerCore {
   /// Looks at which encodings come, and what their layers take; other workers hear of it.
   mutating func sampleEncodings(now: Instant) {
     let changed = feeds.sampleGroups(now: now) { place, track in
-      peers.pointer(place).pointee.picture(ofReceiver: Int(track.index), encoding: Int(track.encoding))
+      peers.pointer(place).pointee.description(ofReceiver: Int(track.index), encoding: Int(track.encoding))
     }
     for (track, encodings) in feeds.watchGroups(now: now) {
       events.note(track.peer) { $0.watched[track.index] = encodings }

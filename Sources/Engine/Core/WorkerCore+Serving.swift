@@ -112,6 +112,21 @@ extension WorkerCore {
     }
   }
 
+  /// Has the packets of a probe leave that are due.
+  mutating func probe(_ place: Int, now: Instant) {
+    let peer = peers.pointer(place)
+    while let due = peer.pointee.nextProbe(now: now) {
+      guard let request = due.again, let shown = feeds.feed(ofSlot: due.slot, at: place),
+        feeds.pointer(shown).pointee.key.encoding == request.encoding,
+        let kept = find(feeds.reference(request.source, of: shown))
+      else {
+        peer.pointee.probe(nil, now: now, context: &context)
+        continue
+      }
+      peer.pointee.probe((request, kept.packet, kept.info), now: now, context: &context)
+    }
+  }
+
   @inline(__always)
   private func find(_ packet: PacketReference) -> (packet: UnsafeRawBufferPointer, info: PacketInfo)? {
     feeds.find(packet)

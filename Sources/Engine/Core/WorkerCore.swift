@@ -80,6 +80,7 @@ public struct WorkerCore: ~Copyable {
       rounds -= 1
       peers.pointer(place).pointee.poll(now: now, context: &context)
       if peers.pointer(place).pointee.departs { depart(place, now: now) }
+      probe(place, now: now)
       settle(place, now: now)
     }
   }

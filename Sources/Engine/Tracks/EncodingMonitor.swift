@@ -18,6 +18,8 @@ struct EncodingMonitor {
   private var frameSpans: InlineArray<10, UInt8> = InlineArray(repeating: 0)
   private var turn = 0
   private var framesPerSecond = 0
+  private var rates = FrameRates()
+  private var announced: EncodingAnnouncement?
   /// Sending it is of no use: it was not watched for a while, and its publisher has been given word of that.
   private(set) var isOff = false
   private var lastWatched: Instant?
@@ -30,12 +32,15 @@ struct EncodingMonitor {
 
   init() {}
 
-  /// Takes what the feed has counted by now.
-  mutating func sample(_ counts: LayerCounts, frames count: UInt64, _ picture: PictureSize, now: Instant) {
+  /// Takes what the feed has counted by now, and what packets say of the encoding. Of sizes what is announced counts more than what
+  /// frames say; of rates what is measured.
+  mutating func sample(
+    _ counts: LayerCounts, frames count: UInt64, _ description: EncodingDescription, now: Instant
+  ) {
     let total = counts.total
     if total != bytes { lastHeard = now }
     bytes = total
-    layers.picture = picture
+    announced = description.announced
     let passed = sampledAt.map { (now - $0).wholeNanoseconds / Self.interval.wholeNanoseconds } ?? 1
     sampledAt = now
     frameSpans[turn] = UInt8(clamping: count &- frames)
@@ -46,7 +51,31 @@ struct EncodingMonitor {
       for index in 0..<Self.window { framesPerSecond += Int(frameSpans[index]) }
     }
     frames = count
+    rates.sample(counts)
     measure(counts, intervals: Int(max(1, min(passed, 1_000))))
+    describe(description, now: now)
+  }
+
+  /// Adds what isn't measured: sizes and frame rates, and layers that are announced and don't flow yet.
+  private mutating func describe(_ description: EncodingDescription, now: Instant) {
+    if let announced, now - announced.arrival < Self.startup {
+      for spatial in 0..<LayerCounts.spatial {
+        for new in announced.rates(spatial: spatial)
+        where !layers.layers.contains(where: { $0.spatial == new.spatial && $0.temporal == new.temporal }) {
+          layers.layers.append(new)
+        }
+      }
+      layers.layers.sort { ($0.spatial, $0.temporal) < ($1.spatial, $1.temporal) }
+    }
+    for index in layers.layers.indices {
+      let spatial = Int(layers.layers[index].spatial)
+      let said = announced?.layers[spatial].picture ?? PictureSize()
+      layers.layers[index].picture = said.pixels > 0 ? said : description.picture(spatial: spatial)
+      if let rate = rates.upTo(temporal: Int(layers.layers[index].temporal)) {
+        layers.layers[index].frameRate = rate
+      }
+    }
+    layers.picture = layers.layers.last?.picture ?? description.picture
   }
 
   /// A layer's rate is of all that are below it as well, in size and in frame rate.
@@ -97,7 +126,14 @@ struct EncodingMonitor {
   /// An encoding that is silent while another flows has stopped; where all are, the picture stands still.
   /// - Parameter siblings: when any encoding of the track was last heard.
   mutating func decide(siblings: Instant, now: Instant) {
-    guard lastHeard.nanoseconds > .min / 2 else { return }
+    if let announced, announced.isActive, announced.arrival > failedAt {
+      failedAt = Instant(nanoseconds: .min / 2)
+    }
+    guard lastHeard.nanoseconds > .min / 2 else {
+      // It is said to come, and has its time for that.
+      layers.isActive = announced.map { $0.isActive && now - $0.arrival < Self.startup } ?? false
+      return
+    }
     // It can be had, and comes once it is watched.
     let isStarting = now - onSince < Self.startup
     if isOff || isStarting {
@@ -105,12 +141,41 @@ struct EncodingMonitor {
       return
     }
     if onSince > lastHeard, failedAt < onSince { failedAt = now }
+    if isAnnouncedOff {
+      layers.isActive = false
+      failedAt = now
+      return
+    }
     var patience = Self.silence
     if framesPerSecond > 0 { patience = max(patience, .seconds(1) * Self.silentFrames / framesPerSecond) }
     if now - lastHeard < patience {
       layers.isActive = true
     } else if siblings - lastHeard >= patience {
       layers.isActive = false
+    }
+  }
+
+  /// Its publisher says that it has stopped; what came long after that says otherwise.
+  private var isAnnouncedOff: Bool {
+    guard let announced, !announced.isActive else { return false }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.stopUnheard) { return false }
+    #endif
+    return lastHeard - announced.arrival < Self.silence
+  }
+}
+
+extension EncodingAnnouncement {
+  /// What a layer of size takes with each of its layers of frame rate, as announced.
+  fileprivate func rates(spatial: Int) -> [LayerRate] {
+    let layer = layers[spatial]
+    let count = min(Int(layer.temporalCount), LayerCounts.temporal)
+    return (0..<count).map { temporal in
+      let rate = UInt32(clamping: UInt64(layer.rates[temporal]) * 1_000)
+      // Each layer of frame rate has twice the pictures of the one below.
+      return LayerRate(
+        spatial: UInt8(spatial), temporal: UInt8(temporal), rate: rate, peak: rate, picture: layer.picture,
+        frameRate: layer.frameRate >> UInt8(count - 1 - temporal))
     }
   }
 }

@@ -11,6 +11,9 @@ struct RelayedLoss: BitwiseCopyable {
 
   /// - Parameter fraction: in 256ths.
   mutating func note(_ fraction: UInt8, now: Instant) {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.farLossUnheard) { return }
+    #endif
     if fraction >= worst.fraction || now - worst.at >= Self.window { worst = (fraction, now) }
   }
 

@@ -74,7 +74,7 @@ struct TrackFeed: ~Copyable {
   @inline(__always)
   mutating func keep(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo) {
     packets &+= 1
-    bytes.note(packet.count, info.layer)
+    bytes.note(packet.count, info.layer, startsFrame: info.flags.contains(.frameStart))
     if info.flags.contains(.frameStart) { frames &+= 1 }
     picture.note(info)
     if history != nil { restore(packet, info) }
@@ -127,6 +127,9 @@ struct TrackFeed: ~Copyable {
     guard history != nil, let numbers = picture.range else { return nil }
     var found: RecentPictures?
     for sequence in numbers {
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.pastIncomplete), find(sequence) == nil { continue }
+      #endif
       guard let kept = find(sequence) else { return nil }
       var recent =
         found

@@ -3,16 +3,17 @@ internal import Model
 
 /// The encodings of tracks: what is known of them, and who hears of it.
 extension TrackFeeds {
-  /// - Parameter picture: of an encoding of a peer, by its place: how large its pictures are.
+  /// - Parameter description: of an encoding of a peer, by its place: what its packets say of it.
   /// - Returns: tracks whose layers have changed.
-  mutating func sampleGroups(now: Instant, picture: (Int, TrackKey) -> PictureSize) -> [TrackKey] {
+  mutating func sampleGroups(now: Instant, description: (Int, TrackKey) -> EncodingDescription) -> [TrackKey]
+  {
     var groups = self.groups
     let changed = groups.sample(now: now) { track in
       guard let feed = table.find(track), let place = table.pointer(feed).pointee.publisher else {
         return nil
       }
       let entry = table.pointer(feed)
-      return (entry.pointee.bytes, entry.pointee.frames, picture(place, track))
+      return (entry.pointee.bytes, entry.pointee.frames, description(place, track))
     }
     self.groups = groups
     return changed

@@ -12,8 +12,8 @@ struct TrackGroup {
   /// At the worker that has the publisher.
   var traits: TrackTraits = []
 
-  /// What an encoding's feed has counted, and how large its pictures are.
-  typealias Counted = (TrackKey) -> (bytes: LayerCounts, frames: UInt64, picture: PictureSize)?
+  /// What an encoding's feed has counted, and what its packets say of it.
+  typealias Counted = (TrackKey) -> (bytes: LayerCounts, frames: UInt64, description: EncodingDescription)?
 
   /// - Parameter isWatched: whether an encoding has a consumer, here or at another worker.
   /// - Returns: what the publisher is to be given word of; nil: nothing new.
@@ -34,8 +34,8 @@ struct TrackGroup {
   mutating func sample(_ track: TrackKey, now: Instant, counted: Counted) -> Bool {
     for index in monitors.indices {
       let key = TrackKey(peer: track.peer, index: track.index, encoding: UInt8(index))
-      if let (bytes, frames, picture) = counted(key) {
-        monitors[index].sample(bytes, frames: frames, picture, now: now)
+      if let (bytes, frames, description) = counted(key) {
+        monitors[index].sample(bytes, frames: frames, description, now: now)
       }
     }
     let latest = monitors.map(\.lastHeard).max() ?? now

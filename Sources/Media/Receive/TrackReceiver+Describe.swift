@@ -30,7 +30,7 @@ extension TrackReceiver {
     if descriptor.startsKeyFrame(payload) {
       info.flags.insert(.keyFrame)
       if let size = VP8KeyFrameSize(payload, descriptor) {
-        picture = PictureSize(width: size.width, height: size.height)
+        pictures.set(PictureSize(width: size.width, height: size.height))
       }
     }
     return true
@@ -48,19 +48,31 @@ extension TrackReceiver {
       if descriptor.pictureIDIsLong { info.flags.insert(.longPictureID) }
       info.layer = LayerID(spatial: descriptor.spatialID, temporal: descriptor.temporalID)
       if descriptor.switchesUp { info.flags.insert(.switchingPoint) }
+      noteSpatialLayer(descriptor, payload, isLast: info.flags.contains(.marker))
+      if descriptor.spatialID >= topSpatial { info.flags.insert(.topSpatialLayer) }
+      if descriptor.isNotReferencedAbove, descriptor.isInterPredicted, descriptor.spatialID < topSpatial {
+        info.flags.insert(.notNeededAbove)
+      }
       if descriptor.endsLayerFrame { info.flags.insert(.endsLayerFrame) }
       if descriptor.startsLayerFrame, !descriptor.isInterPredicted { info.flags.insert(.beginsSpatialLayer) }
       if descriptor.startsPicture { info.flags.insert(.frameStart) }
       if descriptor.startsKeyFrame { info.flags.insert(.keyFrame) }
     case .h264:
       guard let units = try? H264Payload(payload) else { return false }
-      if units.isDiscardable { info.flags.insert(.discardable) }
+      describeLayer(units, &info)
+      if units.parameterSetSize > 0 {
+        let unit = payload[units.parameterSetOffset..<units.parameterSetOffset &+ units.parameterSetSize]
+        H264ParameterSet.pictureSize(UnsafeRawBufferPointer(rebasing: unit)).map { pictures.set($0) }
+      }
       if units.startsFrame { info.flags.insert(.frameStart) }
       if units.startsKeyFrame { info.flags.insert(.keyFrame) }
     case .av1:
       guard let units = try? AV1Payload(payload) else { return false }
       if units.startsFrame { info.flags.insert(.frameStart) }
-      if units.startsKeyFrame { info.flags.insert(.keyFrame) }
+      if units.startsKeyFrame {
+        info.flags.insert(.keyFrame)
+        AV1SequenceHeader.pictureSize(payload, units).map { pictures.set($0) }
+      }
     case .red where isEncrypted: break
     case .red:
       guard let blocks = try? REDPayload(payload),
@@ -74,35 +86,58 @@ extension TrackReceiver {
     return true
   }
 
+  /// Which layer of VP9 is the highest that is sent: as a key frame says, or as two pictures in a row end.
+  private mutating func noteSpatialLayer(
+    _ descriptor: VP9Descriptor, _ payload: UnsafeRawBufferPointer, isLast: Bool
+  ) {
+    if let scalability = VP9Scalability(payload, descriptor) {
+      topSpatial = scalability.layers - 1
+      pictures.pictures = scalability.pictures
+    }
+    guard isLast else { return }
+    if descriptor.spatialID > topSpatial || descriptor.spatialID == lastSpatial {
+      topSpatial = descriptor.spatialID
+    }
+    lastSpatial = descriptor.spatialID
+  }
+
+  /// Frames of H.264 that no other refers to are a layer of their own, which may be taken up with any of them; an encoder that says
+  /// more of its layers knows them better.
+  private func describeLayer(_ units: H264Payload, _ info: inout PacketInfo) {
+    if units.isDiscardable {
+      info.flags.insert(.discardable)
+      info.layer.temporal = 1
+    }
+    if let temporal = units.temporalID { info.layer.temporal = temporal }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.referencesLeftOut), !units.isDiscardable { info.layer.temporal = 1 }
+    #endif
+    // Those of higher layers may refer to frames of the one below.
+    if units.isDiscardable, info.layer.temporal == 1 { info.flags.insert(.switchingPoint) }
+  }
+
   /// Notes the extensions that go on; what a dependency descriptor says of the frame counts more than the payload.
+  /// - Returns: whether it says what the frame is.
   @inline(never)
   mutating func describe(
     _ carried: CarriedExtensions, _ packet: UnsafeRawBufferPointer, _ info: inout PacketInfo
-  ) {
+  ) -> Bool {
     info.carried = carried
     info.flags.insert(.carriesExtensions)
     let start = Int(carried.descriptorOffset)
     let end = start &+ Int(carried.descriptorSize)
-    guard start > 0 else { return }
+    guard start > 0 else { return false }
     guard end <= packet.count,
-      let descriptor = try? DependencyDescriptor(
-        UnsafeRawBufferPointer(rebasing: packet[start..<end]), known: templates)
+      let isKnown = dependencies.describe(
+        UnsafeRawBufferPointer(rebasing: packet[start..<end]),
+        isLate: info.extendedSequence < statistics.highestSequence, &info)
     else {
       info.carried.descriptorOffset = 0
-      return
+      return false
     }
-    if let new = descriptor.templates { templates = new }
-    info.carried.frameNumber = descriptor.frameNumber
-    if descriptor.startsFrame {
-      info.flags.insert(.frameStart)
-      if descriptor.templates != nil { info.flags.insert(.keyFrame) }
-    } else {
-      info.flags.remove(.frameStart)
+    if info.flags.contains(.keyFrame), dependencies.pictures[0].pixels > 0 {
+      pictures.pictures = dependencies.pictures
     }
-    switch descriptor.isDiscardable {
-    case true?: info.flags.insert(.discardable)
-    case false?: info.flags.remove(.discardable)
-    case nil: break
-    }
+    return isKnown
   }
 }

@@ -58,6 +58,12 @@ extension TrackReceiver {
   /// Has reports say that at least so much was lost, in 256ths: so a sender of audio protects it for those who lose it behind the
   /// server. What was lost in all stays true.
   public mutating func raiseLoss(_ fraction: UInt8, now: Instant) {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.raisedUncapped) {
+        raisedLoss = (fraction, now)
+        return
+      }
+    #endif
     raisedLoss = (min(fraction, Self.mostRaised), now)
   }
   /// 30 %: more makes encoders give up quality for nothing.

@@ -17,17 +17,15 @@ extension TrackReceiver {
     writer.write(intraSequence)
     writer.write(hasLeft)
     writer.write(hasMoved)
-    writer.write(templates != nil)
-    writer.write(templates?.offset ?? 0)
-    writer.write(templates?.count ?? 0)
-    writer.write(templates?.decodeTargets ?? 0)
-    writer.write(templates?.discardable ?? 0)
+    dependencies.encode(into: &writer)
     writer.write(isMuted)
   }
 
-  /// - Parameter encoding: which of the section's.
+  /// - Parameters:
+  ///   - encoding: which of the section's.
+  ///   - hasStructure: false for what builds wrote that read a part of a dependency structure.
   public init(
-    _ section: ReceiveSection, encoding: Int = 0, from reader: inout StateReader
+    _ section: ReceiveSection, encoding: Int = 0, from reader: inout StateReader, hasStructure: Bool = true
   ) throws(StateError) {
     self.init(section, encoding: encoding)
     let bound = try reader.bool()
@@ -45,14 +43,11 @@ extension TrackReceiver {
     intraSequence = try reader.integer()
     hasLeft = try reader.bool()
     hasMoved = try reader.bool()
-    let hasTemplates = try reader.bool()
-    let known = DependencyTemplates(
-      offset: try reader.integer(), count: try reader.integer(), decodeTargets: try reader.integer(),
-      discardable: try reader.integer())
-    guard known.count <= 64, known.decodeTargets <= 32 else {
-      throw .invalid(field: "dependency templates", offset: reader.offset)
+    if hasStructure {
+      dependencies = try DependencyReader(from: &reader)
+    } else {
+      try DependencyReader.skipTemplates(&reader)
     }
-    templates = hasTemplates ? known : nil
     isMuted = try reader.bool()
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.mutedFlowsAfterMove) { isMuted = false }

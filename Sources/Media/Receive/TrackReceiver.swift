@@ -40,9 +40,11 @@ public struct TrackReceiver: Sendable {
   /// The sender said goodbye; its next packet takes that back.
   @usableFromInline var hasLeft = false
   /// Of the last key frame that said so.
-  public internal(set) var picture = PictureSize()
-  /// Of the last key frame with a dependency descriptor.
-  var templates: DependencyTemplates?
+  public internal(set) var pictures = EncodingDescription()
+  var dependencies = DependencyReader()
+  /// Of VP9: the highest layer of size that is sent, and the one that the last picture ended with.
+  var topSpatial: UInt8 = 0
+  var lastSpatial: UInt8 = 0
 
   var clock = TrackClock()
 
@@ -142,10 +144,17 @@ public struct TrackReceiver: Sendable {
 
     let start = offset &+ header.headerSize
     let payload = UnsafeRawBufferPointer(rebasing: packet[start..<start &+ Int(info.payloadSize)])
-    guard describe(payload, &info) else { return .dropped(.malformedPayload) }
+    var isKnown = describe(payload, &info)
     if !carried.isEmpty {
-      describe(carried, UnsafeRawBufferPointer(rebasing: packet[offset...]), &info)
+      // Of frames that are encrypted end to end the descriptor alone can be read.
+      let isDescribed = describe(carried, UnsafeRawBufferPointer(rebasing: packet[offset...]), &info)
+      #if PLANTED_DEFECTS
+        isKnown = isKnown || isDescribed && !PlantedDefect.isOn(.encryptedFrameDropped)
+      #else
+        isKnown = isKnown || isDescribed
+      #endif
     }
+    guard isKnown else { return .dropped(.malformedPayload) }
     formatNumber = info.primaryFormat.rawValue
     if info.flags.contains(.keyFrame) { keyFrames.arrived() }
     return .media(info, offset: offset, size: header.headerSize &+ Int(info.payloadSize))

@@ -99,6 +99,16 @@ struct ClosedPlaces: ~Copyable {
     return isWhole(oldest, join) ? (0, 0) : nil
   }
 
+  /// Whether a packet was left out since the join.
+  func isClosed(_ sequence: Int64) -> Bool {
+    for back in 0..<count {
+      let run = run(back)
+      guard run.join == join, sequence < run.end else { return false }
+      if sequence >= run.first { return true }
+    }
+    return false
+  }
+
   /// The source's number of a place of that join; a packet's place is its number less the places that are closed before it.
   /// - Returns: nil for one of before what is known.
   func source(ofPlace place: Int64, join: UInt8) -> Int64? {

@@ -17,6 +17,7 @@ extension Forwarder {
     if selection.joins {
       begin(info, epoch: epoch)
       anchors[0].join = selection.join
+      leftOut.targets = SentTargets()
     } else if pending.isCut {
       guard goOn(from: info, epoch: epoch) else { return nil }
       noteClosed(selection)
@@ -77,12 +78,20 @@ extension Forwarder {
     _ selection: Selection, _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, _ anchor: Anchor,
     sequence: Int64, now: Instant, into buffer: UnsafeMutableRawBufferPointer
   ) -> OutgoingPacket? {
-    guard
-      let written = write(
-        packet, info, format: selection.format, anchor: anchor, payloadType: selection.payloadType,
-        isMarked: selection.ends || info.flags.contains(.marker),
-        sequence: sequence, ssrc: ssrc, originalSequence: nil, at: now, into: buffer)
-    else {
+    var targets: ActiveTargetsChange?
+    if info.flags.contains(.carriesExtensions) {
+      var known = leftOut.targets
+      targets = targetsChange(
+        info, packet, &known, spatial: selection.spatial, temporal: selection.temporal)
+      leftOut.targets = known
+    }
+    var result = write(selection, packet, info, anchor, sequence, targets, now, buffer)
+    if result == nil, targets != nil {
+      // No room for what it grows by.
+      counters.descriptorsUnchanged &+= 1
+      result = write(selection, packet, info, anchor, sequence, nil, now, buffer)
+    }
+    guard let written = result else {
       counters.unwritable &+= 1
       return nil
     }
@@ -94,6 +103,18 @@ extension Forwarder {
       reports.sent(octets: written.size &- written.headerSize)
     #endif
     return written
+  }
+
+  @inline(__always)
+  private mutating func write(
+    _ selection: Selection, _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, _ anchor: Anchor,
+    _ sequence: Int64, _ targets: ActiveTargetsChange?, _ now: Instant,
+    _ buffer: UnsafeMutableRawBufferPointer
+  ) -> OutgoingPacket? {
+    write(
+      packet, info, format: selection.format, anchor: anchor, payloadType: selection.payloadType,
+      isMarked: selection.ends || info.flags.contains(.marker), sequence: sequence, ssrc: ssrc,
+      originalSequence: nil, targets: targets, at: now, into: buffer)
   }
 
   /// What the next source goes on from.

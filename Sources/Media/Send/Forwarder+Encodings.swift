@@ -76,7 +76,8 @@ extension Forwarder {
   /// True while that encoding can't be shown without a key frame.
   public mutating func waitsForKeyFrame(of encoding: UInt8) -> Bool {
     kind == .video && !encodings.isPaused
-      && (encoding == encodings.shown ? state == .waitingForKeyFrame : encoding == encodings.next)
+      && (encoding == encodings.shown
+        ? state == .waitingForKeyFrame || leftOut.filter.needsKeyFrame : encoding == encodings.next)
   }
 
   /// A packet of another encoding than the one that is shown: the stream goes on with it, if it may.

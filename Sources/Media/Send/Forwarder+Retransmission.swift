@@ -35,24 +35,42 @@ extension Forwarder {
   }
 
   /// Writes a kept packet as a retransmission stream carries it (RFC 4588).
+  /// - Parameter probes: it is sent to see what the path carries, and was not asked for.
   /// - Returns: nil if the subscriber has no such stream for the codec, or there is no room.
   public mutating func rewriteRetransmission(
     _ request: RetransmissionRequest, _ packet: UnsafeRawBufferPointer, _ info: PacketInfo,
-    into buffer: UnsafeMutableRawBufferPointer
+    probes: Bool = false, into buffer: UnsafeMutableRawBufferPointer
   ) -> OutgoingPacket? {
     let format = outgoingFormat(info)
     let payloadType = formats.rtxPayloadTypes[Int(format.rawValue)]
+    var known = leftOut.targets
+    let targets =
+      info.flags.contains(.carriesExtensions)
+      ? targetsChange(
+        info, packet, &known, spatial: leftOut.filter.spatial, temporal: leftOut.filter.temporal) : nil
     guard payloadType != 255, let rtxSSRC,
       let written = write(
         packet, info, format: format, anchor: request.anchor, payloadType: payloadType,
-        isMarked: info.flags.contains(.marker)
-          || info.layer.spatial == leftOut.filter.spatial && info.flags.contains(.endsLayerFrame),
+        isMarked: info.flags.contains(.marker) || leftOut.ends(info),
         sequence: rtxSequence &+ 1, ssrc: rtxSSRC,
-        originalSequence: UInt16(truncatingIfNeeded: request.outgoing), at: request.now, into: buffer)
+        originalSequence: UInt16(truncatingIfNeeded: request.outgoing), targets: targets, at: request.now,
+        into: buffer)
     else { return nil }
     rtxSequence &+= 1
-    counters.retransmitted &+= 1
+    if probes { counters.padding &+= 1 } else { counters.retransmitted &+= 1 }
     return written
+  }
+
+  /// A packet that was sent lately, for a probe to send again.
+  /// - Parameter back: how many before the newest.
+  /// - Returns: nil where there is none of the present source.
+  func sentLately(back: Int64, now: Instant) -> RetransmissionRequest? {
+    let outgoing = position.highest &- back
+    guard position.hasSent, let anchor = anchor(ofOutgoing: outgoing),
+      let (source, pictures) = source(ofOutgoing: outgoing, anchor), source >= anchor.source
+    else { return nil }
+    return RetransmissionRequest(
+      outgoing: outgoing, source: source, anchor: anchor.behind(pictures: pictures), now: now)
   }
 
   /// Padding can be sent in the retransmission stream.

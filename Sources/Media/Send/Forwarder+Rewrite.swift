@@ -20,7 +20,7 @@ extension Forwarder {
   mutating func write(
     _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, format: CodecFormat, anchor: Anchor,
     payloadType: UInt8, isMarked: Bool, sequence: Int64, ssrc: UInt32, originalSequence: UInt16?,
-    at moment: Instant,
+    targets: ActiveTargetsChange?, at moment: Instant,
     into buffer: UnsafeMutableRawBufferPointer
   ) -> OutgoingPacket? {
     let contributors = Int(info.contributors)
@@ -35,7 +35,8 @@ extension Forwarder {
       var writer = RTPWriter(
         into: buffer, marker: isMarked, payloadType: payloadType,
         sequence: UInt16(truncatingIfNeeded: sequence), timestamp: anchor.timestamp(of: info.timestamp),
-        ssrc: ssrc, csrcCount: contributors, form: carries ? extensions.form(carrying: info) : .oneByte)
+        ssrc: ssrc, csrcCount: contributors,
+        form: carries ? extensions.form(carrying: info, targets) : .oneByte)
     else { return nil }
     for index in 0..<contributors {
       writer.setContributor(
@@ -45,7 +46,8 @@ extension Forwarder {
     let numberOffset: Int
     if carries {
       (headerSize, numberOffset) = extensions.write(
-        info, of: packet, frameNumber: info.carried.frameNumber &+ anchor.frameNumber, at: moment, to: writer)
+        info, of: packet, frameNumber: info.carried.frameNumber &+ anchor.frameNumber, targets, at: moment,
+        to: writer)
     } else {
       guard let block = extensions.write(info, at: moment, to: writer, into: to + extensionOffset) else {
         return nil
@@ -72,6 +74,26 @@ extension Forwarder {
     return OutgoingPacket(
       ssrc: ssrc, index: UInt64(bitPattern: sequence), headerSize: headerSize, size: offset &+ payloadSize,
       numberOffset: numberOffset)
+  }
+
+  /// Where a subscriber doesn't get all layers: the decode targets that the packet's descriptor is to name.
+  /// - Parameter known: what the subscriber has read before.
+  /// - Returns: nil where the descriptor stays as it is; counted, where it has no room.
+  @inline(never)
+  mutating func targetsChange(
+    _ info: PacketInfo, _ packet: UnsafeRawBufferPointer, _ known: inout SentTargets, spatial: UInt8,
+    temporal: UInt8
+  ) -> ActiveTargetsChange? {
+    let start = Int(info.carried.descriptorOffset)
+    let end = start &+ Int(info.carried.descriptorSize)
+    guard start > 0, end <= packet.count, extensions.takesDescriptors else { return nil }
+    let element = UnsafeRawBufferPointer(rebasing: packet[start..<end])
+    guard let change = known.change(element, info, spatial: spatial, temporal: temporal) else { return nil }
+    guard extensions.holdsDescriptor(of: change.size) else {
+      counters.descriptorsUnchanged &+= 1
+      return nil
+    }
+    return change
   }
 
   private func rewritePictureID(

@@ -8,6 +8,9 @@ public struct Selection: BitwiseCopyable, Sendable {
   public let joins: Bool
   /// The picture ends here for the subscriber.
   var ends = false
+  /// Up to which layers the stream shows its source, as of this packet.
+  var spatial = LayerFilter.all
+  var temporal = LayerFilter.all
   /// Of what was left out since the source was joined: places and pictures before this packet.
   var closedPlaces: Int64 = 0
   var closedPictures: UInt16 = 0
@@ -55,7 +58,7 @@ extension Forwarder {
     if !isLate { joined.highest = info.extendedSequence }
     if info.flags.contains(.keyFrame) { joined.keyFrame = info.timestamp }
     if sheds, !isLate { leftOut.filter.shed(info) }
-    guard leftOut.isActive else {
+    guard leftOut.isActive || info.flags.contains(.notNeededAbove) else {
       return Selection(format: format, payloadType: payloadType, joins: false, join: leftOut.closed.join)
     }
     return filtered(info, isLate: isLate, format: format, payloadType: payloadType)
@@ -67,7 +70,13 @@ extension Forwarder {
   private mutating func filtered(_ info: PacketInfo, isLate: Bool, format: CodecFormat, payloadType: UInt8)
     -> Selection?
   {
-    let verdict = leftOut.filter.judge(info)
+    let isUnjudged = isLate || info.flags.contains(.layerUnknown)
+    #if PLANTED_DEFECTS
+      let verdict =
+        isUnjudged && !PlantedDefect.isOn(.lateJudged) ? lateVerdict(info) : leftOut.filter.judge(info)
+    #else
+      let verdict = isUnjudged ? lateVerdict(info) : leftOut.filter.judge(info)
+    #endif
     if verdict == .isLeftOut, !isLate {
       // Ids of VP8 run on with what is shown (RFC 7741 §4.2); those of VP9 are referred to by their distance.
       leftOut.closed.close(
@@ -81,7 +90,14 @@ extension Forwarder {
     }
     return Selection(
       format: format, payloadType: payloadType, joins: false, ends: verdict == .ends,
+      spatial: leftOut.filter.spatial, temporal: leftOut.filter.temporal,
       closedPlaces: before.places, closedPictures: before.pictures, join: leftOut.closed.join)
+  }
+
+  /// What came behind it has been decided on already, so it changes nothing. It ends its picture where the next packet is left out.
+  private mutating func lateVerdict(_ info: PacketInfo) -> LayerFilter.Verdict {
+    if info.flags.contains(.keyFrame) { leftOut.filter.missKeyFrame() }
+    return leftOut.ends(info) ? .ends : .passes
   }
 
   /// Joins the source to the stream at this packet, if it can begin there.
@@ -100,7 +116,9 @@ extension Forwarder {
       isJoined: true, keyFrame: info.timestamp, past: joined.past)
     state = .flowing
     leftOut.join()
-    return Selection(format: format, payloadType: payloadType, joins: true, join: leftOut.closed.join)
+    return Selection(
+      format: format, payloadType: payloadType, joins: true, ends: leftOut.filter.begin(info),
+      spatial: leftOut.filter.spatial, temporal: leftOut.filter.temporal, join: leftOut.closed.join)
   }
 
   /// Whether a selected packet goes before those of other slots: audio, and what belongs to a key frame.

@@ -27,9 +27,11 @@ extension Forwarder {
     retransmissions.encode(into: &writer)
     reports.encode(into: &writer)
     counters.encode(into: &writer)
+    leftOut.targets.encode(into: &writer)
+    writer.write(counters.descriptorsUnchanged)
   }
 
-  /// - Parameter version: of the slot; 1: of one encoding of each track.
+  /// - Parameter version: of the slot. 1: of one encoding of each track; 2: that left descriptors and timestamps as they are.
   public init(
     _ section: SendSection, from reader: inout StateReader, version: UInt8 = Forwarder.stateVersion
   ) throws(StateError) {
@@ -45,7 +47,7 @@ extension Forwarder {
       encodings.shown = try reader.integer()
       let next: UInt8 = try reader.integer()
       encodings.next = next == 255 ? nil : next
-      leftOut.filter = try LayerFilter(from: &reader)
+      leftOut.filter = try LayerFilter(from: &reader, hasKeys: version > 2)
       joinedHighest = try reader.integer()
       encodings.isPaused = try reader.bool()
       leftOut.closed = try ClosedPlaces(from: &reader)
@@ -64,6 +66,10 @@ extension Forwarder {
     retransmissions = try RetransmissionLimiter(from: &reader)
     reports = try ForwarderReports(from: &reader)
     counters = try ForwarderCounters(from: &reader, hasEncodings: hasEncodings)
+    if version > 2 {
+      leftOut.targets = try SentTargets(from: &reader)
+      counters.descriptorsUnchanged = try reader.integer()
+    }
     joined.highest = joinedHighest
     // Nothing is selected that hasn't departed: a peer's state is taken between the turns of its worker.
     guard anchors.count > 0, anchors[0].generation == generation, anchors[0].encoding == encodings.shown

@@ -158,6 +158,8 @@ public struct ForwarderCounters: Sendable {
   public var padding: UInt64 = 0
   /// Too large for the buffer of an outgoing packet, or with ranges outside of itself.
   public var unwritable: UInt64 = 0
+  /// Dependency descriptors that have no room for the decode targets that are sent, and leave as they came.
+  public var descriptorsUnchanged: UInt64 = 0
   /// How often the stream was anchored to a source.
   public var anchors: UInt64 = 0
 }

@@ -3,8 +3,9 @@ internal import Model
 /// Which layers of an encoding a stream shows. It sees what `PacketInfo` says alone, so frames that are encrypted end to end are
 /// chosen as well.
 ///
-/// A layer is given up with the next picture, since none that is shown refers to one above it; it is taken up where the source says
-/// that it can be.
+/// A layer is given up with the next picture, where none that is shown refers to one above it; it is taken up where the source says
+/// that it can be. Where frames of lower layers of size are not needed above, they are left out for those who get more; from then on
+/// the stream stays with its layer until a key frame, since what it would go on to refers to what it didn't get.
 struct LayerFilter: BitwiseCopyable {
   /// All that there are.
   static let all: UInt8 = 255
@@ -15,9 +16,15 @@ struct LayerFilter: BitwiseCopyable {
   /// What is shown.
   private(set) var temporal = LayerFilter.all
   private(set) var spatial = LayerFilter.all
+  /// Since the last key frame: lower layers of size were left out, and the highest that has come since then.
+  private var hasLeftLower = false
+  private var followed: UInt8 = 0
+  /// What is wanted can't be shown without a key frame.
+  private(set) var needsKeyFrame = false
   /// The picture that is being decided on.
   private var timestamp: UInt32 = 0
   private var hasPicture = false
+  private var hasEnded = false
   /// The frame that is left out by itself. No state: where it is forgotten its rest leaves as well.
   private var shedFrame: UInt32?
 
@@ -30,19 +37,38 @@ struct LayerFilter: BitwiseCopyable {
   /// Leaves a frame out that no other refers to, if this is its first packet. One that stands below others of its picture stays:
   /// those of its place would have to end the picture.
   mutating func shed(_ info: PacketInfo) {
-    guard info.flags.contains(.discardable), info.flags.contains(.frameStart), info.layer.spatial == 0
-    else { return }
+    #if PLANTED_DEFECTS
+      let isFree = PlantedDefect.isOn(.shedsReferenced) || info.flags.contains(.discardable)
+    #else
+      let isFree = info.flags.contains(.discardable)
+    #endif
+    guard isFree, info.flags.contains(.frameStart), info.layer.spatial == 0 else { return }
     shedFrame = info.timestamp
   }
 
   mutating func want(spatial: UInt8, temporal: UInt8) {
     (wantedSpatial, wantedTemporal) = (spatial, temporal)
+    needsKeyFrame = hasLeftLower && spatial < followed
   }
 
   /// The source is joined to the stream here, at a key frame: everything that is wanted can be shown.
   mutating func join() {
     (temporal, spatial) = (wantedTemporal, wantedSpatial)
     hasPicture = false
+    startOver()
+  }
+
+  /// Notes the packet with which the source is joined.
+  /// - Returns: whether its picture ends there.
+  mutating func begin(_ info: PacketInfo) -> Bool { judge(info) == .ends }
+
+  /// A key frame's first packet came too late to begin with it.
+  mutating func missKeyFrame() { if hasLeftLower { needsKeyFrame = true } }
+
+  private mutating func startOver() {
+    hasLeftLower = false
+    followed = 0
+    needsKeyFrame = false
   }
 
   /// What becomes of a packet.
@@ -53,50 +79,107 @@ struct LayerFilter: BitwiseCopyable {
     case isLeftOut
   }
 
+  /// Packets are judged in the order of their numbers.
   mutating func judge(_ info: PacketInfo) -> Verdict {
-    if !hasPicture || info.timestamp != timestamp {
-      hasPicture = true
-      timestamp = info.timestamp
-      temporal = min(temporal, wantedTemporal)
-      spatial = min(spatial, wantedSpatial)
-    }
+    if !hasPicture || info.timestamp != timestamp { beginPicture(info.timestamp) }
     if let shedFrame {
       if info.timestamp == shedFrame { return .isLeftOut }
       self.shedFrame = nil
     }
     takeUp(info)
-    if info.layer.temporal > temporal || info.layer.spatial > spatial { return .isLeftOut }
-    return info.layer.spatial == spatial && info.flags.contains(.endsLayerFrame) ? .ends : .passes
+    guard isShown(info) else { return .isLeftOut }
+    if hasLeftLower { followed = max(followed, info.layer.spatial) }
+    guard info.flags.contains(.endsLayerFrame) else { return .passes }
+    openLayers(info)
+    guard info.layer.spatial == spatial else { return .passes }
+    hasEnded = true
+    return .ends
+  }
+
+  private mutating func beginPicture(_ moment: UInt32) {
+    hasPicture = true
+    hasEnded = false
+    timestamp = moment
+    temporal = min(temporal, wantedTemporal)
+    #if PLANTED_DEFECTS
+      let mayGiveUp = !hasLeftLower || PlantedDefect.isOn(.keyedLayerGivenUp)
+    #else
+      let mayGiveUp = !hasLeftLower
+    #endif
+    if mayGiveUp { spatial = min(spatial, wantedSpatial) }
   }
 
   private mutating func takeUp(_ info: PacketInfo) {
-    let isKey = info.flags.contains(.keyFrame)
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.layerTakenUpAtOnce) { temporal = wantedTemporal }
     #endif
-    if info.layer.temporal > temporal, info.layer.temporal <= wantedTemporal,
-      isKey || info.flags.contains(.switchingPoint)
-    {
-      temporal = info.layer.temporal
+    let (layer, flags) = (info.layer, info.flags)
+    // Of a key frame whose first packet is lost the others say that it refers to nothing.
+    let begins = layer.spatial == 0 && layer.temporal == 0 && flags.contains(.beginsSpatialLayer) && !hasEnded
+    if flags.contains(.keyFrame) || begins {
+      (temporal, spatial) = (wantedTemporal, wantedSpatial)
+      startOver()
     }
-    if isKey { (temporal, spatial) = (wantedTemporal, wantedSpatial) }
-    if info.layer.spatial > spatial, info.layer.spatial <= wantedSpatial,
-      info.flags.contains(.beginsSpatialLayer)
+    if layer.temporal > temporal, layer.temporal <= wantedTemporal, flags.contains(.switchingPoint) {
+      temporal = layer.temporal
+    }
+    // Behind the mark of its end nothing is added to a picture.
+    if layer.spatial == spatial &+ 1, layer.spatial <= wantedSpatial, layer.temporal <= temporal, !hasEnded,
+      flags.contains(.beginsSpatialLayer)
     {
-      spatial = info.layer.spatial
+      spatial = layer.spatial
     }
   }
 
+  private mutating func isShown(_ info: PacketInfo) -> Bool {
+    guard info.layer.temporal <= temporal else { return false }
+    if info.layer.spatial > spatial {
+      if info.layer.spatial <= wantedSpatial { needsKeyFrame = true }
+      return false
+    }
+    if info.layer.spatial < spatial, info.flags.contains(.notNeededAbove) {
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.lowerLayersSent) { return true }
+      #endif
+      hasLeftLower = true
+      return false
+    }
+    if hasLeftLower, info.layer.spatial < followed {
+      // The layer that was shown is no longer sent.
+      if info.flags.contains(.topSpatialLayer) { needsKeyFrame = true }
+      return false
+    }
+    return true
+  }
+
+  /// Behind a frame that the source says opens higher layers of frame rate.
+  private mutating func openLayers(_ info: PacketInfo) {
+    guard info.layer.opens != 0, wantedTemporal > temporal else { return }
+    let isOwn =
+      info.layer.spatial == spatial
+      || info.layer.spatial < spatial && info.flags.contains(.topSpatialLayer)
+    guard isOwn else { return }
+    let reachable = info.layer.opens & (wantedTemporal < 7 ? 1 << (wantedTemporal &+ 1) &- 1 : 0xFF)
+    if reachable != 0 { temporal = max(temporal, UInt8(7 - reachable.leadingZeroBitCount)) }
+  }
+
   func encode(into writer: inout StateWriter) {
-    for layer in [wantedTemporal, wantedSpatial, temporal, spatial] { writer.write(layer) }
+    for layer in [wantedTemporal, wantedSpatial, temporal, spatial, followed] { writer.write(layer) }
+    writer.write(hasLeftLower)
+    writer.write(needsKeyFrame)
   }
 
   init() {}
 
-  init(from reader: inout StateReader) throws(StateError) {
+  /// - Parameter hasKeys: false for what builds wrote that knew no layers which only a key frame begins.
+  init(from reader: inout StateReader, hasKeys: Bool) throws(StateError) {
     wantedTemporal = try reader.integer()
     wantedSpatial = try reader.integer()
     temporal = try reader.integer()
     spatial = try reader.integer()
+    guard hasKeys else { return }
+    followed = try reader.integer()
+    hasLeftLower = try reader.bool()
+    needsKeyFrame = try reader.bool()
   }
 }

@@ -102,11 +102,13 @@ struct OutgoingExtensions: Sendable {
   /// The form that holds all that the packet carries; where the subscriber doesn't take both forms mixed, what
   /// the one-byte form can't hold is left out.
   @inline(never)
-  func form(carrying info: PacketInfo) -> HeaderExtensionForm {
+  func form(carrying info: PacketInfo, _ targets: ActiveTargetsChange?) -> HeaderExtensionForm {
     var form = form(withLevel: info.flags.contains(.audioLevel))
     guard allowsMixed else { return form }
     let carried = info.carried
-    admit(.dependencyDescriptor, carried.descriptorOffset, carried.descriptorSize, &form)
+    admit(
+      .dependencyDescriptor, carried.descriptorOffset,
+      targets.map { UInt8(truncatingIfNeeded: $0.size) } ?? carried.descriptorSize, &form)
     admit(.colorSpace, carried.colorSpaceOffset, carried.colorSpaceSize, &form)
     admit(.playoutDelay, carried.playoutDelayOffset, CarriedExtensions.playoutDelaySize, &form)
     admit(.absoluteCaptureTime, carried.captureTimeOffset, UInt8(AbsoluteCaptureTime.longSize), &form)
@@ -117,8 +119,8 @@ struct OutgoingExtensions: Sendable {
   /// - Returns: the header's size, and where in the packet the transport-wide number goes, 0 where it has none.
   @inline(never)
   func write(
-    _ info: PacketInfo, of packet: UnsafeRawBufferPointer, frameNumber: UInt16, at moment: Instant,
-    to writer: consuming RTPWriter
+    _ info: PacketInfo, of packet: UnsafeRawBufferPointer, frameNumber: UInt16,
+    _ targets: ActiveTargetsChange?, at moment: Instant, to writer: consuming RTPWriter
   ) -> (size: Int, numberPlace: Int) {
     if let mid { writer.append(id: ids[.mid], mid) }
     if ids[.audioLevel] != 0, info.flags.contains(.audioLevel) {
@@ -135,16 +137,40 @@ struct OutgoingExtensions: Sendable {
     }
     let number = ids[.transportSequence] == 0 ? nil : writer.appendZeros(id: ids[.transportSequence], size: 2)
     let carried = info.carried
-    if let place = carry(
-      .dependencyDescriptor, carried.descriptorOffset, carried.descriptorSize, packet, &writer)
-    {
-      writer.overwrite(frameNumber, at: place &+ 1)
-    }
+    let descriptor =
+      if let targets {
+        append(targets, carried, packet, &writer)
+      } else {
+        carry(.dependencyDescriptor, carried.descriptorOffset, carried.descriptorSize, packet, &writer)
+      }
+    if let descriptor { writer.overwrite(frameNumber, at: descriptor &+ 1) }
     _ = carry(.colorSpace, carried.colorSpaceOffset, carried.colorSpaceSize, packet, &writer)
     _ = carry(
       .playoutDelay, carried.playoutDelayOffset, CarriedExtensions.playoutDelaySize, packet, &writer)
     appendCaptureTime(carried.captureTimeOffset, packet, &writer)
     return (writer.finish(), number ?? 0)
+  }
+
+  var takesDescriptors: Bool { ids[.dependencyDescriptor] != 0 }
+
+  /// Whether a descriptor of so many bytes goes into a block that this subscriber takes.
+  func holdsDescriptor(of size: Int) -> Bool {
+    (allowsMixed ? HeaderExtensionForm.twoByte : form(withLevel: false)).holds(
+      id: ids[.dependencyDescriptor], size: size)
+  }
+
+  private func append(
+    _ change: ActiveTargetsChange, _ carried: CarriedExtensions, _ packet: UnsafeRawBufferPointer,
+    _ writer: inout RTPWriter
+  ) -> Int? {
+    let start = Int(carried.descriptorOffset)
+    guard start &+ Int(carried.descriptorSize) <= packet.count,
+      let place = writer.appendZeros(id: ids[.dependencyDescriptor], size: change.size)
+    else { return nil }
+    let element = UnsafeRawBufferPointer(
+      rebasing: packet[start..<start &+ Int(carried.descriptorSize)])
+    for index in 0..<change.size { writer.overwrite(change.byte(index, element), at: place &+ index) }
+    return place
   }
 
   /// In the longer form: the clock that it is read from is the one of the sender reports, so the estimate is exactly 0.

@@ -37,37 +37,10 @@ public struct RecentPictures: BitwiseCopyable, Sendable {
   static let mostSeconds = 0.2
   /// Of a path that isn't reported on.
   static let unknownTarget = 3_000_000.0
+  /// One that came longer ago would be shown long after its time, and what comes behind it be waited for.
+  static let mostAge = Duration.milliseconds(200)
   /// Between two pictures, as far as there is room for it.
   static let distance = Duration.milliseconds(1)
   /// Two pictures of a source lie further apart than this many units; so none get the same timestamp.
   static let mostDrawn: UInt32 = 500
-}
-
-extension Forwarder {
-  /// Has the stream begin with what its source showed until now, which is to be selected next.
-  /// - Returns: false where it waits for no key frame of that encoding, or one was asked for because packets were dropped.
-  public mutating func beginWith(_ past: RecentPictures) -> Bool {
-    guard needsKeyFrame, !pending.isCut, past.encoding == encodings.shown else { return false }
-    joined.past = past
-    return true
-  }
-
-  /// Joins a source to the stream with pictures of the time before: the newest of them stands where it would without the others,
-  /// and these stand as close before it as there is room behind what was sent.
-  func draw(_ past: RecentPictures, _ new: inout Anchor, rate: UInt32, epoch: Epoch) {
-    let span = past.timestamp &- past.keyTimestamp
-    let units = UInt32(
-      truncatingIfNeeded: ClockMapping.units(RecentPictures.distance.wholeNanoseconds, rate: rate))
-    var end = nextTimestamp(past.timestamp, past.arrival, rate: rate, epoch: epoch)
-    var wanted = UInt32(truncatingIfNeeded: max(past.frames &- 1, 1)) &* units
-    if position.hasSent { wanted = min(wanted, end &- position.timestamp &- 1) }
-    new.drawnBy = max(1, min(span / max(wanted, 1), RecentPictures.mostDrawn))
-    new.drawnEnd = past.timestamp
-    if position.hasSent {
-      // Where there is still no room the source begins that much later.
-      let earliest = position.timestamp &+ span / new.drawnBy &+ 1
-      if Int32(bitPattern: earliest &- end) > 0 { end = earliest }
-    }
-    new.timestamp = end &- past.timestamp
-  }
 }

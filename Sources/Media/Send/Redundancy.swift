@@ -77,6 +77,9 @@ struct Redundancy: ~Copyable {
     }
   }
 
+  /// The stream has another source from here on: what it sent until now is not repeated.
+  mutating func forget() { kept = InlineArray(repeating: Block()) }
+
   private mutating func stop() {
     isOn = false
     kept = InlineArray(repeating: Block())
@@ -92,6 +95,9 @@ struct Redundancy: ~Copyable {
   mutating func wrap(
     _ packet: OutgoingPacket, isEncrypted: Bool, in buffer: UnsafeMutableRawBufferPointer
   ) -> OutgoingPacket {
+    #if PLANTED_DEFECTS
+      let isEncrypted = isEncrypted && !PlantedDefect.isOn(.redAroundEncrypted)
+    #endif
     guard isOn, !isEncrypted, let memory, let bytes = buffer.baseAddress,
       packet.size <= buffer.count, packet.headerSize >= RTPHeader.fixedSize,
       UnsafeRawPointer(bytes).byte(at: 1) & 0x7F == opus
@@ -150,7 +156,11 @@ struct Redundancy: ~Copyable {
   private func writeHeader(
     of block: Block, _ timestamp: UInt32, _ payload: UnsafeMutableRawPointer, _ offset: inout Int
   ) {
-    let distance = timestamp &- block.timestamp
+    #if PLANTED_DEFECTS
+      let distance = timestamp &- block.timestamp &+ (PlantedDefect.isOn(.redMisdated) ? 960 : 0)
+    #else
+      let distance = timestamp &- block.timestamp
+    #endif
     payload.store(byte: 0x80 | opus, at: offset)
     payload.storeBigEndian(
       UInt16(truncatingIfNeeded: distance << 2 | UInt32(block.size) >> 8), at: offset &+ 1)

@@ -17,15 +17,21 @@ struct LossTally: BitwiseCopyable {
   var worse: UInt16 { max(outgoing, incoming) }
 
   /// A report block: of `span` numbers we sent `packets`, the rest was lost before us and is no loss of this path.
-  mutating func reported(fraction: UInt8, of span: UInt32, sent packets: UInt32) {
+  /// - Returns: of so many packets so much was lost on this path, in 256ths of a packet.
+  @discardableResult
+  mutating func reported(
+    fraction: UInt8, of span: UInt32, sent packets: UInt32
+  ) -> (packets: UInt32, lost: UInt32) {
     // No peer gets more than the bound in a second, whatever a report says.
-    guard reportedPackets < 1_000_000 else { return }
+    guard reportedPackets < 1_000_000 else { return (0, 0) }
     let packets = min(packets, 100_000)
     let span = min(max(span, packets), 100_000)
     let lost = UInt32(fraction) &* span
     let before = (span &- packets) &* 256
     reportedPackets &+= packets
-    reportedLost &+= lost > before ? min(lost &- before, packets &* 256) : 0
+    let here = lost > before ? min(lost &- before, packets &* 256) : 0
+    reportedLost &+= here
+    return (packets, here)
   }
 
   mutating func tally(expected newExpected: Int64, received newReceived: Int64) {

@@ -4,7 +4,7 @@ internal import Wire
 
 /// What can't wait for the next report, and how compounds of either kind leave.
 extension MediaSession {
-  /// Requests for lost packets and key frames, and transport-wide feedback, as far as they are due.
+  /// Requests for lost packets and key frames, estimates that have fallen, and transport-wide feedback, as far as they are due.
   mutating func sendFeedback(now: Instant, _ context: inout MediaContext) {
     var cursor = EncodingCursor()
     while let encoding = cursor.next(in: receiving) {
@@ -30,6 +30,15 @@ extension MediaSession {
       }
       if writer.size > head { context.output.commit(size: writer.size, source: reportSSRC) }
     }
+    if now >= path.sendTimes.deadline {
+      var writer = RTCPWriter(into: context.output.reserve())
+      let head = beginFeedback(&writer)
+      appendEstimate(&writer, now: now, context)
+      if writer.size > head { context.output.commit(size: writer.size, source: reportSSRC) }
+      // Where it has no stream to name there is no one to tell.
+      path.sendTimes.noteSent(now: now)
+    }
+    sendStreamFeedback(now: now, &context)
     while now >= arrivals.deadline {
       let buffer = context.output.reserve()
       var writer = RTCPWriter(into: buffer)
@@ -38,6 +47,21 @@ extension MediaSession {
         let size = arrivals.write(
           into: UnsafeMutableRawBufferPointer(rebasing: buffer[head...]), senderSSRC: reportSSRC,
           mediaSSRC: feedbackSSRC, now: now)
+      else { break }
+      context.output.commit(size: head + size, source: reportSSRC)
+    }
+  }
+
+  /// Arrivals by stream, for peers that know no transport-wide numbers.
+  mutating func sendStreamFeedback(now: Instant, _ context: inout MediaContext) {
+    while now >= streamArrivals.deadline {
+      let buffer = context.output.reserve()
+      var writer = RTCPWriter(into: buffer)
+      let head = beginFeedback(&writer)
+      guard
+        let size = streamArrivals.write(
+          into: UnsafeMutableRawBufferPointer(rebasing: buffer[head...]), senderSSRC: reportSSRC,
+          timestamp: context.epoch.ntp(at: now).middle, now: now)
       else { break }
       context.output.commit(size: head + size, source: reportSSRC)
     }

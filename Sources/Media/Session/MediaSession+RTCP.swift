@@ -41,21 +41,13 @@ extension MediaSession {
     case .sourceDescription: break
     case .transportFeedback:
       if !receiveArrivals(try TransportFeedback(packet), now: now) { context.counters.count(.rtcpUnused) }
-    case .applicationFeedback, .extendedReport, .other: context.counters.count(.rtcpUnused)
+    case .congestionFeedback:
+      if !receiveStreamArrivals(try CongestionFeedback(packet), now: now) {
+        context.counters.count(.rtcpUnused)
+      }
+    case .applicationFeedback: try receiveEstimate(packet, now: now, &context)
+    case .extendedReport, .other: context.counters.count(.rtcpUnused)
     }
-  }
-
-  /// When what was sent to the peer arrived there.
-  private mutating func receiveArrivals(_ message: TransportFeedback, now: Instant) -> Bool {
-    guard statuses.take(Double(message.statusCount), now: now) else { return false }
-    var feedback = estimator.takeFeedback(now: now)
-    var entries = message.entries
-    var left = BandwidthEstimator.mostReported
-    while left > 0, let entry = entries.next() {
-      left -= 1
-      estimator.note(entry.sequence, arrival: entry.received ? entry.arrival : nil, in: &feedback)
-    }
-    return estimator.finish(feedback)
   }
 
   /// A sender that doesn't send, or whose stream we don't have, may leave as it likes.
@@ -110,8 +102,9 @@ extension MediaSession {
       if let share = reports.lostBehind {
         slots.pointer(slot).pointee.redundancy.report(share, target: target(now: now), now: now)
       }
-      losses.reported(
+      let (packets, lost) = losses.reported(
         fraction: reports.fractionLost, of: reports.spanReported, sent: reports.packetsReported)
+      path.reported.take(packets: Double(packets), lost: Double(lost) / 256, now: now)
       if let measured = slots.pointer(slot).pointee.forwarder.reports.roundTrip { roundTrip = measured }
     }
   }

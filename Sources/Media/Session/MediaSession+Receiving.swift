@@ -46,6 +46,7 @@ extension MediaSession {
     _ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ found: FoundExtensions,
     _ stream: StreamMap.Stream, arrival: Instant, _ context: inout MediaContext
   ) -> ReceivedMedia {
+    if streamArrivals.isWanted { noteStreamArrival(header, at: arrival) }
     if stream.isRTX { context.counters.retransmissionsReceived &+= 1 }
     let section = receiving.pointer(Int(stream.section))
     let encoding = section.pointee.encoding(Int(stream.encoding))
@@ -66,6 +67,9 @@ extension MediaSession {
       context.counters.count(SessionDrop(reason))
       return .nothing
     case .media(var info, let offset, let size):
+      if let element = found.allocation, !info.flags.contains(.recovered) {
+        section.pointee.noteAllocation(UnsafeRawBufferPointer(packet), element, arrival: arrival)
+      }
       info.encoding = stream.encoding
       if section.pointee.traits.contains(.encrypted) { info.flags.insert(.encrypted) }
       if !wasStarted || encoding.pointee.receiver.formatCode != format {
@@ -90,6 +94,8 @@ extension MediaSession {
     var rid: HeaderExtensionReader.Element?
     var repairedRid: HeaderExtensionReader.Element?
     var carried = CarriedExtensions()
+    /// Which layers the publisher sends.
+    var allocation: HeaderExtensionReader.Element?
     /// The time of capture comes with the estimate of its clock's offset.
     var hasClockOffset = false
     /// An element is longer than the room that is left.
@@ -105,6 +111,7 @@ extension MediaSession {
   ) -> FoundExtensions {
     var found = FoundExtensions()
     var isNumbered = false
+    var isStamped = false
     var reader = HeaderExtensionReader(packet, header)
     while let element = reader.next() {
       if element.id == incoming[.transportSequence] {
@@ -112,6 +119,11 @@ extension MediaSession {
           isNumbered = true
           arrivals.received(sequence: sequence, at: arrival)
           scheduleFeedback(arrivals.deadline)
+        }
+      } else if element.id == incoming[.absoluteSendTime] {
+        if !isStamped, let units = AbsoluteSendTime.read(packet, element) {
+          isStamped = true
+          noteSendTime(units, size: packet.count, at: arrival)
         }
       } else if element.id == incoming[.audioLevel] {
         found.audioLevel = AudioLevel(packet, element)
@@ -124,6 +136,8 @@ extension MediaSession {
         found.rid = element
       } else if element.id == incoming[.repairedRid] {
         found.repairedRid = element
+      } else if element.id == incoming[.videoLayersAllocation] {
+        found.allocation = element
       } else if carriesExtensions {
         readCarried(element, &found)
       }

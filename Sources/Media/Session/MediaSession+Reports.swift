@@ -1,3 +1,4 @@
+internal import Congestion
 internal import Model
 internal import Wire
 
@@ -103,13 +104,13 @@ extension MediaSession {
       source = reportSSRC
       appendHead(&writer)
     }
-    appendEstimate(&writer, context.publisherMaxBitrate)
+    appendEstimate(&writer, now: now, context)
     context.output.commit(size: writer.size, source: source)
     return true
   }
 
   /// What senders may use that adapt by nothing else.
-  private func appendEstimate(_ writer: inout RTCPWriter, _ bitrate: UInt64) {
+  mutating func appendEstimate(_ writer: inout RTCPWriter, now: Instant, _ context: borrowing MediaContext) {
     var ssrcs: InlineArray<32, UInt32> = InlineArray(repeating: 0)
     var count = 0
     var cursor = EncodingCursor()
@@ -121,7 +122,9 @@ extension MediaSession {
       count += 1
     }
     guard count > 0 else { return }
-    writer.append(estimate: bitrate, for: ssrcs.span.extracting(0..<count), sender: reportSSRC)
+    writer.append(
+      estimate: allowedBitrate(context), for: ssrcs.span.extracting(0..<count), sender: reportSSRC)
+    path.sendTimes.noteSent(now: now)
   }
 
   // MARK: - Goodbye

@@ -54,13 +54,6 @@ extension MediaSession {
   /// Share of a slot's packets that its subscriber lost, smoothed: 0–1.
   public func loss(ofSlot slot: Int) -> Double { slots.pointer(slot).pointee.redundancy.loss }
 
-  /// A packet leaves with a transport-wide number.
-  /// - Parameter size: on the wire, with UDP and IP.
-  @inline(__always)
-  public mutating func left(size: Int, cluster: UInt16, now: Instant) {
-    estimator.leave(size: size, cluster: cluster, now: now)
-  }
-
   @inline(__always)
   public mutating func isAudio(slot: Int) -> Bool { slots.pointer(slot).pointee.forwarder.kind == .audio }
 
@@ -73,8 +66,10 @@ extension MediaSession {
     return nil
   }
 
-  /// The probe that is to leave now.
-  public mutating func takeProbe(now: Instant) -> ProbePlan? { estimator.takeProbe(canProbe: true, now: now) }
+  /// A packet of a slot that was sent lately, for a probe to send again.
+  public func sentLately(slot: Int, back: Int64, now: Instant) -> RetransmissionRequest? {
+    slots.pointer(slot).pointee.forwarder.sentLately(back: back, now: now)
+  }
 
   /// Writes a packet that shows nothing.
   public mutating func writePadding(slot: Int, into buffer: UnsafeMutableRawBufferPointer) -> OutgoingPacket?
@@ -119,9 +114,10 @@ extension MediaSession {
   /// Writes a packet as the retransmission stream carries it (RFC 4588).
   public mutating func rewriteRetransmission(
     _ request: RetransmissionRequest, _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, slot: Int,
-    into buffer: UnsafeMutableRawBufferPointer
+    probes: Bool = false, into buffer: UnsafeMutableRawBufferPointer
   ) -> OutgoingPacket? {
-    slots.pointer(slot).pointee.forwarder.rewriteRetransmission(request, packet, info, into: buffer)
+    slots.pointer(slot).pointee.forwarder.rewriteRetransmission(
+      request, packet, info, probes: probes, into: buffer)
   }
 
   /// The sealed bytes of a packet were sent once more, or could not be.
@@ -135,7 +131,10 @@ extension MediaSession {
   /// - Returns: true when the track should be asked for a key frame.
   public mutating func setSource(slot: Int, _ track: TrackKey?, clock: ClockMapping?) -> Bool {
     guard kind(ofSlot: slot) != nil else { return false }
-    if track?.track != source(ofSlot: slot) { slots.pointer(slot).pointee.memory = SlotMemory() }
+    if track?.track != source(ofSlot: slot) {
+      slots.pointer(slot).pointee.memory = SlotMemory()
+      slots.pointer(slot).pointee.redundancy.forget()
+    }
     return slots.pointer(slot).pointee.forwarder.setSource(track, clock: clock)
   }
 
@@ -198,12 +197,6 @@ extension MediaSession {
     slots.pointer(slot).pointee.memory = memory
   }
 
-  /// Bits per second that the path to the peer carries; nil where it doesn't report on what comes.
-  public func target(now: Instant) -> Double? {
-    numbersPackets && estimator.isReporting(now: now) ? estimator.target : nil
-  }
-  public mutating func want(_ rate: Double, next: Double?) { estimator.want(rate, next: next) }
-
   /// The encoding that a slot shows, and the one that it goes on to.
   public func encoding(ofSlot slot: Int) -> UInt8 { slots.pointer(slot).pointee.forwarder.encodings.shown }
   public func nextEncoding(ofSlot slot: Int) -> UInt8? {
@@ -214,7 +207,9 @@ extension MediaSession {
   /// - Returns: false where it waits for no key frame of that encoding, or its path has no room for so much.
   public mutating func beginWith(_ past: RecentPictures, slot: Int, now: Instant) -> Bool {
     let target = target(now: now) ?? RecentPictures.unknownTarget
-    guard Double(past.bytes) * 8 <= target * RecentPictures.mostSeconds else { return false }
+    guard Double(past.bytes) * 8 <= target * RecentPictures.mostSeconds,
+      now - past.arrival <= RecentPictures.mostAge
+    else { return false }
     return slots.pointer(slot).pointee.forwarder.beginWith(past)
   }
 

@@ -2,8 +2,9 @@ internal import Congestion
 public import Model
 
 extension MediaSession {
-  /// Since 2 with what is known of the path.
-  private static let stateVersion: UInt8 = 2
+  /// Since 2 with what is known of the path, since 3 with what is known of it by reports alone, and of the path from the
+  /// peer.
+  private static let stateVersion: UInt8 = 3
 
   /// Writes everything: a session read from it goes on exactly where this one stood. Each section and slot has a
   /// version of its own.
@@ -24,6 +25,9 @@ extension MediaSession {
     writer.write(roundTrip.wholeNanoseconds)
     losses.encode(into: &writer)
     estimator.encode(into: &writer)
+    path.reported.encode(into: &writer)
+    path.sendTimes.encode(into: &writer)
+    streamArrivals.encode(into: &writer)
   }
 
   /// - Parameter changes: gets the streams that are tracks'.
@@ -65,6 +69,11 @@ extension MediaSession {
     roundTrip = .nanoseconds(try reader.integer(Int64.self))
     losses = try LossTally(from: &reader)
     if version > 1 { estimator = try BandwidthEstimator(from: &reader) }
+    if version > 2 {
+      path.reported = try ReportedRate(from: &reader)
+      path.sendTimes = try SendTimeEstimator(from: &reader)
+      streamArrivals = try StreamFeedback(from: &reader)
+    }
     describe(agreed, &changes)
   }
 }

@@ -26,12 +26,13 @@ extension MediaSession {
     if timers.feedback <= now {
       timers.feedback = .never
       sendFeedback(now: now, &context)
-      timers.feedback = arrivals.deadline
+      timers.feedback = min(arrivals.deadline, streamArrivals.deadline, path.sendTimes.deadline)
       var cursor = EncodingCursor()
       while let encoding = cursor.next(in: receiving) { scheduleFeedback(encoding.pointee.receiver.deadline) }
     }
     if timers.reports <= now {
       timers.reports = now + Self.reportInterval
+      weighReports(now: now)
       sendReports(now: now, ratesChanged: ratesChanged, &context)
     }
     if timers.clockReports <= now { sendClockReports(now: now, &context) }
@@ -50,6 +51,9 @@ extension MediaSession {
   /// of the path to it.
   public mutating func peerMoved() {
     estimator.startOver()
+    path.reported = ReportedRate()
+    path.sendTimes = SendTimeEstimator()
+    path.clock = ReportClock()
     var cursor = EncodingCursor()
     while let encoding = cursor.next(in: receiving) {
       encoding.pointee.receiver.moved()

@@ -67,9 +67,10 @@ extension MediaSession {
     return nil
   }
 
-  /// How large an encoding's pictures are, as its last key frame said.
-  public func picture(ofTrack track: Int, encoding: Int) -> PictureSize {
-    find(track, encoding)?.pointee.receiver.picture ?? PictureSize()
+  /// What a track's packets say of an encoding.
+  public func description(ofTrack track: Int, encoding: Int) -> EncodingDescription {
+    guard find(track, encoding) != nil else { return EncodingDescription() }
+    return receiving.pointer(track).pointee.description(of: encoding)
   }
 
   /// A subscriber of the encoding needs a key frame.

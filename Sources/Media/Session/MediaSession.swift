@@ -32,6 +32,8 @@ public struct MediaSession: ~Copyable {
   /// Some of them go on to subscribers.
   var carriesExtensions = false
   var arrivals = ArrivalFeedback()
+  /// The same by stream, for peers that know no transport-wide numbers.
+  var streamArrivals = StreamFeedback()
   /// Transport-wide feedback names some stream of the sender.
   var feedbackSSRC: UInt32 = 0
   @usableFromInline var timers = SessionTimers()
@@ -40,10 +42,12 @@ public struct MediaSession: ~Copyable {
   var losses = LossTally()
   /// What the path to the peer carries, where it reports on what is sent to it.
   public internal(set) var estimator = BandwidthEstimator()
+  /// What else is known of the path, either way.
+  var path = PathWord()
   /// What is sent has transport-wide numbers.
   var numbersPackets = false
-  /// Packets that the peer may say something of; a chunk of two bytes speaks of thousands.
-  var statuses = RateLimit(rate: 50_000, burst: 65_536)
+  /// The peer says of its streams what arrived of each (RFC 8888).
+  public private(set) var hearsStreams = false
 
   /// - Parameter reportSSRC: of our reports and requests.
   public init(reportSSRC: UInt32) { self.reportSSRC = reportSSRC }
@@ -108,6 +112,8 @@ public struct MediaSession: ~Copyable {
     numbersPackets = (0..<slots.count).contains {
       slots.pointer($0).pointee.isAgreed && slots.pointer($0).pointee.forwarder.extensions.hasNumber
     }
+    hearsStreams = !numbersPackets && new.send.contains { $0.codecs.contains(where: \.ccfb) }
+    streamArrivals.isWanted = new.receive.contains { $0.codecs.contains(where: \.ccfb) }
     // Streams of sections that are gone, or have other streams now, are forgotten.
     let oldStreams = streams.all
     streams.removeAll()

@@ -11,6 +11,8 @@ struct ReceivingSection: ~Copyable {
   private(set) var clock = 0
   /// What the control plane says of the track.
   var traits: TrackTraits = []
+  /// What its publisher has announced last of all its streams; no state: it comes again with each key frame.
+  private var allocation: (layers: VideoLayersAllocation, arrival: Instant)?
   /// At least one.
   private(set) var encodings: OwnedArray<ReceivedEncoding>
 
@@ -53,6 +55,22 @@ struct ReceivingSection: ~Copyable {
     self.clock = clock
   }
 
+  /// A packet of the section announces what its streams have. One that is no allocation changes nothing.
+  @inline(never)
+  mutating func noteAllocation(
+    _ packet: UnsafeRawBufferPointer, _ element: HeaderExtensionReader.Element, arrival: Instant
+  ) {
+    let bytes = UnsafeRawBufferPointer(rebasing: packet[element.offset..<element.offset &+ element.size])
+    if let read = try? VideoLayersAllocation(bytes) { allocation = (read, arrival) }
+  }
+
+  /// What is said of an encoding by its publisher.
+  func description(of encoding: Int) -> EncodingDescription {
+    var description = encodings.pointer(encoding).pointee.receiver.pictures
+    description.announced = allocation.map { $0.layers.announcement(ofStream: encoding, arrival: $0.arrival) }
+    return description
+  }
+
   /// Once a section is gone it never comes back: of several encodings nothing is kept.
   mutating func release() {
     guard !isAgreed, encodings.count > 1 else { return }
@@ -61,7 +79,7 @@ struct ReceivingSection: ~Copyable {
     encodings = none
   }
 
-  /// 1: of one encoding; since 3 with what the control plane says of the track.
+  /// 1: of one encoding. Since 3 with whole dependency structures and what the control plane says of the track.
   private static let stateVersion: UInt8 = 3
 
   /// Everything but the section, which the session keeps.
@@ -82,7 +100,9 @@ struct ReceivingSection: ~Copyable {
     var read = OwnedArray<ReceivedEncoding>(capacity: count)
     for index in 0..<count {
       read.append(
-        ReceivedEncoding(try TrackReceiver(agreed, encoding: index, from: &reader), agreed.encodings[index]))
+        ReceivedEncoding(
+          try TrackReceiver(agreed, encoding: index, from: &reader, hasStructure: version > 2),
+          agreed.encodings[index]))
     }
     let said = version > 2 ? try reader.integer(UInt8.self) : 0
     encodings = read

@@ -64,6 +64,10 @@ extension Conference {
     // Who vanished before the first sender report came has a clock that is only guessed, some time later.
     guard participants[track.publisher].isPresent else { return nil }
     let packet = track.packets[Int(entry.packet)]
+    // A picture of the time before its stream began stands elsewhere than where it was taken.
+    guard track.kind == .audio || entry.sentAt.nanoseconds - packet.arrivedAt.nanoseconds < 400_000_000 else {
+      return nil
+    }
     guard packet.run == track.runs.count - 1,
       // The stream may have been anchored again since, also since the report was made.
       packet.sentAt >= max(track.holds.last ?? packet.sentAt, track.codecChanges.last ?? packet.sentAt),

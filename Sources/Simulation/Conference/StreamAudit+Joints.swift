@@ -53,6 +53,32 @@ extension StreamAudit {
     }
   }
 
+  /// Whether a packet reached the server before its stream was joined to the source: what a stream begins with of the time
+  /// before.
+  func isPast(_ segment: Segment, _ entry: ReceivedStream.Entry) -> Bool {
+    guard entry.isVideo, Int(entry.packet) < segment.track.packets.count else { return false }
+    return segment.track.packets[Int(entry.packet)].arrivedAt < segment.startedAt
+  }
+
+  /// Pictures of the time before are drawn together: each stands behind the one before it, and no further than at its source.
+  func auditPast(
+    _ segment: Segment, _ last: (extended: Int64, entry: ReceivedStream.Entry), _ extended: Int64,
+    _ entry: ReceivedStream.Entry
+  ) {
+    journal.count(.pastDrawn)
+    let packets = segment.track.packets
+    let source = Int32(
+      bitPattern: packets[Int(entry.packet)].timestamp &- packets[Int(last.entry.packet)].timestamp)
+    let step = Int32(bitPattern: entry.timestamp &- last.entry.timestamp)
+    let isRight =
+      source == 0 ? step == 0 : source > 0 ? step > 0 && step <= source : step < 0 && step >= source
+    if !isRight {
+      complain(
+        "timestamps of \(segment.track.name) go \(step) at \(extended), in pictures of before, where its source's go \(source)"
+      )
+    }
+  }
+
   /// Video begins with a key frame, unless its first packet was lost for good.
   func auditStart(
     _ segment: Segment, after last: Int64, _ extended: Int64, _ entry: ReceivedStream.Entry

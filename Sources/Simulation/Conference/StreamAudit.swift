@@ -114,7 +114,15 @@ struct StreamAudit {
       // The same source again, whose numbers happened to go on where they were.
       auditJoint(current, last, next, extended, entry)
     } else {
-      auditConstants(current, next, extended)
+      if isPast(current, last.entry) || isPast(current, entry) {
+        auditPast(current, last, extended, entry)
+        next.timestamp = isPast(current, entry) ? current.timestamp : next.timestamp
+        var same = next
+        same.timestamp = current.timestamp
+        auditConstants(current, same, extended)
+      } else {
+        auditConstants(current, next, extended)
+      }
       next.startedAt = current.startedAt
     }
     return next

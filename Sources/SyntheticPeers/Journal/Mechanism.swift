@@ -21,8 +21,9 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case repeatedSealed
   case pli
   case keyFrame
-  /// A subscriber began with a key frame that had come before it.
+  /// A subscriber began with a key frame that had come before it; two packets of what came behind that were compared.
   case pictureReplay
+  case pastDrawn
   case rollover
   case numbersSkipped
   case sourceRestart
@@ -65,6 +66,8 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case codecMissing
   case silence
   case redForwarded
+  /// Opus came in RED to a subscriber that loses packets.
+  case redAdded
   /// To who has no RED.
   case redUnwrapped
   case vp9Forwarded

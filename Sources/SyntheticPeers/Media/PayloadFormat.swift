@@ -177,7 +177,7 @@ package enum PayloadFormat {
 /// The dependency descriptor of synthetic AV1: two temporal layers, three templates (AV1 RTP specification, A.8).
 enum SyntheticDependencies {
   /// Templates for a key frame, a base frame and one that may be left out.
-  private static let templates: [UInt8] = [0x87, 0x82, 0x1E, 0xB8, 0x40]
+  private static let templates: [UInt8] = [0x87, 0x81, 0x1E, 0xA8, 0x51, 0x40, 0x00]
 
   /// - Parameter isLong: with so many bytes behind the templates that the one-byte form can't hold it.
   static func bytes(_ mark: FrameMark, frameNumber: UInt16, isLong: Bool) -> [UInt8] {

@@ -13,6 +13,8 @@ public struct AV1Payload: Equatable, Sendable {
   public var startsKeyFrame: Bool
   /// The first unit begins a frame; a frame's further tiles don't.
   public var startsFrame: Bool
+  /// Where the first unit is, in bytes from the payload's first.
+  public var firstUnit: Int
 
   /// - Parameter payload: of the RTP packet, without padding; nothing of it is kept.
   @inlinable public init(_ payload: UnsafeRawBufferPointer) throws(AV1Error) {
@@ -22,6 +24,7 @@ public struct AV1Payload: Equatable, Sendable {
     startsKeyFrame = header & 0x08 != 0
     guard !(continues && startsKeyFrame) else { throw .contradiction }
     startsFrame = startsKeyFrame
+    firstUnit = 1
     // One element goes without its length; of more, and of an unsaid number, the first has it.
     var offset = 1
     if header & 0x30 != 0x10 {
@@ -29,6 +32,7 @@ public struct AV1Payload: Equatable, Sendable {
         throw .truncated(offset: 1, size: payload.count)
       }
       offset = start
+      firstUnit = start
     }
     guard offset < payload.count else { throw .truncated(offset: offset, size: payload.count) }
     if continues { return }

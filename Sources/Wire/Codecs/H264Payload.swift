@@ -16,8 +16,14 @@ public struct H264Payload: Equatable, Sendable {
   public var startsKeyFrame = false
   /// A unit in it is the first of an access unit, as far as its headers tell.
   public var startsFrame = false
-  /// No other frame refers to any of its units.
-  public var isDiscardable = true
+  /// It has slices, and no other frame refers to any of them.
+  public var isDiscardable = false
+  /// As the unit before a slice says (H.264 §G.7.3.1.1); nil where none does.
+  public var temporalID: UInt8?
+  /// Where a sequence parameter set lies that is whole in it: from the payload's first byte, and its size; 0 where there is none.
+  public var parameterSetOffset = 0
+  public var parameterSetSize = 0
+  @usableFromInline var hasReferences = false
 
   /// - Parameter payload: of the RTP packet, without padding; nothing of it is kept.
   @inlinable public init(_ payload: UnsafeRawBufferPointer) throws(H264Error) {
@@ -25,7 +31,7 @@ public struct H264Payload: Equatable, Sendable {
     let first = bytes.byte(at: 0)
     guard first & 0x80 == 0 else { throw .forbiddenBit }
     switch first & 0x1F {
-    case 1...23: note(first, slice: payload.count > 1 ? bytes.byte(at: 1) : 0)
+    case 1...23: note(payload, at: 0, size: payload.count)
     case 24:
       var offset = 1
       while offset < payload.count {
@@ -35,7 +41,7 @@ public struct H264Payload: Equatable, Sendable {
         guard size > 0, size <= payload.count &- offset else {
           throw .truncated(offset: offset, size: payload.count)
         }
-        note(bytes.byte(at: offset), slice: size > 1 ? bytes.byte(at: offset &+ 1) : 0)
+        note(payload, at: offset, size: size)
         offset &+= size
       }
       guard offset > 1 else { throw .truncated(offset: 1, size: payload.count) }
@@ -52,12 +58,31 @@ public struct H264Payload: Equatable, Sendable {
     }
   }
 
+  /// Takes a whole unit.
+  @inlinable mutating func note(_ payload: UnsafeRawBufferPointer, at offset: Int, size: Int) {
+    guard let bytes = payload.baseAddress else { return }
+    let header = bytes.byte(at: offset)
+    note(header, slice: size > 1 ? bytes.byte(at: offset &+ 1) : 0)
+    switch header & 0x1F {
+    case 7 where parameterSetSize == 0: (parameterSetOffset, parameterSetSize) = (offset, size)
+    // The prefix of a slice, and a slice with its own: three more bytes, in the last of which the temporal layer is.
+    case 14 where size > 3, 20 where size > 3: temporalID = bytes.byte(at: offset &+ 3) >> 5
+    default: break
+    }
+  }
+
   /// - Parameters:
   ///   - header: of the unit.
   ///   - slice: the byte behind it; its first bit is set where a slice begins with the picture's first macroblock.
   @inlinable mutating func note(_ header: UInt8, slice: UInt8) {
-    if header & 0x60 != 0 { isDiscardable = false }
-    switch header & 0x1F {
+    let type = header & 0x1F
+    if header & 0x60 != 0 {
+      hasReferences = true
+      isDiscardable = false
+    } else if (1...5).contains(type) {
+      isDiscardable = !hasReferences
+    }
+    switch type {
     case 7:
       startsKeyFrame = true
       startsFrame = true

@@ -39,6 +39,8 @@ public struct VP9Descriptor: Equatable, Sendable {
   public var spatialID: UInt8
   /// U: from here on a receiver may take this temporal layer up.
   public var switchesUp: Bool
+  /// Where the scalability structure is, in bytes from the payload's first; 0 where there is none.
+  public var scalabilityOffset: Int
   /// D: the frame refers to the lower spatial layer of the same picture.
   public var isInterLayerPredicted: Bool
 
@@ -70,6 +72,7 @@ public struct VP9Descriptor: Equatable, Sendable {
     spatialID = 0
     switchesUp = false
     isInterLayerPredicted = false
+    scalabilityOffset = 0
     var offset = 1
     if first & 0x80 != 0 {
       guard offset < payload.count else { throw .truncated(field: .pictureID, size: payload.count) }
@@ -105,6 +108,7 @@ public struct VP9Descriptor: Equatable, Sendable {
       guard let end = Self.scalabilityEnd(payload, from: offset) else {
         throw .truncated(field: .scalability, size: payload.count)
       }
+      scalabilityOffset = offset
       offset = end
     }
     size = offset

@@ -8,6 +8,8 @@ public enum RTCPKind: UInt8, Equatable, Sendable {
   case fullIntraRequest
   /// draft-holmer-rmcat-transport-wide-cc-extensions-01 §3.1.
   case transportFeedback
+  /// RFC 8888 §3.1.
+  case congestionFeedback
   /// RFC 4585 §6.4: REMB, or a message that we don't know.
   case applicationFeedback
   /// RFC 3611.
@@ -22,6 +24,7 @@ public enum RTCPKind: UInt8, Equatable, Sendable {
       case (RTCPPacket.sourceDescription, _): .sourceDescription
       case (RTCPPacket.goodbye, _): .goodbye
       case (RTCPPacket.transportLayerFeedback, 1): .nack
+      case (RTCPPacket.transportLayerFeedback, 11): .congestionFeedback
       case (RTCPPacket.transportLayerFeedback, 15): .transportFeedback
       case (RTCPPacket.payloadSpecificFeedback, 1): .pictureLoss
       case (RTCPPacket.payloadSpecificFeedback, 4): .fullIntraRequest

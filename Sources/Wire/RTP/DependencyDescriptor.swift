@@ -2,53 +2,41 @@
 public enum DependencyDescriptorError: Error, Equatable, Sendable {
   /// Shorter than its three bytes that are always there.
   case tooShort(bytes: Int)
-  /// The structure ends in the middle of a field.
+  /// It ends in the middle of a field.
   case truncated
   /// More templates than a number of six bits can name.
   case tooManyTemplates
-}
-
-/// The templates that a key frame announces and later frames name, as far as forwarding needs them
-/// (AV1 RTP specification, A.8.3).
-public struct DependencyTemplates: Equatable, Sendable {
-  /// The number of the first template.
-  public var offset: UInt8
-  /// 1–64.
-  public var count: UInt8
-  /// 1–32.
-  public var decodeTargets: UInt8
-  /// A bit for each template whose frames no decode target needs for another frame.
-  public var discardable: UInt64
-
-  public init(offset: UInt8, count: UInt8, decodeTargets: UInt8, discardable: UInt64) {
-    self.offset = offset
-    self.count = count
-    self.decodeTargets = decodeTargets
-    self.discardable = discardable
-  }
+  /// More layers than four of size and eight of frame rate.
+  case tooManyLayers
 }
 
 /// Which frames a frame refers to, independent of the codec (AV1 RTP specification, appendix A), as far as
-/// forwarding needs it: what it is in its frame, and whether it may be left out.
+/// forwarding needs it: what it is in its frame, of which layer that is, and who can do without it.
 public struct DependencyDescriptor: Equatable, Sendable {
   /// Bytes that are always there.
   public static var minimumSize: Int { 3 }
+  /// Behind those: what else there is, a bit each.
+  static var flagsSize: Int { 5 }
 
   public var startsFrame: Bool
   public var endsFrame: Bool
   /// 0–63.
   public var templateID: UInt8
   public var frameNumber: UInt16
-  /// New templates, which come with a key frame's first packet.
-  public var templates: DependencyTemplates?
-  /// No other frame refers to this one; nil where it depends on templates that aren't known.
-  public var isDiscardable: Bool?
+  /// It brought a structure, which comes with a key frame's first packet, and may come again.
+  public var hasStructure = false
+  /// Decode targets that are sent from here on, as far as it says so.
+  public var activeTargets: UInt32?
+  /// Where the active targets stand, or would stand, in bits from the element's start.
+  public var targetsOffset = 8 * DependencyDescriptor.minimumSize + DependencyDescriptor.flagsSize
+  /// Nil where it depends on a template that isn't known.
+  public var frame: FrameDependencies?
 
   /// - Parameters:
   ///   - element: the extension's data.
-  ///   - known: the templates that came last.
+  ///   - structure: the one that came last; a new one takes its place, unless the element is refused.
   @inlinable public init(
-    _ element: UnsafeRawBufferPointer, known: DependencyTemplates?
+    _ element: UnsafeRawBufferPointer, _ structure: inout DependencyStructure
   ) throws(DependencyDescriptorError) {
     guard element.count >= Self.minimumSize, let bytes = element.baseAddress else {
       throw .tooShort(bytes: element.count)
@@ -59,79 +47,60 @@ public struct DependencyDescriptor: Equatable, Sendable {
     templateID = first & 0x3F
     frameNumber = bytes.loadBigEndian(at: 1, as: UInt16.self)
     if element.count > Self.minimumSize {
-      try readExtended(element, known)
+      try readExtended(element, &structure)
     } else {
-      isDiscardable = Self.isDiscardable(templateID, known)
+      frame = structure.template(templateID).map { structure.describe($0) }
     }
   }
 
   @usableFromInline mutating func readExtended(
-    _ element: UnsafeRawBufferPointer, _ known: DependencyTemplates?
+    _ element: UnsafeRawBufferPointer, _ structure: inout DependencyStructure
   ) throws(DependencyDescriptorError) {
-    var bits = BitReader(element, offset: 8 * Self.minimumSize)
-    let hasTemplates = try bits.read(1) != 0
-    let hasActiveTargets = try bits.read(1) != 0
-    let hasOwnTargets = try bits.read(1) != 0
-    _ = try bits.read(2)
-    if hasTemplates { templates = try Self.readTemplates(&bits) }
-    let present = templates ?? known
-    isDiscardable = Self.isDiscardable(templateID, present)
-    guard let present else { return }
-    if hasActiveTargets { _ = try bits.read(Int(present.decodeTargets)) }
-    if hasOwnTargets { isDiscardable = try Self.readTargets(&bits, present.decodeTargets) }
-  }
-
-  @usableFromInline static func isDiscardable(_ template: UInt8, _ known: DependencyTemplates?) -> Bool? {
-    guard let known else { return nil }
-    let index = (template &+ 64 &- known.offset) & 63
-    return index < known.count ? known.discardable >> UInt64(index) & 1 != 0 : nil
-  }
-
-  /// A.8.3: template_dependency_structure, up to the decode targets; what comes behind them isn't needed.
-  private static func readTemplates(
-    _ bits: inout BitReader
-  ) throws(DependencyDescriptorError) -> DependencyTemplates {
-    let offset = UInt8(try bits.read(6))
-    let targets = UInt8(try bits.read(5)) + 1
-    var count = 0
-    repeat {
-      guard count < 64 else { throw .tooManyTemplates }
-      count += 1
-    } while try bits.read(2) != 3
-    var discardable: UInt64 = 0
-    for index in 0..<count where try readTargets(&bits, targets) { discardable |= 1 << UInt64(index) }
-    return DependencyTemplates(
-      offset: offset, count: UInt8(count), decodeTargets: targets, discardable: discardable)
-  }
-
-  /// What the frame is to each target: 0 absent, 1 discardable, 2 and 3 referred to.
-  private static func readTargets(
-    _ bits: inout BitReader, _ targets: UInt8
-  ) throws(DependencyDescriptorError) -> Bool {
-    var isDiscardable = true
-    for _ in 0..<targets where try bits.read(2) > 1 { isDiscardable = false }
-    return isDiscardable
-  }
-}
-
-/// Reads numbers bit by bit, the highest first.
-struct BitReader {
-  private let bytes: UnsafeRawBufferPointer
-  private var offset: Int
-
-  init(_ bytes: UnsafeRawBufferPointer, offset: Int) {
-    self.bytes = bytes
-    self.offset = offset
-  }
-
-  /// - Parameter count: at most 32.
-  mutating func read(_ count: Int) throws(DependencyDescriptorError) -> UInt32 {
-    guard let base = bytes.baseAddress, offset &+ count <= 8 &* bytes.count else { throw .truncated }
-    var value: UInt32 = 0
-    for _ in 0..<count {
-      value = value << 1 | UInt32(base.byte(at: offset >> 3) >> UInt8(7 &- offset & 7) & 1)
-      offset &+= 1
+    var bits = BitReader(element, offset: 8 &* Self.minimumSize)
+    hasStructure = bits.flag()
+    let hasActiveTargets = bits.flag()
+    let (hasOwnTargets, hasOwnReferences, hasOwnChains) = (bits.flag(), bits.flag(), bits.flag())
+    if hasStructure {
+      let new = try DependencyStructure(&bits)
+      try readFrame(&bits, new, hasActiveTargets, hasOwnTargets, hasOwnReferences, hasOwnChains)
+      structure = new
+    } else {
+      // Without a structure nothing says how many there are of anything.
+      guard structure.isKnown else { return }
+      try readFrame(&bits, structure, hasActiveTargets, hasOwnTargets, hasOwnReferences, hasOwnChains)
     }
-    return value
+    if let activeTargets { structure.active = activeTargets }
+  }
+
+  /// frame_dependency_definition of A.8.2, and the active targets before it.
+  private mutating func readFrame(
+    _ bits: inout BitReader, _ structure: borrowing DependencyStructure, _ hasActiveTargets: Bool,
+    _ hasOwnTargets: Bool, _ hasOwnReferences: Bool, _ hasOwnChains: Bool
+  ) throws(DependencyDescriptorError) {
+    targetsOffset = bits.offset
+    let targets = Int(structure.targets.count)
+    var active = structure.active
+    if hasActiveTargets {
+      active = bits.read(targets)
+      activeTargets = active
+    }
+    var template = structure.template(templateID)
+    if hasOwnTargets {
+      template?.clearTargets()
+      for target in 0..<targets {
+        let indication = bits.read(2)
+        template?.set(target, indication)
+      }
+    }
+    if hasOwnReferences {
+      var farthest: UInt16 = 0
+      while case let size = Int(bits.read(2)), size > 0 {
+        farthest = max(farthest, UInt16(bits.read(4 &* size)) &+ 1)
+      }
+      template?.farthest = farthest
+    }
+    if hasOwnChains { for _ in 0..<structure.chains { _ = bits.read(8) } }
+    guard !bits.isOverrun else { throw .truncated }
+    if let template { frame = structure.describe(template, active: active) }
   }
 }

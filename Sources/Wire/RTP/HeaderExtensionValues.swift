@@ -62,6 +62,16 @@ public enum AbsoluteSendTime {
     return UInt32(truncatingIfNeeded: seconds << 18 &+ (rest << 18) / 1_000_000_000) & 0xFF_FFFF
   }
 
+  /// - Returns: nil if the element isn't three bytes long or lies outside of the packet.
+  @inlinable public static func read(
+    _ packet: UnsafeRawBufferPointer, _ element: HeaderExtensionReader.Element
+  ) -> UInt32? {
+    guard element.size == size, element.lies(in: packet, atLeast: size), let bytes = packet.baseAddress
+    else { return nil }
+    return UInt32(bytes.byte(at: element.offset)) << 16
+      | UInt32(bytes.loadBigEndian(at: element.offset &+ 1, as: UInt16.self))
+  }
+
   /// Writes three bytes.
   /// - Parameter offset: the caller knows that they are in bounds.
   @inlinable @inline(__always)

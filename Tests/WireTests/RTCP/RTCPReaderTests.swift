@@ -87,7 +87,7 @@ struct RTCPReaderTests {
     for (head, kind) in [
       ([0x80, 200], .senderReport), ([0x9F, 201], .receiverReport), ([0x81, 202], .sourceDescription),
       ([0x81, 203], .goodbye), ([0x80, 204], .other), ([0x81, 205], .nack),
-      ([0x8F, 205], .transportFeedback),
+      ([0x8F, 205], .transportFeedback), ([0x8B, 205], .congestionFeedback),
       ([0x83, 205], .other), ([0x81, 206], .pictureLoss), ([0x84, 206], .fullIntraRequest),
       ([0x8F, 206], .applicationFeedback), ([0x82, 206], .other), ([0x80, 207], .extendedReport),
     ] as [([UInt8], RTCPKind)] {
