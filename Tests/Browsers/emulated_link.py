@@ -106,7 +106,7 @@ async def _round_trips(link, count):
 
 
 async def run(report, options):
-    seconds = 10 if options.full else 2
+    seconds = 10 if options.full else 1
     async with Link(options.link, settings(delay=20), settings(delay=30)) as link:
         times = await _round_trips(link, 40)
         median = statistics.median(times)

@@ -13,6 +13,7 @@ from harness.stage import PUBLISHER, Stage
 HIGH = 360  # lines
 SPARE_GAP = 150  # milliseconds beside the longest gap without a switch
 PAUSE = 2.0  # seconds from a switch to the next
+SHORT_PAUSE = 1.0
 
 
 @dataclass
@@ -82,17 +83,17 @@ async def _longest_without(far, seconds):
     return await _gap(far, since)
 
 
-async def _switch(near, far, switches, still):
+async def _switch(near, far, switches, still, pause):
     """Up and down in turn, beginning at the high layer."""
     asked = await _want(far, "low")
     if await _shown(far, asked, f"< {HIGH}", 10) is None:
         raise TimeoutError(f"the low layer isn't shown within 10 s: {await far.run('return call.watch.heights')}")
-    await asyncio.sleep(PAUSE)
+    await asyncio.sleep(pause)
     low = await far.run("return call.watch.heights.at(-1).height")
     asked = await _want(far, "high")
     if await _shown(far, asked, f"=== {HIGH}", 10) is None:
         raise TimeoutError(f"the high layer isn't shown within 10 s: {await far.run('return call.watch.heights')}")
-    await asyncio.sleep(PAUSE)
+    await asyncio.sleep(pause)
 
     still_gap = await _longest_without(far, still) if still else None
     requests, since, follows, stalls = await _requests(near), await far.run("return clock()"), [], 0
@@ -102,14 +103,14 @@ async def _switch(near, far, switches, still):
         asked = await _want(far, quality)
         time = await _shown(far, asked, f"=== {height}", 5)
         follows.append(time - asked if time else float("inf"))
-        await asyncio.sleep(PAUSE)
+        await asyncio.sleep(pause)
         stalls += await _decoded(far) <= before
     stats = await near.stats()
     limited = any(each.get("qualityLimitationReason") == "cpu" for each in stats if each["type"] == "outbound-rtp")
     return Switches(follows, stalls, await _requests(near) - requests, await _gap(far, since), still_gap, (low, HIGH), limited)
 
 
-async def _run(stage, browser, way, number, switches, still):
+async def _run(stage, browser, way, number, switches, still, pause):
     room = f"switch-{way.codec}-{way.mode}-{way.encrypted}-{number}"
     near = await stage.publish(room, codec=way.codec, mode=way.mode, encrypted=way.encrypted)
     far = await stage.view(browser, room, codec=way.codec, encrypted=way.encrypted)
@@ -119,7 +120,7 @@ async def _run(stage, browser, way, number, switches, still):
             return await _steady(near, far, still)
         if await _shown(far, 0, f"=== {HIGH}", 15) is None:
             raise TimeoutError(f"the high layer isn't shown: {await far.run('return call.watch.heights')}")
-        return await _switch(near, far, switches, still)
+        return await _switch(near, far, switches, still, pause)
     finally:
         await far.leave()
         await near.leave()
@@ -152,7 +153,7 @@ def _judge(report, options, way, runs, switches):
 
 
 async def run(report, options):
-    switches, still = (10, 60) if options.full else (4, 4)
+    switches, still, pause = (10, 60, PAUSE) if options.full else (4, 3, SHORT_PAUSE)
     holds = True
     async with Stage(options, settings(rate=20_000_000)) as stage, stage.viewer(Chromium) as browser:
         async with kept_on_failure(report, options.evidence, (stage.publisher, browser), (stage.server.process,)):
@@ -160,7 +161,7 @@ async def run(report, options):
                 runs = []
                 try:
                     for number in range(min(options.runs, 3)):
-                        runs.append(await _run(stage, browser, way, number, switches, still if number == 0 else 0))
+                        runs.append(await _run(stage, browser, way, number, switches, still if number == 0 else 0, pause))
                         report.say(f"  {way}: {runs[-1]}{', short of processor' if runs[-1].limited else ''}")
                 except Exception as error:
                     holds &= report.row(f"{way}", "is switched", f"{type(error).__name__}: {error}"[:300], False)
