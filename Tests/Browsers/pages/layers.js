@@ -73,6 +73,19 @@ class LayeredParticipant extends Participant {
     })).pipeTo(writable);
   }
 
+  /** Viewers take dependency descriptors, which Chromium offers by itself only where it sends layers. */
+  receive(pairs) {
+    super.receive(pairs);
+    for (const transceiver of this.connection.getTransceivers()) {
+      if (transceiver.direction !== "recvonly" || !transceiver.setHeaderExtensionsToNegotiate) continue;
+      const extensions = transceiver.getHeaderExtensionsToNegotiate();
+      const descriptor = extensions.find(({ uri }) => uri.includes("dependency-descriptor"));
+      if (!descriptor) continue;
+      descriptor.direction = "sendrecv";
+      transceiver.setHeaderExtensionsToNegotiate(extensions);
+    }
+  }
+
   /** Which of somebody's layers is shown; answers when it was asked for. */
   async want(identity, quality) {
     const [track] = Object.entries(this.tracks)
