@@ -223,6 +223,12 @@ export interface SendData {
   destinations?: string[];
 }
 
+/** Asks what comes of each track, and why; once a second at most. */
+export interface Explain {
+  type: "explain";
+  id?: RequestID;
+}
+
 /** Ends the session. */
 export interface Leave {
   type: "leave";
@@ -237,7 +243,10 @@ export interface Ping {
 }
 
 /** From the client. */
-export type ClientMessage = Auth | Resume | Offer | Candidate | Subscribe | Unsubscribe | View | Mute | Update | SendData | Leave | Ping;
+export type ClientMessage = Auth | Resume | Offer | Candidate | Subscribe | Unsubscribe | View | Mute | Update | SendData | Explain | Leave | Ping;
+
+/** Why a track comes as it does: nothing better is to be had; its publisher sends nothing better; the connection carries no more; it is shown no larger or faster; it is turned off; it is muted; its packets have ceased to come; every slot is taken; no section has its codec; a key frame is waited for; the connection isn't up; the server can't say at the moment. */
+export type StreamReason = "best" | "publisher" | "bandwidth" | "view" | "off" | "muted" | "no-media" | "no-slot" | "codec" | "key-frame" | "connecting" | "unknown";
 
 /** A STUN or TURN server, as RTCPeerConnection takes it. */
 export interface ICEServer {
@@ -284,6 +293,82 @@ export interface ConnectionQuality {
 export interface WatchedLayer {
   rid: string;
   active: boolean;
+}
+
+/** What the path to a subscriber carries: bits per second with UDP and IP. */
+export interface TransportReport {
+  /** What may be sent; absent: nothing is withheld, since what comes isn't reported on. */
+  target?: number;
+  /** What arrives, by the subscriber's reports. */
+  estimated?: number;
+  /** What its streams are given. */
+  allotted: number;
+  /** What everything that it wants would take. */
+  wanted: number;
+  /** The target at which more would be sent. */
+  next?: number;
+  /** 0 to 1, smoothed. */
+  loss?: number;
+  /** Seconds. */
+  roundTrip?: number;
+  /** The rate of the last probe for more. */
+  probe?: number;
+  /** What it shows isn't known yet. */
+  isProbing?: boolean;
+}
+
+/** How a subscriber shows a track; absent: as large and as fast as it comes. */
+export interface WantedPicture {
+  /** Absent: the best. */
+  quality?: PictureQuality;
+  /** Device pixels; absent: any. */
+  maxWidth?: number;
+  /** Device pixels; absent: any. */
+  maxHeight?: number;
+  /** A second; absent: any. */
+  maxFrameRate?: number;
+  /** The higher is served first where not all can be; absent: 128. */
+  priority?: number;
+}
+
+/** An encoding up to one of its layers. */
+export interface SentLayer {
+  /** In the order of the publisher's offer, from 0. */
+  encoding: number;
+  rid?: string;
+  spatial: number;
+  temporal: number;
+  width?: number;
+  height?: number;
+  frameRate?: number;
+}
+
+/** The last request for a key frame of the track: when, and for whom. */
+export interface KeyFrameRequest {
+  at: string;
+  by: "participant" | "server" | "other";
+  participant?: ParticipantID;
+}
+
+/** What a participant gets of one track, and why. */
+export interface ExplainedStream {
+  track: TrackID;
+  publisher: ParticipantID;
+  state: "active" | "paused" | "waiting";
+  reason: StreamReason;
+  /** The reason in words, for people. */
+  text: string;
+  wanted?: WantedPicture;
+  sent?: SentLayer;
+  /** Bits per second that are sent, with the headers of RTP, UDP and IP. */
+  bitrate?: number;
+  /** 0 to 1, by the subscriber's last report. */
+  loss?: number;
+  /** Seconds, by the same. */
+  roundTrip?: number;
+  /** When the last one of what is sent came. */
+  keyFrame?: string;
+  keyFrameRequest?: KeyFrameRequest;
 }
 
 /** The first message: the state of the room exactly as of lastEvent. */
@@ -383,6 +468,14 @@ export interface Data {
   reliable: boolean;
 }
 
+/** What comes of each track that one wants and may have, and why. */
+export interface Explanation {
+  type: "explain";
+  id?: RequestID;
+  transport?: TransportReport;
+  subscriptions: ExplainedStream[];
+}
+
 /** An access token that holds longer than the last. */
 export interface Token {
   type: "token";
@@ -426,4 +519,4 @@ export interface Closed {
 }
 
 /** From the server. */
-export type ServerMessage = Joined | Resumed | Answer | Slots | OfferWanted | Publish | Event | Speakers | Quality | Stream | Data | Token | Ok | Pong | ErrorMessage | Draining | Closed;
+export type ServerMessage = Joined | Resumed | Answer | Slots | OfferWanted | Publish | Event | Speakers | Quality | Stream | Data | Explanation | Token | Ok | Pong | ErrorMessage | Draining | Closed;

@@ -227,7 +227,22 @@ final class PeerAttack {
       check(rounds < 1_000, "what is due comes to an end")
       peer.poll(now: now, context: &context)
       if peer.departs { depart() }
+      probe()
       settle()
+    }
+  }
+
+  /// As an owner does: what is kept is sent again, else padding.
+  private func probe() {
+    while let due = peer.nextProbe(now: now) {
+      let track = peer.source(ofSlot: due.slot).map { Int($0.index) }
+      if let request = due.again, let track, histories.indices.contains(track),
+        let kept = histories[track].packets.find(request.source)
+      {
+        peer.probe((request, kept.packet, kept.info), now: now, context: &context)
+      } else {
+        peer.probe(nil, now: now, context: &context)
+      }
     }
   }
 

@@ -37,7 +37,7 @@ func fuzzClientMessage(_ input: UnsafeRawBufferPointer) {
     check(
       wanted.resumeToken.utf8.count <= 128 && wanted.after >= 0,
       "a resume token is short, an event's number none below zero")
-  case .auth, .leave, .ping, .unknown: break
+  case .auth, .explain, .leave, .ping, .unknown: break
   }
   // What is read can be written, and is the same when it is read again.
   if case .unknown = message.content { return }

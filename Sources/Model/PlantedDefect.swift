@@ -367,6 +367,12 @@
 
     // MARK: - The simulation's to find
 
+    /// What a path carries is not what is shared out: everything that is wanted is sent.
+    case targetIgnored = "target-ignored"
+    /// Where not everything fits sound pauses as pictures do.
+    case audioPaused = "audio-paused"
+    /// A probe's packets take numbers of a slot's media.
+    case probeUnderMediaNumber = "probe-under-media-number"
     /// A stream's numbers jump where another source takes over.
     case sequenceJump = "sequence-jump"
     /// Two packets go out under one index.
@@ -452,6 +458,17 @@
     case aboveAllIsLowest = "above-all-is-lowest"
     /// What waits before a rate that was raised counts as at the old one.
     case linkStaysBusy = "link-stays-busy"
+
+    // MARK: - Explanations
+
+    /// A track that is muted is explained as one of which nothing comes.
+    case explainsMuteAsSilence = "explains-mute-as-silence"
+    /// What the connection carries is said by what arrives, not by what may be sent.
+    case explainsWithEstimate = "explains-with-estimate"
+    /// A participant may ask why it gets what it gets as often as it likes.
+    case explainsWithoutEnd = "explains-without-end"
+    /// A participant is given the id of a hidden one that asked for a key frame.
+    case explainsHidden = "explains-hidden"
 
     /// Set once, before anything runs; unless it is, what the environment says.
     public nonisolated(unsafe) static var active: PlantedDefect? =

@@ -75,7 +75,7 @@ extension Peer {
     let ratesChanged = isReporting && transport.tally(now: now)
     session.poll(now: now, ratesChanged: ratesChanged, context: &context.media)
     sendCompounds(&context)
-    egress.pacer.setTarget(session.target(now: now))
+    egress.pacer.setTarget(session.target(now: now, heedsReports: context.media.heedsReports))
     if egress.isEmpty { egress.departsAt = .never }
     beginProbe(now: now)
   }

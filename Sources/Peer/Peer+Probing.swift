@@ -76,6 +76,16 @@ extension Peer {
     written = written ?? session.writePadding(slot: open.slot, into: Self.plain(room))
     guard let written else { return nil }
     let streams = egress.streams.pointer(open.slot)
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.probeUnderMediaNumber) {
+        guard
+          let size = seal(
+            outgoing, room, &streams.pointee.media, cluster: open.plan.cluster, now: now, &context)
+        else { return nil }
+        context.transport.outbox.commit(size: size, path: path)
+        return size &+ Self.overhead
+      }
+    #endif
     guard
       let size = seal(written, room, &streams.pointee.rtx, cluster: open.plan.cluster, now: now, &context)
     else { return nil }

@@ -144,7 +144,9 @@ extension Peer {
   public func memory(ofSlot slot: Int) -> SlotMemory { session.memory(ofSlot: slot) }
   public mutating func setMemory(slot: Int, _ memory: SlotMemory) { session.setMemory(slot: slot, memory) }
   /// Bits per second that the path to the peer carries; nil where it doesn't report on what comes.
-  public func target(now: Instant) -> Double? { session.target(now: now) }
+  public func target(now: Instant, heedsReports: Bool = true) -> Double? {
+    session.target(now: now, heedsReports: heedsReports)
+  }
   /// What everything takes that its subscriber wants, and the target at which more of it would be shown; nil: all is.
   public mutating func want(_ rate: Double, next: Double?) { session.want(rate, next: next) }
   /// The encoding that the slot shows, and the one that it goes on to.

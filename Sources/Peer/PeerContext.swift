@@ -20,6 +20,12 @@ public struct PeerContext: ~Copyable {
     media = MediaContext(epoch: epoch, publisherMaxBitrate: publisherMaxBitrate)
   }
 
+  /// See `MediaContext`.
+  public var heedsReports: Bool {
+    get { media.heedsReports }
+    set { media.heedsReports = newValue }
+  }
+
   public var counters: PeerCounters {
     PeerCounters(transport: transport.counters, media: media.counters)
   }

@@ -23,6 +23,8 @@ public struct MediaPort: Sendable {
   public var qualities: @Sendable () -> [(key: PeerKey, value: PeerQuality)]
   /// Whether each worker answers in time.
   public var isAnswering: @Sendable () async -> Bool
+  /// What each worker knows of peers, and why they get what they get; nil of one that doesn't answer in time.
+  public var explain: @Sendable (MediaQuestion, _ patience: Duration) async -> [WorkerExplanation?]
   /// Waits; throws when the task is cancelled.
   public var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   /// Of ids, credentials and descriptions.
@@ -44,6 +46,8 @@ public struct MediaPort: Sendable {
     levels = { bridge.levels() }
     qualities = { bridge.qualities() }
     self.isAnswering = isAnswering
+    let desk = ExplainDesk(bridge)
+    explain = { await desk.explain($0, within: $1) }
   }
 
   public init(_ engine: MediaEngine) {

@@ -68,6 +68,12 @@ public final class ParticipantSession: Sendable {
     if case .grants(let grants) = await ask(.grants) { grants } else { nil }
   }
 
+  /// Why it gets what it gets; within a little more than a second.
+  /// - Throws: `.tooOften`: it was asked less than a second ago.
+  public func explain() async throws(RequestError) -> ParticipantExplanation {
+    try await room.explainOwn(id)
+  }
+
   /// Has all slots said once more, in their place among the notices.
   public func tellSlots() async { _ = await ask(.tellSlots) }
 

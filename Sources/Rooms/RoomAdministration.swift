@@ -24,6 +24,12 @@ public struct RoomAdministration: Sendable {
     try await room.participant(identity)
   }
 
+  /// Why participants get what they get, in the order of `participants`. Those who ask for the same at the same time get the
+  /// same answer, which comes within a little more than a second.
+  public func explain(after: String?, limit: Int) async -> RoomExplanation {
+    await room.explain(after: after, limit: limit)
+  }
+
   /// At once, also what the participant may do.
   public func change(
     _ identity: String, _ patch: ParticipantPatch

@@ -53,7 +53,7 @@ final class SeedRunner: Sendable {
     while let seed = take() {
       let result: Result
       do {
-        result = .finished(try Conference(seed: seed, options: options).run())
+        result = .finished(try Conference.runAll(seed: seed, options: options))
       } catch {
         result = .impossible(seed: seed, reason: "\(error)")
       }

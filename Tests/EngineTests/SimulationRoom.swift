@@ -51,7 +51,7 @@ final class SimulationRoom {
     context = try DTLSContext(certificate: DTLSCertificate(notBefore: 1_000_000_000, notAfter: 4_000_000_000))
     server = SimulatedServer(
       workers: workers, address: Self.serverAddress,
-      epoch: Epoch(ntpAtZero: NTPTime(unixNanoseconds: 0)), dtls: context, seed: 3)
+      epoch: Epoch(ntpAtZero: NTPTime(unixNanoseconds: 0)), dtls: context, heedsReports: false, seed: 3)
   }
 
   /// The path of a datagram from `remote`, as the server sees it.

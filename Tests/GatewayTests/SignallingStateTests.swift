@@ -60,6 +60,7 @@ struct SignallingStateTests {
       case .absent(let waits): waits ? "is absent after what came before" : "is absent"
       case .leave(let reason): "leaves: \(reason.rawValue)"
       case .perform(_, let id): "asks \(id?.json ?? "-")"
+      case .explain(let id): "asks why \(id?.json ?? "-")"
       case .offer(let offer, let id): "offers \(offer.sdp) \(id?.json ?? "-")"
       case .tellSlots: "has slots said again"
       case .charge(let bytes): "is charged \(bytes)"

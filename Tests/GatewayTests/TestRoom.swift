@@ -140,6 +140,13 @@ final class TestParticipant: RoomParticipant, RoomTransport {
     say.yield(.on(.first, .slots([SlotAssignment(mid: "1", track: TrackID(known: "TR_0"))])))
   }
 
+  func explain() async throws(RequestError) -> ParticipantExplanation {
+    try ask("explain", refusing: "")
+    return ParticipantExplanation(
+      id: joined.participant.id, identity: joined.participant.identity, name: nil, transports: [],
+      subscriptions: [])
+  }
+
   func absent() async { lost.withLock { $0 += 1 } }
 
   func present(after: Int) async throws(RequestError) {

@@ -236,7 +236,8 @@ struct DescribedLayersTests {
           wanted = (
             [0, 1, 2, .max][Int(run.random.next() % 4)], [0, 1, 2, .max][Int(run.random.next() % 4)]
           )
-          slot.forwarder.wantLayers(spatial: wanted.spatial, temporal: wanted.temporal)
+          slot.forwarder.wantLayers(
+            of: slot.forwarder.encodings.shown, spatial: wanted.spatial, temporal: wanted.temporal)
           stable = 0
         }
         if run.random.next() % 40 == 0 { try run.passage.rebuild() }

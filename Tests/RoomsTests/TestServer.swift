@@ -20,7 +20,8 @@ final class TestServer: Sendable {
     participants: Int = 50, rooms: Int = 50, peers: Int = 50, grace: Duration = .seconds(15),
     events: EventLog.Limits = EventLog.Limits(), journal: (any RoomJournal)? = nil,
     clock: StandingClock? = nil,
-    wallSeconds: (@Sendable () -> Int)? = nil, pause: (@Sendable (Duration) async throws -> Void)? = nil
+    wallSeconds: (@Sendable () -> Int)? = nil, pause: (@Sendable (Duration) async throws -> Void)? = nil,
+    explain: (@Sendable (MediaQuestion, Duration) async -> [WorkerExplanation?])? = nil
   ) throws {
     engine = try MediaEngine(
       MediaEngine.Configuration(port: 0, workers: 2, peersPerWorker: 64, pinsThreads: false),
@@ -31,6 +32,7 @@ final class TestServer: Sendable {
     if let clock { now = { clock.now } }
     var port = MediaPort(engine)
     if let pause { port.pause = pause }
+    if let explain { port.explain = explain }
     let media = MediaPlane(
       port, candidates: [SocketAddress(ipv4: 127, 0, 0, 1, port: engine.port)],
       verification: .always, peerLimit: peers, clock: now)

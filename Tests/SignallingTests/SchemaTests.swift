@@ -77,10 +77,39 @@ struct SchemaTests {
           participant: .named(PublisherBody(id: "PA_1", identity: "i", name: $0)), track: track))
     }
     + [.stream(StreamBody(track: "TR_1", state: .active))]
+    + explanations
     + [.publish(.init(track: "TR_1", layers: [WatchedLayer(rid: "f", active: false)]))]
     + StreamBody.Reason.allCases.map { .stream(StreamBody(track: "TR_1", state: .waiting, reason: $0)) }
     + SignallingErrorCode.allCases.map { .error(ServerMessage.ErrorBody($0, "m")) }
     + LeaveReason.allCases.map { .closed($0) }
+
+  private static let explanations: [ServerMessage.Content] =
+    StreamReasonWord.allCases.map { .explain(explanation($0)) }
+    + [.explain(ServerMessage.Explanation(transport: nil, subscriptions: []))]
+
+  /// As little as there is to say of one.
+  private static let bareStream: ExplainedStream = {
+    var stream = ExplainedStream()
+    (stream.track, stream.publisher, stream.text) = ("TR_2", "PA_1", "words")
+    return stream
+  }()
+
+  private static func explanation(_ reason: StreamReasonWord) -> ServerMessage.Explanation {
+    var report = TransportReport()
+    (report.target, report.estimated, report.allotted, report.wanted) = (1, 2, 3, 4)
+    (report.next, report.loss, report.roundTrip, report.probe) = (5, 0.0123, 0.045, 6)
+    report.isProbing = true
+    var stream = ExplainedStream()
+    (stream.track, stream.publisher, stream.reason, stream.text) = ("TR_1", "PA_1", reason, "words")
+    stream.wanted = WantedPicture(PicturePreference())
+    var sent = SentLayer()
+    (sent.encoding, sent.rid, sent.width, sent.height, sent.frameRate) = (1, "m", 640, 360, 30)
+    (stream.sent, stream.bitrate, stream.loss, stream.roundTrip) = (sent, 320_000, 0.5, 0.02)
+    stream.keyFrame = "2026-01-01T00:00:00.000Z"
+    stream.keyFrameRequest = ExplainedRequest(
+      at: "2026-01-01T00:00:00.000Z", by: .participant, participant: "PA_2")
+    return ServerMessage.Explanation(transport: report, subscriptions: [stream, bareStream])
+  }
 
   /// As they go out: those that answer requests with an id too.
   static let messages: [ServerMessage] =
@@ -89,7 +118,7 @@ struct SchemaTests {
     ]
     + contents.filter { content in
       switch content {
-      case .joined, .resumed, .answer, .pong, .error, .closed: true
+      case .joined, .resumed, .answer, .explain, .pong, .error, .closed: true
       default: false
       }
     }.map { ServerMessage($0, id: RequestID(7)) }

@@ -38,7 +38,9 @@ final class CostRoom {
       bridge: bridge, eventsReady: AsyncStream { $0.finish() }, isAnswering: { true })
     port.random = .seeded(state: 1)
     port.pause = { try await pauses.pause($0) }
-    port.post = { _ in }
+    let media = CostMedia()
+    port.post = { media.note($0) }
+    port.explain = { question, _ in [media.answer(question)] }
     directory = RoomDirectory(
       media: MediaPlane(
         port, candidates: [SocketAddress(ipv4: 192, 0, 2, 1, port: 3_478)], verification: .always,

@@ -32,7 +32,7 @@ public struct BandwidthEstimator: ~Copyable {
   private var losses = LossBound()
   private var limit = ApplicationLimit()
   private var clusters = ProbeClusters()
-  private var probes = ProbeController()
+  private(set) var probes = ProbeController()
   private var wanted = WantedRate()
   private var lastFeedback: Instant?
   private var lastStall: Instant?

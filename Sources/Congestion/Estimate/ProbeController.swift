@@ -57,8 +57,8 @@ struct ProbeController: BitwiseCopyable {
   private var planned: InlineArray<2, Double> = InlineArray(repeating: 0)
   private var plannedCount = 0
   private(set) var last: (cluster: UInt16, rate: Double) = (0, 0)
-  private var lastAt: Int64 = .min
-  private var awaits = false
+  private(set) var lastAt: Int64 = .min
+  private(set) var awaits = false
   /// Of the first clusters, that are left.
   private var attempts = ProbeController.firstAttempts
 

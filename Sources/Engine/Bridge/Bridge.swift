@@ -44,13 +44,25 @@ public final class Bridge: Sendable {
     exchange.mailboxes[worker].post(.report(answer), force: true)
   }
 
+  /// Asks a worker why subscribers get what they get.
+  /// - Parameter answer: called on the worker's thread; after its end on the thread that stopped it, with nil.
+  /// - Returns: false when the worker has been stopped: `answer` is not called.
+  func explain(
+    worker: Int, _ question: MediaQuestion, _ answer: @escaping @Sendable (WorkerExplanation?) -> Void
+  ) -> Bool {
+    exchange.mailboxes[worker].post(.explain(question, answer: answer), force: true)
+  }
+
   /// The worker is gone: who waits for its answer gets an empty one, commands are refused.
   func close(worker: Int) {
     for message in exchange.mailboxes[worker].close() {
-      if case .report(let answer) = message {
+      switch message {
+      case .report(let answer):
         var report = WorkerReport()
         report.worker = worker
         answer(report)
+      case .explain(_, let answer): answer(nil)
+      case .command, .routing, .track: break
       }
     }
   }

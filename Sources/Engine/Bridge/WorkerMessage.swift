@@ -4,6 +4,8 @@ internal import Model
 enum WorkerMessage: Sendable {
   case command(Command)
   case report(@Sendable (WorkerReport) -> Void)
+  /// - Parameter answer: nil: the worker has ended.
+  case explain(MediaQuestion, answer: @Sendable (WorkerExplanation?) -> Void)
   case routing(RoutingMessage)
   case track(TrackMessage)
 }

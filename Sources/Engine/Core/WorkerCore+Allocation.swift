@@ -16,13 +16,27 @@ extension WorkerCore {
     let slots = (0..<feeds.slotCount(at: place)).filter { feeds.feed(ofSlot: $0, at: place) != nil }
     guard !slots.isEmpty else { return }
     let demands = slots.map { demand(place, slot: $0) }
-    let target = peers.pointer(place).pointee.target(now: now) ?? .infinity
+    let known = peers.pointer(place).pointee.target(
+      now: now, heedsReports: context.heedsReports)
+    #if PLANTED_DEFECTS
+      let isIgnored = PlantedDefect.isOn(.targetIgnored)
+      let target = isIgnored ? .infinity : known ?? .infinity
+    #else
+      let target = known ?? .infinity
+    #endif
     let allocation = Allocator.allocate(target, demands, now: now)
     peers.pointer(place).pointee.want(allocation.wanted, next: allocation.next)
     for slot in allocation.slots { apply(slot, place, now: now) }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.audioPaused) {
+        for slot in slots where peers.pointer(place).pointee.kind(ofSlot: slot) == .audio {
+          _ = peers.pointer(place).pointee.setPaused(slot: slot, allocation.next != nil)
+        }
+      }
+    #endif
   }
 
-  private func demand(_ place: Int, slot: Int) -> SlotDemand {
+  func demand(_ place: Int, slot: Int) -> SlotDemand {
     let feed = feeds.pointer(feeds.feed(ofSlot: slot, at: place)!)
     let memory = peers.pointer(place).pointee.memory(ofSlot: slot)
     guard feed.pointee.kind == .video else {

@@ -26,7 +26,15 @@ extension WorkerCore {
     {
       return
     }
-    requestKeyFrame(of: feed, now: now)
+    requestKeyFrame(of: feed, for: asker(consumer), now: now)
+  }
+
+  private func asker(_ consumer: TrackFeed.Consumer) -> KeyFrameRequest.Asker {
+    switch consumer {
+    case .here(.slot(let place, _)): peers.key(place).map { .subscriber($0) } ?? .server
+    case .here(.sink): .server
+    case .relay(let worker): .worker(worker)
+    }
   }
 
   /// Gives a slot that begins its source the last key frame with all that followed it.
@@ -48,9 +56,12 @@ extension WorkerCore {
   }
 
   /// Asks a track's source for a key frame, whatever it is.
-  mutating func requestKeyFrame(of feed: Int, now: Instant) {
+  mutating func requestKeyFrame(
+    of feed: Int, for asker: KeyFrameRequest.Asker = .server, now: Instant
+  ) {
     let entry = feeds.pointer(feed)
     guard entry.pointee.kind == .video else { return }
+    entry.pointee.lastRequest = KeyFrameRequest(at: now, asker: asker)
     switch entry.pointee.source {
     case .peer(let place):
       peers.pointer(place).pointee.requestKeyFrame(

@@ -158,6 +158,7 @@ extension WorkerCore {
 
   /// What a peer doesn't know by its bytes: which feeds its tracks are, and where those of its slots stand.
   mutating func resumePeer(_ place: Int, now: Instant) {
+    linkGroups(place, now: now)
     for feed in feeds.feedsOfTracks(at: place) {
       let key = feeds.pointer(feed).pointee.key
       peers.pointer(place).pointee.setTag(receiver: Int(key.index), encoding: Int(key.encoding), feed)

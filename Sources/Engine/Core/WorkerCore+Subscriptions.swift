@@ -113,6 +113,7 @@ extension WorkerCore {
     let peer = peers.pointer(place)
     let (tracks, slots) = (peer.pointee.receiverCount, peer.pointee.slotCount)
     feeds.enter(place, tracks: tracks, slots: slots)
+    linkGroups(place, now: now)
     for receiver in 0..<tracks { linkTrack(key, receiver, place, now: now) }
     // A slot that began as another stream has no source, either.
     for slot in 0..<slots
@@ -121,14 +122,20 @@ extension WorkerCore {
     }
   }
 
+  /// Has the encodings of a peer's tracks looked at, of which nothing is state.
+  mutating func linkGroups(_ place: Int, now: Instant) {
+    guard let key = peers.key(place) else { return }
+    let peer = peers.pointer(place)
+    for receiver in 0..<peer.pointee.receiverCount where peer.pointee.kind(ofReceiver: receiver) == .video {
+      let track = TrackKey(peer: key, index: UInt16(receiver))
+      feeds.groups.publish(track, encodings: peer.pointee.encodingCount(ofReceiver: receiver), now: now)
+      feeds.groups.describe(track, peer.pointee.traits(ofReceiver: receiver))
+    }
+  }
+
   private mutating func linkTrack(_ key: PeerKey, _ receiver: Int, _ place: Int, now: Instant) {
     let kind = peers.pointer(place).pointee.kind(ofReceiver: receiver)
     let count = peers.pointer(place).pointee.encodingCount(ofReceiver: receiver)
-    if kind == .video {
-      let track = TrackKey(peer: key, index: UInt16(receiver))
-      feeds.groups.publish(track, encodings: count, now: now)
-      feeds.groups.describe(track, peers.pointer(place).pointee.traits(ofReceiver: receiver))
-    }
     for encoding in 0..<ReceiveSection.mostEncodings {
       let linked = feeds.feed(ofTrack: receiver, encoding: encoding, at: place)
       if encoding < count, let kind {

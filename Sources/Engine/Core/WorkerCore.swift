@@ -35,6 +35,8 @@ public struct WorkerCore: ~Copyable {
   var fresh = FreshPackets()
   /// Slots that were joined to a source, or to another encoding of it, in this turn.
   var joined: [(place: Int, slot: Int)] = []
+  /// What leaves in slots.
+  var slotRates: SlotRates
   /// What came in this turn of publishers here.
   var gathering = FrameGathering()
   /// What the socket's owner counts; set by it after each turn.
@@ -61,6 +63,7 @@ public struct WorkerCore: ~Copyable {
     peers = PeerTable(capacity: limits.peers)
     feeds = TrackFeeds(
       index: index, places: limits.peers, exchange: bridge.exchange, samples: bridge.samples)
+    slotRates = SlotRates(places: limits.peers)
     self.context = context
   }
 
@@ -73,6 +76,7 @@ public struct WorkerCore: ~Copyable {
     if feeds.groups.deadline <= now {
       sampleEncodings(now: now)
       allocate(now: now)
+      sampleSlots(now: now)
     }
     // A peer that is always due must not hold up the loop: one round, then datagrams again.
     var rounds = peers.timerCount

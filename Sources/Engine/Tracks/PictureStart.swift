@@ -48,6 +48,9 @@ struct PictureStart: BitwiseCopyable {
     keyFrame = .min
   }
 
+  /// When the last key frame came that may be shown.
+  var lastKeyFrame: Instant? { keyFrame == .min ? nil : keyFrameAt }
+
   /// The numbers from the last key frame on, if they are few enough to be sent at once.
   var range: ClosedRange<Int64>? {
     guard incarnation != mutedIncarnation, keyFrame != .min, keyFrame <= newest,

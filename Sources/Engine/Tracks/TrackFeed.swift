@@ -57,6 +57,8 @@ struct TrackFeed: ~Copyable {
   private(set) var packets: UInt64 = 0
   private(set) var bytes = LayerCounts()
   private(set) var frames: UInt64 = 0
+  /// The last time that a key frame was asked for here; no state: it is for those who ask, and decides nothing.
+  var lastRequest: KeyFrameRequest?
 
   init(key: TrackKey, kind: MediaKind, source: Source) {
     self.key = key

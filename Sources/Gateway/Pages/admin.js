@@ -1,6 +1,7 @@
 // Administration: rooms, participants and their tracks; mute and remove. Names are set as text only.
 
 import { element, isolated, nameOf } from "/elements.js";
+import { Explained, isWorthShowing } from "/explained.js";
 import { List } from "/list.js";
 import { hideNotice, notice, say } from "/notices.js";
 import { REST } from "/rest.js";
@@ -39,6 +40,8 @@ const people = new List(element("people"), element("person-row"), {
       update: (line, track) => showTrack(line, row.person, track),
     });
     row.querySelector(".remove").addEventListener("click", () => remove(row.person));
+    row.explained = new Explained(row.querySelector(".explanations"));
+    row.querySelector(".gets").addEventListener("toggle", () => lookAround());
   },
   update: (row, person) => {
     row.person = person;
@@ -52,8 +55,28 @@ const people = new List(element("people"), element("person-row"), {
     ].filter(Boolean).join(" · ");
     row.querySelector(".remove").setAttribute("aria-label", `Remove ${name}`);
     row.tracks.show(person.tracks);
+    row.querySelector(".gets-name").textContent = name;
   },
 });
+
+/** What the people get whose part is open. */
+async function explain(asked, look) {
+  const open = [...document.querySelectorAll("#people > li")].filter((row) => row.querySelector(".gets").open);
+  if (open.length === 0) return;
+  const { items } = await REST.upTo(shown.people, (query) => asked.explain(chosen, query), 100);
+  if (look !== looks) return;
+  const now = performance.now();
+  for (const row of open) {
+    const found = items.find(({ id }) => id === row.person.id);
+    const subscriptions = (found?.subscriptions ?? []).filter(isWorthShowing);
+    row.explained.show(subscriptions.map((subscription) => ({
+      key: subscription.track, subscription,
+      title: `${isolated(subscription.publisherIdentity)}: ${(sources[subscription.source] ?? "track").toLowerCase()}`,
+      transport: found.transports.find(({ transport }) => transport === subscription.transport),
+    })), now);
+    row.querySelector(".gets-nothing").hidden = subscriptions.length > 0;
+  }
+}
 
 function showTrack(line, person, track) {
   Object.assign(line, { person, track });
@@ -126,6 +149,8 @@ async function lookAround() {
     showRoom(room, there);
     if (isAway) hideNotice();
     isAway = false;
+    await explain(asked, look).catch(unseen);
+    if (look !== looks) return;
   } catch (error) {
     if (look !== looks) return;
     if (error.status === 401 || error.status === 403) {

@@ -25,6 +25,10 @@ export class REST {
     return this.#ask("GET", `rooms/${encodeURIComponent(room)}/participants`, { query });
   }
 
+  explain(room, query) {
+    return this.#ask("GET", `rooms/${encodeURIComponent(room)}/explain`, { query });
+  }
+
   mute(room, identity, track, muted) {
     return this.#ask("POST", `${participant(room, identity)}/tracks/${encodeURIComponent(track)}/mute`, { body: { muted } });
   }
@@ -34,11 +38,11 @@ export class REST {
   }
 
   /** Every page of a list, up to `most` items. @param {(query: object) => Promise<{items: object[], next?: string}>} page */
-  static async upTo(most, page) {
+  static async upTo(most, page, longest = 1000) {
     const items = [];
     let next;
     do {
-      const answer = await page({ limit: Math.min(most - items.length, 1000), ...(next && { after: next }) });
+      const answer = await page({ limit: Math.min(most - items.length, longest), ...(next && { after: next }) });
       items.push(...answer.items);
       next = answer.next;
     } while (next && items.length < most);

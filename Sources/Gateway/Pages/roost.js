@@ -232,6 +232,15 @@ export class Room extends EventTarget {
     await this.#signalling.request({ type: "view", tracks });
   }
 
+  /**
+   * Asks what one gets of each track, and why; once a second at most.
+   * @returns {Promise<{transport?: object, subscriptions: object[]}>} as `Explanation` of docs/roost.d.ts
+   */
+  async explain() {
+    const { transport, subscriptions } = await this.#signalling.request({ type: "explain" });
+    return { transport, subscriptions };
+  }
+
   async #prefer(preference) {
     this.#preferences.set(preference.track, preference);
     await this.#signalling.request(preference);

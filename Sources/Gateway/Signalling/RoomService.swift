@@ -50,6 +50,8 @@ public protocol RoomParticipant: Sendable {
   func send(
     _ payload: [UInt8], topic: String?, reliable: Bool, to destinations: [String]?
   ) async throws(RequestError)
+  /// Why it gets what it gets, within little more than a second.
+  func explain() async throws(RequestError) -> ParticipantExplanation
   /// There is no socket to send to; the participant stays for the grace.
   func absent() async
   /// There is again: `resumed` comes among the notices once, and what comes after it is for the new socket. `absent` and

@@ -18,6 +18,8 @@ enum SignallingInput {
   case message(ClientMessage, line: Int)
   /// An answer that is sent again has been paid for.
   case paid(answer: String, line: Int, toOffer: Bool)
+  /// What becomes of `SignallingEffect.explain`.
+  case explained(RequestID?, Result<ParticipantExplanation, RequestError>)
   /// The end of a request that has no answer of its own.
   case done(RequestID?, RequestError?)
   case offerRefused(RequestID?, OfferError)
@@ -47,6 +49,8 @@ enum SignallingEffect {
   case leave(LeaveReason)
   /// A request to the room, whose end is `done`.
   case perform(ClientMessage.Content, RequestID?)
+  /// Its end is `explained`; others go on meanwhile.
+  case explain(RequestID?)
   /// Its end is a notice, or `offerRefused`.
   case offer(ClientMessage.Offer, RequestID?)
   case tellSlots

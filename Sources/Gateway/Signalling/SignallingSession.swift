@@ -172,6 +172,7 @@ actor SignallingSession {
       let error = await perform(request)
       _ = await perform(handle(.done(id, error)))
     case .offer(let offer, let id): Task { await answer(offer, id) }
+    case .explain(let id): Task { await explain(id) }
     case .pay(let answer, let line, let toOffer):
       let wait = charge(again: answer)
       if wait > .zero { try? await terms.pause(wait) }
@@ -215,6 +216,14 @@ actor SignallingSession {
     } catch {
       _ = await perform(handle(.offerRefused(id, error)))
     }
+  }
+
+  private func explain(_ id: RequestID?) async {
+    let found: Result<ParticipantExplanation, RequestError>
+    do throws(RequestError) { found = .success(try await participant.explain()) } catch {
+      found = .failure(error)
+    }
+    _ = await perform(handle(.explained(id, found)))
   }
 
   /// Sends a fresh access token while the old one still holds. Asked with each message of the client's, which comes at

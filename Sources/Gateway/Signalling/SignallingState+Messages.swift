@@ -30,6 +30,7 @@ extension SignallingState {
     // A server on a public address finds its clients by their checks: their candidates say nothing to it.
     case .candidate: if id != nil { say(.ok, id: id) }
     case .subscribe, .unsubscribe, .view, .mute, .update, .data: effects.append(.perform(content, id))
+    case .explain: effects.append(.explain(id))
     case .ping: say(.pong, id: id)
     case .leave:
       end()
@@ -52,6 +53,17 @@ extension SignallingState {
     offerInFlight = OfferInFlight(id: id)
     missedAnswer = nil
     effects.append(.offer(offer, id))
+  }
+
+  /// Of the participant's transports the client hears of its own.
+  mutating func explain(_ id: RequestID?, _ found: Result<ParticipantExplanation, RequestError>) {
+    switch found {
+    case .failure(let error): say(.error(Refusal(error).body), id: id)
+    case .success(let found):
+      let explanation = ServerMessage.Explanation(found, on: transport)
+      effects.append(.charge(explanation.cost))
+      say(.explain(explanation), id: id)
+    }
   }
 
   mutating func finish(_ id: RequestID?, _ error: RequestError?) {

@@ -87,6 +87,7 @@ struct SignallingState {
       // The slots in it may have changed since.
       if toOffer { effects.append(.tellSlots) }
     case .done(let id, let error): finish(id, error)
+    case .explained(let id, let found): if !isOver { explain(id, found) }
     case .offerRefused(let id, let error):
       offerInFlight = nil
       say(.error(Refusal(error).body), id: id)

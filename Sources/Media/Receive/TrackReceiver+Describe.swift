@@ -47,7 +47,8 @@ extension TrackReceiver {
       info.tl0PictureIndexOffset = UInt8(truncatingIfNeeded: descriptor.tl0PictureIndexOffset)
       if descriptor.pictureIDIsLong { info.flags.insert(.longPictureID) }
       info.layer = LayerID(spatial: descriptor.spatialID, temporal: descriptor.temporalID)
-      if descriptor.switchesUp { info.flags.insert(.switchingPoint) }
+      // Of the layers above: no later picture of theirs refers to one of theirs before this one (RFC 9628 §4.2).
+      if descriptor.switchesUp { info.layer.opens = 0xFE << descriptor.temporalID }
       noteSpatialLayer(descriptor, payload, isLast: info.flags.contains(.marker))
       if descriptor.spatialID >= topSpatial { info.flags.insert(.topSpatialLayer) }
       if descriptor.isNotReferencedAbove, descriptor.isInterPredicted, descriptor.spatialID < topSpatial {

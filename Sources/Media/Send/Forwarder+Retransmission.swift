@@ -98,6 +98,18 @@ extension Forwarder {
     buffer[0] |= 0x20
     rtxSequence &+= 1
     counters.padding &+= 1
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.probeUnderMediaNumber) {
+        position.highest &+= 1
+        buffer.storeBytes(
+          of: UInt16(truncatingIfNeeded: position.highest).bigEndian, toByteOffset: 2, as: UInt16.self)
+        buffer.storeBytes(of: ssrc.bigEndian, toByteOffset: 8, as: UInt32.self)
+        return OutgoingPacket(
+          ssrc: ssrc, index: UInt64(bitPattern: position.highest), headerSize: block.size,
+          size: block.size &+ padding,
+          numberOffset: block.numberOffset == 0 ? 0 : RTPHeader.fixedSize &+ block.numberOffset)
+      }
+    #endif
     return OutgoingPacket(
       ssrc: rtxSSRC, index: UInt64(bitPattern: rtxSequence), headerSize: block.size,
       size: block.size &+ padding,

@@ -5,6 +5,9 @@ public struct MediaContext: ~Copyable {
   public let epoch: Epoch
   /// Bits per second that a publisher is asked to keep to where it adapts by nothing but a receiver's word.
   public let publisherMaxBitrate: UInt64
+  /// What is sent keeps to what peers say in reports and estimates of their own, where they give no arrival times. False only where a
+  /// simulation is about other things.
+  public var heedsReports = true
   public var counters = MediaCounters()
   public var effects = MediaEffects()
   /// A slot was joined to a source, or to another encoding of it; the owner takes it back.

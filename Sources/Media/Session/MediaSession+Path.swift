@@ -6,8 +6,10 @@ internal import Wire
 /// receiver reports.
 extension MediaSession {
   /// Bits per second that the path to the peer carries; nil: nothing is withheld, since the peer has said nothing yet.
-  public func target(now: Instant) -> Double? {
-    reportsArrivals(now) ? estimator.target : path.reported.target(now: now)
+  /// - Parameter heedsReports: false: where no arrival times come nothing is withheld.
+  public func target(now: Instant, heedsReports: Bool = true) -> Double? {
+    if reportsArrivals(now) { return estimator.target }
+    return heedsReports ? path.reported.target(now: now) : nil
   }
 
   /// Arrival times come, or may yet.

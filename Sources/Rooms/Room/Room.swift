@@ -11,13 +11,15 @@ actor Room: RoomRequests {
   nonisolated let number: UInt64
   nonisolated let name: String
   private(set) var state: RoomState
-  private let media: MediaPlane
+  let media: MediaPlane
   private let registry: RoomRegistry<Room>
   private let log: Log
   private var sessions = RoomSessions()
   private let pressure = NoticePressure()
   /// Whom the input that is being handled has let in.
   private var newcomer: ParticipantSession?
+  /// Answers of the media plane that are waited for.
+  var explanations = RunningExplanations()
 
   init(
     number: UInt64, name: String, settings: RoomSettings, terms: RoomTerms, media: MediaPlane,

@@ -15,6 +15,8 @@ enum ParticipantRequest: Sendable {
   case update(ParticipantChange)
   case send(DataRequest)
   case grants
+  /// Why it gets what it gets: what is paid for that, before the media plane is asked.
+  case explain
   /// All slots, in their place among the notices.
   case tellSlots
   /// Its front door has nowhere to send to.
@@ -25,7 +27,7 @@ enum ParticipantRequest: Sendable {
 
   var isNoticed: Bool {
     switch self {
-    case .leave, .absent, .present, .grants, .tellSlots, .closeTransport: false
+    case .leave, .absent, .present, .grants, .explain, .tellSlots, .closeTransport: false
     default: true
     }
   }

@@ -37,6 +37,7 @@ extension RoomState {
       perform { state throws(RequestError) in try state.mute(track, muted, by: id) }
     case .update(let change):
       perform { state throws(RequestError) in try state.update(change, by: id) }
+    case .explain: perform { state throws(RequestError) in _ = try state.asking(id) }
     case .send(let message):
       perform { state throws(RequestError) in try state.send(message, from: id) }
     }

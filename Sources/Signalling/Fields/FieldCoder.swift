@@ -16,6 +16,8 @@ public protocol FieldCoder {
   mutating func integer(_ field: Field, _ value: inout Int?, _ bounds: ClosedRange<Int>) throws(Failure)
   /// 0 to 1.
   mutating func share(_ field: Field, _ value: inout Double) throws(Failure)
+  /// Not negative.
+  mutating func number(_ field: Field, _ value: inout Double?) throws(Failure)
   mutating func word<Value: Word>(_ field: Field, _ value: inout Value) throws(Failure)
   mutating func word<Value: Word>(_ field: Field, _ value: inout Value?) throws(Failure)
   mutating func words<Value: Word>(_ field: Field, _ value: inout [Value]?) throws(Failure)

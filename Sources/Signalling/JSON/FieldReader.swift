@@ -172,6 +172,15 @@ struct FieldReader: FieldCoder {
     value = number
   }
 
+  mutating func number(_ field: Field, _ value: inout Double?) throws(MessageError) {
+    value = nil
+    guard let found = fields.value(field.name), !found.isNull else { return }
+    guard let number = found.number, number >= 0 else {
+      throw wrong(field.name, .expected("a number of 0 or more"))
+    }
+    value = number
+  }
+
   private func word<Value: Word>(_ name: String, _ text: String) throws(MessageError) -> Value {
     guard let word = Value(rawValue: text) else {
       let all = Value.allCases.map(\.rawValue).joined(separator: ", ")

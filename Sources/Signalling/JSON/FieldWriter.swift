@@ -147,6 +147,10 @@ struct FieldWriter: FieldCoder {
     put(field.name, Array((text.hasSuffix(".0") ? String(text.dropLast(2)) : text).utf8))
   }
 
+  mutating func number(_ field: Field, _ value: inout Double?) {
+    if var value { share(field, &value) }
+  }
+
   mutating func word<Value: Word>(_ field: Field, _ value: inout Value) {
     put(field.name, Self.quoted(value.rawValue))
   }

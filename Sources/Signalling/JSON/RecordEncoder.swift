@@ -46,6 +46,7 @@ struct RecordEncoder: FieldCoder {
     try put(field, value)
   }
   mutating func share(_ field: Field, _ value: inout Double) throws { try put(field, value) }
+  mutating func number(_ field: Field, _ value: inout Double?) throws { try put(field, value) }
   mutating func word<Value: Word>(_ field: Field, _ value: inout Value) throws {
     try put(field, value.rawValue)
   }

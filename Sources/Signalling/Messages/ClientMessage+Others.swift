@@ -60,4 +60,15 @@ extension ClientMessage {
         .atMost(ClientMessage.maximumDestinations, "a list of identities"))
     }
   }
+
+  /// Asks why one gets what one gets; answered by a message of the same name.
+  public struct Explain: Message {
+    public static let type = "explain"
+    public static let definition = "Explain"
+    public static let summary = "Asks what comes of each track, and why; once a second at most."
+
+    public init() {}
+
+    public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {}
+  }
 }

@@ -11,6 +11,7 @@ public struct ClientMessage: Equatable, Sendable {
     case mute(Mute)
     case update(Update)
     case data(SendData)
+    case explain
     case leave
     case ping
     /// A type that isn't known here: nothing is done, so that newer clients can speak to older servers.
@@ -40,7 +41,8 @@ public struct ClientMessage: Equatable, Sendable {
     .init { .auth($0) }, .init { .resume($0) }, .init { .offer($0) }, .init { .candidate($0) },
     .init { .subscribe($0) }, .init { .unsubscribe($0) }, .init { .view($0) }, .init { .mute($0) },
     .init { .update($0) },
-    .init { .data($0) }, .init { (_: Leave) in .leave }, .init { (_: Ping) in .ping },
+    .init { .data($0) }, .init { (_: Explain) in .explain }, .init { (_: Leave) in .leave },
+    .init { (_: Ping) in .ping },
   ])
 
   /// Every type that there is.
@@ -73,6 +75,7 @@ extension ClientMessage {
     case .mute(let message): FieldWriter.json(message, id: id)
     case .update(let message): FieldWriter.json(message, id: id)
     case .data(let message): FieldWriter.json(message, id: id)
+    case .explain: FieldWriter.json(Explain(), id: id)
     case .leave: FieldWriter.json(Leave(), id: id)
     case .ping: FieldWriter.json(Ping(), id: id)
     case .unknown(let type): FieldWriter.json(type: type, id: id)

@@ -14,6 +14,7 @@ public struct ServerMessage: Equatable, Sendable {
     case quality([QualityBody])
     case stream(StreamBody)
     case data(DataBody)
+    case explain(Explanation)
     /// An access token that holds longer than the last.
     case token(String)
     /// A request was done that has no answer of its own; only where it had an id.
@@ -43,7 +44,8 @@ public struct ServerMessage: Equatable, Sendable {
     .init { (message: Event) in .event(message.event) },
     .init { (message: Speakers) in .speakers(message.speakers) },
     .init { (message: Quality) in .quality(message.participants) }, .init { .stream($0) },
-    .init { .data($0) }, .init { (message: Token) in .token(message.token) }, .init { (_: Ok) in .ok },
+    .init { .data($0) }, .init { .explain($0) }, .init { (message: Token) in .token(message.token) },
+    .init { (_: Ok) in .ok },
     .init { (_: Pong) in .pong }, .init { .error($0) },
     .init { (message: Draining) in .draining(deadline: message.deadline) },
     .init { (message: Closed) in .closed(message.reason) },
@@ -80,6 +82,7 @@ extension ServerMessage {
     case .quality(let participants): FieldWriter.json(Quality(participants: participants), id: id)
     case .stream(let message): FieldWriter.json(message, id: id)
     case .data(let message): FieldWriter.json(message, id: id)
+    case .explain(let message): FieldWriter.json(message, id: id)
     case .token(let token): FieldWriter.json(Token(token: token), id: id)
     case .ok: FieldWriter.json(Ok(), id: id)
     case .pong: FieldWriter.json(Pong(), id: id)

@@ -131,6 +131,10 @@ struct SchemaWriter: FieldCoder {
       isRequired: true)
   }
 
+  mutating func number(_ field: Field, _ value: inout Double?) {
+    put(field, .object([("type", .text("number")), ("minimum", .integer(0))]), isRequired: false)
+  }
+
   private func schema<Value: Word>(_ words: Value.Type) -> SchemaText {
     Value.definition.map { .reference($0) } ?? .object([("enum", Self.list(words))])
   }

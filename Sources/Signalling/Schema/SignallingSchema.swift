@@ -27,7 +27,9 @@ public enum SignallingSchema {
     ]
     let answers: [any Record.Type] = [
       ICEServerBody.self, AnsweredTrack.self, DeclinedSection.self, ServerMessage.ResumedAnswer.self,
-      SpeakerBody.self, QualityBody.self, WatchedLayer.self,
+      SpeakerBody.self, QualityBody.self, WatchedLayer.self, TransportReport.self, WantedPicture.self,
+      SentLayer.self,
+      ExplainedRequest.self, ExplainedStream.self,
     ]
     return texts + [words(TrackSource.self), attributes] + values.map { describe($0) }
       + [words(LeaveReason.self), describe(EventBody.self), words(SignallingErrorCode.self)]
@@ -35,7 +37,8 @@ public enum SignallingSchema {
         words(PictureQuality.self), describe(ClientMessage.OfferedSection.self),
         describe(ClientMessage.ViewedTrack.self),
       ] + ClientMessage.kinds.map { describe($0) }
-      + [oneOf("ClientMessage", "From the client.", ClientMessage.kinds)] + answers.map { describe($0) }
+      + [oneOf("ClientMessage", "From the client.", ClientMessage.kinds), words(StreamReasonWord.self)]
+      + answers.map { describe($0) }
       + ServerMessage.kinds.map { describe($0) }
       + [oneOf("ServerMessage", "From the server.", ServerMessage.kinds)]
   }

@@ -23,6 +23,7 @@ extension Conference {
         participant.offering.lackingReceivers += max(audio, video)
         if !participant.offering.isNegotiating { negotiate(participant) }
       }
+    case .watched(let message): hear(message, participant)
     case .refused(let request, let code): hearRefusal(participant, request, code)
     case .ended(let reason): hearEnd(participant, reason)
     }

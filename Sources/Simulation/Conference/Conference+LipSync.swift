@@ -81,8 +81,11 @@ extension Conference {
     // A slow sound needs two reports, which may have been lost.
     let isGuessed =
       run.isClockChange && (isYoung || isDisturbed) || clock.soundDrift != 0 && isYoung && isDisturbed
+    // Each encoding has a time line of its own.
+    let layers = journal.layered[entry.trackName]
+    let base = layers.map { $0.bases[$0.frames[$0.packets[Int(entry.packet)].frame].encoding] } ?? run.base
     let expected =
-      run.base &+ DriftingClock.units(clock.media(Instant(nanoseconds: reported), track.kind), rate: rate)
+      base &+ DriftingClock.units(clock.media(Instant(nanoseconds: reported), track.kind), rate: rate)
     let source = timestamp &- (entry.timestamp &- packet.timestamp)
     let steps = Int64(Int32(bitPattern: source &- expected))
     let second = DriftingClock.units(clock.media(Instant(nanoseconds: 1_000_000_000), track.kind), rate: rate)

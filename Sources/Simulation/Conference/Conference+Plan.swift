@@ -6,6 +6,7 @@ extension Conference {
   func makePlans() {
     if plan.isHeavy { journal.count(.heavyMedia) }
     if plan.workers == 4 { journal.count(.fourWorkers) }
+    if let layers { return makeLayerPlans(layers) }
     let span = options.duration.wholeNanoseconds
     var arrivals = (0..<plan.peers).map { _ in Int64.random(in: 0...1_500_000_000, using: &random) }
     arrivals.sort()

@@ -225,6 +225,11 @@ extension Conference {
   private func noteSaid(_ text: String, _ record: SocketRecord) {
     guard let participant = record.participant else { return }
     if text.hasSuffix(#""type":"closed"}"#) { record.closedMessages += 1 }
+    if layers != nil, text.hasSuffix(#""type":"publish"}"#),
+      case .publish(let message)? = try? ServerMessage(json: text).content
+    {
+      notePublish(message, to: participant)
+    }
     if text.hasSuffix(#""type":"resumed"}"#) {
       if let since = participant.presence.awaySince, now - since > ControlPlane.grace + .milliseconds(600) {
         journal.violation(now, "\(participant.number) comes back \(now - since) after its socket had gone")

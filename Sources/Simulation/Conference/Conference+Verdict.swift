@@ -15,6 +15,7 @@ extension Conference {
     auditTracks()
     auditUnmutes()
     auditStreams()
+    if let layers { auditLayers(layers, until: stoppedAt) }
     settle()
     end()
     auditSessions()
@@ -26,7 +27,7 @@ extension Conference {
 
   private func auditStreams() {
     for participant in participants {
-      for stream in participant.peer.streams {
+      for stream in participant.peer.streams where layers == nil || stream.section.kind == .audio {
         let audit = StreamAudit(
           journal: journal, subscriber: participant, stream: stream,
           departures: journal.departures[stream.log],

@@ -19,6 +19,8 @@ public final class Conference {
     public var duration = Duration.seconds(20)
     /// Bad networks and everything that can happen to a peer; without it, a network that only delays.
     public var weather = true
+    /// The conference on narrow paths that a seed has beside; see `LayerPlan`.
+    var isNarrow = false
     /// Keeps a line for everything that happens.
     public var traces = false
     public var hooks = VirtualClock.ProcessHooks.none
@@ -87,6 +89,8 @@ public final class Conference {
   /// When the publishers fell silent.
   var stoppedAt = Instant.never
   var sinks: SinkBooks
+  /// Of one on narrow paths.
+  var layers: LayerBooks? { plan.layers }
 
   public init(seed: UInt64, options: Options = Options()) throws {
     self.seed = seed
@@ -102,9 +106,9 @@ public final class Conference {
     let certificate = try DTLSCertificate(notBefore: start - 86_400, notAfter: start + 86_400 * 30)
     server = SimulatedServer(
       workers: plan.workers, address: Self.serverAddress, epoch: clock.epoch,
-      dtls: try DTLSContext(certificate: certificate), seed: random.next())
+      dtls: try DTLSContext(certificate: certificate), heedsReports: options.isNarrow, seed: random.next())
     control = ControlPlane(
-      server, certificate: certificate, epoch: clock.epoch, peers: 1_000,
+      server, certificate: certificate, epoch: clock.epoch, peers: 1_000, estimates: options.isNarrow,
       random: .seeded(state: random.next()), order: .seeded(state: ~seed))
   }
 
@@ -121,13 +125,14 @@ public final class Conference {
     control.begin(now: now)
     defer { control.end() }
     makePlans()
-    run(until: start + options.duration)
+    run(until: start + (layers == nil ? options.duration : LayerPlan.span))
     finish()
     defer { clock.release() }
     var counts = journal.mechanisms
     counts[.packetLost] += network.counters.lost
     counts[.packetDuplicated] += network.counters.duplicated
     counts[.packetReordered] += network.counters.reordered
+    counts[.pathOverflow] += network.counters.overflowed
     counts[.jobReordered] += UInt64(control.reorderings)
     return Outcome(
       seed: seed, violations: journal.violations, violationCount: journal.violationCount,
@@ -270,6 +275,9 @@ public final class Conference {
         journal.violation(now, "media goes to \(datagram.path.remote), which is no participant's")
       }
     }
+    if let layers, let owner = addresses.owners[datagram.path.remote] {
+      noteLayers(datagram.bytes, participants[owner], layers)
+    }
     network.send(datagram.bytes, path: datagram.path, now: now, tag: tag)
   }
 
@@ -279,8 +287,7 @@ public final class Conference {
       noteRTCP(bytes, subscriber)
       return 0
     }
-    let header = bytes.withUnsafeBytes { try? RTPHeader($0) }
-    guard let header, subscriber.announced.contains(header.ssrc) else {
+    guard let header = SealedHeader(bytes), subscriber.announced.contains(header.ssrc) else {
       journal.violation(now, "a stream leaves for \(subscriber.number) that was not announced to it")
       return 0
     }

@@ -27,9 +27,13 @@ struct Plan {
   /// A participant comes that has no socket and two transports.
   let hasSocketless: Bool
 
+  /// Of one on narrow paths: its plan, and what is written down of it.
+  let layers: LayerBooks?
+
   init(seed: UInt64, options: Conference.Options) {
+    layers = options.isNarrow ? LayerBooks(LayerPlan(seed: seed)) : nil
     workers = options.workers ?? (seed % 2 == 0 ? 4 : 2)
-    rooms = options.rooms ?? Int(seed % 3) + 1
+    rooms = options.isNarrow ? 1 : options.rooms ?? Int(seed % 3) + 1
     isHeavy = options.weather && options.isHeavy ?? (seed % 10 == 0)
     peers = isHeavy ? min(options.peers, 4) : options.peers
     isHostile = options.weather && seed % 5 < 2

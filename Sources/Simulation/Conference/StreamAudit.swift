@@ -157,4 +157,5 @@ struct StreamAudit {
 
 extension Instant {
   var milliseconds: Int64 { nanoseconds / 1_000_000 }
+  func earlier(by span: Duration) -> Instant { advanced(byNanoseconds: -span.wholeNanoseconds) }
 }

@@ -5,6 +5,7 @@ internal import Gateway
 internal import ICE
 internal import Logging
 internal import Model
+internal import Negotiation
 internal import Rooms
 internal import Synchronization
 
@@ -38,10 +39,12 @@ final class ControlPlane {
 
   /// - Parameters:
   ///   - server: its events are taken here alone.
+  ///   - estimates: what paths carry is estimated, as in a process, from what far ends say of arrivals.
   ///   - order: draws which of the jobs that are ready runs next.
   init(
-    _ server: SimulatedServer, certificate: DTLSCertificate, epoch: Epoch, peers: Int, random: RandomSource,
-    order: RandomSource
+    _ server: SimulatedServer, certificate: DTLSCertificate, epoch: Epoch, peers: Int,
+    estimates: Bool = false,
+    random: RandomSource, order: RandomSource
   ) {
     jobs = JobQueue(random: order)
     let (tap, pauses, serial) = (self.tap, self.pauses, self.serial)
@@ -62,7 +65,8 @@ final class ControlPlane {
       return events
     }
     media = MediaPlane(
-      port, candidates: [server.address], verification: .always, peerLimit: peers)
+      port, candidates: [server.address], verification: .always, peerLimit: peers,
+      policy: NegotiationPolicy(usesTransportFeedback: estimates))
     var limits = RoomDirectory.Limits()
     limits.defaults.departureTimeout = Self.departureTimeout
     directory = RoomDirectory(

@@ -12,6 +12,8 @@ final class RoomClient {
     case resumed
     /// The description that answers ours.
     case answered(sdp: String)
+    /// Which encodings of its own tracks are watched.
+    case watched(ServerMessage.Publish)
     case offerWanted(audio: Int, video: Int, restartsICE: Bool)
     case refused(request: Request, code: String)
     /// The session is over; `gone`: there was none to resume.
@@ -24,6 +26,7 @@ final class RoomClient {
       case subscribe(String)
       case unsubscribe(String)
       case mute(String, Bool)
+      case view([ClientMessage.ViewedTrack])
       case leave
     }
 
@@ -139,7 +142,8 @@ final class RoomClient {
     case .closed(let reason):
       end = reason.rawValue
       return [.ended(reason: reason.rawValue)]
-    case .speakers, .quality, .stream, .publish, .data, .token, .pong: break
+    case .publish(let message): return [.watched(message)]
+    case .speakers, .quality, .stream, .data, .explain, .token, .pong: break
     case .unknown(let type): complain("gets \(type), which is no message")
     }
     return []

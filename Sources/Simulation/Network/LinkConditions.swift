@@ -14,6 +14,8 @@ public struct LinkConditions: Sendable {
   public var rate: Int64
   /// Bytes that may wait for their turn on a link with a rate; what comes on top is dropped.
   public var queue: Int
+  /// Bytes that each datagram takes of the rate beside its own, such as those of UDP and IP.
+  public var overhead = 0
 
   public init(
     delay: Int64 = 20_000_000, jitter: Int64 = 0, loss: Double = 0, duplication: Double = 0,

@@ -179,6 +179,7 @@ public struct NetworkEmulator: ~Copyable {
     }
     if conditions.duplication > 0, chance(conditions.duplication) { doubled = true }
     if conditions.rate > 0 {
+      let size = size + conditions.overhead
       let waiting = max(0, direction.busyUntil - arrival) / 1_000 * conditions.rate / 8_000_000
       guard waiting + Int64(size) <= Int64(conditions.queue) else {
         counters.overflowed += 1

@@ -53,6 +53,7 @@ extension Conference {
         PermissionLedger.Offer(
           sections: sections, stopped: Set(slots.flatMap { [$0.ssrc] + ($0.rtxSSRC.map { [$0] } ?? []) })),
         id: request.id)
+    case .view(let tracks): noteView(tracks, by: participant)
     case .mute(let track, false): participant.ledger.noteUnmute(track, id: request.id, now: now)
     default: break
     }

@@ -51,10 +51,12 @@ public final class SimulatedServer {
   private var inboxes: [[Incoming]]
   private let hashSeed: UInt64
 
-  /// - Parameter seed: of the workers' random numbers and of the hash.
+  /// - Parameters:
+  ///   - heedsReports: false: to those who give no arrival times everything is sent, whatever their reports say.
+  ///   - seed: of the workers' random numbers and of the hash.
   public init(
     workers: Int, address: SocketAddress, peersPerWorker: Int = 64, epoch: Epoch, dtls: DTLSContext,
-    seed: UInt64
+    heedsReports: Bool = true, seed: UInt64
   ) {
     self.workers = workers
     self.address = address
@@ -71,9 +73,10 @@ public final class SimulatedServer {
     cores = .allocate(capacity: workers)
     for index in 0..<workers {
       let sink = sink
-      let context = PeerContext(
+      var context = PeerContext(
         epoch: epoch, dtls: dtls, random: .seeded(state: random.next()),
         outbox: Outbox(datagrams: 256, whenFull: { Self.send(&$0, to: sink, worker: index) }))
+      context.heedsReports = heedsReports
       (cores + index).initialize(
         to: WorkerCore(
           index: index, bridge: bridge, limits: WorkerCore.Limits(peers: peersPerWorker), context: context))

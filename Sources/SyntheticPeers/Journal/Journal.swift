@@ -66,6 +66,10 @@ public final class Journal {
     }
   }
 
+  /// What tracks in encodings or layers have beside.
+  package private(set) var layered: [TrackName: LayeredTrack] = [:]
+  package func begin(_ layers: LayeredTrack, of track: PublishedTrack) { layered[track.trackName] = layers }
+
   package func track(_ name: TrackName) -> PublishedTrack? { trackNumbers[name].map { tracks[$0] } }
 
   package func count(_ mechanism: Mechanism, _ times: Int = 1) { mechanisms[mechanism] += UInt64(times) }

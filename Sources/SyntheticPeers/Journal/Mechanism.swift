@@ -147,6 +147,45 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case separateTransports
   /// It has answered an offer of the server's.
   case serverOffer
+  /// A publisher sends several encodings, or one in spatial layers; its frames are encrypted end to end.
+  case simulcast
+  case spatialLayers
+  case encryptedFrames
+  /// An encoding never came; it began late, or stopped and came back.
+  case encodingMissing
+  case encodingInterrupted
+  /// A key frame of one of several encodings was asked for.
+  case encodingKeyFrame
+  /// `publish` had an encoding go off, and come again.
+  case encodingUnwatched
+  case encodingWatched
+  /// A slot went on to another encoding, up and down.
+  case encodingUp
+  case encodingDown
+  /// A slot took a layer up, or gave it up.
+  case layersChanged
+  /// A slot began again after a break.
+  case pictureResumed
+  /// A subscriber said how it shows what it gets.
+  case viewChanged
+  /// The path of a subscriber got another rate.
+  case pathChanged
+  /// Packets that show nothing, to see what a path carries.
+  case probePacket
+  /// A packet waited in vain before a path that is full.
+  case pathOverflow
+  /// A picture was held against all that it refers to.
+  case pictureDecoded
+  /// Windows of two seconds were held against the path's rate; what was shown, against the best that it carries.
+  case budgetJudged
+  case choiceJudged
+  /// The second was less than the best; and more switches in a minute than are wanted.
+  case choiceBelowBest
+  case switchesOver
+  /// An encoding that was asked for again was seen within 1.5 s; later; one without viewers is sent on.
+  case encodingReturned
+  case encodingLate
+  case encodingStaysOn
   /// Of several jobs of the control plane that were ready the seed chose one.
   case jobReordered
 }

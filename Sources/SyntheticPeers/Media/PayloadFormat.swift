@@ -128,7 +128,7 @@ package enum PayloadFormat {
       start = descriptor.size + (mark.startsFrame ? (mark.isKeyFrame ? 10 : 3) : 0)
     case .vp9:
       guard let descriptor = try? VP9Descriptor(payload), descriptor.hasPictureID,
-        descriptor.hasTL0PictureIndex
+        descriptor.hasTL0PictureIndex || descriptor.isFlexible
       else { return nil }
       mark.startsFrame = descriptor.startsPicture
       mark.isKeyFrame = descriptor.startsKeyFrame
@@ -148,11 +148,16 @@ package enum PayloadFormat {
       start = 2
     }
     guard start <= payload.count,
-      let stamp = PayloadStamp(UnsafeRawBufferPointer(rebasing: payload[start...])),
+      let stamp = stamp(UnsafeRawBufferPointer(rebasing: payload[start...])),
       stamp.isFrameStart == mark.startsFrame, !mark.startsFrame || stamp.isKeyFrame == mark.isKeyFrame
     else { return nil }
     mark.isKeyFrame = stamp.isKeyFrame
     return (stamp, mark)
+  }
+
+  /// In plain text, or sealed for who has the key.
+  private static func stamp(_ bytes: UnsafeRawBufferPointer) -> PayloadStamp? {
+    PayloadStamp(bytes) ?? SealedStamp.read(bytes)
   }
 
   /// The newest block's stamp; every older block is held against its own.

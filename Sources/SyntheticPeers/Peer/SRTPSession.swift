@@ -54,7 +54,7 @@ package final class SRTPSession {
   }
 
   /// Opens in place.
-  func openRTP(_ packet: inout [UInt8]) throws(Failure) { try open(&packet, srtp_unprotect) }
+  package func openRTP(_ packet: inout [UInt8]) throws(Failure) { try open(&packet, srtp_unprotect) }
   package func openRTCP(_ packet: inout [UInt8]) throws(Failure) { try open(&packet, srtp_unprotect_rtcp) }
 
   private typealias Operation = (srtp_t?, UnsafeMutableRawPointer?, UnsafeMutablePointer<Int32>?) ->

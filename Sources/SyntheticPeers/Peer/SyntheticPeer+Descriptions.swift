@@ -34,6 +34,7 @@ extension SyntheticPeer {
         offer.media[index].ssrcGroups = []
       }
     }
+    if configuration.layers?.isSimulcast == true { offerEncodings(&offer) }
     configuration.dialect.speak(&offer)
     return offer.text
   }
@@ -43,6 +44,7 @@ extension SyntheticPeer {
     var answer = try SessionDescription(parsing: text)
     configuration.dialect.understand(&answer)
     descriptions.recallNames(&answer)
+    if configuration.layers?.isSimulcast == true { takeEncodings(&answer) }
     take(try descriptions.negotiator.accept(answer), now: now)
   }
 
@@ -67,6 +69,9 @@ extension SyntheticPeer {
     {
       sources[index].stop()
     }
+    for source in layered where !media.send.contains(where: { $0.index == source.section.index }) {
+      source.stop()
+    }
     guard let agreed = agreement.transport else {
       if transport.remote != nil { endTransport(now: now) }
       return
@@ -90,10 +95,16 @@ extension SyntheticPeer {
   /// Starts what we publish, once.
   func openTracks(now: Instant) {
     for section in descriptions.media.send
-    where !sources.contains(where: { $0.section.index == section.index }) {
+    where !sources.contains(where: { $0.section.index == section.index })
+      && !layered.contains(where: { $0.section.index == section.index })
+    {
       let track = PublishedTrack(publisher: number, index: Int(section.index), kind: section.kind)
       journal.begin(track, now: now)
       let isVideo = section.kind == .video
+      if isVideo, layered.isEmpty, let video = configuration.layers {
+        openLayers(video, section, track, now: now)
+        continue
+      }
       // Further tracks send less, and always something.
       let isFirst = !sources.contains { $0.kind == section.kind }
       var habits = configuration

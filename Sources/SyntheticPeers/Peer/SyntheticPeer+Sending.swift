@@ -11,6 +11,11 @@ extension SyntheticPeer {
     for (number, bytes) in packets { sendMedia(bytes, log: log, number: number, now: now) }
   }
 
+  func sendPictures(_ source: LayeredSource, now: Instant) {
+    let packets = source.makePictures(now: now, transportSequence: &feedback.transportSequence)
+    for (number, bytes) in packets { sendMedia(bytes, log: source.logNumber, number: number, now: now) }
+  }
+
   /// Seals a packet of a track and sends it.
   /// - Returns: false where it could not be sealed.
   @discardableResult
@@ -116,6 +121,12 @@ extension SyntheticPeer {
         writer.append(cname: descriptions.cname, ssrc: source.ssrc)
       }
     }
+    for report in layered.flatMap({ $0.senderReports(now: now) }) {
+      sendRTCP(now: now) { writer in
+        writer.append(report)
+        writer.append(cname: descriptions.cname, ssrc: report.ssrc)
+      }
+    }
     let blocks = streams.compactMap { $0.reportBlock(now: now) }
     for start in stride(from: 0, to: blocks.count, by: 20) {
       sendRTCP(now: now) { writer in
@@ -176,6 +187,7 @@ extension SyntheticPeer {
         sources[index].requestKeyFrame()
         journal.count(.keyFrame)
       }
+      for source in layered where source.requestKeyFrame(wanted) { journal.count(.encodingKeyFrame) }
     case .transportFeedback where !network.isReal:
       let arrivals = try TransportFeedback(packet)
       let (error, right) = feedback.log.check(arrivals)
@@ -191,11 +203,15 @@ extension SyntheticPeer {
       guard let block = blocks[index] else { return }
       feedback.reportedLoss[block.ssrc] = block.fractionLost
       for source in sources.indices where sources[source].ssrc == block.ssrc { sources[source].acknowledge() }
+      for source in layered { source.acknowledge(block.ssrc) }
     }
   }
 
   private func receiveNACK(_ request: consuming NACKReader, now: Instant) {
     let wanted = request.sources.media
+    if let source = layered.first(where: { $0.owns(wanted) }) {
+      return receiveNACK(request, of: source, wanted, now: now)
+    }
     guard let index = sources.firstIndex(where: { $0.ssrc == wanted }) else { return }
     journal.count(.serverNACK)
     while let sequence = request.next() {
@@ -210,11 +226,25 @@ extension SyntheticPeer {
 }
 
 extension SyntheticPeer {
+  private func receiveNACK(
+    _ request: consuming NACKReader, of source: LayeredSource, _ ssrc: UInt32, now: Instant
+  ) {
+    journal.count(.serverNACK)
+    while let sequence = request.next() {
+      guard
+        let found = source.retransmission(
+          ssrc: ssrc, of: sequence, transportSequence: &feedback.transportSequence)
+      else { continue }
+      journal.count(.serverRTX)
+      sendMedia(found.bytes, log: source.logNumber, number: found.number, now: now)
+    }
+  }
+
   /// For the carrier of datagrams: a media datagram of ours is handed to the server now. Arrival
   /// feedback is held against it.
   public func noteArrival(_ bytes: [UInt8], now: Instant) {
     // What it has stopped may still be under way.
-    let sections = descriptions.media.send + sources.map(\.section)
+    let sections = descriptions.media.send + sources.map(\.section) + layered.map(\.section)
     let id = sections.map { $0.extensions[.transportSequence] }.first { $0 != 0 } ?? UInt8(0)
     feedback.log.noteArrival(bytes, extensionID: id, now: now)
   }

@@ -34,6 +34,7 @@ public final class SyntheticPeer {
 
   // Media.
   package var sources: [TrackSource] = []
+  package var layered: [LayeredSource] = []
   package var streams: [ReceivedStream] = []
   /// Media and retransmission SSRCs of `streams`.
   var streamIndex: [UInt32: Int] = [:]
@@ -144,6 +145,7 @@ public final class SyntheticPeer {
     if session != nil { deadline = min(deadline, feedback.arrivals.deadline) }
     if session != nil {
       for source in sources { deadline = min(deadline, source.nextFrame) }
+      for source in layered { deadline = min(deadline, source.nextFrame) }
       for stream in streams { deadline = min(deadline, stream.nextRequest) }
       deadline = min(deadline, transport.nextWatch)
     }
@@ -155,10 +157,14 @@ public final class SyntheticPeer {
     isClosed = true
     transport.stop()
     sources = []
+    layered = []
   }
 
   /// Publishes nothing more; goes on answering and asking.
-  public func stopPublishing() { for index in sources.indices { sources[index].stop() } }
+  public func stopPublishing() {
+    for index in sources.indices { sources[index].stop() }
+    for source in layered { source.stop() }
+  }
 
   /// Does what is due.
   public func poll(now: Instant) {
@@ -168,6 +174,7 @@ public final class SyntheticPeer {
     for index in sources.indices {
       while sources[index].nextFrame <= now { sendFrame(index, now: now) }
     }
+    for source in layered { while source.nextFrame <= now { sendPictures(source, now: now) } }
     sendRequests(now: now)
     tellArrivals(now: now)
     if feedback.nextReports <= now {

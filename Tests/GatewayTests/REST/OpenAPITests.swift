@@ -45,12 +45,12 @@ struct OpenAPITests {
       }
     }
     for path in [
-      "/v1/rooms/", "/v1/rooms/demo/", "/v1", "/v1/rooms/demo/explain", "/v1/rooms/demo/participants/a/b",
+      "/v1/rooms/", "/v1/rooms/demo/", "/v1", "/v1/rooms/demo/recordings", "/v1/rooms/demo/participants/a/b",
     ] {
       let answer = await house.ask(.put, path)
       #expect([404, 405].contains(answer.status), "\(path)")
     }
-    #expect(await house.ask(.get, "/v1/rooms/demo/explain").status == 404)
+    #expect(await house.ask(.get, "/v1/rooms/demo/recordings").status == 404)
     #expect(await house.ask(.get, "/v1/none").problem == "not-found")
   }
 
@@ -75,6 +75,8 @@ struct OpenAPITests {
     ),
     (.post, "/v1/rooms/{room}/participants/{identity}/tracks/{track}/mute", #"{"muted":true}"#, "ada"),
     (.post, "/v1/rooms/{room}/data", #"{"payload":"aGk=","topic":"t","destinations":["ada"]}"#, ""),
+    (.get, "/v1/rooms/{room}/explain", "", ""), (.get, "/v1/rooms/{room}/explain?limit=1", "", ""),
+    (.get, "/v1/rooms/{room}/explain?limit=101", "", ""),
     (.get, "/v1/rooms/{room}/events", "", ""), (.get, "/v1/rooms/{room}/events?after=1&limit=2", "", ""),
     (.get, "/v1/rooms/{room}/events?after=999", "", ""), (.get, "/v1/rooms/{room}/events?after=x", "", ""),
     (.get, "/v1/events", "", ""), (.get, "/v1/events?limit=1", "", ""), (.get, "/v1/events?after=x", "", ""),

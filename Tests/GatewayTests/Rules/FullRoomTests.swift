@@ -131,6 +131,7 @@ private final class Newcomer: RoomParticipant {
   func send(
     _ payload: [UInt8], topic: String?, reliable: Bool, to destinations: [String]?
   ) async throws(RequestError) {}
+  func explain() async throws(RequestError) -> ParticipantExplanation { throw .gone }
   func absent() async {}
   func present(after: Int) async throws(RequestError) {}
   func leave(reason: LeaveReason) async { say.finish() }

@@ -19,6 +19,7 @@ struct HiddenTableTests {
     "subscribe": ["subscribes, says how it shows that, and unsubscribes"],
     "unsubscribe": ["subscribes, says how it shows that, and unsubscribes"],
     "view": ["subscribes, says how it shows that, and unsubscribes"],
+    "explain": ["subscribes, says how it shows that, and unsubscribes"],
     "mute": ["mutes another's track", "mutes its own track, which is muted by REST too, and leaves"],
     "update": ["changes its name", "changes its metadata", "changes its attributes"],
     "data": ["says something to all", "says something to one"], "leave": ["leaves"],
@@ -38,7 +39,9 @@ struct HiddenTableTests {
   /// Requests that follow each operation there.
   static let following: Set = [
     "PATCH /v1/rooms/{room}", "GET /v1/rooms", "GET /v1/rooms/{room}", "GET /v1/rooms/{room}/participants",
-    "GET /v1/rooms/{room}/participants/{identity}", "GET /v1/rooms/{room}/events", "GET /v1/events",
+    "GET /v1/rooms/{room}/participants/{identity}", "GET /v1/rooms/{room}/explain",
+    "GET /v1/rooms/{room}/events",
+    "GET /v1/events",
   ]
   /// The request that ends the room has a test of its own, below.
   static let closing = "DELETE /v1/rooms/{room}"
@@ -58,7 +61,8 @@ struct HiddenTableTests {
   static let naming: Set = ["joined", "event", "data", "speakers", "quality"]
   /// Messages about their receiver alone, or about tracks by their ids; a hidden participant has no track.
   static let nameless: Set = [
-    "resumed", "token", "answer", "slots", "offerWanted", "publish", "stream", "ok", "pong", "error",
+    "resumed", "token", "answer", "slots", "offerWanted", "publish", "stream", "explain", "ok", "pong",
+    "error",
     "draining",
     "closed",
   ]

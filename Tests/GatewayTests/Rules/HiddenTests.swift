@@ -83,6 +83,7 @@ struct HiddenTests {
         try await scene.request("unsubscribe", #""track":"\#(scene.track)""#)
         try await scene.request("subscribe", #""track":"\#(scene.track)""#)
         try await scene.request("view", #""tracks":[{"track":"\#(scene.track)","maxWidth":320}]"#)
+        try await scene.request("explain", "", "explain")
       }
     ),
     (
@@ -186,7 +187,7 @@ struct HiddenTests {
       let answer = await scene.house.ask(.get, path, token: list)
       #expect(answer.status == 200 && names(scene.ghost, [answer.text]) == [], "\(name)")
     }
-    for path in ["/v1/rooms/demo/participants", Self.path] {
+    for path in ["/v1/rooms/demo/participants", Self.path, "/v1/rooms/demo/explain"] {
       let answer = await scene.house.ask(.get, path, token: list)
       #expect(answer.status == 403 && !answer.text.contains(scene.ghost.id), "\(name)")
     }

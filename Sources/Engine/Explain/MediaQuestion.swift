@@ -1,0 +1,27 @@
+public import Model
+
+/// Of whom the media plane is to say why they get what they get.
+public struct MediaQuestion: Sendable {
+  /// Subscribers; those that a worker hasn't it says nothing of.
+  public var peers: [PeerKey]
+  /// Tracks of whose key frames it is to speak: a worker knows of the requests that its own peers made.
+  public var tracks: [TrackKey]
+
+  /// Peers that one message to a worker names at most, so that packets are served between two.
+  static let mostPeers = 32
+
+  public init(peers: [PeerKey], tracks: [TrackKey]) {
+    self.peers = peers
+    self.tracks = tracks
+  }
+
+  /// The same in messages that each are soon answered.
+  var parts: [MediaQuestion] {
+    guard peers.count > Self.mostPeers else { return [self] }
+    return stride(from: 0, to: peers.count, by: Self.mostPeers).map { start in
+      MediaQuestion(
+        peers: Array(peers[start..<min(start + Self.mostPeers, peers.count)]),
+        tracks: start == 0 ? tracks : [])
+    }
+  }
+}

@@ -1,0 +1,54 @@
+internal import Media
+internal import Model
+
+/// How much leaves in each slot of a worker's peers, smoothed over about half a second. Looked at ten times a second while there
+/// is video; no state: after a move it is measured again.
+struct SlotRates {
+  private struct Slot {
+    var octets: UInt32
+    var packets: UInt32
+    var rate: Float = 0
+    var samples: UInt8 = 0
+  }
+
+  private struct Entry {
+    /// A place is another peer's later.
+    var peer: PeerKey
+    var sampledAt: Instant
+    var slots: [Int: Slot] = [:]
+  }
+
+  /// Of RTP, UDP and IPv4; what SRTP and header extensions add isn't counted.
+  private static let headers: UInt32 = 12 + 28
+  private static let weight: Float = 0.2
+  private var entries: [Entry?]
+
+  init(places: Int) { entries = Array(repeating: nil, count: places) }
+
+  /// Takes what the slots in use have sent by now.
+  mutating func sample(
+    _ place: Int, _ peer: PeerKey, now: Instant, _ counts: [(slot: Int, packets: UInt32, octets: UInt32)]
+  ) {
+    let known = entries[place].flatMap { $0.peer == peer ? $0 : nil }
+    var entry = Entry(peer: peer, sampledAt: now)
+    let span = known.map { Float((now - $0.sampledAt).wholeNanoseconds) / 1e9 } ?? 0
+    for (slot, packets, octets) in counts {
+      var new = Slot(octets: octets, packets: packets)
+      if let old = known?.slots[slot], span > 0 {
+        let bytes = (octets &- old.octets) &+ (packets &- old.packets) &* Self.headers
+        let rate = Float(bytes) * 8 / span
+        new.rate = old.samples == 0 ? rate : old.rate + (rate - old.rate) * Self.weight
+        new.samples = min(old.samples &+ 1, 2)
+      }
+      entry.slots[slot] = new
+    }
+    entries[place] = entry
+  }
+
+  /// Bits per second; nil: not measured yet.
+  func rate(_ place: Int, _ peer: PeerKey, slot: Int) -> Double? {
+    guard let entry = entries[place], entry.peer == peer, let slot = entry.slots[slot], slot.samples > 0
+    else { return nil }
+    return Double(slot.rate)
+  }
+}

@@ -1,0 +1,138 @@
+internal import Crypto
+internal import Model
+internal import Signalling
+internal import SyntheticPeers
+
+/// What is written down of a conference on narrow paths, and judged: as it leaves the server, so that nothing that a path loses
+/// excuses anything.
+final class LayerBooks {
+  /// What a viewer said of a track, and when that came to the server.
+  struct View {
+    var at: Instant
+    var picture: PictureWanted
+  }
+
+  /// A slot of a subscriber.
+  struct Slot: Hashable {
+    var subscriber: Int
+    var ssrc: UInt32
+  }
+
+  let plan: LayerPlan
+  /// Slots of pictures, in the order in which something first left in them.
+  private(set) var streams: [SlotRecord] = []
+  private var streamNumbers: [Slot: Int] = [:]
+  /// By subscriber.
+  var paths: [Int: PathRecord] = [:]
+  /// By subscriber and track.
+  private(set) var views: [Int: [TrackName: [View]]] = [:]
+  /// When `publish` left for the publisher of a track: which encodings, by RID.
+  private(set) var published: [TrackName: [(at: Instant, rid: String, isActive: Bool)]] = [:]
+  /// Opens what leaves, by subscriber.
+  var ears: [Int: SRTPSession] = [:]
+  /// What left before its far end had the keys.
+  var unopened: [Int: [(sealed: [UInt8], section: SendSection, at: Instant)]] = [:]
+  /// When something was rebuilt from its bytes.
+  var rebuiltAt: [Instant] = []
+
+  init(_ plan: LayerPlan) { self.plan = plan }
+
+  func stream(_ slot: Slot) -> SlotRecord {
+    if let number = streamNumbers[slot] { return streams[number] }
+    let record = SlotRecord(slot)
+    streamNumbers[slot] = streams.count
+    streams.append(record)
+    return record
+  }
+
+  func note(_ picture: PictureWanted, of track: TrackName, by subscriber: Int, now: Instant) {
+    views[subscriber, default: [:]][track, default: []].append(View(at: now, picture: picture))
+  }
+
+  func note(publish track: TrackName, rid: String, isActive: Bool, now: Instant) {
+    published[track, default: []].append((now, rid, isActive))
+  }
+
+  /// As it stood at a moment.
+  func view(of track: TrackName, by subscriber: Int, at moment: Instant) -> PictureWanted {
+    views[subscriber]?[track]?.last { $0.at <= moment }?.picture ?? PictureWanted()
+  }
+
+  func hasChangedView(_ subscriber: Int, from: Instant, until: Instant) -> Bool {
+    views[subscriber]?.values.contains { $0.contains { $0.at > from && $0.at <= until } } ?? false
+  }
+}
+
+/// What left in one slot for pictures.
+final class SlotRecord {
+  /// A picture as it left.
+  struct Picture {
+    var track: TrackName
+    var encoding: Int
+    var number: Int
+    var spatial: Int
+    var temporal: Int
+    var at: Instant
+  }
+
+  let slot: LayerBooks.Slot
+  var decoder = ModelDecoder()
+  var pictures: [Picture] = []
+  /// When its last packet left.
+  var lastAt = Instant(nanoseconds: 0)
+
+  init(_ slot: LayerBooks.Slot) { self.slot = slot }
+
+  func pictures(from: Instant, until: Instant) -> ArraySlice<Picture> {
+    let first = Self.place(in: pictures, of: from)
+    return pictures[first..<Self.place(in: pictures, of: until)]
+  }
+
+  /// The first that left at a moment or later.
+  private static func place(in pictures: [Picture], of moment: Instant) -> Int {
+    var (low, high) = (0, pictures.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if pictures[middle].at < moment { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}
+
+/// What left for one subscriber, by tenths of a second.
+struct PathRecord {
+  struct Tenth {
+    /// With UDP and IP.
+    var bytes = 0
+    var padding = 0
+    /// Packets that were asked for again.
+    var again = 0
+    var audio = 0
+  }
+
+  static let tenth: Int64 = 100_000_000
+  /// What the path carries, from when on.
+  var capacities: [(from: Instant, rate: Int64)] = []
+  private(set) var tenths: [Tenth] = []
+  var lastAudio: [UInt32: Instant] = [:]
+
+  mutating func note(_ now: Instant, _ change: (inout Tenth) -> Void) {
+    let place = Int(now.nanoseconds / Self.tenth)
+    while tenths.count <= place { tenths.append(Tenth()) }
+    change(&tenths[place])
+  }
+
+  func sum(_ from: Int, _ count: Int, _ value: (Tenth) -> Int) -> Int {
+    tenths[min(from, tenths.count)..<min(from + count, tenths.count)].reduce(0) { $0 + value($1) }
+  }
+
+  /// Spans in which the path carried the same all the time.
+  func spans(until end: Instant) -> [(from: Instant, until: Instant, rate: Int64)] {
+    capacities.indices.map { index in
+      (
+        capacities[index].from, index + 1 < capacities.count ? capacities[index + 1].from : end,
+        capacities[index].rate
+      )
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import Congestion
+import Model
+import Peer
+import Simulation
+import Synchronization
+import SyntheticPeers
+import Testing
+
+@testable import Engine
+
+@Suite("What workers say of why subscribers get what they get", .timeLimit(.minutes(2)))
+struct ExplainTests {
+  private final class Answers: Sendable {
+    private let answers = Mutex<[WorkerExplanation?]>([])
+    func append(_ answer: WorkerExplanation?) { answers.withLock { $0.append(answer) } }
+    var all: [WorkerExplanation?] { answers.withLock { $0 } }
+  }
+
+  /// Asks every worker, and lets them run.
+  private func explain(_ room: SimulationRoom, _ question: MediaQuestion) -> WorkerExplanation {
+    let answers = Answers()
+    for worker in 0..<room.server.bridge.workerCount {
+      _ = room.server.bridge.explain(worker: worker, question) { answers.append($0) }
+    }
+    room.run(for: .milliseconds(1))
+    var whole = WorkerExplanation()
+    for answer in answers.all.compactMap(\.self) { whole.add(answer) }
+    return whole
+  }
+
+  @Test func `a subscriber's path and slots are explained by the worker that has it, and by no other`() throws
+  {
+    let room = try SimulationRoom(workers: 2)
+    try room.join(at: room.address(onWorker: 1, host: 1), home: 0, publishes: true)
+    try room.join(at: room.address(onWorker: 0, host: 2), home: 1, publishes: false)
+    room.run(for: .seconds(4))
+    let picture = TrackKey(peer: room.keys[0], index: 1)
+    let found = explain(room, MediaQuestion(peers: room.keys, tracks: [picture]))
+    #expect(Set(found.peers.map(\.peer)) == Set(room.keys) && found.peers.count == 2)
+    let subscriber = try #require(found.peers.first { $0.peer == room.keys[1] })
+    #expect(subscriber.takesMedia && subscriber.slots.count == 2)
+    let slot = try #require(subscriber.slots.first { $0.track == picture })
+    let sent = try #require(slot.sent)
+    #expect(slot.best == sent && slot.reason == nil && !slot.isPaused && !slot.needsKeyFrame)
+    let bitrate = try #require(slot.bitrate)
+    #expect(bitrate > sent.rate * 0.7 && bitrate < sent.rate * 1.3, "\(bitrate) of \(sent.rate)")
+    #expect(subscriber.wanted >= sent.rate && slot.loss == 0)
+    let publisher = try #require(found.peers.first { $0.peer == room.keys[0] })
+    #expect(publisher.slots.isEmpty)
+  }
+
+  @Test func `the last key frame of a track is known to every worker that has it`() throws {
+    let room = try SimulationRoom(workers: 2)
+    try room.join(at: room.address(onWorker: 1, host: 1), home: 1, publishes: true)
+    try room.join(at: room.address(onWorker: 0, host: 2), home: 0, publishes: false)
+    room.run(for: .seconds(3))
+    let picture = TrackKey(peer: room.keys[0], index: 1)
+    let found = explain(room, MediaQuestion(peers: [], tracks: [picture]))
+    #expect(found.peers.isEmpty && found.feeds.count == 2, "each worker has a feed of the track")
+    #expect(found.feeds.allSatisfy { $0.track == picture && $0.keyFrame != nil })
+    #expect(found.feeds.allSatisfy { $0.request.map { $0.at <= room.now } ?? true })
+  }
+
+  @Test func `of those that aren't there nothing is said`() throws {
+    let room = try SimulationRoom()
+    try room.join(at: room.address(onWorker: 0, host: 1), publishes: true)
+    let stranger = PeerKey(home: 0, serial: 99)
+    let found = explain(
+      room, MediaQuestion(peers: [stranger], tracks: [TrackKey(peer: stranger, index: 3)]))
+    #expect(found.peers.isEmpty && found.feeds.isEmpty)
+  }
+
+  @Test func `a long question goes in parts that name each peer once, and the tracks once`() {
+    let peers = (0..<100).map { PeerKey(home: 0, serial: UInt64($0)) }
+    let tracks = [TrackKey(peer: peers[0], index: 0)]
+    let parts = MediaQuestion(peers: peers, tracks: tracks).parts
+    #expect(parts.flatMap(\.peers) == peers && parts.flatMap(\.tracks) == tracks)
+    #expect(parts.allSatisfy { $0.peers.count <= MediaQuestion.mostPeers })
+    #expect(MediaQuestion(peers: [], tracks: tracks).parts.count == 1)
+  }
+
+  @Test func `a worker that answers nothing keeps few questions, and those beyond are answered at once`()
+    async throws
+  {
+    let bridge = Bridge(workers: 1, wake: { _ in }, eventsReady: {})
+    let desk = ExplainDesk(bridge)
+    let question = MediaQuestion(peers: [PeerKey(home: 0, serial: 1)], tracks: [])
+    let start = ContinuousClock.now
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<ExplainDesk.limit {
+        group.addTask {
+          #expect(await desk.explain(question, within: .milliseconds(100)).allSatisfy { $0 == nil })
+        }
+      }
+    }
+    #expect(ContinuousClock.now - start >= .milliseconds(100))
+    #expect(desk.unanswered == [ExplainDesk.limit], "they lie at the worker")
+    let second = ContinuousClock.now
+    #expect(await desk.explain(question, within: .seconds(30)).allSatisfy { $0 == nil })
+    #expect(ContinuousClock.now - second < .seconds(10))
+    // The worker has ended: what lies there is answered, what comes is refused.
+    bridge.close(worker: 0)
+    #expect(desk.unanswered == [0])
+    #expect(await desk.explain(question, within: .seconds(30)).allSatisfy { $0 == nil })
+  }
+}

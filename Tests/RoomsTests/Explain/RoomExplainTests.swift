@@ -1,0 +1,146 @@
+import Engine
+import Model
+import Synchronization
+import Testing
+
+@testable import Rooms
+
+/// A media plane that answers when the test says so.
+private final class SlowMedia: Sendable {
+  private struct State {
+    var questions: [MediaQuestion] = []
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+  private let state = Mutex(State())
+
+  var questions: [MediaQuestion] { state.withLock { $0.questions } }
+
+  func explain(_ question: MediaQuestion) async -> [WorkerExplanation?] {
+    await withCheckedContinuation { continuation in
+      state.withLock {
+        $0.questions.append(question)
+        $0.waiting.append(continuation)
+      }
+    }
+    return [nil, WorkerExplanation()]
+  }
+
+  func answer() { for waiting in state.withLock({ take(&$0.waiting) }) { waiting.resume() } }
+
+  private func take(_ all: inout [CheckedContinuation<Void, Never>]) -> [CheckedContinuation<Void, Never>] {
+    defer { all = [] }
+    return all
+  }
+
+  /// Returns once so many questions were asked.
+  func asked(_ count: Int) async {
+    while questions.count < count { try? await Task.sleep(for: .milliseconds(1)) }
+  }
+}
+
+@Suite("Explanations of a room", .timeLimit(.minutes(1)))
+struct RoomExplainTests {
+  private func room(_ media: SlowMedia) async throws -> (TestServer, RoomAdministration, [TestClient]) {
+    let server = try TestServer(explain: { question, _ in await media.explain(question) })
+    var clients: [TestClient] = []
+    for identity in ["cid", "ada", "bob"] {
+      let client = try await server.join(identity)
+      _ = try await client.offer([.audio, .video], receivers: 2)
+      clients.append(client)
+    }
+    return (server, try #require(server.directory.administration(of: "r")), clients)
+  }
+
+  @Test func `those who ask for the same page at the same time share one question`() async throws {
+    let media = SlowMedia()
+    let (server, room, _) = try await room(media)
+    async let first = room.explain(after: nil, limit: 2)
+    await media.asked(1)
+    async let second = room.explain(after: nil, limit: 2)
+    async let other = room.explain(after: "bob", limit: 2)
+    // The other page waits for this one: there is one question at a time.
+    try await Task.sleep(for: .milliseconds(50))
+    #expect(media.questions.count == 1)
+    media.answer()
+    let (one, two) = (await first, await second)
+    #expect(one.participants.map(\.identity) == ["ada", "bob"] && one.hasMore)
+    #expect(two.participants.map(\.identity) == ["ada", "bob"])
+    await media.asked(2)
+    media.answer()
+    let rest = await other
+    #expect(rest.participants.map(\.identity) == ["cid"] && !rest.hasMore)
+    #expect(media.questions.map(\.peers.count) == [2, 1])
+    withExtendedLifetime(server) {}
+  }
+
+  @Test func `a worker that does not answer is counted, and of its peers nothing is made up`() async throws {
+    let media = SlowMedia()
+    let (server, room, _) = try await room(media)
+    async let asked = room.explain(after: nil, limit: 100)
+    await media.asked(1)
+    media.answer()
+    let found = await asked
+    #expect(found.unanswered == 1 && found.participants.count == 3)
+    for participant in found.participants {
+      #expect(participant.subscriptions.count == 4, "two tracks of each of the two others")
+      #expect(participant.transports.allSatisfy { $0.media == nil })
+      #expect(participant.subscriptions.allSatisfy { $0.media == nil && $0.reason == .unknown })
+      #expect(participant.subscriptions.allSatisfy { $0.publisher.id != participant.id })
+    }
+    withExtendedLifetime(server) {}
+  }
+
+  @Test func `in a room of many tracks a page ends with its subscriptions, and goes on where it ended`()
+    throws
+  {
+    let run = StateRun()
+    let publisher = try run.join("publisher")
+    // As many tracks as one may publish, on each of two participants.
+    for client in [publisher, try run.join("second")] {
+      _ = try client.offer(Array(repeating: MediaKind.audio, count: 32))
+    }
+    for number in 10..<50 { _ = try run.join("viewer \(number)") }
+    var seen: [ParticipantID] = []
+    var after: String?
+    var pages = 0
+    while true {
+      let (ids, hasMore) = run.state.page(after: after, limit: 100)
+      seen += ids
+      pages += 1
+      #expect(ids.count * 64 < RoomState.explainedSubscriptions + 2 * 64 + 64)
+      guard hasMore else { break }
+      after = ids.last.flatMap { id in run.state.members.first { $0.id == id }?.identity }
+    }
+    #expect(pages > 2 && seen.count == 42 && Set(seen).count == 42)
+    let (one, _) = run.state.page(after: nil, limit: 1)
+    #expect(one.count == 1)
+  }
+
+  @Test func `what a participant asks about itself is about itself alone`() async throws {
+    let media = SlowMedia()
+    let (server, _, clients) = try await room(media)
+    let session = clients[1].session
+    async let first = session.explain()
+    await media.asked(1)
+    async let second = session.explain()
+    try await Task.sleep(for: .milliseconds(20))
+    media.answer()
+    let (one, two) = (try await first, try? await second)
+    #expect(one.id == session.id && media.questions.map(\.peers.count) == [1])
+    // Asked again at once it is refused: once a second is enough.
+    #expect(two == nil)
+    withExtendedLifetime(server) {}
+  }
+
+  @Test func `the question names each picture that is shown once, and no track that isn't`() async throws {
+    let media = SlowMedia()
+    let (server, room, _) = try await room(media)
+    async let asked = room.explain(after: nil, limit: 100)
+    await media.asked(1)
+    media.answer()
+    _ = await asked
+    let tracks = try #require(media.questions.first).tracks
+    #expect(tracks.count == 3 && Set(tracks).count == 3)
+    withExtendedLifetime(server) {}
+  }
+}
