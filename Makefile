@@ -81,7 +81,7 @@ test-docs: ## the clients, commands and messages of the documentation
 
 .PHONY: test-browsers
 test-browsers: ## Chromium and Firefox, directly and through the server; BROWSER_TEST="…" picks some
-	swift build -c release --product roost
+	swift build -c release --product roost && swift build -c release --product roost-link && swift build -c release --product roost-load
 	Tests/Browsers/run --seconds $(BROWSER_SECONDS) $(BROWSER_TEST)
 
 .PHONY: accept

@@ -115,6 +115,8 @@ let package = Package(
     .executableTarget(
       name: "roost-simulate", dependencies: ["Model", "Simulation", "SyntheticPeers", "CSimulation"],
       swiftSettings: strict),
+    .executableTarget(
+      name: "roost-link", dependencies: ["Model", "Simulation", "CSystem"], swiftSettings: strict),
 
     // The benchmark, the plain C loop that it is measured against, and what counts allocations and retains.
     .target(

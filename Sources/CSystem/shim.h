@@ -3,6 +3,7 @@
 // No logic lives here.
 #include <arpa/inet.h>
 #include <ifaddrs.h>
+#include <linux/if_tun.h>
 #include <malloc.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -68,3 +70,12 @@ static inline struct cmsghdr *rs_cmsg_next(struct msghdr *message, struct cmsghd
 static inline void *rs_cmsg_data(struct cmsghdr *current) { return CMSG_DATA(current); }
 static inline size_t rs_cmsg_space(size_t size) { return CMSG_SPACE(size); }
 static inline size_t rs_cmsg_length(size_t size) { return CMSG_LEN(size); }
+
+/// Makes a TUN device of that name in the caller's network namespace, for packets without a header before them. -1 with errno.
+static inline int rs_tun_attach(int fd, const char *name) {
+  struct ifreq request;
+  memset(&request, 0, sizeof request);
+  strncpy(request.ifr_name, name, IFNAMSIZ - 1);
+  request.ifr_flags = IFF_TUN | IFF_NO_PI;
+  return ioctl(fd, TUNSETIFF, &request);
+}

@@ -450,6 +450,14 @@
     case mutedFlowsAfterMove = "muted-flows-after-move"
     /// An unmute sends no key-frame request.
     case unmuteWithoutKeyFrame = "unmute-without-key-frame"
+    // MARK: - The link between namespaces
+
+    /// What sets out from there takes the way from here.
+    case linkIsOneWay = "link-is-one-way"
+    /// A stream that shows all layers of size falls to the lowest with the next key frame.
+    case aboveAllIsLowest = "above-all-is-lowest"
+    /// What waits before a rate that was raised counts as at the old one.
+    case linkStaysBusy = "link-stays-busy"
 
     // MARK: - Explanations
 

@@ -256,6 +256,9 @@ struct DescribedLayersTests {
         let picture = run.source.frames.last!.picture
         if isKey { isAfterDisturbedKey = run.disturbed.contains(picture) }
         try judge(run, shown, isAfterDisturbedKey: isAfterDisturbedKey)
+        if isKey, !isAfterDisturbedKey {
+          try #require(!slot.waits(0), "\(run.source.mode), wanted \(wanted): a key frame begins all layers")
+        }
         // Long after a change everything that is wanted comes, and no more.
         if stable > 20, !run.disturbed.contains(picture), !isAfterDisturbedKey, waits == 0 {
           let ideal = run.frames(of: picture, spatial: Int(wanted.spatial), temporal: Int(wanted.temporal))

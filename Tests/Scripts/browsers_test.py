@@ -47,7 +47,7 @@ class BrowsersTest(LimitedTest):
         self.assertEqual([re.sub(r"--seconds [\d.]+", "", words).split() for words in called], [[]], done.stdout)
 
     def test_accept_runs_each_of_them_once(self):
-        named = [name for check in ("browsers", "conversation", "sessions") for name in named_by(check)]
+        named = [name for check in ("browsers", "conversation", "links", "sessions") for name in named_by(check)]
         self.assertEqual(sorted(named), sorted(set(program.TESTS | program.TOOLS) - MAKES_PICTURES))
 
     def finish(self, reason):

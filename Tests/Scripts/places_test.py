@@ -16,7 +16,7 @@ KINDS = {name: [path for path in re.findall(r"`([^`\s]+)`", text) if "/" in path
          for name, text in re.findall(r"^### Add an? (.*?)\n(.*?)(?=^### |\Z)", SECTION, re.M | re.S)}
 # What the far ends of tests and load tools have is theirs.
 SERVER = {str(path.relative_to(ROOT)): path.read_text() for path in sorted((ROOT / "Sources").rglob("*.swift"))
-          if path.relative_to(ROOT).parts[1] not in ("SyntheticPeers", "Simulation", "Load", "roost-load", "roost-simulate")}
+          if path.relative_to(ROOT).parts[1] not in ("SyntheticPeers", "Simulation", "Load", "roost-load", "roost-simulate", "roost-link")}
 
 
 def text(path):

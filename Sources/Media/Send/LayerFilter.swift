@@ -123,8 +123,14 @@ struct LayerFilter: BitwiseCopyable {
     if layer.temporal > temporal, layer.temporal <= wantedTemporal, flags.contains(.switchingPoint) {
       temporal = layer.temporal
     }
-    // Behind the mark of its end nothing is added to a picture.
-    if layer.spatial == spatial &+ 1, layer.spatial <= wantedSpatial, layer.temporal <= temporal, !hasEnded,
+    // Behind the mark of its end nothing is added to a picture. Above all there is nothing.
+    #if PLANTED_DEFECTS
+      let isNext = PlantedDefect.isOn(.aboveAllIsLowest) || spatial != Self.all
+    #else
+      let isNext = spatial != Self.all
+    #endif
+    if isNext, layer.spatial == spatial &+ 1, layer.spatial <= wantedSpatial, layer.temporal <= temporal,
+      !hasEnded,
       flags.contains(.beginsSpatialLayer)
     {
       spatial = layer.spatial

@@ -43,6 +43,16 @@ public struct NetworkEmulator: ~Copyable {
     var lastArrival: Int64 = 0
     /// When a link with a rate will have sent all that waits.
     var busyUntil: Int64 = 0
+
+    /// A faster link is busy for a shorter time with what waits; a slower one no longer, since its arrival is settled.
+    mutating func shorten(for next: LinkConditions, now: Instant) {
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.linkStaysBusy) { return }
+      #endif
+      let left = busyUntil - now.nanoseconds
+      guard left > 0, next.rate > conditions.rate || next.rate == 0 else { return }
+      busyUntil = now.nanoseconds + (next.rate == 0 ? 0 : left / 1_000 * conditions.rate / next.rate * 1_000)
+    }
   }
 
   private struct Link {
@@ -83,6 +93,14 @@ public struct NetworkEmulator: ~Copyable {
   public mutating func setConditions(_ link: Int, up: LinkConditions, down: LinkConditions) {
     links[link].up.conditions = up
     links[link].down.conditions = down
+  }
+
+  /// As `setConditions` without a time, for a link that carries something: what waits before a rate keeps its time of arrival, and counts
+  /// for the queue as much as it would have left to send at the new rate.
+  public mutating func setConditions(_ link: Int, up: LinkConditions, down: LinkConditions, now: Instant) {
+    links[link].up.shorten(for: up, now: now)
+    links[link].down.shorten(for: down, now: now)
+    setConditions(link, up: up, down: down)
   }
 
   /// A link that is cut loses everything, also what is on its way.

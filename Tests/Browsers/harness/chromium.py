@@ -41,8 +41,14 @@ class Chromium(Browser):
     name = "chromium"
     SCREEN = ""  # a stand-in for getDisplayMedia: it needs none, and shares without asking
 
-    def __init__(self):
-        super().__init__(Process("chromium", ["chromium", *_FLAGS, "about:blank"]))
+    # Three encodings of 640 × 360 too, of which it would else send two.
+    ALL_LAYERS = "--force-fieldtrials=WebRTC-LegacySimulcastLayerLimit/Disabled/"
+
+    def __init__(self, flags=(), network=None):
+        """`network`: where it runs, unless it is here."""
+        command = ["chromium", *_FLAGS, *flags, "about:blank"]
+        super().__init__(Process("chromium", network.inside(command) if network else command))
+        self._network = network
         self._remote = None
         self._session = None
 
@@ -57,7 +63,7 @@ class Chromium(Browser):
             return lines if len(lines) == 2 else None
 
         port, target = await self.process.wait_for("debugging port", endpoint)
-        self._remote = await Remote.connect(f"ws://127.0.0.1:{port}{target}")
+        self._remote = await Remote.connect(f"ws://127.0.0.1:{port}{target}", self._network)
         targets = (await self._remote.command("Target.getTargets"))["targetInfos"]
         page = next((each["targetId"] for each in targets if each["type"] == "page"), None)
         if page is None:

@@ -67,11 +67,12 @@ class Firefox(Browser):
     DARK = {"layout.css.prefers-color-scheme.content-override": 0}
     FORCED_COLORS = {"browser.display.document_color_use": 2}
 
-    def __init__(self, preferences=None):
-        """`preferences`: beside those of all tests, such as `DARK` or `FORCED_COLORS`."""
+    def __init__(self, preferences=None, network=None):
+        """`preferences`: beside those of all tests, such as `DARK` or `FORCED_COLORS`. `network`: where it runs, unless it is here."""
         command = ["firefox-esr", "--headless", "--no-remote", "--profile", "{folder}/profile",
                    "--remote-debugging-port", "0", "about:blank"]
-        super().__init__(Process("firefox", command, {
+        self._network = network
+        super().__init__(Process("firefox", network.inside(command) if network else command, {
             "MOZ_CRASHREPORTER_DISABLE": "1",
             "MOZ_DISABLE_AUTO_SAFE_MODE": "1",
         }))
@@ -98,7 +99,7 @@ class Firefox(Browser):
                 return None  # not written to its end yet
 
         server = await self.process.wait_for("debugging port", endpoint, 45)
-        self._remote = await Remote.connect(f"ws://{server['ws_host']}:{server['ws_port']}/session")
+        self._remote = await Remote.connect(f"ws://{server['ws_host']}:{server['ws_port']}/session", self._network)
         await self._remote.command("session.new", {"capabilities": {}})
         contexts = (await self._remote.command("browsingContext.getTree"))["contexts"]
         if contexts:

@@ -1,5 +1,6 @@
 """Serves the folder pages/ on loopback, which browsers count as a secure context."""
 
+import contextlib
 import functools
 import http.server
 import os
@@ -20,9 +21,14 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
 
 
 class Pages:
+    def __init__(self, network=None):
+        """`network`: where it is reached, unless it is here."""
+        self._network = network
+
     def __enter__(self):
         handler = functools.partial(_Handler, directory=_FOLDER)
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        with self._network.entered() if self._network else contextlib.nullcontext():
+            self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         return self

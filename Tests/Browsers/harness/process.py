@@ -11,7 +11,8 @@ import tempfile
 class Process:
     """Runs `command` in a folder of its own, which goes when the process does."""
 
-    def __init__(self, name, command, environment=None):
+    def __init__(self, name, command, environment=None, has_input=False):
+        """`has_input`: `say` writes lines to its standard input."""
         self.name = name
         self.folder = tempfile.mkdtemp(prefix=f"roost-{name}-")
         self.log_path = os.path.join(self.folder, "log.txt")
@@ -24,17 +25,23 @@ class Process:
             "TMPDIR": self.folder,
             "XDG_RUNTIME_DIR": self.folder,
         } | (environment or {})
+        self._has_input = has_input
         self._child = None
 
     def start(self):
         with open(self.log_path, "wb") as log:
             self._child = subprocess.Popen(self._command, cwd=self.folder, env=self._environment,
-                                           stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                           stdin=subprocess.PIPE if self._has_input else subprocess.DEVNULL,
+                                           stdout=log, stderr=log,
                                            start_new_session=True)
 
     @property
     def pid(self):
         return self._child.pid
+
+    def say(self, line):
+        self._child.stdin.write(line.encode() + b"\n")
+        self._child.stdin.flush()
 
     def signal(self, number):
         self._child.send_signal(number)

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+import urllib.parse
 
 import websockets
 
@@ -19,10 +20,16 @@ class Remote:
         self._reader = asyncio.create_task(self._read())
 
     @classmethod
-    async def connect(cls, url):
+    async def connect(cls, url, network=None):
+        """`network`: where the address lies, unless it is here."""
+        where = {}
+        if network:
+            parts = urllib.parse.urlsplit(url)
+            where["sock"] = network.connected(parts.hostname, parts.port)
+            where["sock"].setblocking(False)
         # No limit on the message size: screenshots come as one message.
         socket = await websockets.connect(url, max_size=None, ping_interval=None, open_timeout=10,
-                                          compression=None)
+                                          compression=None, **where)
         return cls(socket)
 
     async def _read(self):

@@ -63,7 +63,13 @@ class Participant extends Call {
   tracks = {};
   /** mid → track id */
   assigned = {};
+  /** track id → mid, of those that it sends. */
+  published = {};
   errors = [];
+  /** Called as a track's stream is paused, and as it goes on. */
+  onstream = () => {};
+  /** Whether the frames that it sends are encrypted end to end. */
+  encrypted = false;
 
   /**
    * Joins and offers once: what is sent, and `pairs` of sections to receive in.
@@ -88,11 +94,21 @@ class Participant extends Call {
     await this.connection.setLocalDescription();
     const tracks = this.connection.getTransceivers()
       .filter(({ sender, currentDirection }) => sender.track && currentDirection !== "stopped")
-      .map(({ mid, sender }) => ({ mid, source: sender.track.kind === "video" ? "camera" : "microphone" }));
+      .map(({ mid, sender }) => ({
+        mid,
+        source: sender.track.kind === "video" ? "camera" : "microphone",
+        encrypted: this.encrypted,
+      }));
     const answer = await this.#signaller.offer(this.connection, tracks);
     this.times.answered = clock();
     await this.connection.setRemoteDescription({ type: "answer", sdp: relay ? moved(answer.sdp, relay) : answer.sdp });
+    for (const { mid, track } of answer.tracks) this.published[track] = mid;
     this.#assign(answer.slots);
+  }
+
+  /** Asks the server for something; answers with what it says. */
+  request(message) {
+    return this.#signaller.request(message);
   }
 
   /** Stops every section; the connection stays, with nothing in it. */
@@ -147,9 +163,24 @@ class Participant extends Call {
       if (participant && track) this.tracks[track.id] = { identity: participant.identity, source: track.source };
     } else if (message.type === "slots") {
       this.#assign(message.assignments);
+    } else if (message.type === "publish") {
+      this.#watched(message);
+    } else if (message.type === "stream") {
+      this.onstream(message);
     } else if (message.type === "error") {
       this.errors.push(message);
     }
+  }
+
+  /** Sends those encodings alone that are watched. */
+  async #watched({ track, layers }) {
+    const transceiver = this.connection.getTransceivers().find(({ mid }) => mid !== null && mid === this.published[track]);
+    if (!transceiver) return;
+    const parameters = transceiver.sender.getParameters();
+    for (const encoding of parameters.encodings) {
+      encoding.active = layers.find(({ rid }) => rid === encoding.rid)?.active ?? encoding.active;
+    }
+    await transceiver.sender.setParameters(parameters);
   }
 
   #know({ identity, tracks = [] }) {
@@ -189,7 +220,7 @@ class Direct extends Call {
   async answer(sdp, stream) {
     this.open();
     await this.connection.setRemoteDescription({ type: "offer", sdp });
-    await this.send(stream);
+    if (stream) await this.send(stream);
     await this.connection.setLocalDescription();
     return this.#gathered();
   }

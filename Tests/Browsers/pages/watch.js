@@ -6,6 +6,8 @@ const clock = () => performance.timeOrigin + performance.now();
 class Watch {
   /** When each picture was shown. */
   frames = [];
+  /** From when on they had which height. */
+  heights = [];
   /** When the picture turned from dark to bright, and silence to sound. */
   flashes = [];
   beeps = [];
@@ -18,8 +20,9 @@ class Watch {
     this.#element.srcObject = stream;
     document.body.append(this.#element);
     this.#element.play().catch(() => {});
-    const shown = () => {
+    const shown = (_, { height } = {}) => {
       this.frames.push(clock());
+      if (height !== this.heights.at(-1)?.height) this.heights.push({ time: clock(), height });
       this.#element.requestVideoFrameCallback(shown);
     };
     this.#element.requestVideoFrameCallback(shown);
