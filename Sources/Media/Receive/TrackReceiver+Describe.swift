@@ -50,8 +50,10 @@ extension TrackReceiver {
       // Of the layers above: no later picture of theirs refers to one of theirs before this one (RFC 9628 §4.2).
       if descriptor.switchesUp { info.layer.opens = 0xFE << descriptor.temporalID }
       noteSpatialLayer(descriptor, payload, isLast: info.flags.contains(.marker))
-      if descriptor.spatialID >= topSpatial { info.flags.insert(.topSpatialLayer) }
-      if descriptor.isNotReferencedAbove, descriptor.isInterPredicted, descriptor.spatialID < topSpatial {
+      if descriptor.spatialID >= spatialLayers.top { info.flags.insert(.topSpatialLayer) }
+      if descriptor.isNotReferencedAbove, descriptor.isInterPredicted,
+        descriptor.spatialID < spatialLayers.top
+      {
         info.flags.insert(.notNeededAbove)
       }
       if descriptor.endsLayerFrame { info.flags.insert(.endsLayerFrame) }
@@ -74,7 +76,7 @@ extension TrackReceiver {
         info.flags.insert(.keyFrame)
         AV1SequenceHeader.pictureSize(payload, units).map { pictures.set($0) }
       }
-    case .red where isEncrypted: break
+    case .red where word.isEncrypted: break
     case .red:
       guard let blocks = try? REDPayload(payload),
         let format = formats[blocks.payloadType], format.codec != .red
@@ -92,14 +94,14 @@ extension TrackReceiver {
     _ descriptor: VP9Descriptor, _ payload: UnsafeRawBufferPointer, isLast: Bool
   ) {
     if let scalability = VP9Scalability(payload, descriptor) {
-      topSpatial = scalability.layers - 1
+      spatialLayers.top = scalability.layers - 1
       pictures.pictures = scalability.pictures
     }
     guard isLast else { return }
-    if descriptor.spatialID > topSpatial || descriptor.spatialID == lastSpatial {
-      topSpatial = descriptor.spatialID
+    if descriptor.spatialID > spatialLayers.top || descriptor.spatialID == spatialLayers.last {
+      spatialLayers.top = descriptor.spatialID
     }
-    lastSpatial = descriptor.spatialID
+    spatialLayers.last = descriptor.spatialID
   }
 
   /// Frames of H.264 that no other refers to are a layer of their own, which may be taken up with any of them; an encoder that says

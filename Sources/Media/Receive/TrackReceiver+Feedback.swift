@@ -60,11 +60,11 @@ extension TrackReceiver {
   public mutating func raiseLoss(_ fraction: UInt8, now: Instant) {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.raisedUncapped) {
-        raisedLoss = (fraction, now)
+        (word.loss, word.lossAt) = (fraction, now)
         return
       }
     #endif
-    raisedLoss = (min(fraction, Self.mostRaised), now)
+    (word.loss, word.lossAt) = (min(fraction, Self.mostRaised), now)
   }
   /// 30 %: more makes encoders give up quality for nothing.
   private static let mostRaised: UInt8 = 77
@@ -75,7 +75,7 @@ extension TrackReceiver {
   public mutating func reportBlock(now: Instant) -> ReportBlock? {
     guard let ssrc, statistics.isStarted, !hasLeft else { return nil }
     let (own, lost, highest) = statistics.report()
-    let fraction = now - raisedLoss.at < Self.raisedFor ? max(own, raisedLoss.fraction) : own
+    let fraction = now - word.lossAt < Self.raisedFor ? max(own, word.loss) : own
     var lastReport: UInt32 = 0
     var delay: UInt32 = 0
     if clock.reportArrival != .never {

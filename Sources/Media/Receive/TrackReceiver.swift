@@ -29,10 +29,9 @@ public struct TrackReceiver: Sendable {
   @usableFromInline var formatNumber: UInt8 = 255
   /// The publisher has muted the track: its packets are counted and go no further.
   public internal(set) var isMuted = false
-  /// Its frames are encrypted end to end; no state, its session says it.
-  var isEncrypted = false
-  /// What is reported as lost at least, in 256ths, and when that was said; no state: it is said once a second.
-  var raisedLoss: (fraction: UInt8, at: Instant) = (0, Instant(nanoseconds: .min / 2))
+  /// What its owner says of it: whether its frames are encrypted end to end, and what is reported as lost at least, in 256ths, since
+  /// when. No state: it is said again.
+  var word: (isEncrypted: Bool, loss: UInt8, lossAt: Instant) = (false, 0, Instant(nanoseconds: .min / 2))
   private(set) var terms = FeedbackTerms()
   var intraSequence: UInt8 = 0
   /// The publisher has another address: of what it sent on the way there, much may be lost.
@@ -43,8 +42,7 @@ public struct TrackReceiver: Sendable {
   public internal(set) var pictures = EncodingDescription()
   var dependencies = DependencyReader()
   /// Of VP9: the highest layer of size that is sent, and the one that the last picture ended with.
-  var topSpatial: UInt8 = 0
-  var lastSpatial: UInt8 = 0
+  var spatialLayers: (top: UInt8, last: UInt8) = (0, 0)
 
   var clock = TrackClock()
 
@@ -73,7 +71,7 @@ public struct TrackReceiver: Sendable {
   mutating func succeed(_ old: TrackReceiver) {
     tag = old.tag
     isMuted = old.isMuted
-    isEncrypted = old.isEncrypted
+    word.isEncrypted = old.word.isEncrypted
     restarts = old.restarts &+ 1
   }
 

@@ -40,7 +40,7 @@ extension MediaSession {
     guard kind(ofTrack: track) != nil else { return }
     receiving.pointer(track).pointee.traits = traits
     for index in 0..<encodingCount(ofTrack: track) {
-      receiving.pointer(track).pointee.encoding(index).pointee.receiver.isEncrypted = traits.contains(
+      receiving.pointer(track).pointee.encoding(index).pointee.receiver.word.isEncrypted = traits.contains(
         .encrypted)
     }
   }

@@ -108,7 +108,7 @@ struct ReceivingSection: ~Copyable {
     encodings = read
     traits = TrackTraits(rawValue: said)
     for index in 0..<encodings.count {
-      encodings.pointer(index).pointee.receiver.isEncrypted = traits.contains(.encrypted)
+      encodings.pointer(index).pointee.receiver.word.isEncrypted = traits.contains(.encrypted)
     }
   }
 }
