@@ -17,6 +17,10 @@ struct Egress: ~Copyable {
 
   /// How much may leave.
   var pacer = Pacer()
+  /// How much of it may be packets that were asked for again: a full path loses more than it can be told.
+  var repairs = Pacer()
+  /// Of the target; what is asked for beyond it is asked for again, if it is still of use.
+  static let repairShare = 0.3
   /// When what waits may leave; `.never` where nothing does.
   var departsAt = Instant.never
   /// Packets of a probe that are yet to leave.

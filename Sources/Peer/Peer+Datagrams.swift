@@ -75,7 +75,9 @@ extension Peer {
     let ratesChanged = isReporting && transport.tally(now: now)
     session.poll(now: now, ratesChanged: ratesChanged, context: &context.media)
     sendCompounds(&context)
-    egress.pacer.setTarget(session.target(now: now, heedsReports: context.media.heedsReports))
+    let target = session.target(now: now, heedsReports: context.media.heedsReports)
+    egress.pacer.setTarget(target)
+    egress.repairs.setTarget(target.map { $0 * Egress.repairShare / Pacer.factor })
     if egress.isEmpty { egress.departsAt = .never }
     beginProbe(now: now)
   }

@@ -78,6 +78,8 @@ extension Peer {
   public mutating func raiseLoss(receiver: Int, _ fraction: UInt8, now: Instant) {
     session.raiseLoss(track: receiver, fraction, now: now)
   }
+  /// Whether a slot's sound is sent with the packets before it.
+  public func hasRedundancy(slot: Int) -> Bool { session.hasRedundancy(slot: slot) }
   /// Share of a slot's packets that its subscriber lost, smoothed: 0–1.
   public func loss(ofSlot slot: Int) -> Double { session.loss(ofSlot: slot) }
   /// How often an encoding's source has started over; nil before its first packet.

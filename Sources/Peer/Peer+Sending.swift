@@ -112,7 +112,7 @@ extension Peer {
     _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, now: Instant, context: inout PeerContext
   ) {
     if !egress.requested.isEmpty {
-      return departAgain(egress.requested.removeFirst(), packet, info, context: &context)
+      return departAgain(egress.requested.removeFirst(), packet, info, now: now, context: &context)
     }
     let departure = egress.queue.first
     egress.queue.removeFirst()
@@ -215,12 +215,14 @@ extension Peer {
   /// Sends a packet once more: in the retransmission stream, or where the subscriber has none, its sealed bytes.
   @inline(never)
   private mutating func departAgain(
-    _ departure: RequestedDeparture, _ packet: UnsafeRawBufferPointer, _ info: PacketInfo,
+    _ departure: RequestedDeparture, _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, now: Instant,
     context: inout PeerContext
   ) {
     guard let path = transport.selectedPath, transport.isConnected else {
       return context.transport.counters.count(.sendWithoutPath)
     }
+    guard egress.repairs.mayLeave(now) else { return context.media.counters.count(.nackRefused) }
+    egress.repairs.charge(packet.count &+ Self.overhead)
     let slot = departure.slot
     switch session.repetition(of: info, slot: slot) {
     case .refused: context.media.counters.count(.nackRefused)

@@ -131,7 +131,7 @@ struct RedundancyTests {
     let stream = Stream()
     stream.report(0.2, target: 100_000, times: 5)
     #expect(!stream.isOn)
-    stream.report(0.2, target: 300_000)
+    stream.report(0.2, target: 500_000)
     #expect(stream.isOn)
     stream.report(0.2, target: 100_000)
     #expect(!stream.isOn)

@@ -67,16 +67,16 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
   public internal(set) var isStarved = false
   var lastUp = Instant(nanoseconds: .min / 2)
   var lastDown = Instant(nanoseconds: .min / 2)
-  /// The target then: where much more is carried since, it counts no longer.
+  /// What was sent in all until then, or the target where that is more: where much more is carried since, it counts no longer.
   var targetAtDown = 0.0
   /// Since when not even the cheapest layer fits.
   var overSince: Instant?
   /// It goes up again only so long after it went down.
   var hold = SlotMemory.shortHold
 
-  static let shortHold = Duration.seconds(5)
+  static let shortHold = Duration.seconds(8)
   static let longestHold = Duration.seconds(60)
-  /// An upgrade that is taken back so soon was a mistake, and makes the next wait twice as long.
+  /// An upgrade that is taken back so soon was a mistake, and makes the next wait three times as long.
   static let trial = Duration.seconds(20)
 
   public init() {}
@@ -104,7 +104,7 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
     defer { shown = option }
     guard isChange else { return }
     if isDown {
-      hold = now - lastUp < Self.trial ? min(hold * 2, Self.longestHold) : Self.shortHold
+      hold = now - lastUp < Self.trial ? min(hold * 3, Self.longestHold) : Self.shortHold
       lastDown = now
       targetAtDown = target
     } else {

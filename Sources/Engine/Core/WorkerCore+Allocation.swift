@@ -40,7 +40,9 @@ extension WorkerCore {
     let feed = feeds.pointer(feeds.feed(ofSlot: slot, at: place)!)
     let memory = peers.pointer(place).pointee.memory(ofSlot: slot)
     guard feed.pointee.kind == .video else {
-      return SlotDemand(slot: slot, kind: .audio, options: [Self.audio], memory: memory)
+      let isRepeated = peers.pointer(place).pointee.hasRedundancy(slot: slot)
+      let option = isRepeated ? Self.repeatedAudio : Self.audio
+      return SlotDemand(slot: slot, kind: .audio, options: [option], memory: memory)
     }
     let layers = feeds.groups.layers(of: feed.pointee.key)
     let options = layers.map { Self.options($0) } ?? []
@@ -53,6 +55,8 @@ extension WorkerCore {
 
   /// What sound takes, by and large: too little to be measured for each.
   private static let audio = LayerOption(rate: 40_000, peak: 50_000)
+  /// The same with the two packets before it in each.
+  private static let repeatedAudio = LayerOption(rate: 110_000, peak: 140_000)
 
   /// Each layer of each encoding that comes, from the cheapest to the best.
   static func options(_ layers: TrackLayers) -> [LayerOption] {

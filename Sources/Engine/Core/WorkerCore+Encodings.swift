@@ -9,10 +9,12 @@ extension WorkerCore {
     guard let feed = feeds.feed(ofSlot: slot, at: place) else { return }
     let shown = feeds.pointer(feed).pointee.key
     let peer = peers.pointer(place)
-    // It has gone on to the next one, and is fed by it alone once what waits has left: until then both stay.
-    guard peer.pointee.encoding(ofSlot: slot) == shown.encoding,
-      peer.pointee.nextEncoding(ofSlot: slot) != encoding
-    else { return }
+    guard peer.pointee.encoding(ofSlot: slot) == shown.encoding else {
+      // It has gone on to the next one, and is fed by it alone once what waits has left: until then both stay.
+      if !joined.contains(where: { $0 == (place, slot) }) { feedAgain(place, slot: slot) }
+      return
+    }
+    guard peer.pointee.nextEncoding(ofSlot: slot) != encoding else { return }
     if let next = feeds.nextFeed(ofSlot: slot, at: place) {
       peer.pointee.setNextEncoding(slot: slot, nil, clock: nil)
       if let unused = feeds.unsubscribe(.here(.slot(place: place, slot: slot)), from: next) { drop(unused) }
@@ -25,6 +27,21 @@ extension WorkerCore {
     peers.pointer(place).pointee.setNextEncoding(
       slot: slot, encoding, clock: feeds.pointer(next).pointee.clock)
     if peers.pointer(place).pointee.takesMedia { requestKeyFrame(of: next, now: now) }
+  }
+
+  /// Feeds a slot from the encoding that it stands at, whichever it was fed from.
+  mutating func feedAgain(_ place: Int, slot: Int) {
+    guard let feed = feeds.feed(ofSlot: slot, at: place) else { return }
+    var track = feeds.pointer(feed).pointee.key
+    track.encoding = peers.pointer(place).pointee.encoding(ofSlot: slot)
+    guard track != feeds.pointer(feed).pointee.key, let right = self.feed(for: track, kind: .video) else {
+      return
+    }
+    unsubscribe(place, slot: slot)
+    feeds.subscribe(.here(.slot(place: place, slot: slot)), to: right)
+    if let clock = feeds.pointer(right).pointee.clock {
+      peers.pointer(place).pointee.setClock(slot: slot, encoding: track.encoding, clock)
+    }
   }
 
   /// Slots have gone on to their next encoding: what they showed before is of no use to them any more.

@@ -58,6 +58,9 @@ extension WorkerCore {
     if let clock = entry.pointee.clock {
       peers.pointer(place).pointee.setClock(slot: slot, encoding: entry.pointee.key.encoding, clock)
     }
+    // What would have joined it to its next encoding was waiting, and is gone.
+    if feeds.pointer(feed).pointee.kind == .video { feedAgain(place, slot: slot) }
+    guard let feed = feeds.feed(ofSlot: slot, at: place) else { return }
     if peers.pointer(place).pointee.needsKeyFrame(slot: slot) { requestKeyFrame(of: feed, now: now) }
     guard let next = peers.pointer(place).pointee.nextEncoding(ofSlot: slot) else { return }
     peers.pointer(place).pointee.setNextEncoding(slot: slot, nil, clock: nil)

@@ -16,7 +16,7 @@ struct Redundancy: ~Copyable {
   static let ends = 0.005
   static let endsAfter = Duration.seconds(10)
   /// Where the path carries less, three times the sound would cost the picture.
-  static let leastTarget = 150_000.0
+  static let leastTarget = 400_000.0
   /// A report's weight.
   private static let smoothing = 0.3
   /// What a block's header can say of its size and of its distance (RFC 2198 §3).

@@ -51,6 +51,9 @@ extension MediaSession {
     return grown
   }
 
+  /// Whether a slot's sound is sent with the packets before it.
+  public func hasRedundancy(slot: Int) -> Bool { slots.pointer(slot).pointee.redundancy.isOn }
+
   /// Share of a slot's packets that its subscriber lost, smoothed: 0–1.
   public func loss(ofSlot slot: Int) -> Double { slots.pointer(slot).pointee.redundancy.loss }
 

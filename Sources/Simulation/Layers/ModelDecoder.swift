@@ -49,7 +49,10 @@ struct ModelDecoder {
       if packet.sequence != last.sequence &+ 1 {
         step.problems.append("number \(packet.sequence) after \(last.sequence)")
       }
-      let isSameFrame = packet.track == last.track && packet.frameNumber == last.frameNumber
+      // A slot that was paused for a moment may begin with the key frame that it showed last.
+      let isBegunAgain = frame.isKey && packet.place == 0 && last.place + 1 == last.frame.packets
+      let isSameFrame =
+        packet.track == last.track && packet.frameNumber == last.frameNumber && !isBegunAgain
       if isSameFrame {
         if packet.place != last.place + 1 {
           step.problems.append("packet \(packet.place) of a frame after \(last.place)")
@@ -62,7 +65,7 @@ struct ModelDecoder {
       }
       let isSamePicture =
         packet.track == last.track && frame.encoding == last.frame.encoding
-        && frame.picture == last.frame.picture
+        && frame.picture == last.frame.picture && (isSameFrame || frame.spatial > 0)
       step.isNewPicture = !isSamePicture
       step.problems += numbers(packet, last, isSamePicture: isSamePicture)
       if packet.track != last.track || frame.encoding != last.frame.encoding {
