@@ -141,7 +141,7 @@ struct AllocatorTests {
     }
     #expect(shown(300e3, after: 0) && shown(300e3, after: 400) && !shown(300e3, after: 600))
     #expect(!shown(400e3, after: 700))
-    #expect(shown(1.3e6, after: 800), "four times as much as when it was given up")
+    #expect(shown(1.4e6, after: 800), "half as much again as was sent when it was given up")
   }
 
   /// Seeds of demands that anything could make.

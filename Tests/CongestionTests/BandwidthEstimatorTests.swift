@@ -24,6 +24,15 @@ struct BandwidthEstimatorTests {
     #expect(share >= 0.85 && share <= 1.05 && wait < 100)
   }
 
+  @Test(arguments: [(250e3, 0.0), (300e3, 0.05)])
+  func `a narrow path with two seconds of queue is found within seven seconds`(rate: Double, loss: Double) {
+    let path = Bottleneck(rate: rate, delay: .milliseconds(25), queue: .seconds(2), loss: loss)
+    let flow = MediaFlow(path)
+    run(.seconds(20), [flow])
+    print("narrow, long queue \(Int(rate / 1e3)) kbit/s: \(flow.mean(7...20) / rate)")
+    #expect(flow.mean(7...20) <= 1.1 * rate)
+  }
+
   @Test(arguments: [(0.10, 0.5), (0.20, 0.2)])
   func `much is lost whatever is sent, and the rate holds`(loss: Double, least: Double) {
     let path = Bottleneck(rate: 1e6, delay: .milliseconds(25), queue: .milliseconds(300), loss: loss)

@@ -113,6 +113,12 @@ extension Conference {
 
   /// Where numbers leap or the source starts over, a packet alone says nothing yet, and what comes late belongs to nothing.
   private func isBesideBreak(_ number: Int, of track: PublishedTrack) -> Bool {
+    // Two in line confirm a leap, which those that overtake each other or are lost put off.
+    if let begin = track.packets[..<number].lastIndex(where: { $0.run != track.packets[number].run }),
+      number - begin <= 8
+    {
+      return true
+    }
     let around = max(0, number - 2)...min(number + 200, track.packets.count - 1)
     return around.contains { track.packets[$0].run != track.packets[number].run }
       || (max(0, number - 2)..<number).contains { track.packets[$0].sentAt == .never }

@@ -88,7 +88,9 @@ extension StreamAudit {
     }
     if isLost { return }
     if !(entry.startsFrame && entry.isKeyFrame) {
-      complain("\(segment.track.name) begins at \(extended) in the middle of things")
+      complain(
+        "\(segment.track.name) begins at \(extended) in the middle of things, with packet \(entry.packet) of run \(segment.run), left at \(left((extended, entry)).sentAt.milliseconds) ms"
+      )
     }
   }
 

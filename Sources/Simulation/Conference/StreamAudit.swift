@@ -110,19 +110,19 @@ struct StreamAudit {
     next.pictureID = next.pictureID ?? current.pictureID
     next.tl0PictureIndex = next.tl0PictureIndex ?? current.tl0PictureIndex
     next.frameNumber = next.frameNumber ?? current.frameNumber
-    if !isEqual(current, next), isJoinedAgain(next.track, from: left(last), to: left((extended, entry))) {
+    var drawn = next
+    drawn.timestamp = current.timestamp
+    if isPast(current, last.entry) || isPast(current, entry), isEqual(current, drawn) {
+      auditPast(current, last, extended, entry)
+      if isPast(current, entry) { next.timestamp = current.timestamp }
+      next.startedAt = current.startedAt
+    } else if !isEqual(current, next),
+      isJoinedAgain(next.track, from: left(last), to: left((extended, entry)))
+    {
       // The same source again, whose numbers happened to go on where they were.
       auditJoint(current, last, next, extended, entry)
     } else {
-      if isPast(current, last.entry) || isPast(current, entry) {
-        auditPast(current, last, extended, entry)
-        next.timestamp = isPast(current, entry) ? current.timestamp : next.timestamp
-        var same = next
-        same.timestamp = current.timestamp
-        auditConstants(current, same, extended)
-      } else {
-        auditConstants(current, next, extended)
-      }
+      auditConstants(current, next, extended)
       next.startedAt = current.startedAt
     }
     return next

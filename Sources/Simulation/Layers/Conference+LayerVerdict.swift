@@ -21,12 +21,17 @@ extension Conference {
 
   /// A path's first seconds, in which its rate is found.
   private static let settling = Duration.seconds(5)
+  /// By losses alone, which are reported once a second, it is found more slowly, and so is one below half a megabit.
+  private static let longSettling = Duration.seconds(12)
+  private static let narrow: Int64 = 500_000
   /// What a key frame may have on top of the rate.
   private static let burst = 16_000.0
 
   private func auditBudget(_ viewer: Int, _ path: PathRecord, until end: Instant) {
+    let tellsArrivals = participants[viewer].media.send.contains { $0.extensions[.transportSequence] != 0 }
     for span in path.spans(until: end) {
-      let first = Int((span.from + Self.settling).nanoseconds / PathRecord.tenth) + 1
+      let settling = tellsArrivals && span.rate >= Self.narrow ? Self.settling : Self.longSettling
+      let first = Int((span.from + settling).nanoseconds / PathRecord.tenth) + 1
       let last = Int(span.until.nanoseconds / PathRecord.tenth) - 20
       for start in stride(from: first, through: last, by: 5) {
         journal.count(.budgetJudged)

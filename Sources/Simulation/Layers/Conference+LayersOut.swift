@@ -160,7 +160,7 @@ extension Conference {
   /// Until a change of what a subscriber wants shows: the next look at what all get, and for less than what is shown the next key
   /// frame of what is.
   private static let offPatience = Duration.milliseconds(700)
-  private static let lessPatience = Duration.seconds(4)
+  private static let lessPatience = Duration.milliseconds(6_500)
 
   private func judgeWanted(
     _ step: ModelDecoder.Step, _ packet: ModelDecoder.Packet, _ section: SendSection,
