@@ -17,7 +17,7 @@ struct Egress: ~Copyable {
 
   /// How much may leave.
   var pacer = Pacer()
-  /// How much of it may be packets that were asked for again: a full path loses more than it can be told.
+  /// How much of it may be packets that were asked for again: a full path loses what is sent again as well.
   var repairs = Pacer()
   /// Of the target; what is asked for beyond it is asked for again, if it is still of use.
   static let repairShare = 0.3

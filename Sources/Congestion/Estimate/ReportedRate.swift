@@ -48,10 +48,12 @@ public struct ReportedRate: BitwiseCopyable, Sendable {
 
   // MARK: - What is known
 
-  /// Bits per second that may be sent, with UDP and IP; nil: nothing is withheld, since nothing has been heard and may yet be.
+  /// Bits per second that may be sent, with UDP and IP; nil: nothing is withheld, since neither losses nor the remote's own estimate
+  /// are a reason, and there is nothing to find more with.
   public func target(now: Instant) -> Double? {
     let isSilent = isSilent(now)
     guard heardAt != nil else { return isSilent ? BandwidthEstimator.start : nil }
+    guard cutAt != nil || estimate(now: now) != nil || isSilent else { return nil }
     let known = min(rate, estimate(now: now) ?? rate)
     return isSilent ? min(known, BandwidthEstimator.start) : known
   }
@@ -122,6 +124,8 @@ public struct ReportedRate: BitwiseCopyable, Sendable {
     begin(sent, now)
     if loss > Self.harmful {
       guard cutAt.map({ now - $0 >= Self.cutInterval + roundTrip }) ?? true else { return }
+      // Until then nothing was withheld.
+      if cutAt == nil { rate = Self.bounded(max(rate, arriving)) }
       cutAt = now
       // Half of the loss, and where far less arrives than was thought, no more than that.
       rate = Self.bounded(max(min(rate * (1 - loss / 2), arriving), rate / 2))

@@ -114,13 +114,16 @@ extension Conference {
   /// Where numbers leap or the source starts over, a packet alone says nothing yet, and what comes late belongs to nothing.
   private func isBesideBreak(_ number: Int, of track: PublishedTrack) -> Bool {
     // Two in line confirm a leap, which those that overtake each other or are lost put off.
-    if let begin = track.packets[..<number].lastIndex(where: { $0.run != track.packets[number].run }),
-      number - begin <= 8
-    {
-      return true
+    let packet = track.packets[number]
+    var (back, came) = (number - 1, 0)
+    while back >= 0, came < 8 {
+      let before = track.packets[back]
+      if before.run != packet.run || before.sentAt == .never { return true }
+      if before.arrivedAt <= packet.arrivedAt { came += 1 }
+      back -= 1
     }
-    let around = max(0, number - 2)...min(number + 200, track.packets.count - 1)
-    return around.contains { track.packets[$0].run != track.packets[number].run }
-      || (max(0, number - 2)..<number).contains { track.packets[$0].sentAt == .never }
+    return (number...min(number + 200, track.packets.count - 1)).contains {
+      track.packets[$0].run != packet.run
+    }
   }
 }
