@@ -70,7 +70,10 @@ struct SignallingSessionTests {
         [
           "id": "PA_0", "identity": "eve", "attributes": [String: String](), "permissions": permissions,
           "tracks": [
-            ["id": "TR_0", "kind": "audio", "source": "microphone", "muted": false, "mutedByAdmin": false]
+            [
+              "id": "TR_0", "kind": "audio", "source": "microphone", "muted": false, "mutedByAdmin": false,
+              "encrypted": false,
+            ]
           ],
         ]
       ],
