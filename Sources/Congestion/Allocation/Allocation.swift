@@ -206,7 +206,7 @@ public struct Allocator: Sendable {
     var (wanted, rate) = (0.0, 0.0)
     var next: Double?
     var slots: [Allocation.Slot] = []
-    let tooMuch = max(target, demands.reduce(0) { $0 + ($1.memory.shown?.rate ?? 0) })
+    let sent = demands.reduce(0) { $0 + ($1.memory.shown?.rate ?? 0) }
     for ladder in ladders {
       let demand = ladder.demand
       var memory = demand.memory
@@ -218,7 +218,7 @@ public struct Allocator: Sendable {
         memory.shown.map { shown in
           isStillWanted(shown, ladder) && option.map { isAbove(shown, $0, demand) } ?? true
         } ?? false
-      memory.show(option, isDown: isDown, target: tooMuch, now: now)
+      memory.show(option, isDown: isDown, target: target, sent: sent, now: now)
       let reason = reason(ladder, option, best)
       memory.isStarved = option == nil && reason == .bandwidth
       slots.append(Allocation.Slot(slot: demand.slot, option: option, reason: reason, memory: memory))

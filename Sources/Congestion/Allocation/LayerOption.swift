@@ -67,8 +67,9 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
   public internal(set) var isStarved = false
   var lastUp = Instant(nanoseconds: .min / 2)
   var lastDown = Instant(nanoseconds: .min / 2)
-  /// What was sent in all until then, or the target where that is more: where much more is carried since, it counts no longer.
+  /// The target then, and what was sent in all until then: where much more is carried since, it counts no longer.
   var targetAtDown = 0.0
+  var sentAtDown = 0.0
   /// Since when not even the cheapest layer fits.
   var overSince: Instant?
   /// It goes up again only so long after it went down.
@@ -83,7 +84,8 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
 
   /// Whether something better may be tried.
   func mayRise(_ target: Double, now: Instant) -> Bool {
-    now - lastDown >= hold || target >= Self.muchMore * targetAtDown
+    // What shows nothing at all is worth a try as soon as the path is better than it was.
+    now - lastDown >= hold || target >= Self.muchMore * (shown == nil ? targetAtDown : sentAtDown)
   }
   private static let muchMore = 1.5
 
@@ -94,7 +96,7 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
   }
   private static let patience = Duration.milliseconds(500)
 
-  mutating func show(_ option: LayerOption?, isDown: Bool, target: Double, now: Instant) {
+  mutating func show(_ option: LayerOption?, isDown: Bool, target: Double, sent: Double, now: Instant) {
     let isChange =
       switch (shown, option) {
       case (nil, nil): false
@@ -107,6 +109,7 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
       hold = now - lastUp < Self.trial ? min(hold * 3, Self.longestHold) : Self.shortHold
       lastDown = now
       targetAtDown = target
+      sentAtDown = max(target, sent)
     } else {
       lastUp = now
     }
