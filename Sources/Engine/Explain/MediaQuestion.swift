@@ -1,6 +1,6 @@
 public import Model
 
-/// Of whom the media plane is to say why they get what they get.
+/// The peers of which the media plane is asked why they get what they get.
 public struct MediaQuestion: Sendable {
   /// Subscribers; those that a worker hasn't it says nothing of.
   public var peers: [PeerKey]

@@ -86,7 +86,7 @@ class LayeredParticipant extends Participant {
     }
   }
 
-  /** Which of somebody's layers is shown; answers when it was asked for. */
+  /** Which of a participant's layers is shown; answers when it was asked for. */
   async want(identity, quality) {
     const [track] = Object.entries(this.tracks)
       .find(([, each]) => each.identity === identity && each.source === "camera");
