@@ -251,13 +251,6 @@ public struct BandwidthEstimator: ~Copyable {
     losses.update(
       delayed: delayed.rate, acknowledged: acknowledged.bitsPerSecond, isQueued: queue.isLong,
       mayGrow: limit.since == nil, now: now)
-    print(
-      "DBG", now.nanoseconds / 1_000_000, "t", Int(target / 1000), "d", Int(delayed.rate / 1000), "b",
-      losses.bound.map { Int($0 / 1000) } ?? -1, "ack",
-      acknowledged.bitsPerSecond.map { Int($0 / 1000) } ?? -1, trend.use, feedback.isOver, "p",
-      feedback.packets, "l", feedback.lostBytes * 100 / max(1, feedback.bytes), "q",
-      Int(queue.nanoseconds / 1_000_000), "rtt", roundTrip.wholeNanoseconds / 1_000_000, "avg",
-      Int(losses.average * 1000), "inh", Int(losses.inherentLoss * 1000), "fl", sent.bytesInFlight)
     return true
   }
 
