@@ -67,6 +67,8 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
   public internal(set) var isStarved = false
   var lastUp = Instant(nanoseconds: .min / 2)
   var lastDown = Instant(nanoseconds: .min / 2)
+  /// The last step up was to something better than was shown.
+  private var isTrial = false
   /// The target then, and what was sent in all until then: where much more is carried since, it counts no longer.
   var targetAtDown = 0.0
   var sentAtDown = 0.0
@@ -115,12 +117,17 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
     defer { shown = option }
     guard isChange else { return }
     if isDown {
-      hold = now - lastUp < Self.trial ? min(hold * 3, Self.longestHold) : Self.shortHold
+      // What falls by several steps has failed once; what has begun with too much has failed at nothing.
+      if lastUp > lastDown {
+        let isFailure = isTrial && now - lastUp < Self.trial
+        hold = isFailure ? min(hold * 3, Self.longestHold) : Self.shortHold
+      }
       lastDown = now
       targetAtDown = target
       sentAtDown = max(target, sent)
     } else {
       lastUp = now
+      isTrial = shown != nil
     }
   }
 }
