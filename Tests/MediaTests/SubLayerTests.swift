@@ -44,7 +44,7 @@ struct SubLayerTests {
     return slot
   }
 
-  @Test(arguments: 0..<30, SubLayerSource.Structure.allCases)
+  @Test(arguments: 0..<15, SubLayerSource.Structure.allCases)
   func `whatever is switched or shed, the stream is whole and can be decoded`(
     seed: UInt64, structure: SubLayerSource.Structure
   ) throws {

@@ -90,6 +90,17 @@ struct H265TermsTests {
     #expect(try answer(long, formats: "49").description.media[1].formatParameters.isEmpty)
   }
 
+  @Test func `its encodings are told apart by RID, whatever their level`() throws {
+    let found = try answer(
+      [
+        "a=rtpmap:49 H265/90000", "a=fmtp:49 level-id=180;profile-id=1;tier-flag=0;tx-mode=SRST",
+        "a=extmap:10 urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id", "a=rid:q send", "a=rid:h send pt=49",
+        "a=rid:f send", "a=simulcast:send q;h;f",
+      ], formats: "49")
+    #expect(found.agreement.media.receive.last?.encodings.compactMap(\.rid) == ["q", "h", "f"])
+    #expect(codecs(found) == ["H265 main tier 0/49"])
+  }
+
   @Test func `a configuration without it declines it`() throws {
     let policy = NegotiationPolicy(usesTransportFeedback: false, videoCodecs: [.vp8, .h264])
     let declined = try answer(["a=rtpmap:49 H265/90000"], formats: "49", policy: policy)
