@@ -30,6 +30,22 @@ import Wire
   if let size = H264ParameterSet.pictureSize(bytes) { check(size.pixels > 0, "no picture is empty") }
 }
 
+/// H.265 units: a key frame begins a frame, and what is read lies in the payload.
+@Sendable public func fuzzH265(_ bytes: UnsafeRawBufferPointer) {
+  guard let units = try? H265Payload(bytes) else { return }
+  check(!units.startsKeyFrame || units.startsFrame, "a key frame begins a frame")
+  check(units.temporalID <= 6, "sub-layers are in bounds")
+  check(!units.isUnreferenced || !units.isRandomAccess, "pictures refer to where one can begin")
+  check(
+    units.parameterSetOffset + units.parameterSetSize <= bytes.count, "a parameter set lies in the payload")
+}
+
+/// A size and sub-layers, or none.
+@Sendable public func fuzzH265ParameterSet(_ bytes: UnsafeRawBufferPointer) {
+  guard let set = H265ParameterSet(bytes) else { return }
+  check(set.picture.pixels > 0 && set.topSubLayer <= 6, "no picture is empty, and sub-layers are in bounds")
+}
+
 @Sendable public func fuzzVideoLayersAllocation(_ bytes: UnsafeRawBufferPointer) {
   guard let read = try? VideoLayersAllocation(bytes) else { return }
   check(read.streams <= 4 && read.stream < max(read.streams, 1), "it came in a stream that is listed")
@@ -158,7 +174,7 @@ private let audio = [
 private let video: [NegotiatedCodec] =
   [
     NegotiatedCodec(codec: .vp8, payloadType: 96), NegotiatedCodec(codec: .vp9, payloadType: 98),
-    NegotiatedCodec(codec: .av1, payloadType: 45),
+    NegotiatedCodec(codec: .av1, payloadType: 45), NegotiatedCodec(codec: .h265, payloadType: 49),
   ]
   + [CodecFormat.h264(.constrainedBaseline, mode: 1)].compactMap { $0 }
   .map { NegotiatedCodec(format: $0, payloadType: 102) }

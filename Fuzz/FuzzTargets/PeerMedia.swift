@@ -8,11 +8,11 @@ enum PeerMedia {
   /// Of the participant: sound, a picture and its retransmissions, streams that no description announced, one of ours.
   static let farStreams: [UInt32] = [1, 2, 3, 11, 12, 13, 1_001, 0xFFFF_FFFF]
   static let payloadTypes: [UInt8] = [
-    111, 63, 96, 97, 98, 99, 45, 46, 102, 103, 0, 127, 111, 96, 98, 102,
+    111, 63, 96, 97, 98, 99, 45, 46, 102, 103, 0, 127, 106, 107, 98, 102,
   ]
   /// Payload types by stream of ours.
   static let ownStreams: [UInt32: Set<UInt8>] = [
-    1_000: [111, 63], 1_001: [96, 98, 45, 102], 1_002: [97, 99, 46, 103], 1_003: [96, 102],
+    1_000: [111, 63], 1_001: [96, 98, 45, 102, 106], 1_002: [97, 99, 46, 103, 107], 1_003: [96, 102],
   ]
 
   /// An extension that the participant writes, by a bit each.
@@ -85,7 +85,7 @@ enum PeerMedia {
     guard variant == 0 else { return [NegotiatedCodec(codec: .vp8, payloadType: 96, nack: true, pli: true)] }
     let formats: [(CodecFormat?, UInt8, UInt8)] = [
       (.vp8, 96, 97), (.vp9(profile: 0), 98, 99), (.av1(profile: 0), 45, 46),
-      (.h264(.constrainedBaseline, mode: 1), 102, 103),
+      (.h264(.constrainedBaseline, mode: 1), 102, 103), (.h265(.main, tier: 0), 106, 107),
     ]
     return formats.compactMap { format, payloadType, rtx in
       format.map {

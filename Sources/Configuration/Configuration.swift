@@ -71,7 +71,7 @@ public struct Configuration: Equatable, Sendable {
     public var receiveBufferBytes = 4_194_304
     public var sendBufferBytes = 4_194_304
     /// The preferred first; at least one, all of video.
-    public var codecs: [Codec] = [.vp8, .vp9, .h264, .av1]
+    public var codecs: [Codec] = [.vp8, .vp9, .h264, .h265, .av1]
     /// Bits per second.
     public var publisherMaxBitrate = 3_000_000
     /// 0: a worker waits for nothing.

@@ -72,6 +72,8 @@ public struct PacketInfo: BitwiseCopyable, Sendable {
     @inlinable public static var layerUnknown: Flags { Flags(rawValue: 8_192) }
     /// The frame is encrypted end to end: nothing is added to its payload, or taken out.
     @inlinable public static var encrypted: Flags { Flags(rawValue: 16_384) }
+    /// A consumer that gets the layer of frame rate below this packet's may go on to its layer from here; one that gets less may not.
+    @inlinable public static var switchesFromBelow: Flags { Flags(rawValue: 32_768) }
   }
 
   public init() {}

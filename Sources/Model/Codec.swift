@@ -9,6 +9,7 @@ public enum Codec: UInt8, BitwiseCopyable, Sendable, CaseIterable {
   case vp8 = 1
   case vp9 = 2
   case h264 = 3
+  case h265 = 9
   case av1 = 4
   /// RFC 2198: older blocks of another codec travel along with the newest.
   case red = 5
@@ -18,7 +19,7 @@ public enum Codec: UInt8, BitwiseCopyable, Sendable, CaseIterable {
 
   public var kind: MediaKind {
     switch self {
-    case .vp8, .vp9, .h264, .av1: .video
+    case .vp8, .vp9, .h264, .h265, .av1: .video
     case .opus, .red, .pcmu, .pcma, .g722: .audio
     }
   }
@@ -28,7 +29,7 @@ public enum Codec: UInt8, BitwiseCopyable, Sendable, CaseIterable {
     switch self {
     case .opus, .red: 48_000
     case .pcmu, .pcma, .g722: 8_000
-    case .vp8, .vp9, .h264, .av1: 90_000
+    case .vp8, .vp9, .h264, .h265, .av1: 90_000
     }
   }
 
@@ -39,6 +40,7 @@ public enum Codec: UInt8, BitwiseCopyable, Sendable, CaseIterable {
     case .vp8: "VP8"
     case .vp9: "VP9"
     case .h264: "H264"
+    case .h265: "H265"
     case .av1: "AV1"
     case .red: "red"
     case .pcmu: "PCMU"

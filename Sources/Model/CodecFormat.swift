@@ -21,7 +21,17 @@ public enum H264Profile: UInt8, BitwiseCopyable, Sendable, CaseIterable {
   }
 }
 
-/// A codec together with what its streams need of a decoder: profile and packetization mode.
+/// What a decoder must know of H.265 beyond its name: `profile-id` (RFC 7798 §7.1), in the order in which we like them. Other ids
+/// stand for several profiles each, which the number alone doesn't tell apart, or for single pictures.
+public enum H265Profile: UInt8, BitwiseCopyable, Sendable, CaseIterable {
+  case main = 1
+  case main10 = 2
+
+  /// Whether a decoder of this profile decodes all streams of `other` (H.265 §A.3.3).
+  public func decodes(_ other: H265Profile) -> Bool { rawValue >= other.rawValue }
+}
+
+/// A codec together with what its streams need of a decoder: profile, packetization mode and tier.
 ///
 /// One number below `limit`, so that tables by format are arrays of fixed size.
 public struct CodecFormat: Hashable, BitwiseCopyable, Sendable, CustomStringConvertible {
@@ -35,7 +45,7 @@ public struct CodecFormat: Hashable, BitwiseCopyable, Sendable, CustomStringConv
 
   /// - Returns: nil for a number that no format has.
   public init?(rawValue: UInt8) {
-    guard rawValue < 25 else { return nil }
+    guard rawValue < 29 else { return nil }
     self.rawValue = rawValue
   }
 
@@ -53,6 +63,8 @@ public struct CodecFormat: Hashable, BitwiseCopyable, Sendable, CustomStringConv
       case .av1: 10
       // Baseline in single NAL units is what H.264 without a word about it means (RFC 6184 §8.1).
       case .h264: 13 + 2 * H264Profile.baseline.rawValue
+      // Main profile in the main tier is what H.265 without a word about it means (RFC 7798 §7.1).
+      case .h265: 25
       }
   }
 
@@ -73,6 +85,10 @@ public struct CodecFormat: Hashable, BitwiseCopyable, Sendable, CustomStringConv
   public static func h264(_ profile: H264Profile, mode: UInt8) -> CodecFormat? {
     mode < 2 ? CodecFormat(unchecked: 13 + 2 * profile.rawValue + mode) : nil
   }
+  /// - Parameter tier: 0 main, 1 high; others are nil.
+  public static func h265(_ profile: H265Profile, tier: UInt8) -> CodecFormat? {
+    tier < 2 ? CodecFormat(unchecked: 25 + 2 * (profile.rawValue - 1) + tier) : nil
+  }
 
   @inlinable public var codec: Codec {
     switch rawValue {
@@ -84,7 +100,8 @@ public struct CodecFormat: Hashable, BitwiseCopyable, Sendable, CustomStringConv
     case 5: .vp8
     case 6...9: .vp9
     case 10...12: .av1
-    default: .h264
+    case 13...24: .h264
+    default: .h265
     }
   }
 
@@ -92,6 +109,12 @@ public struct CodecFormat: Hashable, BitwiseCopyable, Sendable, CustomStringConv
   public var h264: (profile: H264Profile, mode: UInt8)? {
     guard codec == .h264 else { return nil }
     return (H264Profile(rawValue: (rawValue - 13) / 2) ?? .baseline, (rawValue - 13) & 1)
+  }
+
+  /// Profile and tier of H.265.
+  public var h265: (profile: H265Profile, tier: UInt8)? {
+    guard codec == .h265 else { return nil }
+    return (H265Profile(rawValue: (rawValue - 25) / 2 + 1) ?? .main, (rawValue - 25) & 1)
   }
 
   /// The profile of VP9 or AV1; 0 otherwise.
@@ -103,18 +126,22 @@ public struct CodecFormat: Hashable, BitwiseCopyable, Sendable, CustomStringConv
     }
   }
 
-  /// As people name it: `VP9`, `VP9 profile 2`, `H264 constrainedBaseline mode 1`.
+  /// As people name it: `VP9`, `VP9 profile 2`, `H264 constrainedBaseline mode 1`, `H265 main10 tier 0`.
   public var description: String {
     if let h264 { return "\(codec.encodingName) \(h264.profile) mode \(h264.mode)" }
+    if let h265 { return "\(codec.encodingName) \(h265.profile) tier \(h265.tier)" }
     return profile == 0 ? codec.encodingName : "\(codec.encodingName) profile \(profile)"
   }
 
   /// Whether who asked for this format can be given a stream of `other`.
   ///
-  /// A profile of VP9 or AV1 is decoded by those who name it; of H.264 one profile may contain another, and
-  /// packetization mode 1 allows all that mode 0 does.
+  /// A profile of VP9 or AV1 is decoded by those who name it; of H.264 and H.265 one profile may contain another,
+  /// packetization mode 1 allows all that mode 0 does, and the high tier all that the main tier does (H.265 §A.4.1).
   public func takes(_ other: CodecFormat) -> Bool {
     if self == other { return true }
+    if let h265, let given = other.h265 {
+      return h265.tier >= given.tier && h265.profile.decodes(given.profile)
+    }
     guard let h264, let given = other.h264 else { return false }
     return h264.mode >= given.mode && h264.profile.decodes(given.profile)
   }

@@ -424,6 +424,12 @@
     case targetsNotRewritten = "targets-not-rewritten"
     /// Of H.264 those frames are a layer of their own that others refer to.
     case referencesLeftOut = "references-left-out"
+    /// A sub-layer of H.265 is taken up with a picture that refers to one that wasn't shown.
+    case subLayerSkipped = "sub-layer-skipped"
+    /// A picture of H.265 that a higher sub-layer refers to may be left out.
+    case lowerSubLayerFree = "lower-sub-layer-free"
+    /// H.265 whose pictures come in several streams is agreed on.
+    case manyStreamsTaken = "many-streams-taken"
     /// An encoding that its publisher says it has stopped counts until it is silent.
     case stopUnheard = "stop-unheard"
     /// Pictures of all layers of frame rate count as those of the lowest.

@@ -75,6 +75,7 @@ extension NegotiationPolicy {
   func ordered(_ codecs: [NegotiatedCodec]) -> [NegotiatedCodec] {
     let rank = { (codec: NegotiatedCodec) -> (Int, UInt8, Int) in
       let place = videoCodecs.firstIndex(of: codec.codec) ?? videoCodecs.count
+      if let h265 = codec.format.h265 { return (place, h265.profile.rawValue, Int(h265.tier)) }
       guard let h264 = codec.format.h264 else { return (place, codec.format.profile, 0) }
       return (place, h264.profile.rawValue, h264.mode == 1 ? 0 : 1)
     }

@@ -19,8 +19,28 @@ extension Codec {
       H264Profile(levelID: parameters["profile-level-id"] ?? "420010").flatMap {
         .h264($0, mode: Self.number(parameters["packetization-mode"]))
       }
+    case .h265: Self.h265(parameters)
     case .opus, .red, .pcmu, .pcma, .g722, .vp8: CodecFormat(self)
     }
+  }
+
+  /// What nothing is said of has the value that RFC 7798 §7.1 infers. Levels of two ends may differ (§7.2.2), so that it is enough
+  /// for the level to be one. Pictures in several streams are declined, and so are streams whose units come in another order
+  /// than they are decoded in, because a number stands before each of them then.
+  private static func h265(_ parameters: FormatParameters) -> CodecFormat? {
+    guard number(parameters["profile-space"]) == 0, parameters["level-id"].map({ UInt8($0) != nil }) ?? true,
+      number(parameters["sprop-max-don-diff"]) == 0
+    else { return nil }
+    #if PLANTED_DEFECTS
+      let isSingle =
+        PlantedDefect.isOn(.manyStreamsTaken) || (parameters["tx-mode"] ?? "SRST") == "SRST"
+    #else
+      let isSingle = (parameters["tx-mode"] ?? "SRST") == "SRST"
+    #endif
+    guard isSingle, let profile = H265Profile(rawValue: number(parameters["profile-id"] ?? "1")) else {
+      return nil
+    }
+    return .h265(profile, tier: number(parameters["tier-flag"]))
   }
 
   /// 0 where nothing stands, 255 for what is no number.
@@ -38,22 +58,36 @@ extension Codec {
     case .vp9: echoed = ["profile-id"]
     case .av1: echoed = ["level-idx", "profile", "tier"]
     case .h264: echoed = ["level-asymmetry-allowed", "packetization-mode", "profile-level-id"]
+    case .h265:
+      // All that a format is known by comes back unchanged (RFC 7798 §7.2.2).
+      echoed = [
+        "interop-constraints", "level-id", "profile-compatibility-indicator", "profile-id", "tier-flag",
+        "tx-mode",
+      ]
     case .red: return offered
     case .vp8, .pcmu, .pcma, .g722: return ""
     }
     return FormatAttribute(payloadType: 0, parameters: offered).pairs
       .filter { pair in
-        echoed.contains(pair.name)
-          && (1...6).contains(pair.value.utf8.count)
-          && pair.value.utf8.allSatisfy {
-            switch $0 {
-            case 0x30...0x39: true
-            case 0x41...0x46, 0x61...0x66: pair.name == "profile-level-id"
-            default: false
-            }
-          }
+        echoed.contains(pair.name) && Self.isSound(pair.name, pair.value)
       }
       .prefix(echoed.count).map { "\($0.name)=\($0.value)" }.joined(separator: ";")
+  }
+}
+
+extension Codec {
+  /// Whether a value is of the form that its parameter has: nothing else is repeated.
+  private static func isSound(_ name: String, _ value: String) -> Bool {
+    guard name != "tx-mode" else { return value == "SRST" }
+    let isLong = name == "interop-constraints" || name == "profile-compatibility-indicator"
+    return (1...(isLong ? 12 : 6)).contains(value.utf8.count)
+      && value.utf8.allSatisfy {
+        switch $0 {
+        case 0x30...0x39: true
+        case 0x41...0x46, 0x61...0x66: isLong || name == "profile-level-id"
+        default: false
+        }
+      }
   }
 }
 

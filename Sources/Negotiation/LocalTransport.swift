@@ -38,7 +38,7 @@ public struct NegotiationPolicy: Equatable, Sendable {
   public var offeredExtensions: [HeaderExtension]
 
   public init(
-    usesTransportFeedback: Bool, videoCodecs: [Codec] = [.vp8, .vp9, .h264, .av1],
+    usesTransportFeedback: Bool, videoCodecs: [Codec] = [.vp8, .vp9, .h264, .h265, .av1],
     offeredExtensions: [HeaderExtension] = [.audioLevel, .transportSequence, .mid]
   ) {
     self.usesTransportFeedback = usesTransportFeedback

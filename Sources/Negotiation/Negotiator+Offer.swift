@@ -145,6 +145,9 @@ extension Negotiator {
       case .h264:
         (format, number) = (.h264(.constrainedBaseline, mode: 1), 102)
         parameters = "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e01f"
+      case .h265:
+        (format, number) = (.h265(.main, tier: 0), 106)
+        parameters = "level-id=93;profile-id=1;tier-flag=0;tx-mode=SRST"
       case .av1: (format, number, parameters) = (.av1(profile: 0), 104, "level-idx=5;profile=0;tier=0")
       default: (format, number, parameters) = (.vp8, 96, "")
       }

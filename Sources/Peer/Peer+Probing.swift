@@ -80,7 +80,7 @@ extension Peer {
       if PlantedDefect.isOn(.probeUnderMediaNumber) {
         guard
           let size = seal(
-            outgoing, room, &streams.pointee.media, cluster: open.plan.cluster, now: now, &context)
+            written, room, &streams.pointee.media, cluster: open.plan.cluster, now: now, &context)
         else { return nil }
         context.transport.outbox.commit(size: size, path: path)
         return size &+ Self.overhead

@@ -167,6 +167,7 @@ struct CodecMappingTests {
     let codecs: [(NegotiatedCodec, delta: [UInt8], key: [UInt8])] = [
       (NegotiatedCodec(codec: .vp9, payloadType: 98), [0xC8, 0x05, 1], [0x88, 0x06, 1]),
       (h264(.constrainedBaseline, 1, 102), [0x41, 0x9A, 1], parameterSet),
+      (NegotiatedCodec(codec: .h265, payloadType: 49), [0x02, 0x01, 0x9A], [0x40, 0x01, 0x0C]),
       (NegotiatedCodec(codec: .av1, payloadType: 45), [0x10, 0x30, 1], [0x18, 0x08, 1]),
     ]
     for (codec, delta, key) in codecs {
@@ -255,6 +256,7 @@ struct CodecMappingTests {
   @Test func `payloads that are none of their codec are dropped`() throws {
     let codecs: [(NegotiatedCodec, [UInt8])] = [
       (NegotiatedCodec(codec: .vp9, payloadType: 98), [0x80]), (h264(.main, 1, 102), [0x7C]),
+      (NegotiatedCodec(codec: .h265, payloadType: 49), [0x62, 0x01, 0x93]),
       (NegotiatedCodec(codec: .av1, payloadType: 45), [0x98, 0x30]),
     ]
     for (codec, payload) in codecs {

@@ -44,7 +44,8 @@ final class Slot {
   var room = 1_600
 
   init(
-    _ kind: MediaKind, mid: String = "a0", rtx: Bool = true, levelID: UInt8 = Slot.levelID, seed: UInt64 = 1
+    _ kind: MediaKind, mid: String = "a0", rtx: Bool = true, levelID: UInt8 = Slot.levelID, seed: UInt64 = 1,
+    video: CodecFormat = .vp8
   ) {
     var extensions = HeaderExtensionMap()
     extensions[.mid] = Self.midID
@@ -54,7 +55,7 @@ final class Slot {
       codecs: kind == .video
         ? [
           NegotiatedCodec(
-            codec: .vp8, payloadType: 120, rtxPayloadType: rtx ? 121 : nil, nack: true, pli: true)
+            format: video, payloadType: 120, rtxPayloadType: rtx ? 121 : nil, nack: true, pli: true)
         ]
         : [NegotiatedCodec(codec: .opus, payloadType: 109)],
       extensions: extensions, ssrc: 0xAAAA_AAAA, rtxSSRC: rtx ? 0xBBBB_BBBB : nil, cname: "c", streamID: "s")

@@ -76,7 +76,7 @@ struct OfferTests {
 
   @Test mutating func `a plan is carried out as sections`() throws {
     let audio = "opus/111 red/63 G722/9 PCMU/0 PCMA/8"
-    let video = "VP8/96+97 VP9-0/98+99 H264-42e01f-1/102+103 AV1-0/104+105"
+    let video = "VP8/96+97 VP9-0/98+99 H264-42e01f-1/102+103 H265-1/106+107 AV1-0/104+105"
     let (offer, answer, _) = try negotiate(plan)
     #expect(offer.media.map(\.media) == ["audio", "video", "audio", "audio", "video"])
     #expect(offer.media.map(\.shared.direction) == [.sendonly, .sendonly, .recvonly, .recvonly, .recvonly])
@@ -141,7 +141,7 @@ struct OfferTests {
     var camera = camera
     camera.rtxSSRC = nil
     let (offer, answer, agreed) = try negotiate(OfferPlan(tracks: [camera]))
-    #expect(offer.media[0].formats == ["96", "98", "102", "104"])
+    #expect(offer.media[0].formats == ["96", "98", "102", "106", "104"])
     #expect(answer.agreement.media.receive[0].codecs[0].rtxPayloadType == nil)
     #expect(agreed.media.send[0].rtxSSRC == nil)
   }

@@ -93,7 +93,7 @@ struct RefusalTests {
     arguments: [
       ("m=video", "m=text 9 UDP/TLS/RTP/SAVPF 96 97", DeclineReason.unsupported),
       ("m=video", "m=video 9 UDP/DTLS/SCTP 96 97", .protocol), ("a=rtcp-mux", nil, .rtcpMux),
-      ("a=rtpmap:96", "a=rtpmap:96 H265/90000", .codec), ("a=rtpmap:96", "a=rtpmap:96 VP8/8000", .codec),
+      ("a=rtpmap:96", "a=rtpmap:96 H266/90000", .codec), ("a=rtpmap:96", "a=rtpmap:96 VP8/8000", .codec),
       ("a=rtpmap:96", "a=rtpmap:98 VP8/90000", .codec), ("a=mid", nil, .notBundled),
       ("a=extmap", "a=extmap:4 urn:other", .extensionConflict),
     ] as [(String, String?, DeclineReason)])

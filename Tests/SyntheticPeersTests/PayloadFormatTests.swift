@@ -32,7 +32,7 @@ struct PayloadFormatTests {
     return bytes
   }
 
-  @Test(arguments: [Codec.vp8, .vp9, .h264, .av1])
+  @Test(arguments: [Codec.vp8, .vp9, .h264, .h265, .av1])
   func `video is read as it was written`(codec: Codec) throws {
     for mark in Self.marks {
       let bytes = payload(codec, mark)
@@ -45,7 +45,7 @@ struct PayloadFormatTests {
     }
   }
 
-  @Test(arguments: [Codec.vp8, .vp9, .h264, .av1, .opus, .pcmu, .g722])
+  @Test(arguments: [Codec.vp8, .vp9, .h264, .h265, .av1, .opus, .pcmu, .g722])
   func `a payload that is cut or of another codec is none`(codec: Codec) {
     let bytes = payload(codec, FrameMark())
     for size in 0..<bytes.count {

@@ -30,7 +30,8 @@ struct DependencyReader: BitwiseCopyable {
       return false
     }
     info.flags.subtract([
-      .keyFrame, .discardable, .switchingPoint, .beginsSpatialLayer, .notNeededAbove, .topSpatialLayer,
+      .keyFrame, .discardable, .switchingPoint, .switchesFromBelow, .beginsSpatialLayer, .notNeededAbove,
+      .topSpatialLayer,
     ])
     info.layer = LayerID(spatial: frame.spatial, temporal: frame.temporal)
     info.layer.opens = frame.opens

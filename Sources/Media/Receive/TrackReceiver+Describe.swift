@@ -50,9 +50,9 @@ extension TrackReceiver {
       // Of the layers above: no later picture of theirs refers to one of theirs before this one (RFC 9628 §4.2).
       if descriptor.switchesUp { info.layer.opens = 0xFE << descriptor.temporalID }
       noteSpatialLayer(descriptor, payload, isLast: info.flags.contains(.marker))
-      if descriptor.spatialID >= spatialLayers.top { info.flags.insert(.topSpatialLayer) }
+      if descriptor.spatialID >= layers.top { info.flags.insert(.topSpatialLayer) }
       if descriptor.isNotReferencedAbove, descriptor.isInterPredicted,
-        descriptor.spatialID < spatialLayers.top
+        descriptor.spatialID < layers.top
       {
         info.flags.insert(.notNeededAbove)
       }
@@ -69,6 +69,7 @@ extension TrackReceiver {
       }
       if units.startsFrame { info.flags.insert(.frameStart) }
       if units.startsKeyFrame { info.flags.insert(.keyFrame) }
+    case .h265: return describeH265(payload, &info)
     case .av1:
       guard let units = try? AV1Payload(payload) else { return false }
       if units.startsFrame { info.flags.insert(.frameStart) }
@@ -94,14 +95,14 @@ extension TrackReceiver {
     _ descriptor: VP9Descriptor, _ payload: UnsafeRawBufferPointer, isLast: Bool
   ) {
     if let scalability = VP9Scalability(payload, descriptor) {
-      spatialLayers.top = scalability.layers - 1
+      layers.top = scalability.layers - 1
       pictures.pictures = scalability.pictures
     }
     guard isLast else { return }
-    if descriptor.spatialID > spatialLayers.top || descriptor.spatialID == spatialLayers.last {
-      spatialLayers.top = descriptor.spatialID
+    if descriptor.spatialID > layers.top || descriptor.spatialID == layers.last {
+      layers.top = descriptor.spatialID
     }
-    spatialLayers.last = descriptor.spatialID
+    layers.last = descriptor.spatialID
   }
 
   /// Frames of H.264 that no other refers to are a layer of their own, which may be taken up with any of them; an encoder that says

@@ -41,8 +41,7 @@ public struct TrackReceiver: Sendable {
   /// Of the last key frame that said so.
   public internal(set) var pictures = EncodingDescription()
   var dependencies = DependencyReader()
-  /// Of VP9: the highest layer of size that is sent, and the one that the last picture ended with.
-  var spatialLayers: (top: UInt8, last: UInt8) = (0, 0)
+  var layers = SourceLayers()
 
   var clock = TrackClock()
 

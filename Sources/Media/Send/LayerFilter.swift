@@ -120,8 +120,15 @@ struct LayerFilter: BitwiseCopyable {
       (temporal, spatial) = (wantedTemporal, wantedSpatial)
       startOver()
     }
-    if layer.temporal > temporal, layer.temporal <= wantedTemporal, flags.contains(.switchingPoint) {
-      temporal = layer.temporal
+    if layer.temporal > temporal, layer.temporal <= wantedTemporal {
+      #if PLANTED_DEFECTS
+        let isNext = layer.temporal == temporal &+ 1 || PlantedDefect.isOn(.subLayerSkipped)
+      #else
+        let isNext = layer.temporal == temporal &+ 1
+      #endif
+      if flags.contains(.switchingPoint) || isNext && flags.contains(.switchesFromBelow) {
+        temporal = layer.temporal
+      }
     }
     // Behind the mark of its end nothing is added to a picture. Above all there is nothing.
     #if PLANTED_DEFECTS

@@ -89,7 +89,7 @@ extension Conference {
     configuration.dialect = dialect()
     configuration.dialect.tellsCaptureTime = configuration.number % 3 != 0
     configuration.audioCodec = [.opus, .opus, .red, .red, .pcmu, .g722][Int(random.next() % 6)]
-    configuration.videoCodec = [.vp8, .vp8, .vp9, .h264, .av1][Int(random.next() % 5)]
+    configuration.videoCodec = [.vp8, .vp8, .vp9, .h264, .h265, .av1][Int(random.next() % 6)]
     configuration.pausesInSilence = one(in: 3)
     configuration.hasShortPictureIDs = one(in: 4)
     configuration.hasLongDescriptors = one(in: 2)
@@ -119,7 +119,7 @@ extension Conference {
     dialect.reducesRTCP = !one(in: 4)
     dialect.mixesExtensions = !one(in: 3)
     if one(in: 2) { dialect.lacks.insert(.red) }
-    if one(in: 6) { dialect.lacks.insert([.vp9, .h264, .av1][Int(random.next() % 3)]) }
+    if one(in: 6) { dialect.lacks.insert([.vp9, .h264, .h265, .av1][Int(random.next() % 4)]) }
     if one(in: 8) { dialect.lacks.insert([.pcmu, .g722][Int(random.next() % 2)]) }
     if !one(in: 4) {
       dialect.shuffle(&random)

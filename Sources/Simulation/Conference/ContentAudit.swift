@@ -55,6 +55,7 @@ struct ContentAudit {
     case (.red, _): journal.count(.redUnwrapped)
     case (.vp9, _): journal.count(.vp9Forwarded)
     case (.h264, _): journal.count(.h264Forwarded)
+    case (.h265, _): journal.count(.h265Forwarded)
     case (.av1, _): journal.count(.av1Forwarded)
     case (.pcmu, _): journal.count(.pcmuForwarded)
     case (.g722, _): journal.count(.g722Forwarded)

@@ -72,6 +72,7 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case redUnwrapped
   case vp9Forwarded
   case h264Forwarded
+  case h265Forwarded
   case av1Forwarded
   case pcmuForwarded
   case g722Forwarded

@@ -25,6 +25,7 @@ package enum PayloadFormat {
     case .vp8: vp8(mark)
     case .vp9: vp9(mark)
     case .h264: h264(mark, stampSize: stampSize)
+    case .h265: h265(mark, stampSize: stampSize)
     case .av1: av1(mark)
     }
   }
@@ -74,6 +75,31 @@ package enum PayloadFormat {
     if mark.isKeyFrame { return [0x65, 0x48] }
     return [
       importance | 28, (mark.startsFrame ? 0x80 : 0) | (mark.endsFrame ? 0x40 : 0) | type,
+      mark.startsFrame ? 0x9A : 0x11,
+    ]
+  }
+
+  /// Of 640 × 360 in two sub-layers, either of which may be begun at any picture.
+  private static let sequenceParameterSet: [UInt8] = [
+    0x42, 0x01, 0x03, 0x01, 0x60, 0x00, 0x00, 0x03, 0x00, 0x90, 0x00, 0x00, 0x03, 0x00, 0x00, 0x03, 0x00,
+    0x5D,
+    0x00, 0x00, 0xA0, 0x05, 0x02, 0x01, 0x69, 0x65, 0x15, 0x9A,
+  ]
+
+  /// RFC 7798 §4.4: likewise, with the pictures that none refers to in a sub-layer of their own.
+  private static func h265(_ mark: FrameMark, stampSize: Int) -> [UInt8] {
+    let type: UInt8 = mark.isKeyFrame ? 19 : mark.isBase ? 1 : 2
+    let layer: UInt8 = mark.isBase ? 1 : 2
+    if mark.isKeyFrame && mark.startsFrame {
+      var bytes: [UInt8] = [96, 1, 0, 4, 64, 1, 0x0C, 0x02, 0, UInt8(sequenceParameterSet.count)]
+      bytes += sequenceParameterSet + [0, 3, 68, 1, 0xC0]
+      bytes.append(bigEndian: UInt16(stampSize + 3))
+      return bytes + [type << 1, 1, 0xA8]
+    }
+    if mark.startsFrame && mark.endsFrame { return [type << 1, layer, 0x9A] }
+    if mark.isKeyFrame { return [type << 1, 1, 0x28] }
+    return [
+      98, layer, (mark.startsFrame ? 0x80 : 0) | (mark.endsFrame ? 0x40 : 0) | type,
       mark.startsFrame ? 0x9A : 0x11,
     ]
   }
@@ -141,6 +167,11 @@ package enum PayloadFormat {
       mark.isKeyFrame = units.startsKeyFrame
       mark.startsFrame = units.startsFrame
       start = first & 0x1F == 24 ? 15 : first & 0x1F == 28 ? 3 : 2
+    case .h265:
+      guard let units = try? H265Payload(payload), let first = payload.first else { return nil }
+      mark.isKeyFrame = units.startsKeyFrame
+      mark.startsFrame = units.startsFrame
+      start = first >> 1 == 48 ? 48 : first >> 1 == 49 ? 4 : 3
     case .av1:
       guard let units = try? AV1Payload(payload) else { return nil }
       mark.isKeyFrame = units.startsKeyFrame

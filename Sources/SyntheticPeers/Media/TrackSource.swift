@@ -135,8 +135,8 @@ package struct TrackSource {
     bytes.append(bigEndian: numbers.next)
     bytes.append(bigEndian: base)
     bytes.append(bigEndian: ssrc)
-    // It announces more than there is (RFC 7741 §4.2, RFC 9628 §4.2, RFC 6184 §5.7.1, RFC 2198 §3).
-    return bytes + [codec.codec == .h264 ? 0x18 : 0xFF, 0xFF]
+    // It announces more than there is (RFC 7741 §4.2, RFC 9628 §4.2, RFC 6184 §5.7.1, RFC 7798 §4.4.2, RFC 2198 §3).
+    return bytes + [codec.codec == .h264 ? 0x18 : codec.codec == .h265 ? 0x60 : 0xFF, 0xFF]
   }
 
   /// From here on timestamps are so much ahead, under the same numbers.

@@ -27,7 +27,7 @@ public struct Dialect: Sendable {
   /// Numbers that no other peer has; ids above 14 for some of those who may use the two-byte form at any time.
   package mutating func shuffle(_ random: inout RandomSource) {
     let dynamic = (Array(96...127) + Array(35...63)).shuffled(using: &random) as [UInt8]
-    let known: [UInt8] = [111, 63, 96, 97, 98, 99, 102, 103, 104, 105]
+    let known: [UInt8] = [111, 63, 96, 97, 98, 99, 102, 103, 104, 105, 106, 107]
     payloadTypes = Dictionary(uniqueKeysWithValues: zip(known, dynamic))
     let highest: UInt8 = mixesExtensions && random.next() % 3 == 0 ? 40 : 14
     let ids = (1...highest).filter { $0 != 15 }.shuffled(using: &random)
