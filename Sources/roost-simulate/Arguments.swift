@@ -50,7 +50,8 @@ struct Arguments {
       --calm           a network that only delays, and participants that do nothing unusual
       --trace          prints what happened, to which participant and when, before the violations
       --digest         prints for each seed the digest of everything that was sent, with times
-      --at-least N     fails if a mechanism fired in fewer than N of the seeds
+      --at-least N     fails if a mechanism fired in fewer than N of the seeds, or than N / 5 where it can in
+                       every fifth alone; shortcomings are counted and have no least
       --until-found    ends with the first seed that shows something wrong
       --help
 

@@ -23,8 +23,12 @@ final class Summary: Sendable {
   /// A seed has violations, or a mechanism fired in fewer than were asked for.
   var hasFailed: Bool {
     totals.withLock { totals in
-      totals.failed > 0 || Mechanism.allCases.contains { totals.fired[$0] < arguments.leastSeeds }
+      totals.failed > 0 || Mechanism.allCases.contains { isRare($0, totals) }
     }
+  }
+
+  private func isRare(_ mechanism: Mechanism, _ totals: Totals) -> Bool {
+    !mechanism.isShortcoming && totals.fired[mechanism] < arguments.leastSeeds / mechanism.seedsForOne
   }
 
   var hasViolations: Bool { totals.withLock { $0.failed > 0 } }
@@ -75,9 +79,8 @@ final class Summary: Sendable {
       for mechanism in Mechanism.allCases {
         let name = Self.padded("\(mechanism)", to: 25)
         let count = Self.padded("\(totals.mechanisms[mechanism])", to: 12)
-        let isRare = totals.fired[mechanism] < arguments.leastSeeds
-        print(
-          "\(name)\(count)in \(totals.fired[mechanism]) of \(totals.seeds)\(isRare ? ", too few" : "")")
+        let rare = isRare(mechanism, totals) ? ", too few" : ""
+        print("\(name)\(count)in \(totals.fired[mechanism]) of \(totals.seeds)\(rare)")
       }
       let virtual = Self.seconds(totals.virtualTime)
       let real = Self.seconds(elapsed)

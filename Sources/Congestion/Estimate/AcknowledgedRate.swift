@@ -16,17 +16,49 @@ struct AcknowledgedRate: BitwiseCopyable {
   private var variance = 50.0
   /// Kilobits per second.
   private var estimate = -1.0
+  /// Bytes by twentieths of a second, of the last half.
+  private var bins: InlineArray<10, Int> = InlineArray(repeating: 0)
+  private var bin: Int64 = .min
+  private static let binSpan: Int64 = 50_000_000
+  private static let binCount = 10
 
   init() {}
 
   /// Nil before the first span is over.
   var bitsPerSecond: Double? { estimate < 0 ? nil : estimate * 1_000 }
 
+  /// What was carried at least: where much more is sent than a moment ago the last half second knows of it first.
+  var carried: Double? {
+    guard let bitsPerSecond else { return nil }
+    var bytes = 0
+    for index in 0..<Self.binCount { bytes += bins[index] }
+    let passed = Double(Int64(Self.binCount - 1) &* Self.binSpan &+ (last &- bin &* Self.binSpan)) / 1e9
+    return max(bitsPerSecond, Double(bytes) * 8 / max(passed, 0.45))
+  }
+
+  private mutating func note(_ bytes: Int, at arrived: Int64) {
+    let place = arrived / Self.binSpan
+    if bin == .min || place &- bin >= Int64(Self.binCount) || place &- bin <= -Int64(Self.binCount) {
+      bins = InlineArray(repeating: 0)
+      bin = place
+    }
+    while bin < place {
+      bin &+= 1
+      bins[index(bin)] = 0
+    }
+    bins[index(place)] += bytes
+  }
+
+  private func index(_ place: Int64) -> Int {
+    Int(truncatingIfNeeded: (place % Int64(Self.binCount) + Int64(Self.binCount)) % Int64(Self.binCount))
+  }
+
   /// Takes a packet that arrived.
   /// - Parameters:
   ///   - arrived: on the receiver's clock.
   ///   - isIdle: the application sends less than it may.
   mutating func take(bytes size: Int, arrived: Int64, isIdle: Bool) {
+    note(size, at: arrived)
     // One that was overtaken belongs to the span in which it is heard of; a clock that goes back further is another.
     if begin == .min || arrived < begin &- Self.overtaken {
       last = arrived

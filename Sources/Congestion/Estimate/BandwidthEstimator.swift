@@ -245,11 +245,11 @@ public struct BandwidthEstimator: ~Copyable {
     }
     if feedback.isOver { probes.cancel() }
     delayed.update(
-      feedback.isOver ? .over : trend.use, acknowledged: acknowledged.bitsPerSecond, roundTrip: roundTrip,
+      feedback.isOver ? .over : trend.use, acknowledged: acknowledged.carried, roundTrip: roundTrip,
       bounds: Self.bounds, allowed: allowed, mayGrow: limit.since == nil,
       isFilled: queue.isLong || limit.isOver(now: now), now: now)
     losses.update(
-      delayed: delayed.rate, acknowledged: acknowledged.bitsPerSecond, isQueued: queue.isLong,
+      delayed: delayed.rate, acknowledged: acknowledged.carried, isQueued: queue.isLong,
       mayGrow: limit.since == nil, now: now)
     return true
   }

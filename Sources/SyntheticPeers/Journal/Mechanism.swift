@@ -191,6 +191,29 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case jobReordered
 }
 
+extension Mechanism {
+  /// It is counted where less comes out than could: that it never fires is no gap in what was shown.
+  public var isShortcoming: Bool {
+    switch self {
+    case .choiceBelowBest, .switchesOver, .encodingLate, .encodingStaysOn: true
+    default: false
+    }
+  }
+
+  /// In one of so many seeds it may fire at all: conferences on narrow paths are beside every fifth.
+  public var seedsForOne: UInt64 {
+    switch self {
+    case .simulcast, .spatialLayers, .encryptedFrames, .encodingMissing, .encodingInterrupted,
+      .encodingKeyFrame,
+      .encodingUnwatched, .encodingWatched, .encodingUp, .encodingDown, .layersChanged, .pictureResumed,
+      .viewChanged, .pathChanged, .probePacket, .pathOverflow, .pictureDecoded, .budgetJudged, .choiceJudged,
+      .encodingReturned:
+      5
+    default: 1
+    }
+  }
+}
+
 /// How often each mechanism fired.
 public struct MechanismCounts: Sendable {
   private var counts: [UInt64] = Array(repeating: 0, count: Mechanism.allCases.count)
