@@ -188,7 +188,13 @@ public struct Allocator: Sendable {
       return demand.memory.mayReturn(option.peak * margin <= free, target, now: now)
     }
     guard !shown.isLayer(option), isAbove(option, shown, demand) else { return true }
-    return option.peak * margin <= free && demand.memory.mayRise(target, now: now)
+    guard option.peak * margin <= free else { return false }
+    if demand.memory.mayRise(target, now: now) { return true }
+    // More motion at the size that is shown, less than what was too much, costs nothing to try before long.
+    guard let failed = demand.memory.failed, option.encoding == shown.encoding,
+      option.spatial == shown.spatial
+    else { return false }
+    return isAbove(failed, option, demand) && demand.memory.mayRecover(now: now)
   }
 
   private static func isAbove(_ option: LayerOption, _ shown: LayerOption, _ demand: SlotDemand) -> Bool {

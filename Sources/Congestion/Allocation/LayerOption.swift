@@ -67,6 +67,8 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
   public internal(set) var isStarved = false
   var lastUp = Instant(nanoseconds: .min / 2)
   var lastDown = Instant(nanoseconds: .min / 2)
+  /// What was shown when the rate turned out to be too little: that, and what is above, waits.
+  var failed: LayerOption?
   /// The last step up was to something better than was shown.
   private var isTrial = false
   /// The target then, and what was sent in all until then: where much more is carried since, it counts no longer.
@@ -100,6 +102,10 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
   }
   private static let muchMore = 1.5
 
+  /// Whether something below what was too much may be tried.
+  func mayRecover(now: Instant) -> Bool { now - lastDown >= Self.recovery }
+  private static let recovery = Duration.seconds(2)
+
   /// What is shown stays so long although it doesn't fit, in case it soon does.
   mutating func endures(now: Instant) -> Bool {
     if overSince == nil { overSince = now }
@@ -121,6 +127,7 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
       if lastUp > lastDown {
         let isFailure = isTrial && now - lastUp < Self.trial
         hold = isFailure ? min(hold * 3, Self.longestHold) : Self.shortHold
+        failed = shown
       }
       lastDown = now
       targetAtDown = target
