@@ -19,6 +19,8 @@ struct Egress: ~Copyable {
   var pacer = Pacer()
   /// How much of it may be packets that were asked for again: a full path loses what is sent again as well.
   var repairs = Pacer()
+  /// Bytes that were sent again, with UDP and IP.
+  var repaired: UInt64 = 0
   /// Of the target; what is asked for beyond it is asked for again, if it is still of use.
   static let repairShare = 0.3
   /// When what waits may leave; `.never` where nothing does.

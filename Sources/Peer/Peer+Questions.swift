@@ -149,6 +149,8 @@ extension Peer {
   public func target(now: Instant, heedsReports: Bool = true) -> Double? {
     session.target(now: now, heedsReports: heedsReports)
   }
+  /// Bytes that were sent again, with UDP and IP.
+  public var repaired: UInt64 { egress.repaired }
   /// What everything takes that its subscriber wants, and the target at which more of it would be shown; nil: all is.
   public mutating func want(_ rate: Double, next: Double?) { session.want(rate, next: next) }
   /// The encoding that the slot shows, and the one that it goes on to.

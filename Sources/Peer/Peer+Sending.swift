@@ -233,6 +233,7 @@ extension Peer {
     }
     guard egress.repairs.mayLeave(now) else { return context.media.counters.count(.nackRefused) }
     egress.repairs.charge(packet.count &+ Self.overhead)
+    egress.repaired &+= UInt64(packet.count &+ Self.overhead)
     let slot = departure.slot
     switch session.repetition(of: info, slot: slot) {
     case .refused: context.media.counters.count(.nackRefused)

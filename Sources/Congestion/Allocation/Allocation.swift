@@ -184,8 +184,8 @@ public struct Allocator: Sendable {
     _ option: LayerOption, _ demand: SlotDemand, free: Double, _ target: Double, now: Instant
   ) -> Bool {
     guard let shown = demand.memory.shown else {
-      // The first picture has to fit as it is; one that was taken away waits.
-      return demand.memory.mayRise(target, now: now)
+      // The first picture has to fit as it is; one that was taken away waits, and fits at its worst.
+      return demand.memory.mayReturn(option.peak * margin <= free, target, now: now)
     }
     guard !shown.isLayer(option), isAbove(option, shown, demand) else { return true }
     return option.peak * margin <= free && demand.memory.mayRise(target, now: now)

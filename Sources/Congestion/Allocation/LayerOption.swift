@@ -84,8 +84,17 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
 
   /// Whether something better may be tried.
   func mayRise(_ target: Double, now: Instant) -> Bool {
-    // What shows nothing at all is worth a try as soon as the path is better than it was.
-    now - lastDown >= hold || target >= Self.muchMore * (shown == nil ? targetAtDown : sentAtDown)
+    now - lastDown >= hold || target >= Self.muchMore * sentAtDown
+  }
+
+  /// Whether a picture is shown where nothing is: for a missing picture the wait doesn't grow as it does for a better one.
+  /// - Parameter fits: at its worst.
+  func mayReturn(_ fits: Bool, _ target: Double, now: Instant) -> Bool {
+    let since = now - lastDown
+    if since >= hold { return true }
+    if fits, since >= Self.shortHold { return true }
+    // It is worth a try as soon as the path is better than it was.
+    return target >= Self.muchMore * targetAtDown
   }
   private static let muchMore = 1.5
 

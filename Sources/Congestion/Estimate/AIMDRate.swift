@@ -31,10 +31,12 @@ struct AIMDRate: BitwiseCopyable {
   /// - Parameters:
   ///   - acknowledged: what arrives; nil while that isn't known.
   ///   - bounds: of the rate.
+  ///   - allowed: what losses leave of the rate: there it falls from.
   ///   - mayGrow: false while the application sends so little that nothing is learnt of more.
+  ///   - isFilled: false while what arrives is less than what the path carries for that reason.
   mutating func update(
     _ use: DelayTrend.Use, acknowledged: Double?, roundTrip: Duration, bounds: ClosedRange<Double>,
-    mayGrow: Bool, now: Instant
+    allowed: Double, mayGrow: Bool, isFilled: Bool, now: Instant
   ) {
     change(use)
     let response = Double(roundTrip.wholeNanoseconds) / 1e9 + 0.1
@@ -60,14 +62,16 @@ struct AIMDRate: BitwiseCopyable {
       lastChange = now.nanoseconds
       // One queue is answered once: what was sent since has still to come through it.
       let sinceLast = lastDecrease == .min ? Int64.max : now.nanoseconds &- lastDecrease
-      let isDeep = acknowledged.map { $0 < rate * 0.5 } ?? false
+      let isDeep = isFilled && acknowledged.map { $0 < rate * 0.5 } ?? false
       guard sinceLast > Int64(response * 1e9) || isDeep else { return }
       lastDecrease = now.nanoseconds
       freeSince = .max
       hasDecreased = true
-      var lower = (acknowledged ?? rate) * Self.decrease
+      // What arrives says little where little was sent: a burst made that queue.
+      let basis = isFilled ? acknowledged ?? rate : max(acknowledged ?? 0, min(rate, allowed))
+      var lower = basis * Self.decrease
       if lower > rate, let mean = capacity.mean { lower = mean * Self.decrease }
-      if let acknowledged {
+      if let acknowledged, isFilled {
         if let least = capacity.lower, acknowledged < least { capacity.forget() }
         capacity.take(acknowledged)
       }

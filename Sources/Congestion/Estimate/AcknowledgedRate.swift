@@ -49,6 +49,9 @@ struct AcknowledgedRate: BitwiseCopyable {
     bytes += size
   }
 
+  /// What was known is of a time in which little was sent.
+  mutating func expectChange() { variance += 200 }
+
   private mutating func update(_ sample: Double, isIdle: Bool) {
     guard estimate >= 0 else {
       estimate = sample

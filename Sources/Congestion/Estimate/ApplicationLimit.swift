@@ -12,10 +12,14 @@ struct ApplicationLimit: BitwiseCopyable {
   private var bucket = 0.0
   private var last: Int64 = .min
   private(set) var since: Instant?
+  private var endedAt = Instant(nanoseconds: .min / 2)
+  /// What arrives is known for what is sent again.
+  private static let settling = Duration.milliseconds(500)
 
   init() {}
 
-  mutating func sent(bytes: Int, target: Double, now: Instant) {
+  /// - Returns: whether it has just ended.
+  mutating func sent(bytes: Int, target: Double, now: Instant) -> Bool {
     let budget = target * Self.share
     let most = budget * Self.window
     if last != .min { bucket += budget * Double(now.nanoseconds &- last) / 1e9 }
@@ -26,6 +30,12 @@ struct ApplicationLimit: BitwiseCopyable {
       since = now
     } else if since != nil, share < Self.ends {
       since = nil
+      endedAt = now
+      return true
     }
+    return false
   }
+
+  /// Whether what arrives is all that the path carries: not so while little is sent, and shortly after.
+  func isOver(now: Instant) -> Bool { since == nil && now - endedAt > Self.settling }
 }

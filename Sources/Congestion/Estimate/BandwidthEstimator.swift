@@ -48,12 +48,14 @@ public struct BandwidthEstimator: ~Copyable {
 
   /// Bits per second that may be sent, with UDP and IP.
   public var target: Double {
-    var rate = delayed.rate
-    if let bound = losses.bound { rate = min(rate, bound) }
+    var rate = allowed
     if let ceiling { rate = min(rate, ceiling) }
     rate *= queue.drain
     return min(max(rate, Self.bounds.lowerBound), Self.bounds.upperBound)
   }
+
+  /// What delay and losses allow.
+  private var allowed: Double { min(delayed.rate, losses.bound ?? .infinity) }
 
   /// The remote reports on what comes, or may yet: nothing has left so long ago that its first word is overdue.
   public func isReporting(now: Instant) -> Bool {
@@ -97,7 +99,7 @@ public struct BandwidthEstimator: ~Copyable {
   public mutating func leave(size: Int, cluster: UInt16 = 0, now: Instant) -> Int64 {
     if firstLeft == nil { firstLeft = now }
     lastLeft = now
-    limit.sent(bytes: size, target: target, now: now)
+    if limit.sent(bytes: size, target: target, now: now) { acknowledged.expectChange() }
     return sent.append(size: size, cluster: cluster, at: now)
   }
 
@@ -137,6 +139,7 @@ public struct BandwidthEstimator: ~Copyable {
     var packets = 0
     var lost = 0
     var bytes = 0
+    var lostBytes = 0
     var highest: Int64 = -1
     var lastSent: Int64 = .min
     var use = DelayTrend.Use.normal
@@ -170,6 +173,7 @@ public struct BandwidthEstimator: ~Copyable {
     sent[number] = packet
     feedback.packets += 1
     feedback.lost += 1
+    feedback.lostBytes += Int(packet.size)
     feedback.bytes += Int(packet.size)
     feedback.lastSent = max(feedback.lastSent, packet.sentAt)
   }
@@ -185,9 +189,9 @@ public struct BandwidthEstimator: ~Copyable {
     } else {
       // It was overtaken by others, and is no loss.
       #if PLANTED_DEFECTS
-        if !PlantedDefect.isOn(.overtakenLost) { losses.takeBack(1) }
+        if !PlantedDefect.isOn(.overtakenLost) { losses.takeBack(Int(packet.size)) }
       #else
-        losses.takeBack(1)
+        losses.takeBack(Int(packet.size))
       #endif
     }
     packet.state = .arrived
@@ -216,7 +220,7 @@ public struct BandwidthEstimator: ~Copyable {
     probes.judged(verdict, cluster: cluster, wanted: wanted.rate)
     switch verdict {
     case .carries(let rate), .failed(let rate):
-      guard rate > delayed.rate, trend.use != .over else { return }
+      guard rate > allowed, trend.use != .over else { return }
       delayed.set(min(rate, Self.bounds.upperBound), now: now)
       losses.proven(rate)
     }
@@ -236,13 +240,17 @@ public struct BandwidthEstimator: ~Copyable {
     sent.land(upTo: feedback.highest)
     if feedback.packets > 0 {
       losses.take(
-        packets: feedback.packets, lost: feedback.lost, bytes: feedback.bytes, lastSent: feedback.lastSent)
+        packets: feedback.packets, lost: feedback.lost, bytes: feedback.bytes, lostBytes: feedback.lostBytes,
+        lastSent: feedback.lastSent)
     }
     if feedback.isOver { probes.cancel() }
     delayed.update(
       feedback.isOver ? .over : trend.use, acknowledged: acknowledged.bitsPerSecond, roundTrip: roundTrip,
-      bounds: Self.bounds, mayGrow: limit.since == nil, now: now)
-    losses.update(delayed: delayed.rate, acknowledged: acknowledged.bitsPerSecond, now: now)
+      bounds: Self.bounds, allowed: allowed, mayGrow: limit.since == nil,
+      isFilled: queue.isLong || limit.isOver(now: now), now: now)
+    losses.update(
+      delayed: delayed.rate, acknowledged: acknowledged.bitsPerSecond, isQueued: queue.isLong,
+      mayGrow: limit.since == nil, now: now)
     return true
   }
 

@@ -2,7 +2,8 @@ internal import Model
 
 /// The rate that losses allow. Losses that come with any rate, as on radio, are no reason to send less; losses that come of a full
 /// queue are. Which they are is found by what explains the last observations best: a bandwidth and a share that is lost
-/// whatever is sent (the idea of libwebrtc's second loss-based estimator).
+/// whatever is sent (the idea of libwebrtc's second loss-based estimator). Losses are weighed by bytes: a full queue refuses large
+/// packets and still takes small ones, so that a third of the packets lost may be half of the bytes.
 struct LossBound: BitwiseCopyable {
   /// An observation is so long at least, and has so many packets.
   private static let span: Int64 = 250_000_000
@@ -22,26 +23,40 @@ struct LossBound: BitwiseCopyable {
   /// More is never held for inherent than what rates so low lose.
   private static let inherentFloor = 0.01
   private static let inherentBalance = 100_000.0
+  /// Of losses beside a full queue, as much may have another cause.
+  private static let queuedInherent = 0.05
   /// Rates below are not distinguished.
   static let least = 30_000.0
 
   private struct Observation: BitwiseCopyable {
     var packets = 0
-    var lost = 0
+    var lostPackets = 0
+    var bytes = 0
+    var lostBytes = 0
     /// Bits per second.
     var rate = 0.0
+
+    /// - Returns: false where none was taken for lost here.
+    mutating func takeBack(_ bytes: Int) -> Bool {
+      guard lostPackets > 0 else { return false }
+      lostPackets -= 1
+      lostBytes = max(0, lostBytes - bytes)
+      return true
+    }
+
+    /// As many packets as the lost bytes are of all.
+    var lost: Double { bytes > 0 ? Double(packets) * Double(lostBytes) / Double(bytes) : 0 }
   }
 
   private var observations: InlineArray<20, Observation> = InlineArray(repeating: Observation())
   private var count = 0
   private var place = 0
   private var open = Observation()
-  private var openBytes = 0
   private var openSince: Int64 = .min
   /// Nil as long as nothing is bounded.
   private(set) var bound: Double?
   private(set) var inherentLoss = 0.01
-  /// Smoothed, of all observations: 0–1.
+  /// Share of the packets, smoothed over all observations: 0–1.
   private(set) var average = 0.0
   /// While losses bound the rate it grows slowly.
   private var heldUntil: Int64 = .min
@@ -49,39 +64,35 @@ struct LossBound: BitwiseCopyable {
   init() {}
 
   /// Takes what one feedback said of packets.
-  mutating func take(packets: Int, lost: Int, bytes: Int, lastSent: Int64) {
+  mutating func take(
+    packets: Int, lost: Int, bytes: Int, lostBytes: Int, lastSent: Int64
+  ) {
     if openSince == .min { openSince = lastSent }
     open.packets += packets
-    open.lost += lost
-    openBytes += bytes
+    open.lostPackets += lost
+    open.bytes += bytes
+    open.lostBytes += lostBytes
     let passed = lastSent &- openSince
     guard passed >= Self.span, open.packets >= Self.leastPackets || passed >= 4 * Self.span else { return }
-    open.rate = Double(openBytes) * 8e9 / Double(passed)
+    open.rate = Double(open.bytes) * 8e9 / Double(passed)
     observations[place] = open
     place = (place + 1) % Self.window
     count = min(count + 1, Self.window)
     open = Observation()
-    openBytes = 0
     openSince = lastSent
-    let (sum, gone) = totals()
-    average = sum > 0 ? gone / sum : 0
+    average = smoothedLoss()
     isFresh = true
   }
 
   private var isFresh = false
+  /// How many packets the observations weigh.
+  private var smoothedPackets = 0.0
 
-  /// Packets that were taken for lost have come after all: they were overtaken.
-  mutating func takeBack(_ count: Int) {
-    var left = min(count, open.lost)
-    open.lost -= left
-    left = count - left
-    var back = 1
-    while left > 0, back <= self.count {
-      let index = (place - back + Self.window) % Self.window
-      let part = min(left, observations[index].lost)
-      observations[index].lost -= part
-      left -= part
-      back += 1
+  /// A packet of so many bytes that was taken for lost has come after all: it was overtaken.
+  mutating func takeBack(_ bytes: Int) {
+    if open.takeBack(bytes) { return }
+    for back in 1...max(count, 1) {
+      if observations[(place - back + Self.window) % Self.window].takeBack(bytes) { return }
     }
   }
 
@@ -89,7 +100,11 @@ struct LossBound: BitwiseCopyable {
   /// - Parameters:
   ///   - delayed: what the delay allows, which is never exceeded.
   ///   - acknowledged: what arrives.
-  mutating func update(delayed: Double, acknowledged: Double?, now: Instant) {
+  ///   - isQueued: packets wait on the way for long: what is lost is lost in that queue, and not on the radio.
+  ///   - mayGrow: false while so little is sent that nothing is learnt of more.
+  mutating func update(
+    delayed: Double, acknowledged: Double?, isQueued: Bool, mayGrow: Bool, now: Instant
+  ) {
     guard isFresh, count > 0 else {
       if let bound, bound > delayed { self.bound = delayed }
       return
@@ -105,7 +120,7 @@ struct LossBound: BitwiseCopyable {
     candidates[4] = bound == nil ? delayed : min(delayed, current * Self.growth)
     for index in 0..<5 {
       let rate = max(min(candidates[index], delayed), Self.least)
-      let share = inherent(at: rate)
+      let share = inherent(at: rate, most: isQueued ? Self.queuedInherent : mostInherent(rate))
       let worth = likelihood(rate, share) + bias(rate)
       if worth > best.worth { best = (rate, share, worth) }
     }
@@ -114,7 +129,7 @@ struct LossBound: BitwiseCopyable {
       // Not below what arrives nearly whole.
       bound = max(best.rate, Self.least)
       heldUntil = now.nanoseconds &+ 300_000_000
-    } else if bound != nil, now.nanoseconds >= heldUntil {
+    } else if bound != nil, mayGrow, now.nanoseconds >= heldUntil {
       bound = best.rate
     }
     if let bound, bound >= delayed { self.bound = average < 0.02 ? nil : delayed }
@@ -123,15 +138,16 @@ struct LossBound: BitwiseCopyable {
   /// A probe arrived whole at that rate.
   mutating func proven(_ rate: Double) { if let bound, rate > bound { self.bound = rate } }
 
-  private func totals() -> (packets: Double, lost: Double) {
+  private mutating func smoothedLoss() -> Double {
     var (packets, lost, weight) = (0.0, 0.0, 1.0)
     for back in 1...count {
       let entry = observations[(place - back + Self.window) % Self.window]
       packets += weight * Double(entry.packets)
-      lost += weight * Double(entry.lost)
+      lost += weight * Double(entry.lostPackets)
       weight *= Self.aging
     }
-    return (packets, lost)
+    smoothedPackets = packets
+    return packets > 0 ? lost / packets : 0
   }
 
   /// What is lost at a rate, if the path carries `bandwidth` and loses `inherent` of everything.
@@ -141,8 +157,8 @@ struct LossBound: BitwiseCopyable {
   }
 
   /// The inherent share that explains the observations best, by bisection of the likelihood's slope.
-  private func inherent(at bandwidth: Double) -> Double {
-    var (low, high) = (Self.inherent.lowerBound, mostInherent(bandwidth))
+  private func inherent(at bandwidth: Double, most: Double) -> Double {
+    var (low, high) = (Self.inherent.lowerBound, most)
     for _ in 0..<Self.searches {
       let middle = (low + high) / 2
       let step = 1e-4
@@ -166,7 +182,7 @@ struct LossBound: BitwiseCopyable {
       let entry = observations[(place - back + Self.window) % Self.window]
       let p = loss(entry.rate, bandwidth, inherent)
       sum +=
-        weight * (Double(entry.lost) * logarithm(p) + Double(entry.packets - entry.lost) * logarithm(1 - p))
+        weight * (entry.lost * logarithm(p) + (Double(entry.packets) - entry.lost) * logarithm(1 - p))
       weight *= Self.aging
     }
     return sum
@@ -175,9 +191,8 @@ struct LossBound: BitwiseCopyable {
   /// Of two that explain it equally the higher; and while little is lost also one that explains it a little less, since few losses
   /// in a row are chance.
   private func bias(_ rate: Double) -> Double {
-    let (packets, _) = totals()
     let doubt = min(max((Self.much - average) / (Self.much - Self.little), 0), 1)
-    return (Self.leastBias + Self.mostBias * doubt) * packets * logarithm(max(rate, 1))
+    return (Self.leastBias + Self.mostBias * doubt) * smoothedPackets * logarithm(max(rate, 1))
   }
 
   /// The natural logarithm; by the exponent and a series, because no module below Engine has the C library.

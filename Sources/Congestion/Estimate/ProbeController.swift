@@ -113,6 +113,7 @@ struct ProbeController: BitwiseCopyable {
   }
 
   private mutating func add(_ rate: Double, above target: Double) {
+    let rate = min(rate, BandwidthEstimator.bounds.upperBound)
     guard rate >= target * Self.leastGain, plannedCount < 2, plannedCount == 0 || planned[0] < rate else {
       return
     }

@@ -18,6 +18,8 @@ struct QueueDelay: BitwiseCopyable {
 
   init() {}
 
+  var isLong: Bool { nanoseconds > Self.long * 1e9 }
+
   /// The share of the rate at which a queue that has grown is emptied within about a second; 1 while it is short.
   var drain: Double {
     let seconds = nanoseconds / 1e9

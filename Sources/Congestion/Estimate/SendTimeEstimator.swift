@@ -59,7 +59,8 @@ public struct SendTimeEstimator: BitwiseCopyable, Sendable {
     weighedAt = arrival
     rate.update(
       isOver ? .over : trend.use, acknowledged: arriving.bitsPerSecond, roundTrip: roundTrip,
-      bounds: BandwidthEstimator.bounds, mayGrow: true, now: arrival)
+      bounds: BandwidthEstimator.bounds, allowed: .infinity, mayGrow: true, isFilled: true,
+      now: arrival)
     if let said, let estimate, estimate < said * (1 - Self.fall), deadline == .never {
       deadline = max(arrival, saidAt.advanced(byNanoseconds: Self.least))
     }

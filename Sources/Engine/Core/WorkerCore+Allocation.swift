@@ -24,8 +24,10 @@ extension WorkerCore {
     #else
       let target = known ?? .infinity
     #endif
-    let allocation = Allocator.allocate(target, demands, now: now)
-    peers.pointer(place).pointee.want(allocation.wanted, next: allocation.next)
+    let repairs = repairs(place)
+    let allocation = Allocator.allocate(budget(place, of: target), demands, now: now)
+    peers.pointer(place).pointee.want(
+      allocation.wanted + repairs, next: allocation.next.map { $0 + repairs })
     for slot in allocation.slots { apply(slot, place, now: now) }
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.audioPaused) {
@@ -40,9 +42,7 @@ extension WorkerCore {
     let feed = feeds.pointer(feeds.feed(ofSlot: slot, at: place)!)
     let memory = peers.pointer(place).pointee.memory(ofSlot: slot)
     guard feed.pointee.kind == .video else {
-      let isRepeated = peers.pointer(place).pointee.hasRedundancy(slot: slot)
-      let option = isRepeated ? Self.repeatedAudio : Self.audio
-      return SlotDemand(slot: slot, kind: .audio, options: [option], memory: memory)
+      return SlotDemand(slot: slot, kind: .audio, options: [sound(place, slot: slot)], memory: memory)
     }
     let layers = feeds.groups.layers(of: feed.pointee.key)
     let options = layers.map { Self.options($0) } ?? []
@@ -53,10 +53,24 @@ extension WorkerCore {
     return demand
   }
 
-  /// What sound takes, by and large: too little to be measured for each.
-  private static let audio = LayerOption(rate: 40_000, peak: 50_000)
-  /// The same with the two packets before it in each.
-  private static let repeatedAudio = LayerOption(rate: 110_000, peak: 140_000)
+  /// What there is for media: packets that are sent again take from it.
+  func budget(_ place: Int, of target: Double) -> Double { max(target - repairs(place), target / 2) }
+
+  private func repairs(_ place: Int) -> Double {
+    peers.key(place).map { slotRates.repairs(place, $0) } ?? 0
+  }
+
+  /// What a slot's sound takes. Of thirty participants few speak: what is silent takes next to nothing.
+  private func sound(_ place: Int, slot: Int) -> LayerOption {
+    let measured = peers.key(place).flatMap { slotRates.reserve(place, $0, slot: slot) }
+    let rate = measured.map { $0 * Self.sealing } ?? Self.unmeasured
+    return LayerOption(rate: rate, peak: rate)
+  }
+
+  /// Of sound that has just begun.
+  private static let unmeasured = 56_000.0
+  /// What SRTP and header extensions add.
+  private static let sealing = 1.15
 
   /// Each layer of each encoding that comes, from the cheapest to the best.
   static func options(_ layers: TrackLayers) -> [LayerOption] {

@@ -35,7 +35,7 @@ extension WorkerCore {
     let slots = (0..<feeds.slotCount(at: place)).filter { feeds.feed(ofSlot: $0, at: place) != nil }
     let target = found.target ?? .infinity
     let demands = slots.map { demand(place, slot: $0) }
-    let allocation = Allocator.allocate(target, demands, now: now)
+    let allocation = Allocator.allocate(budget(place, of: target), demands, now: now)
     (found.allotted, found.wanted, found.next) = (allocation.rate, allocation.wanted, allocation.next)
     for (demand, allotted) in zip(demands, allocation.slots) {
       found.slots.append(explain(demand, allotted, place, key, target: target, now: now))
@@ -91,7 +91,7 @@ extension WorkerCore {
         let reports = peers.pointer(place).pointee.reports(ofSlot: slot)
         counts.append((slot, reports.packets, reports.octets))
       }
-      slotRates.sample(place, key, now: now, counts)
+      slotRates.sample(place, key, now: now, counts, repaired: peers.pointer(place).pointee.repaired)
     }
   }
 }

@@ -19,13 +19,19 @@ extension TrackReceiver {
     writer.write(hasMoved)
     dependencies.encode(into: &writer)
     writer.write(isMuted)
+    for layer in 0..<EncodingDescription.spatialLimit {
+      writer.write(pictures.pictures[layer].width)
+      writer.write(pictures.pictures[layer].height)
+    }
   }
 
   /// - Parameters:
   ///   - encoding: which of the section's.
   ///   - hasStructure: false for what builds wrote that read a part of a dependency structure.
+  ///   - hasPictures: false for what builds wrote that learnt the sizes of pictures from the next key frames.
   public init(
-    _ section: ReceiveSection, encoding: Int = 0, from reader: inout StateReader, hasStructure: Bool = true
+    _ section: ReceiveSection, encoding: Int = 0, from reader: inout StateReader, hasStructure: Bool = true,
+    hasPictures: Bool = true
   ) throws(StateError) {
     self.init(section, encoding: encoding)
     let bound = try reader.bool()
@@ -52,5 +58,8 @@ extension TrackReceiver {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.mutedFlowsAfterMove) { isMuted = false }
     #endif
+    for layer in 0..<EncodingDescription.spatialLimit where hasPictures {
+      pictures.pictures[layer] = PictureSize(width: try reader.integer(), height: try reader.integer())
+    }
   }
 }

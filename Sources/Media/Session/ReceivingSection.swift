@@ -79,8 +79,9 @@ struct ReceivingSection: ~Copyable {
     encodings = none
   }
 
-  /// 1: of one encoding. Since 3 with whole dependency structures and what the control plane says of the track.
-  private static let stateVersion: UInt8 = 3
+  /// 1: of one encoding. Since 3 with whole dependency structures and what the control plane says of the track; since 4 with the
+  /// sizes of pictures.
+  private static let stateVersion: UInt8 = 4
 
   /// Everything but the section, which the session keeps.
   func encode(into writer: inout StateWriter) {
@@ -101,7 +102,8 @@ struct ReceivingSection: ~Copyable {
     for index in 0..<count {
       read.append(
         ReceivedEncoding(
-          try TrackReceiver(agreed, encoding: index, from: &reader, hasStructure: version > 2),
+          try TrackReceiver(
+            agreed, encoding: index, from: &reader, hasStructure: version > 2, hasPictures: version > 3),
           agreed.encodings[index]))
     }
     let said = version > 2 ? try reader.integer(UInt8.self) : 0
