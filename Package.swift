@@ -51,7 +51,10 @@ let package = Package(
     module("Peer", ["Model", "Wire", "Crypto", "ICE", "Congestion", "Media", "Transport"]),
     module(
       "Engine",
-      ["Model", "Polling", "Wire", "Crypto", "ICE", "Congestion", "Media", "Transport", "Peer", "CSystem"]),
+      [
+        "Model", "Logging", "Polling", "Wire", "Crypto", "ICE", "Congestion", "Media", "Transport", "Peer",
+        "CSystem",
+      ]),
     module("HTTPServer", ["Model", "Polling", "Crypto", "CSystem", "CMicroHTTPD", "CWslay"]),
     module("WebSocketClient", ["Model", "Crypto", "CCurl", "CWslay"]),
     module("Configuration", ["Model"]),

@@ -276,7 +276,7 @@ final class PeerAttack {
       if let kept = histories[Int(next.track)].packets.find(next.sequence) {
         peer.depart(kept.packet, kept.info, now: now, context: &context)
       } else {
-        peer.dropDeparture(context: &context)
+        peer.dropDeparture(now: now, context: &context)
       }
     }
   }

@@ -124,6 +124,15 @@ public struct Configuration: Equatable, Sendable {
     public var requestsAtOncePerAddress = 2_000
   }
 
+  /// What is kept of sessions that failed.
+  public struct Flights: Equatable, Sendable {
+    /// Empty: nothing is.
+    public var directory = ""
+    public var files = 100
+    /// Of all of them together.
+    public var bytes = 67_108_864
+  }
+
   public var http = HTTP()
   public var admin = Admin()
   public var media = Media()
@@ -139,6 +148,7 @@ public struct Configuration: Equatable, Sendable {
   public var limits = Limits()
   public var drain = Drain()
   public var reconnect = Reconnect()
+  public var flights = Flights()
   /// Variables of the environment that begin with `ROOST_` and set nothing, to be reported.
   public internal(set) var ignoredVariables: [String] = []
 

@@ -118,7 +118,8 @@ extension ConfigurationOption {
   }
 
   static func path(
-    _ name: String, _ path: Path<String>, _ explanation: String, _ change: Change = .atStart
+    _ name: String, _ path: Path<String>, _ explanation: String, of kind: String = "file",
+    _ change: Change = .atStart
   ) -> Self {
     let set: @Sendable (inout Configuration, String) -> Bool = {
       guard $1.utf8.count <= 4096, !$1.utf8.contains(0) else { return false }
@@ -126,7 +127,7 @@ extension ConfigurationOption {
       return true
     }
     return Self(
-      name: name, explanation: explanation, expectation: "a file's path, or \"\" for none", change: change,
+      name: name, explanation: explanation, expectation: "a \(kind)'s path, or \"\" for none", change: change,
       isSecret: false,
       setTree: { if case .string(let text) = $1 { set(&$0, text) } else { false } },
       setText: set,

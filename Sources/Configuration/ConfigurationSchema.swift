@@ -157,6 +157,17 @@ public enum ConfigurationSchema {
     .integer(
       "reconnect.seconds", \.reconnect.seconds, 1...600,
       "Seconds for which a participant whose WebSocket broke can resume its session."),
+
+    .path(
+      "flights.directory", \.flights.directory,
+      "Directory in which the flight recorder of each session that fails is written, as a capture file without payload, for "
+        + "the server's user to read.", of: "directory"),
+    .integer(
+      "flights.files", \.flights.files, 1...10_000,
+      "Capture files in that directory; the oldest are removed."),
+    .integer(
+      "flights.bytes", \.flights.bytes, 4_194_304...17_179_869_184,
+      "Bytes of all of them together; the oldest are removed."),
   ]
 
   static func option(_ name: String) -> ConfigurationOption? { options.first { $0.name == name } }

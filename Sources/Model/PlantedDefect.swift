@@ -476,6 +476,17 @@
     /// A participant is given the id of a hidden one that asked for a key frame.
     case explainsHidden = "explains-hidden"
 
+    // MARK: - Flight recorders
+
+    /// All rings of a worker together take as much as they like.
+    case flightUnbounded = "flight-unbounded"
+    /// What is said and shown is recorded with the header.
+    case flightHasPayload = "flight-has-payload"
+    /// However many sessions fail at once, the records of all wait for the disk.
+    case flightsUnbounded = "flights-unbounded"
+    /// Old files make no room for new ones.
+    case flightFilesPileUp = "flight-files-pile-up"
+
     /// Set once, before anything runs; unless it is, what the environment says.
     public nonisolated(unsafe) static var active: PlantedDefect? =
       variable("ROOST_DEFECT").flatMap { PlantedDefect(rawValue: String(cString: $0)) }

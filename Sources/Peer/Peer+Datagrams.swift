@@ -21,9 +21,16 @@ extension Peer {
     _ datagram: UnsafeMutableRawBufferPointer, path: NetworkPath, arrival: Instant, now: Instant,
     context: inout PeerContext
   ) -> ReceivedDatagram {
+    let waiting = context.transport.outbox.count
     switch transport.receive(datagram, path: path, now: now, context: &context.transport) {
-    case .none: settle(now: now, &context)
+    case .none:
+      noteSetup(UnsafeRawBufferPointer(datagram), path: path, now: now, &context)
+      noteAnswers(after: waiting, now: now, &context)
+      settle(now: now, &context)
     case .rtp(let size, let isAside):
+      flight.note(
+        rtp: UnsafeRawBufferPointer(rebasing: datagram[..<size]), size: datagram.count, path, isInbound: true,
+        now: now, context.flight)
       let received = session.receive(
         rtp: UnsafeMutableRawBufferPointer(rebasing: datagram[..<size]), arrival: arrival,
         context: &context.media)
@@ -32,6 +39,9 @@ extension Peer {
       if isAside { mediaCame(on: path, now: now, &context) }
       return .media(tag: tag, UnsafeRawBufferPointer(rebasing: datagram[offset..<offset &+ size]), info)
     case .rtcp(let size, let isAside):
+      flight.note(
+        rtcp: UnsafeRawBufferPointer(rebasing: datagram[..<size]), path, isInbound: true, now: now,
+        context.flight)
       session.receive(
         rtcp: UnsafeRawBufferPointer(rebasing: datagram[..<size]), now: now, context: &context.media)
       if isAside { mediaCame(on: path, now: now, &context) }
@@ -68,18 +78,22 @@ extension Peer {
   /// Does what is due.
   public mutating func poll(now: Instant, context: inout PeerContext) {
     guard transport.ended == nil else { return }
+    let waiting = context.transport.outbox.count
     transport.poll(now: now, context: &context.transport)
+    noteAnswers(after: waiting, now: now, &context)
     settle(now: now, &context)
     guard transport.ended == nil else { return }
     let isReporting = session.reports(at: now)
     let ratesChanged = isReporting && transport.tally(now: now)
     session.poll(now: now, ratesChanged: ratesChanged, context: &context.media)
+    noteCompounds(now: now, &context)
     sendCompounds(&context)
     let target = session.target(now: now, heedsReports: context.media.heedsReports)
+    noteTarget(target, now: now, &context)
     egress.pacer.setTarget(target)
     egress.repairs.setTarget(target.map { $0 * Egress.repairShare / Pacer.factor })
     if egress.isEmpty { egress.departsAt = .never }
-    beginProbe(now: now)
+    beginProbe(now: now, &context)
   }
 
   /// What waits may leave now.

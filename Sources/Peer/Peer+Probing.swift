@@ -25,11 +25,13 @@ extension Peer {
   var sendingDeadline: Instant { min(egress.probe?.deadline ?? .never, egress.departsAt) }
 
   /// Begins a probe if one is due. What waits shows by itself what the path carries.
-  mutating func beginProbe(now: Instant) {
+  mutating func beginProbe(now: Instant, _ context: inout PeerContext) {
     guard egress.probe == nil, egress.isEmpty, transport.takesMedia, session.target(now: now) != nil,
       let slot = session.probingSlot, let plan = session.takeProbe(now: now)
     else { return }
     egress.probe = ActiveProbe(plan: plan, slot: slot, startedAt: now)
+    flight.isProbing = true
+    flight.note(.probe(plan.rate, cluster: plan.cluster), now: now, context.flight)
   }
 
   /// The slot and the packet that a probe sends next; to be followed by `probe`.

@@ -57,7 +57,7 @@ extension Peer {
       packet: packet, slot: Int32(truncatingIfNeeded: slot), selection: selection, since: now,
       isUrgent: session.isUrgent(info, slot: slot))
     guard egress.queue.append(departure, priority: session.picture(ofSlot: slot).priority) else {
-      drop(departure, &context)
+      drop(departure, now: now, &context)
       return false
     }
     return true
@@ -91,16 +91,20 @@ extension Peer {
 
   @inline(never)
   private mutating func dropOverdue(now: Instant, _ context: inout PeerContext) {
-    while let overdue = egress.queue.take(waitingFor: Self.longestWait, now: now) { drop(overdue, &context) }
+    while let overdue = egress.queue.take(waitingFor: Self.longestWait, now: now) {
+      drop(overdue, now: now, &context)
+    }
   }
 
-  private mutating func drop(_ departure: Departure, _ context: inout PeerContext) {
+  private mutating func drop(_ departure: Departure, now: Instant, _ context: inout PeerContext) {
     let slot = Int(departure.slot)
     session.drop(departure.selection, departure.packet.sequence, slot: slot, context: &context.media)
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.cutUnasked) { return }
     #endif
-    if session.needsKeyFrame(slot: slot), !egress.cut.contains(slot) { egress.cut.append(slot) }
+    guard session.needsKeyFrame(slot: slot), !egress.cut.contains(slot) else { return }
+    egress.cut.append(slot)
+    flight.note(.cut(slot: slot), now: now, context.flight)
   }
 
   /// A slot whose stream was cut, and goes on with a key frame alone; each is named once.
@@ -117,7 +121,7 @@ extension Peer {
     let departure = egress.queue.first
     egress.queue.removeFirst()
     let slot = Int(departure.slot)
-    guard let path = transport.selectedPath else { return drop(departure, &context) }
+    guard let path = transport.selectedPath else { return drop(departure, now: now, &context) }
     leave(departure.selection, packet, info, slot: slot, path: path, now: now, context: &context)
   }
 
@@ -143,14 +147,14 @@ extension Peer {
   }
 
   /// The first of the queue can't leave: its owner no longer keeps it.
-  public mutating func dropDeparture(context: inout PeerContext) {
+  public mutating func dropDeparture(now: Instant, context: inout PeerContext) {
     if !egress.requested.isEmpty {
       _ = egress.requested.removeFirst()
       return
     }
     let departure = egress.queue.first
     egress.queue.removeFirst()
-    drop(departure, &context)
+    drop(departure, now: now, &context)
   }
 
   /// The part of a datagram's room that leaves enough for what sealing adds.
@@ -175,6 +179,12 @@ extension Peer {
         &admitted, context: &context.transport)
     else { return nil }
     egress.pacer.charge(size &+ Self.overhead)
+    if let path = transport.selectedPath {
+      flight.note(
+        rtp: UnsafeRawBufferPointer(rebasing: room[..<size]), size: size, path, isInbound: false,
+        cluster: cluster,
+        now: now, context.flight)
+    }
     if outgoing.numberOffset != 0 {
       session.left(size: size &+ Self.overhead, cluster: cluster, now: now)
     } else if session.hearsStreams {
@@ -266,6 +276,7 @@ extension Peer {
       }
     #endif
     context.transport.outbox.append(found, path: path)
+    flight.note(rtp: found, size: found.count, path, isInbound: false, now: request.now, context.flight)
     context.media.counters.retransmissionsSent &+= 1
   }
 }

@@ -17,6 +17,8 @@ public struct Peer: ~Copyable {
   public internal(set) var transport: Transport<ServerAgent>
   public internal(set) var session: MediaSession
   var egress = Egress()
+  /// Its last headers and decisions.
+  var flight = FlightRing()
 
   public init(_ setup: PeerSetup, context: inout PeerContext) {
     var ice = ServerAgent(local: setup.local, verify: setup.verification, now: setup.createdAt)
@@ -92,6 +94,7 @@ public struct Peer: ~Copyable {
     let events = context.transport.events
     guard !events.isEmpty else { return }
     context.transport.events.clear()
+    note(events, now: now, &context)
     if events.connected != nil {
       session.transportConnected(now: now, context: &context.media)
       changeStreams(&context)

@@ -9,6 +9,8 @@ public struct PeerContext: ~Copyable {
   public var media: MediaContext
   /// What happened to a peer's transport.
   public var effects = PeerEffects()
+  /// What the flight recorders of all peers may take.
+  public let flight = FlightMemory()
 
   /// - Parameter publisherMaxBitrate: bits per second that a publisher is asked to keep to where it adapts by nothing
   ///   but a receiver's word.

@@ -41,6 +41,14 @@ public enum PeerCloseReason: String, Sendable, CaseIterable {
   /// No place for another peer.
   case overloaded
 
+  /// It did not end because it was to.
+  public var isFailure: Bool {
+    switch self {
+    case .connectionLost, .neverConnected, .handshakeFailed: true
+    case .requested, .overloaded: false
+    }
+  }
+
   init(_ end: TransportEnd) {
     switch end {
     case .connectionLost: self = .connectionLost

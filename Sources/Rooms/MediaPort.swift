@@ -25,6 +25,8 @@ public struct MediaPort: Sendable {
   public var isAnswering: @Sendable () async -> Bool
   /// What each worker knows of peers, and why they get what they get; nil of one that doesn't answer in time.
   public var explain: @Sendable (MediaQuestion, _ patience: Duration) async -> [WorkerExplanation?]
+  /// What a peer's flight recorder has; nil: it isn't there, or its worker doesn't answer in time.
+  public var recording: @Sendable (PeerKey, _ patience: Duration) async -> FlightRecording?
   /// Waits; throws when the task is cancelled.
   public var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   /// Of ids, credentials and descriptions.
@@ -48,6 +50,7 @@ public struct MediaPort: Sendable {
     self.isAnswering = isAnswering
     let desk = ExplainDesk(bridge)
     explain = { await desk.explain($0, within: $1) }
+    recording = { await desk.recording(of: $0, within: $1) }
   }
 
   public init(_ engine: MediaEngine) {

@@ -1,5 +1,5 @@
 public import AccessTokens
-internal import Engine
+public import Engine
 public import Logging
 internal import Model
 internal import Peer
@@ -30,18 +30,22 @@ public final class RoomDirectory: Sendable {
   let media: MediaPlane
   let terms: RoomTerms
   let log: Log
+  let flights: FlightFiles?
+  let flightDesk = FlightDesk()
 
   /// - Parameters:
   ///   - journal: where settings, events and removals are written down; nil: they end with the process.
   ///   - reconnectGrace: how long a session lives on without a socket.
+  ///   - flights: where flight recorders of sessions that failed are written; nil: nowhere.
   ///   - wallSeconds: seconds since 1970, as those who make and read tokens have them: a removal is compared with the times in
   ///     tokens. nil: the media plane's time line, which is never stepped, for servers whose tokens go by that too.
   public init(
     media: MediaPlane, limits: Limits, log: Log, journal: (any RoomJournal)? = nil,
     reconnectGrace: Duration = .seconds(15), events: EventLog.Limits = EventLog.Limits(),
-    wallSeconds: (@Sendable () -> Int)? = nil
+    flights: FlightFiles? = nil, wallSeconds: (@Sendable () -> Int)? = nil
   ) {
     self.media = media
+    self.flights = flights
     terms = RoomTerms(
       defaults: limits.defaults, participantLimit: limits.participantsPerRoom, reconnectGrace: reconnectGrace,
       policy: media.policy, epoch: media.port.epoch)
@@ -77,6 +81,7 @@ public final class RoomDirectory: Sendable {
     for await _ in media.port.eventsReady {
       for events in media.port.drainEvents() {
         let room = registry.withRooms { $0.room(of: events.peer) }
+        await keepFlight(events, of: room)
         _ = await room?.handle(.media(events))
         if events.closed != nil, registry.withRooms({ $0.forget(events.peer) }) {
           media.release(events.peer)

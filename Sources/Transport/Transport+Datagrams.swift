@@ -87,8 +87,11 @@ extension Transport where Agent: ~Copyable {
     let outcome = agent.receive(
       datagram, path: path, now: now, random: &context.random, output: &context.iceOutput)
     context.flushICE()
+    context.wasHeeded = true
     switch outcome {
-    case .ignored(let reason): context.iceCounters.count(reason)
+    case .ignored(let reason):
+      context.wasHeeded = false
+      context.iceCounters.count(reason)
     case .pending: context.events.notePaths()
     case .validated(let path): pathValidated(path, now: now, &context)
     case .selected(let path): pathSelected(path, now: now, &context)
@@ -119,8 +122,10 @@ extension Transport where Agent: ~Copyable {
   ) {
     guard agent.isValidated(path) else {
       guard agent.hasValidCheck(path) else { return context.counters.count(.unvalidatedPath) }
+      context.wasHeeded = true
       return dtls.keep(datagram, path: path, now: now, &context)
     }
+    context.wasHeeded = true
     dtls.receive(datagram, path: path, now: now, &context)
     if dtls.hasFailed { close(.handshakeFailed, &context) }
   }

@@ -10,6 +10,8 @@ public struct TransportContext: ~Copyable {
   public var counters = TransportCounters()
   public var iceCounters = ICEDropCounters()
   public var events = TransportEvents()
+  /// The last datagram of ICE or of the handshake was of use: one that a stranger made up is not.
+  public var wasHeeded = false
   @usableFromInline var iceOutput = ICEOutput()
 
   public init(dtls: DTLSContext, random: RandomSource, outbox: consuming Outbox) {

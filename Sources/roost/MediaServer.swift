@@ -13,6 +13,7 @@ struct MediaServer {
   let engine: MediaEngine
   let rooms: RoomDirectory
   let candidates: [SocketAddress]
+  private let flights: FlightFiles?
 
   /// Seconds since 1970, by the machine's clock, as tokens have them: one function for all who compare them, so that they
   /// agree also once that clock has been stepped.
@@ -52,9 +53,11 @@ struct MediaServer {
       engine: engine, candidates: candidates, verification: verification,
       peerLimit: configuration.limits.peers,
       policy: policy)
+    flights = try Self.flights(configuration.flights, engine, log)
     rooms = RoomDirectory(
       media: media, limits: Self.limits(configuration), log: log, journal: journal,
-      reconnectGrace: .seconds(configuration.reconnect.seconds), wallSeconds: Self.wallSeconds)
+      reconnectGrace: .seconds(configuration.reconnect.seconds), flights: flights,
+      wallSeconds: Self.wallSeconds)
     try engine.start()
     log.info(
       "media ready",
@@ -62,6 +65,18 @@ struct MediaServer {
         "port": "\(engine.port)", "workers": "\(workers)",
         "addresses": candidates.map(\.description).joined(separator: ","),
       ])
+  }
+
+  /// Writes what is still to be written of sessions that failed; to be called once the engine has stopped.
+  func finishFlights() { flights?.stop() }
+
+  private static func flights(
+    _ flights: Configuration.Flights, _ engine: MediaEngine, _ log: Log
+  ) throws -> FlightFiles? {
+    guard !flights.directory.isEmpty else { return nil }
+    return try FlightFiles(
+      directory: flights.directory, files: flights.files, bytes: flights.bytes, bridge: engine.bridge,
+      epoch: engine.clock.epoch, log: log)
   }
 
   /// Says so where the workers could not be put before the process's other threads.

@@ -68,6 +68,7 @@ extension Roost {
     await admin?.shutdown(grace: .seconds(1))
     media.engine.stop()
     await events.value
+    media.finishFlights()
   }
 
   /// What the doors ask of those who come.

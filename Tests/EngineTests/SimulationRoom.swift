@@ -47,7 +47,10 @@ final class SimulationRoom {
   private(set) var seen: [Datagram] = []
   private(set) var events: [PeerEvents] = []
 
-  init(workers: Int = 1) throws {
+  private let policy: NegotiationPolicy
+
+  init(workers: Int = 1, policy: NegotiationPolicy = .server) throws {
+    self.policy = policy
     context = try DTLSContext(certificate: DTLSCertificate(notBefore: 1_000_000_000, notAfter: 4_000_000_000))
     server = SimulatedServer(
       workers: workers, address: Self.serverAddress,
@@ -92,7 +95,7 @@ final class SimulationRoom {
     peers.append(peer)
     keys.append(key)
 
-    var negotiator = Negotiator(policy: .server)
+    var negotiator = Negotiator(policy: policy)
     let answer = try negotiator.answer(
       to: SessionDescription(parsing: peer.makeOffer()),
       local: LocalTransport(

@@ -114,7 +114,7 @@ struct PeerDepartureTests {
   @Test func `what its owner no longer keeps is dropped and counted`() throws {
     let far = try subscriber()
     #expect(select(info(100, key: true), far) && select(info(101), far))
-    far.peer.dropDeparture(context: &far.context)
+    far.peer.dropDeparture(now: far.now, context: &far.context)
     depart(info(101), far)
     #expect(next(far) == nil && taken(far).isEmpty)
     #expect(far.dropped(SessionDrop.tooLateToLeave) == 1 && far.peer.needsKeyFrame(slot: 0))

@@ -40,6 +40,7 @@ final class CostRoom {
     port.pause = { try await pauses.pause($0) }
     let media = CostMedia()
     port.post = { media.note($0) }
+    port.recording = { _, _ in nil }
     port.explain = { question, _ in [media.answer(question)] }
     directory = RoomDirectory(
       media: MediaPlane(

@@ -300,7 +300,7 @@ final class ReportCosts {
       if let kept = histories[Int(next.track)].packets.find(next.sequence) {
         peer.depart(kept.packet, kept.info, now: now, context: &context)
       } else {
-        peer.dropDeparture(context: &context)
+        peer.dropDeparture(now: now, context: &context)
       }
     }
   }

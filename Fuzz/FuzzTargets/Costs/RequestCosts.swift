@@ -14,7 +14,8 @@ final class RequestCosts {
     (.get, "/v1/rooms/{room}/participants/{identity}"), (.patch, "/v1/rooms/{room}/participants/{identity}"),
     (.delete, "/v1/rooms/{room}/participants/{identity}"),
     (.post, "/v1/rooms/{room}/participants/{identity}/tracks/{track}/mute"), (.post, "/v1/rooms/{room}/data"),
-    (.get, "/v1/rooms/{room}/explain"), (.get, "/v1/rooms/{room}/events"), (.get, "/v1/events"),
+    (.get, "/v1/rooms/{room}/participants/{identity}/flight"), (.get, "/v1/rooms/{room}/explain"),
+    (.get, "/v1/rooms/{room}/events"), (.get, "/v1/events"),
     (.get, "/v1/rooms/{room}/connect"),
     (.post, "/dev/token"), (.get, "/"),
   ]

@@ -8,6 +8,8 @@ public final class Bridge: Sendable {
   let exchange: Exchange
   let events: EventTable
   let samples = SampleTable()
+  /// Where records of sessions that failed go.
+  public let flights = FlightOutlet()
 
   /// - Parameters:
   ///   - workers: 1–64.
@@ -53,6 +55,14 @@ public final class Bridge: Sendable {
     exchange.mailboxes[worker].post(.explain(question, answer: answer), force: true)
   }
 
+  /// Asks for what a peer's flight recorder has, at its home, which passes it on.
+  /// - Returns: false when the worker has been stopped: `answer` is not called.
+  func recording(
+    of peer: PeerKey, home: Int, _ answer: @escaping @Sendable (FlightRecording?) -> Void
+  ) -> Bool {
+    exchange.mailboxes[home].post(.recording(peer, answer: answer), force: true)
+  }
+
   /// The worker is gone: who waits for its answer gets an empty one, commands are refused.
   func close(worker: Int) {
     for message in exchange.mailboxes[worker].close() {
@@ -62,6 +72,7 @@ public final class Bridge: Sendable {
         report.worker = worker
         answer(report)
       case .explain(_, let answer): answer(nil)
+      case .recording(_, let answer): answer(nil)
       case .command, .routing, .track: break
       }
     }

@@ -34,13 +34,16 @@ public struct WorkerReport: Sendable {
   public init() {}
 }
 
-/// What one worker's peers were heard by.
+/// What one worker's peers were heard by, and what is noted of them.
 public struct TransportSizes: Sendable {
   /// Addresses that peers were heard from, by ICE.
   public var pairs = 0
   /// SSRCs that are mapped to tracks, and SSRCs whose packets were recently authenticated.
   public var streams = 0
   public var authenticatedStreams = 0
+  /// Flight recorders that have recorded something, and how many bytes they have together.
+  public var flightRecorders = 0
+  public var flightBytes = 0
 
   public init() {}
 }

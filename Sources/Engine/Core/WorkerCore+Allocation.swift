@@ -89,11 +89,13 @@ extension WorkerCore {
 
   private mutating func apply(_ allotted: Allocation.Slot, _ place: Int, now: Instant) {
     let slot = allotted.slot
-    let wasStarved = peers.pointer(place).pointee.memory(ofSlot: slot).isStarved
+    let before = peers.pointer(place).pointee.memory(ofSlot: slot)
+    let wasStarved = before.isStarved
     peers.pointer(place).pointee.setMemory(slot: slot, allotted.memory)
     guard let feed = feeds.feed(ofSlot: slot, at: place), feeds.pointer(feed).pointee.kind == .video else {
       return
     }
+    record(allotted, before: (before.shown, wasStarved), place, now: now)
     if wasStarved != allotted.memory.isStarved, let key = peers.key(place) {
       let flow = SlotFlow(track: feeds.pointer(feed).pointee.key.track, isStarved: !wasStarved)
       events.note(key) { $0.slots[UInt16(slot)] = flow }

@@ -44,6 +44,7 @@ extension WorkerCore {
     case .report(let answer):
       routing.pending.expire(now: now)
       answer(report())
+    case .recording(let key, let answer): give(recordingOf: key, to: answer, now: now)
     case .explain(let question, let answer): answer(explain(question, now: now))
     case .routing(let message): take(message, now: now)
     case .track(let message): take(message, now: now)

@@ -18,6 +18,7 @@ extension WorkerCore {
       for bit in SetBits(media.clocks[word]) { publishClock(place, receiver: word * 64 + bit, now: now) }
       for bit in SetBits(media.keyFrameRequests[word]) {
         let slot = word * 64 + bit
+        note(.keyFrameNeeded(slot: slot), place, now: now)
         if let feed = feeds.feed(ofSlot: slot, at: place) {
           keyFrameNeeded(
             by: .here(.slot(place: place, slot: slot)), of: feed, now: now)
@@ -69,12 +70,16 @@ extension WorkerCore {
   mutating func remove(_ place: Int, reason: PeerCloseReason, now: Instant) {
     guard let key = peers.key(place) else { return }
     if reason == .requested { peers.pointer(place).pointee.sayGoodbye(context: &context) }
+    let recording = recordingOfFailed(place, reason, now: now)
     for feed in feeds.feedsOfTracks(at: place) { end(feed, now: now) }
     unsubscribeAll(place)
     routing.remove(place)
     peers.remove(place)
     samples.remove(key)
-    events.note(key) { $0.closed = reason }
+    events.note(key) {
+      $0.closed = reason
+      $0.recording = recording
+    }
     routing.counters.count(reason)
   }
 

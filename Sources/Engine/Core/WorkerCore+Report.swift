@@ -23,6 +23,8 @@ extension WorkerCore {
       report.transports.authenticatedStreams += peers.pointer(place).pointee.authenticatedStreamCount
     }
     report.counters = context.counters
+    report.transports.flightRecorders = context.flight.recorders
+    report.transports.flightBytes = context.flight.used
     report.routing = routing.counters
     report.relaying = feeds.counters
     report.sending = sending

@@ -104,7 +104,7 @@ extension WorkerCore {
       if let kept = find(packet) {
         peer.pointee.depart(kept.packet, kept.info, now: now, context: &context)
       } else {
-        peer.pointee.dropDeparture(context: &context)
+        peer.pointee.dropDeparture(now: now, context: &context)
       }
     }
     while let slot = peer.pointee.takeCut() {

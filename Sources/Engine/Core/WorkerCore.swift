@@ -25,6 +25,7 @@ public struct WorkerCore: ~Copyable {
   let exchange: Exchange
   let events: EventTable
   let samples: SampleTable
+  let flights: FlightOutlet
   let limits: Limits
   public var context: PeerContext
 
@@ -54,6 +55,7 @@ public struct WorkerCore: ~Copyable {
     exchange = bridge.exchange
     events = bridge.events
     samples = bridge.samples
+    flights = bridge.flights
     self.limits = limits
     var random = context.transport.random
     routing = PeerRouting(

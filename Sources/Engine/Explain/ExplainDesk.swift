@@ -1,26 +1,21 @@
-internal import Model
-internal import Synchronization
+public import Model
+public import Peer
 
-/// Questions to the workers about what subscribers get, each a one-way message with one answer.
-///
-/// A worker that has stopped answering gathers no more than a few: those beyond get none at once.
+/// What is asked of the workers about single peers, with an answer: why they get what they get, and what their flight
+/// recorders have.
 public final class ExplainDesk: Sendable {
   /// Messages that wait at one worker.
   static let limit = 64
-
-  private struct Desk {
-    var waiting: [UInt64: CheckedContinuation<WorkerExplanation?, Never>] = [:]
-    /// By worker: messages that it hasn't answered, also where the answer isn't waited for any more.
-    var asked: [Int]
-    var next: UInt64 = 0
-  }
+  static let flightLimit = 8
 
   private let bridge: Bridge
-  private let desk: Mutex<Desk>
+  private let explanations: QuestionDesk<WorkerExplanation>
+  private let flights: QuestionDesk<FlightRecording>
 
   public init(_ bridge: Bridge) {
     self.bridge = bridge
-    desk = Mutex(Desk(asked: Array(repeating: 0, count: bridge.workerCount)))
+    explanations = QuestionDesk(workers: bridge.workerCount, limit: Self.limit)
+    flights = QuestionDesk(workers: bridge.workerCount, limit: Self.flightLimit)
   }
 
   /// What every worker says, by worker; nil of one that has ended, has too much to answer, or does not answer in time.
@@ -37,46 +32,26 @@ public final class ExplainDesk: Sendable {
     }
   }
 
-  /// Messages that each worker has yet to answer.
-  var unanswered: [Int] { desk.withLock { $0.asked } }
+  /// What a peer's flight recorder has; nil: the peer isn't there, or its worker does not answer in time.
+  public func recording(of peer: PeerKey, within patience: Duration) async -> FlightRecording? {
+    let home = min(peer.home, bridge.workerCount - 1)
+    return await flights.ask(home, until: ContinuousClock.now + patience) {
+      bridge.recording(of: peer, home: home, $0)
+    }
+  }
+
+  /// Questions that each worker has yet to answer.
+  var unanswered: [Int] { explanations.unanswered }
 
   private func ask(
     _ worker: Int, _ question: MediaQuestion, until end: ContinuousClock.Instant
   ) async -> WorkerExplanation? {
     var whole = WorkerExplanation()
     for part in question.parts {
-      guard let answer = await askOnce(worker, part, until: end) else { return nil }
+      let answer = await explanations.ask(worker, until: end) { bridge.explain(worker: worker, part, $0) }
+      guard let answer else { return nil }
       whole.add(answer)
     }
     return whole
-  }
-
-  private func askOnce(
-    _ worker: Int, _ question: MediaQuestion, until end: ContinuousClock.Instant
-  ) async -> WorkerExplanation? {
-    await withCheckedContinuation { continuation in
-      let number = desk.withLock { desk -> UInt64? in
-        guard desk.asked[worker] < Self.limit else { return nil }
-        desk.asked[worker] += 1
-        desk.next += 1
-        desk.waiting[desk.next] = continuation
-        return desk.next
-      }
-      guard let number else { return continuation.resume(returning: nil) }
-      Task {
-        try await Task.sleep(until: end, clock: .continuous)
-        desk.withLock { $0.waiting.removeValue(forKey: number) }?.resume(returning: nil)
-      }
-      let isPosted = bridge.explain(worker: worker, question) { self.answered(number, by: worker, $0) }
-      if !isPosted { answered(number, by: worker, nil) }
-    }
-  }
-
-  private func answered(_ number: UInt64, by worker: Int, _ answer: WorkerExplanation?) {
-    let waiting = desk.withLock { desk in
-      desk.asked[worker] -= 1
-      return desk.waiting.removeValue(forKey: number)
-    }
-    waiting?.resume(returning: answer)
   }
 }

@@ -54,6 +54,7 @@ public struct AdminDoor: HTTPHandler {
     ProcessMetrics.write(ProcessUsage(), version: version, started: started, to: &exposition)
     RoomMetrics.write(
       rooms.counts, kept: rooms.events.size, isDraining: rooms.isDraining, to: &exposition)
+    FlightMetrics.write(rooms.flightCounts, to: &exposition)
     WorkerMetrics.write(await reports, to: &exposition)
     if let http = await http { HTTPMetrics.write(http, to: &exposition) }
     return exposition.text

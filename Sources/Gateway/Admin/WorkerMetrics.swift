@@ -118,6 +118,11 @@ enum WorkerMetrics {
     (\.fragments, "roost_ice_fragments", "ICE user name fragments that a worker answers to."),
     (\.pendingChecks, "roost_pending_checks", "Connectivity checks whose home has not answered yet."),
     (\.transports.pairs, "roost_ice_pairs", "Addresses that peers were heard from, proven or not."),
+    (
+      \.transports.flightRecorders, "roost_flight_recorders",
+      "Flight recorders of media transports that have recorded something."
+    ),
+    (\.transports.flightBytes, "roost_flight_recorder_bytes", "Memory of those flight recorders."),
     (\.consumers, "roost_track_consumers", "Slots of subscribers that tracks are given to."),
     (\.transports.streams, "roost_received_streams", "SSRCs of publishers that are mapped to tracks."),
     (

@@ -62,6 +62,7 @@ struct RESTOperation: Sendable {
     .init(
       .post, "/v1/rooms/{room}/participants/{identity}/tracks/{track}/mute", .roomAdmin, RESTDoor.muteTrack),
     .init(.post, "/v1/rooms/{room}/data", .roomAdmin, RESTDoor.sendData),
+    .init(.get, "/v1/rooms/{room}/participants/{identity}/flight", .roomAdmin, RESTDoor.showFlight),
     .init(.get, "/v1/rooms/{room}/explain", .roomAdmin, RESTDoor.explainRoom),
     .init(.get, "/v1/rooms/{room}/events", .roomAdmin, RESTDoor.listRoomEvents),
     .init(.get, "/v1/events", .roomList, RESTDoor.listEvents),

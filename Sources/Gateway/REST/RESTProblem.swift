@@ -59,6 +59,9 @@ struct RESTProblem: Error {
     case .full(let what):
       self.init(status: 503, code: "full", title: "The server is full", detail: what)
       headers = [("retry-after", "10")]
+    case .tooOften:
+      self.init(status: 429, code: "rate-limited", title: "Too many requests")
+      headers = [("retry-after", "1")]
     case .draining:
       self.init(
         status: 503, code: "draining", title: "The server is shutting down and accepts no one new")

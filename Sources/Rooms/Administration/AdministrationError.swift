@@ -10,6 +10,8 @@ public enum AdministrationError: Error, Equatable, Sendable {
   case draining
   /// As many as there may be: of what, and how many.
   case full(String)
+  /// It was asked for a moment ago, or too much of the kind is under way.
+  case tooOften
   /// A field is more than the server allows: which, and the bound.
   case aboveLimit(String, Int)
 }

@@ -20,6 +20,8 @@ actor Room: RoomRequests {
   private var newcomer: ParticipantSession?
   /// Answers of the media plane that are waited for.
   var explanations = RunningExplanations()
+  /// Flight recorders that those who run the room may ask for.
+  var flightRequests = RateLimit(rate: 1, burst: 4)
 
   init(
     number: UInt64, name: String, settings: RoomSettings, terms: RoomTerms, media: MediaPlane,

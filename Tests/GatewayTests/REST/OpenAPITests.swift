@@ -75,6 +75,8 @@ struct OpenAPITests {
     ),
     (.post, "/v1/rooms/{room}/participants/{identity}/tracks/{track}/mute", #"{"muted":true}"#, "ada"),
     (.post, "/v1/rooms/{room}/data", #"{"payload":"aGk=","topic":"t","destinations":["ada"]}"#, ""),
+    (.get, "/v1/rooms/{room}/participants/{identity}/flight", "", "ada"),
+    (.get, "/v1/rooms/{room}/participants/{identity}/flight", "", "none"),
     (.get, "/v1/rooms/{room}/explain", "", ""), (.get, "/v1/rooms/{room}/explain?limit=1", "", ""),
     (.get, "/v1/rooms/{room}/explain?limit=101", "", ""),
     (.get, "/v1/rooms/{room}/events", "", ""), (.get, "/v1/rooms/{room}/events?after=1&limit=2", "", ""),
@@ -95,8 +97,9 @@ struct OpenAPITests {
     func note(_ method: HTTPMethod, _ template: String, _ answer: House.Answer) {
       let path = String(template.prefix { $0 != "?" })
       let type = answer.headers["content-type"] ?? "-"
+      let body = type.hasSuffix("json") ? answer.text : answer.text.isEmpty ? "" : "bytes"
       lines.append(
-        "\(method.rawValue) \(path) \(answer.status) \(type) \(answer.text.isEmpty ? "-" : answer.text.replacing("\n", with: " "))"
+        "\(method.rawValue) \(path) \(answer.status) \(type) \(body.isEmpty ? "-" : body.replacing("\n", with: " "))"
       )
     }
     var good: Set<String> = []

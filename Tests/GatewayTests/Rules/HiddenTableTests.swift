@@ -39,7 +39,8 @@ struct HiddenTableTests {
   /// Requests that follow each operation there.
   static let following: Set = [
     "PATCH /v1/rooms/{room}", "GET /v1/rooms", "GET /v1/rooms/{room}", "GET /v1/rooms/{room}/participants",
-    "GET /v1/rooms/{room}/participants/{identity}", "GET /v1/rooms/{room}/explain",
+    "GET /v1/rooms/{room}/participants/{identity}", "GET /v1/rooms/{room}/participants/{identity}/flight",
+    "GET /v1/rooms/{room}/explain",
     "GET /v1/rooms/{room}/events",
     "GET /v1/events",
   ]

@@ -187,7 +187,7 @@ struct HiddenTests {
       let answer = await scene.house.ask(.get, path, token: list)
       #expect(answer.status == 200 && names(scene.ghost, [answer.text]) == [], "\(name)")
     }
-    for path in ["/v1/rooms/demo/participants", Self.path, "/v1/rooms/demo/explain"] {
+    for path in ["/v1/rooms/demo/participants", Self.path, "\(Self.path)/flight", "/v1/rooms/demo/explain"] {
       let answer = await scene.house.ask(.get, path, token: list)
       #expect(answer.status == 403 && !answer.text.contains(scene.ghost.id), "\(name)")
     }
