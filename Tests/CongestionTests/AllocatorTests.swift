@@ -144,6 +144,24 @@ struct AllocatorTests {
     #expect(shown(1.4e6, after: 800), "half as much again as was sent when it was given up")
   }
 
+  @Test func `more motion at the size that is shown is back before what was too much`() {
+    var demand = Self.video(0)
+    demand.memory = settled(600e3, [demand]).slots[0].memory
+    var now = start + .seconds(10_000)
+    func shown(_ target: Double, after span: Duration) -> LayerOption? {
+      now = now + span
+      let slot = Allocator.allocate(target, [demand], now: now).slots[0]
+      demand.memory = slot.memory
+      return slot.option
+    }
+    #expect(shown(10e6, after: .seconds(1))?.encoding == 2)
+    for target in [500e3, 300e3, 100e3] { _ = shown(target, after: .milliseconds(200)) }
+    #expect(shown(100e3, after: .milliseconds(200))?.temporal == 0)
+    #expect(shown(210e3, after: .milliseconds(500))?.temporal == 0, "soon after it was too much")
+    let back = shown(210e3, after: .seconds(2))
+    #expect(back?.encoding == 0 && back?.temporal == 1)
+  }
+
   /// Seeds of demands that anything could make.
   @Test(arguments: 0..<300)
   func `whatever is asked for, the rules hold`(seed: Int) {

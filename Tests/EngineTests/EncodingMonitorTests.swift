@@ -75,6 +75,13 @@ struct EncodingMonitorTests {
     #expect(track.run(20, [0, 1], watched: [0, 1]) == [0, 1])
   }
 
+  @Test func `one that never came is asked for all the same, and has its five seconds once it comes`() {
+    let track = Track(2)
+    #expect(track.run(100, [0], watched: [0]) == [0] && track.off == [])
+    #expect(track.run(40, [0, 1], watched: [0]) == [0, 1] && track.off == [])
+    #expect(track.run(20, [0, 1], watched: [0]) == [0, 1] && track.off == [1])
+  }
+
   // MARK: - What is announced
 
   private func announcement(_ kilobits: [UInt32], at now: Instant) -> EncodingAnnouncement {

@@ -117,11 +117,14 @@ struct EncodingMonitor {
     if isWatched {
       if isOff { onSince = now }
       isOff = false
-    } else if now - (lastWatched ?? now) >= Self.unwatched {
+    } else if hasCome, now - (lastWatched ?? now) >= Self.unwatched {
       isOff = true
     }
-    if isWatched || lastWatched == nil { lastWatched = now }
+    // What has never come costs nothing yet. Once off, it would never be known, and never be chosen.
+    if isWatched || lastWatched == nil || !hasCome { lastWatched = now }
   }
+
+  private var hasCome: Bool { lastHeard.nanoseconds > .min / 2 }
 
   /// An encoding that is silent while another flows has stopped; where all are, the picture stands still.
   /// - Parameter siblings: when any encoding of the track was last heard.
@@ -129,7 +132,7 @@ struct EncodingMonitor {
     if let announced, announced.isActive, announced.arrival > failedAt {
       failedAt = Instant(nanoseconds: .min / 2)
     }
-    guard lastHeard.nanoseconds > .min / 2 else {
+    guard hasCome else {
       // It is said to come, and has its time for that.
       layers.isActive = announced.map { $0.isActive && now - $0.arrival < Self.startup } ?? false
       return
