@@ -90,7 +90,7 @@ struct H265TermsTests {
     #expect(try answer(long, formats: "49").description.media[1].formatParameters.isEmpty)
   }
 
-  @Test func `its encodings are told apart by RID, whatever their level`() throws {
+  @Test func `a RID names each of its encodings, whatever their level`() throws {
     let found = try answer(
       [
         "a=rtpmap:49 H265/90000", "a=fmtp:49 level-id=180;profile-id=1;tier-flag=0;tx-mode=SRST",
