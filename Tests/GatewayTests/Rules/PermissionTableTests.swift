@@ -181,6 +181,7 @@ struct PermissionTableTests {
     ),
     (.post, "/v1/rooms/{room}/data", #"{"payload":""}"#, "- - - - + + - -"),
     (.get, "/v1/rooms/{room}/explain", "", "- - - - + + - -"),
+    (.get, "/v1/rooms/{room}/participants/{identity}/flight", "", "- - - - + + - -"),
     (.get, "/v1/rooms/{room}/events", "", "- - - - + + - -"), (.get, "/v1/events", "", "- - - + - - - -"),
     (.delete, "/v1/rooms/{room}/participants/{identity}", "", "- - - - + + - -"),
     (.delete, "/v1/rooms/{room}", "", "- - + - - - - -"),
