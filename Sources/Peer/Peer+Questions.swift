@@ -137,6 +137,8 @@ extension Peer {
   public mutating func setPaused(slot: Int, _ isPaused: Bool) -> Bool {
     session.setPaused(slot: slot, isPaused)
   }
+  /// The highest layer of size that the slot's subscriber can make something of.
+  public func mostSpatial(ofSlot slot: Int) -> UInt8 { session.mostSpatial(ofSlot: slot) }
   /// How the slot's subscriber shows what it gets there.
   public func picture(ofSlot slot: Int) -> PicturePreference { session.picture(ofSlot: slot) }
   public mutating func setPicture(slot: Int, _ picture: PicturePreference) {

@@ -21,7 +21,7 @@ struct DescribedLayersTests {
     var kept: [Int64: Received] = [:]
     private var highest: Int64 = .min
 
-    init(mixes: Bool = true, seed: UInt64 = 1) {
+    init(mixes: Bool = true, takesDescriptors: Bool = true, seed: UInt64 = 1) {
       var media = section(.video)
       media.codecs = [
         NegotiatedCodec(codec: .av1, payloadType: 96, rtxPayloadType: 97, nack: true, pli: true)
@@ -30,7 +30,7 @@ struct DescribedLayersTests {
       slot.section.codecs = [
         NegotiatedCodec(codec: .av1, payloadType: 120, rtxPayloadType: 121, nack: true, pli: true)
       ]
-      slot.section.extensions[.dependencyDescriptor] = DescribedSource.id
+      if takesDescriptors { slot.section.extensions[.dependencyDescriptor] = DescribedSource.id }
       slot.section.allowsMixedExtensions = mixes
       var random = RandomSource.seeded(state: seed)
       slot.forwarder = Forwarder(slot.section, random: &random)
@@ -219,6 +219,33 @@ struct DescribedLayersTests {
         $0.element != 0 && said & 1 << UInt32($0.offset) != 0
       }
       try #require(isSaid, "every frame is of a target that was announced")
+    }
+  }
+
+  @Test(arguments: ScalabilityMode.all)
+  func `a subscriber without descriptors gets the lowest layer of size, each picture with its mark`(
+    mode: ScalabilityMode
+  ) {
+    var random = RandomSource.seeded(state: 7)
+    let source = DescribedSource(mode, isEncrypted: false, random: &random)
+    let passage = Passage(takesDescriptors: false)
+    var last: Int64?
+    for picture in 0..<200 {
+      var marks: [Bool] = []
+      for packet in source.next(random: &random) {
+        guard let received = passage.receive(packet, at: picture * 33), let sent = passage.forward(received)
+        else { continue }
+        #expect(received.info.layer.spatial == 0)
+        #expect(last.map { sent.sequence == $0 + 1 } ?? true)
+        last = sent.sequence
+        marks.append(sent.header.marker)
+      }
+      #expect(marks.last == true && marks.dropLast().allSatisfy { !$0 })
+      // What is wanted meanwhile changes nothing of that.
+      if picture % 20 == 10 {
+        passage.slot.forwarder.wantLayers(
+          of: passage.slot.forwarder.encodings.shown, spatial: UInt8(picture % 3), temporal: .max)
+      }
     }
   }
 

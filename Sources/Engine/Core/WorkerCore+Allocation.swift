@@ -45,7 +45,8 @@ extension WorkerCore {
       return SlotDemand(slot: slot, kind: .audio, options: [sound(place, slot: slot)], memory: memory)
     }
     let layers = feeds.groups.layers(of: feed.pointee.key)
-    let options = layers.map { Self.options($0) } ?? []
+    let most = peers.pointer(place).pointee.mostSpatial(ofSlot: slot)
+    let options = layers.map { Self.options($0).filter { $0.spatial <= most } } ?? []
     var demand = SlotDemand(slot: slot, kind: .video, options: options, memory: memory)
     demand.isScreen = layers?.traits.contains(.screen) ?? false
     demand.isSpeaking = layers?.traits.contains(.speaking) ?? false

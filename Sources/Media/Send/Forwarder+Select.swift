@@ -56,7 +56,10 @@ extension Forwarder {
     }
     let isLate = info.extendedSequence <= joined.highest
     if !isLate { joined.highest = info.extendedSequence }
-    if info.flags.contains(.keyFrame) { joined.keyFrame = info.timestamp }
+    if info.flags.contains(.keyFrame) {
+      joined.keyFrame = info.timestamp
+      boundLayers(info)
+    }
     if sheds, !isLate { leftOut.filter.shed(info) }
     guard leftOut.isActive || info.flags.contains(.notNeededAbove) else {
       return Selection(format: format, payloadType: payloadType, joins: false, join: leftOut.closed.join)
@@ -115,11 +118,21 @@ extension Forwarder {
       encoding: info.encoding, generation: generation,
       isJoined: true, keyFrame: info.timestamp, past: joined.past)
     state = .flowing
+    boundLayers(info)
     leftOut.join()
     return Selection(
       format: format, payloadType: payloadType, joins: true, ends: leftOut.filter.begin(info),
       spatial: leftOut.filter.spatial, temporal: leftOut.filter.temporal, join: leftOut.closed.join)
   }
+
+  /// A decoder of AV1 knows layers of size apart by the dependency descriptor alone: without it, it gets the lowest.
+  private mutating func boundLayers(_ info: PacketInfo) {
+    let isBound = info.format.codec == .av1 && !extensions.takesDescriptors
+    leftOut.filter.mostSpatial = isBound ? 0 : LayerFilter.all
+  }
+
+  /// The highest layer of size that the subscriber can make something of.
+  var mostSpatial: UInt8 { leftOut.filter.mostSpatial }
 
   /// Whether a selected packet goes before those of other slots: audio, and what belongs to a key frame.
   func isUrgent(_ info: PacketInfo) -> Bool { kind == .audio || info.timestamp == joined.keyFrame }

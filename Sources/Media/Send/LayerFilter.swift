@@ -13,6 +13,9 @@ struct LayerFilter: BitwiseCopyable {
   /// What is wanted.
   private(set) var wantedTemporal = LayerFilter.all
   private(set) var wantedSpatial = LayerFilter.all
+  /// The subscriber can make nothing of what is above. No state: each key frame says so.
+  var mostSpatial = LayerFilter.all
+  private var allowedSpatial: UInt8 { min(wantedSpatial, mostSpatial) }
   /// What is shown.
   private(set) var temporal = LayerFilter.all
   private(set) var spatial = LayerFilter.all
@@ -30,7 +33,7 @@ struct LayerFilter: BitwiseCopyable {
 
   /// Something is left out, or may be.
   var isActive: Bool {
-    temporal != Self.all || spatial != Self.all || wantedTemporal != Self.all || wantedSpatial != Self.all
+    temporal != Self.all || spatial != Self.all || wantedTemporal != Self.all || allowedSpatial != Self.all
       || shedFrame != nil
   }
 
@@ -53,7 +56,7 @@ struct LayerFilter: BitwiseCopyable {
 
   /// The source is joined to the stream here, at a key frame: everything that is wanted can be shown.
   mutating func join() {
-    (temporal, spatial) = (wantedTemporal, wantedSpatial)
+    (temporal, spatial) = (wantedTemporal, allowedSpatial)
     hasPicture = false
     startOver()
   }
@@ -106,7 +109,7 @@ struct LayerFilter: BitwiseCopyable {
     #else
       let mayGiveUp = !hasLeftLower
     #endif
-    if mayGiveUp { spatial = min(spatial, wantedSpatial) }
+    if mayGiveUp { spatial = min(spatial, allowedSpatial) }
   }
 
   private mutating func takeUp(_ info: PacketInfo) {
@@ -117,7 +120,7 @@ struct LayerFilter: BitwiseCopyable {
     // Of a key frame whose first packet is lost the others say that it refers to nothing.
     let begins = layer.spatial == 0 && layer.temporal == 0 && flags.contains(.beginsSpatialLayer) && !hasEnded
     if flags.contains(.keyFrame) || begins {
-      (temporal, spatial) = (wantedTemporal, wantedSpatial)
+      (temporal, spatial) = (wantedTemporal, allowedSpatial)
       startOver()
     }
     if layer.temporal > temporal, layer.temporal <= wantedTemporal {
@@ -136,7 +139,7 @@ struct LayerFilter: BitwiseCopyable {
     #else
       let isNext = spatial != Self.all
     #endif
-    if isNext, layer.spatial == spatial &+ 1, layer.spatial <= wantedSpatial, layer.temporal <= temporal,
+    if isNext, layer.spatial == spatial &+ 1, layer.spatial <= allowedSpatial, layer.temporal <= temporal,
       !hasEnded,
       flags.contains(.beginsSpatialLayer)
     {
@@ -147,7 +150,7 @@ struct LayerFilter: BitwiseCopyable {
   private mutating func isShown(_ info: PacketInfo) -> Bool {
     guard info.layer.temporal <= temporal else { return false }
     if info.layer.spatial > spatial {
-      if info.layer.spatial <= wantedSpatial { needsKeyFrame = true }
+      if info.layer.spatial <= allowedSpatial { needsKeyFrame = true }
       return false
     }
     if info.layer.spatial < spatial, info.flags.contains(.notNeededAbove) {

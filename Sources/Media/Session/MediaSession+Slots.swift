@@ -187,6 +187,9 @@ extension MediaSession {
     slots.pointer(slot).pointee.forwarder.setPaused(isPaused)
   }
 
+  /// The highest layer of size that a slot's subscriber can make something of.
+  public func mostSpatial(ofSlot slot: Int) -> UInt8 { slots.pointer(slot).pointee.forwarder.mostSpatial }
+
   /// How a slot's subscriber shows what it gets there.
   public func picture(ofSlot slot: Int) -> PicturePreference { slots.pointer(slot).pointee.picture }
   public mutating func setPicture(slot: Int, _ picture: PicturePreference) {
