@@ -84,6 +84,7 @@ FIGURES = {
     ("operating.md", "scrape_configs:"): "test_metrics_are_exposed",
     ("operating.md", "- alert: RoostDown"): "test_metrics_are_exposed",
     ("operating.md", "# /etc/sysctl.d/roost.conf"): "test_settings_of_the_kernel_exist",
+    ("operating.md", "[Service]"): "systemd's language; each setting has a variable of that form, says ConfigurationTests",
     ("operating.md", "server {"): "nginx's language; test_the_proxy_leads_to_the_default_port",
     ("operating.md", "# /etc/turnserver.conf"): "test_settings_of_coturn_exist; the other half test_configurations_hold",
     ("roost-js.md", "import { Room }"): "test_the_call_in_twenty_lines",
