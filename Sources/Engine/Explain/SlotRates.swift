@@ -1,8 +1,8 @@
 internal import Media
 internal import Model
 
-/// How much leaves in each slot of a worker's peers, smoothed over about half a second, and what is sent again. Looked at ten times a second while there
-/// is video; no state: after a move it is measured again.
+/// How much leaves in each slot of a worker's peers, smoothed over about half a second, and what is sent again. Looked at ten times a
+/// second while there is video; no state: after a move it is measured again.
 struct SlotRates {
   private struct Slot {
     var octets: UInt32
@@ -48,7 +48,8 @@ struct SlotRates {
     }
     for (slot, packets, octets) in counts {
       var new = Slot(octets: octets, packets: packets)
-      if let old = known?.slots[slot], span > 0 {
+      // One whose stream is another counts from zero, and is measured from there.
+      if let old = known?.slots[slot], span > 0, octets &- old.octets < 1 << 31 {
         let bytes = (octets &- old.octets) &+ (packets &- old.packets) &* Self.headers
         let rate = Float(bytes) * 8 / span
         new.rate = old.samples == 0 ? rate : old.rate + (rate - old.rate) * Self.weight
