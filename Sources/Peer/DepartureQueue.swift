@@ -111,6 +111,11 @@ struct DepartureQueue: ~Copyable {
   /// The one that leaves next; the queue must not be empty.
   var first: Departure { head(next!) }
 
+  /// The one that leaves next in a slot; nil: nothing of it waits.
+  func first(ofSlot slot: Int) -> PacketReference? {
+    lanes.firstIndex { $0.slot == Int32(truncatingIfNeeded: slot) }.map { head($0).packet }
+  }
+
   mutating func removeFirst() {
     if let lane = next { removeHead(lane) }
   }

@@ -98,4 +98,11 @@ extension Peer {
 
   /// What waits may leave now.
   public var departs: Bool { !egress.isEmpty }
+
+  /// Something of that feed waits in the slot.
+  public func departs(slot: Int, from feed: Int) -> Bool {
+    // A slot's packets leave in their order: what is of an earlier feed stands first.
+    egress.queue.first(ofSlot: slot)?.track == Int32(truncatingIfNeeded: feed)
+      || egress.requested.contains { $0.slot == slot && $0.packet.track == Int32(truncatingIfNeeded: feed) }
+  }
 }

@@ -49,8 +49,11 @@ extension WorkerCore {
     guard !joined.isEmpty else { return }
     var waiting: [(place: Int, slot: Int)] = []
     for (place, slot) in joined {
-      // What waits is of what was shown before as well, and is found in its feed.
-      if peers.key(place) != nil, peers.pointer(place).pointee.departs {
+      // What waits of what was shown before is found in its feed. Where a full path never lets everything leave, all else that
+      // waits is no reason to stay.
+      if peers.key(place) != nil, let former = feeds.feed(ofSlot: slot, at: place),
+        peers.pointer(place).pointee.departs(slot: slot, from: former)
+      {
         waiting.append((place, slot))
         continue
       }
