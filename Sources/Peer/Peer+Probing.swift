@@ -58,6 +58,17 @@ extension Peer {
       egress.probe = nil
       return
     }
+    countForProbe(size)
+  }
+
+  /// The probe that what leaves now belongs to; 0: none. Media that leaves meanwhile takes of the path as well: it is of the
+  /// probe, which needs so much less that shows nothing.
+  @inline(__always)
+  var leavingCluster: UInt16 { egress.probe?.plan.cluster ?? 0 }
+
+  /// - Parameter size: on the wire, with UDP and IP.
+  mutating func countForProbe(_ size: Int) {
+    guard egress.probe != nil else { return }
     egress.probe!.bytes += size
     egress.probe!.packets += 1
     if egress.probe!.isOver { egress.probe = nil }

@@ -30,8 +30,8 @@ extension Peer {
     context: inout PeerContext
   ) -> Forwarded {
     // Audio waits for nothing, and is charged for all the same.
-    guard session.isAudio(slot: slot) || egress.isEmpty && egress.pacer.mayLeave(now), transport.takesMedia,
-      let path = transport.selectedPath
+    guard session.isAudio(slot: slot) || egress.isEmpty && !session.isPathFull && egress.pacer.mayLeave(now),
+      transport.takesMedia, let path = transport.selectedPath
     else { return select(info, kept, slot: slot, now: now, context: &context) ? .waits : .refused }
     guard let selection = session.select(info, slot: slot) else { return .done }
     if selection.joins { context.media.hasJoined = true }
@@ -76,6 +76,10 @@ extension Peer {
       egress.departsAt = egress.pacer.next(now)
       return nil
     }
+    guard !session.isPathFull else {
+      egress.departsAt = now + Self.fullWait
+      return nil
+    }
     if !egress.requested.isEmpty { return egress.requested[0].packet }
     guard !egress.queue.isEmpty else {
       egress.departsAt = .never
@@ -84,6 +88,8 @@ extension Peer {
     return egress.queue.first.packet
   }
 
+  /// Where the path is full, what waits is looked at again then, for want of feedback before.
+  private static var fullWait: Duration { .milliseconds(5) }
   /// Where something has waited so long, frames that no other refers to are left out before they are begun.
   private static var longWait: Duration { .milliseconds(100) }
   /// A picture that comes later than this is of no use any more. Nothing of its slot leaves then before a key frame.
@@ -137,8 +143,10 @@ extension Peer {
       let outgoing = session.depart(
         selection, packet, info, slot: slot, now: now, into: Self.plain(room),
         context: &context.media),
-      let size = seal(outgoing, room, &streams.pointee.media, now: now, &context)
+      let size = seal(
+        outgoing, room, &streams.pointee.media, cluster: leavingCluster, now: now, &context)
     else { return }
+    if egress.probe != nil { countForProbe(size &+ Self.overhead) }
     if streams.pointee.kept != nil {
       streams.pointee.kept!.store(
         UnsafeRawBufferPointer(rebasing: room[..<size]), info, sequence: Int64(bitPattern: outgoing.index))
@@ -246,9 +254,11 @@ extension Peer {
           departure.request, packet, info, slot: slot, into: Self.plain(room))
       else { return context.media.counters.count(.nackRefused) }
       let streams = egress.streams.pointer(slot)
-      guard let size = seal(outgoing, room, &streams.pointee.rtx, now: departure.request.now, &context) else {
-        return
-      }
+      guard
+        let size = seal(
+          outgoing, room, &streams.pointee.rtx, cluster: leavingCluster, now: departure.request.now, &context)
+      else { return }
+      countForProbe(size &+ Self.overhead)
       context.transport.outbox.commit(size: size, path: path)
       context.media.counters.retransmissionsSent &+= 1
     }

@@ -256,6 +256,36 @@ struct PeerDepartureTests {
     #expect(found != nil && found?.again == nil)
   }
 
+  @Test func `media that leaves while a probe does is of it`() throws {
+    let far = try subscriber(rtx: true)
+    depart(first: info(100, key: true), far)
+    probe(at: 2_000_000, far)
+    for number in 101...102 as ClosedRange<Int64> { depart(first: info(number), far) }
+    #expect(far.peer.egress.probe?.packets == 2 && (far.peer.egress.probe?.bytes ?? 0) > 100)
+    #expect(due(far) == nil, "what left takes its time of the path")
+    depart(first: info(103), far)
+    #expect(far.peer.egress.probe == nil, "nothing has to be sent that shows nothing")
+    #expect(far.peer.counters(ofSlot: 0).padding == 0)
+  }
+
+  private func waits(_ feed: Int, _ far: ConnectedPeer, slot: Int = 0) -> Bool {
+    far.peer.departs(slot: slot, from: feed)
+  }
+
+  @Test func `a slot's former feed is of use as long as something of it waits there`() throws {
+    let far = try subscriber(rtx: true)
+    for number in 100...101 as ClosedRange<Int64> { #expect(select(info(number, key: number == 100), far)) }
+    let other = PacketReference(track: 4, sequence: 102)
+    let isQueued = far.peer.select(info(102), other, slot: 0, now: far.now, context: &far.context)
+    #expect(isQueued)
+    #expect(waits(3, far) && !waits(4, far))
+    depart(info(100, key: true), far)
+    #expect(waits(3, far) && !waits(3, far, slot: 1))
+    depart(info(101), far)
+    #expect(!waits(3, far), "what waits of others is no reason to keep it")
+    #expect(waits(4, far))
+  }
+
   private func depart(first info: PacketInfo, _ far: ConnectedPeer) {
     #expect(select(info, far))
     depart(info, far)

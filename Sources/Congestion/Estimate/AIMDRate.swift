@@ -15,6 +15,10 @@ struct AIMDRate: BitwiseCopyable {
   /// Bits of the packet that a response time adds.
   private static let packet = 1_200.0 * 8
   private static let leastStep = 4_000.0
+  /// Beyond what arrives, where nothing else shows what the path carries.
+  static let further = 1.5
+  /// Where probes do.
+  static let furtherProbed = 1.15
 
   private(set) var rate: Double
   private var state = State.hold
@@ -33,10 +37,11 @@ struct AIMDRate: BitwiseCopyable {
   ///   - bounds: of the rate.
   ///   - allowed: what losses leave of the rate: there it falls from.
   ///   - mayGrow: false while the application sends so little that nothing is learnt of more.
+  ///   - further: so many times what arrives it may grow to.
   ///   - isFilled: false while what arrives is less than what the path carries for that reason.
   mutating func update(
     _ use: DelayTrend.Use, acknowledged: Double?, roundTrip: Duration, bounds: ClosedRange<Double>,
-    allowed: Double, mayGrow: Bool, isFilled: Bool, now: Instant
+    allowed: Double, mayGrow: Bool, further: Double = AIMDRate.further, isFilled: Bool, now: Instant
   ) {
     change(use)
     let response = Double(roundTrip.wholeNanoseconds) / 1e9 + 0.1
@@ -51,7 +56,7 @@ struct AIMDRate: BitwiseCopyable {
       guard mayGrow else { return }
       if let acknowledged, let upper = capacity.upper, acknowledged > upper { capacity.forget() }
       // What isn't sent isn't tried: never far above what arrives.
-      let most = acknowledged.map { 1.5 * $0 + 10_000 } ?? .infinity
+      let most = acknowledged.map { further * $0 + 10_000 } ?? .infinity
       guard rate < most else { return }
       let step =
         capacity.isKnown

@@ -36,6 +36,18 @@ struct AcknowledgedRate: BitwiseCopyable {
     return max(bitsPerSecond, Double(bytes) * 8 / max(passed, 0.45))
   }
 
+  /// What a burst of the last third of a second came at: two spans in a row. A burst that leaves faster than the path carries comes at
+  /// what that carries.
+  var burst: Double {
+    guard bin != .min else { return 0 }
+    var most = 0
+    for back in 0..<6 {
+      let pair = bins[index(bin &- Int64(back))] + bins[index(bin &- Int64(back) &- 1)]
+      most = max(most, pair)
+    }
+    return Double(most) * 8e9 / Double(2 * Self.binSpan)
+  }
+
   private mutating func note(_ bytes: Int, at arrived: Int64) {
     let place = arrived / Self.binSpan
     if bin == .min || place &- bin >= Int64(Self.binCount) || place &- bin <= -Int64(Self.binCount) {

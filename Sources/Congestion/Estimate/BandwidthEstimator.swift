@@ -21,6 +21,7 @@ public struct BandwidthEstimator: ~Copyable {
   private static let stallFactor = 0.8
   /// In flight at most: what the target sends in a round trip and this.
   private static let flight = Duration.milliseconds(350)
+  private static let leastFlight = 4_000
 
   private var sent = SentPackets()
   private var clock = ReceiverClock()
@@ -30,7 +31,7 @@ public struct BandwidthEstimator: ~Copyable {
   private var acknowledged = AcknowledgedRate()
   private var delayed = AIMDRate(start: BandwidthEstimator.start)
   private var losses = LossBound()
-  private var limit = ApplicationLimit()
+  private var use = TargetUse()
   private var clusters = ProbeClusters()
   private(set) var probes = ProbeController()
   private var wanted = WantedRate()
@@ -39,6 +40,10 @@ public struct BandwidthEstimator: ~Copyable {
   private var firstLeft: Instant?
   private var lastLeft: Instant?
   private var ceiling: Double?
+  /// When a probe last showed about as much as the target.
+  private var provenAt = Instant(nanoseconds: .min / 2)
+  /// Bytes; without a bound before feedback comes.
+  @usableFromInline private(set) var mostInFlight = Int.max
   /// Of the latest feedback.
   public private(set) var roundTrip = Duration.milliseconds(100)
 
@@ -69,10 +74,14 @@ public struct BandwidthEstimator: ~Copyable {
   /// Share of packets that are lost, smoothed: 0–1.
   public var loss: Double { losses.average }
 
-  /// Whether more is in flight than the path holds at the target: what can wait does.
-  public var isFull: Bool {
+  /// Whether more is in flight than the path holds at the target: what can wait does. Where nothing is heard of what left, that
+  /// counts no longer once the path is taken for stalled, so that a little goes on leaving.
+  @inlinable public var isFull: Bool { bytesInFlight > mostInFlight }
+  @usableFromInline var bytesInFlight: Int { sent.bytesInFlight }
+
+  private mutating func boundFlight() {
     let span = Double((roundTrip + Self.flight).wholeNanoseconds) / 1e9
-    return Double(sent.bytesInFlight) * 8 > target * span
+    mostInFlight = max(Int(target * span / 8), Self.leastFlight)
   }
 
   /// What everything that is wanted takes.
@@ -99,7 +108,7 @@ public struct BandwidthEstimator: ~Copyable {
   public mutating func leave(size: Int, cluster: UInt16 = 0, now: Instant) -> Int64 {
     if firstLeft == nil { firstLeft = now }
     lastLeft = now
-    if limit.sent(bytes: size, target: target, now: now) { acknowledged.expectChange() }
+    if use.sent(bytes: size, target: target, now: now) { acknowledged.expectChange() }
     return sent.append(size: size, cluster: cluster, at: now)
   }
 
@@ -111,6 +120,7 @@ public struct BandwidthEstimator: ~Copyable {
   /// The probe that is to leave now; to be asked for once nothing of an earlier one is left.
   /// - Parameter canProbe: there is a way to send what no stream's numbers count.
   public mutating func takeProbe(canProbe: Bool, now: Instant) -> ProbePlan? {
+    probes.arePossible = canProbe
     guard canProbe, trend.use != .over else { return nil }
     guard
       let plan = probes.next(target: target, wanted, isIdle: isIdle, now: now)
@@ -121,7 +131,7 @@ public struct BandwidthEstimator: ~Copyable {
 
   /// What is sent says nothing of more than the target: a sender that fills it finds more by itself.
   private var isIdle: Bool {
-    limit.since != nil || arriving.map { $0 < Self.fills * target } ?? true
+    use.idleSince != nil || arriving.map { $0 < Self.fills * target } ?? true
   }
   private static let fills = 0.9
 
@@ -202,7 +212,7 @@ public struct BandwidthEstimator: ~Copyable {
 
   private mutating func arrived(_ packet: SentPackets.Packet, _ arrived: Int64, _ feedback: inout Feedback) {
     queue.take(sent: packet.sentAt, arrived: arrived)
-    acknowledged.take(bytes: Int(packet.size), arrived: arrived, isIdle: limit.since != nil)
+    acknowledged.take(bytes: Int(packet.size), arrived: arrived, isIdle: use.idleSince != nil)
     if let difference = groups.take(sent: packet.sentAt, arrived: arrived, now: feedback.now) {
       trend.take(difference)
       if trend.use == .over { feedback.isOver = true }
@@ -219,7 +229,11 @@ public struct BandwidthEstimator: ~Copyable {
   private mutating func judge(_ verdict: ProbeClusters.Verdict, _ cluster: UInt16, now: Instant) {
     probes.judged(verdict, cluster: cluster, wanted: wanted.rate)
     switch verdict {
+    case .failed(let rate) where acknowledged.bitsPerSecond == nil:
+      // Before anything else is known of the path it says how little that carries.
+      delayed.set(max(rate, Self.bounds.lowerBound), now: now)
     case .carries(let rate), .failed(let rate):
+      if rate > Self.nearly * allowed { provenAt = now }
       guard rate > allowed, trend.use != .over else { return }
       delayed.set(min(rate, Self.bounds.upperBound), now: now)
       losses.proven(rate)
@@ -244,15 +258,45 @@ public struct BandwidthEstimator: ~Copyable {
         lastSent: feedback.lastSent)
     }
     if feedback.isOver { probes.cancel() }
+    var found = feedback.isOver ? .over : trend.use
+    if found == .over, !queue.isLong, isOwnBurst(now) { found = .under }
     delayed.update(
-      feedback.isOver ? .over : trend.use, acknowledged: acknowledged.carried, roundTrip: roundTrip,
-      bounds: Self.bounds, allowed: allowed, mayGrow: limit.since == nil,
-      isFilled: queue.isLong || limit.isOver(now: now), now: now)
+      found, acknowledged: acknowledged.carried, roundTrip: roundTrip,
+      bounds: Self.bounds, allowed: allowed, mayGrow: use.idleSince == nil, further: further,
+      isFilled: isFilled(now), now: now)
     losses.update(
       delayed: delayed.rate, acknowledged: acknowledged.carried, isQueued: queue.isLong,
-      mayGrow: limit.since == nil, now: now)
+      mayGrow: use.idleSince == nil, now: now)
+    forgetUnused(now)
+    boundFlight()
     return true
   }
+
+  /// What arrives is what the path carries: it holds a long queue, or nearly as much was sent as is allowed.
+  private func isFilled(_ now: Instant) -> Bool { queue.isLong || use.fills(now: now) }
+
+  /// What hasn't been made use of for long is proven by a probe before it is: the path may be another by then.
+  private mutating func forgetUnused(_ now: Instant) {
+    guard probes.arePossible, let since = use.idleSince, now - max(since, provenAt) > Self.trust,
+      let carried = acknowledged.carried
+    else { return }
+    let most = max(Self.unproven, 2 * carried)
+    if delayed.rate > most { delayed.set(most, now: now) }
+  }
+  private static let nearly = 0.9
+  private static let trust = Duration.seconds(10)
+  private static let unproven = 300_000.0
+
+  /// What wasn't sent isn't proven: where there are probes the target keeps near what is, and one goes before what needs more.
+  private var further: Double {
+    probes.arePossible ? AIMDRate.furtherProbed / (1 - min(losses.average, 0.5)) : AIMDRate.further
+  }
+
+  /// The queue is of what left faster than the target, a probe or a large picture, and will soon be gone: the path carries the target.
+  private func isOwnBurst(_ now: Instant) -> Bool {
+    probes.isUnderway(roundTrip, now: now) || acknowledged.burst > Self.burstGain * target
+  }
+  private static let burstGain = 1.1
 
   // MARK: - Time and path
 
@@ -270,6 +314,8 @@ public struct BandwidthEstimator: ~Copyable {
     lastStall = now
     probes.cancel()
     delayed.set(max(target * Self.stallFactor, Self.bounds.lowerBound), now: now)
+    sent.landAll()
+    boundFlight()
   }
 
   /// The remote has another address: nothing is known of the path to it.
@@ -281,11 +327,12 @@ public struct BandwidthEstimator: ~Copyable {
     acknowledged = AcknowledgedRate()
     delayed = AIMDRate(start: Self.start)
     losses = LossBound()
-    limit = ApplicationLimit()
+    use = TargetUse()
     clusters = ProbeClusters()
     probes = ProbeController()
     lastFeedback = nil
     lastStall = nil
+    mostInFlight = .max
     firstLeft = nil
     lastLeft = nil
   }
@@ -319,33 +366,5 @@ public struct BandwidthEstimator: ~Copyable {
     ceiling = hasCeiling ? word : nil
     roundTrip = .nanoseconds(try reader.integer(Int64.self))
     probes.cancel()
-  }
-}
-
-/// What feedback says of a packet that it names by its stream.
-public enum StreamArrival: BitwiseCopyable, Equatable, Sendable {
-  case lost
-  /// On the receiver's clock, in nanoseconds.
-  case known(Int64)
-  /// It came, and the receiver doesn't say when.
-  case unknown
-}
-
-/// The receiver's clock without its wrap.
-struct ReceiverClock: BitwiseCopyable {
-  private var last: UInt32 = 0
-  private var nanoseconds: Int64 = 0
-  private var isStarted = false
-
-  init() {}
-
-  mutating func extend(_ ticks: UInt32) -> Int64 {
-    if !isStarted {
-      isStarted = true
-      last = ticks
-    }
-    nanoseconds &+= Int64(Int32(bitPattern: ticks &- last)) &* 250_000
-    last = ticks
-    return nanoseconds
   }
 }

@@ -29,8 +29,8 @@ struct WantedRate: BitwiseCopyable {
 /// When to probe, and how high (draft-ietf-rmcat-gcc-02 leaves it open; the rules are those of libwebrtc, less what a server
 /// has no use for).
 struct ProbeController: BitwiseCopyable {
-  /// Of the first clusters, by the rate at the start.
-  private static let first = [3.0, 6.0]
+  /// The first, by the rate at the start.
+  private static let first = 3.0
   /// While each is carried the next is so much higher.
   private static let further = 2.0
   /// A probe counts as carried where it proves so much of its rate.
@@ -54,11 +54,15 @@ struct ProbeController: BitwiseCopyable {
 
   private var phase = Phase.new
   private var number: UInt16 = 0
-  private var planned: InlineArray<2, Double> = InlineArray(repeating: 0)
-  private var plannedCount = 0
+  /// Bits per second of the one that leaves next.
+  private var planned: Double?
   private(set) var last: (cluster: UInt16, rate: Double) = (0, 0)
   private(set) var lastAt: Int64 = .min
   private(set) var awaits = false
+  /// There is a way to send one.
+  var arePossible = false
+  /// The last was the first of its path.
+  private var isFirst = false
   /// Of the first clusters, that are left.
   private var attempts = ProbeController.firstAttempts
 
@@ -77,14 +81,12 @@ struct ProbeController: BitwiseCopyable {
   mutating func next(target: Double, _ wanted: WantedRate, isIdle: Bool, now: Instant) -> ProbePlan? {
     if awaits, now.nanoseconds &- lastAt > (attempts > 0 ? Self.firstPatience : Self.patience) {
       awaits = false
-      plannedCount = 0
+      planned = nil
       if phase == .climbing { phase = attempts > 0 ? .new : .settled }
     }
-    if plannedCount == 0, !awaits { plan(target: target, wanted, isIdle: isIdle, now: now) }
-    guard plannedCount > 0 else { return nil }
-    let rate = planned[0]
-    planned[0] = planned[1]
-    plannedCount -= 1
+    if planned == nil, !awaits { plan(target: target, wanted, isIdle: isIdle, now: now) }
+    guard let rate = planned else { return nil }
+    planned = nil
     number = number == .max ? 1 : number + 1
     last = (number, rate)
     lastAt = now.nanoseconds
@@ -98,8 +100,8 @@ struct ProbeController: BitwiseCopyable {
     case .new:
       phase = .climbing
       attempts -= 1
-      // What there is to send isn't known yet.
-      for factor in Self.first { add(factor * target, above: target) }
+      isFirst = true
+      add(Self.first * target, above: target)
     case .climbing: break
     case .settled:
       guard let next = wanted.next, isIdle else { return }
@@ -114,11 +116,7 @@ struct ProbeController: BitwiseCopyable {
 
   private mutating func add(_ rate: Double, above target: Double) {
     let rate = min(rate, BandwidthEstimator.bounds.upperBound)
-    guard rate >= target * Self.leastGain, plannedCount < 2, plannedCount == 0 || planned[0] < rate else {
-      return
-    }
-    planned[plannedCount] = rate
-    plannedCount += 1
+    if rate >= target * Self.leastGain { planned = rate }
   }
 
   /// What a cluster has shown.
@@ -127,15 +125,14 @@ struct ProbeController: BitwiseCopyable {
     awaits = false
     attempts = 0
     guard phase == .climbing else { return }
-    switch verdict {
-    case .carries(let rate) where rate >= Self.carried * last.rate && rate < wanted:
-      add(min(Self.further * rate, wanted * Self.leastGain), above: rate)
-      if plannedCount == 0 { phase = .settled }
-    case .carries(let rate) where rate >= Self.carried * last.rate: if plannedCount == 0 { phase = .settled }
-    default:
-      phase = .settled
-      plannedCount = 0
-    }
+    // After the first it isn't known yet what there is to send.
+    let most = isFirst ? Double.infinity : wanted * Self.leastGain
+    isFirst = false
+    phase = .settled
+    guard case .carries(let rate) = verdict, rate >= Self.carried * last.rate, rate * Self.leastGain < most
+    else { return }
+    add(min(Self.further * rate, most), above: rate)
+    if planned != nil { phase = .climbing }
   }
 
   /// The path is back: the next probe waits for nothing.
@@ -143,7 +140,13 @@ struct ProbeController: BitwiseCopyable {
 
   /// The path is another, or its rate has fallen: what was planned is too high.
   mutating func cancel() {
-    plannedCount = 0
+    planned = nil
     if phase == .climbing { phase = .settled }
   }
+
+  /// A probe is on its way, or was a moment ago: what waits in the queue may be of it.
+  func isUnderway(_ roundTrip: Duration, now: Instant) -> Bool {
+    lastAt != .min && now.nanoseconds &- lastAt < roundTrip.wholeNanoseconds &+ Self.aftermath
+  }
+  private static let aftermath: Int64 = 150_000_000
 }

@@ -89,6 +89,12 @@ struct SentPackets: ~Copyable {
     }
   }
 
+  /// Nothing is in flight any more; what is heard of it yet counts.
+  mutating func landAll() {
+    flightBegin = next
+    bytesInFlight = 0
+  }
+
   /// When the oldest packet in flight was sent; nil: none is.
   var oldestInFlight: Instant? {
     flightBegin < next ? Instant(nanoseconds: self[flightBegin].sentAt) : nil

@@ -23,6 +23,10 @@ extension MediaSession {
 
   // MARK: - Sending
 
+  /// As much is in flight as the path holds: what can wait does.
+  @inline(__always)
+  public var isPathFull: Bool { estimator.isFull }
+
   /// A packet leaves with a transport-wide number.
   /// - Parameter size: on the wire, with UDP and IP.
   @inline(__always)

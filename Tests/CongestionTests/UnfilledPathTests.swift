@@ -1,0 +1,143 @@
+import Model
+import Testing
+
+@testable import Congestion
+
+/// What is believed of a path while less is sent than it may carry.
+@Suite("A path that isn't filled", .timeLimit(.minutes(1)))
+struct UnfilledPathTests {
+  /// A path of one rate, whose remote reports every 50 ms.
+  private final class Path {
+    var estimator = BandwidthEstimator()
+    var rate: Double
+    var now: Int64 = 1_000_000_000
+    private(set) var probes: [(rate: Double, at: Int64)] = []
+    private var free: Int64 = 0
+    private var underway: [(number: Int64, arrived: Int64)] = []
+    private var reported: Int64 = 0
+    var isDeaf = false
+    var canProbe = true
+
+    init(_ rate: Double) { self.rate = rate }
+
+    var target: Double { estimator.target }
+    var isFull: Bool { estimator.isFull }
+
+    func send(_ bytes: Int, cluster: UInt16 = 0) {
+      let number = estimator.leave(size: bytes, cluster: cluster, now: Instant(nanoseconds: now))
+      free = max(free, now) + Int64(Double(bytes) * 8e9 / rate)
+      underway.append((number, free + 20_000_000))
+    }
+
+    /// - Parameters:
+    ///   - bitsPerSecond: of packets of 500 bytes.
+    ///   - next: the target at which more would be sent.
+    func run(_ span: Duration, at bitsPerSecond: Double, next: Double? = nil, _ each: () -> Void = {}) {
+      let until = now + span.wholeNanoseconds
+      var budget = 0.0
+      while now < until {
+        now += 1_000_000
+        let instant = Instant(nanoseconds: now)
+        estimator.want(bitsPerSecond, next: next)
+        estimator.poll(now: instant)
+        budget += bitsPerSecond / 8_000
+        while budget >= 500 {
+          budget -= 500
+          send(500)
+        }
+        if let plan = estimator.takeProbe(canProbe: canProbe, now: instant) {
+          probes.append((plan.rate, now))
+          for _ in 0..<max(plan.packets, plan.bytes / 250) {
+            send(250, cluster: plan.cluster)
+            now += Int64(250 * 8e9 / plan.rate)
+          }
+        }
+        if now / 1_000_000 % 50 == 0 { report(instant) }
+        each()
+      }
+    }
+
+    private func report(_ instant: Instant) {
+      let come = underway.filter { $0.arrived <= now }
+      underway.removeAll { $0.arrived <= now }
+      guard !come.isEmpty, !isDeaf else { return }
+      var feedback = estimator.takeFeedback(now: instant)
+      for packet in come {
+        estimator.note(
+          UInt16(truncatingIfNeeded: packet.number),
+          arrival: UInt32(truncatingIfNeeded: packet.arrived / 250_000), in: &feedback)
+      }
+      _ = estimator.finish(feedback)
+    }
+  }
+
+  @Test func `the first probes leave one by one, and the one that fails bounds the rate at once`() throws {
+    let narrow = Path(300e3)
+    narrow.run(.milliseconds(400), at: 100e3, next: 1e6)
+    #expect(narrow.probes.count == 1 && abs(narrow.probes[0].rate - 1.8e6) < 1)
+    #expect(narrow.target < 330e3)
+    let wide = Path(20e6)
+    wide.run(.milliseconds(400), at: 100e3, next: 1e6)
+    try #require(wide.probes.count >= 2)
+    #expect(wide.probes[1].rate > 2.8e6 && wide.probes[1].at > wide.probes[0].at + 40_000_000)
+    #expect(wide.target > 3e6)
+  }
+
+  @Test func `where probes can show what a path carries, the target stays near what is sent`() {
+    func reached(_ further: Double) -> Double {
+      var rate = AIMDRate(start: 600e3)
+      for tenth in 1...600 {
+        rate.update(
+          .normal, acknowledged: 700e3, roundTrip: .milliseconds(50), bounds: BandwidthEstimator.bounds,
+          allowed: .infinity, mayGrow: true, further: further, isFilled: true,
+          now: Instant(nanoseconds: Int64(tenth) * 100_000_000))
+      }
+      return rate.rate
+    }
+    #expect(reached(AIMDRate.further) > 1.0e6 && reached(AIMDRate.further) < 1.1e6)
+    #expect(reached(AIMDRate.furtherProbed) > 0.8e6 && reached(AIMDRate.furtherProbed) < 0.85e6)
+  }
+
+  @Test func `what was proven long ago and isn't used is proven by a probe before it is`() {
+    let path = Path(8e6)
+    path.run(.seconds(3), at: 100e3, next: 3e6)
+    #expect(path.target > 2.5e6)
+    path.rate = 400e3
+    path.run(.seconds(15), at: 100e3)
+    #expect(path.target <= 300e3)
+    path.rate = 8e6
+    path.run(.seconds(7), at: 100e3, next: 3e6)
+    #expect(path.target > 2.5e6, "one probe finds it again")
+  }
+
+  @Test func `a burst's own queue is no reason to send less`() {
+    let path = Path(6e6)
+    path.run(.seconds(3), at: 800e3, next: 2e6)
+    let before = path.target
+    #expect(before > 1.5e6 && before < 4.5e6)
+    var turns = 0
+    path.run(.seconds(4), at: 800e3) {
+      turns += 1
+      // A large picture each second, paced at more than the path carries.
+      if turns % 1_000 < 60 { path.send(1_250) }
+    }
+    #expect(path.target >= before * 0.99)
+  }
+
+  @Test func `what is in flight is bounded, and counts no longer where nothing is heard of it`() {
+    let path = Path(3e6)
+    #expect(!path.isFull)
+    path.run(.seconds(3), at: 800e3, next: 1e6)
+    #expect(!path.isFull)
+    path.isDeaf = true
+    path.run(.milliseconds(900), at: 4e6)
+    #expect(path.isFull)
+    let target = path.target
+    path.run(.milliseconds(300), at: 1e3)
+    #expect(path.target < target, "taken for stalled")
+    #expect(!path.isFull, "a little goes on leaving")
+    path.estimator.startOver()
+    for _ in 0..<1_000 { path.send(1_000) }
+    #expect(!path.isFull, "nothing is known of another path")
+  }
+}
