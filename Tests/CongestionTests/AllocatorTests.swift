@@ -202,11 +202,15 @@ struct AllocatorTests {
   }
 
   @Test(arguments: 0..<20)
-  func `at a constant target pictures change at most four times a minute, however rates wobble`(seed: Int) {
+  func
+    `at a constant target sizes change at most four times a minute, motion at most eight, however rates wobble`(
+      seed: Int
+    )
+  {
     var random = RandomSource.seeded(state: UInt64(seed))
     let base = (0..<3).map { Self.video($0) }
     var memories = base.map(\.memory)
-    var changes = 0
+    var (changes, sizes) = (0, 0)
     var before: [LayerOption?] = [nil, nil, nil]
     var means = Array(repeating: Array(repeating: 1.0, count: 30), count: 3)
     let target = 1.5e6 + Double(seed) * 100e3
@@ -229,10 +233,11 @@ struct AllocatorTests {
           before[index].map({ old in slot.option.map { !$0.isLayer(old) } ?? true }) ?? (slot.option != nil)
         {
           changes += 1
+          if before[index]?.encoding != slot.option?.encoding { sizes += 1 }
         }
         before[index] = slot.option
       }
     }
-    #expect(changes <= 3 * 4, "of three slots in the last minute")
+    #expect(sizes <= 3 * 4 && changes <= 3 * 8, "of three slots in the last minute")
   }
 }

@@ -54,6 +54,7 @@ public struct Allocator: Sendable {
   public static func allocate(_ target: Double, _ demands: [SlotDemand], now: Instant) -> Allocation {
     var ladders = demands.prefix(mostSlots).map { ladder($0) }
     var left = target
+    let memories = demands.prefix(mostSlots).map(\.memory)
     for index in ladders.indices where ladders[index].demand.kind == .audio && !ladders[index].usable.isEmpty
     {
       ladders[index].step = 0
@@ -61,12 +62,12 @@ public struct Allocator: Sendable {
     }
     let order = ladders.indices.filter { ladders[$0].demand.kind == .video }
       .sorted { goesFirst(ladders[$0], ladders[$1]) }
-    for index in order { raise(&ladders[index], &left, target, now: now) }
+    for index in order { raise(&ladders[index], &left, target, memories, now: now) }
     // Who has least goes first among equals; higher priorities have their fill before.
     while let index = order.filter({ !ladders[$0].isFull && ladders[$0].step >= 0 })
       .min(by: { isNext(ladders[$0], ladders[$1], order.firstIndex(of: $0)!, order.firstIndex(of: $1)!) })
     {
-      raise(&ladders[index], &left, target, now: now)
+      raise(&ladders[index], &left, target, memories, now: now)
     }
     return result(ladders, demands, target, left, now)
   }
@@ -90,7 +91,9 @@ public struct Allocator: Sendable {
   ) -> Bool {
     let sizes = sizes(of: options)
     let place = sizes.firstIndex { $0 == (option.encoding, option.spatial) } ?? 0
-    guard place <= mostSize(demand, sizes, options) else { return false }
+    guard place <= mostSize(demand, sizes, options),
+      place == 0 || demand.isScreen || isFluent(option, demand, options)
+    else { return false }
     // A slower picture is as good where the subscriber shows no more; the slowest is always one.
     guard demand.picture.frameRate > 0, option.temporal > 0 else { return true }
     let slower = options.last {
@@ -98,6 +101,19 @@ public struct Allocator: Sendable {
     }
     return slower.map { $0.frameRate < demand.picture.frameRate } ?? true
   }
+
+  /// A larger picture is no better that stutters where the smaller one moves.
+  private static func isFluent(
+    _ option: LayerOption, _ demand: SlotDemand, _ options: ArraySlice<LayerOption>
+  ) -> Bool {
+    let wanted = demand.picture.frameRate > 0 ? min(demand.picture.frameRate, fluent) : fluent
+    guard option.frameRate > 0, option.frameRate < wanted else { return true }
+    return !options.contains {
+      $0.encoding == option.encoding && $0.spatial == option.spatial && $0.temporal > option.temporal
+    }
+  }
+  /// Pictures a second.
+  private static let fluent: UInt8 = 13
 
   private static func sizes(of options: ArraySlice<LayerOption>) -> [(UInt8, UInt8)] {
     var found: [(UInt8, UInt8)] = []
@@ -149,7 +165,9 @@ public struct Allocator: Sendable {
   }
 
   /// Takes the slot one step up, if that fits.
-  private static func raise(_ ladder: inout Ladder, _ left: inout Double, _ target: Double, now: Instant) {
+  private static func raise(
+    _ ladder: inout Ladder, _ left: inout Double, _ target: Double, _ memories: [SlotMemory], now: Instant
+  ) {
     let next = nextStep(ladder)
     guard next < ladder.usable.count else {
       ladder.isFull = true
@@ -158,7 +176,7 @@ public struct Allocator: Sendable {
     let option = ladder.demand.options[ladder.usable[next]]
     let before = ladder.step < 0 ? 0 : ladder.demand.options[ladder.usable[ladder.step]].rate
     guard max(option.rate - before, 0) <= left,
-      mayShow(option, ladder.demand, free: left + before, target, now: now)
+      mayShow(option, ladder.demand, free: left + before, target, memories, now: now)
     else {
       ladder.isFull = true
       return
@@ -181,7 +199,8 @@ public struct Allocator: Sendable {
 
   /// What is shown stays while it fits. What is better has to fit at its worst, and not soon after it was too much.
   private static func mayShow(
-    _ option: LayerOption, _ demand: SlotDemand, free: Double, _ target: Double, now: Instant
+    _ option: LayerOption, _ demand: SlotDemand, free: Double, _ target: Double, _ memories: [SlotMemory],
+    now: Instant
   ) -> Bool {
     guard let shown = demand.memory.shown else {
       // The first picture has to fit as it is; one that was taken away waits, and fits at its worst.
@@ -189,12 +208,14 @@ public struct Allocator: Sendable {
     }
     guard !shown.isLayer(option), isAbove(option, shown, demand) else { return true }
     guard option.peak * margin <= free else { return false }
-    if demand.memory.mayRise(target, now: now) { return true }
-    // More motion at the size that is shown, less than what was too much, costs nothing to try before long.
-    guard let failed = demand.memory.failed, option.encoding == shown.encoding,
-      option.spatial == shown.spatial
-    else { return false }
-    return isAbove(failed, option, demand) && demand.memory.mayRecover(now: now)
+    let total = target - free + option.rate
+    if demand.memory.mayRise(target, now: now) {
+      return !memories.contains { $0.refuses(total, target, now: now) }
+    }
+    // More motion at the size that is shown costs nothing to try before long.
+    guard option.encoding == shown.encoding, option.spatial == shown.spatial else { return false }
+    return demand.memory.mayRecover(
+      isLess: demand.memory.failed.map { isAbove($0, option, demand) } ?? false, now: now)
   }
 
   private static func isAbove(_ option: LayerOption, _ shown: LayerOption, _ demand: SlotDemand) -> Bool {
@@ -213,6 +234,7 @@ public struct Allocator: Sendable {
     var next: Double?
     var slots: [Allocation.Slot] = []
     let sent = demands.reduce(0) { $0 + ($1.memory.shown?.rate ?? 0) }
+    let waits = demands.map { $0.memory.waits(now: now) }.max() ?? .zero
     for ladder in ladders {
       let demand = ladder.demand
       var memory = demand.memory
@@ -224,7 +246,7 @@ public struct Allocator: Sendable {
         memory.shown.map { shown in
           isStillWanted(shown, ladder) && option.map { isAbove(shown, $0, demand) } ?? true
         } ?? false
-      memory.show(option, isDown: isDown, target: target, sent: sent, now: now)
+      memory.show(option, isDown: isDown, target: target, sent: sent, waits: waits, now: now)
       let reason = reason(ladder, option, best)
       memory.isStarved = option == nil && reason == .bandwidth
       slots.append(Allocation.Slot(slot: demand.slot, option: option, reason: reason, memory: memory))
@@ -257,6 +279,7 @@ public struct Allocator: Sendable {
   private static func reason(_ ladder: Ladder, _ option: LayerOption?, _ best: LayerOption?) -> Allocation
     .Reason?
   {
+    if ladder.demand.picture.quality == .off { return .off }
     if ladder.demand.options.isEmpty { return .silent }
     if ladder.usable.isEmpty { return .off }
     guard let option, let best, option.isLayer(best) else { return .bandwidth }

@@ -69,6 +69,8 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
   var lastDown = Instant(nanoseconds: .min / 2)
   /// What was shown when the rate turned out to be too little: that, and what is above, waits.
   var failed: LayerOption?
+  /// The last step down took back a step up that was just made.
+  private var hasFailed = false
   /// The last step up was to something better than was shown.
   private var isTrial = false
   /// The target then, and what was sent in all until then: where much more is carried since, it counts no longer.
@@ -80,7 +82,7 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
   var hold = SlotMemory.shortHold
 
   static let shortHold = Duration.seconds(8)
-  static let longestHold = Duration.seconds(60)
+  static let longestHold = Duration.seconds(30)
   /// An upgrade that is taken back so soon was a mistake, and makes the next wait three times as long.
   static let trial = Duration.seconds(20)
 
@@ -90,6 +92,15 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
   func mayRise(_ target: Double, now: Instant) -> Bool {
     now - lastDown >= hold || target >= Self.muchMore * sentAtDown
   }
+
+  /// What the path was found not to carry a moment ago, whatever slot it was that went up: no other tries it instead.
+  func refuses(_ total: Double, _ target: Double, now: Instant) -> Bool {
+    hasFailed && total > Self.nearly * sentAtDown && !mayRise(target, now: now)
+  }
+  private static let nearly = 0.9
+
+  /// How long this path has to be left alone for its last failure.
+  func waits(now: Instant) -> Duration { hasFailed && now - lastDown < Self.longestHold ? hold : .zero }
 
   /// Whether a picture is shown where nothing is: for a missing picture the wait doesn't grow as it does for a better one.
   /// - Parameter fits: at its worst.
@@ -102,9 +113,13 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
   }
   private static let muchMore = 1.5
 
-  /// Whether something below what was too much may be tried.
-  func mayRecover(now: Instant) -> Bool { now - lastDown >= Self.recovery }
+  /// Whether more of the same picture may be tried.
+  /// - Parameter isLess: than what was too much.
+  func mayRecover(isLess: Bool, now: Instant) -> Bool {
+    now - lastDown >= (isLess ? Self.recovery : Self.fullRecovery)
+  }
   private static let recovery = Duration.seconds(2)
+  private static let fullRecovery = Duration.seconds(6)
 
   /// What is shown stays so long although it doesn't fit, in case it soon does.
   mutating func endures(now: Instant) -> Bool {
@@ -113,7 +128,12 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
   }
   private static let patience = Duration.milliseconds(500)
 
-  mutating func show(_ option: LayerOption?, isDown: Bool, target: Double, sent: Double, now: Instant) {
+  /// - Parameters:
+  ///   - sent: of all slots until now.
+  ///   - waits: what the path's failures have others wait.
+  mutating func show(
+    _ option: LayerOption?, isDown: Bool, target: Double, sent: Double, waits: Duration, now: Instant
+  ) {
     let isChange =
       switch (shown, option) {
       case (nil, nil): false
@@ -126,7 +146,8 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
       // What falls by several steps has failed once; what has begun with too much has failed at nothing.
       if lastUp > lastDown {
         let isFailure = isTrial && now - lastUp < Self.trial
-        hold = isFailure ? min(hold * 3, Self.longestHold) : Self.shortHold
+        hold = isFailure ? min(max(hold, waits) * 2, Self.longestHold) : Self.shortHold
+        hasFailed = isFailure
         failed = shown
       }
       lastDown = now

@@ -101,7 +101,9 @@ extension WorkerCore {
       let flow = SlotFlow(track: feeds.pointer(feed).pointee.key.track, isStarved: !wasStarved)
       events.note(key) { $0.slots[UInt16(slot)] = flow }
     }
-    let pauses = allotted.memory.isStarved || allotted.reason == .off
+    // Of a track that sends nothing, or of which nothing is known yet after a move, no pause is ended.
+    let isKept = allotted.reason == .silent && peers.pointer(place).pointee.isPaused(slot: slot)
+    let pauses = allotted.memory.isStarved || allotted.reason == .off || isKept
     if peers.pointer(place).pointee.setPaused(slot: slot, pauses) { requestKeyFrame(of: feed, now: now) }
     guard let option = allotted.option else { return }
     let shown = feeds.pointer(feed).pointee.key

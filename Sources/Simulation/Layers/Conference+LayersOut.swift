@@ -176,6 +176,8 @@ extension Conference {
     guard step.isNewPicture, now - view.at > Self.lessPatience, let track = journal.layered[packet.track],
       let choices = LayerChoices(track, from: now.earlier(by: Self.lessPatience + .seconds(2)), until: now)
     else { return }
+    // The middle of them is another where one is known to the publisher alone.
+    guard choices.areAll || view.picture.quality != .medium else { return }
     let most = choices.mostSize(view.picture)
     let frame = packet.frame
     if choices.size(frame.encoding, frame.spatial).map({ $0 > most }) ?? false {

@@ -18,6 +18,8 @@ struct LayerChoices {
   private let span: (from: Instant, until: Instant)
   /// From the smallest to the largest.
   private let sizes: [(encoding: Int, spatial: Int)]
+  /// None was left out all the while, of which its server can't know where it had turned it off.
+  let areAll: Bool
 
   /// - Returns: nil where an encoding came or went of its publisher's own accord in the span.
   init?(_ track: LayeredTrack, from: Instant, until: Instant) {
@@ -32,6 +34,7 @@ struct LayerChoices {
       guard absences.allSatisfy({ $0.lowerBound <= range.lowerBound && $0.upperBound >= range.upperBound })
       else { return nil }
     }
+    areAll = present.count == track.video.encodings.count
     present.sort { track.video.encodings[$0].width < track.video.encodings[$1].width }
     sizes = present.flatMap { encoding in
       (0..<track.video.structure.spatialLayers).map { (encoding, $0) }
@@ -63,12 +66,18 @@ struct LayerChoices {
     guard view.quality != .off, !sizes.isEmpty else { return [] }
     var found: [Choice] = []
     for size in 0...mostSize(view) {
-      for temporal in 0..<track.video.structure.temporalLayers {
+      for temporal in 0..<track.video.structure.temporalLayers where size == 0 || isFluent(temporal) {
         found.append(
           Choice(size: size, temporal: temporal, rate: rate(size, temporal), level: found.count + 1))
       }
     }
     return found
+  }
+
+  /// A larger picture of fewer than 12 pictures a second is no better than a smaller one that moves.
+  private func isFluent(_ temporal: Int) -> Bool {
+    let slower = track.video.structure.temporalLayers - 1 - temporal
+    return slower == 0 || track.video.interval << slower <= 1_000_000_000 / 12
   }
 
   /// Of one that isn't sent at present: what its publisher would send.
