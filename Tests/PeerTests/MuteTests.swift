@@ -29,6 +29,22 @@ struct MuteTests {
     #expect(first.restart == 1 && first.extendedSequence & 0xFFFF == 102)
   }
 
+  @Test func `sound at more than any codec takes goes no further, and no other track suffers`() throws {
+    let far = try Far(AgreedMedia(receive: [Far.section(0, ssrc: 1), Far.section(1, .audio, ssrc: 2)]))
+    let payload = [UInt8](repeating: 7, count: 1_000)
+    var (sound, pictures) = (0, 0)
+    // 4 Mbit/s of each for three seconds.
+    for _ in 0..<1_500 {
+      far.now = far.now + .milliseconds(2)
+      if far.send(ssrc: 2, payloadType: 111, payload: payload) != nil { sound += 1 }
+      if far.send(ssrc: 1, payloadType: 96, payload: [0x10, 0x00] + payload) != nil { pictures += 1 }
+    }
+    #expect(sound > 700 && sound < 800 && pictures == 1_500)
+    #expect(far.dropped(.soundOverRate) == UInt64(1_500 - sound))
+    far.now = far.now + .seconds(1)
+    #expect(far.send(ssrc: 2, payloadType: 111) != nil, "it comes back by itself")
+  }
+
   @Test func `what was lost while a track was muted is not asked for afterwards`() throws {
     let far = try Far(AgreedMedia(receive: [Far.section(0, ssrc: 1)]))
     far.send(ssrc: 1, payloadType: 96, sequence: 100)

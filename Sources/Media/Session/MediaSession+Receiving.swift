@@ -82,6 +82,12 @@ extension MediaSession {
         context.counters.count(.trackMuted)
         return .nothing
       }
+      if encoding.pointee.receiver.kind == .audio,
+        !encoding.pointee.sound.take(Double(packet.count), now: arrival)
+      {
+        context.counters.count(.soundOverRate)
+        return .nothing
+      }
       return .media(tag: Int(encoding.pointee.receiver.tag), offset: offset, size: size, info)
     }
   }

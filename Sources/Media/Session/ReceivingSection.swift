@@ -120,6 +120,9 @@ struct ReceivedEncoding {
   var receiver: TrackReceiver
   /// When its stream last got another SSRC.
   var reboundAt = Instant(nanoseconds: .min / 2)
+  /// Bytes. Sound goes before all pictures, so that what is no sound would take its listeners' video away. Twice what Opus takes at most
+  /// (RFC 7587 §3.1.1), for RED.
+  var sound = RateLimit(rate: 190_000, burst: 190_000)
   private let name: String?
   /// As packets have it; nil where they don't name their encoding.
   let ridBytes: MIDBytes?

@@ -35,6 +35,8 @@ public enum SessionDrop: UInt8, Sendable, CaseIterable {
   case tooLateToLeave
   /// A packet of a publisher's that is larger than what is ever sent on; counted by subscriber.
   case packetTooLarge
+  /// Sound at more than any codec of ours takes.
+  case soundOverRate
 
   init(_ reason: MediaDrop) {
     switch reason {
