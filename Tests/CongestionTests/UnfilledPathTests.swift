@@ -71,11 +71,10 @@ struct UnfilledPathTests {
     }
   }
 
-  @Test func `the first probes leave one by one, and the one that fails bounds the rate at once`() throws {
+  @Test func `the first probes leave one by one, and none after one that fails`() throws {
     let narrow = Path(300e3)
     narrow.run(.milliseconds(400), at: 100e3, next: 1e6)
     #expect(narrow.probes.count == 1 && abs(narrow.probes[0].rate - 1.8e6) < 1)
-    #expect(narrow.target < 330e3)
     let wide = Path(20e6)
     wide.run(.milliseconds(400), at: 100e3, next: 1e6)
     try #require(wide.probes.count >= 2)

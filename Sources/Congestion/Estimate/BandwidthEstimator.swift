@@ -20,7 +20,7 @@ public struct BandwidthEstimator: ~Copyable {
   private static let stallStep = Duration.milliseconds(500)
   private static let stallFactor = 0.8
   /// In flight at most: what the target sends in a round trip and this.
-  private static let flight = Duration.milliseconds(350)
+  private static let flight = Duration.seconds(1)
   private static let leastFlight = 4_000
 
   private var sent = SentPackets()
@@ -229,9 +229,6 @@ public struct BandwidthEstimator: ~Copyable {
   private mutating func judge(_ verdict: ProbeClusters.Verdict, _ cluster: UInt16, now: Instant) {
     probes.judged(verdict, cluster: cluster, wanted: wanted.rate)
     switch verdict {
-    case .failed(let rate) where acknowledged.bitsPerSecond == nil:
-      // Before anything else is known of the path it says how little that carries.
-      delayed.set(max(rate, Self.bounds.lowerBound), now: now)
     case .carries(let rate), .failed(let rate):
       if rate > Self.nearly * allowed { provenAt = now }
       guard rate > allowed, trend.use != .over else { return }
