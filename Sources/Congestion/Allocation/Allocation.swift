@@ -112,7 +112,7 @@ public struct Allocator: Sendable {
       $0.encoding == option.encoding && $0.spatial == option.spatial && $0.temporal > option.temporal
     }
   }
-  /// Pictures a second.
+  /// Pictures a second: twelve, and the one by which a measured rate may be too high.
   private static let fluent: UInt8 = 13
 
   private static func sizes(of options: ArraySlice<LayerOption>) -> [(UInt8, UInt8)] {

@@ -329,6 +329,7 @@ public struct BandwidthEstimator: ~Copyable {
     probes = ProbeController()
     lastFeedback = nil
     lastStall = nil
+    provenAt = Instant(nanoseconds: .min / 2)
     mostInFlight = .max
     firstLeft = nil
     lastLeft = nil

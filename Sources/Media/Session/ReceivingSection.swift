@@ -120,8 +120,8 @@ struct ReceivedEncoding {
   var receiver: TrackReceiver
   /// When its stream last got another SSRC.
   var reboundAt = Instant(nanoseconds: .min / 2)
-  /// Bytes. Sound goes before all pictures, so that what is no sound would take its listeners' video away. Twice what Opus takes at most
-  /// (RFC 7587 §3.1.1), for RED.
+  /// Bytes. Sound goes before all pictures, so that what is no sound would take its listeners' video away. Three times the most that
+  /// Opus takes (510 kbit/s, RFC 7587 §6.1): RED has two older packets beside each.
   var sound = RateLimit(rate: 190_000, burst: 190_000)
   private let name: String?
   /// As packets have it; nil where they don't name their encoding.
