@@ -295,6 +295,12 @@ export interface WatchedLayer {
   active: boolean;
 }
 
+/** A codec of the track's own section that all who are present take. */
+export interface TakenCodec {
+  payloadType: number;
+  codec: string;
+}
+
 /** What the path to a subscriber carries: bits per second with UDP and IP. */
 export interface TransportReport {
   /** What may be sent; absent: nothing is withheld, since what comes isn't reported on. */
@@ -425,11 +431,12 @@ export interface OfferWanted {
   reason: "slots" | "iceRestart";
 }
 
-/** Which encodings of a track of one's own are watched: send no others. */
+/** Which encodings of a track of one's own are watched: send no others; and which codecs all who are present take. */
 export interface Publish {
   type: "publish";
   track: TrackID;
   layers: WatchedLayer[];
+  codecs: TakenCodec[];
 }
 
 /** What happened in the room. */

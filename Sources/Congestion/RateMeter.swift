@@ -40,6 +40,14 @@ public struct RateMeter: BitwiseCopyable, Sendable {
     return Double(latest) * 8 * Double(Self.second) / Double(min(count, Self.second))
   }
 
+  /// Bits per second, of the last three seconds; of what there is before they are over.
+  public var steady: Double {
+    guard count > 0 else { return 0 }
+    var bytes: UInt64 = 0
+    for index in 0..<Self.kept { bytes &+= UInt64(spans[index]) }
+    return Double(bytes) * 8 * Double(Self.second) / Double(count)
+  }
+
   /// Bits per second of the fullest second within the last three.
   public var peak: Double {
     var most: UInt32 = 0

@@ -14,6 +14,8 @@ public struct LoadOptions: Equatable, Sendable {
   /// Bits a second of each publisher's video; 0 for none.
   public var videoBitrate = 0
   public var hasAudio = false
+  /// IVF files of VP8 that publishers play instead, as encodings of a simulcast, the largest first; at most three.
+  public var videoFiles: [String] = []
   /// Seconds that are measured, once everybody is in.
   public var duration = 10
   /// Participants that begin to join in a second.
@@ -42,7 +44,8 @@ public struct LoadOptions: Equatable, Sendable {
   public init() {}
 
   /// Those of one publisher's tracks.
-  public var tracksOfPublisher: Int { (hasAudio ? 1 : 0) + (videoBitrate > 0 ? 1 : 0) }
+  public var tracksOfPublisher: Int { (hasAudio ? 1 : 0) + (hasVideo ? 1 : 0) }
+  public var hasVideo: Bool { videoBitrate > 0 || !videoFiles.isEmpty }
   public var participantCount: Int { rooms * (publishers + subscribers) }
 
   /// Bounds of what one process is good for.
@@ -87,6 +90,8 @@ extension LoadOptions {
       --subscribers N    in each room (1)
       --mesh             publishers also receive each other
       --video RATE       of each publisher, in bits per second: 1.5M, 300k (no video)
+      --video-files F,F  play VP8 of IVF files over and over, for people who watch: one to three, the layers of a
+                         simulcast, the largest first; with --subscribers 0, as nothing in it can be counted
       --audio            Opus packets, 50 per second
                          without --video and --audio: both, 1.5M
       --others N         also receive N audio and N video tracks of other people in the room; their
@@ -133,7 +138,7 @@ extension LoadOptions {
       default: try apply(word, &words)
       }
     }
-    if !hasAudio && videoBitrate == 0 {
+    if !hasAudio && !hasVideo {
       hasAudio = true
       videoBitrate = 1_500_000
     }
@@ -162,6 +167,8 @@ extension LoadOptions {
     case "--others": others = try Self.number(word, value, 0...32)
     case "--ping": pingMilliseconds = try Self.number(word, value, 10...60_000)
     case "--video": videoBitrate = try Self.rate(word, value)
+    case "--video-files":
+      videoFiles = value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     default:
       guard value == "on" || value == "off" else {
         throw LoadUsageError("\(word) is on or off, not \(value)")
@@ -177,7 +184,7 @@ extension LoadOptions {
   private static let known: Set<String> = [
     "--url", "--key", "--secret", "--room", "--media", "--rooms", "--publishers", "--subscribers",
     "--duration", "--join-timeout", "--join-rate", "--video", "--nack", "--feedback", "--others",
-    "--ping",
+    "--ping", "--video-files",
   ]
 
   private func check() throws(LoadUsageError) {
@@ -192,6 +199,14 @@ extension LoadOptions {
     guard publishers <= Self.publisherLimit || (subscribers == 0 && !isMesh) else {
       throw LoadUsageError(
         "a subscriber has at most \(Self.publisherLimit) slots of a kind, so a room at most as many publishers"
+      )
+    }
+    guard videoFiles.count <= 3, !videoFiles.contains("") else {
+      throw LoadUsageError("--video-files takes one to three names, with commas between them")
+    }
+    guard videoFiles.isEmpty || (subscribers == 0 && !isMesh && videoBitrate == 0) else {
+      throw LoadUsageError(
+        "--video-files goes with --subscribers 0 and neither --mesh nor --video: what is in a file can't be counted"
       )
     }
     guard !roomPrefix.isEmpty, roomPrefix.utf8.count <= 100 else {

@@ -16,6 +16,7 @@ public final class LoadRun {
   /// Called while it runs; to be set before.
   public var observer = LoadObserver()
   private let options: LoadOptions
+  private let clips: [RecordedVideo]
   private let say: (String) -> Void
   private let clock = Clock()
   private let journal = Journal()
@@ -48,6 +49,7 @@ public final class LoadRun {
     guard let base = WebSocketURL(options.url) else { throw LoadError("not a server's URL: \(options.url)") }
     let scheme = base.isSecure ? "wss" : "ws"
     url = "\(scheme)://\(base.host):\(base.port)"
+    clips = try Clips.read(options.videoFiles)
     let now = Self.unixSeconds()
     tokenExpiry = now + 86_400
     dtls = try DTLSContext(
@@ -71,7 +73,7 @@ public final class LoadRun {
       add(
         number,
         Participant.Role(
-          room: room, publishesVideo: options.videoBitrate > 0, publishesAudio: options.hasAudio,
+          room: room, publishesVideo: options.hasVideo, publishesAudio: options.hasAudio,
           sources: sources))
     }
     for offset in 0..<options.subscribers {
@@ -80,7 +82,7 @@ public final class LoadRun {
   }
 
   private func add(_ number: Int, _ role: Participant.Role) {
-    let participant = Participant(number: number, role: role, options: options)
+    let participant = Participant(number: number, role: role, options: options, clips: clips)
     let counter = SubscriberCounter(sources: role.sources, tracks: options.tracksOfPublisher)
     participants.append(participant)
     counters.append(counter)

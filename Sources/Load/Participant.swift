@@ -45,15 +45,18 @@ final class Participant {
   private var pingSentAt = Instant.never
   private(set) var pings = LatencyHistogram()
   private let options: LoadOptions
+  private let clips: [RecordedVideo]
   /// Called with each packet of media.
   var onPacket: (SyntheticPeer.MediaArrival) -> Void = { _ in }
 
   /// Called with each datagram that has left.
   var onSent: (([UInt8]) -> Void)?
 
-  init(number: Int, role: Role, options: LoadOptions) {
+  /// - Parameter clips: what it publishes as layers of a simulcast, the largest first; none: packets that are made up.
+  init(number: Int, role: Role, options: LoadOptions, clips: [RecordedVideo] = []) {
     self.number = number
     self.role = role
+    self.clips = clips
     self.options = options
     if let milliseconds = options.pingMilliseconds { pingInterval = Int64(milliseconds) * 1_000_000 }
   }
@@ -134,10 +137,17 @@ final class Participant {
     configuration.publishesAudio = role.publishesAudio
     configuration.publishesVideo = role.publishesVideo
     configuration.audioReceivers = (options.hasAudio ? role.sources.count : 0) + options.others
-    configuration.videoReceivers = (options.videoBitrate > 0 ? role.sources.count : 0) + options.others
+    configuration.videoReceivers = (options.hasVideo ? role.sources.count : 0) + options.others
     configuration.dialect.asksForLost = options.feedback.asksForLost
     configuration.dialect.tellsArrivals = options.feedback.tellsArrivals
     let shape = VideoShape(bitrate: max(options.videoBitrate, 30_000))
+    if role.publishesVideo, let first = clips.first {
+      configuration.layers = LayeredVideo(
+        encodings: zip(["f", "h", "q"], clips).map { LayeredVideo.Encoding(rid: $0, $1) },
+        structure: LayerStructure(codec: .vp8, temporalLayers: 1))
+      configuration.layers?.interval = first.interval
+      configuration.layers?.obeysPublish = true
+    }
     configuration.video.interval = 1_000_000_000 / Int64(LoadOptions.framesPerSecond)
     configuration.video.packets = shape.packets...shape.packets
     configuration.video.keyFramePackets = shape.packets * 3...shape.packets * 3
@@ -185,10 +195,17 @@ final class Participant {
           options.mediaAddress.map { AnswerRewriting.withCandidate($0, sdp) } ?? sdp, now: now)
       } catch { fail("the answer can't be applied: \(error)") }
       deadline = peer?.deadline ?? .never
+    case .publish(let watched):
+      for layer in watched.layers { watch(layer, now: now) }
     case .error(let error): fail("error \(error.code.rawValue)")
     case .closed(let reason): fail("closed: \(reason.rawValue)")
     default: break
     }
+  }
+
+  /// It publishes one picture.
+  private func watch(_ layer: WatchedLayer, now: Instant) {
+    for source in peer?.layered ?? [] { source.watch(rid: layer.rid, layer.active, now: now) }
   }
 
   // MARK: Media

@@ -52,19 +52,22 @@ public struct LayerRate: BitwiseCopyable, Equatable, Sendable {
   /// The mean of the last second, and the most that a second of the last three had.
   public var rate: UInt32
   public var peak: UInt32
+  /// The mean of these three.
+  public var steady: UInt32
   /// Of its pictures; both 0 where it isn't known.
   public var picture: PictureSize
   /// Pictures a second; 0 where it isn't known.
   public var frameRate: UInt8
 
   public init(
-    spatial: UInt8, temporal: UInt8, rate: UInt32, peak: UInt32, picture: PictureSize = PictureSize(),
-    frameRate: UInt8 = 0
+    spatial: UInt8, temporal: UInt8, rate: UInt32, peak: UInt32, steady: UInt32? = nil,
+    picture: PictureSize = PictureSize(), frameRate: UInt8 = 0
   ) {
     self.spatial = spatial
     self.temporal = temporal
     self.rate = rate
     self.peak = peak
+    self.steady = steady ?? rate
     self.picture = picture
     self.frameRate = frameRate
   }

@@ -151,6 +151,10 @@ extension Peer {
   public func target(now: Instant, heedsReports: Bool = true) -> Double? {
     session.target(now: now, heedsReports: heedsReports)
   }
+  /// As `target`, without what a queue on the path takes of it for a moment.
+  public func capacity(now: Instant, heedsReports: Bool = true) -> Double? {
+    session.capacity(now: now, heedsReports: heedsReports)
+  }
   /// Bytes that were sent again, with UDP and IP.
   public var repaired: UInt64 { egress.repaired }
   /// What everything takes that its subscriber wants, and the target at which more of it would be shown; nil: all is.

@@ -31,10 +31,27 @@ public enum TransportNotice: Sendable {
   /// What became of tracks that it is to get; one that is put into a slot is active until this says otherwise. One notice
   /// for all that change at once, however many there are.
   case streams([(track: TrackID, state: StreamState)])
-  /// Which encodings of a track that it publishes are watched; others need not be sent.
-  case watched(TrackID, [(rid: String, isWatched: Bool)])
+  /// How a track that it publishes is to be sent.
+  case publish(TrackID, PublishAdvice)
   /// Its media is lost, and the session goes on with its other transports.
   case closed
+}
+
+/// What a publisher is to know of those who watch a track.
+public struct PublishAdvice: Sendable {
+  /// Its encodings that have names, in the order of its offer, and whether each is watched; others need not be sent.
+  public var layers: [(rid: String, isWatched: Bool)]
+  /// Codecs of its own section that everybody present can be shown, in the order of that section.
+  public var codecs: [(payloadType: UInt8, name: String)]
+
+  package init(
+    layers: [(rid: String, isWatched: Bool)] = [], codecs: [(payloadType: UInt8, name: String)] = []
+  ) {
+    self.layers = layers
+    self.codecs = codecs
+  }
+
+  var isEmpty: Bool { layers.isEmpty && codecs.isEmpty }
 }
 
 public struct Speaker: Equatable, Sendable {

@@ -144,6 +144,27 @@ struct AllocatorTests {
     #expect(shown(1.4e6, after: 800), "half as much again as was sent when it was given up")
   }
 
+  @Test func `what is shown stays for one large picture, and goes where it has become more for good`() {
+    var demand = Self.video(0, Self.simulcast([150e3, 500e3]))
+    let target = 560e3
+    let shown = settled(target, [demand]).slots[0]
+    #expect(shown.option?.encoding == 1 && shown.option?.temporal == 1)
+    demand.memory = shown.memory
+    let now = start + .seconds(70 * 41)
+    demand.options[3].rate = 620e3
+    #expect(Allocator.allocate(target, [demand], now: now).slots[0].option?.rate == 620e3)
+    demand.options[3].steady = 620e3
+    #expect(Allocator.allocate(target, [demand], now: now).slots[0].option?.temporal == 0)
+    // What is not shown has to fit as it is.
+    var other = Self.video(0, Self.simulcast([150e3, 500e3]))
+    other.options[3].rate = 620e3
+    #expect(settled(target, [other]).slots[0].option?.temporal == 0)
+    // Nor is what has become much more carried along because it was less.
+    demand.options[3].rate = 900e3
+    demand.options[3].steady = 500e3
+    #expect(Allocator.allocate(target, [demand], now: now).slots[0].option?.temporal == 0)
+  }
+
   @Test func `more motion at the size that is shown is back before what was too much`() {
     var demand = Self.video(0)
     demand.memory = settled(600e3, [demand]).slots[0].memory

@@ -123,6 +123,37 @@ struct UnfilledPathTests {
     #expect(path.target >= before * 0.99)
   }
 
+  @Test func `a short queue says nothing of a target that isn't made use of`() {
+    let path = Path(4e6)
+    path.run(.seconds(5), at: 100e3, next: 3e6)
+    let known = path.target
+    #expect(known > 2.5e6)
+    // A picture of 20 KiB from time to time, as of a third of the target: 40 ms of the path.
+    for _ in 0..<10 {
+      for _ in 0..<40 { path.send(500) }
+      path.run(.milliseconds(230), at: 100e3, next: 3e6)
+    }
+    #expect(path.target >= known && path.estimator.capacity >= known)
+  }
+
+  @Test func `where large pictures make a long queue, what comes meanwhile is what the path carries`() {
+    let path = Path(3e6)
+    path.run(.seconds(4), at: 100e3, next: 2.6e6)
+    path.run(.seconds(3), at: 1.8e6)
+    #expect(path.target > 2.5e6)
+    // 60 KiB in a fifth of a second.
+    path.run(.milliseconds(200), at: 4.2e6)
+    path.run(.seconds(1), at: 1.8e6)
+    #expect(path.estimator.capacity > 0.8 * 3e6)
+  }
+
+  @Test func `which layers are shown doesn't go by what a queue takes for a moment`() {
+    let path = Path(1e6)
+    path.run(.seconds(5), at: 700e3)
+    path.run(.milliseconds(500), at: 2e6)
+    #expect(path.estimator.target < path.estimator.capacity)
+  }
+
   @Test func `what is in flight is bounded, and counts no longer where nothing is heard of it`() {
     let path = Path(3e6)
     #expect(!path.isFull)

@@ -354,13 +354,18 @@ struct SignallingSessionTests {
     #expect(client.tokens.count == 1)
   }
 
-  @Test func `a publisher hears which of its encodings are watched`() async throws {
+  @Test func `a publisher hears which of its encodings are watched, and in which codecs all can see it`()
+    async throws
+  {
     let client = Client()
     let participant = try await client.join()
     let track = TrackID(known: "TR_1")
-    participant.say.yield(.on(.first, .watched(track, [("f", false), ("q", true)])))
+    participant.say.yield(
+      .on(.first, .publish(track, PublishAdvice(layers: [("f", false), ("q", true)], codecs: [(98, "VP9")]))))
     let layers: [NSDictionary] = [["rid": "f", "active": false], ["rid": "q", "active": true]]
-    #expect(try await client.next() == ["type": "publish", "track": "TR_1", "layers": layers])
+    let codecs: [NSDictionary] = [["payloadType": 98, "codec": "VP9"]]
+    #expect(
+      try await client.next() == ["type": "publish", "track": "TR_1", "layers": layers, "codecs": codecs])
     participant.say.yield(.on(.first, .streams([(track, .paused(.bandwidth)), (track, .paused(.off))])))
     for reason in ["bandwidth", "off"] {
       #expect(

@@ -27,6 +27,18 @@ struct LoadOptionsTests {
     #expect(options.tracksOfPublisher == 2)
   }
 
+  @Test func `files are played to those who watch, and to nothing that counts`() throws {
+    let files = try options("--subscribers 0 --video-files a.ivf,b.ivf,c.ivf --publishers 8")
+    #expect(files.videoFiles == ["a.ivf", "b.ivf", "c.ivf"] && files.hasVideo && !files.hasAudio)
+    for line in [
+      "--video-files a.ivf", "--subscribers 0 --video-files a,b,c,d", "--subscribers 0 --video-files a,",
+      "--subscribers 0 --mesh --video-files a", "--subscribers 0 --video 1M --video-files a",
+      "--subscribers 0 --video-files",
+    ] {
+      #expect(throws: LoadUsageError.self, "\(line)") { try options(line) }
+    }
+  }
+
   @Test func `without an option for media both audio and video are sent`() throws {
     let both = try options("--rooms 1")
     #expect(both.hasAudio && both.videoBitrate == 1_500_000)

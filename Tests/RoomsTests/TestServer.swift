@@ -152,8 +152,8 @@ final class TestClient {
     case .streams(let changes):
       unread = changes.map { "stream \(text(of: $0.state))" }
       return unread.isEmpty ? "no streams" : unread.removeFirst()
-    case .watched(_, let layers):
-      return "watched " + layers.map { "\($0.rid)=\($0.isWatched ? "x" : "-")" }.joined(separator: ",")
+    case .publish(_, let advice):
+      return "publish " + advice.layers.map { "\($0.rid)=\($0.isWatched ? "x" : "-")" }.joined(separator: ",")
     case .closed: return "transport closed"
     }
   }

@@ -78,10 +78,18 @@ struct SchemaTests {
     }
     + [.stream(StreamBody(track: "TR_1", state: .active))]
     + explanations
-    + [.publish(.init(track: "TR_1", layers: [WatchedLayer(rid: "f", active: false)]))]
+    + publications
     + StreamBody.Reason.allCases.map { .stream(StreamBody(track: "TR_1", state: .waiting, reason: $0)) }
     + SignallingErrorCode.allCases.map { .error(ServerMessage.ErrorBody($0, "m")) }
     + LeaveReason.allCases.map { .closed($0) }
+
+  private static let publications: [ServerMessage.Content] = [
+    .publish(
+      ServerMessage.Publish(
+        track: "TR_1", layers: [WatchedLayer(rid: "f", active: false)],
+        codecs: [TakenCodec(payloadType: 98, codec: "VP9")])),
+    .publish(ServerMessage.Publish(track: "TR_1", layers: [], codecs: [])),
+  ]
 
   private static let explanations: [ServerMessage.Content] =
     StreamReasonWord.allCases.map { .explain(explanation($0)) }

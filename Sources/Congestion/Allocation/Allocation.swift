@@ -174,16 +174,25 @@ public struct Allocator: Sendable {
       return
     }
     let option = ladder.demand.options[ladder.usable[next]]
-    let before = ladder.step < 0 ? 0 : ladder.demand.options[ladder.usable[ladder.step]].rate
-    guard max(option.rate - before, 0) <= left,
+    let before = ladder.step < 0 ? 0 : cost(ladder.demand.options[ladder.usable[ladder.step]], ladder.demand)
+    let cost = cost(option, ladder.demand)
+    guard max(cost - before, 0) <= left,
       mayShow(option, ladder.demand, free: left + before, target, memories, now: now)
     else {
       ladder.isFull = true
       return
     }
-    left -= option.rate - before
+    left -= cost - before
     ladder.step = next
   }
+
+  /// What counts of a layer: of one that is shown what it takes for long, so that it doesn't go for one large picture. What has become
+  /// much more than that counts all the same.
+  private static func cost(_ option: LayerOption, _ demand: SlotDemand) -> Double {
+    guard let shown = demand.memory.shown, !isAbove(option, shown, demand) else { return option.rate }
+    return min(option.rate, max(option.steady, leastShare * option.rate))
+  }
+  private static let leastShare = 0.85
 
   /// A screen's motion is what is given up first: its steps are sizes at the slowest rate, and motion comes last.
   private static func nextStep(_ ladder: Ladder) -> Int {
@@ -253,7 +262,8 @@ public struct Allocator: Sendable {
       let place = nextStep(ladder)
       guard demand.kind == .video, place < ladder.usable.count else { continue }
       let above = demand.options[ladder.usable[place]]
-      let needed = target - left - (option?.rate ?? 0) + max(above.peak * margin, above.rate)
+      let needed =
+        target - left - (option.map { cost($0, demand) } ?? 0) + max(above.peak * margin, above.rate)
       next = min(next ?? .infinity, needed)
     }
     for demand in demands.dropFirst(mostSlots) {

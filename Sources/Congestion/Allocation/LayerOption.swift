@@ -14,10 +14,12 @@ public struct LayerOption: BitwiseCopyable, Equatable, Sendable {
   /// of the last three had.
   public var rate: Double
   public var peak: Double
+  /// The mean of the last three: what is shown doesn't go for one large picture.
+  public var steady: Double
 
   public init(
     encoding: UInt8 = 0, spatial: UInt8 = 0, temporal: UInt8 = 0, width: UInt16 = 0, height: UInt16 = 0,
-    frameRate: UInt8 = 0, rate: Double, peak: Double
+    frameRate: UInt8 = 0, rate: Double, peak: Double, steady: Double? = nil
   ) {
     self.encoding = encoding
     self.spatial = spatial
@@ -27,6 +29,7 @@ public struct LayerOption: BitwiseCopyable, Equatable, Sendable {
     self.frameRate = frameRate
     self.rate = rate
     self.peak = peak
+    self.steady = steady ?? rate
   }
 
   /// Whether both are the same layer, whatever it takes at present.

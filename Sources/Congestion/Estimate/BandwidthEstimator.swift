@@ -52,11 +52,16 @@ public struct BandwidthEstimator: ~Copyable {
   // MARK: - What is known
 
   /// Bits per second that may be sent, with UDP and IP.
-  public var target: Double {
-    var rate = allowed
-    if let ceiling { rate = min(rate, ceiling) }
-    rate *= queue.drain
-    return min(max(rate, Self.bounds.lowerBound), Self.bounds.upperBound)
+  public var target: Double { bounded(heeded * queue.drain) }
+
+  /// What may be sent once a queue that is there has gone: which layers are shown goes by that, since a queue is gone sooner than a layer
+  /// comes back.
+  public var capacity: Double { bounded(heeded) }
+
+  private var heeded: Double { min(allowed, ceiling ?? .infinity) }
+
+  private func bounded(_ rate: Double) -> Double {
+    min(max(rate, Self.bounds.lowerBound), Self.bounds.upperBound)
   }
 
   /// What delay and losses allow.
@@ -256,9 +261,10 @@ public struct BandwidthEstimator: ~Copyable {
     }
     if feedback.isOver { probes.cancel() }
     var found = feedback.isOver ? .over : trend.use
-    if found == .over, !queue.isLong, isOwnBurst(now) { found = .under }
+    // A short queue, while less is sent than is allowed, says nothing of what is allowed.
+    if found == .over, !queue.isLong, isOwnBurst(now) || !use.fills(now: now) { found = .under }
     delayed.update(
-      found, acknowledged: acknowledged.carried, roundTrip: roundTrip,
+      found, acknowledged: carried, roundTrip: roundTrip,
       bounds: Self.bounds, allowed: allowed, mayGrow: use.idleSince == nil, further: further,
       isFilled: isFilled(now), now: now)
     losses.update(
@@ -267,6 +273,12 @@ public struct BandwidthEstimator: ~Copyable {
     forgetUnused(now)
     boundFlight()
     return true
+  }
+
+  /// What the path carries: while a queue stands, what comes in a burst comes at that.
+  private var carried: Double? {
+    guard let known = acknowledged.carried, queue.isLong else { return acknowledged.carried }
+    return max(known, min(acknowledged.burst, allowed))
   }
 
   /// What arrives is what the path carries: it holds a long queue, or nearly as much was sent as is allowed.

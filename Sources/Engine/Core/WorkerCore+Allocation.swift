@@ -16,7 +16,7 @@ extension WorkerCore {
     let slots = (0..<feeds.slotCount(at: place)).filter { feeds.feed(ofSlot: $0, at: place) != nil }
     guard !slots.isEmpty else { return }
     let demands = slots.map { demand(place, slot: $0) }
-    let known = peers.pointer(place).pointee.target(
+    let known = peers.pointer(place).pointee.capacity(
       now: now, heedsReports: context.heedsReports)
     #if PLANTED_DEFECTS
       let isIgnored = PlantedDefect.isOn(.targetIgnored)
@@ -83,7 +83,7 @@ extension WorkerCore {
         return LayerOption(
           encoding: number, spatial: $0.spatial, temporal: $0.temporal, width: picture.width,
           height: picture.height, frameRate: $0.frameRate == 0 ? 0 : UInt8(clamping: Int($0.frameRate) + 1),
-          rate: Double($0.rate), peak: Double($0.peak))
+          rate: Double($0.rate), peak: Double($0.peak), steady: Double($0.steady))
       }
     }
   }

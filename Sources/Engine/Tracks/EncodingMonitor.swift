@@ -89,17 +89,19 @@ struct EncodingMonitor {
     for spatial in 0..<LayerCounts.spatial {
       for temporal in 0..<LayerCounts.temporal {
         guard let own = meters[spatial * LayerCounts.temporal + temporal], own.mean > 0 else { continue }
-        var (rate, peak) = (0.0, 0.0)
+        var (rate, peak, steady) = (0.0, 0.0, 0.0)
         for below in 0...spatial {
           for slower in 0...temporal {
             guard let meter = meters[below * LayerCounts.temporal + slower] else { continue }
             rate += meter.mean
             peak += meter.peak
+            steady += meter.steady
           }
         }
         found.append(
           LayerRate(
-            spatial: UInt8(spatial), temporal: UInt8(temporal), rate: UInt32(rate), peak: UInt32(peak)))
+            spatial: UInt8(spatial), temporal: UInt8(temporal), rate: UInt32(rate), peak: UInt32(peak),
+            steady: UInt32(steady)))
       }
     }
     // One that is off counts as it was.

@@ -21,7 +21,7 @@
  * @module roost
  */
 
-import { Publication } from "./publication.js";
+import { affordableCodecs, Publication } from "./publication.js";
 import { RoostError, Signalling } from "./signalling.js";
 export { Publication, RoostError };
 
@@ -72,6 +72,7 @@ export class Room extends EventTarget {
   #preferences = new Map(); // track id → subscribe or unsubscribe
   #views = new Map(); // track id → how it is shown
   #negotiation = Promise.resolve();
+  #affordable = null; // a promise of the codecs that this machine may be asked for
   #renewal = null; // everything is being offered once more, to a new session
 
   /**
@@ -82,6 +83,8 @@ export class Room extends EventTarget {
    *   joined: a string serves as long as it is valid, and is renewed by the server while in the room
    * @param {number} [options.patience] seconds for which a server is looked for that has gone; 300 unless given
    * @param {number} [options.slots] pairs that are offered at first; 4 unless given
+   * @param {string[]} [options.codecs] for pictures, better than the browser's first, the best first, as in ["AV1", "VP9"]: one is used
+   *   while everyone in the room takes it; VP9 unless given, where this machine encodes it without effort
    * @param {RTCConfiguration} [options.configuration] joined with what the server says
    */
   constructor(options) {
@@ -456,7 +459,7 @@ export class Room extends EventTarget {
         break;
       case "publish":
         for (const publication of this.#publications) {
-          if (publication.id === message.track) publication.watched(message.layers);
+          if (publication.id === message.track) this.#advise(publication, message);
         }
         break;
       case "speakers":
@@ -476,6 +479,11 @@ export class Room extends EventTarget {
         break;
       default: // A newer server says more than is known here.
     }
+  }
+
+  async #advise(publication, { layers, codecs = [] }) {
+    const wanted = publication.kind === "video" ? (this.#options.codecs ?? await (this.#affordable ??= affordableCodecs())) : [];
+    publication.advised(layers, codecs, wanted);
   }
 
   #addWanted({ audio, video, reason }) {

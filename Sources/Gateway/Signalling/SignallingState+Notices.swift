@@ -33,11 +33,12 @@ extension SignallingState {
     case .slots(let assignments): say(.slots(assignments.map { Slot($0) }))
     case .offerWanted(let audio, let video):
       say(.offerWanted(ServerMessage.OfferWanted(audio: audio, video: video, reason: .slots)))
-    case .watched(let track, let layers):
+    case .publish(let track, let advice):
       say(
         .publish(
           ServerMessage.Publish(
-            track: track.text, layers: layers.map { WatchedLayer(rid: $0.rid, active: $0.isWatched) })))
+            track: track.text, layers: advice.layers.map { WatchedLayer(rid: $0.rid, active: $0.isWatched) },
+            codecs: advice.codecs.map { TakenCodec(payloadType: Int($0.payloadType), codec: $0.name) })))
     // Another of the participant's has kept the session: the client's next offer is refused as one of a session that is over.
     case .closed: break
     }

@@ -12,6 +12,12 @@ extension MediaSession {
     return heedsReports ? path.reported.target(now: now) : nil
   }
 
+  /// As `target`, without what a queue on the path takes of it for a moment.
+  public func capacity(now: Instant, heedsReports: Bool = true) -> Double? {
+    if reportsArrivals(now) { return estimator.capacity }
+    return heedsReports ? path.reported.target(now: now) : nil
+  }
+
   /// Arrival times come, or may yet.
   private func reportsArrivals(_ now: Instant) -> Bool {
     (numbersPackets || hearsStreams) && estimator.isReporting(now: now)

@@ -136,7 +136,8 @@ private struct KnownMedia {
         if let peer = transport.peer { owners[peer] = index }
         for track in transport.published {
           origins[track.info.id] = Origin(
-            track: track, name: ParticipantName(member), rids: transport.layers(of: track).map(\.rid))
+            track: track, name: ParticipantName(member),
+            rids: transport.advice(for: track, .all).layers.map(\.rid))
         }
       }
     }

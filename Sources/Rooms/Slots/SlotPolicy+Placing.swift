@@ -171,6 +171,6 @@ extension SlotPolicy {
 extension SlotPolicy.Slot {
   /// Whether the track can be played here.
   func carries(_ track: SlotPolicy.Track) -> Bool {
-    kind == track.kind && (track.codec.map { codec in codecs.contains { $0.takes(codec) } } ?? true)
+    kind == track.kind && (track.codec.map(formats.contains) ?? true)
   }
 }

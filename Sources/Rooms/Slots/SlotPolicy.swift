@@ -15,10 +15,21 @@ struct SlotPolicy: Sendable {
     let kind: MediaKind
     /// Of its pair.
     let streamID: String
-    var codecs: [CodecFormat]
+    let codecs: [CodecFormat]
+    /// What it can show.
+    let formats: CodecSet
     var track: TrackID?
     /// Since when it has shown that.
     var since: Instant
+
+    init(
+      index: UInt16, mid: String, kind: MediaKind, streamID: String, codecs: [CodecFormat], track: TrackID?,
+      since: Instant
+    ) {
+      (self.index, self.mid, self.kind, self.streamID) = (index, mid, kind, streamID)
+      (self.codecs, self.track, self.since) = (codecs, track, since)
+      formats = CodecSet(takenBy: codecs)
+    }
   }
 
   /// What placing a track needs to know of it.
@@ -168,6 +179,13 @@ struct SlotPolicy: Sendable {
   }
 
   // MARK: - What is asked
+
+  /// What every slot of its kind can show; all formats where there is none.
+  var videoFormats: CodecSet {
+    slots.reduce(CodecSet.all) { common, slot in
+      slot.kind == .video ? common.intersection(slot.formats) : common
+    }
+  }
 
   /// Slots that show something else than when this was last asked.
   mutating func takeChanges() -> [Slot] {

@@ -11,4 +11,6 @@ struct PublishedTrack: Sendable {
   var hasStarted = false
   /// Its encodings that are watched, as bits in the order of its description; all, before anything is known.
   var watched: UInt8 = .max
+  /// Its publisher knows which codecs all others take, as far as the room does.
+  var knowsCodecs = false
 }

@@ -30,12 +30,7 @@ extension RoomState {
       self[place].published[position].watched != watched
     else { return }
     self[place].published[position].watched = watched
-    announceWatched(self[place].published[position], at: place)
-  }
-
-  private mutating func announceWatched(_ track: PublishedTrack, at place: TransportPlace) {
-    let layers = self[place].layers(of: track)
-    if !layers.isEmpty { notify(place, .watched(track.info.id, layers)) }
+    announcePublication(self[place].published[position], at: place)
   }
 
   /// A track's first packet says at once what it comes in; its publishing has paid for that. Later changes wait their time.
@@ -111,6 +106,7 @@ extension RoomState {
         applyCodecChanges(at: place)
       }
     }
+    lookAtCodecs()
     presenceChanged()
   }
 

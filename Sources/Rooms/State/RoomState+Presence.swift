@@ -58,7 +58,7 @@ extension RoomState {
     var notices: [ParticipantNotice] = [.speakers(speaking)]
     if !knownQualities.isEmpty { notices.append(.quality(knownQualities)) }
     for transport in members[member].transports where transport.peer != nil {
-      notices += transport.standing.map { .on(transport.id, $0) }
+      notices += transport.standing(commonCodecs.known).map { .on(transport.id, $0) }
     }
     if members[member].presence.wantsRestart { notices.append(.restartWanted) }
     if let deadline { notices.append(.draining(deadline: deadline)) }
@@ -102,13 +102,13 @@ extension RoomState {
 
 extension Transport {
   /// What of it is said by change only.
-  fileprivate var standing: [TransportNotice] {
+  fileprivate func standing(_ common: CodecSet) -> [TransportNotice] {
     var notices: [TransportNotice] = []
     let tracks = slots.standings.keys.sorted { $0.text < $1.text }
     if !tracks.isEmpty { notices.append(.streams(tracks.map { ($0, announced[$0] ?? .active) })) }
-    for track in published where track.watched != .max {
-      let layers = layers(of: track)
-      if !layers.isEmpty { notices.append(.watched(track.info.id, layers)) }
+    for track in published where track.watched != .max || track.knowsCodecs {
+      let advice = advice(for: track, common)
+      if !advice.isEmpty { notices.append(.publish(track.info.id, advice)) }
     }
     if !requested.isZero { notices.append(.offerWanted(audio: requested.audio, video: requested.video)) }
     return notices

@@ -25,6 +25,8 @@ package struct RoomState: Sendable {
   var speaking: [Speaker] = []
   /// Tracks whose packets have ceased to come.
   var stalled: Set<TrackID> = []
+  /// Video formats that everybody present takes.
+  var commonCodecs = CommonCodecs()
   var lastEvent = 0
   /// Why every session ends, once that is so.
   var closed: LeaveReason?

@@ -46,14 +46,6 @@ struct Transport: Sendable {
     return TrackKey(peer: peer, index: receive.index)
   }
 
-  /// The encodings of a track that have names, and which of them are watched.
-  func layers(of track: PublishedTrack) -> [(rid: String, isWatched: Bool)] {
-    let section = negotiator?.sections.lazy.compactMap(\.receive).first { $0.index == track.key.index }
-    return (section?.encodings ?? []).enumerated().compactMap { index, encoding in
-      encoding.rid.map { ($0, track.watched & 1 << UInt8(index) != 0) }
-    }
-  }
-
   /// Why nothing comes of a track that has a slot; nil: it does.
   func pause(of id: TrackID, _ stalled: Set<TrackID>) -> StreamState.PauseReason? {
     if stalled.contains(id) { return .noMedia }

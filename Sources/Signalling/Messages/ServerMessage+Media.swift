@@ -91,22 +91,27 @@ extension ServerMessage {
 }
 
 extension ServerMessage {
-  /// Which encodings of a track are watched; others need not be sent until this says otherwise.
+  /// How a track of one's own is to be sent: which encodings are watched, and in which codecs everybody can see it.
   public struct Publish: Message {
     public static let type = "publish"
     public static let definition = "Publish"
-    public static let summary = "Which encodings of a track of one's own are watched: send no others."
+    public static let summary =
+      "Which encodings of a track of one's own are watched: send no others; and which codecs all who are present take."
     public static let id = RequestIDUse.none
 
     public var track = ""
     public var layers: [WatchedLayer] = []
+    public var codecs: [TakenCodec] = []
 
     public init() {}
-    public init(track: String, layers: [WatchedLayer]) { (self.track, self.layers) = (track, layers) }
+    public init(track: String, layers: [WatchedLayer], codecs: [TakenCodec]) {
+      (self.track, self.layers, self.codecs) = (track, layers, codecs)
+    }
 
     public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
       try coder.text("track", &track, .track)
       try coder.records("layers", &layers, .sections)
+      try coder.records("codecs", &codecs, .sections)
     }
   }
 }
@@ -177,5 +182,22 @@ public struct DeclinedSection: Record {
   public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.text("mid", &mid, .any)
     try coder.text("code", &code, .any)
+  }
+}
+
+/// One codec of `publish`.
+public struct TakenCodec: Record {
+  public static let definition = "TakenCodec"
+  public static let summary = "A codec of the track's own section that all who are present take."
+
+  public var payloadType = 0
+  public var codec = ""
+
+  public init() {}
+  public init(payloadType: Int, codec: String) { (self.payloadType, self.codec) = (payloadType, codec) }
+
+  public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.integer("payloadType", &payloadType, 0...127)
+    try coder.text("codec", &codec, .any)
   }
 }

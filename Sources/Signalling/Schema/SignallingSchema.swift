@@ -27,7 +27,8 @@ public enum SignallingSchema {
     ]
     let answers: [any Record.Type] = [
       ICEServerBody.self, AnsweredTrack.self, DeclinedSection.self, ServerMessage.ResumedAnswer.self,
-      SpeakerBody.self, QualityBody.self, WatchedLayer.self, TransportReport.self, WantedPicture.self,
+      SpeakerBody.self, QualityBody.self, WatchedLayer.self, TakenCodec.self, TransportReport.self,
+      WantedPicture.self,
       SentLayer.self,
       ExplainedRequest.self, ExplainedStream.self,
     ]

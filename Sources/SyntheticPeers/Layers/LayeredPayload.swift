@@ -15,14 +15,20 @@ enum LayeredPayload {
     structure.codec == .vp8 ? vp8(mark, structure) : vp9(mark, structure)
   }
 
-  /// RFC 7741 §4.2, §4.3; the size of the picture stands in key frames (RFC 6386 §9.1).
-  private static func vp8(_ mark: Mark, _ structure: LayerStructure) -> [UInt8] {
+  /// RFC 7741 §4.2.
+  static func vp8Descriptor(_ mark: Mark, _ structure: LayerStructure) -> [UInt8] {
     let isDiscardable = structure.isDiscardable(mark.place)
     var bytes: [UInt8] = [0x80 | (isDiscardable ? 0x20 : 0) | (mark.startsFrame ? 0x10 : 0), 0xE0]
     bytes.append(bigEndian: 0x8000 | mark.frame.pictureID)
     bytes.append(mark.frame.tl0PictureIndex)
     let isSync = structure.refersToBaseAlone(mark.place)
     bytes.append(UInt8(mark.frame.temporal) << 6 | (isSync ? 0x20 : 0))
+    return bytes
+  }
+
+  /// RFC 7741 §4.3; the size of the picture stands in key frames (RFC 6386 §9.1).
+  private static func vp8(_ mark: Mark, _ structure: LayerStructure) -> [UInt8] {
+    var bytes = vp8Descriptor(mark, structure)
     guard mark.startsFrame else { return bytes }
     bytes += [mark.frame.isKey ? 0x10 : 0x11, 0, 0]
     guard mark.frame.isKey else { return bytes }

@@ -83,7 +83,9 @@ package final class LayeredSource {
     _ index: Int, now: Instant, _ transportSequence: inout UInt16
   ) -> [(number: Int, bytes: [UInt8])] {
     let encoding = video.encodings[index]
-    let isKey = streams[index].isKeyFrameDue(now)
+    // A clip has no key frame but those that it was encoded with: where one is wanted, it begins again.
+    let isKey =
+      streams[index].isKeyFrameDue(now) || encoding.recording.map { streams[index].isAtEnd(of: $0) } ?? false
     streams[index].begin(
       isKey: isKey, isBase: isKey || video.structure.temporal(streams[index].place + 1) == 0, now)
     let stream = streams[index]
@@ -92,6 +94,7 @@ package final class LayeredSource {
     let size =
       Double(encoding.rate) * Double(video.interval) / 8e9 * noise
       * (isKey ? 2.5 : video.structure.weight(temporal: temporal))
+    let picture = encoding.recording?.pictures[stream.place]
     var packets: [(number: Int, bytes: [UInt8])] = []
     for spatial in 0..<video.structure.spatialLayers {
       var frame = LayerFrame(
@@ -100,7 +103,8 @@ package final class LayeredSource {
         pictureID: stream.pictureID, tl0PictureIndex: stream.tl0PictureIndex, sentAt: now, bytes: 0)
       frame.packets = 0
       packets += make(
-        frame, size: Int(size * video.structure.share(spatial: spatial)), now, &transportSequence)
+        frame, picture, size: picture?.count ?? Int(size * video.structure.share(spatial: spatial)), now,
+        &transportSequence)
     }
     return packets
   }
@@ -123,7 +127,8 @@ package final class LayeredSource {
   private static let mostBytes = 1_100
 
   private func make(
-    _ frame: LayerFrame, size: Int, _ now: Instant, _ transportSequence: inout UInt16
+    _ frame: LayerFrame, _ picture: ArraySlice<UInt8>?, size: Int, _ now: Instant,
+    _ transportSequence: inout UInt16
   ) -> [(number: Int, bytes: [UInt8])] {
     let index = frame.encoding
     let number = track.append(frame)
@@ -150,15 +155,33 @@ package final class LayeredSource {
       var bytes = header(
         index, marker: ends, sequence: streams[index].next, timestamp: frame.timestamp, isRTX: false,
         &transportSequence)
+      append(stamp, mark, picture.map { Self.part(of: $0, place: place, of: count) }, to: &bytes)
+      track.note(bytes: bytes.count + 28, of: number)
+      streams[index].keep(packet, bytes)
+      return (packet, bytes)
+    }
+  }
+
+  private static func part(of picture: ArraySlice<UInt8>, place: Int, of count: Int) -> ArraySlice<UInt8> {
+    picture[
+      picture.startIndex + picture.count * place / count..<picture.startIndex + picture.count * (place + 1)
+        / count]
+  }
+
+  private func append(
+    _ stamp: PayloadStamp, _ mark: LayeredPayload.Mark, _ recorded: ArraySlice<UInt8>?,
+    to bytes: inout [UInt8]
+  ) {
+    if let recorded {
+      bytes += LayeredPayload.vp8Descriptor(mark, video.structure)
+      bytes += recorded
+    } else {
       bytes += LayeredPayload.head(mark, video.structure)
       if video.isEncrypted {
         SealedStamp.write(stamp, nonce: random.next(), to: &bytes)
       } else {
         stamp.write(to: &bytes)
       }
-      track.note(bytes: bytes.count + 28, of: number)
-      streams[index].keep(packet, bytes)
-      return (packet, bytes)
     }
   }
 
@@ -263,6 +286,9 @@ package struct LayeredStream {
   fileprivate func isKeyFrameDue(_ now: Instant) -> Bool {
     !wasOn || wantsKeyFrame && now.nanoseconds - keyFrameAt.nanoseconds >= Self.keyFrameInterval
   }
+
+  /// The picture after the present one is the clip's first.
+  fileprivate func isAtEnd(of recording: RecordedVideo) -> Bool { place + 1 >= recording.pictures.count }
 
   fileprivate mutating func begin(isKey: Bool, isBase: Bool, _ now: Instant) {
     if isKey {

@@ -10,12 +10,20 @@ public struct LayeredVideo: Sendable {
     public var rate: Int
     /// Spans in nanoseconds, from the track's first frame on, in which the encoder leaves it out of its own accord.
     public var absences: [Range<Int64>] = []
+    /// What it plays; nil: pictures that are made up, each packet with a stamp that tells it from every other.
+    public var recording: RecordedVideo?
 
     public init(rid: String, width: UInt16, height: UInt16, rate: Int) {
       self.rid = rid
       self.width = width
       self.height = height
       self.rate = rate
+    }
+
+    /// A clip, as it is.
+    public init(rid: String, _ recording: RecordedVideo) {
+      self.init(rid: rid, width: recording.width, height: recording.height, rate: 0)
+      self.recording = recording
     }
 
     func isAbsent(_ moment: Int64) -> Bool { absences.contains { $0.contains(moment) } }

@@ -4,7 +4,7 @@ internal import Negotiation
 
 extension Transport {
   func encode(into writer: inout StateWriter) {
-    writer.write(UInt8(4))
+    writer.write(UInt8(5))
     writer.write(id.number)
     writer.write(role.rawValue)
     writer.write(negotiator != nil)
@@ -38,10 +38,11 @@ extension Transport {
     }
     for track in published { writer.write(track.watched) }
     for track in published { writer.write(track.info.isEncrypted) }
+    for track in published { writer.write(track.knowsCodecs) }
   }
 
   init(from reader: inout StateReader, policy: NegotiationPolicy) throws(StateError) {
-    let version = try reader.version("transport", upTo: 4)
+    let version = try reader.version("transport", upTo: 5)
     self.init(id: TransportID(number: try reader.integer()), role: try reader.value("role"))
     if try reader.bool() { negotiator = try Negotiator(from: &reader, policy: policy) }
     peer = try reader.optionalInteger().map { PeerKey(rawValue: $0) }
@@ -77,6 +78,8 @@ extension Transport {
     for index in published.indices { published[index].watched = try reader.integer() }
     guard version >= 4 else { return }
     for index in published.indices { published[index].info.isEncrypted = try reader.bool() }
+    guard version >= 5 else { return }
+    for index in published.indices { published[index].knowsCodecs = try reader.bool() }
   }
 }
 

@@ -1,0 +1,53 @@
+internal import AccessTokens
+internal import Model
+internal import Negotiation
+
+/// Which codecs everybody present takes, so that a publisher may choose a better one while all can see it.
+extension RoomState {
+  /// What has changed of that, and what new tracks' publishers haven't heard.
+  mutating func lookAtCodecs() {
+    let before = commonCodecs.known
+    let hasChanged = commonCodecs.take(takenByAll, now: now)
+    for member in members.indices {
+      for place in places(of: member) {
+        for position in self[place].published.indices
+        where hasChanged || !self[place].published[position].knowsCodecs {
+          let track = self[place].published[position]
+          self[place].published[position].knowsCodecs = true
+          let was = track.knowsCodecs ? self[place].advice(for: track, before).codecs.map(\.payloadType) : nil
+          if was != self[place].advice(for: track, commonCodecs.known).codecs.map(\.payloadType) {
+            announcePublication(track, at: place)
+          }
+        }
+      }
+    }
+  }
+
+  /// Participants that are shown no pictures, by what they may do or have offered, have no say.
+  private var takenByAll: CodecSet {
+    members.reduce(CodecSet.all) { common, member in
+      guard member.grants.canSubscribe else { return common }
+      return member.transports.reduce(common) { $0.intersection($1.slots.videoFormats) }
+    }
+  }
+
+  /// Says how one of its tracks is to be sent.
+  mutating func announcePublication(_ track: PublishedTrack, at place: TransportPlace) {
+    let advice = self[place].advice(for: track, commonCodecs.known)
+    if !advice.isEmpty { notify(place, .publish(track.info.id, advice)) }
+  }
+}
+
+extension Transport {
+  /// What is said of a track to its publisher.
+  func advice(for track: PublishedTrack, _ common: CodecSet) -> PublishAdvice {
+    let section = negotiator?.sections.lazy.compactMap(\.receive).first { $0.index == track.key.index }
+    guard let section, section.kind == .video else { return PublishAdvice() }
+    let layers = section.encodings.enumerated().compactMap { index, encoding in
+      encoding.rid.map { (rid: $0, isWatched: track.watched & 1 << UInt8(index) != 0) }
+    }
+    let codecs = section.codecs.filter { common.contains($0.format) }
+    return PublishAdvice(
+      layers: layers, codecs: codecs.map { (payloadType: $0.payloadType, name: $0.codec.encodingName) })
+  }
+}
