@@ -174,8 +174,9 @@ public struct Allocator: Sendable {
       return
     }
     let option = ladder.demand.options[ladder.usable[next]]
-    let before = ladder.step < 0 ? 0 : cost(ladder.demand.options[ladder.usable[ladder.step]], ladder.demand)
-    let cost = cost(option, ladder.demand)
+    let before =
+      ladder.step < 0 ? 0 : cost(ladder.demand.options[ladder.usable[ladder.step]], ladder.demand, now)
+    let cost = cost(option, ladder.demand, now)
     guard max(cost - before, 0) <= left,
       mayShow(option, ladder.demand, free: left + before, target, memories, now: now)
     else {
@@ -188,8 +189,12 @@ public struct Allocator: Sendable {
 
   /// What counts of a layer: of one that is shown what it takes for long, so that it doesn't go for one large picture. What has become
   /// much more than that counts all the same.
-  private static func cost(_ option: LayerOption, _ demand: SlotDemand) -> Double {
-    guard let shown = demand.memory.shown, !isAbove(option, shown, demand) else { return option.rate }
+  private static func cost(_ option: LayerOption, _ demand: SlotDemand, _ now: Instant) -> Double {
+    guard let shown = demand.memory.shown else { return option.rate }
+    // What has just begun, or is to begin, takes what it did when it last came: its last second was in part without it.
+    if isAbove(option, shown, demand) || shown.isLayer(option) && demand.memory.isBeginning(now: now) {
+      return max(option.rate, option.peak)
+    }
     return min(option.rate, max(option.steady, leastShare * option.rate))
   }
   private static let leastShare = 0.85
@@ -263,7 +268,7 @@ public struct Allocator: Sendable {
       guard demand.kind == .video, place < ladder.usable.count else { continue }
       let above = demand.options[ladder.usable[place]]
       let needed =
-        target - left - (option.map { cost($0, demand) } ?? 0) + max(above.peak * margin, above.rate)
+        target - left - (option.map { cost($0, demand, now) } ?? 0) + max(above.peak * margin, above.rate)
       next = min(next ?? .infinity, needed)
     }
     for demand in demands.dropFirst(mostSlots) {

@@ -91,6 +91,10 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
 
   public init() {}
 
+  /// Something better is shown since less time than it takes to measure it.
+  func isBeginning(now: Instant) -> Bool { isTrial && lastUp > lastDown && now - lastUp < Self.measured }
+  private static let measured = Duration.seconds(2)
+
   /// Whether something better may be tried.
   func mayRise(_ target: Double, now: Instant) -> Bool {
     now - lastDown >= hold || target >= Self.muchMore * sentAtDown
@@ -111,10 +115,12 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
     let since = now - lastDown
     if since >= hold { return true }
     if fits, since >= Self.shortHold { return true }
+    if fits, since >= Self.recovery, target >= Self.more * targetAtDown { return true }
     // It is worth a try as soon as the path is better than it was.
     return target >= Self.muchMore * targetAtDown
   }
   private static let muchMore = 1.5
+  private static let more = 1.15
 
   /// Whether more of the same picture may be tried.
   /// - Parameter isLess: than what was too much.

@@ -85,6 +85,11 @@ struct AIMDRate: BitwiseCopyable {
     }
   }
 
+  /// A queue drains while so much arrives: the path carries that, though it was sent before so much was allowed.
+  mutating func raise(to carried: Double?, now: Instant) {
+    if let carried, Self.decrease * carried > rate { set(Self.decrease * carried, now: now) }
+  }
+
   /// A probe has shown what the path carries.
   mutating func set(_ proven: Double, now: Instant) {
     rate = proven

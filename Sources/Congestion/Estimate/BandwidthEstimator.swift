@@ -263,6 +263,7 @@ public struct BandwidthEstimator: ~Copyable {
     var found = feedback.isOver ? .over : trend.use
     // A short queue, while less is sent than is allowed, says nothing of what is allowed.
     if found == .over, !queue.isLong, isOwnBurst(now) || !use.fills(now: now) { found = .under }
+    if trend.use == .under { delayed.raise(to: acknowledged.bitsPerSecond, now: now) }
     delayed.update(
       found, acknowledged: carried, roundTrip: roundTrip,
       bounds: Self.bounds, allowed: allowed, mayGrow: use.idleSince == nil, further: further,
