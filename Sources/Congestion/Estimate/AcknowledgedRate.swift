@@ -48,6 +48,10 @@ struct AcknowledgedRate: BitwiseCopyable {
     return Double(most) * 8e9 / Double(2 * Self.binSpan)
   }
 
+  /// The same without a packet that may have been under way for longer than these spans.
+  var leastBurst: Double { max(0, burst - Double(Self.largest) * 8e9 / Double(2 * Self.binSpan)) }
+  private static let largest = 600
+
   private mutating func note(_ bytes: Int, at arrived: Int64) {
     let place = arrived / Self.binSpan
     if bin == .min || place &- bin >= Int64(Self.binCount) || place &- bin <= -Int64(Self.binCount) {

@@ -265,7 +265,7 @@ public struct BandwidthEstimator: ~Copyable {
     if found == .over, !queue.isLong, isOwnBurst(now) || !use.fills(now: now) { found = .under }
     if trend.use == .under { delayed.raise(to: acknowledged.bitsPerSecond, now: now) }
     delayed.update(
-      found, acknowledged: carried, roundTrip: roundTrip,
+      found, acknowledged: found == .over ? carried : acknowledged.carried, roundTrip: roundTrip,
       bounds: Self.bounds, allowed: allowed, mayGrow: use.idleSince == nil, further: further,
       isFilled: isFilled(now), now: now)
     losses.update(
@@ -276,10 +276,9 @@ public struct BandwidthEstimator: ~Copyable {
     return true
   }
 
-  /// What the path carries: while a queue stands, what comes in a burst comes at that.
+  /// What the path carries while a queue grows: what came in a burst came at no more than that.
   private var carried: Double? {
-    guard let known = acknowledged.carried, queue.isLong else { return acknowledged.carried }
-    return max(known, min(acknowledged.burst, allowed))
+    acknowledged.carried.map { max($0, min(acknowledged.leastBurst, allowed)) }
   }
 
   /// What arrives is what the path carries: it holds a long queue, or nearly as much was sent as is allowed.
