@@ -18,6 +18,8 @@ struct AcknowledgedRate: BitwiseCopyable {
   private var estimate = -1.0
   /// Bytes by twentieths of a second, of the last half.
   private var bins: InlineArray<10, Int> = InlineArray(repeating: 0)
+  /// When the first of each came.
+  private var starts: InlineArray<10, Int64> = InlineArray(repeating: 0)
   private var bin: Int64 = .min
   private static let binSpan: Int64 = 50_000_000
   private static let binCount = 10
@@ -48,9 +50,19 @@ struct AcknowledgedRate: BitwiseCopyable {
     return Double(most) * 8e9 / Double(2 * Self.binSpan)
   }
 
-  /// The same without a packet that may have been under way for longer than these spans.
-  var leastBurst: Double { max(0, burst - Double(Self.largest) * 8e9 / Double(2 * Self.binSpan)) }
-  private static let largest = 600
+  /// The same from packet to packet: of two spans from the first that came in them to the first that came behind.
+  var exactBurst: Double {
+    guard bin != .min else { return 0 }
+    var most = 0.0
+    for back in 2..<8 {
+      let (first, second) = (index(bin &- Int64(back)), index(bin &- Int64(back) &+ 1))
+      let next = index(bin &- Int64(back) &+ 2)
+      guard bins[first] > 0, bins[next] > 0, starts[next] > starts[first] else { continue }
+      let span = Double(starts[next] &- starts[first])
+      most = max(most, Double(bins[first] + bins[second]) * 8e9 / span)
+    }
+    return most
+  }
 
   private mutating func note(_ bytes: Int, at arrived: Int64) {
     let place = arrived / Self.binSpan
@@ -62,7 +74,9 @@ struct AcknowledgedRate: BitwiseCopyable {
       bin &+= 1
       bins[index(bin)] = 0
     }
-    bins[index(place)] += bytes
+    let position = index(place)
+    if bins[position] == 0 || arrived < starts[position] { starts[position] = arrived }
+    bins[position] += bytes
   }
 
   private func index(_ place: Int64) -> Int {

@@ -278,7 +278,7 @@ public struct BandwidthEstimator: ~Copyable {
 
   /// What the path carries while a queue grows: what came in a burst came at no more than that.
   private var carried: Double? {
-    acknowledged.carried.map { max($0, min(acknowledged.leastBurst, allowed)) }
+    acknowledged.carried.map { max($0, min(acknowledged.exactBurst, allowed)) }
   }
 
   /// What arrives is what the path carries: it holds a long queue, or nearly as much was sent as is allowed.
