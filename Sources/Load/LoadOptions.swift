@@ -11,11 +11,8 @@ public struct LoadOptions: Equatable, Sendable {
   public var subscribers = 1
   /// Publishers receive each other, too.
   public var isMesh = false
-  /// Bits a second of each publisher's video; 0 for none.
-  public var videoBitrate = 0
+  public var picture = Picture()
   public var hasAudio = false
-  /// IVF files of VP8 that publishers play instead, as encodings of a simulcast, the largest first; at most three.
-  public var videoFiles: [String] = []
   /// Seconds that are measured, once everybody is in.
   public var duration = 10
   /// Participants that begin to join in a second.
@@ -33,6 +30,16 @@ public struct LoadOptions: Equatable, Sendable {
   public var printsJSON = false
   public var isQuiet = false
 
+  /// What each publisher's camera sends.
+  public struct Picture: Equatable, Sendable {
+    /// Bits a second of packets that are made up; 0 for none.
+    public var bitrate = 0
+    /// IVF files of VP8 that are played instead, as encodings of a simulcast, the largest first; at most three.
+    public var files: [String] = []
+
+    public var isSent: Bool { bitrate > 0 || !files.isEmpty }
+  }
+
   /// What the server hears of what arrives.
   public struct Feedback: Equatable, Sendable {
     /// Whether lost packets are asked for.
@@ -44,8 +51,7 @@ public struct LoadOptions: Equatable, Sendable {
   public init() {}
 
   /// Those of one publisher's tracks.
-  public var tracksOfPublisher: Int { (hasAudio ? 1 : 0) + (hasVideo ? 1 : 0) }
-  public var hasVideo: Bool { videoBitrate > 0 || !videoFiles.isEmpty }
+  public var tracksOfPublisher: Int { (hasAudio ? 1 : 0) + (picture.isSent ? 1 : 0) }
   public var participantCount: Int { rooms * (publishers + subscribers) }
 
   /// Bounds of what one process is good for.
@@ -138,9 +144,9 @@ extension LoadOptions {
       default: try apply(word, &words)
       }
     }
-    if !hasAudio && !hasVideo {
+    if !hasAudio && !picture.isSent {
       hasAudio = true
-      videoBitrate = 1_500_000
+      picture.bitrate = 1_500_000
     }
     try check()
   }
@@ -166,9 +172,9 @@ extension LoadOptions {
     case "--join-rate": joinRate = Double(try Self.number(word, value, 1...10_000))
     case "--others": others = try Self.number(word, value, 0...32)
     case "--ping": pingMilliseconds = try Self.number(word, value, 10...60_000)
-    case "--video": videoBitrate = try Self.rate(word, value)
+    case "--video": picture.bitrate = try Self.rate(word, value)
     case "--video-files":
-      videoFiles = value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+      picture.files = value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     default:
       guard value == "on" || value == "off" else {
         throw LoadUsageError("\(word) is on or off, not \(value)")
@@ -201,10 +207,10 @@ extension LoadOptions {
         "a subscriber has at most \(Self.publisherLimit) slots of a kind, so a room at most as many publishers"
       )
     }
-    guard videoFiles.count <= 3, !videoFiles.contains("") else {
+    guard picture.files.count <= 3, !picture.files.contains("") else {
       throw LoadUsageError("--video-files takes one to three names, with commas between them")
     }
-    guard videoFiles.isEmpty || (subscribers == 0 && !isMesh && videoBitrate == 0) else {
+    guard picture.files.isEmpty || (subscribers == 0 && !isMesh && picture.bitrate == 0) else {
       throw LoadUsageError(
         "--video-files goes with --subscribers 0 and neither --mesh nor --video: what is in a file can't be counted"
       )

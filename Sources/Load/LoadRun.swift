@@ -49,7 +49,7 @@ public final class LoadRun {
     guard let base = WebSocketURL(options.url) else { throw LoadError("not a server's URL: \(options.url)") }
     let scheme = base.isSecure ? "wss" : "ws"
     url = "\(scheme)://\(base.host):\(base.port)"
-    clips = try Clips.read(options.videoFiles)
+    clips = try Clips.read(options.picture.files)
     let now = Self.unixSeconds()
     tokenExpiry = now + 86_400
     dtls = try DTLSContext(
@@ -73,7 +73,7 @@ public final class LoadRun {
       add(
         number,
         Participant.Role(
-          room: room, publishesVideo: options.hasVideo, publishesAudio: options.hasAudio,
+          room: room, publishesVideo: options.picture.isSent, publishesAudio: options.hasAudio,
           sources: sources))
     }
     for offset in 0..<options.subscribers {

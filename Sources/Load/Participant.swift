@@ -137,10 +137,10 @@ final class Participant {
     configuration.publishesAudio = role.publishesAudio
     configuration.publishesVideo = role.publishesVideo
     configuration.audioReceivers = (options.hasAudio ? role.sources.count : 0) + options.others
-    configuration.videoReceivers = (options.hasVideo ? role.sources.count : 0) + options.others
+    configuration.videoReceivers = (options.picture.isSent ? role.sources.count : 0) + options.others
     configuration.dialect.asksForLost = options.feedback.asksForLost
     configuration.dialect.tellsArrivals = options.feedback.tellsArrivals
-    let shape = VideoShape(bitrate: max(options.videoBitrate, 30_000))
+    let shape = VideoShape(bitrate: max(options.picture.bitrate, 30_000))
     if role.publishesVideo, let first = clips.first {
       configuration.layers = LayeredVideo(
         encodings: zip(["f", "h", "q"], clips).map { LayeredVideo.Encoding(rid: $0, $1) },

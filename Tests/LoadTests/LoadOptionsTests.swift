@@ -18,7 +18,7 @@ struct LoadOptionsTests {
     (wanted.apiKey, wanted.secret, wanted.checksCertificate) = ("k", "s", false)
     (wanted.media, wanted.roomPrefix, wanted.rooms) = ("192.0.2.1:7882", "r", 2)
     (wanted.publishers, wanted.subscribers, wanted.isMesh) = (3, 20, true)
-    (wanted.videoBitrate, wanted.hasAudio, wanted.feedback.asksForLost) = (1_500_000, true, false)
+    (wanted.picture.bitrate, wanted.hasAudio, wanted.feedback.asksForLost) = (1_500_000, true, false)
     wanted.feedback.tellsArrivals = true
     (wanted.duration, wanted.joinRate, wanted.joinTimeout) = (30, 5, 7)
     (wanted.printsJSON, wanted.isQuiet) = (true, true)
@@ -29,7 +29,7 @@ struct LoadOptionsTests {
 
   @Test func `files are played to those who watch, and to nothing that counts`() throws {
     let files = try options("--subscribers 0 --video-files a.ivf,b.ivf,c.ivf --publishers 8")
-    #expect(files.videoFiles == ["a.ivf", "b.ivf", "c.ivf"] && files.hasVideo && !files.hasAudio)
+    #expect(files.picture.files == ["a.ivf", "b.ivf", "c.ivf"] && files.picture.isSent && !files.hasAudio)
     for line in [
       "--video-files a.ivf", "--subscribers 0 --video-files a,b,c,d", "--subscribers 0 --video-files a,",
       "--subscribers 0 --mesh --video-files a", "--subscribers 0 --video 1M --video-files a",
@@ -41,11 +41,11 @@ struct LoadOptionsTests {
 
   @Test func `without an option for media both audio and video are sent`() throws {
     let both = try options("--rooms 1")
-    #expect(both.hasAudio && both.videoBitrate == 1_500_000)
+    #expect(both.hasAudio && both.picture.bitrate == 1_500_000)
     let audio = try options("--audio")
-    #expect(audio.hasAudio && audio.videoBitrate == 0)
+    #expect(audio.hasAudio && audio.picture.bitrate == 0)
     let video = try options("--video 300k")
-    #expect(!video.hasAudio && video.videoBitrate == 300_000)
+    #expect(!video.hasAudio && video.picture.bitrate == 300_000)
   }
 
   @Test func `key and secret may come by the environment, and the command line has the last word`() throws {

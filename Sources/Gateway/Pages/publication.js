@@ -71,16 +71,15 @@ function sending(stream, source) {
   return init;
 }
 
-/** Has all encodings in the codec that is the best of those that everyone takes; with no better one, in the section's first. */
+/** Has all encodings in the codec that is the best of those that everyone takes; with no better one, in the first of these. */
 function choose({ encodings, codecs }, taken, wanted) {
-  const usable = (name) => {
-    const types = taken.filter(({ codec }) => codec === name).map(({ payloadType }) => payloadType);
-    return codecs.find(({ payloadType }) => types.includes(payloadType));
-  };
-  const best = wanted.map(usable).find(Boolean);
-  // Where it never was in a better one there is nothing to go back from.
-  if (!best && !encodings.some(({ codec }) => codec)) return;
-  const { mimeType, clockRate, channels, sdpFmtpLine } = best ?? codecs[0];
+  const usable = taken.map(({ payloadType }) => codecs.find((each) => each.payloadType === payloadType)).filter(Boolean);
+  const named = (name) => usable.find(({ mimeType }) => mimeType.toLowerCase() === `video/${name}`.toLowerCase());
+  const best = wanted.map(named).find(Boolean);
+  // Where it never was in a better one there is nothing to go back from; and with none that all take, nothing to go to.
+  const chosen = best ?? (encodings.some(({ codec }) => codec) ? usable[0] : undefined);
+  if (!chosen) return;
+  const { mimeType, clockRate, channels, sdpFmtpLine } = chosen;
   for (const encoding of encodings) {
     encoding.codec = { mimeType, clockRate, channels, sdpFmtpLine };
     // Without this Chromium puts all encodings of VP9 into one stream.
