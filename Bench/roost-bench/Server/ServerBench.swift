@@ -62,7 +62,7 @@ enum ServerBench {
     load.publishers = scenario.publishers
     load.subscribers = scenario.subscribers
     load.isMesh = scenario.isMesh
-    load.videoBitrate = 1_500_000
+    load.picture.bitrate = 1_500_000
     load.hasAudio = true
     load.duration = options.seconds
     load.isQuiet = true
