@@ -66,8 +66,9 @@ extension Conference {
     let packet = track.packets[Int(entry.packet)]
     // A picture of the time before its stream began stands elsewhere than where it was taken.
     guard track.kind == .audio || entry.sentAt.nanoseconds - packet.arrivedAt.nanoseconds < 400_000_000,
-      // Likewise one that came before its viewer could be sent anything.
-      track.kind == .audio || packet.arrivedAt >= subscriber.peer.connectedAt
+      // Likewise one that came well before its viewer could be sent anything.
+      track.kind == .audio
+        || packet.arrivedAt.nanoseconds >= subscriber.peer.connectedAt.nanoseconds - 15_000_000
     else { return nil }
     guard packet.run == track.runs.count - 1,
       // The stream may have been anchored again since, also since the report was made.
