@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A conference on a virtual clock", .timeLimit(.minutes(2)))
 struct ConferenceTests {
-  /// Of each seed somebody has a sound card that is slow.
+  /// Each seed includes a participant with a slow sound card.
   @Test(arguments: [(1, 1), (2, 8), (4, 4)] as [(Int, UInt64)])
   func `in calm weather everybody hears and sees everybody`(workers: Int, seed: UInt64) throws {
     var options = Conference.Options()

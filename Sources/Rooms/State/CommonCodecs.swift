@@ -2,9 +2,9 @@ internal import Model
 
 /// The video formats that everybody present can be shown, as publishers go by them.
 ///
-/// A format that somebody lacks is out at once: who lacks it sees nothing of it. One that all have is in once that has lasted: a
-/// publisher that changes its codec begins with a key frame, and who comes and goes, or offers one list after the other, is not
-/// to have every camera of the room do that each time.
+/// A format is removed as soon as one subscriber lacks it, since that subscriber sees nothing until publishers change. It is added
+/// only after every subscriber has supported it for `patience`: a change of codec costs each publisher a key frame, so a participant
+/// that joins and leaves, or alternates its offers, must not trigger one every time.
 struct CommonCodecs: Equatable, Sendable {
   static let patience = Duration.seconds(5)
 

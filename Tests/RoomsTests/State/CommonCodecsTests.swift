@@ -9,7 +9,9 @@ import Testing
 @Suite("Codecs that all take", .timeLimit(.minutes(1)))
 struct CommonCodecsTests {
   @Test(arguments: 0..<50)
-  func `what is known is never what somebody lacks, and what all have is known in time`(seed: UInt64) {
+  func `a format that one subscriber lacks is never offered, and one that all support is offered in time`(
+    seed: UInt64
+  ) {
     var random = RandomSource.seeded(state: seed)
     var codecs = CommonCodecs()
     var now = Instant(nanoseconds: 1_000_000_000)
