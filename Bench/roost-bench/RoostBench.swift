@@ -5,7 +5,7 @@ import Foundation
 enum RoostBench {
   static let usage = """
     usage: roost-bench [forward] [--subscribers N] [--size B] [--packets P] [--accept]
-           roost-bench server [--scenario S] [--seconds N] [--workers N] [--roost PATH] [--json] [--accept]
+           roost-bench server [--scenario S] [--seconds N] [--workers N] [--roost PATH] [--json] [--accept] [--feedback]
 
       Without a word: both.
 
@@ -23,6 +23,8 @@ enum RoostBench {
       --seconds      that are measured once everybody is in; without it 8
       --workers      of the server; without it 2
       --roost        the server's executable; without it the one beside this program
+      --feedback     instead: three times by turns with participants who say every 100 ms when each packet arrived, and
+                     with such that don't; what the first take more, as rows
       --json         the figures as JSON
 
       --accept       prints rows `line | wanted | seen`, the table to standard error; ends with 1 if a row is short
@@ -57,6 +59,14 @@ enum RoostBench {
   }
 
   private static func server(_ options: ServerOptions) throws(BenchError) {
+    if options.comparesFeedback {
+      var rows: [ForwardReport.Row] = []
+      for scenario in options.scenarios {
+        say("\(scenario.name), \(2 * FeedbackCost.pairs) × \(options.seconds) s …")
+        rows += try FeedbackCost.measure(scenario, options).rows
+      }
+      return finish(rows)
+    }
     var results: [ServerResult] = []
     for scenario in options.scenarios {
       say("\(scenario.name), \(options.seconds) s …")

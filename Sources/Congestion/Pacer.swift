@@ -5,15 +5,19 @@ public import Model
 public struct Pacer: BitwiseCopyable, Sendable {
   /// Over the target, so that what waits is gone soon.
   public static let factor = 2.5
-  /// What may leave in one go.
+  /// Seconds of the rate that may leave in one go.
   public static let span = 0.005
+  /// Seconds of the rate after which what was charged without a wait is forgotten: sound that is too much doesn't hold pictures back for
+  /// longer than it lasts.
+  private static let longestDebt = 0.3
 
+  private let span: Double
   /// Bytes a nanosecond; nil: nothing is held back.
   private var rate: Double?
   private var budget = 0.0
   private var last = Instant(nanoseconds: 0)
 
-  public init() {}
+  public init(span: Double = Pacer.span) { self.span = span }
 
   /// - Parameter target: bits per second; nil: nothing is known of the path, and nothing is held back.
   public mutating func setTarget(_ target: Double?) {
@@ -22,7 +26,7 @@ public struct Pacer: BitwiseCopyable, Sendable {
     if isFirst { budget = most }
   }
 
-  private var most: Double { (rate ?? 0) * Self.span * 1e9 }
+  private var most: Double { (rate ?? 0) * span * 1e9 }
 
   /// Whether a packet may leave now.
   public mutating func mayLeave(_ now: Instant) -> Bool {
@@ -37,7 +41,9 @@ public struct Pacer: BitwiseCopyable, Sendable {
 
   /// A packet left, whether it was asked for or not.
   @inline(__always)
-  public mutating func charge(_ bytes: Int) { if rate != nil { budget -= Double(bytes) } }
+  public mutating func charge(_ bytes: Int) {
+    if let rate { budget = max(budget - Double(bytes), -rate * Self.longestDebt * 1e9) }
+  }
 
   /// When the next one may.
   public func next(_ now: Instant) -> Instant {

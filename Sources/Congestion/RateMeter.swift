@@ -15,7 +15,8 @@ public struct RateMeter: BitwiseCopyable, Sendable {
   private var latest: UInt64 = 0
   private var means: InlineArray<30, UInt32> = InlineArray(repeating: 0)
 
-  public init() {}
+  /// - Parameter base: what was counted before: it came at no known time, and is no part of any rate.
+  public init(base: UInt64 = 0) { total = base }
 
   /// Takes the count as it is now.
   /// - Parameter intervals: since the last sample, at least 1: what came is spread over all.

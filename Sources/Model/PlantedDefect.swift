@@ -476,6 +476,19 @@
     /// A participant is given the id of a hidden one that asked for a key frame.
     case explainsHidden = "explains-hidden"
 
+    // MARK: - Rates and layers
+
+    /// An encoding that is off counts by what came of it last.
+    case offCountsAsNothing = "off-counts-as-nothing"
+    /// A probe is as high as what its publisher says that a layer takes.
+    case probesAsAnnounced = "probes-as-announced"
+    /// Where nothing is known of the path everything that is asked for again is sent.
+    case repairsUnbounded = "repairs-unbounded"
+    /// A subscriber has its publisher asked for key frames as often as it likes.
+    case keyFramesAsAsked = "key-frames-as-asked"
+    /// A frame that no other refers to takes those above it along.
+    case shedsFramesAbove = "sheds-frames-above"
+
     // MARK: - Flight recorders
 
     /// All rings of a worker together take as much as they like.

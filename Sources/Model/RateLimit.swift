@@ -2,7 +2,7 @@
 /// one moment, at which everything that was spent is there again.
 ///
 /// A limit that was never used is the same as one that is full again, so a table forgets those whose `full` has passed.
-public struct RateLimit: Equatable, Sendable {
+public struct RateLimit: BitwiseCopyable, Equatable, Sendable {
   /// Nanoseconds in which one unit comes.
   private let interval: Double
   /// Nanoseconds in which all of it comes.

@@ -38,9 +38,8 @@ public struct EncodingLayers: Equatable, Sendable {
     let (pixels, others) = (picture.pixels, other.picture.pixels)
     if pixels != others, pixels > 0, others > 0 { return pixels < others }
     // Rates of two pictures of one size, or of unknown ones, lie apart where it matters.
-    if pixels == others, rate > 0, other.rate > 0, max(rate, other.rate) > 3 * (min(rate, other.rate) / 2) {
-      return rate < other.rate
-    }
+    let (least, most) = (UInt64(min(rate, other.rate)), UInt64(max(rate, other.rate)))
+    if pixels == others, least > 0, 2 * most > 3 * least { return rate < other.rate }
     return nil
   }
 }

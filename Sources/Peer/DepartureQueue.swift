@@ -122,7 +122,12 @@ struct DepartureQueue: ~Copyable {
 
   /// Since when the oldest waits; nil: nothing does.
   var oldest: Instant? {
-    lanes.indices.map { head($0).since }.min()
+    var oldest: Instant?
+    for lane in lanes.indices {
+      let since = head(lane).since
+      if oldest.map({ since < $0 }) ?? true { oldest = since }
+    }
+    return oldest
   }
 
   /// Takes out the first of a slot that has waited for longer than that.

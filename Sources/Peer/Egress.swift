@@ -18,11 +18,19 @@ struct Egress: ~Copyable {
   /// How much may leave.
   var pacer = Pacer()
   /// How much of it may be packets that were asked for again: a full path loses what is sent again as well.
-  var repairs = Pacer()
+  var repairs = Pacer(span: Egress.repairSpan)
+  /// Losses come in bursts: a few of them are answered at once.
+  private static let repairSpan = 0.25
   /// Bytes that were sent again, with UDP and IP.
   var repaired: UInt64 = 0
   /// Of the target; what is asked for beyond it is asked for again, if it is still of use.
   static let repairShare = 0.3
+  /// Bytes that UDP and IP add on the selected path: 8, and 20 of IPv4 or 40 of IPv6.
+  var overhead = 28
+  /// Bytes that left in slots, with UDP and IP, and what that was a second, as of the last look.
+  var left: UInt64 = 0
+  private var seen: (bytes: UInt64, at: Instant)?
+  private var rate = 0.0
   /// When what waits may leave; `.never` where nothing does.
   var departsAt = Instant.never
   /// Packets of a probe that are yet to leave.
@@ -31,6 +39,33 @@ struct Egress: ~Copyable {
   /// Nothing waits.
   @inline(__always)
   var isEmpty: Bool { queue.isEmpty && requested.isEmpty }
+
+  /// Takes how much may leave.
+  /// - Parameter target: bits per second; nil: nothing is withheld.
+  mutating func setTarget(_ target: Double?, now: Instant) {
+    pacer.setTarget(target)
+    measure(now: now)
+    // Where nothing is known of the path, repairs keep to their share of what leaves: a subscriber that asks for all again gets no
+    // more by it.
+    let base = target ?? max(rate, Self.leastRate)
+    #if PLANTED_DEFECTS
+      if target == nil, PlantedDefect.isOn(.repairsUnbounded) { return repairs.setTarget(nil) }
+    #endif
+    repairs.setTarget(base * Self.repairShare / Pacer.factor)
+  }
+  /// Bits per second.
+  private static let leastRate = 600_000.0
+  private static let shortest = Duration.milliseconds(500)
+
+  private mutating func measure(now: Instant) {
+    guard let seen else {
+      seen = (left, now)
+      return
+    }
+    guard now - seen.at >= Self.shortest else { return }
+    rate = Double(left &- seen.bytes) * 8e9 / Double((now - seen.at).wholeNanoseconds)
+    self.seen = (left, now)
+  }
 
   /// Nothing of what a slot's source sent leaves any more.
   mutating func forget(slot: Int) {

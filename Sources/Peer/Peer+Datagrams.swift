@@ -29,8 +29,8 @@ extension Peer {
       settle(now: now, &context)
     case .rtp(let size, let isAside):
       flight.note(
-        rtp: UnsafeRawBufferPointer(rebasing: datagram[..<size]), size: datagram.count, path, isInbound: true,
-        now: now, context.flight)
+        received: UnsafeRawBufferPointer(rebasing: datagram[..<size]), size: datagram.count, path, now: now,
+        context.flight)
       let received = session.receive(
         rtp: UnsafeMutableRawBufferPointer(rebasing: datagram[..<size]), arrival: arrival,
         context: &context.media)
@@ -44,6 +44,7 @@ extension Peer {
         context.flight)
       session.receive(
         rtcp: UnsafeRawBufferPointer(rebasing: datagram[..<size]), now: now, context: &context.media)
+      if session.isEstimating(now: now) { takeTarget(now: now, &context) }
       if isAside { mediaCame(on: path, now: now, &context) }
     }
     return .nothing
@@ -88,11 +89,15 @@ extension Peer {
     session.poll(now: now, ratesChanged: ratesChanged, context: &context.media)
     noteCompounds(now: now, &context)
     sendCompounds(&context)
+    takeTarget(now: now, &context)
+    if egress.isEmpty { egress.departsAt = .never }
+  }
+
+  /// What may leave goes by what is known of the path by now, and a probe that is due begins.
+  private mutating func takeTarget(now: Instant, _ context: inout PeerContext) {
     let target = session.target(now: now, heedsReports: context.media.heedsReports)
     noteTarget(target, now: now, &context)
-    egress.pacer.setTarget(target)
-    egress.repairs.setTarget(target.map { $0 * Egress.repairShare / Pacer.factor })
-    if egress.isEmpty { egress.departsAt = .never }
+    egress.setTarget(target, now: now)
     beginProbe(now: now, &context)
   }
 

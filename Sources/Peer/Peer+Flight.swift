@@ -18,6 +18,14 @@ extension Peer {
     flight.note(decision, now: now, context.flight)
   }
 
+  /// Media leaves by a path of which its record and its charges don't know yet.
+  @inline(never)
+  mutating func lookUpPath() {
+    guard let path = transport.selectedPath else { return }
+    flight.paths.selected = flight.paths.outbound(path)
+    egress.overhead = path.remote.isIPv4 ? 28 : 48
+  }
+
   /// Notes the compounds that are about to leave.
   mutating func noteCompounds(now: Instant, _ context: inout PeerContext) {
     guard context.media.output.count > 0, let path = transport.selectedPath else { return }
@@ -51,6 +59,7 @@ extension Peer {
 
   /// Notes what the transport has become.
   mutating func note(_ events: TransportEvents, now: Instant, _ context: inout PeerContext) {
+    if events.selection != .unchanged { flight.paths.selected = nil }
     if events.selection != .unchanged, let path = transport.selectedPath {
       flight.note(.pathSelected, path: path, now: now, context.flight)
     }

@@ -96,13 +96,13 @@ extension Peer {
             written, room, &streams.pointee.media, cluster: open.plan.cluster, now: now, &context)
         else { return nil }
         context.transport.outbox.commit(size: size, path: path)
-        return size &+ Self.overhead
+        return size &+ egress.overhead
       }
     #endif
     guard
       let size = seal(written, room, &streams.pointee.rtx, cluster: open.plan.cluster, now: now, &context)
     else { return nil }
     context.transport.outbox.commit(size: size, path: path)
-    return size &+ Self.overhead
+    return size &+ egress.overhead
   }
 }

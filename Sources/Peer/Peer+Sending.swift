@@ -146,7 +146,7 @@ extension Peer {
       let size = seal(
         outgoing, room, &streams.pointee.media, cluster: leavingCluster, now: now, &context)
     else { return }
-    if egress.probe != nil { countForProbe(size &+ Self.overhead) }
+    if egress.probe != nil { countForProbe(size &+ egress.overhead) }
     if streams.pointee.kept != nil {
       streams.pointee.kept!.store(
         UnsafeRawBufferPointer(rebasing: room[..<size]), info, sequence: Int64(bitPattern: outgoing.index))
@@ -178,7 +178,7 @@ extension Peer {
   ) -> Int? {
     if outgoing.numberOffset != 0 {
       room.storeBytes(
-        of: session.estimator.nextNumber.bigEndian, toByteOffset: outgoing.numberOffset, as: UInt16.self)
+        of: session.nextNumber.bigEndian, toByteOffset: outgoing.numberOffset, as: UInt16.self)
     }
     guard
       let size = transport.sealRTP(
@@ -186,26 +186,22 @@ extension Peer {
         index: outgoing.index,
         &admitted, context: &context.transport)
     else { return nil }
-    egress.pacer.charge(size &+ Self.overhead)
-    if let path = transport.selectedPath {
-      flight.note(
-        rtp: UnsafeRawBufferPointer(rebasing: room[..<size]), size: size, path, isInbound: false,
-        cluster: cluster,
-        now: now, context.flight)
-    }
+    egress.pacer.charge(size &+ egress.overhead)
+    egress.left &+= UInt64(size &+ egress.overhead)
+    if flight.paths.selected == nil { lookUpPath() }
+    flight.note(
+      leaving: UnsafeRawBufferPointer(rebasing: room[..<size]), header: outgoing.headerSize, cluster: cluster,
+      now: now, context.flight)
     if outgoing.numberOffset != 0 {
-      session.left(size: size &+ Self.overhead, cluster: cluster, now: now)
+      session.left(size: size &+ egress.overhead, cluster: cluster, now: now)
     } else if session.hearsStreams {
       session.left(
         ssrc: outgoing.ssrc, sequence: UInt16(truncatingIfNeeded: outgoing.index),
-        size: size &+ Self.overhead,
+        size: size &+ egress.overhead,
         cluster: cluster, now: now)
     }
     return size
   }
-
-  /// Bytes that UDP and IPv4 add.
-  static var overhead: Int { 28 }
 
   // MARK: - Retransmission
 
@@ -240,25 +236,28 @@ extension Peer {
       return context.transport.counters.count(.sendWithoutPath)
     }
     guard egress.repairs.mayLeave(now) else { return context.media.counters.count(.nackRefused) }
-    egress.repairs.charge(packet.count &+ Self.overhead)
-    egress.repaired &+= UInt64(packet.count &+ Self.overhead)
+    egress.repairs.charge(packet.count &+ egress.overhead)
+    // It leaves now, however long it has waited: what it says of when it was sent is what its journey is measured by.
+    var request = departure.request
+    request.now = now
+    egress.repaired &+= UInt64(packet.count &+ egress.overhead)
     let slot = departure.slot
     switch session.repetition(of: info, slot: slot) {
     case .refused: context.media.counters.count(.nackRefused)
     case .sealed:
-      repeatSealed(departure.request, slot: slot, path: path, &context)
+      repeatSealed(request, slot: slot, path: path, &context)
     case .rewritten:
       let room = context.transport.outbox.reserve()
       guard
         let outgoing = session.rewriteRetransmission(
-          departure.request, packet, info, slot: slot, into: Self.plain(room))
+          request, packet, info, slot: slot, into: Self.plain(room))
       else { return context.media.counters.count(.nackRefused) }
       let streams = egress.streams.pointer(slot)
       guard
         let size = seal(
-          outgoing, room, &streams.pointee.rtx, cluster: leavingCluster, now: departure.request.now, &context)
+          outgoing, room, &streams.pointee.rtx, cluster: leavingCluster, now: now, &context)
       else { return }
-      countForProbe(size &+ Self.overhead)
+      countForProbe(size &+ egress.overhead)
       context.transport.outbox.commit(size: size, path: path)
       context.media.counters.retransmissionsSent &+= 1
     }
@@ -286,7 +285,10 @@ extension Peer {
       }
     #endif
     context.transport.outbox.append(found, path: path)
-    flight.note(rtp: found, size: found.count, path, isInbound: false, now: request.now, context.flight)
+    egress.pacer.charge(found.count &+ egress.overhead)
+    if flight.paths.selected == nil { lookUpPath() }
+    flight.note(
+      leaving: found, header: FlightRing.headerSize(found), cluster: 0, now: request.now, context.flight)
     context.media.counters.retransmissionsSent &+= 1
   }
 }

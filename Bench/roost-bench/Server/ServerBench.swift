@@ -15,15 +15,19 @@ enum ServerBench {
   static let lossLimit = 0.001
   static let countLimit = 0.01
 
-  static func measure(_ scenario: ServerScenario, _ options: ServerOptions) throws(BenchError) -> ServerResult
-  {
+  /// - Parameter tellsArrivals: participants say when each packet arrived, every 100 ms.
+  static func measure(
+    _ scenario: ServerScenario, _ options: ServerOptions, tellsArrivals: Bool = false
+  ) throws(BenchError) -> ServerResult {
     let roost = try RoostProcess(options.roost, workers: options.workers)
     defer { roost.end() }
     let trace = ArrivalTrace()
     let sampler = Sampler(roost)
     let report: LoadReport
     do {
-      let run = try LoadRun(load(scenario, options, roost), say: { _ in })
+      var load = load(scenario, options, roost)
+      load.feedback.tellsArrivals = tellsArrivals
+      let run = try LoadRun(load, say: { _ in })
       run.observer.began = {
         sampler.begin()
         trace.begin()

@@ -9,6 +9,8 @@ struct ServerOptions {
   var roost = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
     .appending(path: "roost").path
   var accepts = false
+  /// What feedback costs is measured instead.
+  var comparesFeedback = false
   var printsJSON = false
 
   init(_ arguments: ArraySlice<String>) throws(BenchError) {
@@ -28,6 +30,7 @@ struct ServerOptions {
         guard let path = rest.popFirst() else { throw .usage("--roost takes the path of an executable") }
         roost = path
       case "--accept": accepts = true
+      case "--feedback": comparesFeedback = true
       case "--json": printsJSON = true
       default: throw .usage("unknown option \(name)")
       }

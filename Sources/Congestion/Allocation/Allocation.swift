@@ -44,35 +44,71 @@ public struct Allocator: Sendable {
     var usable: [Int]
     /// Of `usable`; -1: nothing.
     var step = -1
+    /// Among those of its priority: who has the lower goes first.
+    var rank = 0
     var isCapped: Bool
     var isFull = false
+    /// One of too many.
+    var isBeyond = false
   }
 
   /// - Parameters:
   ///   - target: bits per second for everything.
-  ///   - demands: at most 64 are looked at, those beyond get nothing.
+  ///   - demands: of video at most 64 are looked at, those beyond get nothing.
   public static func allocate(_ target: Double, _ demands: [SlotDemand], now: Instant) -> Allocation {
-    var ladders = demands.prefix(mostSlots).map { ladder($0) }
-    var left = target
-    let memories = demands.prefix(mostSlots).map(\.memory)
-    for index in ladders.indices where ladders[index].demand.kind == .audio && !ladders[index].usable.isEmpty
-    {
+    var ladders = demands.map { ladder($0) }
+    var (left, pictures) = (target, 0)
+    for index in ladders.indices {
+      guard ladders[index].demand.kind == .audio else {
+        pictures += 1
+        guard pictures > mostSlots else { continue }
+        (ladders[index].usable, ladders[index].isBeyond) = ([], true)
+        continue
+      }
+      guard !ladders[index].usable.isEmpty else { continue }
       ladders[index].step = 0
       left -= ladders[index].demand.options[0].rate
     }
-    let order = ladders.indices.filter { ladders[$0].demand.kind == .video }
+    let path = Path(target: target, failures: demands, now: now)
+    let order = ladders.indices.filter { ladders[$0].demand.kind == .video && !ladders[$0].isBeyond }
       .sorted { goesFirst(ladders[$0], ladders[$1]) }
-    for index in order { raise(&ladders[index], &left, target, memories, now: now) }
-    // Who has least goes first among equals; higher priorities have their fill before.
-    while let index = order.filter({ !ladders[$0].isFull && ladders[$0].step >= 0 })
-      .min(by: { isNext(ladders[$0], ladders[$1], order.firstIndex(of: $0)!, order.firstIndex(of: $1)!) })
-    {
-      raise(&ladders[index], &left, target, memories, now: now)
+    for (rank, index) in order.enumerated() {
+      ladders[index].rank = rank
+      raise(&ladders[index], &left, path)
     }
-    return result(ladders, demands, target, left, now)
+    while let index = next(order, ladders) { raise(&ladders[index], &left, path) }
+    return result(ladders, path, left)
   }
 
   static let mostSlots = 64
+
+  /// What all slots share.
+  private struct Path {
+    let target: Double
+    let now: Instant
+    /// What more may not be sent in all, since a step up to that was just taken back; nil: anything.
+    let refused: Double?
+    /// What all slots are sent at present, and how long the last failure has others wait.
+    let sent: Double
+    let waits: Duration
+
+    init(target: Double, failures demands: [SlotDemand], now: Instant) {
+      (self.target, self.now) = (target, now)
+      refused = demands.lazy.compactMap { $0.memory.refused(target, now: now) }.min()
+      sent = demands.reduce(0) { $0 + ($1.memory.shown?.rate ?? 0) }
+      waits = demands.lazy.map { $0.memory.waits(now: now) }.max() ?? .zero
+    }
+  }
+
+  /// Who has least goes first among equals; higher priorities have their fill before.
+  private static func next(_ order: [Int], _ ladders: [Ladder]) -> Int? {
+    var best: (index: Int, key: (Int, Int, Int))?
+    for index in order where !ladders[index].isFull && ladders[index].step >= 0 {
+      let key = (-Int(ladders[index].demand.picture.priority), ladders[index].step, ladders[index].rank)
+      if best.map({ key < $0.key }) ?? true { best = (index, key) }
+    }
+    return best?.index
+  }
 
   // MARK: - What a slot has a use for
 
@@ -82,16 +118,19 @@ public struct Allocator: Sendable {
       return Ladder(demand: demand, usable: options.isEmpty ? [] : [0], isCapped: false)
     }
     guard demand.picture.quality != .off else { return Ladder(demand: demand, usable: [], isCapped: true) }
-    let usable = options.indices.filter { isUseful(options[$0], demand, options) }
+    let sizes = sizes(of: options)
+    let most = mostSize(demand, sizes, options)
+    let usable = options.indices.filter { isUseful(options[$0], demand, options, sizes, most: most) }
     return Ladder(demand: demand, usable: usable, isCapped: usable.last != options.indices.last)
   }
 
   private static func isUseful(
-    _ option: LayerOption, _ demand: SlotDemand, _ options: ArraySlice<LayerOption>
+    _ option: LayerOption, _ demand: SlotDemand, _ options: ArraySlice<LayerOption>,
+    _ sizes: [(UInt8, UInt8)],
+    most: Int
   ) -> Bool {
-    let sizes = sizes(of: options)
     let place = sizes.firstIndex { $0 == (option.encoding, option.spatial) } ?? 0
-    guard place <= mostSize(demand, sizes, options),
+    guard place <= most,
       place == 0 || demand.isScreen || isFluent(option, demand, options)
     else { return false }
     // A slower picture is as good where the subscriber shows no more; the slowest is always one.
@@ -160,31 +199,28 @@ public struct Allocator: Sendable {
     return key(a) < key(b)
   }
 
-  private static func isNext(_ a: Ladder, _ b: Ladder, _ first: Int, _ second: Int) -> Bool {
-    (-Int(a.demand.picture.priority), a.step, first) < (-Int(b.demand.picture.priority), b.step, second)
+  /// Takes the slot one step up, if that fits.
+  private static func raise(_ ladder: inout Ladder, _ left: inout Double, _ path: Path) {
+    let next = nextStep(ladder)
+    if take(next, &ladder, &left, path) { return }
+    // Of a screen that has no room for a larger picture the one that is shown moves.
+    if next != ladder.step + 1, take(ladder.step + 1, &ladder, &left, path) { return }
+    ladder.isFull = true
   }
 
-  /// Takes the slot one step up, if that fits.
-  private static func raise(
-    _ ladder: inout Ladder, _ left: inout Double, _ target: Double, _ memories: [SlotMemory], now: Instant
-  ) {
-    let next = nextStep(ladder)
-    guard next < ladder.usable.count else {
-      ladder.isFull = true
-      return
-    }
-    let option = ladder.demand.options[ladder.usable[next]]
+  /// - Returns: false where there is none, or it doesn't fit.
+  private static func take(_ step: Int, _ ladder: inout Ladder, _ left: inout Double, _ path: Path) -> Bool {
+    guard step < ladder.usable.count else { return false }
+    let option = ladder.demand.options[ladder.usable[step]]
     let before =
-      ladder.step < 0 ? 0 : cost(ladder.demand.options[ladder.usable[ladder.step]], ladder.demand, now)
-    let cost = cost(option, ladder.demand, now)
-    guard max(cost - before, 0) <= left,
-      mayShow(option, ladder.demand, free: left + before, target, memories, now: now)
-    else {
-      ladder.isFull = true
-      return
+      ladder.step < 0 ? 0 : cost(ladder.demand.options[ladder.usable[ladder.step]], ladder.demand, path.now)
+    let cost = cost(option, ladder.demand, path.now)
+    guard max(cost - before, 0) <= left, mayShow(option, ladder.demand, free: left + before, path) else {
+      return false
     }
     left -= cost - before
-    ladder.step = next
+    ladder.step = step
+    return true
   }
 
   /// What counts of a layer: of one that is shown what it takes for long, so that it doesn't go for one large picture. What has become
@@ -213,9 +249,9 @@ public struct Allocator: Sendable {
 
   /// What is shown stays while it fits. What is better has to fit at its worst, and not soon after it was too much.
   private static func mayShow(
-    _ option: LayerOption, _ demand: SlotDemand, free: Double, _ target: Double, _ memories: [SlotMemory],
-    now: Instant
+    _ option: LayerOption, _ demand: SlotDemand, free: Double, _ path: Path
   ) -> Bool {
+    let (target, now) = (path.target, path.now)
     guard let shown = demand.memory.shown else {
       // The first picture has to fit as it is; one that was taken away waits, and fits at its worst.
       return demand.memory.mayReturn(option.peak * margin <= free, target, now: now)
@@ -224,7 +260,7 @@ public struct Allocator: Sendable {
     guard option.peak * margin <= free else { return false }
     let total = target - free + option.rate
     if demand.memory.mayRise(target, now: now) {
-      return !memories.contains { $0.refuses(total, target, now: now) }
+      return path.refused.map { total <= $0 } ?? true
     }
     // More motion at the size that is shown costs nothing to try before long.
     guard option.encoding == shown.encoding, option.spatial == shown.spatial else { return false }
@@ -241,14 +277,11 @@ public struct Allocator: Sendable {
 
   // MARK: - The outcome
 
-  private static func result(
-    _ ladders: [Ladder], _ demands: [SlotDemand], _ target: Double, _ left: Double, _ now: Instant
-  ) -> Allocation {
+  private static func result(_ ladders: [Ladder], _ path: Path, _ left: Double) -> Allocation {
+    let (target, now) = (path.target, path.now)
     var (wanted, rate) = (0.0, 0.0)
     var next: Double?
     var slots: [Allocation.Slot] = []
-    let sent = demands.reduce(0) { $0 + ($1.memory.shown?.rate ?? 0) }
-    let waits = demands.map { $0.memory.waits(now: now) }.max() ?? .zero
     for ladder in ladders {
       let demand = ladder.demand
       var memory = demand.memory
@@ -260,7 +293,10 @@ public struct Allocator: Sendable {
         memory.shown.map { shown in
           isStillWanted(shown, ladder) && option.map { isAbove(shown, $0, demand) } ?? true
         } ?? false
-      memory.show(option, isDown: isDown, target: target, sent: sent, waits: waits, now: now)
+      let isUp =
+        memory.shown.map { old in option.map { isAbove($0, old, demand) } ?? false } ?? (option != nil)
+      memory.show(
+        option, isDown: isDown, isUp: isUp, target: target, sent: path.sent, waits: path.waits, now: now)
       let reason = reason(ladder, option, best)
       memory.isStarved = option == nil && reason == .bandwidth
       slots.append(Allocation.Slot(slot: demand.slot, option: option, reason: reason, memory: memory))
@@ -270,9 +306,6 @@ public struct Allocator: Sendable {
       let needed =
         target - left - (option.map { cost($0, demand, now) } ?? 0) + max(above.peak * margin, above.rate)
       next = min(next ?? .infinity, needed)
-    }
-    for demand in demands.dropFirst(mostSlots) {
-      slots.append(Allocation.Slot(slot: demand.slot, option: nil, reason: .bandwidth, memory: SlotMemory()))
     }
     return Allocation(slots: slots, rate: rate, wanted: wanted, next: next)
   }
@@ -295,6 +328,7 @@ public struct Allocator: Sendable {
     .Reason?
   {
     if ladder.demand.picture.quality == .off { return .off }
+    if ladder.isBeyond { return .bandwidth }
     if ladder.demand.options.isEmpty { return .silent }
     if ladder.usable.isEmpty { return .off }
     guard let option, let best, option.isLayer(best) else { return .bandwidth }

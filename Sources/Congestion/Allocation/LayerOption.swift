@@ -74,8 +74,9 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
   var failed: LayerOption?
   /// The last step down took back a step up that was just made.
   private var hasFailed = false
-  /// The last step up was to something better than was shown.
+  /// The last step up was to something better than was shown, which took so much then.
   private var isTrial = false
+  private var trialRate = 0.0
   /// The target then, and what was sent in all until then: where much more is carried since, it counts no longer.
   var targetAtDown = 0.0
   var sentAtDown = 0.0
@@ -101,8 +102,9 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
   }
 
   /// What the path was found not to carry a moment ago, whatever slot it was that went up: no other tries it instead.
-  func refuses(_ total: Double, _ target: Double, now: Instant) -> Bool {
-    hasFailed && total > Self.nearly * sentAtDown && !mayRise(target, now: now)
+  /// - Returns: bits per second of all slots, above which nothing is tried; nil: anything may be.
+  func refused(_ target: Double, now: Instant) -> Double? {
+    hasFailed && !mayRise(target, now: now) ? Self.nearly * sentAtDown : nil
   }
   private static let nearly = 0.9
 
@@ -138,10 +140,13 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
   private static let patience = Duration.milliseconds(500)
 
   /// - Parameters:
+  ///   - isDown: less is shown, although what was is wanted and sent.
+  ///   - isUp: more is.
   ///   - sent: of all slots until now.
   ///   - waits: what the path's failures have others wait.
   mutating func show(
-    _ option: LayerOption?, isDown: Bool, target: Double, sent: Double, waits: Duration, now: Instant
+    _ option: LayerOption?, isDown: Bool, isUp: Bool, target: Double, sent: Double, waits: Duration,
+    now: Instant
   ) {
     let isChange =
       switch (shown, option) {
@@ -156,15 +161,19 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
       if lastUp > lastDown {
         let isFailure = isTrial && now - lastUp < Self.trial
         hold = isFailure ? min(max(hold, waits) * 2, Self.longestHold) : Self.shortHold
-        hasFailed = isFailure
+        // What has swollen since it was taken up says nothing of what the path carries of others.
+        let hasSwollen = shown.map { $0.rate > Self.swollen * trialRate } ?? false
+        hasFailed = isFailure && !hasSwollen
         failed = shown
       }
       lastDown = now
       targetAtDown = target
       sentAtDown = max(target, sent)
-    } else {
+    } else if isUp {
       lastUp = now
       isTrial = shown != nil
+      trialRate = option.map { max($0.rate, $0.peak) } ?? 0
     }
   }
+  private static let swollen = 1.5
 }

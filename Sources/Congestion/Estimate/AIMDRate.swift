@@ -68,7 +68,11 @@ struct AIMDRate: BitwiseCopyable {
       // One queue is answered once: what was sent since has still to come through it.
       let sinceLast = lastDecrease == .min ? Int64.max : now.nanoseconds &- lastDecrease
       let isDeep = isFilled && acknowledged.map { $0 < rate * 0.5 } ?? false
-      guard sinceLast > Int64(response * 1e9) || isDeep else { return }
+      guard sinceLast > Int64(response * 1e9) || isDeep else {
+        // Nor once it has gone.
+        state = .hold
+        return
+      }
       lastDecrease = now.nanoseconds
       freeSince = .max
       hasDecreased = true

@@ -43,7 +43,7 @@ public struct BandwidthEstimator: ~Copyable {
   /// When a probe last showed about as much as the target.
   private var provenAt = Instant(nanoseconds: .min / 2)
   /// Bytes; without a bound before feedback comes.
-  @usableFromInline private(set) var mostInFlight = Int.max
+  private var mostInFlight = Int.max
   /// Of the latest feedback.
   public private(set) var roundTrip = Duration.milliseconds(100)
 
@@ -73,6 +73,9 @@ public struct BandwidthEstimator: ~Copyable {
   }
   private static let overdue = Duration.seconds(3)
 
+  /// Something was heard of what left.
+  public var hasFeedback: Bool { lastFeedback != nil }
+
   /// What really arrives, in bits per second; nil before it is known.
   public var arriving: Double? { acknowledged.bitsPerSecond }
 
@@ -81,8 +84,9 @@ public struct BandwidthEstimator: ~Copyable {
 
   /// Whether more is in flight than the path holds at the target: what can wait does. Where nothing is heard of what left, that
   /// counts no longer once the path is taken for stalled, so that a little goes on leaving.
-  @inlinable public var isFull: Bool { bytesInFlight > mostInFlight }
-  @usableFromInline var bytesInFlight: Int { sent.bytesInFlight }
+  ///
+  /// This and `nextNumber` are asked for each packet, and mutating, since a borrow of the estimator is a copy of it, 2.8 KiB.
+  public var isFull: Bool { mutating get { sent.bytesInFlight > mostInFlight } }
 
   private mutating func boundFlight() {
     let span = Double((roundTrip + Self.flight).wholeNanoseconds) / 1e9
@@ -101,8 +105,7 @@ public struct BandwidthEstimator: ~Copyable {
   // MARK: - Sending
 
   /// The number of the packet that leaves next, as it is sent.
-  @inlinable public var nextNumber: UInt16 { UInt16(truncatingIfNeeded: next) }
-  @usableFromInline var next: Int64 { sent.next }
+  public var nextNumber: UInt16 { mutating get { UInt16(truncatingIfNeeded: sent.next) } }
 
   /// A packet leaves.
   /// - Parameters:
@@ -232,7 +235,7 @@ public struct BandwidthEstimator: ~Copyable {
   }
 
   private mutating func judge(_ verdict: ProbeClusters.Verdict, _ cluster: UInt16, now: Instant) {
-    probes.judged(verdict, cluster: cluster, wanted: wanted.rate)
+    probes.judged(verdict, cluster: cluster, wanted)
     switch verdict {
     case .carries(let rate), .failed(let rate):
       if rate > Self.nearly * allowed { provenAt = now }
@@ -322,7 +325,8 @@ public struct BandwidthEstimator: ~Copyable {
     guard now >= deadline else { return }
     lastStall = now
     probes.cancel()
-    delayed.set(max(target * Self.stallFactor, Self.bounds.lowerBound), now: now)
+    // Of what was allowed: a queue's drain, and a remote's own word, are of the moment.
+    delayed.set(max(allowed * Self.stallFactor, Self.bounds.lowerBound), now: now)
     sent.landAll()
     boundFlight()
   }
@@ -355,7 +359,7 @@ public struct BandwidthEstimator: ~Copyable {
   public func encode(into writer: inout StateWriter) {
     writer.write(Self.stateVersion)
     sent.encode(into: &writer)
-    writer.write(target)
+    writer.write(bounded(allowed))
     writer.write(ceiling != nil)
     writer.write(ceiling ?? 0)
     writer.write(roundTrip.wholeNanoseconds)
@@ -375,6 +379,6 @@ public struct BandwidthEstimator: ~Copyable {
     }
     ceiling = hasCeiling ? word : nil
     roundTrip = .nanoseconds(try reader.integer(Int64.self))
-    probes.cancel()
+    probes.settle()
   }
 }

@@ -105,12 +105,21 @@ struct ProbeController: BitwiseCopyable {
     case .climbing: break
     case .settled:
       guard let next = wanted.next, isIdle else { return }
+      // Far enough for what is withheld, and never far above what is known: what a publisher says that its picture takes would
+      // else decide how large a queue there is on others' paths. While probes are carried they go on.
+      let most = Self.further * target
+      #if PLANTED_DEFECTS
+        let isBounded = !PlantedDefect.isOn(.probesAsAnnounced)
+      #else
+        let isBounded = true
+      #endif
+      let wished = max(min(most, wanted.rate * Self.leastGain), next * Self.leastGain)
+      let rate = isBounded ? min(wished, most) : wished
       // So high none was tried yet.
-      let isNew = next > Self.leastGain * last.rate
+      let isNew = rate > Self.leastGain * last.rate
       guard lastAt == .min || now.nanoseconds &- lastAt >= (isNew ? Self.shortInterval : Self.interval)
       else { return }
-      // Far enough for what is withheld, be that much more than there is.
-      add(max(min(Self.further * target, wanted.rate * Self.leastGain), next * Self.leastGain), above: target)
+      add(rate, above: target)
     }
   }
 
@@ -120,13 +129,13 @@ struct ProbeController: BitwiseCopyable {
   }
 
   /// What a cluster has shown.
-  mutating func judged(_ verdict: ProbeClusters.Verdict, cluster: UInt16, wanted: Double) {
+  mutating func judged(_ verdict: ProbeClusters.Verdict, cluster: UInt16, _ wanted: WantedRate) {
     guard cluster == last.cluster else { return }
     awaits = false
     attempts = 0
-    guard phase == .climbing else { return }
+    guard phase == .climbing || phase == .settled && last.rate < (wanted.next ?? 0) else { return }
     // After the first it isn't known yet what there is to send.
-    let most = isFirst ? Double.infinity : wanted * Self.leastGain
+    let most = isFirst ? Double.infinity : wanted.rate * Self.leastGain
     isFirst = false
     phase = .settled
     guard case .carries(let rate) = verdict, rate >= Self.carried * last.rate, rate * Self.leastGain < most
@@ -136,11 +145,21 @@ struct ProbeController: BitwiseCopyable {
   }
 
   /// The path is back: the next probe waits for nothing.
-  mutating func hurry() { lastAt = .min }
+  mutating func hurry() {
+    lastAt = .min
+    awaits = false
+  }
+
+  /// The target is of a path that was known before: there is no climb from a start.
+  mutating func settle() {
+    phase = .settled
+    attempts = 0
+  }
 
   /// The path is another, or its rate has fallen: what was planned is too high.
   mutating func cancel() {
     planned = nil
+    awaits = false
     if phase == .climbing { phase = .settled }
   }
 

@@ -28,12 +28,13 @@ extension WorkerCore {
     let peer = peers.pointer(place)
     var found = PeerExplanation(peer: key, roundTrip: peer.pointee.session.roundTrip)
     found.takesMedia = peer.pointee.takesMedia
-    found.target = peer.pointee.target(now: now)
+    found.target = peer.pointee.target(now: now, heedsReports: context.heedsReports)
     found.acknowledged = peer.pointee.session.estimator.arriving
     found.loss = peer.pointee.session.estimator.loss
     found.probe = peer.pointee.session.estimator.lastProbe
     let slots = (0..<feeds.slotCount(at: place)).filter { feeds.feed(ofSlot: $0, at: place) != nil }
-    let target = found.target ?? .infinity
+    // By what the allocation goes, not by what a queue takes of it for a moment.
+    let target = peer.pointee.capacity(now: now, heedsReports: context.heedsReports) ?? .infinity
     let demands = slots.map { demand(place, slot: $0) }
     let allocation = Allocator.allocate(budget(place, of: target), demands, now: now)
     (found.allotted, found.wanted, found.next) = (allocation.rate, allocation.wanted, allocation.next)

@@ -27,6 +27,7 @@ struct SlotRates {
   private static let headers: UInt32 = 12 + 28
   private static let weight: Float = 0.2
   private static let fall: Float = 0.99
+  private static let mostHeld: Float = 128_000
   private static let repairWeight: Float = 0.1
   private var entries: [Entry?]
 
@@ -53,7 +54,8 @@ struct SlotRates {
         let bytes = (octets &- old.octets) &+ (packets &- old.packets) &* Self.headers
         let rate = Float(bytes) * 8 / span
         new.rate = old.samples == 0 ? rate : old.rate + (rate - old.rate) * Self.weight
-        new.held = max(new.rate, old.held * Self.fall)
+        // A burst that lasts a moment keeps no room from pictures.
+        new.held = max(new.rate, min(old.held * Self.fall, new.rate + Self.mostHeld))
         new.samples = min(old.samples &+ 1, 2)
       }
       entry.slots[slot] = new

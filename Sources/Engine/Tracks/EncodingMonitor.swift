@@ -23,6 +23,10 @@ struct EncodingMonitor {
   /// Sending it is of no use: it was not watched for a while, and its publisher has been given word of that.
   private(set) var isOff = false
   private var lastWatched: Instant?
+  /// What is known of its layers stays as it was while it was watched: it is off, or hasn't come for a second since.
+  private var isKept = false
+  private var cameBack: Instant?
+  private var wasWatched = false
   private var sampledAt: Instant?
   /// It was to come and didn't: its publisher has no room for it, and it isn't tried again soon.
   private var failedAt = Instant(nanoseconds: .min / 2)
@@ -37,10 +41,14 @@ struct EncodingMonitor {
   mutating func sample(
     _ counts: LayerCounts, frames count: UInt64, _ description: EncodingDescription, now: Instant
   ) {
-    let total = counts.total
-    if total != bytes { lastHeard = now }
-    bytes = total
     announced = description.announced
+    guard sampledAt != nil else { return begin(counts, frames: count, description, now: now) }
+    let total = counts.total
+    if total != bytes {
+      lastHeard = now
+      comeBack(now: now)
+    }
+    bytes = total
     let passed = sampledAt.map { (now - $0).wholeNanoseconds / Self.interval.wholeNanoseconds } ?? 1
     sampledAt = now
     frameSpans[turn] = UInt8(clamping: count &- frames)
@@ -55,6 +63,28 @@ struct EncodingMonitor {
     measure(counts, intervals: Int(max(1, min(passed, 1_000))))
     describe(description, now: now)
   }
+
+  /// The first look. What the feed has counted before, for a monitor of before, came at no known time.
+  private mutating func begin(
+    _ counts: LayerCounts, frames count: UInt64, _ description: EncodingDescription, now: Instant
+  ) {
+    sampledAt = now
+    (bytes, frames) = (counts.total, count)
+    if bytes > 0 { lastHeard = now }
+    for place in meters.indices {
+      let base = counts[place / LayerCounts.temporal, place % LayerCounts.temporal]
+      if base > 0 { meters[place] = RateMeter(base: base) }
+    }
+    describe(description, now: now)
+  }
+
+  /// It has come again after it was off: for a second its rates are of a time that was in part silent.
+  private mutating func comeBack(now: Instant) {
+    guard isKept, !isOff else { return }
+    if let cameBack, now - cameBack >= Self.measured { isKept = false }
+    if cameBack == nil { cameBack = now }
+  }
+  private static let measured = Duration.seconds(1)
 
   /// Adds what isn't measured: sizes and frame rates, and layers that are announced and don't flow yet.
   private mutating func describe(_ description: EncodingDescription, now: Instant) {
@@ -100,13 +130,18 @@ struct EncodingMonitor {
         }
         found.append(
           LayerRate(
-            spatial: UInt8(spatial), temporal: UInt8(temporal), rate: UInt32(rate), peak: UInt32(peak),
-            steady: UInt32(steady)))
+            spatial: UInt8(spatial), temporal: UInt8(temporal), rate: Self.bits(rate), peak: Self.bits(peak),
+            steady: Self.bits(steady)))
       }
     }
-    // One that is off counts as it was.
-    if !found.isEmpty { layers.layers = found }
+    // One that is off counts as it was: what came of it last is the rest of a second.
+    #if PLANTED_DEFECTS
+      let isKept = isKept && !PlantedDefect.isOn(.offCountsAsNothing)
+    #endif
+    if !found.isEmpty, !isKept || layers.layers.isEmpty { layers.layers = found }
   }
+
+  private static func bits(_ rate: Double) -> UInt32 { UInt32(min(max(rate, 0), Double(UInt32.max))) }
 
   /// Without viewers for so long it is of no use.
   private static let unwatched = Duration.seconds(5)
@@ -117,11 +152,21 @@ struct EncodingMonitor {
   /// Notes whether it is watched.
   mutating func watch(_ isWatched: Bool, now: Instant) {
     if isWatched {
-      if isOff { onSince = now }
+      // At two looks in a row: who begins at a worker that knows no encodings yet is there for a moment alone.
+      guard !isOff || wasWatched else {
+        wasWatched = true
+        return
+      }
+      if isOff {
+        onSince = now
+        cameBack = nil
+      }
       isOff = false
     } else if hasCome, now - (lastWatched ?? now) >= Self.unwatched {
       isOff = true
+      isKept = true
     }
+    wasWatched = isWatched
     // What has never come costs nothing yet. Once off, it would never be known, and never be chosen.
     if isWatched || lastWatched == nil || !hasCome { lastWatched = now }
   }
@@ -176,7 +221,9 @@ extension EncodingAnnouncement {
     let layer = layers[spatial]
     let count = min(Int(layer.temporalCount), LayerCounts.temporal)
     return (0..<count).map { temporal in
-      let rate = UInt32(clamping: UInt64(layer.rates[temporal]) * 1_000)
+      // No more than the estimator believes of any path.
+      let most = BandwidthEstimator.bounds.upperBound
+      let rate = UInt32(min(Double(layer.rates[temporal]) * 1_000, most))
       // Each layer of frame rate has twice the pictures of the one below.
       return LayerRate(
         spatial: UInt8(spatial), temporal: UInt8(temporal), rate: rate, peak: rate, picture: layer.picture,

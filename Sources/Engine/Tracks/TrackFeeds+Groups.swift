@@ -7,28 +7,29 @@ extension TrackFeeds {
   /// - Returns: tracks whose layers have changed.
   mutating func sampleGroups(now: Instant, description: (Int, TrackKey) -> EncodingDescription) -> [TrackKey]
   {
-    var groups = self.groups
-    let changed = groups.sample(now: now) { track in
+    // Out of its place meanwhile, so that it has one owner: two would have all of it copied.
+    var groups = TrackGroups()
+    swap(&groups, &self.groups)
+    defer { swap(&groups, &self.groups) }
+    return groups.sample(now: now) { track in
       guard let feed = table.find(track), let place = table.pointer(feed).pointee.publisher else {
         return nil
       }
       let entry = table.pointer(feed)
       return (entry.pointee.bytes, entry.pointee.frames, description(place, track))
     }
-    self.groups = groups
-    return changed
   }
 
   /// - Returns: tracks of peers here of which other encodings are watched than their publishers know.
   mutating func watchGroups(now: Instant) -> [(track: TrackKey, encodings: UInt8)] {
-    var groups = self.groups
-    let changed = groups.watch(now: now) { track in
+    var groups = TrackGroups()
+    swap(&groups, &self.groups)
+    defer { swap(&groups, &self.groups) }
+    return groups.watch(now: now) { track in
       guard let feed = table.find(track) else { return false }
       let entry = table.pointer(feed)
       return !entry.pointee.consumers.isEmptyHere || entry.pointee.consumers.relays != 0
     }
-    self.groups = groups
-    return changed
   }
 
   /// Every worker that gets an encoding of the track hears which there are.

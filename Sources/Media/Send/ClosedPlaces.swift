@@ -42,6 +42,11 @@ struct ClosedPlaces: ~Copyable {
   /// Another source is joined to the stream, or the same one again.
   mutating func beginAgain() {
     join &+= 1
+    if join == 0 {
+      // Names come again from here on: what has one of before is of no present join.
+      (begin, count) = (0, 0)
+      forgotten = .max
+    }
     isAny = false
     lastPicture = nil
     if forgotten == join { forgotten = nil }

@@ -29,7 +29,7 @@ struct JoinedSource: BitwiseCopyable {
   var generation: UInt32 = 0
   /// False before the first join, and after a departure that broke the stream off.
   var isJoined = false
-  /// The timestamp of the last key frame that was selected. No state: it decides who goes first alone.
+  /// The timestamp of the key frame that it was joined with, for which it waited. No state: it decides who goes first alone.
   var keyFrame: UInt32?
   /// What the stream begins with of the time before it. No state: what waits is none, either.
   var past: RecentPictures?
@@ -56,10 +56,7 @@ extension Forwarder {
     }
     let isLate = info.extendedSequence <= joined.highest
     if !isLate { joined.highest = info.extendedSequence }
-    if info.flags.contains(.keyFrame) {
-      joined.keyFrame = info.timestamp
-      boundLayers(info)
-    }
+    if info.flags.contains(.keyFrame) { boundLayers(info) }
     if sheds, !isLate { leftOut.filter.shed(info) }
     guard leftOut.isActive || info.flags.contains(.notNeededAbove) else {
       return Selection(format: format, payloadType: payloadType, joins: false, join: leftOut.closed.join)
@@ -134,7 +131,8 @@ extension Forwarder {
   /// The highest layer of size that the subscriber can make something of.
   var mostSpatial: UInt8 { leftOut.filter.mostSpatial }
 
-  /// Whether a selected packet goes before those of other slots: audio, and what belongs to a key frame.
+  /// Whether a selected packet goes before those of other slots: audio, and what belongs to the key frame that it waited for. A
+  /// publisher that sends nothing but key frames is no more urgent than others.
   func isUrgent(_ info: PacketInfo) -> Bool { kind == .audio || info.timestamp == joined.keyFrame }
 
   /// Whether a stream can begin, or go on from another source, at this packet.

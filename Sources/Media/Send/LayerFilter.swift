@@ -28,6 +28,8 @@ struct LayerFilter: BitwiseCopyable {
   private var timestamp: UInt32 = 0
   private var hasPicture = false
   private var hasEnded = false
+  /// No state: where it is forgotten the rest of one picture is judged by itself.
+  private var hasPassed = false
   /// The frame that is left out by itself. No state: where it is forgotten its rest leaves as well.
   private var shedFrame: UInt32?
 
@@ -37,15 +39,15 @@ struct LayerFilter: BitwiseCopyable {
       || shedFrame != nil
   }
 
-  /// Leaves a frame out that no other refers to, if this is its first packet. One that stands below others of its picture stays:
-  /// those of its place would have to end the picture.
+  /// Leaves a frame out that no other refers to, if this is its first packet and nothing of its picture has passed. One that stands
+  /// above others of its picture stays: those of its place would have to end the picture.
   mutating func shed(_ info: PacketInfo) {
     #if PLANTED_DEFECTS
       let isFree = PlantedDefect.isOn(.shedsReferenced) || info.flags.contains(.discardable)
     #else
       let isFree = info.flags.contains(.discardable)
     #endif
-    guard isFree, info.flags.contains(.frameStart), info.layer.spatial == 0 else { return }
+    guard isFree, info.flags.contains(.frameStart), info.layer.spatial == 0, !isBegun(info) else { return }
     shedFrame = info.timestamp
   }
 
@@ -86,11 +88,19 @@ struct LayerFilter: BitwiseCopyable {
   mutating func judge(_ info: PacketInfo) -> Verdict {
     if !hasPicture || info.timestamp != timestamp { beginPicture(info.timestamp) }
     if let shedFrame {
-      if info.timestamp == shedFrame { return .isLeftOut }
-      self.shedFrame = nil
+      #if PLANTED_DEFECTS
+        let isAlone = !PlantedDefect.isOn(.shedsFramesAbove)
+      #else
+        let isAlone = true
+      #endif
+      // Frames above it may be referred to.
+      let isOfIt = info.layer.spatial == 0 || info.flags.contains(.discardable) || !isAlone
+      if info.timestamp == shedFrame, isOfIt { return .isLeftOut }
+      if info.timestamp != shedFrame { self.shedFrame = nil }
     }
     takeUp(info)
-    guard isShown(info) else { return .isLeftOut }
+    guard isBegun(info) || isShown(info) else { return .isLeftOut }
+    hasPassed = true
     if hasLeftLower { followed = max(followed, info.layer.spatial) }
     guard info.flags.contains(.endsLayerFrame) else { return .passes }
     openLayers(info)
@@ -99,8 +109,15 @@ struct LayerFilter: BitwiseCopyable {
     return .ends
   }
 
+  /// Something of a picture has passed that is one frame alone: its rest passes as well. Delimiters and messages of H.264 and H.265
+  /// may have a packet of their own in front, which doesn't say of which layer the slices are.
+  private func isBegun(_ info: PacketInfo) -> Bool {
+    hasPassed && info.timestamp == timestamp && (info.format.codec == .h264 || info.format.codec == .h265)
+  }
+
   private mutating func beginPicture(_ moment: UInt32) {
     hasPicture = true
+    hasPassed = false
     hasEnded = false
     timestamp = moment
     temporal = min(temporal, wantedTemporal)

@@ -12,6 +12,8 @@ struct SentTargets: BitwiseCopyable {
   private var sequence: Int64 = .min
   private var firstTemplate: UInt8 = 0
   private var templateCount: UInt8 = 0
+  /// A structure costs a thousand reads of bits and more for each subscriber; it comes with key frames. No state.
+  private var structures = RateLimit(rate: 10, burst: 20)
   /// Since the structure the subscriber was given other targets than its publisher's.
   private var hasChanged = false
 
@@ -31,6 +33,7 @@ struct SentTargets: BitwiseCopyable {
     let hasStructure = flags & 0x80 != 0
     var offset: Int?
     if hasStructure {
+      guard info.extendedSequence >= sequence, structures.take(now: info.arrival) else { return nil }
       offset = take(element, info.extendedSequence)
       guard offset != nil else { return nil }
     }

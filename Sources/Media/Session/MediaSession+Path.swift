@@ -18,6 +18,9 @@ extension MediaSession {
     return heedsReports ? path.reported.target(now: now) : nil
   }
 
+  /// Packets that left are reported on, so that each report says more of the path.
+  public func isEstimating(now: Instant) -> Bool { reportsArrivals(now) && estimator.hasFeedback }
+
   /// Arrival times come, or may yet.
   private func reportsArrivals(_ now: Instant) -> Bool {
     (numbersPackets || hearsStreams) && estimator.isReporting(now: now)
@@ -30,8 +33,10 @@ extension MediaSession {
   // MARK: - Sending
 
   /// As much is in flight as the path holds: what can wait does.
-  @inline(__always)
-  public var isPathFull: Bool { estimator.isFull }
+  public var isPathFull: Bool { mutating get { estimator.isFull } }
+
+  /// The transport-wide number of the packet that leaves next.
+  public var nextNumber: UInt16 { mutating get { estimator.nextNumber } }
 
   /// A packet leaves with a transport-wide number.
   /// - Parameter size: on the wire, with UDP and IP.

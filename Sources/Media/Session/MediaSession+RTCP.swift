@@ -26,11 +26,11 @@ extension MediaSession {
     case .receiverReport: receive(try ReportBlocks(packet), now: now, &context)
     case .nack: receiveNACK(try NACKReader(packet), &context)
     case .pictureLoss:
-      requestKeyFrame(of: try PictureLossIndication(packet).sources.media, &context)
+      requestKeyFrame(of: try PictureLossIndication(packet).sources.media, now: now, &context)
     case .fullIntraRequest:
       let request = try FullIntraRequest(packet)
       for index in 0..<request.count {
-        if let entry = request[index] { requestKeyFrame(of: entry.ssrc, &context) }
+        if let entry = request[index] { requestKeyFrame(of: entry.ssrc, now: now, &context) }
       }
     case .goodbye:
       let goodbye = try Goodbye(packet)
@@ -119,10 +119,15 @@ extension MediaSession {
     }
   }
 
-  private mutating func requestKeyFrame(of ssrc: UInt32, _ context: inout MediaContext) {
-    guard let slot = slot(ofSSRC: ssrc) else { return context.counters.count(.rtcpForeignStream) }
+  private mutating func requestKeyFrame(of ssrc: UInt32, now: Instant, _ context: inout MediaContext) {
+    guard let index = slot(ofSSRC: ssrc) else { return context.counters.count(.rtcpForeignStream) }
     context.counters.keyFrameRequestsReceived &+= 1
-    if slots.pointer(slot).pointee.section.kind == .video { context.effects.noteKeyFrameRequest(slot) }
+    let slot = slots.pointer(index)
+    guard slot.pointee.section.kind == .video else { return }
+    guard slot.pointee.forwarder.needsKeyFrame || slot.pointee.keyFrames.take(now: now) else {
+      return context.counters.count(.keyFrameAskedOften)
+    }
+    context.effects.noteKeyFrameRequest(index)
   }
 
   private func slot(ofSSRC ssrc: UInt32) -> Int? {

@@ -73,6 +73,7 @@ extension MediaSession {
       info.encoding = stream.encoding
       if section.pointee.traits.contains(.encrypted) { info.flags.insert(.encrypted) }
       if !wasStarted || encoding.pointee.receiver.formatCode != format {
+        section.pointee.latest = stream.encoding
         context.effects.noteStarted(Int(stream.section))
       }
       if !wasStarted || encoding.pointee.receiver.restarts != restarts {

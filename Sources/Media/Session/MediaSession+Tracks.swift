@@ -57,9 +57,12 @@ extension MediaSession {
   }
 
   /// What the track's last packet was encoded in, of RED what its blocks are; nil before the first. Encodings of one track
-  /// are of one codec, as browsers have it.
+  /// are of one codec, as browsers have it; one that is off has the codec that it had, so the one counts that changed last.
   public func format(ofTrack track: Int) -> CodecFormat? {
-    for index in 0..<encodingCount(ofTrack: track) {
+    let count = encodingCount(ofTrack: track)
+    guard count > 0 else { return nil }
+    let latest = Int(receiving.pointer(track).pointee.latest)
+    for index in [latest] + Array(0..<count) where index < count {
       if let format = receiving.pointer(track).pointee.encoding(index).pointee.receiver.format {
         return format
       }

@@ -11,6 +11,8 @@ struct ReceivingSection: ~Copyable {
   private(set) var clock = 0
   /// What the control plane says of the track.
   var traits: TrackTraits = []
+  /// The encoding whose codec was heard last; no state: the next one says so.
+  var latest: UInt8 = 0
   /// What its publisher has announced last of all its streams; no state: it comes again with each key frame.
   private var allocation: (layers: VideoLayersAllocation, arrival: Instant)?
   /// At least one.
@@ -121,8 +123,9 @@ struct ReceivedEncoding {
   /// When its stream last got another SSRC.
   var reboundAt = Instant(nanoseconds: .min / 2)
   /// Bytes. Sound goes before all pictures, so that what is no sound would take its listeners' video away. Three times the most that
-  /// Opus takes (510 kbit/s, RFC 7587 §6.1): RED has two older packets beside each.
-  var sound = RateLimit(rate: 190_000, burst: 190_000)
+  /// Opus takes (510 kbit/s, RFC 7587 §6.1): RED has two older packets beside each. In one go what comes behind a stall of a fifth
+  /// of a second: it leaves unpaced.
+  var sound = RateLimit(rate: 190_000, burst: 40_000)
   private let name: String?
   /// As packets have it; nil where they don't name their encoding.
   let ridBytes: MIDBytes?

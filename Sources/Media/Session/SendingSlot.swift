@@ -14,6 +14,8 @@ struct SendingSlot: ~Copyable {
   var picture = PicturePreference()
   /// What the last allocation left; no state: it is learnt again.
   var memory = SlotMemory()
+  /// What it may ask of its publisher. No state: it begins again.
+  var keyFrames = KeyFrameAllowance()
   /// Since when there is no room for the encoding that it shows, while it waits for a lower one's key frame.
   var shedsSince: Instant?
   /// So long it may go on.

@@ -37,6 +37,8 @@ public enum SessionDrop: UInt8, Sendable, CaseIterable {
   case packetTooLarge
   /// Sound at more than any codec of ours takes.
   case soundOverRate
+  /// A key frame that is asked for, by one whose stream flows, again and again.
+  case keyFrameAskedOften
 
   init(_ reason: MediaDrop) {
     switch reason {

@@ -3,23 +3,35 @@ internal import Model
 /// What is kept of which packet. Of media it is RTP's header alone (RFC 3550 §5.1, with extensions): what is said and shown is in
 /// no record.
 extension FlightRing {
-  /// An RTP packet that came and was opened, or that is sealed and leaves.
+  /// An RTP packet that came and was opened.
+  /// - Parameter size: as it came.
   mutating func note(
-    rtp packet: UnsafeRawBufferPointer, size: Int, _ path: NetworkPath, isInbound: Bool, cluster: UInt16 = 0,
-    now: Instant, _ memory: FlightMemory
+    received packet: UnsafeRawBufferPointer, size: Int, _ path: NetworkPath, now: Instant,
+    _ memory: FlightMemory
   ) {
-    #if PLANTED_DEFECTS
-      let header =
-        PlantedDefect.isOn(.flightHasPayload)
-        ? packet.count : Self.headerSize(packet)
-    #else
-      let header = Self.headerSize(packet)
-    #endif
-    let place = isInbound ? paths.inbound(path) : paths.outbound(path)
     add(
-      isInbound ? .rtpIn : .rtpOut, UnsafeRawBufferPointer(rebasing: packet[..<header]), size: size,
-      path: place,
-      cluster: cluster, now: now, memory)
+      .rtpIn, header: Self.kept(Self.headerSize(packet), of: packet), of: packet, size: size,
+      path: paths.inbound(path), cluster: 0, now: now, memory)
+  }
+
+  /// A sealed RTP packet that leaves by the selected path, `paths.selected`.
+  /// - Parameter header: bytes before its payload.
+  @inline(__always)
+  mutating func note(
+    leaving packet: UnsafeRawBufferPointer, header: Int, cluster: UInt16, now: Instant, _ memory: FlightMemory
+  ) {
+    add(
+      .rtpOut, header: Self.kept(header, of: packet), of: packet, size: packet.count,
+      path: paths.selected ?? FlightPaths.unknown, cluster: cluster, now: now, memory)
+  }
+
+  /// Bytes of a packet that are kept: its header.
+  @inline(__always)
+  private static func kept(_ header: Int, of packet: UnsafeRawBufferPointer) -> Int {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.flightHasPayload) { return packet.count }
+    #endif
+    return header
   }
 
   /// Bytes of a packet before its payload; of one that claims more than it has the fixed part.

@@ -70,6 +70,43 @@ struct FlightRing: ~Copyable {
     }
   }
 
+  /// As `add`, of a packet of RTP, which most records are: without loops and calls where its header takes one piece or two.
+  /// - Parameter header: bytes of the packet that are kept.
+  @inline(__always)
+  mutating func add(
+    _ kind: FlightCell.Kind, header: Int, of packet: UnsafeRawBufferPointer, size: Int, path: UInt8,
+    cluster: UInt16, now: Instant, _ memory: FlightMemory
+  ) {
+    // A header is of whole words (RFC 3550 §5.1).
+    guard header >= FlightCell.first, header <= FlightCell.first + FlightCell.further, header & 3 == 0,
+      free >= 2, let head = next, let source = packet.baseAddress
+    else {
+      return add(
+        kind, UnsafeRawBufferPointer(rebasing: packet[..<header]), size: size, path: path, cluster: cluster,
+        now: now, memory)
+    }
+    head.storeBytes(
+      of: FlightCell(
+        kind: kind, path: path, size: UInt16(truncatingIfNeeded: size),
+        kept: UInt16(truncatingIfNeeded: header), cluster: cluster, at: now.nanoseconds,
+        bytes: source.loadUnaligned(as: (UInt64, UInt64).self)),
+      as: FlightCell.self)
+    free &-= 1
+    next = head + Self.cellSize
+    guard header > FlightCell.first else { return }
+    let piece = head + Self.cellSize
+    piece.storeBytes(of: FlightCell.Kind.more.rawValue, as: UInt8.self)
+    let to = piece + 1 - FlightCell.first
+    var offset = FlightCell.first
+    while offset < header {
+      (to + offset).storeBytes(
+        of: source.loadUnaligned(fromByteOffset: offset, as: UInt32.self), as: UInt32.self)
+      offset &+= 4
+    }
+    free &-= 1
+    next = piece + Self.cellSize
+  }
+
   /// The place of the next piece; nil where there is no memory at all.
   @inline(__always)
   private mutating func place(_ now: Instant, _ memory: FlightMemory) -> UnsafeMutableRawPointer? {
@@ -140,6 +177,9 @@ struct FlightRing: ~Copyable {
 
 /// Paths that packets came and went on; a record names one by its place.
 struct FlightPaths {
+  /// Of the path that media leaves by; nil: it is to be looked up, since another was selected.
+  var selected: UInt8?
+
   static let most = 64
   /// Of packets beyond these, and of what has none.
   static let unknown: UInt8 = 255
