@@ -48,6 +48,6 @@ public struct Pacer: BitwiseCopyable, Sendable {
   /// When the next one may.
   public func next(_ now: Instant) -> Instant {
     guard let rate, budget <= 0, rate > 0 else { return now }
-    return now + .nanoseconds(Int64(min(-budget / rate, 1e9)) + 1)
+    return now + .nanoseconds(Int64(min((-budget / rate).rounded(.up), 1e9)) + 1)
   }
 }

@@ -27,7 +27,7 @@ struct Egress: ~Copyable {
   static let repairShare = 0.3
   /// Bytes that UDP and IP add on the selected path: 8, and 20 of IPv4 or 40 of IPv6.
   var overhead = 28
-  /// Bytes that left in slots, with UDP and IP, and what that was a second, as of the last look.
+  /// Bytes that left in slots for the first time, with UDP and IP, and what that was a second, as of the last look.
   var left: UInt64 = 0
   private var seen: (bytes: UInt64, at: Instant)?
   private var rate = 0.0

@@ -146,6 +146,7 @@ extension Peer {
       let size = seal(
         outgoing, room, &streams.pointee.media, cluster: leavingCluster, now: now, &context)
     else { return }
+    egress.left &+= UInt64(size &+ egress.overhead)
     if egress.probe != nil { countForProbe(size &+ egress.overhead) }
     if streams.pointee.kept != nil {
       streams.pointee.kept!.store(
@@ -187,7 +188,6 @@ extension Peer {
         &admitted, context: &context.transport)
     else { return nil }
     egress.pacer.charge(size &+ egress.overhead)
-    egress.left &+= UInt64(size &+ egress.overhead)
     if flight.paths.selected == nil { lookUpPath() }
     flight.note(
       leaving: UnsafeRawBufferPointer(rebasing: room[..<size]), header: outgoing.headerSize, cluster: cluster,

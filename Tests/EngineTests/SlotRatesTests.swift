@@ -28,6 +28,17 @@ struct SlotRatesTests {
     #expect(rates.reserve(0, peer, slot: 0)! > spoken * 0.7)
   }
 
+  @Test func `a burst of sound keeps no room from pictures for longer than it lasts`() {
+    var rates = SlotRates(places: 1)
+    sound(&rates, tenths: 0..<40)
+    // 40 kB in one tenth of a second.
+    rates.sample(0, peer, now: time(40), [(0, 230, 195 * 80 + 40_000)], repaired: 0)
+    for tenth in 41..<60 {
+      rates.sample(0, peer, now: time(tenth), [(0, 230, 195 * 80 + 40_000)], repaired: 0)
+    }
+    #expect(rates.reserve(0, peer, slot: 0)! < 150e3)
+  }
+
   @Test func `a slot whose stream begins again is measured again, and keeps no room for what never was`() {
     var rates = SlotRates(places: 1)
     sound(&rates, tenths: 0..<40)

@@ -153,6 +153,7 @@ struct PeerDepartureTests {
   /// The path has room for a packet now and then.
   private func fill(_ far: ConnectedPeer) {
     far.peer.egress.pacer.setTarget(100_000)
+    _ = far.peer.egress.pacer.mayLeave(far.now)
     far.peer.egress.pacer.charge(100_000)
   }
 

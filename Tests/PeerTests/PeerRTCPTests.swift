@@ -324,6 +324,10 @@ struct PeerRTCPTests {
       return far.keyFrameRequests
     }
     #expect(try request { $0.append(pictureLoss: FeedbackSources(sender: 50, media: 7_000)) } == [0])
+    // Again a moment later: its stream flows.
+    #expect(try request { $0.append(pictureLoss: FeedbackSources(sender: 50, media: 7_000)) } == [])
+    #expect(far.dropped(.keyFrameAskedOften) == 1)
+    far.now = far.now + .seconds(2)
     #expect(
       try request {
         $0.append(fullIntraRequest: FullIntraRequest.Entry(ssrc: 7_000, sequence: 1), sender: 50)

@@ -135,7 +135,7 @@ struct ProbeController: BitwiseCopyable {
     attempts = 0
     guard phase == .climbing || phase == .settled && last.rate < (wanted.next ?? 0) else { return }
     // After the first it isn't known yet what there is to send.
-    let most = isFirst ? Double.infinity : wanted.rate * Self.leastGain
+    let most = isFirst ? Double.infinity : max(wanted.rate, wanted.next ?? 0) * Self.leastGain
     isFirst = false
     phase = .settled
     guard case .carries(let rate) = verdict, rate >= Self.carried * last.rate, rate * Self.leastGain < most
@@ -148,6 +148,7 @@ struct ProbeController: BitwiseCopyable {
   mutating func hurry() {
     lastAt = .min
     awaits = false
+    if phase == .climbing, planned == nil { phase = attempts > 0 ? .new : .settled }
   }
 
   /// The target is of a path that was known before: there is no climb from a start.

@@ -1,0 +1,97 @@
+import Model
+import Testing
+
+@testable import Congestion
+
+/// What is probed, whatever others say that they would like to send.
+@Suite("Probes", .timeLimit(.minutes(1)))
+struct ProbeControllerTests {
+  private static func at(_ seconds: Double) -> Instant { Instant(nanoseconds: Int64(seconds * 1e9)) }
+
+  /// One whose first probe was not carried.
+  private func settled(_ rate: Double = 1e6) -> ProbeController {
+    var probes = ProbeController()
+    let first = probes.next(target: rate / 3, WantedRate(), isIdle: false, now: Self.at(0))
+    probes.judged(.carries(rate / 3), cluster: first?.cluster ?? 0, WantedRate(rate: rate / 2))
+    return probes
+  }
+
+  @Test(arguments: 1...200) func `whatever is wanted, none is more than twice the target but the first`(
+    seed: Int
+  ) {
+    var random = RandomSource.seeded(state: UInt64(seed))
+    var probes = settled()
+    var target = 1e6
+    var last = 0.0
+    for step in 0..<400 {
+      let now = 1 + Double(step) / 10
+      let rate = Double(random.next() % 300_000_000)
+      let wanted = WantedRate(
+        rate: rate, next: random.next() % 4 == 0 ? nil : Double(random.next() % 400_000_000))
+      let isIdle = random.next() % 2 == 0
+      guard let plan = probes.next(target: target, wanted, isIdle: isIdle, now: Self.at(now)) else {
+        continue
+      }
+      #expect(plan.rate <= 2 * target + 1 && plan.rate <= BandwidthEstimator.bounds.upperBound)
+      let isHigher = plan.rate > 1.1 * last
+      last = plan.rate
+      #expect(isHigher || plan.rate >= target * 1.1)
+      switch random.next() % 3 {
+      case 0: break
+      case 1:
+        probes.judged(.carries(plan.rate), cluster: plan.cluster, wanted)
+        target = plan.rate
+      default:
+        probes.judged(.carries(target * 0.5), cluster: plan.cluster, wanted)
+      }
+      target = min(max(target, 50e3), 100e6)
+    }
+  }
+
+  @Test func `while they are carried they go on to what is withheld, without a wait`() {
+    var probes = settled(300e3)
+    var target = 300e3
+    let wanted = WantedRate(rate: 2.2e6, next: 2e6)
+    var rates: [Double] = []
+    for step in 0..<20 {
+      guard let plan = probes.next(target: target, wanted, isIdle: true, now: Self.at(10 + Double(step) / 10))
+      else { continue }
+      rates.append(plan.rate)
+      probes.judged(.carries(plan.rate), cluster: plan.cluster, wanted)
+      target = plan.rate
+    }
+    #expect(rates == [600e3, 1.2e6, 2.4e6])
+  }
+
+  @Test func `one that fails is tried again after five seconds, and no sooner`() {
+    var probes = settled()
+    let wanted = WantedRate(rate: 4e6, next: 3e6)
+    var times: [Double] = []
+    for step in 0..<300 {
+      let now = 10 + Double(step) / 10
+      guard let plan = probes.next(target: 1e6, wanted, isIdle: true, now: Self.at(now)) else { continue }
+      times.append(now)
+      probes.judged(.carries(1e6), cluster: plan.cluster, wanted)
+    }
+    #expect(times.count == 6)
+    #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= 4.99 && $1 - $0 < 5.2 })
+  }
+
+  @Test func `one whose packets are all lost in a stall is not waited for for ever`() {
+    var probes = settled()
+    let wanted = WantedRate(rate: 4e6, next: 3e6)
+    let lost = probes.next(target: 1e6, wanted, isIdle: true, now: Self.at(10))
+    #expect(lost != nil)
+    // Feedback is back before the verdict was given up.
+    probes.hurry()
+    let next = probes.next(target: 1e6, wanted, isIdle: true, now: Self.at(10.2))
+    #expect(next != nil)
+  }
+
+  @Test func `where nothing is withheld, or what is sent fills the target, there are none`() {
+    var probes = settled()
+    let full = probes.next(target: 1e6, WantedRate(rate: 4e6, next: 3e6), isIdle: false, now: Self.at(20))
+    let enough = probes.next(target: 1e6, WantedRate(rate: 0.9e6), isIdle: true, now: Self.at(20))
+    #expect(full == nil && enough == nil)
+  }
+}

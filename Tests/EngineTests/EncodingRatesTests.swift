@@ -1,0 +1,103 @@
+import Congestion
+import Media
+import Model
+import Testing
+
+@testable import Engine
+
+/// What an encoding is believed to take, whatever has been and whatever its publisher says.
+@Suite("What encodings take", .timeLimit(.minutes(1)))
+struct EncodingRatesTests {
+  /// One encoding of three layers of frame rate at thirty pictures a second.
+  private struct Encoding {
+    var monitor = EncodingMonitor()
+    var counts = LayerCounts()
+    var frames: UInt64 = 0
+    var description = EncodingDescription()
+    var now = Instant(nanoseconds: 1_000_000_000)
+
+    mutating func run(tenths: Int, flows: Bool = true, isWatched: Bool = true) {
+      for _ in 0..<tenths {
+        now = now + .milliseconds(100)
+        for _ in 0..<3 where flows {
+          var layer = LayerID()
+          layer.temporal = [0, 2, 1, 2][Int(frames % 4)]
+          counts.note(1_000, layer, startsFrame: true)
+          frames += 1
+        }
+        monitor.watch(isWatched, now: now)
+        monitor.sample(counts, frames: frames, description, now: now)
+        monitor.decide(siblings: now, now: now)
+      }
+    }
+  }
+
+  private func isAbout(_ rate: UInt32, _ expected: Double) -> Bool {
+    abs(Double(rate) - expected) < expected / 8
+  }
+
+  @Test func `one that is off counts as it was, with all its layers, until it has come again for a second`() {
+    var encoding = Encoding()
+    encoding.run(tenths: 40)
+    let before = encoding.monitor.layers
+    #expect(before.layers.map(\.temporal) == [0, 1, 2] && isAbout(before.rate, 240_000))
+    // It is told to stop after 5 s, and takes a moment.
+    encoding.run(tenths: 52, isWatched: false)
+    #expect(encoding.monitor.isOff)
+    for rest in [3, 10, 30, 600] {
+      encoding.run(tenths: rest, flows: false, isWatched: false)
+      let off = encoding.monitor.layers
+      #expect(off.layers.map(\.temporal) == [0, 1, 2] && isAbout(off.rate, 240_000), "\(off.rate)")
+      #expect(off.layers.allSatisfy { $0.peak >= $0.rate - $0.rate / 8 })
+    }
+    encoding.run(tenths: 5, flows: false)
+    #expect(!encoding.monitor.isOff && isAbout(encoding.monitor.layers.rate, 240_000))
+    for _ in 0..<40 {
+      encoding.run(tenths: 1)
+      #expect(isAbout(encoding.monitor.layers.rate, 240_000), "\(encoding.monitor.layers.rate)")
+    }
+  }
+
+  @Test func `a consumer that is there for one look alone has nothing sent that is off`() {
+    var encoding = Encoding()
+    encoding.run(tenths: 20)
+    encoding.run(tenths: 60, isWatched: false)
+    #expect(encoding.monitor.isOff)
+    for _ in 0..<20 {
+      encoding.run(tenths: 1, flows: false)
+      encoding.run(tenths: 1, flows: false, isWatched: false)
+      #expect(encoding.monitor.isOff)
+    }
+    encoding.run(tenths: 2, flows: false)
+    #expect(!encoding.monitor.isOff)
+  }
+
+  /// A section that is agreed on with another number of encodings keeps its first feed, and what that has counted.
+  @Test(arguments: [60_000_000, 1 << 40, Int.max / 2])
+  func `what was counted before a monitor began is no rate`(bytes: Int) {
+    var encoding = Encoding()
+    encoding.counts.note(bytes, LayerID(), startsFrame: false)
+    encoding.run(tenths: 1, flows: false)
+    #expect(encoding.monitor.layers.layers.isEmpty)
+    encoding.run(tenths: 20)
+    #expect(isAbout(encoding.monitor.layers.rate, 240_000), "\(encoding.monitor.layers.rate)")
+  }
+
+  @Test func `a count that leaps is as much as can be said, and no more`() {
+    var encoding = Encoding()
+    encoding.run(tenths: 5)
+    encoding.counts.note(1 << 50, LayerID(), startsFrame: true)
+    encoding.run(tenths: 1)
+    #expect(encoding.monitor.layers.rate == .max)
+  }
+
+  @Test func `an announced rate is believed up to what is believed of any path`() {
+    var encoding = Encoding()
+    var announcement = EncodingAnnouncement(arrival: encoding.now)
+    announcement.layers[0].temporalCount = 1
+    announcement.layers[0].rates[0] = (1 << 28) - 1
+    encoding.description.announced = announcement
+    encoding.run(tenths: 1, flows: false)
+    #expect(Double(encoding.monitor.layers.rate) == BandwidthEstimator.bounds.upperBound)
+  }
+}
