@@ -1,28 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { FakeSocket } from "./StandIns/socket.mjs";
 
-/** A socket whose far end is the test. */
-class FakeSocket {
-  static OPEN = 1;
-  static all = [];
-  readyState = 1;
-  sent = [];
-  constructor(url) {
-    this.url = url;
-    FakeSocket.all.push(this);
-    queueMicrotask(() => this.onopen?.());
-  }
-  send(text) {
-    this.sent.push(JSON.parse(text));
-  }
-  close() {
-    this.readyState = 3;
-  }
-  say(message) {
-    this.onmessage?.({ data: JSON.stringify(message) });
-  }
-}
-globalThis.WebSocket = FakeSocket;
 const { RoostError, Signalling } = await import(`${process.env.PAGES}/signalling.js`);
 
 async function until(holds) {

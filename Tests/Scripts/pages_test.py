@@ -38,6 +38,9 @@ class PagesTest(LimitedTest):
     def test_messages(self):
         self.run_node("messages.mjs")
 
+    def test_publications(self):
+        self.run_node("publication.mjs")
+
     def test_room(self):
         self.run_node("room.mjs")
 

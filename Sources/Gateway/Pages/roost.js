@@ -458,9 +458,7 @@ export class Room extends EventTarget {
         this.#addWanted(message);
         break;
       case "publish":
-        for (const publication of this.#publications) {
-          if (publication.id === message.track) this.#advise(publication, message);
-        }
+        this.#hearAdvice(message);
         break;
       case "speakers":
         this.#emit("speakers", message.speakers);
@@ -479,6 +477,13 @@ export class Room extends EventTarget {
         break;
       default: // A newer server says more than is known here.
     }
+  }
+
+  /** Advice may come right behind the answer; its publication has its id, and the section its codecs, once the connection has that. */
+  #hearAdvice(message) {
+    this.#negotiation = this.#negotiation.then(() => {
+      for (const publication of this.#publications) if (publication.id === message.track) this.#advise(publication, message);
+    });
   }
 
   async #advise(publication, { layers, codecs = [] }) {
