@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeConnection } from "./StandIns/connection.mjs";
+import { FakeServer, settled } from "./StandIns/server.mjs";
 import { FakeSocket } from "./StandIns/socket.mjs";
 
 const { Room } = await import(`${process.env.PAGES}/roost.js`);
@@ -38,4 +39,24 @@ test("the events of a track change the tracks of their publisher, and nothing el
   happens("track.unpublished", "PA_0", track("TR_4"));
   assert.deepEqual(room.me, me);
   assert.equal(room.participants.size, 1);
+});
+
+test("what the server asks for once one has left is passed over", async () => {
+  const server = new FakeServer();
+  const room = new Room({ url: "http://h", room: "r", token: "t" });
+  const errors = [];
+  room.addEventListener("error", ({ detail }) => errors.push(detail));
+  await room.connect();
+  const { length } = FakeConnection.last.getTransceivers();
+  server.say({ type: "offerWanted", audio: 1, video: 1, reason: "slots" });
+  await settled();
+  assert.equal(FakeConnection.last.getTransceivers().length, length + 2);
+  const offers = server.heard("offer").length;
+  room.leave();
+  for (const reason of ["slots", "iceRestart"]) server.say({ type: "offerWanted", audio: 2, video: 2, reason });
+  await settled();
+  assert.equal(FakeConnection.last.getTransceivers().length, length + 2);
+  assert.equal(server.heard("offer").length, offers);
+  assert.deepEqual(errors, []);
+  FakeSocket.last.onclose({ code: 4000 });
 });

@@ -492,6 +492,7 @@ export class Room extends EventTarget {
   }
 
   #addWanted({ audio, video, reason }) {
+    if (this.#connection.signalingState === "closed") return; // One has left, and the server is about to hear of it.
     // Those that are on their way already answer what is asked once more.
     this.#addSlots(Math.max(0, audio - this.#unknown.audio), Math.max(0, video - this.#unknown.video));
     this.#unknown = { audio: 0, video: 0 };
