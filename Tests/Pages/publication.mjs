@@ -115,3 +115,20 @@ test("encodings are turned off and on as the server says who watches them", asyn
     assert.deepEqual(sender.encodings.map(({ rid }) => rid), ["f", "h", "q"]);
   }
 });
+
+test("a codec that the browser refuses takes nothing of what is watched with it", async (context) => {
+  const { server, published, sender, track, takeIn } = await publishing(context);
+  takeIn();
+  await published;
+  sender.refuses = ["video/VP9"];
+  for (const active of [[false, true, true], [true, false, true]]) {
+    server.say({ type: "publish", track, layers: ["f", "h", "q"].map((rid, index) => ({ rid, active: active[index] })), codecs: taken });
+    await settled();
+    assert.deepEqual(sender.encodings.map((encoding) => encoding.active), active);
+    assert.ok(sender.encodings.every(({ codec, scalabilityMode }) => !codec && !scalabilityMode));
+  }
+  sender.refuses = [];
+  server.say({ type: "publish", track, layers, codecs: taken });
+  await settled();
+  assert.ok(sender.encodings.every(({ codec }) => codec.mimeType === "video/VP9"));
+});
