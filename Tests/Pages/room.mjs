@@ -60,3 +60,25 @@ test("what the server asks for once one has left is passed over", async () => {
   assert.deepEqual(errors, []);
   FakeSocket.last.onclose({ code: 4000 });
 });
+
+test("how tracks are shown is said in as many messages as it takes, also to another session", async () => {
+  const server = new FakeServer();
+  const tracks = Array.from({ length: 150 }, (_, index) => track(`TR_${index}`));
+  server.participants = [{ id: "PA_1", identity: "eve", attributes: {}, tracks }];
+  const room = new Room({ url: "http://h", room: "r", token: "t" });
+  await room.connect();
+  const wanted = tracks.map(({ id }) => ({ track: id, quality: "off" }));
+  const said = () => server.heard("view").map((each) => each.tracks);
+  await room.view(wanted);
+  assert.deepEqual(said().map(({ length }) => length), [64, 64, 22]);
+  assert.deepEqual(said().flat(), wanted);
+  server.refuses.set("resume", { code: "session-gone", retry: "now" });
+  FakeSocket.last.onclose({ code: 1006 });
+  const deadline = performance.now() + 5000;
+  while (said().length < 6 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.deepEqual(said().slice(3).flat(), wanted);
+  server.refuses.set("view", { code: "rate-limited", retry: "after" });
+  await assert.rejects(room.view(wanted), (error) => error.code === "rate-limited");
+  room.leave();
+  FakeSocket.last.onclose({ code: 4000 });
+});

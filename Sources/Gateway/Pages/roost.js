@@ -32,6 +32,9 @@ export { Publication, RoostError };
  * @typedef {"camera" | "screen"} Group what is played together: camera and microphone, or a screen and its sound
  */
 
+/** A `view` says so much at most (docs/signalling.md). */
+const viewsAtOnce = 64;
+
 /**
  * One participant's session in one room. Events are CustomEvents with these details:
  *
@@ -232,7 +235,15 @@ export class Room extends EventTarget {
    */
   async view(tracks) {
     for (const each of tracks) this.#views.set(each.track, each);
-    await this.#signalling.request({ type: "view", tracks });
+    await this.#sayViews(tracks);
+  }
+
+  async #sayViews(tracks) {
+    const requests = [];
+    for (let first = 0; first < tracks.length; first += viewsAtOnce) {
+      requests.push(this.#signalling.request({ type: "view", tracks: tracks.slice(first, first + viewsAtOnce) }));
+    }
+    await Promise.all(requests);
   }
 
   /**
@@ -292,8 +303,7 @@ export class Room extends EventTarget {
   async #offerAgain() {
     await this.#offer();
     for (const [track, preference] of this.#preferences) if (this.#tracks.has(track)) await this.#signalling.request(preference);
-    const views = [...this.#views.values()].filter(({ track }) => this.#tracks.has(track));
-    if (views.length > 0) await this.#signalling.request({ type: "view", tracks: views });
+    await this.#sayViews([...this.#views.values()].filter(({ track }) => this.#tracks.has(track)));
   }
 
   /** A connection that is closed leaves unanswered what it is being asked. */
