@@ -41,6 +41,9 @@ class PagesTest(LimitedTest):
     def test_publications(self):
         self.run_node("publication.mjs")
 
+    def test_rest(self):
+        self.run_node("rest.mjs")
+
     def test_room(self):
         self.run_node("room.mjs")
 
