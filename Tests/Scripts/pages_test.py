@@ -47,6 +47,9 @@ class PagesTest(LimitedTest):
     def test_room(self):
         self.run_node("room.mjs")
 
+    def test_screens(self):
+        self.run_node("screen.mjs")
+
     def test_signalling(self):
         self.run_node("signalling.mjs")
 

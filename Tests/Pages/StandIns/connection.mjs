@@ -72,7 +72,7 @@ export class FakeConnection extends EventTarget {
       mid: null, direction, init,
       // As it was when it was added.
       contentHint: track?.contentHint,
-      sender: new FakeSender(track, structuredClone(sendEncodings ?? [{}])),
+      sender: new FakeSender(track, (sendEncodings ?? [{}]).map((encoding) => ({ active: true, ...encoding }))),
       receiver: { track: { kind } },
       stop() { this.direction = "stopped"; },
     };
