@@ -11,6 +11,14 @@ const { Room } = await import(`${process.env.PAGES}/roost.js`);
 const track = (id, more) => ({ id, kind: "audio", source: "microphone", muted: false, mutedByAdmin: false, ...more });
 const ids = (participant) => participant.tracks.map(({ id }) => id);
 
+/** The room is left with the test, whatever comes of it. */
+function left(context, room) {
+  context.after(() => {
+    room.leave();
+    FakeSocket.last.onclose?.({ code: 4000 });
+  });
+}
+
 test("the events of a track change the tracks of their publisher, and nothing else of it", async (context) => {
   const room = new Room({ url: "http://h", room: "r", token: "t", patience: 5 });
   room.connect().catch(() => {});
@@ -18,10 +26,7 @@ test("the events of a track change the tracks of their publisher, and nothing el
   const me = { id: "PA_0", identity: "me", metadata: "n", attributes: {}, tracks: [] };
   await new Promise((resolve) => setTimeout(resolve, 20));
   const { last: socket } = FakeSocket;
-  context.after(() => {
-    room.leave();
-    socket.onclose?.({ code: 4000 });
-  });
+  left(context, room);
   socket.say({ type: "joined", participant: me, participants: [eve], iceServers: [], resumeToken: "r", lastEvent: 1, pingInterval: 20 });
   let id = 1;
   const happens = (type, of, track) =>
@@ -41,9 +46,10 @@ test("the events of a track change the tracks of their publisher, and nothing el
   assert.equal(room.participants.size, 1);
 });
 
-test("what the server asks for once one has left is passed over", async () => {
+test("what the server asks for once one has left is passed over", async (context) => {
   const server = new FakeServer();
   const room = new Room({ url: "http://h", room: "r", token: "t" });
+  left(context, room);
   const errors = [];
   room.addEventListener("error", ({ detail }) => errors.push(detail));
   await room.connect();
@@ -58,14 +64,14 @@ test("what the server asks for once one has left is passed over", async () => {
   assert.equal(FakeConnection.last.getTransceivers().length, length + 2);
   assert.equal(server.heard("offer").length, offers);
   assert.deepEqual(errors, []);
-  FakeSocket.last.onclose({ code: 4000 });
 });
 
-test("how tracks are shown is said in as many messages as it takes, also to another session", async () => {
+test("how tracks are shown is said in as many messages as it takes, also to another session", async (context) => {
   const server = new FakeServer();
   const tracks = Array.from({ length: 150 }, (_, index) => track(`TR_${index}`));
   server.participants = [{ id: "PA_1", identity: "eve", attributes: {}, tracks }];
   const room = new Room({ url: "http://h", room: "r", token: "t" });
+  left(context, room);
   await room.connect();
   const wanted = tracks.map(({ id }) => ({ track: id, quality: "off" }));
   const said = () => server.heard("view").map((each) => each.tracks);
@@ -79,6 +85,4 @@ test("how tracks are shown is said in as many messages as it takes, also to anot
   assert.deepEqual(said().slice(3).flat(), wanted);
   server.refuses.set("view", { code: "rate-limited", retry: "after" });
   await assert.rejects(room.view(wanted), (error) => error.code === "rate-limited");
-  room.leave();
-  FakeSocket.last.onclose({ code: 4000 });
 });
