@@ -17,6 +17,11 @@ return [figure.querySelector('.explained-title').textContent, figure.querySelect
   figure.querySelector('svg').getAttribute('aria-label'), figure.querySelector('.chart-bitrate').getAttribute('d') ?? '',
   [...figure.querySelectorAll('dd')].map((each) => each.textContent)];
 """
+# Of how many each request was that /admin made for explanations.
+ASKED = """
+const asked = performance.getEntriesByType('resource').filter(({ name }) => name.includes('/explain?'));
+return [...new Set(asked.map(({ name }) => new URL(name).searchParams.get('limit')))];
+"""
 DRAWN = "(document.querySelector('.explained .chart-bitrate')?.getAttribute('d') ?? '').split('L').length > 2"
 
 
@@ -64,12 +69,14 @@ async def _admin(report, options, server, browser, room):
     await admin.until(f"{FIGURES} > 0")
     await admin.until(DRAWN)
     title, reason, _, _, figures = await admin.tab.evaluate(FIRST)
+    asked = await admin.tab.evaluate(ASKED)
     complaints = await admin.tab.evaluate("return window.complaints")
     await _picture(options, admin, f"explained-{browser.name}-admin")
     await admin.leave()
-    return report.row(f"/admin, {browser.name}: what somebody gets, once it is opened", "a chart, a sentence, figures; none before",
-                      f"{closed} / {title} / {reason} / {', '.join(figures)} / {complaints or 'no complaint'}",
-                      closed == 0 and reason.endswith(".") and figures[2] != "–" and complaints == [])
+    return report.row(f"/admin, {browser.name}: what somebody gets, once it is opened",
+                      "a chart, a sentence, figures; none before; asked for 1 alone",
+                      f"{closed} / {title} / {reason} / {', '.join(figures)} / {complaints or 'no complaint'} / {', '.join(asked)}",
+                      closed == 0 and asked == ["1"] and reason.endswith(".") and figures[2] != "–" and complaints == [])
 
 
 async def _picture(options, person, name):

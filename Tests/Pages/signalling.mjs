@@ -1,28 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { FakeSocket } from "./StandIns/socket.mjs";
 
-/** A socket whose far end is the test. */
-class FakeSocket {
-  static OPEN = 1;
-  static all = [];
-  readyState = 1;
-  sent = [];
-  constructor(url) {
-    this.url = url;
-    FakeSocket.all.push(this);
-    queueMicrotask(() => this.onopen?.());
-  }
-  send(text) {
-    this.sent.push(JSON.parse(text));
-  }
-  close() {
-    this.readyState = 3;
-  }
-  say(message) {
-    this.onmessage?.({ data: JSON.stringify(message) });
-  }
-}
-globalThis.WebSocket = FakeSocket;
 const { RoostError, Signalling } = await import(`${process.env.PAGES}/signalling.js`);
 
 async function until(holds) {
@@ -33,13 +12,14 @@ async function until(holds) {
   assert.fail("it does not come");
 }
 
-async function joined(context) {
+async function joined(context, token = "t", asked = []) {
   FakeSocket.all = [];
   const heard = [];
   const note = (kind) => (what) => heard.push([kind, what]);
   const listener = Object.fromEntries(["joined", "resumed", "message", "state", "ended"].map((kind) => [kind, note(kind)]));
-  const signalling = new Signalling({ url: "http://h", room: "a/b", token: "t", patience: 5 }, listener);
+  const signalling = new Signalling({ url: "http://h", room: "a/b", token, patience: 5 }, listener);
   const joining = signalling.join();
+  asked[0]?.("t");
   await until(() => FakeSocket.all[0]?.sent.length === 1);
   const [socket] = FakeSocket.all;
   socket.say({ type: "joined", resumeToken: "r1", lastEvent: 4, pingInterval: 20 });
@@ -119,6 +99,44 @@ test("a session that may be resumed later is resumed later, with the same token"
   await until(() => FakeSocket.all.at(-1) !== next && FakeSocket.all.at(-1).sent.length === 1);
   const { type, resumeToken } = FakeSocket.all.at(-1).sent[0];
   assert.deepEqual({ type, resumeToken }, { type: "resume", resumeToken: "r1" });
+});
+
+/** A token that is fetched, until the test has it. */
+function fetched() {
+  const asked = [];
+  const token = () => new Promise((resolve) => asked.push(resolve));
+  return { token, asked };
+}
+
+test("leaving while the token is fetched opens no socket", async () => {
+  FakeSocket.all = [];
+  const { token, asked } = fetched();
+  const heard = [];
+  const listener = { joined: () => heard.push("joined"), ended: () => heard.push("ended"), state: () => heard.push("state") };
+  const signalling = new Signalling({ url: "http://h", room: "r", token, patience: 5 }, listener);
+  const joining = signalling.join();
+  assert.equal(asked.length, 1);
+  signalling.leave();
+  asked[0]("t");
+  await assert.rejects(joining, (error) => error instanceof RoostError && error.code === "closed");
+  assert.equal(FakeSocket.all.length, 0);
+  assert.deepEqual(heard, []);
+});
+
+test("leaving while the token is fetched to join again opens no socket, before and after the end", async (context) => {
+  for (const isEarly of [true, false]) {
+    const { token, asked } = fetched();
+    const { signalling, socket, heard } = await joined(context, token, asked);
+    const next = await broken(socket);
+    next.say({ type: "error", code: "session-gone", message: "", retry: "now" });
+    await until(() => asked.length === 2);
+    signalling.leave();
+    if (!isEarly) await until(() => heard.at(-1)[0] === "ended");
+    asked[1]("t");
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    assert.equal(FakeSocket.last, next);
+    assert.deepEqual(heard.filter(([kind]) => kind === "ended").map(([, { reason, error }]) => [reason, error]), [["left", undefined]]);
+  }
 });
 
 test("an end that the server has said is not tried again", async (context) => {

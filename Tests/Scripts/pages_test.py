@@ -2,7 +2,6 @@
 
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,11 +15,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 class PagesTest(LimitedTest):
     def run_node(self, name):
-        # As modules, which the page's own address makes of them.
+        # As modules, which the page's own address makes of them; they name each other from the root of the server.
         with tempfile.TemporaryDirectory() as folder:
             for path in (ROOT / "Sources/Gateway/Pages").iterdir():
                 if path.suffix in (".js", ".html"):
-                    shutil.copy(path, folder)
+                    text = path.read_text()
+                    pathlib.Path(folder, path.name).write_text(text.replace('from "/', 'from "./'))
             pathlib.Path(folder, "package.json").write_text('{"type": "module"}')
             done = subprocess.run(["node", "--test", str(ROOT / "Tests/Pages" / name)], capture_output=True, text=True,
                                   timeout=60, env={**os.environ, "PAGES": folder, "SCHEMA": str(ROOT / "docs/signalling.schema.json")})
@@ -38,11 +38,23 @@ class PagesTest(LimitedTest):
     def test_messages(self):
         self.run_node("messages.mjs")
 
+    def test_publications(self):
+        self.run_node("publication.mjs")
+
+    def test_rest(self):
+        self.run_node("rest.mjs")
+
     def test_room(self):
         self.run_node("room.mjs")
 
+    def test_screens(self):
+        self.run_node("screen.mjs")
+
     def test_signalling(self):
         self.run_node("signalling.mjs")
+
+    def test_sizes(self):
+        self.run_node("sizes.mjs")
 
 
 if __name__ == "__main__":

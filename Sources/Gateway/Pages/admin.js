@@ -61,14 +61,16 @@ const people = new List(element("people"), element("person-row"), {
 
 /** What the people get whose part is open. */
 async function explain(asked, look) {
-  const open = [...document.querySelectorAll("#people > li")].filter((row) => row.querySelector(".gets").open);
-  if (open.length === 0) return;
-  const { items } = await REST.upTo(shown.people, (query) => asked.explain(chosen, query), 100);
+  const rows = [...document.querySelectorAll("#people > li")];
+  const open = new Map(rows.filter((row) => row.querySelector(".gets").open).map((row) => [row.person, row]));
+  if (open.size === 0) return;
+  const items = await asked.explain(chosen, rows.map(({ person }) => person), (person) => open.has(person));
   if (look !== looks) return;
   const now = performance.now();
-  for (const row of open) {
-    const found = items.find(({ id }) => id === row.person.id);
-    const subscriptions = (found?.subscriptions ?? []).filter(isWorthShowing);
+  for (const [{ id }, row] of open) {
+    const found = items.find((each) => each.id === id);
+    if (!found) continue; // The list has changed since: the next look has it.
+    const subscriptions = found.subscriptions.filter(isWorthShowing);
     row.explained.show(subscriptions.map((subscription) => ({
       key: subscription.track, subscription,
       title: `${isolated(subscription.publisherIdentity)}: ${(sources[subscription.source] ?? "track").toLowerCase()}`,

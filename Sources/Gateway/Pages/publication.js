@@ -134,15 +134,22 @@ export class Publication {
    */
   advised(layers, taken, wanted) {
     const { sender } = this.transceiver;
-    // One after the other: parameters that were read before another change are refused.
-    this.#change = this.#change.then(async () => {
+    const set = (change) => {
       const parameters = sender.getParameters();
-      for (const encoding of parameters.encodings) {
-        encoding.active = layers.find(({ rid }) => rid === encoding.rid)?.active ?? encoding.active;
-      }
-      choose(parameters, taken, wanted);
-      await sender.setParameters(parameters);
-    }).catch(() => {}); // Of a section that has ended.
+      change(parameters);
+      return sender.setParameters(parameters);
+    };
+    const activate = ({ encodings }) => {
+      for (const encoding of encodings) encoding.active = layers.find(({ rid }) => rid === encoding.rid)?.active ?? encoding.active;
+    };
+    // One after the other: parameters that were read before another change are refused.
+    this.#change = this.#change
+      .then(() => set((parameters) => {
+        activate(parameters);
+        choose(parameters, taken, wanted);
+      }))
+      .catch(() => set(activate)) // A browser that refuses the codec refuses all that comes with it.
+      .catch(() => {}); // Of a section that has ended.
   }
 
   /** Looks up what the server calls it. @param {{mid: string, track: string}[]} tracks */

@@ -32,6 +32,9 @@ export { Publication, RoostError };
  * @typedef {"camera" | "screen"} Group what is played together: camera and microphone, or a screen and its sound
  */
 
+/** A `view` says so much at most (docs/signalling.md). */
+const viewsAtOnce = 64;
+
 /**
  * One participant's session in one room. Events are CustomEvents with these details:
  *
@@ -232,7 +235,15 @@ export class Room extends EventTarget {
    */
   async view(tracks) {
     for (const each of tracks) this.#views.set(each.track, each);
-    await this.#signalling.request({ type: "view", tracks });
+    await this.#sayViews(tracks);
+  }
+
+  async #sayViews(tracks) {
+    const requests = [];
+    for (let first = 0; first < tracks.length; first += viewsAtOnce) {
+      requests.push(this.#signalling.request({ type: "view", tracks: tracks.slice(first, first + viewsAtOnce) }));
+    }
+    await Promise.all(requests);
   }
 
   /**
@@ -292,8 +303,7 @@ export class Room extends EventTarget {
   async #offerAgain() {
     await this.#offer();
     for (const [track, preference] of this.#preferences) if (this.#tracks.has(track)) await this.#signalling.request(preference);
-    const views = [...this.#views.values()].filter(({ track }) => this.#tracks.has(track));
-    if (views.length > 0) await this.#signalling.request({ type: "view", tracks: views });
+    await this.#sayViews([...this.#views.values()].filter(({ track }) => this.#tracks.has(track)));
   }
 
   /** A connection that is closed leaves unanswered what it is being asked. */
@@ -458,9 +468,7 @@ export class Room extends EventTarget {
         this.#addWanted(message);
         break;
       case "publish":
-        for (const publication of this.#publications) {
-          if (publication.id === message.track) this.#advise(publication, message);
-        }
+        this.#hearAdvice(message);
         break;
       case "speakers":
         this.#emit("speakers", message.speakers);
@@ -481,12 +489,20 @@ export class Room extends EventTarget {
     }
   }
 
+  /** Advice may come right behind the answer; its publication has its id, and the section its codecs, once the connection has that. */
+  #hearAdvice(message) {
+    this.#negotiation = this.#negotiation.then(() => {
+      for (const publication of this.#publications) if (publication.id === message.track) this.#advise(publication, message);
+    });
+  }
+
   async #advise(publication, { layers, codecs = [] }) {
     const wanted = publication.kind === "video" ? (this.#options.codecs ?? await (this.#affordable ??= affordableCodecs())) : [];
     publication.advised(layers, codecs, wanted);
   }
 
   #addWanted({ audio, video, reason }) {
+    if (this.#connection.signalingState === "closed") return; // One has left, and the server is about to hear of it.
     // Those that are on their way already answer what is asked once more.
     this.#addSlots(Math.max(0, audio - this.#unknown.audio), Math.max(0, video - this.#unknown.video));
     this.#unknown = { audio: 0, video: 0 };

@@ -92,6 +92,8 @@ export class Signalling {
 
   /** Opens a socket with a first message. @returns its answer, which the listener has heard of by then */
   async #open(first) {
+    // One may have left while the token was fetched.
+    if (this.#isOver || this.#ending) throw new RoostError("closed", "the call has ended", "after");
     const url = new URL(`/v1/rooms/${encodeURIComponent(this.#options.room)}/connect`, this.#options.url);
     url.protocol = url.protocol.replace("http", "ws");
     const socket = new WebSocket(url, "roost.v1");

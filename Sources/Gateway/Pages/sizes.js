@@ -1,6 +1,7 @@
 // How large pictures are shown: the server sends none that is larger, and none of what is out of sight.
 
 const patience = 300; // ms; a window that is being dragged changes all the time
+const pause = 1000; // ms until what the server had no time for is said again
 const step = 64; // pixels; a little more or less is no other picture
 
 /** Says for each tile in what size it shows its picture. */
@@ -8,7 +9,7 @@ export class Sizes {
   #call;
   #stage;
   #timer = 0;
-  #said = new Map(); // track id → what was said of it
+  #said = new Map(); // track id → what was said of it, as text
   #unseen = new Set(); // elements of tiles that are not on the screen
   #observer = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
@@ -36,17 +37,35 @@ export class Sizes {
   }
 
   #say() {
+    this.#forget();
     const shown = new Map();
     for (const participant of this.#call.room?.participants.values() ?? []) {
       for (const { id, kind, source } of participant.tracks) {
         if (kind !== "video") continue;
         const tile = this.#stage.find(`${participant.id} ${source === "screen_share" ? "screen" : "camera"}`);
-        if (tile) shown.set(id, this.#wanted(tile));
+        if (tile) shown.set(id, JSON.stringify(this.#wanted(tile)));
       }
     }
-    const changed = [...shown].filter(([id, wanted]) => JSON.stringify(this.#said.get(id)) !== JSON.stringify(wanted));
+    const changed = [...shown].filter(([id, wanted]) => this.#said.get(id) !== wanted);
     this.#said = shown;
-    if (changed.length > 0) this.#call.room.view(changed.map(([track, wanted]) => ({ track, ...wanted }))).catch(() => {});
+    if (changed.length === 0) return;
+    this.#call.room.view(changed.map(([track, wanted]) => ({ track, ...JSON.parse(wanted) })))
+      .catch((error) => this.#refused(changed, error));
+  }
+
+  /** What was refused counts as never said. */
+  #refused(changed, { retry }) {
+    for (const [id, wanted] of changed) if (this.#said.get(id) === wanted) this.#said.delete(id);
+    if (retry === "after") setTimeout(() => this.#soon(), pause);
+  }
+
+  /** Tiles that have gone are not looked at any more. */
+  #forget() {
+    for (const element of this.#unseen) {
+      if (element.isConnected) continue;
+      this.#observer.unobserve(element);
+      this.#unseen.delete(element);
+    }
   }
 
   #wanted(tile) {

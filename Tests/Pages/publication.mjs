@@ -1,0 +1,134 @@
+// How what a participant publishes is sent: publication.js, and roost.js where the server says so.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FakeConnection } from "./StandIns/connection.mjs";
+import { FakeServer, settled } from "./StandIns/server.mjs";
+import { FakeSocket } from "./StandIns/socket.mjs";
+
+const { Room } = await import(`${process.env.PAGES}/roost.js`);
+const { Publication } = await import(`${process.env.PAGES}/publication.js`);
+
+test("of a camera those encodings are sent that are watched", async () => {
+  // As it goes out: { "type": "publish", "layers": […] }
+  let parameters;
+  const connection = {
+    addTransceiver: (_, init) => {
+      parameters = { encodings: init.sendEncodings };
+      return { sender: {
+        getParameters: () => structuredClone(parameters),
+        setParameters: async (changed) => { parameters = changed; },
+      } };
+    },
+  };
+  const camera = new Publication(connection, { kind: "video" }, {}, "camera");
+  assert.deepEqual(parameters.encodings.map(({ rid }) => rid), ["f", "h", "q"]);
+  const active = () => parameters.encodings.map((each) => each.active);
+  camera.advised([{ rid: "f", active: false }, { rid: "h", active: true }, { rid: "q", active: false }], [], []);
+  camera.advised([{ rid: "q", active: true }, { rid: "unknown", active: false }], [], []);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.deepEqual(active(), [false, true, true]);
+  const screen = new Publication(connection, { kind: "video" }, {}, "screen_share");
+  assert.equal(parameters.encodings, undefined);
+  assert.equal(screen.kind, "video");
+});
+
+test("a camera is sent in the best codec that all take, and back in the first of those", async () => {
+  const codecs = [
+    { payloadType: 98, mimeType: "video/VP9", clockRate: 90_000, sdpFmtpLine: "profile-id=0" },
+    { payloadType: 100, mimeType: "video/VP9", clockRate: 90_000, sdpFmtpLine: "profile-id=2" },
+    { payloadType: 96, mimeType: "video/VP8", clockRate: 90_000 },
+    { payloadType: 45, mimeType: "video/AV1", clockRate: 90_000 },
+  ];
+  let parameters;
+  const connection = {
+    addTransceiver: (_, init) => {
+      parameters = { encodings: init.sendEncodings, codecs };
+      return { sender: {
+        getParameters: () => structuredClone(parameters),
+        setParameters: async (changed) => { parameters = changed; },
+      } };
+    },
+  };
+  const camera = new Publication(connection, { kind: "video" }, {}, "camera");
+  const sent = async (taken, wanted) => {
+    camera.advised([], taken, wanted);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const found = parameters.encodings.map(({ codec }) => codec && `${codec.mimeType} ${codec.sdpFmtpLine}`);
+    assert.equal(new Set(found).size, 1, "encodings of one camera have one codec");
+    return found[0];
+  };
+  const [vp8, vp9, av1] = [{ payloadType: 96, codec: "VP8" }, { payloadType: 98, codec: "VP9" }, { payloadType: 45, codec: "AV1" }];
+  assert.equal(await sent([vp8], ["VP9"]), undefined, "nothing was changed");
+  assert.equal(await sent([vp8, vp9, av1], ["VP9"]), "video/VP9 profile-id=0");
+  assert.ok(parameters.encodings.every(({ scalabilityMode }) => scalabilityMode === "L1T3"));
+  assert.equal(await sent([vp8, vp9, av1], ["AV1", "VP9"]), "video/AV1 undefined");
+  assert.equal(await sent([], ["VP9"]), "video/AV1 undefined", "none that all take is none to go to");
+  assert.equal(await sent([vp8, av1], ["VP9"]), "video/VP8 undefined");
+  assert.equal(await sent([vp8, { payloadType: 100, codec: "VP9" }], ["VP9"]), "video/VP9 profile-id=2");
+});
+
+
+/** Joins, with a camera published, whose answer the connection takes in once `takeIn` is called. */
+async function publishing(context) {
+  const server = new FakeServer();
+  const room = new Room({ url: "http://h", room: "r", token: "t", codecs: ["VP9"] });
+  context.after(() => {
+    room.leave();
+    FakeSocket.last.onclose?.({ code: 4000 });
+  });
+  await room.connect();
+  const connection = FakeConnection.last;
+  let takeIn;
+  connection.takesIn = new Promise((resolve) => (takeIn = resolve));
+  const published = room.publish([{ kind: "video" }], { video: "camera" });
+  await settled();
+  const { mid, sender } = connection.getTransceivers().at(-1);
+  return { server, published, sender, track: `TR_${mid}`, takeIn };
+}
+
+const layers = [{ rid: "f", active: false }, { rid: "h", active: true }, { rid: "q", active: true }];
+const taken = [{ payloadType: 96, codec: "VP8" }, { payloadType: 98, codec: "VP9" }];
+
+test("what the server says of a publication right behind its answer is done once the connection has that", async (context) => {
+  const { server, published, sender, track, takeIn } = await publishing(context);
+  server.say({ type: "publish", track, layers, codecs: taken });
+  server.say({ type: "publish", track: "TR_unknown", layers: [{ rid: "h", active: false }], codecs: [] });
+  await settled();
+  assert.deepEqual(sender.encodings.map(({ codec }) => codec), [undefined, undefined, undefined]);
+  takeIn();
+  const [publication] = await published;
+  await settled();
+  assert.equal(publication.id, track);
+  assert.deepEqual(sender.encodings.map(({ rid, active, codec }) => [rid, active, codec?.mimeType]),
+    [["f", false, "video/VP9"], ["h", true, "video/VP9"], ["q", true, "video/VP9"]]);
+});
+
+test("encodings are turned off and on as the server says who watches them", async (context) => {
+  const { server, published, sender, track, takeIn } = await publishing(context);
+  takeIn();
+  await published;
+  for (const active of [[true, false, true], [false, false, true], [true, true, true]]) {
+    server.say({ type: "publish", track, layers: ["f", "h", "q"].map((rid, index) => ({ rid, active: active[index] })) });
+    await settled();
+    assert.deepEqual(sender.encodings.map((encoding) => encoding.active), active);
+    assert.deepEqual(sender.encodings.map(({ rid }) => rid), ["f", "h", "q"]);
+  }
+});
+
+test("a codec that the browser refuses takes nothing of what is watched with it", async (context) => {
+  const { server, published, sender, track, takeIn } = await publishing(context);
+  takeIn();
+  await published;
+  sender.refuses = ["video/VP9"];
+  for (const active of [[false, true, true], [true, false, true]]) {
+    server.say({ type: "publish", track, layers: ["f", "h", "q"].map((rid, index) => ({ rid, active: active[index] })), codecs: taken });
+    await settled();
+    assert.deepEqual(sender.encodings.map((encoding) => encoding.active), active);
+    assert.ok(sender.encodings.every(({ codec, scalabilityMode }) => !codec && !scalabilityMode));
+  }
+  sender.refuses = [];
+  server.say({ type: "publish", track, layers, codecs: taken });
+  await settled();
+  assert.ok(sender.encodings.every(({ codec }) => codec.mimeType === "video/VP9"));
+});
