@@ -58,7 +58,8 @@ struct SimulationHandOverTests {
     let handed = total(room, \.handedOver)
     room.run(for: .seconds(10))
     let found = (gaps(traveller), gaps(listener))
-    #expect(found == counts, "from \(counts) to \(found)")
+    // What was missed before may be sent again yet.
+    #expect(found.0 <= counts.0 && found.1 <= counts.1, "from \(counts) to \(found)")
     // 50 packets of sound and 20 pictures a second at least, each handed over.
     #expect(listener.packetsReceived(of: traveller.number) - received >= 680)
     #expect(total(room, \.handedOver) - handed >= 680)
