@@ -161,8 +161,7 @@ struct LossBound: BitwiseCopyable {
     var (low, high) = (Self.inherent.lowerBound, most)
     for _ in 0..<Self.searches {
       let middle = (low + high) / 2
-      let step = 1e-4
-      if likelihood(bandwidth, middle + step) > likelihood(bandwidth, middle) {
+      if isRising(bandwidth, middle) {
         low = middle
       } else {
         high = middle
@@ -174,6 +173,19 @@ struct LossBound: BitwiseCopyable {
   /// A path that loses much at a low rate may be bad; one that loses much at a high rate is full.
   private func mostInherent(_ bandwidth: Double) -> Double {
     min(Self.inherentFloor + Self.inherentBalance / max(bandwidth, 1) + 0.12, Self.inherent.upperBound)
+  }
+
+  /// Whether a larger inherent share explains them better: the sign of the likelihood's derivative, which needs no logarithms.
+  private func isRising(_ bandwidth: Double, _ inherent: Double) -> Bool {
+    var (sum, weight) = (0.0, 1.0)
+    for back in 1...count {
+      let entry = observations[(place - back + Self.window) % Self.window]
+      let p = loss(entry.rate, bandwidth, inherent)
+      let passes = entry.rate > bandwidth ? bandwidth / entry.rate : 1
+      sum += weight * passes * (entry.lost / p - (Double(entry.packets) - entry.lost) / (1 - p))
+      weight *= Self.aging
+    }
+    return sum > 0
   }
 
   private func likelihood(_ bandwidth: Double, _ inherent: Double) -> Double {
