@@ -298,6 +298,9 @@
     case answerLeftOut = "answer-left-out"
     /// A sample that comes late makes a participant one that was heard long ago.
     case heardBackwards = "heard-backwards"
+    /// The media plane doesn't hear that a section's next track has no traits.
+    case traitsSurvive = "traits-survive"
+
     // MARK: - Configuration
 
     /// A service's address over UDP is taken for an option's value.

@@ -67,7 +67,7 @@ extension RoomState {
     let wasWithdrawn = self[place].withdrawn.removeValue(forKey: key) != nil
     if track.info.muted || wasWithdrawn { emit(.post(.mute(key, track.info.muted))) }
     self[place].published.append(track)
-    describe(track, of: place.member)
+    describe(track, of: place.member, isAgain: wasWithdrawn)
     record(.trackPublished, of: place.member, track: track.info)
     return track
   }
