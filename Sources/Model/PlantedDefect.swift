@@ -298,6 +298,8 @@
     case answerLeftOut = "answer-left-out"
     /// A sample that comes late makes a participant one that was heard long ago.
     case heardBackwards = "heard-backwards"
+    /// A publisher hears once which codecs all take, also where its section has others later.
+    case codecsSaidOnce = "codecs-said-once"
     /// The media plane doesn't hear that a section's next track has no traits.
     case traitsSurvive = "traits-survive"
 

@@ -116,4 +116,24 @@ struct CommonCodecsTests {
     pass(run, seconds: 7)
     #expect(heard(ada).count == count + 1 && heard(ada).last?.contains("VP9") == true)
   }
+
+  @Test
+  func `a publisher whose section has other codecs by a later offer hears again which of them all take`()
+    throws
+  {
+    let run = StateRun()
+    let ada = try run.join("ada")
+    _ = try ada.offer([.video])
+    pass(run, seconds: 1)
+    #expect(heard(ada).count == 1 && heard(ada).last?.contains("VP9") == true)
+    _ = try ada.offer(rewrite: lacking("VP9"))
+    pass(run, seconds: 1)
+    #expect(heard(ada).count == 2 && heard(ada).last?.contains("VP9") == false)
+    _ = try ada.offer(rewrite: lacking("VP9"))
+    pass(run, seconds: 1)
+    #expect(heard(ada).count == 2, "the same codecs again say nothing")
+    _ = try ada.offer()
+    pass(run, seconds: 1)
+    #expect(heard(ada).count == 3 && heard(ada).last?.contains("VP9") == true)
+  }
 }
