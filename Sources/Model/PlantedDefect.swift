@@ -298,6 +298,12 @@
     case answerLeftOut = "answer-left-out"
     /// A sample that comes late makes a participant one that was heard long ago.
     case heardBackwards = "heard-backwards"
+    /// A track comes as long as its first encoding does.
+    case firstEncodingAlone = "first-encoding-alone"
+    /// Each stall of a track is announced, however often it comes and goes.
+    case stallsAtOnce = "stalls-at-once"
+    /// A codec that comes and goes is added as soon each time as the first.
+    case codecsComeAndGo = "codecs-come-and-go"
     /// A publisher hears once which codecs all take, also where its section has others later.
     case codecsSaidOnce = "codecs-said-once"
     /// The media plane doesn't hear that a section's next track has no traits.

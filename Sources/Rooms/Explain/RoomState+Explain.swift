@@ -78,11 +78,11 @@ extension RoomState {
         peer?.slots.first { $0.slot == slot.index && $0.track == track.key }
       }
       // Its layers are known, and nothing of them comes.
-      if origin.track.info.muted || stalled.contains(id) { media?.sent = nil }
+      if origin.track.info.muted || stalls.contains(id) { media?.sent = nil }
       let encoding = media?.sent?.encoding ?? 0
       let judge = StreamJudge(
         standing: standing, picture: track.picture, kind: track.kind, info: origin.track.info,
-        publisher: origin.name, isStalled: stalled.contains(id), hasPeer: transport.peer != nil, peer: peer,
+        publisher: origin.name, isStalled: stalls.contains(id), hasPeer: transport.peer != nil, peer: peer,
         slot: media)
       return SubscriptionExplanation(
         track: origin.track.info, publisher: origin.name, transport: transport.id, mid: slot?.mid,

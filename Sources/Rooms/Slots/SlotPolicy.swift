@@ -215,6 +215,8 @@ struct SlotPolicy: Sendable {
   func group(of id: TrackID) -> String? { tracks[id]?.group }
   func kind(of id: TrackID) -> MediaKind? { tracks[id]?.kind }
   func find(_ text: String) -> TrackID? { tracks.keys.first { $0.text == text } }
+  /// Of these tracks those that have a slot.
+  func shown(of tracks: Set<TrackID>) -> [TrackID] { slots.compactMap(\.track).filter(tracks.contains) }
   /// Tracks about which the subscriber has said something.
   var preferenceCount: Int { tracks.values.count { $0.preference != .automatic } }
 
