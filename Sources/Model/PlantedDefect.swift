@@ -486,6 +486,8 @@
     case explainsWithoutEnd = "explains-without-end"
     /// A participant is given the id of a hidden one that asked for a key frame.
     case explainsHidden = "explains-hidden"
+    /// Each question of a participant about itself goes to all workers.
+    case explainsEverywhere = "explains-everywhere"
 
     // MARK: - Flight recorders
 

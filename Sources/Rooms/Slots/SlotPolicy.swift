@@ -234,6 +234,18 @@ struct SlotPolicy: Sendable {
     }
   }
 
+  /// Tracks that the subscriber wants, in the order of their ids.
+  /// - Parameter most: where there are more than these, those that are shown come first, then those that came first.
+  func wanted(most: Int = .max) -> [Track] {
+    let inOrder = { (tracks: [Track]) in tracks.sorted { $0.id.text < $1.id.text } }
+    let all = tracks.values.filter { $0.preference != .none }
+    guard all.count > most else { return inOrder(all) }
+    let shown = Set(slots.compactMap(\.track))
+    let rest = all.filter { !shown.contains($0.id) }.sorted { $0.arrival < $1.arrival }
+    let first = inOrder(all.filter { shown.contains($0.id) })
+    return Array((first + inOrder(Array(rest.prefix(max(0, most - first.count))))).prefix(most))
+  }
+
   func lacksCodec(_ track: Track) -> Bool {
     slots.contains { $0.kind == track.kind } && !slots.contains { $0.carries(track) }
   }

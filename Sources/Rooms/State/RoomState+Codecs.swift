@@ -65,6 +65,12 @@ extension Negotiator {
 }
 
 extension Transport {
+  /// What an encoding of a track is called; nil: it has no name.
+  func rid(ofTrack key: TrackKey, _ encoding: UInt8) -> String? {
+    guard let encodings = negotiator?.section(ofTrack: key)?.encodings else { return nil }
+    return encodings.indices.contains(Int(encoding)) ? encodings[Int(encoding)].rid : nil
+  }
+
   /// What is said of a track to its publisher.
   func advice(for track: PublishedTrack, _ common: CodecSet) -> PublishAdvice {
     guard let section = negotiator?.section(ofTrack: track.key), section.kind == .video else {
