@@ -499,6 +499,8 @@
     case flightsUnbounded = "flights-unbounded"
     /// Old files make no room for new ones.
     case flightFilesPileUp = "flight-files-pile-up"
+    /// The oldest file of all makes room, also where another room or identity has more.
+    case oldestFlightGoes = "oldest-flight-goes"
 
     /// Set once, before anything runs; unless it is, what the environment says.
     public nonisolated(unsafe) static var active: PlantedDefect? =
