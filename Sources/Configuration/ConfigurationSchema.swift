@@ -164,10 +164,10 @@ public enum ConfigurationSchema {
         + "the server's user to read.", of: "directory"),
     .integer(
       "flights.files", \.flights.files, 1...10_000,
-      "Capture files in that directory; the oldest are removed."),
+      "Capture files in that directory; of the room that has the most the oldest are removed."),
     .integer(
       "flights.bytes", \.flights.bytes, 4_194_304...17_179_869_184,
-      "Bytes of all of them together; the oldest are removed."),
+      "Bytes of all of them together; of the room that has the most the oldest are removed."),
   ]
 
   static func option(_ name: String) -> ConfigurationOption? { options.first { $0.name == name } }

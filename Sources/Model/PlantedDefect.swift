@@ -298,6 +298,17 @@
     case answerLeftOut = "answer-left-out"
     /// A sample that comes late makes a participant one that was heard long ago.
     case heardBackwards = "heard-backwards"
+    /// A track comes as long as its first encoding does.
+    case firstEncodingAlone = "first-encoding-alone"
+    /// Each stall of a track is announced, however often it comes and goes.
+    case stallsAtOnce = "stalls-at-once"
+    /// A codec that comes and goes is added as soon each time as the first.
+    case codecsComeAndGo = "codecs-come-and-go"
+    /// A publisher hears once which codecs all take, also where its section has others later.
+    case codecsSaidOnce = "codecs-said-once"
+    /// The media plane doesn't hear that a section's next track has no traits.
+    case traitsSurvive = "traits-survive"
+
     // MARK: - Configuration
 
     /// A service's address over UDP is taken for an option's value.
@@ -475,6 +486,8 @@
     case explainsWithoutEnd = "explains-without-end"
     /// A participant is given the id of a hidden one that asked for a key frame.
     case explainsHidden = "explains-hidden"
+    /// Each question of a participant about itself goes to all workers.
+    case explainsEverywhere = "explains-everywhere"
 
     // MARK: - Rates and layers
 
@@ -499,6 +512,8 @@
     case flightsUnbounded = "flights-unbounded"
     /// Old files make no room for new ones.
     case flightFilesPileUp = "flight-files-pile-up"
+    /// The oldest file of all makes room, also where another room or identity has more.
+    case oldestFlightGoes = "oldest-flight-goes"
 
     /// Set once, before anything runs; unless it is, what the environment says.
     public nonisolated(unsafe) static var active: PlantedDefect? =

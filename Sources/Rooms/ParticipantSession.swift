@@ -68,7 +68,7 @@ public final class ParticipantSession: Sendable {
     if case .grants(let grants) = await ask(.grants) { grants } else { nil }
   }
 
-  /// Why it gets what it gets; within a little more than a second.
+  /// Why it gets what it gets, of 128 tracks on each transport at most; within a little more than a second.
   /// - Throws: `.tooOften`: it was asked less than a second ago.
   public func explain() async throws(RequestError) -> ParticipantExplanation {
     try await room.explainOwn(id)

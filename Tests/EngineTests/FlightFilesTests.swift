@@ -30,7 +30,7 @@ struct FlightFilesTests {
   private func bridge() -> Bridge { Bridge(workers: 1, wake: { _ in }, eventsReady: {}) }
 
   private func fail(_ name: String) -> FailedFlight {
-    FailedFlight(.none, .connectionLost, name: name, title: name)
+    FailedFlight(.none, .connectionLost, room: "r", identity: "ada", name: name, title: name)
   }
 
   @Test func `a file is there with its whole contents, for its owner alone, and is counted`() throws {
@@ -42,8 +42,9 @@ struct FlightFilesTests {
     #expect(bridge.flights.take())
     files.write(fail("PA_abc-1"))
     files.stop()
-    let name = "flight-2023-11-14T22-13-20.000Z-PA_abc-1-connectionLost.pcapng"
-    #expect(names() == [name])
+    let name = try #require(names().first)
+    #expect(names().count == 1 && name.hasPrefix("flight-2023-11-14T22-13-20.000Z-"))
+    #expect(name.hasSuffix("-PA_abc-1-connectionLost.pcapng"))
     let file = try Data(contentsOf: place.appending(path: name))
     #expect(CapturedPackets(Array(file)) != nil && file.starts(with: [0x0A, 0x0D, 0x0D, 0x0A]))
     let mode = try FileManager.default.attributesOfItem(atPath: place.appending(path: name).path)[
@@ -76,12 +77,77 @@ struct FlightFilesTests {
     #expect(directory.kept == (1, 998), "what can't be kept at all costs no other its place")
   }
 
+  private func name(_ room: String, _ identity: String, at second: Int, _ name: String = "PA_1-1")
+    -> FlightName
+  {
+    FlightName(
+      at: WallTime(milliseconds: Int64(second) * 1_000), room: room, identity: identity, name,
+      reason: "connectionLost")
+  }
+
   @Test func `a name has nothing in it as a stranger said it`() {
-    let name = FlightDirectory.name(
-      at: WallTime(milliseconds: 0), "../../etc/pass wd\n\u{0}é" + String(repeating: "x", count: 500),
-      reason: "a/b")
-    #expect(name.hasPrefix("flight-1970-01-01T00-00-00.000Z-..-..-etc-pass-wd---"))
+    let strange = "../../etc/pass wd\n\u{0}é" + String(repeating: "x", count: 500)
+    let name = FlightName(
+      at: WallTime(milliseconds: 0), room: strange, identity: strange, strange, reason: "a/b"
+    ).text
+    #expect(name.hasPrefix("flight-1970-01-01T00-00-00.000Z-"))
+    #expect(name.contains("-..-..-etc-pass-wd---"))
     #expect(name.hasSuffix("-a-b.pcapng") && name.utf8.count < 160 && !name.contains("/"))
+    #expect(name.utf8.allSatisfy { $0 > 32 && $0 < 127 })
+  }
+
+  @Test func `whose a file is can be read from its name, and of one of another form it isn't known`() throws {
+    let one = name("r", "ada", at: 1)
+    let read = try #require(FlightName(file: one.text))
+    #expect(read.text == one.text && read.room == one.room && read.identity == one.identity)
+    #expect(one.room.utf8.count == 16 && one.room != one.identity)
+    #expect(name("r", "bob", at: 1).room == one.room && name("r", "bob", at: 1).identity != one.identity)
+    for other in [
+      "flight-2000.pcapng", "flight-2023-11-14T22-13-20.000Z-PA_abc-1-connectionLost.pcapng",
+      "flight-------.pcapng", "flight-.pcapng",
+    ] {
+      let old = try #require(FlightName(file: other))
+      #expect(old.room.isEmpty && old.identity.isEmpty)
+    }
+    #expect(FlightName(file: "flight-1.txt") == nil && FlightName(file: ".flight-unfinished") == nil)
+  }
+
+  @Test func `who fails sessions on purpose costs the files of its own room and of its own identity alone`()
+    throws
+  {
+    try makePlace()
+    defer { try? FileManager.default.removeItem(at: place) }
+    var directory = FlightDirectory(place.path, files: 6, bytes: 1_000)
+    func write(_ room: String, _ identity: String, _ second: Int, bytes: Int = 1) throws {
+      #expect(
+        directory.write([UInt8](repeating: 0, count: bytes), as: name(room, identity, at: second).text) == nil
+      )
+    }
+    func owners() -> [String: Int] {
+      let known = ["a ada", "a bob", "b cid", "b eve"].map { owner in
+        let parts = owner.split(separator: " ").map(String.init)
+        return (owner, name(parts[0], parts[1], at: 0))
+      }
+      let found = names().compactMap { FlightName(file: $0) }.compactMap { file in
+        known.first { $0.1.room == file.room && $0.1.identity == file.identity }?.0
+      }
+      return Dictionary(found.map { ($0, 1) }, uniquingKeysWith: +)
+    }
+    try write("a", "ada", 1)
+    try write("a", "bob", 2)
+    try write("b", "cid", 3)
+    for second in 10..<40 { try write("b", "eve", second) }
+    #expect(owners() == ["a ada": 1, "a bob": 1, "b cid": 1, "b eve": 3])
+    // A later process knows as much.
+    directory = FlightDirectory(place.path, files: 6, bytes: 1_000)
+    for second in 40..<50 { try write("b", "eve", second) }
+    #expect(owners() == ["a ada": 1, "a bob": 1, "b cid": 1, "b eve": 3])
+    #expect(names().contains(name("b", "eve", at: 49).text), "its newest are there")
+    // By bytes likewise: it is those who have the most bytes, however few files.
+    try write("b", "eve", 50, bytes: 900)
+    try write("a", "ada", 51, bytes: 100)
+    #expect(owners()["a ada"] == 2 && owners()["a bob"] == 1 && owners()["b cid"] == 1)
+    #expect(directory.kept.bytes <= 1_000)
   }
 
   @Test func `a directory that isn't there is said once, counted each time, and used once it is`() throws {

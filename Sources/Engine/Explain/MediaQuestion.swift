@@ -6,6 +6,9 @@ public struct MediaQuestion: Sendable {
   public var peers: [PeerKey]
   /// Tracks of whose key frames it is to speak: a worker knows of the requests that its own peers made.
   public var tracks: [TrackKey]
+  /// Only the workers are asked that have the peers and the tracks' publishers. Of a request for a key frame that another worker's
+  /// peer made it isn't known then whose it was.
+  public var isNarrow = false
 
   /// Peers that one message to a worker names at most, so that packets are served between two.
   static let mostPeers = 32

@@ -2,15 +2,16 @@ internal import Glibc
 internal import Model
 internal import Synchronization
 
-/// A directory of capture files, of which the oldest make room for the newest. Files with other names are left alone.
+/// A directory of capture files, of which some make room for the newest. Files with other names are left alone.
+///
+/// A participant can have its session fail whenever it likes, and each time a file is written. So those of the room that has the
+/// most make room, and of them those of the identity that has the most, the oldest first: what others have stays.
 final class FlightDirectory: Sendable {
   private struct File {
-    var name: String
+    var name: FlightName
     var size: Int
   }
 
-  static let prefix = "flight-"
-  static let suffix = ".pcapng"
   /// What is being written.
   private static let unfinished = ".flight-unfinished"
 
@@ -36,26 +37,14 @@ final class FlightDirectory: Sendable {
     return access(path, W_OK | X_OK) == 0 ? nil : Self.text(errno)
   }
 
-  /// By its time first, so that names stand in the order of time; nothing in it is as a stranger said it.
-  static func name(at time: WallTime, _ name: String, reason: String) -> String {
-    let plain = { (text: String) in
-      String(
-        text.unicodeScalars.prefix(64).map { scalar in
-          switch scalar {
-          case "0"..."9", "A"..."Z", "a"..."z", "_", ".": Character(scalar)
-          default: "-"
-          }
-        })
-    }
-    return prefix + plain(time.text) + "-" + plain(name) + "-" + plain(reason) + suffix
-  }
-
   /// Writes a file; it has its name once all of it is there.
   /// - Returns: why it can't be; nil: it is there.
   func write(_ bytes: [UInt8], as name: String) -> String? {
     files.withLock { files -> String? in
       guard bytes.count <= limit.bytes else { return "larger than all files may be together" }
-      makeRoom(for: bytes.count, &files)
+      guard let known = FlightName(file: name) else { return "not a name of a capture file" }
+      let file = File(name: known, size: bytes.count)
+      makeRoom(for: file, &files)
       let (temporary, final) = ("\(path)/\(Self.unfinished)", "\(path)/\(name)")
       // What an earlier process left, whatever it is.
       unlink(temporary)
@@ -72,22 +61,50 @@ final class FlightDirectory: Sendable {
         unlink(temporary)
         return Self.text(code)
       }
-      files.removeAll { $0.name == name }
-      files.append(File(name: name, size: bytes.count))
+      files.removeAll { $0.name.text == name }
+      files.append(file)
       return nil
     }
   }
 
-  private func makeRoom(for size: Int, _ files: inout [File]) {
+  private func makeRoom(for new: File, _ files: inout [File]) {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.flightFilesPileUp) { return }
     #endif
     var bytes = files.reduce(0) { $0 + $1.size }
-    while let oldest = files.first, files.count >= limit.files || bytes + size > limit.bytes {
-      unlink("\(path)/\(oldest.name)")
-      bytes -= oldest.size
-      files.removeFirst()
+    while !files.isEmpty {
+      let isFull = files.count >= limit.files
+      guard isFull || bytes + new.size > limit.bytes else { return }
+      let position = Self.first(toGo: files, for: new) { isFull ? 1 : $0.size }
+      unlink("\(path)/\(files[position].name.text)")
+      bytes -= files[position].size
+      files.remove(at: position)
     }
+  }
+
+  /// The oldest file of the identity that has the most in the room that has the most, with the new one.
+  private static func first(toGo files: [File], for new: File, _ weight: (File) -> Int) -> Int {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.oldestFlightGoes) { return 0 }
+    #endif
+    let room = heaviest(files, new, weight) { $0.name.room }
+    let ofRoom = files.filter { $0.name.room == room }
+    let identity = heaviest(ofRoom, new, weight) { $0.name.identity }
+    return files.firstIndex { $0.name.room == room && $0.name.identity == identity } ?? 0
+  }
+
+  /// Of those that weigh the same the one that has the oldest file.
+  private static func heaviest(
+    _ files: [File], _ new: File, _ weight: (File) -> Int, _ owner: (File) -> String
+  ) -> String {
+    var sums: [String: Int] = [owner(new): weight(new)]
+    for file in files { sums[owner(file), default: 0] += weight(file) }
+    var found = (owner: "", sum: -1)
+    for file in files {
+      let sum = sums[owner(file), default: 0]
+      if sum > found.sum { found = (owner(file), sum) }
+    }
+    return found.owner
   }
 
   /// - Returns: the error's number; nil: all of it is written.
@@ -116,12 +133,12 @@ final class FlightDirectory: Sendable {
         $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
       }
       var status = stat()
-      guard name.hasPrefix(prefix), name.hasSuffix(suffix), lstat("\(path)/\(name)", &status) == 0,
+      guard let known = FlightName(file: name), lstat("\(path)/\(name)", &status) == 0,
         status.st_mode & S_IFMT == S_IFREG
       else { continue }
-      found.append(File(name: name, size: Int(status.st_size)))
+      found.append(File(name: known, size: Int(status.st_size)))
     }
-    return found.sorted { $0.name < $1.name }
+    return found.sorted { $0.name.text < $1.name.text }
   }
 
   private static func text(_ code: Int32) -> String { String(cString: strerror(code)) }

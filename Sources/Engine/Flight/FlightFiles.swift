@@ -10,14 +10,22 @@ internal import Synchronization
 public struct FailedFlight: Sendable {
   public var recording: FlightRecording
   public var reason: PeerCloseReason
+  /// Whose it was; empty where that isn't known any more.
+  public var room: String
+  public var identity: String
   /// Names its transport among all that the server ever has.
   public var name: String
   /// For those who read the file.
   public var title: String
 
-  public init(_ recording: FlightRecording, _ reason: PeerCloseReason, name: String, title: String) {
+  public init(
+    _ recording: FlightRecording, _ reason: PeerCloseReason, room: String, identity: String, name: String,
+    title: String
+  ) {
     self.recording = recording
     self.reason = reason
+    self.room = room
+    self.identity = identity
     self.name = name
     self.title = title
   }
@@ -52,7 +60,7 @@ public final class FlightFiles: Sendable {
 
   /// Takes over the directory's files of an earlier process.
   /// - Parameters:
-  ///   - files: at most so many are kept, the oldest are removed.
+  ///   - files: at most so many are kept; those of the room that has the most make room.
   ///   - bytes: that they have together at most.
   public init(
     directory: String, files: Int, bytes: Int, bridge: Bridge, epoch: Epoch, log: Log
@@ -107,9 +115,10 @@ public final class FlightFiles: Sendable {
 
   private func keep(_ flight: FailedFlight) {
     defer { outlet.give() }
-    let name = FlightDirectory.name(
-      at: WallTime(epoch.ntp(at: flight.recording.takenAt)), flight.name, reason: flight.reason.rawValue)
-    let problem = directory.write(flight.recording.capture(title: flight.title, epoch: epoch), as: name)
+    let name = FlightName(
+      at: WallTime(epoch.ntp(at: flight.recording.takenAt)), room: flight.room, identity: flight.identity,
+      flight.name, reason: flight.reason.rawValue)
+    let problem = directory.write(flight.recording.capture(title: flight.title, epoch: epoch), as: name.text)
     let (files, bytes) = directory.kept
     tally.withLock {
       if problem == nil { $0.written += 1 } else { $0.failed += 1 }

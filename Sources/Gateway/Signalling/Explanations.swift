@@ -48,20 +48,12 @@ extension ServerMessage.Explanation {
     let own = found.transports.first { $0.id == transport }
     self.init(
       transport: own?.media.map { TransportReport($0) },
-      subscriptions: Self.chosen(found.subscriptions.filter { $0.transport == transport })
+      subscriptions: found.subscriptions.filter { $0.transport == transport }
         .map { ExplainedStream($0, own: found.id) })
   }
 }
 
 extension ServerMessage.Explanation {
-  /// Of the tracks of a large room, most of which have no slot, as many as a client could show; those that are shown first.
-  private static let most = 128
-
-  private static func chosen(_ all: [SubscriptionExplanation]) -> [SubscriptionExplanation] {
-    guard all.count > most else { return all }
-    return Array((all.filter { $0.mid != nil } + all.filter { $0.mid == nil }).prefix(most))
-  }
-
   /// What making it and sending it counts as, in bytes.
   var cost: Int { 256 + 512 * subscriptions.count }
 }

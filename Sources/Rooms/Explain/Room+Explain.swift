@@ -42,7 +42,11 @@ extension Room {
     }
     let (ids, hasMore) = state.page(after: after, limit: limit)
     let task = Task {
-      let found = await explain(ids, hasMore: hasMore)
+      let question = state.question(about: ids)
+      var found = RoomExplanation(participants: [], hasMore: hasMore)
+      let answers = await answers(to: question)
+      found.participants = state.explain(ids, answers)
+      found.unanswered = answers.count { $0 == nil }
       // Before those go on who wait for it.
       explanations.page = nil
       return found
@@ -54,17 +58,15 @@ extension Room {
   func explainOwn(_ id: ParticipantID) async throws(RequestError) -> ParticipantExplanation {
     guard explanations.mayAsk(id, now: now) else { throw .tooOften }
     try handle(.request(id, .explain)).done()
-    let found = await explain([id], hasMore: false)
-    guard let own = found.participants.first else { throw .gone }
+    var question = state.question(about: [id])
+    question.isNarrow = true
+    let answers = await answers(to: question)
+    guard let own = state.explain([id], answers, most: RoomState.ownSubscriptions).first else { throw .gone }
     return own
   }
 
-  private func explain(_ ids: [ParticipantID], hasMore: Bool) async -> RoomExplanation {
-    let question = state.question(about: ids)
+  private func answers(to question: MediaQuestion) async -> [WorkerExplanation?] {
     let ask = media.port.explain
-    let answers = question.peers.isEmpty ? [] : await ask(question, Self.explainPatience)
-    var found = RoomExplanation(participants: state.explain(ids, answers), hasMore: hasMore)
-    found.unanswered = answers.count { $0 == nil }
-    return found
+    return question.peers.isEmpty ? [] : await ask(question, Self.explainPatience)
   }
 }

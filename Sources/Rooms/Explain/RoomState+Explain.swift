@@ -5,6 +5,9 @@ internal import Model
 
 /// Why participants get what they get, from what the room knows and what the media plane says.
 extension RoomState {
+  /// Subscriptions of one transport in the answer to its participant, as many tracks as a client could show: in a large room most of
+  /// what it wants has no slot.
+  static let ownSubscriptions = 128
   /// A page that has so many subscriptions takes in no further participant: in a large room each has many.
   static let explainedSubscriptions = 750
 
@@ -44,15 +47,22 @@ extension RoomState {
     return MediaQuestion(peers: peers, tracks: inOrder)
   }
 
-  /// - Parameter answers: of the workers; nil of one that did not answer.
-  func explain(_ ids: [ParticipantID], _ answers: [WorkerExplanation?]) -> [ParticipantExplanation] {
-    let known = KnownMedia(answers, members)
-    return ids.compactMap { id in
-      member(id).map { explain(members[$0], known) }
-    }
+  /// - Parameters:
+  ///   - answers: of the workers; nil of one that did not answer.
+  ///   - most: subscriptions of one transport.
+  func explain(
+    _ ids: [ParticipantID], _ answers: [WorkerExplanation?], most: Int = .max
+  ) -> [ParticipantExplanation] {
+    let asked = ids.compactMap { id in member(id).map { members[$0] } }
+    let wanted = asked.map { $0.transports.map { $0.slots.wanted(most: most) } }
+    var known = KnownMedia(answers)
+    known.find(wanted.joined().joined().map(\.key.peer), in: members)
+    return zip(asked, wanted).map { explain($0, $1, known) }
   }
 
-  private func explain(_ member: Member, _ known: KnownMedia) -> ParticipantExplanation {
+  private func explain(
+    _ member: Member, _ wanted: [[SlotPolicy.Track]], _ known: KnownMedia
+  ) -> ParticipantExplanation {
     ParticipantExplanation(
       id: member.id, identity: member.identity, name: ParticipantName(member).name,
       transports: member.transports.map { transport in
@@ -61,37 +71,43 @@ extension RoomState {
           id: transport.id, bitrates: transport.bitrates, media: media,
           probedAt: media?.probe.map { wallTime(at: $0.startedAt) })
       },
-      subscriptions: member.transports.flatMap { explain($0, known) })
+      subscriptions: zip(member.transports, wanted).flatMap { explain($0, $1, known) })
   }
 
-  private func explain(_ transport: Transport, _ known: KnownMedia) -> [SubscriptionExplanation] {
-    let peer = transport.peer.flatMap { known.peers[$0] }
+  private func explain(
+    _ transport: Transport, _ wanted: [SlotPolicy.Track], _ known: KnownMedia
+  ) -> [SubscriptionExplanation] {
     var places: [TrackID: SlotPolicy.Slot] = [:]
     for slot in transport.slots.slots { if let track = slot.track { places[track] = slot } }
-    let standings = transport.slots.standings
-    return standings.keys.sorted { $0.text < $1.text }.compactMap { id in
-      guard let track = transport.slots.tracks[id], let origin = known.origins[id],
-        let standing = standings[id]
-      else { return nil }
-      let slot = places[id]
-      var media = slot.flatMap { slot in
-        peer?.slots.first { $0.slot == slot.index && $0.track == track.key }
-      }
-      // Its layers are known, and nothing of them comes.
-      if origin.track.info.muted || stalled.contains(id) { media?.sent = nil }
-      let encoding = media?.sent?.encoding ?? 0
-      let judge = StreamJudge(
-        standing: standing, picture: track.picture, kind: track.kind, info: origin.track.info,
-        publisher: origin.name, isStalled: stalled.contains(id), hasPeer: transport.peer != nil, peer: peer,
-        slot: media)
-      return SubscriptionExplanation(
-        track: origin.track.info, publisher: origin.name, transport: transport.id, mid: slot?.mid,
-        state: transport.announced[id] ?? (transport.peer == nil ? .waiting(.noSlot) : .active),
-        wanted: track.kind == .video ? track.picture : nil, media: media,
-        rid: media?.sent == nil ? nil : origin.rid(encoding),
-        keyFrame: known.keyFrame(track.key, encoding).map { wallTime(at: $0) },
-        request: request(track.key, known), reason: judge.reason)
+    return wanted.compactMap { explain($0, in: places[$0.id], on: transport, known) }
+  }
+
+  private func explain(
+    _ track: SlotPolicy.Track, in slot: SlotPolicy.Slot?, on transport: Transport, _ known: KnownMedia
+  ) -> SubscriptionExplanation? {
+    guard let place = known.owners[track.key.peer],
+      let info = self[place].published.first(where: { $0.key == track.key })?.info,
+      let standing = transport.slots.standing(of: track.id)
+    else { return nil }
+    let publisher = ParticipantName(members[place.member])
+    let peer = transport.peer.flatMap { known.peers[$0] }
+    var media = slot.flatMap { slot in
+      peer?.slots.first { $0.slot == slot.index && $0.track == track.key }
     }
+    let isStalled = stalls.contains(track.id)
+    // Its layers are known, and nothing of them comes.
+    if info.muted || isStalled { media?.sent = nil }
+    let encoding = media?.sent?.encoding ?? 0
+    let judge = StreamJudge(
+      standing: standing, picture: track.picture, kind: track.kind, info: info, publisher: publisher,
+      isStalled: isStalled, hasPeer: transport.peer != nil, peer: peer, slot: media)
+    return SubscriptionExplanation(
+      track: info, publisher: publisher, transport: transport.id, mid: slot?.mid,
+      state: transport.announced[track.id] ?? (transport.peer == nil ? .waiting(.noSlot) : .active),
+      wanted: track.kind == .video ? track.picture : nil, media: media,
+      rid: media?.sent == nil ? nil : self[place].rid(ofTrack: track.key, encoding),
+      keyFrame: known.keyFrame(track.key, encoding).map { wallTime(at: $0) },
+      request: request(track.key, known), reason: judge.reason)
   }
 
   private func request(_ track: TrackKey, _ known: KnownMedia) -> SubscriptionExplanation.Request? {
@@ -100,8 +116,8 @@ extension RoomState {
       switch last.asker {
       case .server: .server
       case .subscriber(let peer):
-        known.owners[peer].map {
-          .participant(ParticipantName(members[$0]), isHidden: members[$0].grants.hidden)
+        known.owners[peer].map { members[$0.member] }.map {
+          .participant(ParticipantName($0), isHidden: $0.grants.hidden)
         } ?? .other
       case .worker: .other
       }
@@ -109,60 +125,4 @@ extension RoomState {
   }
 
   private func wallTime(at moment: Instant) -> WallTime { WallTime(terms.epoch.ntp(at: moment)) }
-}
-
-/// The workers' answers by what they are about, and whose the tracks are.
-private struct KnownMedia {
-  struct Origin {
-    var track: PublishedTrack
-    var name: ParticipantName
-    var rids: [String]
-
-    func rid(_ encoding: UInt8) -> String? {
-      rids.indices.contains(Int(encoding)) ? rids[Int(encoding)] : nil
-    }
-  }
-
-  private(set) var peers: [PeerKey: PeerExplanation] = [:]
-  private(set) var origins: [TrackID: Origin] = [:]
-  private(set) var owners: [PeerKey: Int] = [:]
-  private var keyFrames: [TrackKey: Instant] = [:]
-  /// By track: the last, whichever worker knows of it.
-  private(set) var requests: [TrackKey: KeyFrameRequest] = [:]
-
-  init(_ answers: [WorkerExplanation?], _ members: [Member]) {
-    for (index, member) in members.enumerated() {
-      for transport in member.transports {
-        if let peer = transport.peer { owners[peer] = index }
-        for track in transport.published {
-          origins[track.info.id] = Origin(
-            track: track, name: ParticipantName(member),
-            rids: transport.advice(for: track, .all).layers.map(\.rid))
-        }
-      }
-    }
-    for answer in answers.compactMap(\.self) {
-      for peer in answer.peers { peers[peer.peer] = peer }
-      for feed in answer.feeds { note(feed) }
-    }
-  }
-
-  private mutating func note(_ feed: FeedExplanation) {
-    if let keyFrame = feed.keyFrame {
-      keyFrames[feed.track] = max(keyFrame, keyFrames[feed.track] ?? keyFrame)
-    }
-    guard let request = feed.request else { return }
-    guard let known = requests[feed.track.track] else {
-      requests[feed.track.track] = request
-      return
-    }
-    // The worker where it came up knows more than the one that it was passed on to.
-    let isVague = if case .worker = known.asker { true } else { false }
-    let isBetter = if case .worker = request.asker { false } else { isVague || request.at > known.at }
-    if isBetter { requests[feed.track.track] = request }
-  }
-
-  func keyFrame(_ track: TrackKey, _ encoding: UInt8) -> Instant? {
-    keyFrames[TrackKey(peer: track.peer, index: track.index, encoding: encoding)]
-  }
 }

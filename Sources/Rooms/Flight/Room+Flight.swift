@@ -14,8 +14,11 @@ extension Room {
   }
 
   /// Whose a peer is; nil: no one's any more.
-  func owner(of peer: PeerKey) -> (id: ParticipantID, transport: TransportID)? {
-    state.owner(of: peer).map { (state.members[$0.member].id, state[$0].id) }
+  func owner(of peer: PeerKey) -> (id: ParticipantID, identity: String, transport: TransportID)? {
+    state.owner(of: peer).map { place in
+      let member = state.members[place.member]
+      return (member.id, member.identity, state[place].id)
+    }
   }
 }
 
@@ -48,7 +51,9 @@ extension RoomDirectory {
     let title =
       owner.map { Self.title($0.id, $0.transport, reason.rawValue) }
       ?? "its room has ended, \(reason.rawValue)"
-    flights.write(FailedFlight(recording, reason, name: name, title: title))
+    flights.write(
+      FailedFlight(
+        recording, reason, room: room?.name ?? "", identity: owner?.identity ?? "", name: name, title: title))
   }
 
   private static func title(_ id: ParticipantID, _ transport: TransportID, _ state: String) -> String {

@@ -215,6 +215,8 @@ struct SlotPolicy: Sendable {
   func group(of id: TrackID) -> String? { tracks[id]?.group }
   func kind(of id: TrackID) -> MediaKind? { tracks[id]?.kind }
   func find(_ text: String) -> TrackID? { tracks.keys.first { $0.text == text } }
+  /// Of these tracks those that have a slot.
+  func shown(of tracks: Set<TrackID>) -> [TrackID] { slots.compactMap(\.track).filter(tracks.contains) }
   /// Tracks about which the subscriber has said something.
   var preferenceCount: Int { tracks.values.count { $0.preference != .automatic } }
 
@@ -230,6 +232,18 @@ struct SlotPolicy: Sendable {
     return tracks.filter { $0.value.preference != .none }.mapValues {
       shown.contains($0.id) ? .shown : lacksCodec($0) ? .codecMissing : .waiting
     }
+  }
+
+  /// Tracks that the subscriber wants, in the order of their ids.
+  /// - Parameter most: where there are more than these, those that are shown come first, then those that came first.
+  func wanted(most: Int = .max) -> [Track] {
+    let inOrder = { (tracks: [Track]) in tracks.sorted { $0.id.text < $1.id.text } }
+    let all = tracks.values.filter { $0.preference != .none }
+    guard all.count > most else { return inOrder(all) }
+    let shown = Set(slots.compactMap(\.track))
+    let rest = all.filter { !shown.contains($0.id) }.sorted { $0.arrival < $1.arrival }
+    let first = inOrder(all.filter { shown.contains($0.id) })
+    return Array((first + inOrder(Array(rest.prefix(max(0, most - first.count))))).prefix(most))
   }
 
   func lacksCodec(_ track: Track) -> Bool {

@@ -23,6 +23,20 @@ extension RoomState {
     }
   }
 
+  /// A description was agreed on. Where it gives a track's section other codecs, what its publisher has heard was of those before.
+  mutating func agree(_ negotiator: Negotiator, at place: TransportPlace) {
+    let before = self[place].negotiator
+    self[place].negotiator = negotiator
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.codecsSaidOnce) { return }
+    #endif
+    for position in self[place].published.indices where self[place].published[position].knowsCodecs {
+      let key = self[place].published[position].key
+      let isSame = negotiator.payloads(ofTrack: key) == before?.payloads(ofTrack: key)
+      if !isSame { self[place].published[position].knowsCodecs = false }
+    }
+  }
+
   /// Participants that are shown no pictures, by what they may do or have offered, have no say.
   private var takenByAll: CodecSet {
     members.reduce(CodecSet.all) { common, member in
@@ -38,11 +52,30 @@ extension RoomState {
   }
 }
 
+extension Negotiator {
+  fileprivate func section(ofTrack key: TrackKey) -> ReceiveSection? {
+    sections.lazy.compactMap(\.receive).first { $0.index == key.index }
+  }
+
+  /// The formats in which a track may come, with the numbers that the section gives them.
+  fileprivate func payloads(ofTrack key: TrackKey) -> [UInt8: CodecFormat] {
+    let codecs = section(ofTrack: key)?.codecs ?? []
+    return Dictionary(codecs.map { ($0.payloadType, $0.format) }) { first, _ in first }
+  }
+}
+
 extension Transport {
+  /// What an encoding of a track is called; nil: it has no name.
+  func rid(ofTrack key: TrackKey, _ encoding: UInt8) -> String? {
+    guard let encodings = negotiator?.section(ofTrack: key)?.encodings else { return nil }
+    return encodings.indices.contains(Int(encoding)) ? encodings[Int(encoding)].rid : nil
+  }
+
   /// What is said of a track to its publisher.
   func advice(for track: PublishedTrack, _ common: CodecSet) -> PublishAdvice {
-    let section = negotiator?.sections.lazy.compactMap(\.receive).first { $0.index == track.key.index }
-    guard let section, section.kind == .video else { return PublishAdvice() }
+    guard let section = negotiator?.section(ofTrack: track.key), section.kind == .video else {
+      return PublishAdvice()
+    }
     let layers = section.encodings.enumerated().compactMap { index, encoding in
       encoding.rid.map { (rid: $0, isWatched: track.watched & 1 << UInt8(index) != 0) }
     }

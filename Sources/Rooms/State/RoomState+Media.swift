@@ -82,8 +82,6 @@ extension RoomState {
 
 /// Samples of the media plane.
 extension RoomState {
-  /// Without packets for so long a track counts as stalled.
-  static let stall = Duration.seconds(3)
   /// A quality stays at least so long, unless all is lost.
   static let qualityDwell = Duration.seconds(2)
 
@@ -92,7 +90,15 @@ extension RoomState {
     var qualities: [PeerKey: PeerQuality] = [:]
     for sample in samples {
       qualities[sample.peer] = sample.quality
-      for (track, level) in sample.levels { levels[track] = level }
+      // Each encoding has a level of its own. The publisher sends those that are watched and that its path carries, so that a
+      // track comes as long as one of them does.
+      for (key, level) in sample.levels {
+        #if PLANTED_DEFECTS
+          if PlantedDefect.isOn(.firstEncodingAlone), key.encoding > 0 { continue }
+        #endif
+        if let known = levels[key.track], known.lastPacket >= level.lastPacket { continue }
+        levels[key.track] = level
+      }
     }
     takeLevels(levels)
     takeStalls(levels)
@@ -134,16 +140,28 @@ extension RoomState {
     }
   }
 
+  /// Each stall that is announced is a request of its publisher's; what can't be paid waits.
   private mutating func takeStalls(_ levels: [TrackKey: TrackLevel]) {
-    var found: Set<TrackID> = []
-    for track in members.lazy.flatMap({ $0.transports.lazy.flatMap(\.published) })
-    where track.hasStarted && !track.info.muted {
-      if let level = levels[track.key], now - level.lastPacket >= Self.stall { found.insert(track.info.id) }
-    }
-    guard found != stalled else { return }
-    stalled = found
+    var changed: Set<TrackID> = []
     for member in members.indices {
-      for place in places(of: member) { announceStates(place) }
+      for transport in members[member].transports.indices {
+        for track in members[member].transports[transport].published {
+          let id = track.info.id
+          let last = track.hasStarted && !track.info.muted ? levels[track.key]?.lastPacket : nil
+          let isSilent = last.map { now - $0 >= Stalls.silence } ?? false
+          guard stalls.isDue(id, isSilent: isSilent, now: now) else { continue }
+          if isSilent {
+            guard spend(member, { $0.requests.take(now: $1) }) else { continue }
+          }
+          stalls.note(id, isSilent: isSilent, now: now)
+          changed.insert(id)
+        }
+      }
+    }
+    stalls.forgetCalm(now: now)
+    guard !changed.isEmpty else { return }
+    for member in members.indices {
+      for place in places(of: member) { announceStalls(changed, at: place) }
     }
   }
 

@@ -92,7 +92,7 @@ extension RoomState {
         to: description, local: local, forbidden: review.forbidden, random: &random)
     } catch { throw .refused(error) }
     try pay(for: answer.agreement, review, at: place)
-    self[place].negotiator = negotiator
+    agree(negotiator, at: place)
     adopt(answer.agreement, key, at: place)
     conclude(answer.agreement, review, sdp: answer.sdp, at: place)
   }
@@ -129,7 +129,7 @@ extension RoomState {
       throw .refused(error)
     }
     try pay(for: agreement, OfferReview(), at: place)
-    self[place].negotiator = negotiator
+    agree(negotiator, at: place)
     adopt(agreement, key, at: place)
     conclude(agreement, OfferReview(), sdp: sdp, at: place)
   }

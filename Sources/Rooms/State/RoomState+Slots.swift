@@ -50,7 +50,7 @@ extension RoomState {
       switch standing {
       case .waiting: states[id] = .waiting(.noSlot)
       case .codecMissing: states[id] = .paused(.codec)
-      case .shown: if let reason = self[place].pause(of: id, stalled) { states[id] = .paused(reason) }
+      case .shown: if let reason = self[place].pause(of: id, stalls) { states[id] = .paused(reason) }
       }
     }
     let before = self[place].announced
@@ -68,6 +68,25 @@ extension RoomState {
       audio: max(0, shortage.audio - requested.audio), video: max(0, shortage.video - requested.video))
     self[place].requested = shortage
     if !more.isZero { notify(place, .offerWanted(audio: more.audio, video: more.video)) }
+  }
+
+  /// Says of tracks whether they come, as far as they are shown and that changed; of nothing else.
+  mutating func announceStalls(_ changed: Set<TrackID>, at place: TransportPlace) {
+    // In place: what a transport has is large.
+    let shown = members[place.member].transports[place.transport].slots.shown(of: changed)
+    guard !shown.isEmpty, self[place].peer != nil else { return }
+    var changes: [(track: TrackID, state: StreamState)] = []
+    for id in shown {
+      let state = self[place].pause(of: id, stalls).map { StreamState.paused($0) }
+      guard self[place].announced[id] != state else { continue }
+      self[place].announced[id] = state
+      changes.append((id, state ?? .active))
+    }
+    guard !changes.isEmpty else { return }
+    changes.sort { a, b in
+      (a.state == .active) == (b.state == .active) ? a.track.text < b.track.text : a.state == .active
+    }
+    notify(place, .streams(changes))
   }
 
   mutating func notify(_ place: TransportPlace, _ notice: TransportNotice) {

@@ -67,7 +67,7 @@ extension RoomState {
     let wasWithdrawn = self[place].withdrawn.removeValue(forKey: key) != nil
     if track.info.muted || wasWithdrawn { emit(.post(.mute(key, track.info.muted))) }
     self[place].published.append(track)
-    describe(track, of: place.member)
+    describe(track, of: place.member, isAgain: wasWithdrawn)
     record(.trackPublished, of: place.member, track: track.info)
     return track
   }
@@ -86,7 +86,7 @@ extension RoomState {
         let isKept = track.info.mutedByAdmin
       #endif
       if isKept { members[place.member].standingMutes.keep(track.info) }
-      stalled.remove(track.info.id)
+      stalls.forget(track.info.id)
     }
     // In a room that closes there is no use for another picture.
     if closed == nil {
@@ -114,6 +114,7 @@ extension RoomState {
       let changed = self[place].published[position].info
       if changed.muted != before.muted {
         emit(.post(.mute(self[place].published[position].key, changed.muted)))
+        if !changed.muted { stalls.unmute(changed.id, now: now) }
       } else if changed.mutedByAdmin == before.mutedByAdmin {
         return changed
       }

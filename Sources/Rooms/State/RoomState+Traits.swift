@@ -12,9 +12,15 @@ extension RoomState {
   }
 
   /// A track begins.
-  mutating func describe(_ track: PublishedTrack, of member: Int) {
+  /// - Parameter isAgain: its section had another, whose traits the media plane still knows.
+  mutating func describe(_ track: PublishedTrack, of member: Int, isAgain: Bool) {
     let traits = traits(of: track.info, isSpeaking: members[member].isLastSpeaker && track.info.isShown)
-    if !traits.isEmpty { emit(.post(.describe(track.key, traits))) }
+    #if PLANTED_DEFECTS
+      let isNew = !isAgain || PlantedDefect.isOn(.traitsSurvive)
+    #else
+      let isNew = !isAgain
+    #endif
+    if !isNew || !traits.isEmpty { emit(.post(.describe(track.key, traits))) }
   }
 
   /// Others speak than before. Where all are silent, who spoke last counts on.

@@ -23,8 +23,7 @@ package struct RoomState: Sendable {
   var speakers = SpeakerDetector()
   /// As last said.
   var speaking: [Speaker] = []
-  /// Tracks whose packets have ceased to come.
-  var stalled: Set<TrackID> = []
+  var stalls = Stalls()
   /// Video formats that everybody present takes.
   var commonCodecs = CommonCodecs()
   var lastEvent = 0

@@ -47,8 +47,8 @@ struct Transport: Sendable {
   }
 
   /// Why nothing comes of a track that has a slot; nil: it does.
-  func pause(of id: TrackID, _ stalled: Set<TrackID>) -> StreamState.PauseReason? {
-    if stalled.contains(id) { return .noMedia }
+  func pause(of id: TrackID, _ stalls: Stalls) -> StreamState.PauseReason? {
+    if stalls.contains(id) { return .noMedia }
     guard let track = slots.tracks[id] else { return nil }
     if track.kind == .video, track.picture.quality == .off { return .off }
     let isStarved = slots.slots.contains { $0.track == id && starved[$0.index] == track.key }

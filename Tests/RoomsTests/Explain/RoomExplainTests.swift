@@ -127,9 +127,38 @@ struct RoomExplainTests {
     media.answer()
     let (one, two) = (try await first, try? await second)
     #expect(one.id == session.id && media.questions.map(\.peers.count) == [1])
+    #expect(media.questions.map(\.isNarrow) == [true] && media.questions.map(\.tracks.count) == [2])
     // Asked again at once it is refused: once a second is enough.
     #expect(two == nil)
     withExtendedLifetime(server) {}
+  }
+
+  @Test
+  func
+    `what is explained of a transport is bounded where that is asked for, what is shown before what waits`()
+    throws
+  {
+    let run = StateRun()
+    for number in 0..<5 {
+      let publisher = try run.join("publisher \(number)")
+      _ = try publisher.offer(Array(repeating: .audio, count: 32))
+    }
+    let ada = try run.join("ada")
+    _ = try ada.offer(receivers: 4)
+    // Those that came last, so that their places show.
+    let last = try #require(run.state.members[4].info.tracks.suffix(4).map(\.id) as [TrackID]?)
+    for track in last { ada.ask(.subscribe(track.text, mid: nil, PicturePreference(), on: .first)) }
+    let own = try #require(run.state.explain([ada.id], [], most: RoomState.ownSubscriptions).first)
+    #expect(own.subscriptions.count == 128)
+    #expect(Set(own.subscriptions.prefix(4).map(\.track.id)) == Set(last))
+    #expect(
+      own.subscriptions.prefix(4).allSatisfy { $0.mid != nil && $0.publisher.identity == "publisher 4" })
+    let ids = own.subscriptions.map(\.track.id.text)
+    #expect(Set(ids).count == 128 && Array(ids.dropFirst(4)) == ids.dropFirst(4).sorted())
+    // Of those that wait the ones that are served first.
+    #expect(!own.subscriptions.contains { $0.mid == nil && $0.publisher.identity == "publisher 4" })
+    let all = try #require(run.state.explain([ada.id], []).first).subscriptions
+    #expect(all.count == 160 && all.map(\.track.id.text) == all.map(\.track.id.text).sorted())
   }
 
   @Test func `the question names each picture that is shown once, and no track that isn't`() async throws {
@@ -141,6 +170,7 @@ struct RoomExplainTests {
     _ = await asked
     let tracks = try #require(media.questions.first).tracks
     #expect(tracks.count == 3 && Set(tracks).count == 3)
+    #expect(media.questions.map(\.isNarrow) == [false], "who administers a room hears from all workers")
     withExtendedLifetime(server) {}
   }
 }

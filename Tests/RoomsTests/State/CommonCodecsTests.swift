@@ -8,6 +8,13 @@ import Testing
 /// Which codecs everybody present takes, as publishers hear of it.
 @Suite("Codecs that all take", .timeLimit(.minutes(1)))
 struct CommonCodecsTests {
+  private static let vp9 = CodecSet(rawValue: 1 << UInt32(CodecFormat(.vp9).rawValue))
+  private static let h265 = CodecSet(rawValue: 1 << UInt32(CodecFormat(.h265).rawValue))
+
+  private func without(_ formats: CodecSet...) -> CodecSet {
+    CodecSet(rawValue: formats.reduce(UInt32.max) { $0 & ~$1.rawValue })
+  }
+
   @Test(arguments: 0..<50)
   func `a format that one subscriber lacks is never offered, and one that all support is offered in time`(
     seed: UInt64
@@ -16,24 +23,80 @@ struct CommonCodecsTests {
     var codecs = CommonCodecs()
     var now = Instant(nanoseconds: 1_000_000_000)
     var taken = CodecSet.all
-    var since = now
-    var additions = 0
+    var since = Array(repeating: now, count: 32)
+    var additions = Array(repeating: 0, count: 32)
     let start = now
-    for _ in 0..<2_000 {
+    for _ in 0..<5_000 {
       if random.next() % 20 == 0 {
-        taken = CodecSet(rawValue: UInt32(truncatingIfNeeded: random.next() | random.next()))
-        since = now
+        taken = CodecSet(rawValue: UInt32(truncatingIfNeeded: random.next() | random.next() | random.next()))
       }
       let before = codecs.known
       let changed = codecs.take(taken, now: now)
       #expect(changed == (before != codecs.known))
       #expect(codecs.known.rawValue & ~taken.rawValue == 0)
-      if codecs.known.rawValue & ~before.rawValue != 0 { additions += 1 }
-      // The set that all have is the same for so long: it is what is known.
-      if now - since >= CommonCodecs.patience { #expect(codecs.known == taken) }
+      var mistakes = 0
+      for number in 0..<32 {
+        let bit: UInt32 = 1 << UInt32(number)
+        if taken.rawValue & bit == 0 { since[number] = now }
+        if codecs.known.rawValue & ~before.rawValue & bit != 0 {
+          additions[number] += 1
+          if now - since[number] < CommonCodecs.shortestWait { mistakes += 1 }
+        }
+        let isLate = now - since[number] > CommonCodecs.longestWait + .seconds(1)
+        if isLate, codecs.known.rawValue & bit == 0 { mistakes += 1 }
+      }
+      #expect(mistakes == 0)
       now = now + .milliseconds(Int(random.next() % 500))
     }
-    #expect(Double(additions) <= (now - start) / CommonCodecs.patience)
+    // 5, 10, 20, … and then one in the longest wait.
+    let most = 7 + (now - start) / CommonCodecs.longestWait
+    #expect(additions.allSatisfy { Double($0) <= most })
+  }
+
+  /// Takes a format away as soon as it is known.
+  /// - Returns: how long it was away each time.
+  private func alternate(_ codecs: inout CommonCodecs, _ now: inout Instant, for span: Duration) -> [Duration]
+  {
+    var spans: [Duration] = []
+    let end = now + span
+    while now < end {
+      _ = codecs.take(without(Self.vp9), now: now)
+      let removed = now
+      while codecs.known != .all, now < end {
+        now = now + .milliseconds(200)
+        _ = codecs.take(.all, now: now)
+      }
+      spans.append(now - removed)
+    }
+    return spans
+  }
+
+  @Test func `a format that comes and goes is added ever later, and soon again after a long calm`() {
+    var codecs = CommonCodecs()
+    var now = Instant(nanoseconds: 1_000_000_000)
+    let spans = alternate(&codecs, &now, for: .seconds(3_600))
+    for (span, wait) in zip(spans, [5, 10, 20, 40, 80, 160, 300, 300]) {
+      #expect(span >= .seconds(wait) && span <= .seconds(wait + 1))
+    }
+    #expect(spans.count < 20)
+    // It stays for as long as it takes to be trusted again.
+    now = now + .seconds(400)
+    _ = codecs.take(.all, now: now)
+    #expect(codecs.known == .all)
+    now = now + .seconds(4_200)
+    let later = alternate(&codecs, &now, for: .seconds(30))
+    #expect(later.first.map { $0 <= .seconds(6) } == true)
+  }
+
+  @Test func `a format that comes and goes holds up no other`() {
+    var codecs = CommonCodecs()
+    var now = Instant(nanoseconds: 1_000_000_000)
+    _ = codecs.take(without(Self.vp9, Self.h265), now: now)
+    for step in 0..<6 {
+      now = now + .seconds(1)
+      _ = codecs.take(step % 2 == 0 ? .all : without(Self.h265), now: now)
+    }
+    #expect(codecs.known == without(Self.h265))
   }
 
   private func heard(_ client: StateClient) -> [[String]] {
@@ -115,5 +178,57 @@ struct CommonCodecsTests {
     run.handle(.administration(.changeParticipant("eve", patch)))
     pass(run, seconds: 7)
     #expect(heard(ada).count == count + 1 && heard(ada).last?.contains("VP9") == true)
+  }
+
+  @Test func `one that alternates its offers has publishers change their codecs ever less often`() throws {
+    let run = StateRun()
+    let ada = try run.join("ada")
+    _ = try ada.offer([.video])
+    let eve = try run.join("eve")
+    _ = try eve.offer(receivers: 1)
+    pass(run, seconds: 1)
+    for _ in 0..<40 {
+      _ = try eve.offer(rewrite: lacking("VP9"))
+      pass(run, seconds: 1)
+      _ = try eve.offer()
+      pass(run, seconds: 6)
+    }
+    // In 280 s; without end it would be eighty times.
+    #expect((3...5).contains(heard(ada).count), "\(heard(ada).count)")
+  }
+
+  @Test
+  func `a publisher whose section has other codecs by a later offer hears again which of them all take`()
+    throws
+  {
+    let run = StateRun()
+    let ada = try run.join("ada")
+    _ = try ada.offer([.video])
+    pass(run, seconds: 1)
+    #expect(heard(ada).count == 1 && heard(ada).last?.contains("VP9") == true)
+    _ = try ada.offer(rewrite: lacking("VP9"))
+    pass(run, seconds: 1)
+    #expect(heard(ada).count == 2 && heard(ada).last?.contains("VP9") == false)
+    _ = try ada.offer(rewrite: lacking("VP9"))
+    pass(run, seconds: 1)
+    #expect(heard(ada).count == 2, "the same codecs again say nothing")
+    _ = try ada.offer()
+    pass(run, seconds: 1)
+    #expect(heard(ada).count == 3 && heard(ada).last?.contains("VP9") == true)
+  }
+
+  @Test func `what is known of codecs goes on from the room's bytes`() throws {
+    let run = StateRun()
+    let ada = try run.join("ada")
+    _ = try ada.offer([.video])
+    let eve = try run.join("eve")
+    _ = try eve.offer(receivers: 1, rewrite: lacking("VP9"))
+    pass(run, seconds: 1)
+    eve.ask(.leave(.left))
+    pass(run, seconds: 1)
+    let before = run.state.commonCodecs
+    #expect(before.formats.values.contains { $0.since != nil && $0.removed != nil })
+    try run.rebuild()
+    #expect(run.state.commonCodecs == before)
   }
 }

@@ -160,11 +160,12 @@ final class StateClient {
   /// Offers so many more tracks and receivers.
   /// - Parameters:
   ///   - stops: what was offered before is stopped.
+  ///   - tracks: what is said of the sections.
   ///   - rewrite: what becomes of the text on its way; where it is another, the answer is not taken.
   @discardableResult
   func offer(
     _ kinds: [MediaKind] = [], receivers: Int = 0, on transport: TransportID = .first, stops: Bool = false,
-    rewrite: (String) -> String = { $0 }
+    describing tracks: [OfferedTrack] = [], rewrite: (String) -> String = { $0 }
   ) throws -> OfferAnswer {
     var negotiator = negotiators[transport] ?? Negotiator(policy: .client)
     var plan = stops ? OfferPlan() : plans[transport] ?? OfferPlan()
@@ -173,7 +174,7 @@ final class StateClient {
     plan.videoReceivers += receivers
     let offer = try negotiator.offer(plan, local: local, random: &random)
     let text = rewrite(offer.text)
-    switch ask(.offer(text, [], on: transport)) {
+    switch ask(.offer(text, tracks, on: transport)) {
     case .answered(let answer) where text != offer.text: return answer
     case .answered(let answer):
       _ = try negotiator.accept(try SessionDescription(parsing: answer.sdp))

@@ -41,7 +41,7 @@ extension RoomState {
   }
 
   private func encodeRoom(into writer: inout StateWriter) {
-    writer.write(UInt8(2))
+    writer.write(UInt8(3))
     writer.write(id.text)
     writer.write(name)
     writer.write(created.milliseconds)
@@ -55,13 +55,12 @@ extension RoomState {
       writer.write(speaker.participant.text)
       writer.write(speaker.level)
     }
-    writer.write(UInt32(stalled.count))
-    for track in stalled.map(\.text).sorted() { writer.write(track) }
+    stalls.encode(into: &writer)
     commonCodecs.encode(into: &writer)
   }
 
   private init(room reader: inout StateReader, terms: RoomTerms, now: Instant) throws(StateError) {
-    let version = try reader.version("room", upTo: 2)
+    let version = try reader.version("room", upTo: 3)
     self.init(
       id: RoomID(naming: try reader.string(limit: stateTextLimit)),
       name: try reader.string(limit: stateTextLimit),
@@ -76,10 +75,8 @@ extension RoomState {
           participant: ParticipantID(known: try reader.string(limit: stateTextLimit)),
           level: try reader.double()))
     }
-    for _ in 0..<(try reader.count(limit: stateCountLimit)) {
-      stalled.insert(TrackID(known: try reader.string(limit: stateTextLimit)))
-    }
-    if version >= 2 { commonCodecs = try CommonCodecs(from: &reader) }
+    stalls = try Stalls(from: &reader, version: version, now: now)
+    if version >= 2 { commonCodecs = try CommonCodecs(from: &reader, version: version) }
   }
 }
 
@@ -97,20 +94,6 @@ extension RoomSettings {
       departureTimeout: Int(try reader.integer(UInt32.self)),
       maxParticipants: try reader.optionalInteger(UInt32.self).map { Int($0) },
       metadata: try reader.optionalString(limit: stateTextLimit))
-  }
-}
-
-extension CommonCodecs {
-  fileprivate func encode(into writer: inout StateWriter) {
-    writer.write(known.rawValue)
-    writer.write(coming.rawValue)
-    writer.write(optional: since)
-  }
-
-  fileprivate init(from reader: inout StateReader) throws(StateError) {
-    self.init(
-      known: CodecSet(rawValue: try reader.integer()), coming: CodecSet(rawValue: try reader.integer()),
-      since: try reader.optionalInstant())
   }
 }
 
