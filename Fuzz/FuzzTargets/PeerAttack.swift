@@ -184,9 +184,12 @@ final class PeerAttack {
   func rebuild() {
     guard let state = peer.encode() else { return }
     check(state.count < 1 << 20, "state has a bound")
-    guard let again = try? Peer.decode(state) else { return check(false, "state is read") }
-    check(again.encode() == state, "state is read and written alike")
-    peer = again
+    do throws(StateError) {
+      try peer.goOn(from: state)
+    } catch {
+      fatalError("state is read: \(error)")
+    }
+    check(peer.encode() == state, "state is read and written alike")
     for receiver in 0..<peer.receiverCount { peer.setTag(receiver: receiver, receiver) }
   }
 

@@ -47,7 +47,13 @@ public struct ArrivalFeedback: ~Copyable {
   /// Packets that found no room and are never reported.
   public internal(set) var overflows: UInt64 = 0
 
-  public init() { pending = .allocate(capacity: Self.capacity) }
+  private let interval: Int64
+
+  /// - Parameter interval: nanoseconds that an arrival waits at most.
+  public init(interval: Int64 = ArrivalFeedback.interval) {
+    self.interval = interval
+    pending = .allocate(capacity: Self.capacity)
+  }
 
   deinit { pending.deallocate() }
 
@@ -74,7 +80,7 @@ public struct ArrivalFeedback: ~Copyable {
       duplicates &+= 1
       return
     }
-    if pendingCount == 1 { deadline = arrival.advanced(byNanoseconds: Self.interval) }
+    if pendingCount == 1 { deadline = arrival.advanced(byNanoseconds: interval) }
     if pendingCount >= Self.prompt { deadline = min(deadline, arrival) }
   }
 

@@ -46,6 +46,8 @@ public struct LoadOptions: Equatable, Sendable {
     public var asksForLost = true
     /// Whether the server hears when each packet arrived, and keeps to what the path carries.
     public var tellsArrivals = false
+    /// How long an arrival waits at most; nil: as browsers have it.
+    public var interval: Duration?
   }
 
   public init() {}

@@ -140,6 +140,7 @@ final class Participant {
     configuration.videoReceivers = (options.picture.isSent ? role.sources.count : 0) + options.others
     configuration.dialect.asksForLost = options.feedback.asksForLost
     configuration.dialect.tellsArrivals = options.feedback.tellsArrivals
+    if let interval = options.feedback.interval { configuration.dialect.arrivalInterval = interval }
     let shape = VideoShape(bitrate: max(options.picture.bitrate, 30_000))
     if role.publishesVideo, let first = clips.first {
       configuration.layers = LayeredVideo(

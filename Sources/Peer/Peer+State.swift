@@ -36,4 +36,8 @@ extension Peer {
     try reader.finish()
     return peer
   }
+
+  /// Goes on as the peer that `encode` wrote.
+  /// - Throws: as `decode`; the peer is as it was then.
+  public mutating func goOn(from bytes: [UInt8]) throws(StateError) { self = try Self.decode(bytes) }
 }

@@ -27,6 +27,7 @@ enum ServerBench {
     do {
       var load = load(scenario, options, roost)
       load.feedback.tellsArrivals = tellsArrivals
+      load.feedback.interval = .milliseconds(100)
       let run = try LoadRun(load, say: { _ in })
       run.observer.began = {
         sampler.begin()

@@ -19,6 +19,8 @@ public struct Dialect: Sendable {
   public var asksForLost = true
   /// Tells the server when each packet arrived, over the whole transport.
   public var tellsArrivals = false
+  /// How long an arrival waits at most to be told.
+  public var arrivalInterval = Duration.milliseconds(50)
   /// Offers to send and to get times of capture.
   public var tellsCaptureTime = false
 

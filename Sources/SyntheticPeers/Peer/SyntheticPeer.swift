@@ -95,6 +95,7 @@ public final class SyntheticPeer {
     var random = random
     transport = PeerTransport(ice, address: address, dtls: dtls, now: now, random: &random)
     feedback = PeerFeedback(&random)
+    feedback.arrivals = ArrivalFeedback(interval: configuration.dialect.arrivalInterval.wholeNanoseconds)
     descriptions = PeerDescriptions(configuration, &random)
     self.random = random
   }
