@@ -54,8 +54,8 @@ test-swift: ## the Swift tests
 	swift test --skip-build --skip "HTTPServerTests|WebSocketClientTests|PollingTests|EngineTests.SocketTests|AttackTests[.]|DTLSMemoryTests|SectionMemoryTests|RoomsTests|GatewayTests|CongestionTests|FuzzTests|DescribedLayersTests" --no-parallel
 	# Apart: they compute for long, and those above have a time limit.
 	swift test --skip-build --filter "CongestionTests|FuzzTests|DescribedLayersTests"
-	# Apart: they have a media engine with a clock of its own, which doesn't wait while those above compute.
-	swift test --skip-build --filter "RoomsTests|GatewayTests"
+	# Apart and one after the other: they have a media engine with a clock of its own, which doesn't wait while others compute.
+	swift test --skip-build --filter "RoomsTests|GatewayTests" --no-parallel
 	# Apart and one after the other: they measure times of real sockets, beside nothing else.
 	swift test --skip-build --filter "HTTPServerTests|WebSocketClientTests|PollingTests|EngineTests.SocketTests" --no-parallel
 	# Likewise: they measure memory, which is the whole process's.

@@ -19,7 +19,6 @@ public struct Peer: ~Copyable {
   var egress = Egress()
   /// Its last headers and decisions.
   var flight = FlightRing()
-  private let inPlace = InPlace()
 
   public init(_ setup: PeerSetup, context: inout PeerContext) {
     var ice = ServerAgent(local: setup.local, verify: setup.verification, now: setup.createdAt)

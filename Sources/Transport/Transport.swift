@@ -19,7 +19,6 @@ public struct Transport<Agent: ICEAgent & ~Copyable>: ~Copyable {
   @usableFromInline var end: TransportEnd?
   @usableFromInline let createdAt: Instant
   @usableFromInline var traffic: TrafficTally
-  private let inPlace = InPlace()
 
   /// - Parameters:
   ///   - role: ours in the handshake.

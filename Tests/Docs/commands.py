@@ -52,6 +52,7 @@ RULES = [
     Rule(r"\.build/release/roost-simulate .*", LISTED, "takes minutes"),
     Rule(r"scripts/fuzz .*", LISTED, "takes hours"),
     Rule(r"scripts/costs .*", LISTED, "takes minutes"),
+    Rule(r"scripts/instructions( --accept)?", LISTED, "takes minutes, under callgrind"),
     Rule(r"scripts/digests .*", LISTED, "takes minutes, and what it compares holds for one version of OpenSSL"),
     Rule(r"scripts/clean-room .*", LISTED, "makes a Debian"),
     Rule(r"scripts/keep-state", LISTED, "builds, and writes what the repository keeps"),

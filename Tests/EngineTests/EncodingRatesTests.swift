@@ -41,7 +41,7 @@ struct EncodingRatesTests {
     encoding.run(tenths: 40)
     let before = encoding.monitor.layers
     #expect(before.layers.map(\.temporal) == [0, 1, 2] && isAbout(before.rate, 240_000))
-    // It is told to stop after 5 s, and takes a moment.
+    // Its publisher has word after 5 s, and takes a moment.
     encoding.run(tenths: 52, isWatched: false)
     #expect(encoding.monitor.isOff)
     for rest in [3, 10, 30, 600] {

@@ -24,7 +24,6 @@ public struct BandwidthEstimator: ~Copyable {
   private static let leastFlight = 4_000
 
   private var sent = SentPackets()
-  private let inPlace = InPlace()
   private var clock = ReceiverClock()
   private var queue = QueueDelay()
   private var groups = ArrivalGroups()

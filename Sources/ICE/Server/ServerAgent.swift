@@ -29,6 +29,7 @@ public struct ServerAgent: ~Copyable {
   var credentials: CredentialHistory
   let verification: ICEVerification
   var pairs = ServerPairTable()
+  /// So is the transport that it is of.
   private let inPlace = InPlace()
   /// 0 until the first check is sent.
   var tieBreaker: UInt64 = 0

@@ -23,7 +23,6 @@ public struct Forwarder: ~Copyable {
   }
 
   public let kind: MediaKind
-  private let inPlace = InPlace()
   public let ssrc: UInt32
   public private(set) var rtxSSRC: UInt32?
   var formats = OutgoingFormats()

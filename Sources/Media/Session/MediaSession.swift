@@ -19,7 +19,6 @@ public struct MediaSession: ~Copyable {
   /// The source under which reports and requests are sent that are no stream's.
   let reportSSRC: UInt32
 
-  private let inPlace = InPlace()
   var receiving = OwnedArray<ReceivingSection>()
   @usableFromInline var slots = OwnedArray<SendingSlot>()
   var streams = StreamMap()

@@ -14,9 +14,9 @@ public final class FlightMemory {
 
   let limit: Int
   /// Bytes.
-  public private(set) var used = 0
+  @exclusivity(unchecked) public private(set) var used = 0
   /// Those that have recorded something, or would have if there had been room.
-  public private(set) var recorders = 0
+  @exclusivity(unchecked) public private(set) var recorders = 0
 
   public init(limit: Int = FlightMemory.usual) { self.limit = limit }
 

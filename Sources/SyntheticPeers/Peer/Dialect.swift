@@ -19,7 +19,7 @@ public struct Dialect: Sendable {
   public var asksForLost = true
   /// Tells the server when each packet arrived, over the whole transport.
   public var tellsArrivals = false
-  /// How long an arrival waits at most to be told.
+  /// How long an arrival waits at most until it is reported.
   public var arrivalInterval = Duration.milliseconds(50)
   /// Offers to send and to get times of capture.
   public var tellsCaptureTime = false
