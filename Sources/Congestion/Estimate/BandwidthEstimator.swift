@@ -85,7 +85,7 @@ public struct BandwidthEstimator: ~Copyable {
   /// Whether more is in flight than the path holds at the target: what can wait does. Where nothing is heard of what left, that
   /// counts no longer once the path is taken for stalled, so that a little goes on leaving.
   ///
-  /// This and `nextNumber` are asked for each packet, and mutating, since a borrow of the estimator is a copy of it, 2.8 KiB.
+  /// This and `nextNumber` are asked for each packet; mutating, so that they are read in place in any build.
   public var isFull: Bool { mutating get { sent.bytesInFlight > mostInFlight } }
 
   private mutating func boundFlight() {

@@ -21,7 +21,7 @@ struct SentPackets: ~Copyable {
   /// Packets younger than this make the table grow rather than be forgotten.
   private static let kept: Int64 = 2_000_000_000
 
-  /// So are the estimator, its session and its peer, which have this in them.
+  /// Keeps the estimator, its session and its peer in their places as well, which have this in them.
   private let inPlace = InPlace()
   /// Taken with the first packet: most remotes only send.
   private var entries: UnsafeMutablePointer<Packet>?

@@ -29,7 +29,7 @@ public struct ServerAgent: ~Copyable {
   var credentials: CredentialHistory
   let verification: ICEVerification
   var pairs = ServerPairTable()
-  /// So is the transport that it is of.
+  /// Keeps the transport in its place as well, which has this in it.
   private let inPlace = InPlace()
   /// 0 until the first check is sent.
   var tieBreaker: UInt64 = 0

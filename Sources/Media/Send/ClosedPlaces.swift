@@ -24,7 +24,7 @@ struct ClosedPlaces: ~Copyable {
   /// Over two seconds of a stream that leaves out every other picture of sixty a second.
   private static let most = 128
 
-  /// So is the forwarder, which has this in it.
+  /// Keeps the forwarder in its place as well, which has this in it.
   private let inPlace = InPlace()
   @usableFromInline var runs: UnsafeMutablePointer<Run>?
   private var count = 0
