@@ -1,5 +1,6 @@
 """What one gets and why, in the page's statistics and in /admin: a chart and a reason for each subscription, as the server explains it."""
 
+import json
 import os
 
 from harness.chromium import Chromium
@@ -63,6 +64,10 @@ async def _admin(report, options, server, browser, room):
     admin = Person(await new_tab(browser), "admin")
     await admin.tab.resize(1280, 800)
     await admin.tab.open(f"{server.ORIGIN}/admin#token={token(options.roost, '--list', '--admin', '--room', '*')}")
+    # A room before it may still wait for somebody whose tab was closed.
+    row = f"[...document.querySelectorAll('#rooms button')].find((each) => each.textContent.includes({json.dumps(room)}))"
+    await admin.until(f"Boolean({row})")
+    await admin.tab.evaluate(f"{row}.click()")
     await admin.until("document.querySelectorAll('#people .gets').length === 2")
     closed = await admin.tab.evaluate(f"return {FIGURES}")
     await admin.tab.evaluate("document.querySelectorAll('#people .gets')[1].open = true")
