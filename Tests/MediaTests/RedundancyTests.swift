@@ -137,16 +137,6 @@ struct RedundancyTests {
     #expect(!stream.isOn)
   }
 
-  @Test func `a narrow path has one packet before it go along`() throws {
-    let stream = Stream()
-    stream.report(0.2, target: 250_000, times: 5)
-    #expect(stream.isOn)
-    for byte in UInt8(1)...3 { _ = stream.send([byte]) }
-    #expect(try blocks(stream.send([4]).payload).map(\.bytes) == [[3], [4]])
-    stream.report(0.2, target: 900_000)
-    #expect(try blocks(stream.send([5]).payload).map(\.bytes) == [[3], [4], [5]])
-  }
-
   @Test(arguments: [nil, "96/96", "109/96", "", "109/x"] as [String?])
   func `a subscriber without RED around its Opus gets none`(parameters: String?) {
     let stream = Stream(red: parameters)
