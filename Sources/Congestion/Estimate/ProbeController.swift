@@ -107,14 +107,12 @@ struct ProbeController: BitwiseCopyable {
       guard let next = wanted.next, isIdle else { return }
       // Far enough for what is withheld, and never far above what is known: what a publisher says that its picture takes would
       // else decide how large a queue there is on others' paths. While probes are carried they go on.
-      let most = Self.further * target
+      let useful = max(wanted.rate, next) * Self.leastGain
       #if PLANTED_DEFECTS
-        let isBounded = !PlantedDefect.isOn(.probesAsAnnounced)
+        let rate = PlantedDefect.isOn(.probesAsAnnounced) ? useful : min(useful, Self.further * target)
       #else
-        let isBounded = true
+        let rate = min(useful, Self.further * target)
       #endif
-      let wished = max(min(most, wanted.rate * Self.leastGain), next * Self.leastGain)
-      let rate = isBounded ? min(wished, most) : wished
       // So high none was tried yet.
       let isNew = rate > Self.leastGain * last.rate
       guard lastAt == .min || now.nanoseconds &- lastAt >= (isNew ? Self.shortInterval : Self.interval)
