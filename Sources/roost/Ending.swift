@@ -19,19 +19,20 @@ final class Ending {
 
   private let occasions: AsyncStream<Occasion>
   private let occasion: AsyncStream<Occasion>.Continuation
-  private let sources: [any DispatchSourceSignal]
+  private let noticed: any DispatchSourceRead
   private static let signals = [SIGINT, SIGTERM]
 
   /// From here on the signals are noticed.
   init() {
-    (occasions, occasion) = AsyncStream.makeStream()
-    sources = Self.signals.map { [occasion] number in
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number)
-      source.setEventHandler { occasion.yield(.signal(number)) }
-      source.resume()
-      return source
+    let (occasions, occasion) = AsyncStream.makeStream(of: Occasion.self)
+    (self.occasions, self.occasion) = (occasions, occasion)
+    let reading = SignalPipe.open(for: Self.signals)
+    noticed = DispatchSource.makeReadSource(fileDescriptor: reading)
+    noticed.setEventHandler {
+      var number: UInt8 = 0
+      while read(reading, &number, 1) == 1 { occasion.yield(.signal(Int32(number))) }
     }
+    noticed.resume()
   }
 
   /// Returns when the server is to stop: no one is in it, or those who are have had their time.
@@ -43,7 +44,7 @@ final class Ending {
       if case .signal(SIGTERM) = first { await drain(rooms, patience, log) }
       break
     }
-    for source in sources { source.cancel() }
+    noticed.cancel()
     for number in Self.signals { signal(number, SIG_DFL) }
     log.info("stopping")
   }
