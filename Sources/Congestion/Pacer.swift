@@ -7,6 +7,9 @@ public struct Pacer: BitwiseCopyable, Sendable {
   public static let factor = 2.5
   /// Seconds of the rate that may leave in one go.
   public static let span = 0.005
+  /// Who waits does so until a multiple of this many nanoseconds: those who got the same frame go on in one waking of their worker, where
+  /// each at its own moment cost as much as all sending. Less than `span`, so that no rate is lost.
+  private static let round: Int64 = 2_000_000
   /// Seconds of the rate after which what was charged without a wait is forgotten: sound that is too much doesn't hold pictures back for
   /// longer than it lasts.
   private static let longestDebt = 0.3
@@ -48,6 +51,8 @@ public struct Pacer: BitwiseCopyable, Sendable {
   /// When the next one may.
   public func next(_ now: Instant) -> Instant {
     guard let rate, budget <= 0, rate > 0 else { return now }
-    return now + .nanoseconds(Int64(min((-budget / rate).rounded(.up), 1e9)) + 1)
+    let earliest = now.nanoseconds &+ Int64(min((-budget / rate).rounded(.up), 1e9)) &+ 1
+    let over = earliest % Self.round
+    return Instant(nanoseconds: over == 0 ? earliest : earliest &+ Self.round &- over)
   }
 }

@@ -19,6 +19,8 @@ public struct LoadOptions: Equatable, Sendable {
   public var joinRate = 50.0
   /// Seconds after which a join has failed.
   public var joinTimeout = 10
+  /// Seconds from when everyone has joined until measuring begins, in which the server finds what each path carries: 0–60.
+  public var settle = 0
   /// Sections of each kind for tracks of people in the room who are not of the load; what they send is counted apart.
   public var others = 0
   /// Milliseconds from one ping of a participant to its next; nil: as the server asks for them.
@@ -113,6 +115,8 @@ extension LoadOptions {
       --duration S       seconds to measure, once everyone has joined (10)
       --join-rate N      joins started per second (50)
       --join-timeout S   seconds after which a join has failed (10)
+      --settle S         seconds between the last join and the first that is measured: with --feedback on the
+                         server finds in them what each path carries (0)
 
     OUTPUT
       --json             print the results as one JSON object; progress goes to standard error
@@ -170,6 +174,7 @@ extension LoadOptions {
     case "--publishers": publishers = try Self.number(word, value, 0...1_000)
     case "--subscribers": subscribers = try Self.number(word, value, 0...Self.participantLimit)
     case "--duration": duration = try Self.number(word, value, 1...3_600)
+    case "--settle": settle = try Self.number(word, value, 0...60)
     case "--join-timeout": joinTimeout = try Self.number(word, value, 1...120)
     case "--join-rate": joinRate = Double(try Self.number(word, value, 1...10_000))
     case "--others": others = try Self.number(word, value, 0...32)
@@ -191,7 +196,7 @@ extension LoadOptions {
 
   private static let known: Set<String> = [
     "--url", "--key", "--secret", "--room", "--media", "--rooms", "--publishers", "--subscribers",
-    "--duration", "--join-timeout", "--join-rate", "--video", "--nack", "--feedback", "--others",
+    "--duration", "--settle", "--join-timeout", "--join-rate", "--video", "--nack", "--feedback", "--others",
     "--ping", "--video-files",
   ]
 

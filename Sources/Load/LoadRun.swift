@@ -28,6 +28,7 @@ public final class LoadRun {
   private var participants: [Participant] = []
   private var counters: [SubscriberCounter] = []
   private var phase = Phase.joining
+  private var settledAt = Instant.never
   private var phaseEnd = Instant.never
   private var begun = 0
   private var joinedFrom = Instant.never
@@ -212,12 +213,14 @@ public final class LoadRun {
     switch phase {
     case .joining:
       guard begun == participants.count, participants.allSatisfy(\.isDecided) else { return }
-      enter(.settling, for: Self.settleTime, now: now)
+      let settle = Int64(options.settle) * Self.second
+      settledAt = now.advanced(byNanoseconds: settle)
+      enter(.settling, for: settle + Self.settleTime, now: now)
     case .settling:
       let isComplete = counters.indices.allSatisfy {
         participants[$0].phase != .connected || counters[$0].hasHeardAll
       }
-      guard isComplete || now >= phaseEnd else { return }
+      guard isComplete && now >= settledAt || now >= phaseEnd else { return }
       measuredFrom = now
       for (index, counter) in counters.enumerated() {
         counter.isMeasured = participants[index].phase == .connected

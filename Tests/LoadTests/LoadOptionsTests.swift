@@ -12,7 +12,7 @@ struct LoadOptionsTests {
     let options = try options(
       "--url wss://roost.example --key k --secret s --insecure --media 192.0.2.1:7882 --room r --rooms 2 "
         + "--publishers 3 --subscribers 20 --mesh --video 1.5M --audio --nack off --feedback on "
-        + "--duration 30 --join-rate 5 --join-timeout 7 --json --quiet")
+        + "--duration 30 --join-rate 5 --join-timeout 7 --settle 3 --json --quiet")
     var wanted = LoadOptions()
     wanted.url = "wss://roost.example"
     (wanted.apiKey, wanted.secret, wanted.checksCertificate) = ("k", "s", false)
@@ -20,7 +20,7 @@ struct LoadOptionsTests {
     (wanted.publishers, wanted.subscribers, wanted.isMesh) = (3, 20, true)
     (wanted.picture.bitrate, wanted.hasAudio, wanted.feedback.asksForLost) = (1_500_000, true, false)
     wanted.feedback.tellsArrivals = true
-    (wanted.duration, wanted.joinRate, wanted.joinTimeout) = (30, 5, 7)
+    (wanted.duration, wanted.joinRate, wanted.joinTimeout, wanted.settle) = (30, 5, 7, 3)
     (wanted.printsJSON, wanted.isQuiet) = (true, true)
     #expect(options == wanted)
     #expect(options.participantCount == 46)

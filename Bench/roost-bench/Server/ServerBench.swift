@@ -14,8 +14,10 @@ enum ServerBench {
   /// Loss, and what may lie between two ways to count, before a row means nothing.
   static let lossLimit = 0.001
   static let countLimit = 0.01
-  /// As the first, where participants say what arrives: video that a path hasn't been found to carry is left out.
-  static let leftOutLimit = 0.05
+  /// As the first, where participants say what arrives: video is left out for as long as a path isn't known to carry it.
+  static let leftOutLimit = 0.02
+  /// Seconds in which paths are found, before what they cost is measured.
+  static let settle = 6
 
   /// - Parameter tellsArrivals: participants say when each packet arrived, every 100 ms.
   static func measure(
@@ -29,6 +31,7 @@ enum ServerBench {
     do {
       var load = load(scenario, options, roost)
       load.feedback.tellsArrivals = tellsArrivals
+      load.settle = options.comparesFeedback ? settle : 0
       load.feedback.interval = .milliseconds(100)
       let run = try LoadRun(load, say: { _ in })
       run.observer.began = {

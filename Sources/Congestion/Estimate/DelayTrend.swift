@@ -59,7 +59,9 @@ struct DelayTrend: BitwiseCopyable {
   }
 
   /// The least squares' slope of delay over time: 0 where the queue stays, 1 where everything sent is queued.
-  private func fit() -> Double? {
+  ///
+  /// Mutating, so that it reads the points in their place: a copy of them took as long as the sums.
+  private mutating func fit() -> Double? {
     var (time, delay) = (0.0, 0.0)
     for index in 0..<count {
       time += points[index].time

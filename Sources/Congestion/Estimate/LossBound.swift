@@ -48,6 +48,7 @@ struct LossBound: BitwiseCopyable {
     var lost: Double { bytes > 0 ? Double(packets) * Double(lostBytes) / Double(bytes) : 0 }
   }
 
+  // What reads them is mutating, so that it reads them in their place and not a copy of all.
   private var observations: InlineArray<20, Observation> = InlineArray(repeating: Observation())
   private var count = 0
   private var place = 0
@@ -157,8 +158,10 @@ struct LossBound: BitwiseCopyable {
   }
 
   /// The inherent share that explains the observations best, by bisection of the likelihood's slope.
-  private func inherent(at bandwidth: Double, most: Double) -> Double {
+  private mutating func inherent(at bandwidth: Double, most: Double) -> Double {
     var (low, high) = (Self.inherent.lowerBound, most)
+    // Where nothing is lost no share explains it better than a smaller one.
+    if !hasLosses { return low + (high - low) / Double(2 << Self.searches) }
     for _ in 0..<Self.searches {
       let middle = (low + high) / 2
       if isRising(bandwidth, middle) {
@@ -170,13 +173,20 @@ struct LossBound: BitwiseCopyable {
     return (low + high) / 2
   }
 
+  private var hasLosses: Bool {
+    mutating get {
+      for index in 0..<count where observations[index].lost > 0 { return true }
+      return false
+    }
+  }
+
   /// A path that loses much at a low rate may be bad; one that loses much at a high rate is full.
   private func mostInherent(_ bandwidth: Double) -> Double {
     min(Self.inherentFloor + Self.inherentBalance / max(bandwidth, 1) + 0.12, Self.inherent.upperBound)
   }
 
   /// Whether a larger inherent share explains them better: the sign of the likelihood's derivative, which needs no logarithms.
-  private func isRising(_ bandwidth: Double, _ inherent: Double) -> Bool {
+  private mutating func isRising(_ bandwidth: Double, _ inherent: Double) -> Bool {
     var (sum, weight) = (0.0, 1.0)
     for back in 1...count {
       let entry = observations[(place - back + Self.window) % Self.window]
@@ -188,7 +198,7 @@ struct LossBound: BitwiseCopyable {
     return sum > 0
   }
 
-  private func likelihood(_ bandwidth: Double, _ inherent: Double) -> Double {
+  private mutating func likelihood(_ bandwidth: Double, _ inherent: Double) -> Double {
     var (sum, weight) = (0.0, 1.0)
     for back in 1...count {
       let entry = observations[(place - back + Self.window) % Self.window]

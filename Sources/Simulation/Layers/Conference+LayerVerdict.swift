@@ -24,8 +24,8 @@ extension Conference {
   /// By losses alone, which are reported once a second, it is found more slowly, and so is one below half a megabit.
   private static let longSettling = Duration.seconds(12)
   private static let narrow: Int64 = 500_000
-  /// What a key frame may have on top of the rate.
-  private static let burst = 16_000.0
+  /// What a key frame of the largest picture, and its repair, may have on top of the rate.
+  private static let burst = 20_000.0
 
   private func auditBudget(_ viewer: Int, _ path: PathRecord, until end: Instant) {
     let tellsArrivals = participants[viewer].media.send.contains { $0.extensions[.transportSequence] != 0 }
