@@ -158,7 +158,9 @@ extension Peer {
   /// Bytes that were sent again, with UDP and IP.
   public var repaired: UInt64 { egress.repaired }
   /// What everything takes that its subscriber wants, and the target at which more of it would be shown; nil: all is.
-  public mutating func want(_ rate: Double, next: Double?) { session.want(rate, next: next) }
+  public mutating func want(_ rate: Double, next: Double?, room: Double?) {
+    session.want(rate, next: next, room: room)
+  }
   /// The encoding that the slot shows, and the one that it goes on to.
   public func encoding(ofSlot slot: Int) -> UInt8 { session.encoding(ofSlot: slot) }
   public func nextEncoding(ofSlot slot: Int) -> UInt8? { session.nextEncoding(ofSlot: slot) }

@@ -30,6 +30,8 @@ public struct Allocation: Equatable, Sendable {
   public var wanted: Double
   /// The target at which the next upgrade would be made; nil where nothing is withheld for want of it.
   public var next: Double?
+  /// The target at which pictures that are shown, with nothing withheld, may grow as encoders' do; nil while there is as much.
+  public var room: Double?
 }
 
 /// Shares a target out: audio first, then the cheapest layer of every picture, then better ones: by priority, by how good
@@ -37,6 +39,8 @@ public struct Allocation: Equatable, Sendable {
 public struct Allocator: Sendable {
   /// What goes up has to leave so much of the target free.
   static let margin = 1.1
+  /// So many times what pictures take at their worst they may soon take: an encoder goes up with what moves.
+  static let swell = 1.25
 
   private struct Ladder {
     var demand: SlotDemand
@@ -280,7 +284,7 @@ public struct Allocator: Sendable {
   private static func result(_ ladders: [Ladder], _ path: Path, _ left: Double) -> Allocation {
     let (target, now) = (path.target, path.now)
     var (wanted, rate) = (0.0, 0.0)
-    var next: Double?
+    var (next, sound, pictures): (Double?, Double, Double) = (nil, 0, 0)
     var slots: [Allocation.Slot] = []
     for ladder in ladders {
       let demand = ladder.demand
@@ -289,6 +293,11 @@ public struct Allocator: Sendable {
       let best = ladder.usable.last.map { demand.options[$0] }
       wanted += best?.rate ?? 0
       rate += option?.rate ?? 0
+      if demand.kind == .audio {
+        sound += option?.rate ?? 0
+      } else {
+        pictures += max(option?.peak ?? 0, option?.rate ?? 0)
+      }
       let isDown =
         memory.shown.map { shown in
           isStillWanted(shown, ladder) && option.map { isAbove(shown, $0, demand) } ?? true
@@ -307,7 +316,10 @@ public struct Allocator: Sendable {
         target - left - (option.map { cost($0, demand, now) } ?? 0) + max(above.peak * margin, above.rate)
       next = min(next ?? .infinity, needed)
     }
-    return Allocation(slots: slots, rate: rate, wanted: wanted, next: next)
+    let room = sound + pictures * swell
+    return Allocation(
+      slots: slots, rate: rate, wanted: wanted, next: next,
+      room: next == nil && pictures > 0 && target < room ? room : nil)
   }
 
   /// What its subscriber doesn't want any more, or its publisher doesn't send, was not too much.

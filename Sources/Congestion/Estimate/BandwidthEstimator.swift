@@ -32,6 +32,7 @@ public struct BandwidthEstimator: ~Copyable {
   private var delayed = AIMDRate(start: BandwidthEstimator.start)
   private var losses = LossBound()
   private var use = TargetUse()
+  private var burst = SentBurst()
   private var clusters = ProbeClusters()
   private(set) var probes = ProbeController()
   private var wanted = WantedRate()
@@ -94,8 +95,12 @@ public struct BandwidthEstimator: ~Copyable {
   }
 
   /// What everything that is wanted takes.
-  /// - Parameter next: the target at which something more would be shown; nil: nothing is withheld for want of rate.
-  public mutating func want(_ rate: Double, next: Double?) { wanted = WantedRate(rate: rate, next: next) }
+  /// - Parameters:
+  ///   - next: the target at which something more would be shown; nil: nothing is withheld for want of rate.
+  ///   - room: the target at which what is shown may grow; nil: there is as much.
+  public mutating func want(_ rate: Double, next: Double?, room: Double? = nil) {
+    wanted = WantedRate(rate: rate, next: next, room: room)
+  }
 
   /// The remote's own word, REMB (draft-alvestrand-rmcat-remb-03), where it gives one; nil: it gives none any more.
   public mutating func setCeiling(_ rate: Double?) {
@@ -117,6 +122,7 @@ public struct BandwidthEstimator: ~Copyable {
     if firstLeft == nil { firstLeft = now }
     lastLeft = now
     if use.sent(bytes: size, target: target, now: now) { acknowledged.expectChange() }
+    burst.sent(bytes: size, at: now.nanoseconds)
     return sent.append(size: size, cluster: cluster, at: now)
   }
 
@@ -266,6 +272,7 @@ public struct BandwidthEstimator: ~Copyable {
     var found = feedback.isOver ? .over : trend.use
     // A short queue, while less is sent than is allowed, says nothing of what is allowed.
     if found == .over, !queue.isLong, isOwnBurst(now) || !use.fills(now: now) { found = .under }
+    if found == .over, isLargePicture(now) { found = .under }
     if trend.use == .under { delayed.raise(to: acknowledged.bitsPerSecond, now: now) }
     delayed.update(
       found, acknowledged: found == .over ? carried : acknowledged.carried, roundTrip: roundTrip,
@@ -310,6 +317,14 @@ public struct BandwidthEstimator: ~Copyable {
   }
   private static let burstGain = 1.1
 
+  /// The queue is of a picture much larger than others, as where a scene is cut: it is gone within a fraction of a second, and meanwhile
+  /// little else is sent.
+  private mutating func isLargePicture(_ now: Instant) -> Bool {
+    queue.nanoseconds < Self.pictureQueue && burst.rate(at: now.nanoseconds) > Self.pictureGain * allowed
+  }
+  private static let pictureQueue = 250e6
+  private static let pictureGain = 1.5
+
   // MARK: - Time and path
 
   /// When `poll` wants to be called.
@@ -341,6 +356,7 @@ public struct BandwidthEstimator: ~Copyable {
     delayed = AIMDRate(start: Self.start)
     losses = LossBound()
     use = TargetUse()
+    burst = SentBurst()
     clusters = ProbeClusters()
     probes = ProbeController()
     lastFeedback = nil

@@ -24,6 +24,8 @@ struct WantedRate: BitwiseCopyable {
   var rate = BandwidthEstimator.start
   /// The target at which something more would be shown; nil: nothing is withheld for want of rate.
   var next: Double?
+  /// The target at which what is shown may grow; nil: there is as much, or something is withheld.
+  var room: Double?
 }
 
 /// When to probe, and how high (draft-ietf-rmcat-gcc-02 leaves it open; the rules are those of libwebrtc, less what a server
@@ -38,6 +40,8 @@ struct ProbeController: BitwiseCopyable {
   /// Between probes while something wanted is withheld.
   private static let interval: Int64 = 5_000_000_000
   private static let shortInterval: Int64 = 1_000_000_000
+  /// Of those for room to grow each that finds none doubles the time to the next.
+  private static let longestInterval: Int64 = 60_000_000_000
   /// For so long a probe's verdict is waited for.
   private static let patience: Int64 = 1_000_000_000
   /// The first may come before the remote knows the stream that carries them: they are repeated so often, unless anything is heard.
@@ -63,6 +67,9 @@ struct ProbeController: BitwiseCopyable {
   var arePossible = false
   /// The last was the first of its path.
   private var isFirst = false
+  /// The last was for room to grow.
+  private var isForRoom = false
+  private var roomInterval = ProbeController.interval
   /// Of the first clusters, that are left.
   private var attempts = ProbeController.firstAttempts
 
@@ -83,6 +90,7 @@ struct ProbeController: BitwiseCopyable {
       awaits = false
       planned = nil
       if phase == .climbing { phase = attempts > 0 ? .new : .settled }
+      noteRoom(isFound: false)
     }
     if planned == nil, !awaits { plan(target: target, wanted, isIdle: isIdle, now: now) }
     guard let rate = planned else { return nil }
@@ -104,7 +112,8 @@ struct ProbeController: BitwiseCopyable {
       add(Self.first * target, above: target)
     case .climbing: break
     case .settled:
-      guard let next = wanted.next, isIdle else { return }
+      guard let next = wanted.next else { return planRoom(target: target, wanted, now: now) }
+      guard isIdle else { return }
       // Far enough for what is withheld, and never far above what is known: what a publisher says that its picture takes would
       // else decide how large a queue there is on others' paths. While probes are carried they go on.
       let useful = max(wanted.rate, next) * Self.leastGain
@@ -121,6 +130,19 @@ struct ProbeController: BitwiseCopyable {
     }
   }
 
+  /// A picture that is shown as it is best grows with what moves in it. Where that isn't proven before, it is taken for too much.
+  private mutating func planRoom(target: Double, _ wanted: WantedRate, now: Instant) {
+    guard let room = wanted.room, lastAt == .min || now.nanoseconds &- lastAt >= roomInterval else { return }
+    add(min(room * Self.leastGain, Self.further * target), above: target)
+    isForRoom = planned != nil
+  }
+
+  private mutating func noteRoom(isFound: Bool) {
+    guard isForRoom else { return }
+    isForRoom = false
+    roomInterval = isFound ? Self.interval : min(2 * roomInterval, Self.longestInterval)
+  }
+
   private mutating func add(_ rate: Double, above target: Double) {
     let rate = min(rate, BandwidthEstimator.bounds.upperBound)
     if rate >= target * Self.leastGain { planned = rate }
@@ -131,6 +153,11 @@ struct ProbeController: BitwiseCopyable {
     guard cluster == last.cluster else { return }
     awaits = false
     attempts = 0
+    if case .carries(let rate) = verdict {
+      noteRoom(isFound: rate >= Self.carried * last.rate)
+    } else {
+      noteRoom(isFound: false)
+    }
     guard phase == .climbing || phase == .settled && last.rate < (wanted.next ?? 0) else { return }
     // After the first it isn't known yet what there is to send.
     let most = isFirst ? Double.infinity : max(wanted.rate, wanted.next ?? 0) * Self.leastGain
@@ -157,6 +184,7 @@ struct ProbeController: BitwiseCopyable {
 
   /// The path is another, or its rate has fallen: what was planned is too high.
   mutating func cancel() {
+    if awaits || planned != nil { noteRoom(isFound: false) }
     planned = nil
     awaits = false
     if phase == .climbing { phase = .settled }

@@ -27,7 +27,8 @@ extension WorkerCore {
     let repairs = repairs(place)
     let allocation = Allocator.allocate(budget(place, of: target), demands, now: now)
     peers.pointer(place).pointee.want(
-      allocation.wanted + repairs, next: allocation.next.map { $0 + repairs })
+      allocation.wanted + repairs, next: allocation.next.map { $0 + repairs },
+      room: allocation.room.map { $0 + repairs })
     for slot in allocation.slots { apply(slot, place, now: now) }
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.audioPaused) {

@@ -28,7 +28,9 @@ extension MediaSession {
 
   /// What everything that is wanted takes.
   /// - Parameter next: the target at which something more would be shown; nil: nothing is withheld for want of rate.
-  public mutating func want(_ rate: Double, next: Double?) { estimator.want(rate, next: next) }
+  public mutating func want(_ rate: Double, next: Double?, room: Double?) {
+    estimator.want(rate, next: next, room: room)
+  }
 
   // MARK: - Sending
 
