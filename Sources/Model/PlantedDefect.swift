@@ -495,6 +495,10 @@
     case offCountsAsNothing = "off-counts-as-nothing"
     /// A probe is as high as what its publisher says that a layer takes.
     case probesAsAnnounced = "probes-as-announced"
+    /// What is shown as it is best is given no room to grow before it does.
+    case noRoomToGrow = "no-room-to-grow"
+    /// A queue that one large picture makes lowers the target.
+    case largePictureLowers = "large-picture-lowers"
     /// Where nothing is known of the path everything that is asked for again is sent.
     case repairsUnbounded = "repairs-unbounded"
     /// A subscriber has its publisher asked for key frames as often as it likes.

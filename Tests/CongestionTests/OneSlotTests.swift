@@ -103,4 +103,19 @@ struct OneSlotTests {
     // Without optimization, on any machine: what is superlinear in slots takes seconds.
     #expect(best < .milliseconds(120), "\(best)")
   }
+
+  @Test func `what is shown as it is best asks for room to grow, as long as nothing is withheld`() {
+    let demands = [
+      SlotDemand(slot: 0, kind: .audio, options: [LayerOption(rate: 40e3, peak: 40e3)]),
+      SlotDemand(slot: 1, kind: .video, options: Self.ladder([100e3, 400e3])),
+    ]
+    let narrow = Allocator.allocate(500e3, demands, now: start)
+    #expect(narrow.next == nil && narrow.room == 540e3)
+    let wide = Allocator.allocate(545e3, demands, now: start)
+    #expect(wide.next == nil && wide.room == nil)
+    let short = Allocator.allocate(300e3, demands, now: start)
+    #expect(short.next != nil && short.room == nil)
+    let sound = Allocator.allocate(10e3, Array(demands.prefix(1)), now: start)
+    #expect(sound.room == nil, "sound alone needs none")
+  }
 }

@@ -94,4 +94,30 @@ struct ProbeControllerTests {
     let enough = probes.next(target: 1e6, WantedRate(rate: 0.9e6), isIdle: true, now: Self.at(20))
     #expect(full == nil && enough == nil)
   }
+
+  @Test
+  func
+    `for room to grow they come less often each time that there is none, and at once no more where there is`()
+  {
+    var probes = settled()
+    var times: [Double] = []
+    for step in 0..<3_000 {
+      let now = 10 + Double(step) / 10
+      let wanted = WantedRate(rate: 0.9e6, room: 1.25e6)
+      guard let plan = probes.next(target: 1e6, wanted, isIdle: false, now: Self.at(now)) else { continue }
+      times.append(now)
+      #expect(plan.rate <= 2e6)
+      probes.judged(.failed(0.8e6), cluster: plan.cluster, wanted)
+    }
+    let spans = zip(times, times.dropFirst()).map { ($1 - $0).rounded() }
+    #expect(spans == [10, 20, 40, 60, 60, 60])
+    let last = probes.next(
+      target: 1e6, WantedRate(rate: 0.9e6, room: 1.25e6), isIdle: false, now: Self.at(400))
+    #expect(last != nil)
+    probes.judged(.carries(1.37e6), cluster: last?.cluster ?? 0, WantedRate(rate: 0.9e6))
+    let enough = probes.next(target: 1.37e6, WantedRate(rate: 0.9e6), isIdle: false, now: Self.at(460))
+    let again = probes.next(
+      target: 1e6, WantedRate(rate: 0.9e6, room: 1.25e6), isIdle: false, now: Self.at(406))
+    #expect(enough == nil && again != nil)
+  }
 }

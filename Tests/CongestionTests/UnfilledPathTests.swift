@@ -17,6 +17,8 @@ struct UnfilledPathTests {
     private var reported: Int64 = 0
     var isDeaf = false
     var canProbe = true
+    /// Bytes of a picture that are yet to leave, at the pace of the target.
+    var picture = 0
 
     init(_ rate: Double) { self.rate = rate }
 
@@ -44,6 +46,11 @@ struct UnfilledPathTests {
         while budget >= 500 {
           budget -= 500
           send(500)
+        }
+        var pace = Pacer.factor * target / 8_000
+        while picture > 0, pace > 0 {
+          send(min(picture, 1_000))
+          (picture, pace) = (picture - 1_000, pace - 1_000)
         }
         if let plan = estimator.takeProbe(canProbe: canProbe, now: instant) {
           probes.append((plan.rate, now))
@@ -169,5 +176,32 @@ struct UnfilledPathTests {
     path.estimator.startOver()
     for _ in 0..<1_000 { path.send(1_000) }
     #expect(!path.isFull, "nothing is known of another path")
+  }
+
+  @Test(arguments: [30_000, 60_000, 80_000])
+  func `a picture much larger than others doesn't lower the target`(
+    bytes: Int
+  ) {
+    let path = Path(3e6)
+    path.run(.seconds(10), at: 1.6e6, next: 2e6)
+    let before = path.target
+    #expect(before > 1.7e6)
+    for _ in 0..<4 {
+      path.picture = bytes
+      // Where a scene is cut, less comes behind the picture.
+      path.run(.milliseconds(300), at: 0.3e6)
+      path.run(.milliseconds(1_700), at: 1.6e6)
+      #expect(path.target > 0.95 * before)
+    }
+  }
+
+  @Test func `pictures that stay large on a path that doesn't carry them lower it`() {
+    let path = Path(1e6)
+    path.run(.seconds(5), at: 0.8e6)
+    for _ in 0..<60 {
+      path.picture += 60_000
+      path.run(.milliseconds(300), at: 0.2e6)
+    }
+    #expect(path.target < 1.1e6)
   }
 }

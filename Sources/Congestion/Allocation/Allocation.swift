@@ -316,7 +316,11 @@ public struct Allocator: Sendable {
         target - left - (option.map { cost($0, demand, now) } ?? 0) + max(above.peak * margin, above.rate)
       next = min(next ?? .infinity, needed)
     }
-    let room = sound + pictures * swell
+    #if PLANTED_DEFECTS
+      let room = PlantedDefect.isOn(.noRoomToGrow) ? 0 : sound + pictures * swell
+    #else
+      let room = sound + pictures * swell
+    #endif
     return Allocation(
       slots: slots, rate: rate, wanted: wanted, next: next,
       room: next == nil && pictures > 0 && target < room ? room : nil)

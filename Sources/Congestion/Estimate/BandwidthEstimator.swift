@@ -320,7 +320,11 @@ public struct BandwidthEstimator: ~Copyable {
   /// The queue is of a picture much larger than others, as where a scene is cut: it is gone within a fraction of a second, and meanwhile
   /// little else is sent.
   private mutating func isLargePicture(_ now: Instant) -> Bool {
-    queue.nanoseconds < Self.pictureQueue && burst.rate(at: now.nanoseconds) > Self.pictureGain * allowed
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.largePictureLowers) { return false }
+    #endif
+    return queue.nanoseconds < Self.pictureQueue
+      && burst.rate(at: now.nanoseconds) > Self.pictureGain * allowed
   }
   private static let pictureQueue = 250e6
   private static let pictureGain = 1.5
