@@ -110,6 +110,8 @@ export interface OfferedTrack {
   muted?: boolean;
   /** Its frames are encrypted end to end: the server adds nothing to them. */
   encrypted?: boolean;
+  /** How large its pictures are, which of encrypted frames no header says. */
+  layers?: OfferedLayer[];
 }
 
 /** A track and how it is shown. */

@@ -19,8 +19,6 @@ public struct LoadOptions: Equatable, Sendable {
   public var joinRate = 50.0
   /// Seconds after which a join has failed.
   public var joinTimeout = 10
-  /// Seconds from when everyone has joined until measuring begins, in which the server finds what each path carries: 0–60.
-  public var settle = 0
   /// Sections of each kind for tracks of people in the room who are not of the load; what they send is counted apart.
   public var others = 0
   /// Milliseconds from one ping of a participant to its next; nil: as the server asks for them.
@@ -48,6 +46,8 @@ public struct LoadOptions: Equatable, Sendable {
     public var asksForLost = true
     /// Whether the server hears when each packet arrived, and keeps to what the path carries.
     public var tellsArrivals = false
+    /// Seconds from when everyone has joined until measuring begins, in which the server finds what each path carries: 0–60.
+    public var settle = 0
     /// How long an arrival waits at most; nil: as browsers have it.
     public var interval: Duration?
   }
@@ -174,7 +174,7 @@ extension LoadOptions {
     case "--publishers": publishers = try Self.number(word, value, 0...1_000)
     case "--subscribers": subscribers = try Self.number(word, value, 0...Self.participantLimit)
     case "--duration": duration = try Self.number(word, value, 1...3_600)
-    case "--settle": settle = try Self.number(word, value, 0...60)
+    case "--settle": feedback.settle = try Self.number(word, value, 0...60)
     case "--join-timeout": joinTimeout = try Self.number(word, value, 1...120)
     case "--join-rate": joinRate = Double(try Self.number(word, value, 1...10_000))
     case "--others": others = try Self.number(word, value, 0...32)

@@ -28,7 +28,6 @@ public final class LoadRun {
   private var participants: [Participant] = []
   private var counters: [SubscriberCounter] = []
   private var phase = Phase.joining
-  private var settledAt = Instant.never
   private var phaseEnd = Instant.never
   private var begun = 0
   private var joinedFrom = Instant.never
@@ -213,14 +212,14 @@ public final class LoadRun {
     switch phase {
     case .joining:
       guard begun == participants.count, participants.allSatisfy(\.isDecided) else { return }
-      let settle = Int64(options.settle) * Self.second
-      settledAt = now.advanced(byNanoseconds: settle)
-      enter(.settling, for: settle + Self.settleTime, now: now)
+      enter(.settling, for: Int64(options.feedback.settle) * Self.second + Self.settleTime, now: now)
     case .settling:
       let isComplete = counters.indices.allSatisfy {
         participants[$0].phase != .connected || counters[$0].hasHeardAll
       }
-      guard isComplete && now >= settledAt || now >= phaseEnd else { return }
+      guard isComplete && now >= phaseEnd.advanced(byNanoseconds: -Self.settleTime) || now >= phaseEnd else {
+        return
+      }
       measuredFrom = now
       for (index, counter) in counters.enumerated() {
         counter.isMeasured = participants[index].phase == .connected

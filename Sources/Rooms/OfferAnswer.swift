@@ -1,4 +1,5 @@
 public import AccessTokens
+public import Model
 public import Negotiation
 public import Wire
 
@@ -12,16 +13,29 @@ public struct OfferedTrack: Sendable {
   public var muted: Bool
   /// Its frames are encrypted end to end.
   public var encrypted: Bool
+  /// How large the pictures of its encodings are, where the client says so.
+  public var layers: [OfferedLayer]
 
   public init(
-    mid: String, source: TrackSource?, name: String? = nil, muted: Bool = false, encrypted: Bool = false
+    mid: String, source: TrackSource?, name: String? = nil, muted: Bool = false, encrypted: Bool = false,
+    layers: [OfferedLayer] = []
   ) {
     self.mid = mid
     self.source = source
     self.name = name
     self.muted = muted
     self.encrypted = encrypted
+    self.layers = layers
   }
+}
+
+/// What a client says of an encoding of a section.
+public struct OfferedLayer: Equatable, Sendable {
+  /// nil: of the only encoding.
+  public var rid: String?
+  public var picture: PictureSize
+
+  public init(rid: String?, picture: PictureSize) { (self.rid, self.picture) = (rid, picture) }
 }
 
 /// The answer to an offer, and what became of its sections.

@@ -20,7 +20,7 @@ struct LoadOptionsTests {
     (wanted.publishers, wanted.subscribers, wanted.isMesh) = (3, 20, true)
     (wanted.picture.bitrate, wanted.hasAudio, wanted.feedback.asksForLost) = (1_500_000, true, false)
     wanted.feedback.tellsArrivals = true
-    (wanted.duration, wanted.joinRate, wanted.joinTimeout, wanted.settle) = (30, 5, 7, 3)
+    (wanted.duration, wanted.joinRate, wanted.joinTimeout, wanted.feedback.settle) = (30, 5, 7, 3)
     (wanted.printsJSON, wanted.isQuiet) = (true, true)
     #expect(options == wanted)
     #expect(options.participantCount == 46)

@@ -47,6 +47,26 @@ struct MediaSectionStateTests {
     }
   }
 
+  @Test
+  func
+    `sizes of pictures come back, of one encoding and of several, and without any nothing is written of them`()
+    throws
+  {
+    var media = full
+    let before = bytes(media).count
+    media.receive[0].encodings[0].picture = PictureSize(width: 640, height: 360)
+    #expect(bytes(media).count > before)
+    var reader = StateReader(bytes(media))
+    #expect(try AgreedMedia(from: &reader) == media)
+    media.receive[0].encodings = [1, 2, 3].map { size in
+      var encoding = ReceiveEncoding(rid: "\(size)", ssrc: UInt32(size))
+      if size != 2 { encoding.picture = PictureSize(width: UInt16(size) * 100, height: .max) }
+      return encoding
+    }
+    reader = StateReader(bytes(media))
+    #expect(try AgreedMedia(from: &reader) == media)
+  }
+
   @Test func `texts as long as a line of a description come back`() throws {
     var media = full
     let long = String(repeating: "x", count: 8 * 1_024)

@@ -132,3 +132,17 @@ test("a codec that the browser refuses takes nothing of what is watched with it"
   await settled();
   assert.ok(sender.encodings.every(({ codec }) => codec.mimeType === "video/VP9"));
 });
+
+test("how large the pictures of each encoding are is said with the offer", async () => {
+  const track = (kind, settings) => ({ kind, getSettings: () => settings });
+  const connection = {
+    addTransceiver: (of, init) => ({ sender: { track: of, getParameters: () => ({ encodings: init.sendEncodings ?? [{}] }) } }),
+  };
+  const layers = (of, source) => new Publication(connection, of, {}, source).layers;
+  assert.deepEqual(layers(track("video", { width: 1279, height: 720 }), "camera"),
+    [{ rid: "f", width: 1279, height: 720 }, { rid: "h", width: 639, height: 360 }, { rid: "q", width: 319, height: 180 }]);
+  assert.deepEqual(layers(track("video", { width: 1920, height: 1080 }), "screen_share"), [{ width: 1920, height: 1080 }]);
+  assert.deepEqual(layers(track("video", { width: 2, height: 1 }), "camera").at(-1), { rid: "q", width: 1, height: 1 });
+  assert.deepEqual(layers(track("video", {}), "camera"), [], "not known yet");
+  assert.deepEqual(layers(track("audio", { width: 4, height: 4 }), "microphone"), []);
+});

@@ -31,7 +31,7 @@ enum ServerBench {
     do {
       var load = load(scenario, options, roost)
       load.feedback.tellsArrivals = tellsArrivals
-      load.settle = options.comparesFeedback ? settle : 0
+      load.feedback.settle = options.comparesFeedback ? settle : 0
       load.feedback.interval = .milliseconds(100)
       let run = try LoadRun(load, say: { _ in })
       run.observer.began = {

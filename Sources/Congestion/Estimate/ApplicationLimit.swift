@@ -46,6 +46,7 @@ struct ApplicationLimit: BitwiseCopyable {
 struct TargetUse: BitwiseCopyable {
   private var limit = ApplicationLimit(share: 0.65)
   private var filling = ApplicationLimit(share: 0.85)
+  private var burst = SentBurst()
 
   init() {}
 
@@ -55,8 +56,12 @@ struct TargetUse: BitwiseCopyable {
   /// Whether it sends nearly as much as it may, so that what arrives is what the path carries.
   func fills(now: Instant) -> Bool { filling.isOver(now: now) }
 
+  /// Bits per second, the most of a tenth of the last half second.
+  mutating func burst(now: Instant) -> Double { burst.rate(at: now.nanoseconds) }
+
   /// - Returns: whether it has just ceased to send little.
   mutating func sent(bytes: Int, target: Double, now: Instant) -> Bool {
+    burst.sent(bytes: bytes, at: now.nanoseconds)
     _ = filling.sent(bytes: bytes, target: target, now: now)
     return limit.sent(bytes: bytes, target: target, now: now)
   }

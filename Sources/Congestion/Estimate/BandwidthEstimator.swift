@@ -32,7 +32,6 @@ public struct BandwidthEstimator: ~Copyable {
   private var delayed = AIMDRate(start: BandwidthEstimator.start)
   private var losses = LossBound()
   private var use = TargetUse()
-  private var burst = SentBurst()
   private var clusters = ProbeClusters()
   private(set) var probes = ProbeController()
   private var wanted = WantedRate()
@@ -85,9 +84,7 @@ public struct BandwidthEstimator: ~Copyable {
 
   /// Whether more is in flight than the path holds at the target: what can wait does. Where nothing is heard of what left, that
   /// counts no longer once the path is taken for stalled, so that a little goes on leaving.
-  ///
-  /// This and `nextNumber` are asked for each packet; mutating, so that they are read in place in any build.
-  public var isFull: Bool { mutating get { sent.bytesInFlight > mostInFlight } }
+  public var isFull: Bool { sent.bytesInFlight > mostInFlight }
 
   private mutating func boundFlight() {
     let span = Double((roundTrip + Self.flight).wholeNanoseconds) / 1e9
@@ -110,7 +107,7 @@ public struct BandwidthEstimator: ~Copyable {
   // MARK: - Sending
 
   /// The number of the packet that leaves next, as it is sent.
-  public var nextNumber: UInt16 { mutating get { UInt16(truncatingIfNeeded: sent.next) } }
+  public var nextNumber: UInt16 { UInt16(truncatingIfNeeded: sent.next) }
 
   /// A packet leaves.
   /// - Parameters:
@@ -122,7 +119,6 @@ public struct BandwidthEstimator: ~Copyable {
     if firstLeft == nil { firstLeft = now }
     lastLeft = now
     if use.sent(bytes: size, target: target, now: now) { acknowledged.expectChange() }
-    burst.sent(bytes: size, at: now.nanoseconds)
     return sent.append(size: size, cluster: cluster, at: now)
   }
 
@@ -324,7 +320,7 @@ public struct BandwidthEstimator: ~Copyable {
       if PlantedDefect.isOn(.largePictureLowers) { return false }
     #endif
     return queue.nanoseconds < Self.pictureQueue
-      && burst.rate(at: now.nanoseconds) > Self.pictureGain * allowed
+      && use.burst(now: now) > Self.pictureGain * allowed
   }
   private static let pictureQueue = 250e6
   private static let pictureGain = 1.5
@@ -360,7 +356,6 @@ public struct BandwidthEstimator: ~Copyable {
     delayed = AIMDRate(start: Self.start)
     losses = LossBound()
     use = TargetUse()
-    burst = SentBurst()
     clusters = ProbeClusters()
     probes = ProbeController()
     lastFeedback = nil

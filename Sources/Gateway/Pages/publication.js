@@ -115,6 +115,20 @@ export class Publication {
     return this.transceiver.sender.track;
   }
 
+  /**
+   * How large the pictures of its encodings are: of frames that are encrypted end to end the server sees it nowhere else.
+   * @returns {{rid?: string, width: number, height: number}[]}
+   */
+  get layers() {
+    const { width, height } = this.track?.getSettings?.() ?? {};
+    if (this.kind !== "video" || !width || !height) return [];
+    return this.transceiver.sender.getParameters().encodings.slice(0, 3).map(({ rid, scaleResolutionDownBy = 1 }) => ({
+      ...(rid && { rid }),
+      width: Math.max(1, Math.floor(width / scaleResolutionDownBy)),
+      height: Math.max(1, Math.floor(height / scaleResolutionDownBy)),
+    }));
+  }
+
   /** Sends another track of the same kind from now on, or none, with no new offer. */
   async replace(track) {
     await this.transceiver.sender.replaceTrack(track);

@@ -367,7 +367,8 @@ export class Room extends EventTarget {
       await done(connection.setLocalDescription(await done(connection.createOffer(options))));
       const tracks = [...this.#publications]
         .filter(({ mid }) => mid !== null) // One that was added meanwhile has an offer of its own.
-        .map(({ mid, source, name, muted, encrypted }) => ({ mid, source, name, muted, encrypted }));
+        .map(({ mid, source, name, muted, encrypted, layers }) => (
+          { mid, source, name, muted, encrypted, ...(layers.length && { layers }) }));
       const answer = await this.#signalling.request({ type: "offer", sdp: connection.localDescription.sdp, tracks });
       await done(connection.setRemoteDescription({ type: "answer", sdp: answer.sdp }));
       for (const publication of this.#publications) publication.answered(answer.tracks);

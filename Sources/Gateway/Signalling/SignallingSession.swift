@@ -1,10 +1,7 @@
 internal import AccessTokens
+internal import Model
 internal import Rooms
 internal import Signalling
-
-#if PLANTED_DEFECTS
-  internal import Model
-#endif
 
 /// One participant's session at the native door: it has the sockets, the room and the time, and does what `SignallingState` says.
 ///
@@ -209,7 +206,13 @@ actor SignallingSession {
   private func answer(_ offer: ClientMessage.Offer, _ id: RequestID?) async {
     do throws(OfferError) {
       let tracks = offer.tracks.map {
-        OfferedTrack(mid: $0.mid, source: $0.source, name: $0.name, muted: $0.muted, encrypted: $0.encrypted)
+        OfferedTrack(
+          mid: $0.mid, source: $0.source, name: $0.name, muted: $0.muted, encrypted: $0.encrypted,
+          layers: $0.layers.map {
+            OfferedLayer(
+              rid: $0.rid,
+              picture: PictureSize(width: UInt16(clamping: $0.width), height: UInt16(clamping: $0.height)))
+          })
       }
       guard let transport else { throw .gone }
       _ = try await transport.offer(offer.sdp, tracks: tracks)

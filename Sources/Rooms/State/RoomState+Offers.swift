@@ -93,7 +93,7 @@ extension RoomState {
     } catch { throw .refused(error) }
     try pay(for: answer.agreement, review, at: place)
     agree(negotiator, at: place)
-    adopt(answer.agreement, key, at: place)
+    adopt(answer.agreement, review, key, at: place)
     conclude(answer.agreement, review, sdp: answer.sdp, at: place)
   }
 
@@ -130,7 +130,7 @@ extension RoomState {
     }
     try pay(for: agreement, OfferReview(), at: place)
     agree(negotiator, at: place)
-    adopt(agreement, key, at: place)
+    adopt(agreement, OfferReview(), key, at: place)
     conclude(agreement, OfferReview(), sdp: sdp, at: place)
   }
 
@@ -147,8 +147,27 @@ extension RoomState {
     guard spend(place.member, { $0.requests.take(upTo: Double(uncounted), now: $1) }) else { throw .tooOften }
   }
 
+  /// What was agreed on, with what the client says of its encodings beside its description.
+  private func media(of agreement: Agreement, _ review: OfferReview) -> AgreedMedia {
+    var media = agreement.media
+    for (position, result) in agreement.sections.enumerated() {
+      guard case .accepted(let index?, _) = result.outcome, let entry = review.entries[position],
+        let place = media.receive.firstIndex(where: { $0.index == index })
+      else { continue }
+      for layer in entry.layers {
+        for encoding in media.receive[place].encodings.indices
+        where media.receive[place].encodings[encoding].rid == layer.rid {
+          media.receive[place].encodings[encoding].picture = layer.picture
+        }
+      }
+    }
+    return media
+  }
+
   /// Says to the media plane what was agreed on.
-  private mutating func adopt(_ agreement: Agreement, _ key: PeerKey, at place: TransportPlace) {
+  private mutating func adopt(
+    _ agreement: Agreement, _ review: OfferReview, _ key: PeerKey, at place: TransportPlace
+  ) {
     let isKnown = self[place].peer != nil
     self[place].reserved = nil
     #if PLANTED_DEFECTS
@@ -165,9 +184,9 @@ extension RoomState {
       if agreed.restartsICE {
         emit(.post(.restartICE(key, local: agreed.localCredentials, remote: agreed.remote.credentials)))
       }
-      emit(.post(.apply(key, agreement.media)))
+      emit(.post(.apply(key, media(of: agreement, review))))
     } else {
-      emit(.add(key, agreed, agreement.media))
+      emit(.add(key, agreed, media(of: agreement, review)))
     }
     self[place].peer = key
   }

@@ -35,16 +35,19 @@ extension ClientMessage {
     public var muted = false
     /// Its frames are encrypted end to end.
     public var encrypted = false
+    public var layers: [OfferedLayer] = []
 
     public init() {}
     public init(
-      mid: String, source: TrackSource?, name: String? = nil, muted: Bool = false, encrypted: Bool = false
+      mid: String, source: TrackSource?, name: String? = nil, muted: Bool = false, encrypted: Bool = false,
+      layers: [OfferedLayer] = []
     ) {
       self.mid = mid
       self.source = source
       self.name = name
       self.muted = muted
       self.encrypted = encrypted
+      self.layers = layers
     }
 
     public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
@@ -56,6 +59,32 @@ extension ClientMessage {
         Field("encrypted", "Its frames are encrypted end to end: the server adds nothing to them."),
         &encrypted,
         or: false)
+      try coder.records(
+        Field("layers", "How large its pictures are, which of encrypted frames no header says."), &layers,
+        .atMost(3, "a list of layers"))
+    }
+  }
+
+  /// One encoding of a section in which the client sends.
+  public struct OfferedLayer: Record {
+    public static let definition = "OfferedLayer"
+    public static let summary = "How large the pictures of an encoding are."
+
+    /// nil: of the only one.
+    public var rid: String?
+    /// Pixels.
+    public var width = 0
+    public var height = 0
+
+    public init() {}
+    public init(rid: String?, width: Int, height: Int) {
+      (self.rid, self.width, self.height) = (rid, width, height)
+    }
+
+    public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+      try coder.text(Field("rid", "Absent: of the only encoding."), &rid, .from1(to: 64, "an encoding's rid"))
+      try coder.integer(Field("width", "Pixels."), &width, 1...16_384)
+      try coder.integer(Field("height", "Pixels."), &height, 1...16_384)
     }
   }
 

@@ -18,6 +18,8 @@ final class StateRun {
   private(set) var sessions = 0
   private(set) var released: [PeerKey] = []
   private(set) var added: [PeerKey] = []
+  /// What was agreed on at first.
+  private(set) var agreed: [PeerKey: AgreedMedia] = [:]
   private(set) var alarm = Instant.never
   private(set) var inside: [ParticipantID] = []
   private var serial: UInt64 = 0
@@ -77,7 +79,9 @@ final class StateRun {
         credentials: ICECredentials(ufrag: "server\(serial)", password: "serverserverserverserver"),
         fingerprint: Fingerprint(algorithm: .sha256, digest: Array(repeating: 1, count: 32)), candidates: [])
       follow(.prepared(proposal, key, local), &reply)
-    case .add(let key, _, _): added.append(key)
+    case .add(let key, _, let media):
+      added.append(key)
+      agreed[key] = media
     case .post(let command): commands.append(command)
     case .release(let key):
       released.append(key)

@@ -42,4 +42,24 @@ struct TraitsTests {
     let key = try #require(ada.transport()?.published.first?.key)
     #expect(traits(run, key) == nil)
   }
+
+  @Test func `what a client says of its encodings' sizes goes with what is agreed on, and no further`() throws
+  {
+    let run = StateRun()
+    let ada = try run.join("ada")
+    let layers = [
+      OfferedLayer(rid: nil, picture: PictureSize(width: 640, height: 360)),
+      OfferedLayer(rid: "unknown", picture: PictureSize(width: 1, height: 1)),
+    ]
+    _ = try ada.offer([.video], describing: [OfferedTrack(mid: "0", source: .camera, layers: layers)])
+    let key = try #require(ada.transport()?.published.first?.key)
+    let sizes = { (media: AgreedMedia?) in media?.receive.first?.encodings.map(\.picture) }
+    #expect(sizes(run.agreed[key.peer]) == [PictureSize(width: 640, height: 360)])
+    _ = try ada.offer(describing: [
+      OfferedTrack(
+        mid: "0", source: .camera, layers: [OfferedLayer(rid: "f", picture: PictureSize(width: 9, height: 9))]
+      )
+    ])
+    for case .apply(_, let media) in run.commands { #expect(sizes(media) == [PictureSize()]) }
+  }
 }
