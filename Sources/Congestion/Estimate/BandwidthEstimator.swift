@@ -78,7 +78,6 @@ public struct BandwidthEstimator: ~Copyable {
 
   /// What really arrives, in bits per second; nil before it is known.
   public var arriving: Double? { acknowledged.bitsPerSecond }
-
   /// Share of packets that are lost, smoothed: 0–1.
   public var loss: Double { losses.average }
 
@@ -313,17 +312,18 @@ public struct BandwidthEstimator: ~Copyable {
   }
   private static let burstGain = 1.1
 
-  /// The queue is of a picture much larger than others, as where a scene is cut: it is gone within a fraction of a second, and meanwhile
-  /// little else is sent.
+  /// The queue is of a picture much larger than others, as where a scene is cut: it is soon gone, and meanwhile little else is sent.
   private mutating func isLargePicture(_ now: Instant) -> Bool {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.largePictureLowers) { return false }
     #endif
     return queue.nanoseconds < Self.pictureQueue
-      && use.burst(now: now) > Self.pictureGain * allowed
+      && use.burst(now: now) > max(Self.pictureGain * allowed, Self.leastPicture)
   }
   private static let pictureQueue = 250e6
   private static let pictureGain = 1.5
+  /// Bits per second: on a narrow path every picture comes in a burst.
+  private static let leastPicture = 1e6
 
   // MARK: - Time and path
 
