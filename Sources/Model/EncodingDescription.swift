@@ -1,10 +1,12 @@
-/// What a publisher's packets say of one encoding, beside what can be counted.
+/// What a publisher says of one encoding, beside what can be counted.
 public struct EncodingDescription: BitwiseCopyable, Sendable {
   /// Layers of size that are distinguished.
   public static var spatialLimit: Int { 4 }
 
   /// How large pictures are, by layer of size, as the last key frame said; all 0 where it didn't.
   public var pictures: InlineArray<4, PictureSize> = InlineArray(repeating: PictureSize())
+  /// Of its best layer, as an offer said; both 0 where none did. Of frames that are encrypted nothing else says it.
+  public var said = PictureSize()
   /// Nil where the publisher announces nothing.
   public var announced: EncodingAnnouncement?
 

@@ -83,3 +83,24 @@ extension ReceiveEncoding {
     }
   }
 }
+
+extension AgreedMedia {
+  /// Sizes that a description is silent of are those that were said before, of the same encoding.
+  public func keepingSizes(of before: AgreedMedia) -> AgreedMedia {
+    var new = self
+    for place in new.receive.indices {
+      guard let old = before.receive.first(where: { $0.index == new.receive[place].index }) else { continue }
+      let encodings = new.receive[place].encodings
+      for index in encodings.indices where encodings[index].picture.pixels == 0 {
+        // Encodings without names are known by their order.
+        let known =
+          encodings[index].rid == nil
+          ? (old.encodings.count == encodings.count && old.encodings[index].rid == nil
+            ? old.encodings[index] : nil)
+          : old.encodings.first { $0.rid == encodings[index].rid }
+        if let known { new.receive[place].encodings[index].picture = known.picture }
+      }
+    }
+    return new
+  }
+}

@@ -150,6 +150,7 @@ async def _measure(report, options, stage, browser, result):
         (wide,) = await _unless_short_of_processor(report, lambda: _alone(run.wide_from_the_start()))
         report.say(f"  {way}, 3 Mbit/s: {wide}")
         result.add(f"{way} high", wide.height)
+        result.add(f"{way} wide share", wide.share, digits=2)
         result.add(f"{way} wide freezes", wide.freezes)
         for name, conditions in (("narrow", NARROW), ("wide", WIDE)):
             (direct,) = await _unless_short_of_processor(report, lambda: _alone(run.directly(**conditions)))
@@ -177,6 +178,8 @@ def _judge(report, options, browser, result):
     if not options.full:
         return holds
     holds &= result.row(report, f"{way}, 3 Mbit/s: lines of the picture", f"{HIGH}", f"{way} high", lambda seen: seen == HIGH)
+    holds &= result.row(report, f"{way}, 3 Mbit/s: frames decoded, as a share of those that were sent", "at least 0.9",
+                        f"{way} wide share", lambda seen: seen >= 0.9)
     for name, what in (("narrow", line), ("wide", f"{way}, 3 Mbit/s")):
         direct = result.figures[f"{way} {name} freezes directly"]
         holds &= result.row(report, f"{what}: freezes", f"at most one more than directly: {direct}", f"{way} {name} freezes",

@@ -120,4 +120,33 @@ struct ProbeControllerTests {
       target: 1e6, WantedRate(rate: 0.9e6, room: 1.25e6), isIdle: false, now: Self.at(406))
     #expect(enough == nil && again != nil)
   }
+
+  @Test func `one for room that is given up for another reason takes no part in the wait for the next`() {
+    var probes = settled()
+    let room = WantedRate(rate: 0.9e6, room: 1.25e6)
+    #expect(isPlanned(&probes, room, at: 10) != nil)
+    probes.hurry()
+    let other = isPlanned(&probes, WantedRate(rate: 3e6, next: 3e6), at: 10.5)
+    #expect(other != nil)
+    probes.judged(.failed(0.5e6), cluster: other ?? 0, WantedRate(rate: 3e6, next: 3e6))
+    #expect(isPlanned(&probes, room, at: 15.4) == nil && isPlanned(&probes, room, at: 15.6) != nil)
+  }
+
+  private func isPlanned(_ probes: inout ProbeController, _ wanted: WantedRate, at second: Double) -> UInt16?
+  {
+    probes.next(target: 1e6, wanted, isIdle: true, now: Self.at(second))?.cluster
+  }
+
+  @Test func `one for room that proves no more than is allowed has found none`() {
+    var probes = settled()
+    let room = WantedRate(rate: 0.9e6, room: 1.25e6)
+    var times: [Double] = []
+    for step in 0..<700 {
+      let now = 10 + Double(step) / 10
+      guard let cluster = isPlanned(&probes, room, at: now) else { continue }
+      times.append(now)
+      probes.judged(.carries(0.99e6), cluster: cluster, room, above: 1e6)
+    }
+    #expect(times.count == 3, "after 10 and 20 s more")
+  }
 }

@@ -24,6 +24,8 @@ struct UnfilledPathTests {
 
     var target: Double { estimator.target }
     var isFull: Bool { estimator.isFull }
+    /// Seconds for which what leaves now waits.
+    var queued: Double { Double(max(0, free - now)) / 1e9 }
 
     func send(_ bytes: Int, cluster: UInt16 = 0) {
       let number = estimator.leave(size: bytes, cluster: cluster, now: Instant(nanoseconds: now))
@@ -33,14 +35,17 @@ struct UnfilledPathTests {
 
     /// - Parameters:
     ///   - bitsPerSecond: of packets of 500 bytes.
-    ///   - next: the target at which more would be sent.
-    func run(_ span: Duration, at bitsPerSecond: Double, next: Double? = nil, _ each: () -> Void = {}) {
+    ///   - next: the target at which more would be sent; `room`: at which what is sent may grow.
+    func run(
+      _ span: Duration, at bitsPerSecond: Double, next: Double? = nil, room: Double? = nil,
+      _ each: () -> Void = {}
+    ) {
       let until = now + span.wholeNanoseconds
       var budget = 0.0
       while now < until {
         now += 1_000_000
         let instant = Instant(nanoseconds: now)
-        estimator.want(bitsPerSecond, next: next)
+        estimator.want(bitsPerSecond, next: next, room: room)
         estimator.poll(now: instant)
         budget += bitsPerSecond / 8_000
         while budget >= 500 {
@@ -203,5 +208,61 @@ struct UnfilledPathTests {
       path.run(.milliseconds(300), at: 0.2e6)
     }
     #expect(path.target < 1.1e6)
+  }
+
+  @Test func `while something is withheld a path that doesn't carry it is probed every five seconds`() {
+    let path = Path(500e3)
+    path.run(.seconds(5), at: 250e3, next: 3e6)
+    let before = path.probes.count
+    path.run(.seconds(40), at: 250e3, next: 3e6)
+    let later = path.probes.dropFirst(before).map(\.at)
+    #expect((6...9).contains(later.count), "\(later.count) in 40 s")
+    #expect(zip(later, later.dropFirst()).allSatisfy { $1 - $0 >= 4_900_000_000 })
+    #expect(path.target < 600e3)
+  }
+
+  @Test func `where nothing can be sent that no stream counts there are no probes, and the start stays`() {
+    let path = Path(20e6)
+    path.canProbe = false
+    path.run(.seconds(20), at: 350e3, next: 3e6)
+    #expect(path.probes.isEmpty)
+    #expect((500e3...650e3).contains(path.target), "\(path.target)")
+  }
+
+  @Test func `at another address everything begins as at first`() {
+    let path = Path(20e6)
+    path.run(.seconds(5), at: 2e6, next: 4e6)
+    #expect(path.target > 2e6)
+    let before = path.probes.count
+    path.estimator.startOver()
+    #expect(path.target == BandwidthEstimator.start && !path.estimator.hasFeedback && !path.isFull)
+    path.run(.milliseconds(300), at: 400e3, next: 4e6)
+    #expect(path.probes.count > before && abs(path.probes[before].rate - 3 * BandwidthEstimator.start) < 1)
+  }
+
+  @Test func `large pictures on a path that is nearly full pile up no queue`() {
+    let path = Path(1.7e6)
+    path.run(.seconds(10), at: 1.6e6, next: 2e6)
+    var longest = 0.0
+    for _ in 0..<8 {
+      path.picture = 45_000
+      var waited = 0.0
+      // What is sent follows the target, as layers do.
+      for _ in 0..<100 {
+        path.run(.milliseconds(100), at: min(1.69e6, path.estimator.capacity))
+        waited = max(waited, path.queued)
+      }
+      longest = max(longest, waited)
+    }
+    #expect(longest < 0.6, "\(longest)")
+  }
+
+  @Test func `what a remote doesn't ask for isn't probed for room`() {
+    let path = Path(20e6)
+    path.estimator.setCeiling(500e3)
+    path.run(.seconds(5), at: 400e3, room: 540e3)
+    let before = path.probes.count
+    path.run(.seconds(60), at: 400e3, room: 540e3)
+    #expect(path.probes.count == before)
   }
 }

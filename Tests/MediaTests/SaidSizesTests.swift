@@ -6,31 +6,40 @@ import Testing
 /// How large pictures are of which no packet says it.
 @Suite("Sizes that a publisher says", .timeLimit(.minutes(1)))
 struct SaidSizesTests {
-  private func agreed(_ picture: PictureSize) -> ReceiveSection {
-    var section = ReceiveSection(
-      index: 0, mid: "0", kind: .video, codecs: [NegotiatedCodec(codec: .vp8, payloadType: 96)],
-      extensions: HeaderExtensionMap())
-    section.encodings[0].picture = picture
-    return section
+  private func agreed(_ sizes: [(rid: String?, width: UInt16)]) -> AgreedMedia {
+    let encodings = sizes.map { rid, width in
+      var encoding = ReceiveEncoding(rid: rid)
+      encoding.picture = PictureSize(width: width, height: width == 0 ? 0 : 100)
+      return encoding
+    }
+    return AgreedMedia(receive: [
+      ReceiveSection(
+        index: 0, mid: "0", kind: .video, codecs: [NegotiatedCodec(codec: .vp8, payloadType: 96)],
+        extensions: HeaderExtensionMap(), encodings: encodings)
+    ])
   }
 
-  @Test func `they stand until others are said, and are none where none were said`() {
-    var section = ReceivingSection()
-    section.describe(agreed(PictureSize()), clock: 0)
-    #expect(section.description(of: 0).picture == PictureSize())
-    section.describe(agreed(PictureSize(width: 640, height: 360)), clock: 0)
-    #expect(section.description(of: 0).picture == PictureSize(width: 640, height: 360))
-    #expect(section.description(of: 0).picture(spatial: 2) == PictureSize(width: 640, height: 360))
-    section.describe(agreed(PictureSize()), clock: 0)
-    #expect(section.description(of: 0).picture == PictureSize(width: 640, height: 360), "as it was said")
-    section.describe(agreed(PictureSize(width: 320, height: 180)), clock: 0)
-    #expect(section.description(of: 0).picture == PictureSize(width: 320, height: 180))
+  @Test func `they stand until others are said, and are none where none were`() {
+    let person = Person(1, agreed([(nil, 0)]))
+    var random = RandomSource.seeded(state: 1)
+    var widths: [UInt16] = []
+    for width in [0, 640, 0, 320, 0, 0] as [UInt16] {
+      _ = person.session.apply(agreed([(nil, width)]), random: &random, context: &person.context)
+      widths.append(person.session.description(ofTrack: 0, encoding: 0).said.width)
+    }
+    #expect(widths == [0, 640, 640, 320, 320, 320])
   }
 
-  @Test func `what a key frame says goes before`() {
-    var section = ReceivingSection()
-    section.describe(agreed(PictureSize(width: 640, height: 360)), clock: 0)
-    section.encoding(0).pointee.receiver.pictures.set(PictureSize(width: 1_280, height: 720))
-    #expect(section.description(of: 0).picture == PictureSize(width: 1_280, height: 720))
+  @Test func `of several encodings each keeps its own, by its name`() {
+    let first = agreed([("f", 640), ("h", 320), ("q", 0)])
+    let next = agreed([("q", 160), ("f", 0), ("h", 0)]).keepingSizes(of: first)
+    #expect(next.receive[0].encodings.map(\.picture.width) == [160, 640, 320])
+    let without = agreed([(nil, 0), (nil, 0)])
+    #expect(without.keepingSizes(of: first).receive[0].encodings.map(\.picture.width) == [0, 0])
+    let unnamed = agreed([(nil, 640), (nil, 320)])
+    #expect(without.keepingSizes(of: unnamed).receive[0].encodings.map(\.picture.width) == [640, 320])
+    #expect(agreed([(nil, 0)]).keepingSizes(of: unnamed).receive[0].encodings.map(\.picture.width) == [0])
+    #expect(
+      agreed([("f", 0)]).keepingSizes(of: AgreedMedia()).receive[0].encodings.map(\.picture.width) == [0])
   }
 }

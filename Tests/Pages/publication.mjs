@@ -144,5 +144,6 @@ test("how large the pictures of each encoding are is said with the offer", async
   assert.deepEqual(layers(track("video", { width: 1920, height: 1080 }), "screen_share"), [{ width: 1920, height: 1080 }]);
   assert.deepEqual(layers(track("video", { width: 2, height: 1 }), "camera").at(-1), { rid: "q", width: 1, height: 1 });
   assert.deepEqual(layers(track("video", {}), "camera"), [], "not known yet");
+  assert.deepEqual(layers(track("video", { width: 20_000, height: 1 }), "screen_share"), [{ width: 16_384, height: 1 }]);
   assert.deepEqual(layers(track("audio", { width: 4, height: 4 }), "microphone"), []);
 });

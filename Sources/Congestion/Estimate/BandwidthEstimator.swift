@@ -75,7 +75,6 @@ public struct BandwidthEstimator: ~Copyable {
 
   /// Something was heard of what left.
   public var hasFeedback: Bool { lastFeedback != nil }
-
   /// What really arrives, in bits per second; nil before it is known.
   public var arriving: Double? { acknowledged.bitsPerSecond }
   /// Share of packets that are lost, smoothed: 0–1.
@@ -131,9 +130,10 @@ public struct BandwidthEstimator: ~Copyable {
   public mutating func takeProbe(canProbe: Bool, now: Instant) -> ProbePlan? {
     probes.arePossible = canProbe
     guard canProbe, trend.use != .over else { return nil }
-    guard
-      let plan = probes.next(target: target, wanted, isIdle: isIdle, now: now)
-    else { return nil }
+    // What the remote doesn't ask for is of no use.
+    let isRefused = ceiling.map { $0 <= allowed } ?? false
+    let useful = isRefused ? WantedRate(rate: wanted.rate, next: wanted.next) : wanted
+    guard let plan = probes.next(target: target, useful, isIdle: isIdle, now: now) else { return nil }
     clusters.begin(plan.cluster, rate: plan.rate, now: now)
     return plan
   }
@@ -236,7 +236,7 @@ public struct BandwidthEstimator: ~Copyable {
   }
 
   private mutating func judge(_ verdict: ProbeClusters.Verdict, _ cluster: UInt16, now: Instant) {
-    probes.judged(verdict, cluster: cluster, wanted)
+    probes.judged(verdict, cluster: cluster, wanted, above: allowed)
     switch verdict {
     case .carries(let rate), .failed(let rate):
       if rate > Self.nearly * allowed { provenAt = now }
@@ -267,7 +267,9 @@ public struct BandwidthEstimator: ~Copyable {
     var found = feedback.isOver ? .over : trend.use
     // A short queue, while less is sent than is allowed, says nothing of what is allowed.
     if found == .over, !queue.isLong, isOwnBurst(now) || !use.fills(now: now) { found = .under }
-    if found == .over, isLargePicture(now) { found = .under }
+    let hasStayed = queue.hasStayed(now: now)
+    if found == .over, isLargePicture(now), queue.excuse(now: now) { found = .under }
+    if hasStayed { found = .over }
     if trend.use == .under { delayed.raise(to: acknowledged.bitsPerSecond, now: now) }
     delayed.update(
       found, acknowledged: found == .over ? carried : acknowledged.carried, roundTrip: roundTrip,
@@ -312,15 +314,13 @@ public struct BandwidthEstimator: ~Copyable {
   }
   private static let burstGain = 1.1
 
-  /// The queue is of a picture much larger than others, as where a scene is cut: it is soon gone, and meanwhile little else is sent.
+  /// A picture much larger than others has left, as where a scene is cut.
   private mutating func isLargePicture(_ now: Instant) -> Bool {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.largePictureLowers) { return false }
     #endif
-    return queue.nanoseconds < Self.pictureQueue
-      && use.burst(now: now) > max(Self.pictureGain * allowed, Self.leastPicture)
+    return use.burst(now: now) > max(Self.pictureGain * allowed, Self.leastPicture)
   }
-  private static let pictureQueue = 250e6
   private static let pictureGain = 1.5
   /// Bits per second: on a narrow path every picture comes in a burst.
   private static let leastPicture = 1e6

@@ -69,6 +69,7 @@ struct ProbeController: BitwiseCopyable {
   private var isFirst = false
   /// The last was for room to grow.
   private var isForRoom = false
+  private var lastRoomAt: Int64 = .min
   private var roomInterval = ProbeController.interval
   /// Of the first clusters, that are left.
   private var attempts = ProbeController.firstAttempts
@@ -132,9 +133,12 @@ struct ProbeController: BitwiseCopyable {
 
   /// A picture that is shown as it is best grows with what moves in it. Where that isn't proven before, it is taken for too much.
   private mutating func planRoom(target: Double, _ wanted: WantedRate, now: Instant) {
-    guard let room = wanted.room, lastAt == .min || now.nanoseconds &- lastAt >= roomInterval else { return }
+    guard let room = wanted.room, lastRoomAt == .min || now.nanoseconds &- lastRoomAt >= roomInterval,
+      lastAt == .min || now.nanoseconds &- lastAt >= Self.interval
+    else { return }
     add(min(room * Self.leastGain, Self.further * target), above: target)
     isForRoom = planned != nil
+    if isForRoom { lastRoomAt = now.nanoseconds }
   }
 
   private mutating func noteRoom(isFound: Bool) {
@@ -149,12 +153,15 @@ struct ProbeController: BitwiseCopyable {
   }
 
   /// What a cluster has shown.
-  mutating func judged(_ verdict: ProbeClusters.Verdict, cluster: UInt16, _ wanted: WantedRate) {
+  /// - Parameter target: what was allowed before: what proves no more has found no room.
+  mutating func judged(
+    _ verdict: ProbeClusters.Verdict, cluster: UInt16, _ wanted: WantedRate, above target: Double = 0
+  ) {
     guard cluster == last.cluster else { return }
     awaits = false
     attempts = 0
     if case .carries(let rate) = verdict {
-      noteRoom(isFound: rate >= Self.carried * last.rate)
+      noteRoom(isFound: rate >= Self.carried * last.rate && rate > target)
     } else {
       noteRoom(isFound: false)
     }
@@ -173,6 +180,7 @@ struct ProbeController: BitwiseCopyable {
   mutating func hurry() {
     lastAt = .min
     awaits = false
+    isForRoom = false
     if phase == .climbing, planned == nil { phase = attempts > 0 ? .new : .settled }
   }
 

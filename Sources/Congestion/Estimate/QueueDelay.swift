@@ -13,6 +13,12 @@ struct QueueDelay: BitwiseCopyable {
   /// Nanoseconds.
   private(set) var nanoseconds = 0.0
 
+  /// When a queue that is there was last taken for a large picture's, which is soon gone; and whether it wasn't.
+  private var excusedAt: Instant?
+  private var wasExcused = false
+  private static let mostExcused = 250e6
+  private static let longestExcuse = Duration.seconds(1)
+
   private static let long = 0.08
   private static let leastDrain = 0.3
 
@@ -24,6 +30,25 @@ struct QueueDelay: BitwiseCopyable {
   var drain: Double {
     let seconds = nanoseconds / 1e9
     return seconds > Self.long ? max(1 - seconds, Self.leastDrain) : 1
+  }
+
+  /// A large picture makes the queue grow: no reason to send less, as long as it is gone within a second. One that isn't is excused no more
+  /// before it has been short.
+  mutating func excuse(now: Instant) -> Bool {
+    guard !wasExcused, nanoseconds < Self.mostExcused else { return false }
+    if excusedAt == nil { excusedAt = now }
+    return true
+  }
+
+  /// The queue of a large picture is still there: true once.
+  mutating func hasStayed(now: Instant) -> Bool {
+    guard isLong else {
+      (excusedAt, wasExcused) = (nil, false)
+      return false
+    }
+    guard let excusedAt, !wasExcused, now - excusedAt >= Self.longestExcuse else { return false }
+    wasExcused = true
+    return true
   }
 
   mutating func take(sent: Int64, arrived: Int64) {

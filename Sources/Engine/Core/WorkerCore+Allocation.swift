@@ -14,7 +14,7 @@ extension WorkerCore {
 
   private mutating func allocate(_ place: Int, now: Instant) {
     let slots = (0..<feeds.slotCount(at: place)).filter { feeds.feed(ofSlot: $0, at: place) != nil }
-    guard !slots.isEmpty else { return }
+    guard !slots.isEmpty else { return peers.pointer(place).pointee.want(0, next: nil, room: nil) }
     let demands = slots.map { demand(place, slot: $0) }
     let known = peers.pointer(place).pointee.capacity(
       now: now, heedsReports: context.heedsReports)

@@ -105,7 +105,14 @@ struct EncodingMonitor {
         layers.layers[index].frameRate = rate
       }
     }
-    layers.picture = layers.layers.last?.picture ?? description.picture
+    // What was said with an offer is of the best layer.
+    let best = layers.layers.last?.spatial
+    for index in layers.layers.indices
+    where layers.layers[index].picture.pixels == 0 && layers.layers[index].spatial == best {
+      layers.layers[index].picture = description.said
+    }
+    let seen = description.picture.pixels > 0 ? description.picture : description.said
+    layers.picture = layers.layers.last?.picture ?? seen
   }
 
   /// A layer's rate is of all that are below it as well, in size and in frame rate.

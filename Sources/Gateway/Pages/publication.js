@@ -122,14 +122,15 @@ export class Publication {
   get layers() {
     const { width, height } = this.track?.getSettings?.() ?? {};
     if (this.kind !== "video" || !width || !height) return [];
-    return this.transceiver.sender.getParameters().encodings.slice(0, 3).map(({ rid, scaleResolutionDownBy = 1 }) => ({
-      ...(rid && { rid }),
-      width: Math.max(1, Math.floor(width / scaleResolutionDownBy)),
-      height: Math.max(1, Math.floor(height / scaleResolutionDownBy)),
-    }));
+    const size = (pixels, divisor) => Math.min(16_384, Math.max(1, Math.floor(pixels / divisor)));
+    return this.transceiver.sender.getParameters().encodings.slice(0, 3).map(({ rid, scaleResolutionDownBy: divisor = 1 }) => (
+      { ...(rid && { rid }), width: size(width, divisor), height: size(height, divisor) }));
   }
 
-  /** Sends another track of the same kind from now on, or none, with no new offer. */
+  /**
+   * Sends another track of the same kind from now on, or none, with no new offer. Where frames are encrypted end to end the server
+   * hears of its size with the next one.
+   */
   async replace(track) {
     await this.transceiver.sender.replaceTrack(track);
   }

@@ -27,7 +27,9 @@ extension MediaSession {
   }
 
   /// What everything that is wanted takes.
-  /// - Parameter next: the target at which something more would be shown; nil: nothing is withheld for want of rate.
+  /// - Parameters:
+  ///   - next: the target at which something more would be shown; nil: nothing is withheld for want of rate.
+  ///   - room: the target at which what is shown may grow; nil: there is as much.
   public mutating func want(_ rate: Double, next: Double?, room: Double?) {
     estimator.want(rate, next: next, room: room)
   }

@@ -83,7 +83,8 @@ public struct MediaSession: ~Copyable {
   }
 
   /// Everything that is derived from the sections.
-  mutating func describe(_ new: AgreedMedia, _ changes: inout [StreamChange]) {
+  mutating func describe(_ said: AgreedMedia, _ changes: inout [StreamChange]) {
+    let new = said.keepingSizes(of: agreed)
     agreed = new
     incoming = HeaderExtensionMap()
     let oldClocks = clocks

@@ -53,14 +53,8 @@ struct ReceivingSection: ~Copyable {
 
   /// Takes what was agreed on, or that the section is gone.
   mutating func describe(_ agreed: ReceiveSection?, clock: Int) {
-    let before = section?.encodings ?? []
     section = agreed
     self.clock = clock
-    // What isn't said of it again stays as it was said.
-    for index in (agreed?.encodings ?? []).indices where agreed?.encodings[index].picture.pixels == 0 {
-      let known = before.first { $0.rid == agreed?.encodings[index].rid }
-      if let known { section?.encodings[index].picture = known.picture }
-    }
   }
 
   /// A packet of the section announces what its streams have. One that is no allocation changes nothing.
@@ -72,13 +66,10 @@ struct ReceivingSection: ~Copyable {
     if let read = try? VideoLayersAllocation(bytes) { allocation = (read, arrival) }
   }
 
-  /// What is said of an encoding by its publisher.
+  /// What is said of an encoding by its publisher: its packets, what it announces, and its offer.
   func description(of encoding: Int) -> EncodingDescription {
     var description = encodings.pointer(encoding).pointee.receiver.pictures
-    // Of frames that are encrypted no header says it.
-    if description.picture.pixels == 0, let said = section?.encodings[encoding].picture {
-      description.set(said)
-    }
+    if let said = section?.encodings[encoding].picture { description.said = said }
     description.announced = allocation.map { $0.layers.announcement(ofStream: encoding, arrival: $0.arrival) }
     return description
   }

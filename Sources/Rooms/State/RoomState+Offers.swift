@@ -155,8 +155,12 @@ extension RoomState {
         let place = media.receive.firstIndex(where: { $0.index == index })
       else { continue }
       for layer in entry.layers {
+        // Without a name it is said of the only one.
+        let isNamed = layer.rid != nil
         for encoding in media.receive[place].encodings.indices
-        where media.receive[place].encodings[encoding].rid == layer.rid {
+        where media.receive[place].encodings[encoding].rid == layer.rid
+          && (isNamed || media.receive[place].encodings.count == 1)
+        {
           media.receive[place].encodings[encoding].picture = layer.picture
         }
       }

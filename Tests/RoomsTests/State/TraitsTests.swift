@@ -60,6 +60,8 @@ struct TraitsTests {
         mid: "0", source: .camera, layers: [OfferedLayer(rid: "f", picture: PictureSize(width: 9, height: 9))]
       )
     ])
-    for case .apply(_, let media) in run.commands { #expect(sizes(media) == [PictureSize()]) }
+    for case .apply(_, let media) in run.commands {
+      #expect(sizes(media) == [PictureSize()], "of another name")
+    }
   }
 }
