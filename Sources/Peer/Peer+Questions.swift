@@ -158,7 +158,7 @@ extension Peer {
   /// Bytes that were sent again, with UDP and IP.
   public var repaired: UInt64 { egress.repaired }
   /// What everything takes that its subscriber wants, and the target at which more of it would be shown; nil: all is.
-  /// With the target at which what is shown may grow; nil: there is as much.
+  /// `room`: the target at which what is shown may grow; nil: there is as much.
   public mutating func want(_ rate: Double, next: Double?, room: Double?) {
     session.want(rate, next: next, room: room)
   }

@@ -44,8 +44,9 @@ final class Ending {
       if case .signal(SIGTERM) = first { await drain(rooms, patience, log) }
       break
     }
-    noticed.cancel()
+    // In this order: one that comes in between ends the process, and isn't lost.
     for number in Self.signals { signal(number, SIG_DFL) }
+    noticed.cancel()
     log.info("stopping")
   }
 
