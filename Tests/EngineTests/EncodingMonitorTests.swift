@@ -167,4 +167,22 @@ struct EncodingMonitorTests {
     #expect(track.run(100, [0], watched: [0]) == [0] && track.off == [1])
     #expect(track.run(250, [0], watched: [0]) == [0, 1])
   }
+
+  @Test func `a size that was said is of the best layer, and what a key frame says goes before`() {
+    var (monitor, counts, description) = (EncodingMonitor(), LayerCounts(), EncodingDescription())
+    description.said = PictureSize(width: 640, height: 360)
+    func run() -> [UInt16] {
+      for tenth in 1...20 {
+        for spatial in 0..<2 as Range<UInt8> {
+          counts.note(1_000, LayerID(spatial: spatial), startsFrame: spatial == 0)
+        }
+        monitor.sample(
+          counts, frames: UInt64(tenth), description, now: Instant(nanoseconds: Int64(tenth) * 100_000_000))
+      }
+      return monitor.layers.layers.map(\.picture.width)
+    }
+    #expect(run() == [0, 640] && monitor.layers.picture.width == 640)
+    description.set(PictureSize(width: 320, height: 180))
+    #expect(run() == [320, 320])
+  }
 }
