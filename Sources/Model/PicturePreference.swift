@@ -14,6 +14,14 @@ public struct PicturePreference: BitwiseCopyable, Equatable, Sendable {
 
   public init() {}
 
+  /// Whether in some respect it asks for more than another did.
+  public func asksForMore(than other: Self) -> Bool {
+    // 0 is as much as there is.
+    let exceeds = { (new: Int, old: Int) in old != 0 && (new == 0 || new > old) }
+    return quality.rawValue > other.quality.rawValue || exceeds(Int(width), Int(other.width))
+      || exceeds(Int(height), Int(other.height)) || exceeds(Int(frameRate), Int(other.frameRate))
+  }
+
   public func encode(into writer: inout StateWriter) {
     writer.write(quality.rawValue)
     writer.write(width)

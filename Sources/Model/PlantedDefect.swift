@@ -382,6 +382,10 @@
     case targetIgnored = "target-ignored"
     /// Where not everything fits sound pauses as pictures do.
     case audioPaused = "audio-paused"
+    /// No word that a path has no room for a picture, or that it has again.
+    case pauseUnsaid = "pause-unsaid"
+    /// An encoding that is silent counts as one that flows.
+    case stopUnnoticed = "stop-unnoticed"
     /// A probe's packets take numbers of a slot's media.
     case probeUnderMediaNumber = "probe-under-media-number"
     /// A stream's numbers jump where another source takes over.
@@ -491,6 +495,14 @@
 
     // MARK: - Rates and layers
 
+    /// Where the encodings that are watched stop, none that is off stands in.
+    case stopUncalled = "stop-uncalled"
+    /// A viewer that asks for more waits for what failed before it asked.
+    case largerTileWaits = "larger-tile-waits"
+    /// Of an encoding that doesn't come key frames are asked for, again and again.
+    case keyFramesOfSilent = "key-frames-of-silent"
+    /// A size that a client said is no layer's.
+    case saidSizeUnused = "said-size-unused"
     /// An encoding that is off counts by what came of it last.
     case offCountsAsNothing = "off-counts-as-nothing"
     /// A probe is as high as what its publisher says that a layer takes.

@@ -53,6 +53,10 @@ extension Peer {
   /// nil for a track or slot that is gone or never was.
   public func kind(ofReceiver index: Int) -> MediaKind? { session.kind(ofTrack: index) }
   public func kind(ofSlot index: Int) -> MediaKind? { session.kind(ofSlot: index) }
+  /// The encoding comes no more: what was asked of it is not asked again.
+  public mutating func forgetKeyFrameRequest(receiver: Int, encoding: Int) {
+    session.forgetKeyFrameRequest(track: receiver, encoding: encoding)
+  }
   /// A subscriber of the track needs a key frame.
   public mutating func requestKeyFrame(receiver: Int, encoding: Int = 0) {
     session.requestKeyFrame(track: receiver, encoding: encoding)

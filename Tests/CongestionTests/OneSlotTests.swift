@@ -56,6 +56,29 @@ struct OneSlotTests {
     #expect(demands[1].memory.shown?.encoding == 1, "after the short wait")
   }
 
+  @Test func `who asks for more waits for nothing that failed before, where the target has room to spare`() {
+    var demands = [SlotDemand(slot: 0, kind: .video, options: Self.ladder([100e3, 400e3]))]
+    _ = run(&demands, 10e6, from: 0, tenths: 100)
+    // It fails soon after it was taken up, and shows the smaller.
+    _ = run(&demands, 380e3, from: 11, tenths: 10)
+    #expect(demands[0].memory.shown?.encoding == 0)
+    func shown(_ target: Double, isAsked: Bool) -> UInt8? {
+      var asking = demands
+      if isAsked { asking[0].memory.tryAgain() }
+      _ = run(&asking, target, from: 13, tenths: 2)
+      return asking[0].memory.shown?.encoding
+    }
+    #expect(shown(560e3, isAsked: false) == 0, "what was too much two seconds ago waits")
+    #expect(shown(560e3, isAsked: true) == 1)
+    #expect(shown(440e3, isAsked: true) == 0, "without room to spare it waits")
+    // Once it has failed again it waits as before.
+    demands[0].memory.tryAgain()
+    _ = run(&demands, 560e3, from: 13, tenths: 5)
+    _ = run(&demands, 380e3, from: 14, tenths: 10)
+    _ = run(&demands, 560e3, from: 16, tenths: 5)
+    #expect(demands[0].memory.shown?.encoding == 0)
+  }
+
   @Test func `an encoding that swells once it is shown fails by itself`() {
     var demands = (0..<2).map { SlotDemand(slot: $0, kind: .video, options: Self.ladder([100e3, 400e3])) }
     // The second has room for its low encoding alone.

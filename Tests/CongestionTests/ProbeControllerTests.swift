@@ -63,6 +63,19 @@ struct ProbeControllerTests {
     #expect(rates == [600e3, 1.2e6, 2.4e6])
   }
 
+  @Test func `where one shows just too little, one that is a little higher follows at once, and no more`() {
+    var probes = settled()
+    let wanted = WantedRate(rate: 1.05e6, next: 1.05e6)
+    var rates: [Double] = []
+    for step in 0..<30 {
+      guard let plan = probes.next(target: 1e6, wanted, isIdle: true, now: Self.at(10 + Double(step) / 10))
+      else { continue }
+      rates.append(plan.rate)
+      probes.judged(.carries(1.03e6), cluster: plan.cluster, wanted)
+    }
+    #expect(rates.map { ($0 / 1e3).rounded() } == [1_155, 1_365])
+  }
+
   @Test func `one that fails is tried again after five seconds, and no sooner`() {
     var probes = settled()
     let wanted = WantedRate(rate: 4e6, next: 3e6)

@@ -36,7 +36,7 @@ struct RFC8867Tests {
     ]
     let waits = [flow.wait(20...40), flow.wait(40...60), flow.wait(63...80), flow.wait(80...100)]
     print(
-      "5.1 loss \(percent(loss)): target \(shares.map(percent)), queue p95 \(waits.map(whole)), up in \(up) s and \(again) s"
+      "figure: RFC 8867 5.1 loss \(percent(loss)): target \(shares.map(percent)), queue p95 \(waits.map(whole)), up in \(up) s and \(again) s"
     )
     #expect(shares.allSatisfy { $0 >= 0.85 && $0 <= 1.05 })
     #expect(waits.allSatisfy { $0 < 100 })
@@ -55,7 +55,9 @@ struct RFC8867Tests {
     let shares = spans.map { span in flows.reduce(0) { $0 + $1.mean(span.0) } / span.1 }
     let waits = spans.map { flows[0].wait($0.0) }
     let fairness = jain(flows.map { $0.mean(65...125) })
-    print("5.2: together \(shares.map(percent)), queue p95 \(waits.map(whole)), Jain \(fairness)")
+    print(
+      "figure: RFC 8867 5.2: together \(shares.map(percent)), queue p95 \(waits.map(whole)), Jain \(fairness)"
+    )
     #expect(shares.allSatisfy { $0 >= 0.8 && $0 <= 1.1 })
     #expect(waits.allSatisfy { $0 < 100 })
     #expect(fairness > 0.9)
@@ -77,7 +79,7 @@ struct RFC8867Tests {
       flows[0].wait(10...20), flows[0].wait(23...40), flows[0].wait(43...60), flows[0].wait(60...100),
       flows[1].wait(10...35), flows[1].wait(38...70), flows[1].wait(70...100),
     ]
-    print("5.3: target \(shares.map(percent)), queue p95 \(waits.map(whole))")
+    print("figure: RFC 8867 5.3: target \(shares.map(percent)), queue p95 \(waits.map(whole))")
     // Feedback takes its part of the way back.
     #expect(shares.allSatisfy { $0 >= 0.8 && $0 <= 1.05 })
     #expect(waits.allSatisfy { $0 < 100 })
@@ -89,7 +91,9 @@ struct RFC8867Tests {
     run(.seconds(120), flows)
     let rates = flows.map { $0.mean(60...120) }
     let share = rates.reduce(0, +) / 3.5e6
-    print("5.4: together \(percent(share)), queue p95 \(whole(flows[0].wait(60...120))), Jain \(jain(rates))")
+    print(
+      "figure: RFC 8867 5.4: together \(percent(share)), queue p95 \(whole(flows[0].wait(60...120))), Jain \(jain(rates))"
+    )
     #expect(share >= 0.85 && share <= 1.05)
     #expect(flows[0].wait(60...120) < 100)
     #expect(jain(rates) > 0.9)
@@ -100,7 +104,7 @@ struct RFC8867Tests {
     let flows = [MediaFlow(path), MediaFlow(path, start: .seconds(10), seed: 8)]
     run(.seconds(120), flows)
     let rates = flows.map { $0.mean(60...120) }
-    print("two on one bottleneck: Jain \(jain(rates)), together \(percent(rates.reduce(0, +) / 3e6))")
+    print("figure: two on one bottleneck: Jain \(jain(rates)), together \(percent(rates.reduce(0, +) / 3e6))")
     #expect(jain(rates) > 0.9)
   }
 
@@ -114,7 +118,7 @@ struct RFC8867Tests {
     let rates = flows.map { $0.mean(240...300) }
     let share = rates.reduce(0, +) / 4e6
     print(
-      "5.5: together \(percent(share)), each \(rates.map { percent($0 / 4e6) }), queue p95 \(whole(flows[0].wait(240...300))), Jain \(jain(rates))"
+      "figure: RFC 8867 5.5: together \(percent(share)), each \(rates.map { percent($0 / 4e6) }), queue p95 \(whole(flows[0].wait(240...300))), Jain \(jain(rates))"
     )
     #expect(share >= 0.8 && share <= 1.1)
     #expect(rates.allSatisfy { $0 >= 0.05 * 4e6 })
@@ -128,7 +132,7 @@ struct RFC8867Tests {
     run(.seconds(120), [flow], [Download(path, start: .zero)])
     let share = flow.mean(30...120) / rate
     print(
-      "5.6 \(Int(rate / 1e3)) kbit/s beside CUBIC: \(percent(share)) of the link, queue p95 \(whole(flow.wait(30...120)))"
+      "figure: RFC 8867 5.6 \(Int(rate / 1e3)) kbit/s beside CUBIC: \(percent(share)) of the link, queue p95 \(whole(flow.wait(30...120)))"
     )
     #expect(share >= 0.1)
   }
@@ -151,7 +155,8 @@ struct RFC8867Tests {
     run(.seconds(120), [flow], downloads)
     let share = flow.mean(30...120) / 2e6
     print(
-      "5.7 beside short CUBIC flows: \(percent(share)) of the link, queue p95 \(whole(flow.wait(30...120)))")
+      "figure: RFC 8867 5.7 beside short CUBIC flows: \(percent(share)) of the link, queue p95 \(whole(flow.wait(30...120)))"
+    )
     #expect(share >= 0.1)
   }
 
@@ -163,7 +168,7 @@ struct RFC8867Tests {
     let rates = flows.map { $0.mean(80...120) }
     let share = rates.reduce(0, +) / 3.5e6
     print(
-      "5.8: others meanwhile \(percent(others)), afterwards together \(percent(share)), queue p95 \(whole(flows[0].wait(60...120))), Jain \(jain(rates))"
+      "figure: RFC 8867 5.8: others meanwhile \(percent(others)), afterwards together \(percent(share)), queue p95 \(whole(flows[0].wait(60...120))), Jain \(jain(rates))"
     )
     #expect(others >= 0.8 && others <= 1.1)
     #expect(share >= 0.8 && share <= 1.1)

@@ -54,6 +54,59 @@ struct EncodingMonitorTests {
     #expect(track.run(1, [0, 1, 2]) == [0, 1, 2])
   }
 
+  /// - Parameter traits: of the track.
+  /// - Returns: which encodings are watched, as the publisher hears, after all that comes has stopped for some tenths of a second.
+  private func watched(_ track: Track, _ traits: TrackTraits = [], silentFor tenths: Int) -> UInt8 {
+    var group = TrackGroup()
+    (group.monitors, group.traits) = (track.monitors, traits)
+    var said: UInt8 = 0
+    for tenth in 1...tenths {
+      let now = track.now + .milliseconds(tenth * 100)
+      said = group.watch({ $0 == 1 }, now: now) ?? said
+    }
+    return said & 0b11
+  }
+
+  @Test func `where a camera's encoding stops that alone is on, the one that is off is called in`() {
+    let track = Track(2)
+    _ = track.run(100, [0, 1], watched: [1])
+    #expect(track.off == [0])
+    _ = track.run(10, [1], watched: [1])
+    #expect(watched(track, silentFor: 4) == 0b10)
+    #expect(watched(track, silentFor: 7) == 0b11)
+    #expect(watched(track, .screen, silentFor: 40) == 0b10, "a screen may stand still")
+    // Once: what doesn't come is not called in again and again.
+    #expect(watched(track, silentFor: 200) == 0b10)
+  }
+
+  private func givesKeyFrames(_ track: Track) -> [Bool] {
+    var group = TrackGroup()
+    group.monitors = track.monitors
+    return track.monitors.indices.map { group.givesKeyFrames($0) }
+  }
+
+  @Test func `an encoding that doesn't come while others do isn't asked for key frames`() {
+    let track = Track(3)
+    #expect(givesKeyFrames(track) == [true, true, true], "nothing has come yet")
+    _ = track.run(20, [0, 1], watched: [0, 1, 2])
+    #expect(givesKeyFrames(track) == [true, true, false], "the last has never come")
+    _ = track.run(3, [0])
+    #expect(givesKeyFrames(track) == [true, true, false])
+    _ = track.run(5, [0])
+    #expect(givesKeyFrames(track) == [true, false, false])
+    _ = track.run(1, [0, 1, 2])
+    #expect(givesKeyFrames(track) == [true, true, true])
+  }
+
+  @Test func `a still screen is asked, in one encoding or several`() {
+    for count in 1...2 {
+      let track = Track(count)
+      _ = track.run(20, Set(0..<count), watched: [0, 1])
+      _ = track.run(100, [], watched: [0, 1])
+      #expect(givesKeyFrames(track).allSatisfy { $0 })
+    }
+  }
+
   @Test func `where all are silent the picture stands still`() {
     let track = Track(2)
     _ = track.run(20, [0, 1])

@@ -202,4 +202,60 @@ struct SubscriberPathTests {
         context: &person.context)
     }
   }
+
+  /// - Parameter age: milliseconds, at 1,000.
+  private func past(bytes: Int, age: Int = 0) -> RecentPictures {
+    RecentPictures(
+      first: 5, last: 20, encoding: 0, bytes: bytes, frames: 3, keyTimestamp: 1_000, timestamp: 7_000,
+      arrival: milliseconds(1_000 - age))
+  }
+
+  private func begins(_ bytes: Int, age: Int = 0, estimate: UInt64? = 400_000) -> Bool {
+    let person = subscriber()
+    let source = Person(1, AgreedMedia(receive: [section(.video, ssrc: 10, rtxSSRC: 11)]))
+    _ = person.session.setSource(slot: 0, source.key, clock: nil)
+    if let estimate { say(estimate, by: person, at: milliseconds(990)) }
+    return person.session.beginWith(past(bytes: bytes, age: age), slot: 0, now: milliseconds(1_000))
+  }
+
+  @Test func `a stream begins with past pictures that its path carries within 200 ms, and with no others`() {
+    #expect(begins(10_000))
+    #expect(!begins(10_001))
+    #expect(begins(10_000, estimate: 3_000_000))
+    // Of a path that says nothing 3 Mbit/s are assumed.
+    #expect(begins(75_000, estimate: nil))
+    #expect(!begins(75_001, estimate: nil))
+  }
+
+  @Test func `pictures of more than 200 ms ago begin no stream`() {
+    #expect(begins(1_000, age: 200))
+    #expect(!begins(1_000, age: 201))
+  }
+
+  @Test func `a subscriber that asks for more waits for nothing that failed before, and for less as before`()
+  {
+    let person = subscriber()
+    var low = PicturePreference()
+    low.quality = .low
+    person.session.setPicture(slot: 0, low)
+    // As an allocation leaves it that has just taken a step up back.
+    let ladder = [100e3, 400e3].enumerated().map {
+      LayerOption(encoding: UInt8($0.offset), rate: $0.element, peak: $0.element)
+    }
+    var demand = SlotDemand(slot: 0, kind: .video, options: ladder)
+    for (second, target) in [(0, 10e6), (1, 10e6), (2, 380e3), (3, 380e3), (4, 380e3)] {
+      demand.memory =
+        Allocator.allocate(target, [demand], now: milliseconds(second * 1_000)).slots[0].memory
+    }
+    #expect(demand.memory.shown?.encoding == 0)
+    func shown() -> UInt8? {
+      demand.memory = person.session.memory(ofSlot: 0)
+      return Allocator.allocate(560e3, [demand], now: milliseconds(5_000)).slots[0].option?.encoding
+    }
+    person.session.setMemory(slot: 0, demand.memory)
+    person.session.setPicture(slot: 0, low)
+    #expect(shown() == 0)
+    person.session.setPicture(slot: 0, PicturePreference())
+    #expect(shown() == 1)
+  }
 }

@@ -262,6 +262,7 @@ public struct Allocator: Sendable {
     }
     guard !shown.isLayer(option), isAbove(option, shown, demand) else { return true }
     guard option.peak * margin <= free else { return false }
+    if demand.memory.isAskedAgain(option.peak * margin, free: free) { return true }
     let total = target - free + option.rate
     if demand.memory.mayRise(target, now: now) {
       return path.refused.map { total <= $0 } ?? true

@@ -68,6 +68,8 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
   public internal(set) var shown: LayerOption?
   /// Nothing is, for want of rate.
   public internal(set) var isStarved = false
+  /// Whether that is so was passed on. Kept by the allocator's caller: it isn't known where a peer goes on from its bytes.
+  public var isSaid = false
   var lastUp = Instant(nanoseconds: .min / 2)
   var lastDown = Instant(nanoseconds: .min / 2)
   /// What was shown when the rate turned out to be too little: that, and what is above, waits.
@@ -77,6 +79,8 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
   /// The last step up was to something better than was shown, which took so much then.
   private var isTrial = false
   private var trialRate = 0.0
+  /// Its subscriber has asked for more since the last step down.
+  private var isAsked = false
   /// The target then, and what was sent in all until then: where much more is carried since, it counts no longer.
   var targetAtDown = 0.0
   var sentAtDown = 0.0
@@ -107,6 +111,15 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
     hasFailed && !mayRise(target, now: now) ? Self.nearly * sentAtDown : nil
   }
   private static let nearly = 0.9
+
+  /// Its subscriber asks for more than before: what failed earlier waits for nothing where the target has room to spare for it.
+  public mutating func tryAgain() { isAsked = true }
+
+  /// - Parameters:
+  ///   - rate: that it takes at its worst.
+  ///   - free: of the target.
+  func isAskedAgain(_ rate: Double, free: Double) -> Bool { isAsked && rate * Self.spare <= free }
+  private static let spare = 1.25
 
   /// How long this path has to be left alone for its last failure.
   func waits(now: Instant) -> Duration { hasFailed && now - lastDown < Self.longestHold ? hold : .zero }
@@ -157,6 +170,7 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
     defer { shown = option }
     guard isChange else { return }
     if isDown {
+      isAsked = false
       // What falls by several steps has failed once; what has begun with too much has failed at nothing.
       if lastUp > lastDown {
         let isFailure = isTrial && now - lastUp < Self.trial

@@ -51,6 +51,9 @@ struct ProbeController: BitwiseCopyable {
   private static let leastPackets = 5
   /// A probe is no use where it would take a little more than what is there.
   private static let leastGain = 1.1
+  /// What a probe shows is a tenth less than its rate where either end has little processor: where that is just too little, one so
+  /// much higher than what is withheld follows at once.
+  private static let spare = 1.3
 
   private enum Phase: UInt8, BitwiseCopyable {
     case new, climbing, settled
@@ -165,13 +168,21 @@ struct ProbeController: BitwiseCopyable {
     } else {
       noteRoom(isFound: false)
     }
-    guard phase == .climbing || phase == .settled && last.rate < (wanted.next ?? 0) else { return }
-    // After the first it isn't known yet what there is to send.
-    let most = isFirst ? Double.infinity : max(wanted.rate, wanted.next ?? 0) * Self.leastGain
+    let next = wanted.next ?? 0
+    let wasClimbing = phase == .climbing
+    guard wasClimbing || phase == .settled else { return }
+    let wasFirst = isFirst
     isFirst = false
     phase = .settled
-    guard case .carries(let rate) = verdict, rate >= Self.carried * last.rate, rate * Self.leastGain < most
-    else { return }
+    guard case .carries(let rate) = verdict, rate >= Self.carried * last.rate else { return }
+    // It went as high as is needed, and shows a little less: one more, if that wasn't one.
+    let fallsShort = last.rate >= next && rate < next
+    guard !fallsShort || last.rate < next * (Self.spare - 0.01) else { return }
+    guard wasClimbing || last.rate < next || fallsShort else { return }
+    // After the first it isn't known yet what there is to send.
+    let gain = fallsShort ? Self.spare : Self.leastGain
+    let most = wasFirst ? Double.infinity : max(wanted.rate, next) * gain
+    guard rate * Self.leastGain < most else { return }
     add(min(Self.further * rate, most), above: rate)
     if planned != nil { phase = .climbing }
   }

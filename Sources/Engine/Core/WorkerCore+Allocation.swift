@@ -93,13 +93,19 @@ extension WorkerCore {
     let slot = allotted.slot
     let before = peers.pointer(place).pointee.memory(ofSlot: slot)
     let wasStarved = before.isStarved
-    peers.pointer(place).pointee.setMemory(slot: slot, allotted.memory)
+    // After a move, or where another source begins, the room believes what it heard last. Of a source that is silent nothing is known.
+    let isNews =
+      wasStarved != allotted.memory.isStarved || !before.isSaid && allotted.reason != .silent
+    var memory = allotted.memory
+    memory.isSaid = before.isSaid || isNews
+    peers.pointer(place).pointee.setMemory(slot: slot, memory)
     guard let feed = feeds.feed(ofSlot: slot, at: place), feeds.pointer(feed).pointee.kind == .video else {
       return
     }
     record(allotted, before: (before.shown, wasStarved), place, now: now)
-    if wasStarved != allotted.memory.isStarved, let key = peers.key(place) {
-      let flow = SlotFlow(track: feeds.pointer(feed).pointee.key.track, isStarved: !wasStarved)
+    if isNews, let key = peers.key(place) {
+      let flow = SlotFlow(
+        track: feeds.pointer(feed).pointee.key.track, isStarved: allotted.memory.isStarved)
       events.note(key) { $0.slots[UInt16(slot)] = flow }
     }
     // Of a track that sends nothing, or of which nothing is known yet after a move, no pause is ended.

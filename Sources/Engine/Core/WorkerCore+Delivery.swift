@@ -56,14 +56,16 @@ extension WorkerCore {
   }
 
   /// Asks a track's source for a key frame, whatever it is.
+  /// - Parameter comes: a packet of it has just come.
   mutating func requestKeyFrame(
-    of feed: Int, for asker: KeyFrameRequest.Asker = .server, now: Instant
+    of feed: Int, for asker: KeyFrameRequest.Asker = .server, comes: Bool = false, now: Instant
   ) {
     let entry = feeds.pointer(feed)
     guard entry.pointee.kind == .video else { return }
     entry.pointee.lastRequest = KeyFrameRequest(at: now, asker: asker)
     switch entry.pointee.source {
     case .peer(let place):
+      guard comes || feeds.groups.givesKeyFrames(entry.pointee.key) else { return }
       peers.pointer(place).pointee.requestKeyFrame(
         receiver: Int(entry.pointee.key.index), encoding: Int(entry.pointee.key.encoding))
       peers.scheduleFeedback(place)

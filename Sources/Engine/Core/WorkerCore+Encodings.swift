@@ -72,6 +72,12 @@ extension WorkerCore {
     let changed = feeds.sampleGroups(now: now) { place, track in
       peers.pointer(place).pointee.description(ofReceiver: Int(track.index), encoding: Int(track.encoding))
     }
+    // What was asked for and never came is not asked for again and again.
+    for track in feeds.groups.keyless {
+      guard let place = peers.find(track.peer) else { continue }
+      peers.pointer(place).pointee.forgetKeyFrameRequest(
+        receiver: Int(track.index), encoding: Int(track.encoding))
+    }
     for (track, encodings) in feeds.watchGroups(now: now) {
       events.note(track.peer) { $0.watched[track.index] = encodings }
     }

@@ -45,7 +45,9 @@ extension WorkerCore {
       }
     }
     // The key frame that a consumer waits for was lost, or came too early for it.
-    if waits, feeds.pointer(index).pointee.pace.mayRequest(at: now) { requestKeyFrame(of: index, now: now) }
+    if waits, feeds.pointer(index).pointee.pace.mayRequest(at: now) {
+      requestKeyFrame(of: index, comes: true, now: now)
+    }
   }
 
   /// - Returns: true when the slot can't go on without a key frame.

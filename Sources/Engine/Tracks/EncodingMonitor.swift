@@ -106,7 +106,11 @@ struct EncodingMonitor {
       }
     }
     // What was said with an offer is of the best layer.
-    let best = layers.layers.last?.spatial
+    #if PLANTED_DEFECTS
+      let best = PlantedDefect.isOn(.saidSizeUnused) ? nil : layers.layers.last?.spatial
+    #else
+      let best = layers.layers.last?.spatial
+    #endif
     for index in layers.layers.indices
     where layers.layers[index].picture.pixels == 0 && layers.layers[index].spatial == best {
       layers.layers[index].picture = description.said
@@ -178,6 +182,17 @@ struct EncodingMonitor {
     if isWatched || lastWatched == nil || !hasCome { lastWatched = now }
   }
 
+  /// It is to come although it isn't watched yet: others that are have stopped.
+  mutating func callIn(now: Instant) {
+    (isOff, wasWatched, onSince, lastWatched, cameBack) = (false, true, now, now, nil)
+  }
+
+  /// Bits per second, as known.
+  var cost: UInt32 { layers.layers.last?.rate ?? 0 }
+
+  /// It has come, and does no more.
+  func isSilent(at now: Instant) -> Bool { hasCome && now - lastHeard >= patience }
+
   private var hasCome: Bool { lastHeard.nanoseconds > .min / 2 }
 
   /// An encoding that is silent while another flows has stopped; where all are, the picture stands still.
@@ -203,13 +218,27 @@ struct EncodingMonitor {
       failedAt = now
       return
     }
-    var patience = Self.silence
-    if framesPerSecond > 0 { patience = max(patience, .seconds(1) * Self.silentFrames / framesPerSecond) }
     if now - lastHeard < patience {
       layers.isActive = true
-    } else if siblings - lastHeard >= patience {
+    } else if isSilent(beside: siblings) {
       layers.isActive = false
     }
+  }
+
+  /// Without a packet for so long it is silent.
+  private var patience: Duration {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.stopUnnoticed) { return .seconds(1_000_000) }
+    #endif
+    guard framesPerSecond > 0 else { return Self.silence }
+    return max(Self.silence, .seconds(1) * Self.silentFrames / framesPerSecond)
+  }
+
+  /// Nothing comes of it while another flows: it is off, has stopped, or never came.
+  /// - Parameter siblings: when any encoding of the track was last heard.
+  func isSilent(beside siblings: Instant) -> Bool {
+    guard hasCome else { return siblings.nanoseconds > .min / 2 }
+    return siblings - lastHeard >= patience
   }
 
   /// Its publisher says that it has stopped; what came long after that says otherwise.

@@ -5,6 +5,8 @@ internal import Model
 struct TrackGroup {
   /// At the worker that has the publisher, by encoding; empty elsewhere.
   var monitors: [EncodingMonitor] = []
+  /// When those that were on had last come, as one that was off was called in for them.
+  fileprivate var calledAt: Instant?
   /// Encodings that are watched, as its publisher was last given word; nil: not yet.
   fileprivate var said: UInt8?
   /// As measured there, or heard from there.
@@ -19,6 +21,7 @@ struct TrackGroup {
   /// - Returns: what the publisher is to be given word of; nil: nothing new.
   mutating func watch(_ isWatched: (Int) -> Bool, now: Instant) -> UInt8? {
     guard monitors.count > 1 else { return nil }
+    callIn(now: now)
     var watched: UInt8 = 0
     for index in monitors.indices {
       monitors[index].watch(isWatched(index), now: now)
@@ -28,6 +31,34 @@ struct TrackGroup {
     watched |= ~0 << UInt8(monitors.count)
     defer { said = watched }
     return said == watched ? nil : watched
+  }
+
+  /// Where all that is on falls silent, a camera's encoder may have given it up: the smallest that is off is to come, once, and is shown
+  /// if it does. A screen may as well stand still.
+  private mutating func callIn(now: Instant) {
+    let latest = monitors.map(\.lastHeard).max() ?? now
+    guard !traits.contains(.screen), calledAt != latest, monitors.contains(where: { !$0.isOff }),
+      monitors.allSatisfy({ $0.isOff || $0.isSilent(at: now) }),
+      let least = monitors.indices.filter({ monitors[$0].isOff }).min(by: {
+        monitors[$0].cost < monitors[$1].cost
+      })
+    else { return }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.stopUncalled) { return }
+    #endif
+    calledAt = latest
+    monitors[least].callIn(now: now)
+  }
+
+  /// Its publisher has nothing to make a key frame of, where an encoding is silent beside others: it begins with one when it comes,
+  /// and asked for one a browser makes them of all others.
+  func givesKeyFrames(_ encoding: Int) -> Bool {
+    guard monitors.count > 1, monitors.indices.contains(encoding) else { return true }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.keyFramesOfSilent) { return true }
+    #endif
+    let latest = monitors.map(\.lastHeard).max() ?? Instant(nanoseconds: .min)
+    return !monitors[encoding].isSilent(beside: latest)
   }
 
   /// - Returns: whether anything is other than at the last look.
@@ -55,6 +86,22 @@ struct TrackGroups {
   var deadline: Instant { groups.isEmpty ? .never : next }
 
   func layers(of track: TrackKey) -> TrackLayers? { groups[track.track]?.layers }
+
+  /// Whether a key frame of an encoding may be asked for.
+  func givesKeyFrames(_ track: TrackKey) -> Bool {
+    groups[track.track]?.givesKeyFrames(Int(track.encoding)) ?? true
+  }
+
+  /// Encodings that are published here and give no key frames at present.
+  var keyless: [TrackKey] {
+    var found: [TrackKey] = []
+    for (track, group) in groups where group.monitors.count > 1 {
+      for encoding in group.monitors.indices where !group.givesKeyFrames(encoding) {
+        found.append(TrackKey(peer: track.peer, index: track.index, encoding: UInt8(encoding)))
+      }
+    }
+    return found
+  }
 
   /// With what a slot begins that knows nothing of its path: the cheapest encoding of those that come.
   func first(of track: TrackKey) -> TrackKey {

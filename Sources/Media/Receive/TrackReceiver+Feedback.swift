@@ -26,6 +26,9 @@ extension TrackReceiver {
   /// A subscriber needs a key frame; audio, and codecs without a way to ask for one, have none to give.
   public mutating func requestKeyFrame() { if terms.asksForKeyFrames { keyFrames.request() } }
 
+  /// Its source has nothing to make one of.
+  public mutating func forgetKeyFrameRequest() { keyFrames.arrived() }
+
   /// The publisher has another address, and what it was asked last went to the old one.
   public mutating func moved() {
     hasMoved = true

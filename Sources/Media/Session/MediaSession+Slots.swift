@@ -194,6 +194,14 @@ extension MediaSession {
   public func picture(ofSlot slot: Int) -> PicturePreference { slots.pointer(slot).pointee.picture }
   public mutating func setPicture(slot: Int, _ picture: PicturePreference) {
     guard kind(ofSlot: slot) != nil else { return }
+    #if PLANTED_DEFECTS
+      let isMore =
+        picture.asksForMore(than: slots.pointer(slot).pointee.picture)
+        && !PlantedDefect.isOn(.largerTileWaits)
+    #else
+      let isMore = picture.asksForMore(than: slots.pointer(slot).pointee.picture)
+    #endif
+    if isMore { slots.pointer(slot).pointee.memory.tryAgain() }
     slots.pointer(slot).pointee.picture = picture
   }
 

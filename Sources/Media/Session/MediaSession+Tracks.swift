@@ -76,6 +76,11 @@ extension MediaSession {
     return receiving.pointer(track).pointee.description(of: encoding)
   }
 
+  /// The encoding comes no more: what was asked of it is not asked again.
+  public mutating func forgetKeyFrameRequest(track: Int, encoding: Int) {
+    find(track, encoding)?.pointee.receiver.forgetKeyFrameRequest()
+  }
+
   /// A subscriber of the encoding needs a key frame.
   public mutating func requestKeyFrame(track: Int, encoding: Int = 0) {
     guard let found = find(track, encoding) else { return }

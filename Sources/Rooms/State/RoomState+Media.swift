@@ -12,7 +12,12 @@ extension RoomState {
     }
     if !events.startedTracks.isEmpty { tracksStarted(events.startedTracks, at: place) }
     if !events.slots.isEmpty {
-      for (slot, flow) in events.slots { self[place].starved[slot] = flow.isStarved ? flow.track : nil }
+      for (slot, flow) in events.slots {
+        #if PLANTED_DEFECTS
+          if PlantedDefect.isOn(.pauseUnsaid) { continue }
+        #endif
+        self[place].starved[slot] = flow.isStarved ? flow.track : nil
+      }
       announceStates(place)
     }
     for (index, watched) in events.watched.sorted(by: { $0.key < $1.key }) {

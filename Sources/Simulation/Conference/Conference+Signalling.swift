@@ -202,7 +202,10 @@ extension Conference {
       case .text(let text):
         digest.add(text, socket: entry.socket, now: now)
         judge(text, to: record)
-        if RoomClient.isSample(text) { continue }
+        if RoomClient.isSample(text) {
+          noteStream(text, to: record)
+          continue
+        }
       case .close(let code): record.closeCode = code
       }
       guard !record.isBroken else { continue }

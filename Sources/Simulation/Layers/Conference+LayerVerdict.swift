@@ -12,6 +12,7 @@ extension Conference {
       auditBudget(number, path, until: end)
       auditPadding(number, path, until: end)
       auditChoices(participants[number], path, books, until: end)
+      auditBreaks(participants[number], books, until: end)
       if books.plan.viewers[index].viewsEvery == nil { auditSwitches(number, path, books, until: end) }
     }
     for publisher in books.plan.publishers.indices { auditUplink(participants[publisher], books, until: end) }

@@ -28,6 +28,8 @@ final class LayerBooks {
   private(set) var views: [Int: [TrackName: [View]]] = [:]
   /// When `publish` left for the publisher of a track: which encodings, by RID.
   private(set) var published: [TrackName: [(at: Instant, rid: String, isActive: Bool)]] = [:]
+  /// What was said of a track's stream, and when, by subscriber and track.
+  private(set) var words: [Int: [String: [(at: Instant, body: StreamBody)]]] = [:]
   /// Opens what leaves, by subscriber.
   var ears: [Int: SRTPSession] = [:]
   /// What left before its far end had the keys.
@@ -47,6 +49,10 @@ final class LayerBooks {
 
   func note(_ picture: PictureWanted, of track: TrackName, by subscriber: Int, now: Instant) {
     views[subscriber, default: [:]][track, default: []].append(View(at: now, picture: picture))
+  }
+
+  func note(_ word: StreamBody, to subscriber: Int, now: Instant) {
+    words[subscriber, default: [:]][word.track, default: []].append((now, word))
   }
 
   func note(publish track: TrackName, rid: String, isActive: Bool, now: Instant) {

@@ -187,6 +187,12 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case encodingReturned
   case encodingLate
   case encodingStaysOn
+  /// A viewer heard that its path has no room for a track.
+  case pauseHeard
+  /// A viewer's picture stood still for more than a second, with nothing changed that would explain it.
+  case pictureFroze
+  /// An encoding stopped that a viewer was shown, and another stood in.
+  case stopBridged
   /// Of several jobs of the control plane that were ready the seed chose one.
   case jobReordered
 }
@@ -195,7 +201,7 @@ extension Mechanism {
   /// It is counted where less comes out than could: that it never fires is no gap in what was shown.
   public var isShortcoming: Bool {
     switch self {
-    case .choiceBelowBest, .switchesOver, .encodingLate, .encodingStaysOn: true
+    case .choiceBelowBest, .switchesOver, .encodingLate, .encodingStaysOn, .pictureFroze: true
     default: false
     }
   }
@@ -207,8 +213,10 @@ extension Mechanism {
       .encodingKeyFrame,
       .encodingUnwatched, .encodingWatched, .encodingUp, .encodingDown, .layersChanged, .pictureResumed,
       .viewChanged, .pathChanged, .probePacket, .pathOverflow, .pictureDecoded, .budgetJudged, .choiceJudged,
-      .encodingReturned:
+      .encodingReturned, .pauseHeard:
       5
+    // Few publishers stop an encoding while it is shown.
+    case .stopBridged: 100
     default: 1
     }
   }

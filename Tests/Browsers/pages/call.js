@@ -65,6 +65,7 @@ class Participant extends Call {
   assigned = {};
   /** track id → mid, of those that it sends. */
   published = {};
+  #change = Promise.resolve();
   errors = [];
   /** Called as a track's stream is paused, and as it goes on. */
   onstream = () => {};
@@ -173,14 +174,17 @@ class Participant extends Call {
   }
 
   /** Sends those encodings alone that are watched. */
-  async #watched({ track, layers }) {
-    const transceiver = this.connection.getTransceivers().find(({ mid }) => mid !== null && mid === this.published[track]);
-    if (!transceiver) return;
-    const parameters = transceiver.sender.getParameters();
-    for (const encoding of parameters.encodings) {
-      encoding.active = layers.find(({ rid }) => rid === encoding.rid)?.active ?? encoding.active;
-    }
-    await transceiver.sender.setParameters(parameters);
+  #watched({ track, layers }) {
+    // One after the other: parameters that were read before another change are refused.
+    this.#change = this.#change.then(async () => {
+      const transceiver = this.connection.getTransceivers().find(({ mid }) => mid !== null && mid === this.published[track]);
+      if (!transceiver) return;
+      const parameters = transceiver.sender.getParameters();
+      for (const encoding of parameters.encodings) {
+        encoding.active = layers.find(({ rid }) => rid === encoding.rid)?.active ?? encoding.active;
+      }
+      await transceiver.sender.setParameters(parameters);
+    }).catch((error) => this.errors.push({ code: "parameters", message: String(error) }));
   }
 
   #know({ identity, tracks = [] }) {
