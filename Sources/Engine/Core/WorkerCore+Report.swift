@@ -31,6 +31,12 @@ extension WorkerCore {
     report.niceness = niceness
     report.standIns = standIns
     report.iceDrops = context.transport.iceCounters
+    report.times = times
+    report.times.handshakes = context.transport.handshakes
+    report.stocks.historyBytes = feeds.table.historyBytes
+    for place in peers.occupied {
+      report.stocks.waitingPackets += peers.pointer(place).pointee.waitingPackets
+    }
     return report
   }
 }

@@ -155,6 +155,7 @@ enum WorkerMetrics {
           .init(report.videoTracks, ("worker", worker), ("kind", "video")),
         ]
       })
+    writeTimes(answered, to: &exposition)
     write(peer, of: answered.map { ($0, $1.counters) }, to: &exposition)
     write(routing, of: answered.map { ($0, $1.routing) }, to: &exposition)
     write(relaying, of: answered.map { ($0, $1.relaying) }, to: &exposition)
