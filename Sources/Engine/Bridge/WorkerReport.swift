@@ -27,11 +27,7 @@ public struct WorkerReport: Sendable {
   /// STUN that was ignored.
   public var iceDrops = ICEDropCounters()
   public var sending = SendStatistics()
-  /// Of the worker's thread: ten below the process's, where the kernel allows it.
-  public var niceness = 0
-  /// Turns that other workers' threads took for it while its own waited.
-  public var standIns: UInt64 = 0
-  public var times = WorkerTimes()
+  public var thread = ThreadReport()
   /// What is in its memory at this moment.
   public var stocks = WorkerStocks()
 
@@ -48,6 +44,17 @@ public struct TransportSizes: Sendable {
   /// Flight recorders that have recorded something, and how many bytes they have together.
   public var flightRecorders = 0
   public var flightBytes = 0
+
+  public init() {}
+}
+
+/// How a worker's thread runs.
+public struct ThreadReport: Sendable {
+  /// Ten below the process's, where the kernel allows it.
+  public var niceness = 0
+  /// Turns that other workers' threads took for it while its own waited.
+  public var standIns: UInt64 = 0
+  public var times = WorkerTimes()
 
   public init() {}
 }

@@ -28,11 +28,11 @@ extension WorkerCore {
     report.routing = routing.counters
     report.relaying = feeds.counters
     report.sending = sending
-    report.niceness = niceness
-    report.standIns = standIns
+    report.thread.niceness = niceness
+    report.thread.standIns = standIns
     report.iceDrops = context.transport.iceCounters
-    report.times = times
-    report.times.handshakes = context.transport.handshakes
+    report.thread.times = times
+    report.thread.times.handshakes = context.transport.handshakes
     report.stocks.historyBytes = feeds.table.historyBytes
     for place in peers.occupied {
       report.stocks.waitingPackets += peers.pointer(place).pointee.waitingPackets

@@ -41,7 +41,7 @@ extension WorkerMetrics {
     for row in times {
       exposition.histogram(
         row.name, row.help, unit: row.unit, ranges: row.ranges,
-        answered.map { ([("worker", $0)], $1.times[keyPath: row.path]) })
+        answered.map { ([("worker", $0)], $1.thread.times[keyPath: row.path]) })
     }
     for (path, name, help) in stocks {
       exposition.family(name, .gauge, help, answered.map { .init($1.stocks[keyPath: path], ("worker", $0)) })

@@ -95,7 +95,7 @@ struct ExpositionTests {
     report.counters.transport.count(HandshakeFailure.wrongFingerprint)
     report.sending.droppedBufferFull = 4
     report.counters.transport.bytesSent = 5
-    report.niceness = -10
+    report.thread.niceness = -10
     WorkerMetrics.write([report, nil, report], to: &exposition)
     var http = HTTPReport()
     http.counters.answers = [200: 6, 404: 7]
