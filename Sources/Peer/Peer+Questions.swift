@@ -33,6 +33,8 @@ extension Peer {
   /// SSRCs whose packets were recently authenticated.
   public var authenticatedStreamCount: Int { transport.openedStreamCount }
   public var isConnected: Bool { transport.isConnected }
+  /// Packets that wait until their path takes them.
+  public var waitingPackets: Int { egress.queue.count }
   /// Whether media can be sent to it.
   public var takesMedia: Bool { transport.takesMedia }
 

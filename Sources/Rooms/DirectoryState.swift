@@ -122,6 +122,8 @@ struct DirectoryState<Handle: Sendable>: Sendable {
 
   mutating func noteStarted() { counted.sessionsStarted += 1 }
 
+  mutating func noteJoining(_ span: Duration) { counted.joining.note(span) }
+
   /// Counts a refusal and hands it on.
   mutating func refuse(_ error: JoinError) -> JoinError { counted.refuse(error) }
 

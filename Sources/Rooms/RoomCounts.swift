@@ -21,6 +21,9 @@ public struct RoomCounts: Sendable {
   /// Refused because the identity has spent too much in the room to come again.
   public var refusedTooOften: UInt64 = 0
 
+  /// From the moment that a participant is let in until the media of its first transport is connected. Nanoseconds.
+  public var joining = Histogram.durations
+
   public init() {}
 
   /// Counts a refusal and hands it on.

@@ -9,6 +9,7 @@ public struct DTLSTransport: ~Copyable {
   let fingerprints: [Fingerprint]
   /// While it runs; afterwards only what it left.
   var handshake: DTLSHandshake?
+  private var begunAt = Instant(nanoseconds: 0)
   /// What the handshake left.
   public internal(set) var association: DTLSAssociation?
   /// What the handshake was begun with, as server.
@@ -112,6 +113,7 @@ public struct DTLSTransport: ~Copyable {
 
   private mutating func start(now: Instant, _ context: inout TransportContext) {
     handshake = DTLSHandshake(context: context.dtls, role: role, expecting: fingerprints, now: now)
+    begunAt = now
     _ = handshake?.start(now: now)
     advance(now: now, &context)
   }
@@ -129,6 +131,7 @@ public struct DTLSTransport: ~Copyable {
       hasFailed = true
     case .connected(let association):
       handshake = nil
+      context.handshakes.note(now - begunAt)
       connect(association, &context)
     }
   }

@@ -9,6 +9,8 @@ public struct TransportContext: ~Copyable {
   public var outbox: Outbox
   public var counters = TransportCounters()
   public var iceCounters = ICEDropCounters()
+  /// From the first datagram of a handshake to its keys.
+  public var handshakes = Histogram.durations
   public var events = TransportEvents()
   /// The last datagram of ICE or of the handshake was of use: one that a stranger made up is not.
   public var wasHeeded = false

@@ -81,7 +81,7 @@ struct MediaServer {
 
   /// Says so where the workers could not be put before the process's other threads.
   func notePriority(_ log: Log) async {
-    let workers = await engine.reports(within: .seconds(1)).compactMap { $0?.niceness }
+    let workers = await engine.reports(within: .seconds(1)).compactMap { $0?.thread.niceness }
     guard let niceness = workers.max(), niceness >= ProcessUsage.niceness else { return }
     log.info(
       "media workers could not raise their priority, so many people joining at once can delay media; see LimitNICE in docs/operating.md",

@@ -74,13 +74,13 @@ struct StandInTests {
     let answer = pair.ask()
     #expect(pair.isWoken(1) && answer.report == nil, "the control plane has no time for it")
     pair.stations[1].call(pair.stations, standsIn: true)
-    #expect(answer.report?.standIns == 1)
+    #expect(answer.report?.thread.standIns == 1)
     #expect(!pair.isWoken(1), "nothing is left to be done")
     // Its own thread finds nothing when it comes.
     pair.turn(1)
     let later = pair.ask()
     pair.turn(1)
-    #expect(later.report?.standIns == 1)
+    #expect(later.report?.thread.standIns == 1)
   }
 
   @Test func `a worker that is awake, not begun or over is woken, and does its work itself`() throws {
@@ -98,7 +98,7 @@ struct StandInTests {
       // It mustn't wait: something has come.
       #expect(pair.stations[1].beginWait() == nil)
       pair.turn(1)
-      #expect(answer.report?.standIns == 0)
+      #expect(answer.report?.thread.standIns == 0)
     }
     pair.stations[1].close()
     let last = pair.ask()
@@ -115,7 +115,7 @@ struct StandInTests {
     let answer = pair.ask()
     #expect(!pair.isWoken(1), "once is enough until it has looked")
     pair.turn(1)
-    #expect(answer.report?.standIns == 0)
+    #expect(answer.report?.thread.standIns == 0)
   }
 
   @Test func `a thread that waits is woken where its deadline has come nearer meanwhile`() throws {

@@ -21,7 +21,7 @@ def scrape(roost):
     assert answer.status == 200, answer.status
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
     families = list(text_string_to_metric_families(answer.body))
-    assert all(family.documentation and family.type in ("counter", "gauge") for family in families)
+    assert all(family.documentation and family.type in ("counter", "gauge", "histogram") for family in families)
     return {(sample.name, tuple(sorted(sample.labels.items()))): sample.value
             for family in families for sample in family.samples}
 

@@ -24,6 +24,7 @@ extension WorkerCore {
     #else
       let target = known ?? .infinity
     #endif
+    if let known { times.targets.note(UInt64(max(known, 0))) }
     let repairs = repairs(place)
     let allocation = Allocator.allocate(budget(place, of: target), demands, now: now)
     peers.pointer(place).pointee.want(

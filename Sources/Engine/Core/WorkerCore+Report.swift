@@ -28,9 +28,15 @@ extension WorkerCore {
     report.routing = routing.counters
     report.relaying = feeds.counters
     report.sending = sending
-    report.niceness = niceness
-    report.standIns = standIns
+    report.thread.niceness = niceness
+    report.thread.standIns = standIns
     report.iceDrops = context.transport.iceCounters
+    report.thread.times = times
+    report.thread.times.handshakes = context.transport.handshakes
+    report.stocks.historyBytes = feeds.table.historyBytes
+    for place in peers.occupied {
+      report.stocks.waitingPackets += peers.pointer(place).pointee.waitingPackets
+    }
     return report
   }
 }

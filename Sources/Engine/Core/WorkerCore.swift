@@ -46,6 +46,7 @@ public struct WorkerCore: ~Copyable {
   var niceness = 0
   /// Turns that other workers' threads have taken.
   var standIns: UInt64 = 0
+  var times = WorkerTimes()
 
   /// - Parameter index: 0 ..< the bridge's number of workers; each is made once.
   public init(

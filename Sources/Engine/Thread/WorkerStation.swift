@@ -91,10 +91,12 @@ final class WorkerStation: Sendable {
     place.withLock { place in
       place.waitsUntil = nil
       let sender = place.sender
-      if mailbox.endWait() { place.core.takeMessages(now: clock.now) }
+      let begin = clock.now
+      if mailbox.endWait() { place.core.takeMessages(now: begin) }
       let isBusy = receive(&place.core) { sender.pointee.send(&$0) }
-      return Turn(
-        touched: Self.finish(&place, now: clock.now), isBusy: isBusy, isOpen: place.core.gathering.take())
+      let touched = Self.finish(&place, now: clock.now)
+      place.core.times.turns.note(clock.now - begin)
+      return Turn(touched: touched, isBusy: isBusy, isOpen: place.core.gathering.take())
     }
   }
 

@@ -134,6 +134,7 @@ final class WorkerThread: Sendable {
       let sample = start.clock.sample()
       for index in 0..<count {
         if let datagram = batch.datagram(index, port: socket.value.port, clock: sample) {
+          if index == 0 { core.times.reading.note(sample.instant - datagram.arrival) }
           core.receive(datagram.bytes, path: datagram.path, arrival: datagram.arrival, now: sample.instant)
         } else {
           core.noteUnreadable()

@@ -116,12 +116,14 @@ struct TrackFeed: ~Copyable {
   /// Keeps packets from now on: as soon as there is a consumer, whether or not it may ask for packets again.
   mutating func keepHistory() {
     guard history == nil else { return }
-    // Video: over a second at 6 Mbit/s. Audio is asked for within a jitter buffer's length or never.
-    history =
-      kind == .video
-      ? PacketHistory(packets: Self.mostKept, bytes: 1_024 * 1_024)
-      : PacketHistory(packets: 128, bytes: 32 * 1_024)
+    let packets = kind == .video ? Self.mostKept : 128
+    history = PacketHistory(packets: packets, bytes: Self.keptBytes(kind))
   }
+
+  /// Video: over a second at 6 Mbit/s. Audio is asked for within a jitter buffer's length or never.
+  private static func keptBytes(_ kind: MediaKind) -> Int { kind == .video ? 1_024 * 1_024 : 32 * 1_024 }
+
+  var historyBytes: Int { history == nil ? 0 : Self.keptBytes(kind) }
 
   /// The last key frame with all that followed it, for a stream that may begin there; nil where a packet of it is missing, it
   /// is too much, or its pictures aren't in the order of their timestamps.

@@ -22,6 +22,8 @@ struct TrackFeedTable: ~Copyable {
   func publishedCount(_ kind: MediaKind) -> Int {
     indices.values.count { base[$0].kind == kind && base[$0].publisher != nil }
   }
+  /// Memory of the histories; a walk.
+  var historyBytes: Int { indices.values.reduce(0) { $0 + base[$1].historyBytes } }
   /// Slots and sinks of all tracks; a walk.
   var consumerCount: Int { indices.values.reduce(0) { $0 + base[$1].consumers.count } }
   func find(_ key: TrackKey) -> Int? { indices[key] }

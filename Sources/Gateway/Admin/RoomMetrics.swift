@@ -27,6 +27,9 @@ enum RoomMetrics {
       LeaveReason.allCases.map {
         .init(counts.sessionsEnded[$0, default: 0], ("reason", $0.rawValue))
       })
+    exposition.histogram(
+      "roost_join_seconds", "From letting a participant in until its media is connected.", unit: 1e9,
+      ranges: 4..<20, [([], counts.joining)])
     exposition.family(
       "roost_joins_refused_total", .counter, "Participants with a valid token that were refused.",
       [

@@ -139,11 +139,11 @@ enum WorkerMetrics {
       reports.enumerated().map { .init($1 == nil ? 0 : 1, ("worker", String($0))) })
     exposition.family(
       "roost_worker_niceness", .gauge, "The scheduler's niceness of a media worker's thread.",
-      answered.map { .init($1.niceness, ("worker", $0)) })
+      answered.map { .init($1.thread.niceness, ("worker", $0)) })
     exposition.family(
       "roost_worker_stand_ins_total", .counter,
       "Turns that other workers' threads took for a media worker while its own waited.",
-      answered.map { .init($1.standIns, ("worker", $0)) })
+      answered.map { .init($1.thread.standIns, ("worker", $0)) })
     for (path, name, help) in sizes {
       exposition.family(name, .gauge, help, answered.map { .init($1[keyPath: path], ("worker", $0)) })
     }
@@ -155,6 +155,7 @@ enum WorkerMetrics {
           .init(report.videoTracks, ("worker", worker), ("kind", "video")),
         ]
       })
+    writeTimes(answered, to: &exposition)
     write(peer, of: answered.map { ($0, $1.counters) }, to: &exposition)
     write(routing, of: answered.map { ($0, $1.routing) }, to: &exposition)
     write(relaying, of: answered.map { ($0, $1.relaying) }, to: &exposition)

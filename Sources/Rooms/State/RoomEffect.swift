@@ -31,6 +31,8 @@ enum RoomEffect: Sendable {
   ///   - reason: nil: it never began.
   ///   - patience: seconds for which a room stays that is empty now.
   case sessionEnded(identity: String, LeaveReason?, patience: Int)
+  /// Media of a participant is connected for the first time, so long after it was let in.
+  case mediaReady(Duration)
   /// When the room is to be called; `.never`: not at all.
   case alarm(Instant)
   case log(String, KeyValuePairs<String, String>)

@@ -9,6 +9,7 @@ extension RoomState {
     guard let place = owner(of: events.peer) else { return }
     if let profile = events.connected {
       log("media connected", of: members[place.member], ("profile", profile.name))
+      noteReady(members[place.member])
     }
     if !events.startedTracks.isEmpty { tracksStarted(events.startedTracks, at: place) }
     if !events.slots.isEmpty {
@@ -27,6 +28,13 @@ extension RoomState {
       log("media closed", of: members[place.member], ("reason", reason.rawValue))
       mediaLost(at: place)
     }
+  }
+
+  /// Its way in ends with the first of its transports that is connected.
+  private mutating func noteReady(_ member: Member) {
+    guard member.transportsOpened == 1 else { return }
+    let span = wallTime.milliseconds - member.joined.milliseconds
+    emit(.mediaReady(.milliseconds(max(span, 0))))
   }
 
   /// Which encodings of a track are watched, as bits in the order of its description.

@@ -68,6 +68,21 @@ struct ExpositionTests {
       ])
   }
 
+  @Test func `a histogram has its bounds in the unit of its name, a sum and a count`() throws {
+    var times = Histogram.durations
+    for span in [Duration.microseconds(40), .microseconds(150), .seconds(100)] { times.note(span) }
+    var exposition = Exposition()
+    exposition.histogram(
+      "roost_thing_seconds", "Times.", unit: 1e9, ranges: 0..<4, [([("worker", "0")], times)])
+    let parsed = try Parsed.parse(exposition.text)
+    #expect(parsed.allSatisfy { $0.kind == "histogram" && $0.family == "roost_thing_seconds" })
+    let buckets = parsed.filter { $0.name.hasSuffix("_bucket") }
+    #expect(buckets.map { $0.labels["le"] } == ["5e-05", "0.0001", "0.0002", "0.0004", "+Inf"])
+    #expect(buckets.map(\.value) == [1, 1, 2, 2, 3])
+    #expect(parsed.first { $0.name.hasSuffix("_count") }?.value == 3)
+    #expect(parsed.first { $0.name.hasSuffix("_sum") }.map { abs($0.value - 100.000_19) < 1e-6 } == true)
+  }
+
   /// Something of everything that is counted.
   private func full() -> String {
     var exposition = Exposition()
@@ -80,7 +95,7 @@ struct ExpositionTests {
     report.counters.transport.count(HandshakeFailure.wrongFingerprint)
     report.sending.droppedBufferFull = 4
     report.counters.transport.bytesSent = 5
-    report.niceness = -10
+    report.thread.niceness = -10
     WorkerMetrics.write([report, nil, report], to: &exposition)
     var http = HTTPReport()
     http.counters.answers = [200: 6, 404: 7]
