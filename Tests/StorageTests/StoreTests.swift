@@ -56,7 +56,7 @@ struct StoreTests {
       for number in 0..<500 {
         // One after the other into the queue, and then all at once.
         group.addTask(priority: .high) {
-          try? await store.write(bytes: 8) { transaction throws(StoreError) in
+          _ = try? await store.write(bytes: 8) { transaction throws(StoreError) in
             try transaction.run("INSERT INTO list (number) VALUES ($1)", [.integer(number)])
           }
         }

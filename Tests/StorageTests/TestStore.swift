@@ -68,9 +68,9 @@ final class Gate: Sendable {
 
   func hold(_ store: Store) -> Task<Void, any Error> {
     let task = Task { [self] in
-      try await store.write(bytes: 1) { _ throws(StoreError) in
-        isReached.store(true, ordering: .releasing)
-        for _ in 0..<30_000 where !isOpen.load(ordering: .acquiring) { usleep(1_000) }
+      try await store.write(bytes: 1) { [self] _ throws(StoreError) in
+        self.isReached.store(true, ordering: .releasing)
+        for _ in 0..<30_000 where !self.isOpen.load(ordering: .acquiring) { usleep(1_000) }
       }
     }
     return task

@@ -26,7 +26,8 @@ final class House: Sendable {
   ///   - clock: what the rooms take for the time; nil: the real one.
   init(
     limits: RoomDirectory.Limits = House.limits(), policy: NegotiationPolicy = .server,
-    journal: (any RoomJournal)? = nil, clock: StandingClock? = nil, _ adjust: (inout GatewayConfiguration) -> Void = { _ in }
+    journal: (any RoomJournal)? = nil, clock: StandingClock? = nil,
+    _ adjust: (inout GatewayConfiguration) -> Void = { _ in }
   ) throws {
     engine = try MediaEngine(
       MediaEngine.Configuration(port: 0, workers: 1, peersPerWorker: 8, pinsThreads: false),
