@@ -12,8 +12,6 @@ extension RoomState {
   }
 
   /// Goes on where a process before this one ended: who was in then has left, as if the server had closed each session.
-  ///
-  /// What had no first event yet begins as any room does.
   mutating func comeBack(after last: Int, _ participants: [RoomRecovery.Participant]) {
     lastEvent = last
     for participant in participants {
