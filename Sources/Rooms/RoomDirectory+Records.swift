@@ -40,7 +40,7 @@ extension RoomDirectory {
     }
     guard isNew else { throw .full("rooms of that name: 1") }
     _ = await room.handle(.comeBack(after: kept.lastEvent, kept.participants))
-    // One of which nothing but its name and settings is known begins anew.
+    // One of which nothing but its name and settings is known begins like any.
     _ = await room.handle(.start)
   }
 

@@ -124,6 +124,9 @@ struct StoreWork: ~Copyable {
         // One that is alone takes nothing from others.
         if count > 1 { try database.execute("SAVEPOINT one") }
         try perform(place)
+        #if PLANTED_DEFECTS
+          if PlantedDefect.isOn(.groupUndone), let refusal = refused[place] { throw refusal }
+        #endif
         if count > 1 { try database.execute(refused[place] == nil ? "RELEASE one" : "ROLLBACK TO one") }
       }
       if refused.count == count { return database.rollBack() }

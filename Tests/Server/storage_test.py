@@ -13,7 +13,7 @@ from metrics_test import scrape, total
 from postgres import Postgres
 from roost import BINARY, Roost, ask, token
 from signaller import hear, say
-from writers import Kills, boss, told
+from writers import Kills, boss, figures
 
 PROBLEM = "urn:roost:problem:"
 
@@ -35,7 +35,7 @@ class KillTest(LimitedTest):
     def _killed(self, *storage):
         kills = Kills(*storage)
         counts = kills.rounds(5)
-        print(f"\n  {storage[0].split('=')[0]}: {told(counts)}", flush=True)
+        print(f"\n  {storage[0].split('=')[0]}: {figures(counts)}", flush=True)
         self.assertEqual(kills.problems, [])
         self.assertEqual(counts["kills"], 5)
         self.assertGreater(counts["acknowledged"], 100)

@@ -231,7 +231,7 @@ class Kills:
                 self._count("gaps", f"{room}: {sorted(numbers)[-3:]} of {len(numbers)}")
 
 
-def told(counts):
+def figures(counts):
     return ", ".join(f"{value:,} {name}" for name, value in counts.items())
 
 

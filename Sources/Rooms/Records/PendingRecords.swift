@@ -1,6 +1,6 @@
 internal import Model
 
-/// What a journal was told and has not written yet, and of rooms what it needs for their rows: a value.
+/// What a journal has heard and not written yet, and of rooms what it needs for their rows: a value.
 ///
 /// It is bounded: events by their bytes, of which the oldest are dropped, all else by what there is in the rooms.
 struct PendingRecords: Sendable {
@@ -128,6 +128,9 @@ struct PendingRecords: Sendable {
   }
 
   private mutating func dropOldest() {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.pendingUnbounded) { return }
+    #endif
     while waiting.eventBytes > byteLimit, let oldest = waiting.events.first {
       waiting.eventBytes -= oldest.bytes
       waiting.events.dropFirst()
@@ -154,6 +157,9 @@ struct PendingRecords: Sendable {
   /// It was not written, and waits again before what has been said since.
   /// - Parameter mayBeDone: whether it was isn't known.
   mutating func giveBack(_ batch: RecordBatch, mayBeDone: Bool) {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.unwrittenForgotten) { return }
+    #endif
     var events = batch.events
     for event in waiting.events.slice(0..<waiting.events.count) { events.append(event) }
     waiting.events = events

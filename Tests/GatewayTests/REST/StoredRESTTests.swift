@@ -112,7 +112,7 @@ struct StoredRESTTests {
     }
     let there = await house.ask(.get, "/v1/rooms/new")
     #expect(there.status == 200 && there["metadata"] == "m" as NSString)
-    // Whoever is in a room notices nothing, and what stores nothing is done as ever.
+    // Those who are in a room notice nothing, and what stores nothing is done as ever.
     let ada = try await house.enter("ada", room: "new")
     #expect(try await ada.ask("ping")["type"] as? String == "pong")
     let track = try await ada.publish(.audio, as: "microphone")

@@ -1,3 +1,4 @@
+import AccessTokens
 import Model
 import Testing
 
@@ -38,7 +39,7 @@ struct PendingRecordsTests {
     let again = pending.take()
     #expect(again.events.slice(0..<again.events.count).map(\.position) == [1, 2, 3, 4])
     #expect(again.participants.present.map(\.key.text) == ["PA_bob"])
-    // She was never there, as far as the table knows.
+    // The table has never heard of Ada.
     #expect(again.participants.gone.isEmpty)
     let life = again.lives.present.first?.value
     #expect(life?.lastEvent == 4 && life?.hasNewMetadata == true && life?.settings.metadata == "m")

@@ -39,7 +39,7 @@ struct RecoveryTests {
     let all = try directory.events.events(of: "r", after: nil)
     #expect(all.events.map(\.id) == Array(1...all.lastEvent))
     #expect(Self.kinds(Array(all.events.prefix(before.events.count))) == Self.kinds(before.events))
-    // As if the server had closed each session; she who was hidden is in none.
+    // As if the server had closed each session; who was hidden is in none.
     let since = try directory.events.events(of: "r", after: before.lastEvent)
     let last = before.lastEvent
     #expect(
@@ -238,7 +238,7 @@ struct RecoveryTests {
     let seen = try first.server.directory.events.events(of: "r", after: nil).events.map(\.id)
     first.running.cancel()
     try await journals.mend()
-    // She was in, and no one outside has heard of it.
+    // Ada was in, and no one outside has heard of it.
     let second = try await journals.serve()
     _ = try await second.server.join("bob")
     try await second.server.directory.synced()
@@ -279,7 +279,7 @@ struct EventLogRestoreTests {
     #expect(small.size.bytes <= 10_000 && small.size.events > 10)
   }
 
-  @Test func `an event from a clock that ran ahead is as old as can be told`() throws {
+  @Test func `an event from a clock that ran ahead is as old as can be said`() throws {
     var room = WritingRoom("r")
     let log = Self.log()
     log.restore(Self.kept([1, 2], &room, every: 1_000_000_000), of: [], wallTime: WallTime(milliseconds: 0))
