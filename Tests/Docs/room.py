@@ -22,7 +22,7 @@ class Room:
         for name in (".build", "Config", "Tests", "docs", "scripts", "Makefile"):
             (self.folder / name).symlink_to(ROOT / name)
         (self.folder / "venv").symlink_to(ROOT / ".build-python")
-        for name in ("bin", "etc/systemd/system", "usr/local/bin"):
+        for name in ("bin", "etc/systemd/system", "usr/local/bin", "var/lib", "var/backups"):
             (self.folder / name).mkdir(parents=True)
         (self.folder / "bin/roost").symlink_to(ROOT / ".build/release/roost")
         for name, text in programs().items():
