@@ -32,6 +32,12 @@ final class StoreThread: Sendable {
 
   fileprivate func loop() {
     rs_setname(pthread_self(), "roost-store")
+    work()
+    // By now the database is another server's to have.
+    shared.end()
+  }
+
+  private func work() {
     let database = makeDatabase()
     var isFailing = false
     var isFirst = true
@@ -52,7 +58,6 @@ final class StoreThread: Sendable {
       work.answer()
     }
     database.close()
-    shared.end()
   }
 
   /// Said once, until it is well again.
