@@ -50,10 +50,10 @@ struct RecoveryTests {
     let carol = try await second.server.join("carol")
     #expect(carol.session.joined.lastEvent == last + 4 && carol.session.joined.room.id == made.info.id)
     #expect(carol.session.joined.participants.isEmpty)
+    try await directory.synced()
     second.running.cancel()
 
     // Who was said to have left is not said so again.
-    try await directory.synced()
     let third = try await journals.serve()
     try await third.server.directory.synced()
     let rest = try third.server.directory.events.events(of: "r", after: last + 4)
