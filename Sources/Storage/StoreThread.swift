@@ -78,7 +78,7 @@ private func storeMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawP
 }
 
 /// One read, or a group of writes on their way into one transaction.
-struct StoreWork: ~Copyable {
+struct StoreWork {
   private let jobs: [StoreQueue.Job]
   private let database: any Database
   /// Of the jobs that are done, by their places.
@@ -149,14 +149,15 @@ struct StoreWork: ~Copyable {
   }
 
   private mutating func perform(_ place: Int) throws(StoreError) {
-    do throws(StoreError) { done[place] = try jobs[place].perform(Transaction(database)) } catch {
+    let transaction = Transaction(database)
+    do throws(StoreError) { done[place] = try jobs[place].perform(transaction) } catch {
       guard case .refused = error else { throw error }
       refused[place] = error
     }
   }
 
   /// Tells those who wait what became of it.
-  consuming func answer() {
+  func answer() {
     for place in jobs.indices {
       if let problem {
         jobs[place].fail(problem)
@@ -171,7 +172,7 @@ struct StoreWork: ~Copyable {
 
 extension StoreReport {
   /// Counts what became of a group.
-  mutating func note(_ work: borrowing StoreWork) {
+  mutating func note(_ work: StoreWork) {
     isUp = work.problem == nil
     for failure in work.failures { failures[failure.reason, default: 0] += 1 }
     guard work.problem == nil else { return }
