@@ -24,15 +24,22 @@ extension EventLog {
     var oldest: Int { entries.first?.event.id ?? lastEvent + 1 }
 
     /// How one goes on who can't be given what was asked for.
-    var gone: EventLogError { .gone(room: room.id, oldest: oldest, latest: lastEvent) }
+    /// - Parameter shown: the last position that is read.
+    func gone(shown: UInt64) -> EventLogError {
+      .gone(room: room.id, oldest: oldest, latest: oldest - 1 + count(shown: shown))
+    }
+
+    /// Of the entries, how many are read.
+    private func count(shown: UInt64) -> Int {
+      shown >= entries.last?.position ?? 0 ? entries.count : entries.firstIndex { $0.position > shown }
+    }
 
     /// - Parameter shown: the last position that is read.
     func page(after: Int?, limit: Int, shown: UInt64) -> Result<Page, EventLogError> {
       let after = after ?? oldest - 1
       // Ids have no gaps, so a number is a place. A number that isn't reached yet is of another room of that name.
-      guard after >= oldest - 1, after <= lastEvent else { return .failure(gone) }
-      let count =
-        shown >= (entries.last?.position ?? 0) ? entries.count : entries.firstIndex { $0.position > shown }
+      guard after >= oldest - 1, after <= lastEvent else { return .failure(gone(shown: shown)) }
+      let count = count(shown: shown)
       let first = min(after + 1 - oldest, count)
       let events = entries.slice(first..<min(first + limit, count)).map(\.event)
       return .success(Page(room: room, events: events, lastEvent: oldest - 1 + count))

@@ -117,7 +117,7 @@ public final class EventLog: Sendable {
       if let life {
         let named = state.rooms[RoomID(naming: life)].flatMap { $0.room.name.isExactly(room) ? $0 : nil }
         return named?.page(after: after, limit: limit, shown: shown)
-          ?? .failure(present?.gone ?? .unknownRoom)
+          ?? .failure(present?.gone(shown: shown) ?? .unknownRoom)
       }
       guard let present else { return .failure(.unknownRoom) }
       #if PLANTED_DEFECTS
@@ -125,7 +125,7 @@ public final class EventLog: Sendable {
           return present.page(after: after, limit: limit, shown: shown)
         }
       #endif
-      if let after, after > 0, present.isReborn { return .failure(present.gone) }
+      if let after, after > 0, present.isReborn { return .failure(present.gone(shown: shown)) }
       return present.page(after: after, limit: limit, shown: shown)
     }
     return try found.get()

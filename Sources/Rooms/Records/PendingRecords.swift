@@ -38,7 +38,7 @@ struct PendingRecords: Sendable {
   mutating func record(_ event: RoomEvent, at position: UInt64) {
     said += 1
     waiting.lastPosition = position
-    let bytes = event.messageBytes
+    let bytes = event.storedBytes
     waiting.events.append(RecordBatch.Event(position: position, event: event, bytes: bytes))
     waiting.eventBytes += bytes
     dropOldest()

@@ -43,6 +43,12 @@ struct RecordBytesTests {
     }
   }
 
+  @Test func `what an event is said to take is no less than what its row has`() {
+    for event in Self.events() {
+      #expect(event.storedBytes >= RecordBytes.bytes(of: event).count && event.storedBytes < 1_000)
+    }
+  }
+
   @Test func `a room's metadata is kept with the event that changed it, and with no other`() throws {
     var room = WritingRoom("r")
     for kind in RoomEvent.Kind.allCases {

@@ -215,6 +215,9 @@ struct RecoveryTests {
     let events = server.directory.events
     let page = try events.events(of: "r", after: nil)
     #expect(page.events.map(\.id) == [1] && page.lastEvent == 1)
+    #expect(throws: EventLogError.gone(room: page.room.id, oldest: 1, latest: 1)) {
+      try events.events(of: "r", after: 99)
+    }
     // One that was given to those who are in is no error to ask for.
     #expect(try events.events(of: "r", after: bob.session.joined.lastEvent).events.isEmpty)
     let all = try events.events(after: cursor)

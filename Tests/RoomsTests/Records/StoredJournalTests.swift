@@ -112,7 +112,7 @@ struct StoredJournalTests {
       if position % 500 == 0 { try? await journal.synced() }
     }
     let report = journal.report
-    #expect(report.waitingBytes <= 100_000 && report.dropped >= 1_700)
+    #expect(report.waitingBytes <= 100_000 && report.dropped >= 1_600)
     try await journals.mend()
     for _ in 0..<100 {
       if (try? await journal.synced()) != nil { break }
