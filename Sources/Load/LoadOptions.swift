@@ -3,8 +3,7 @@ public struct LoadOptions: Equatable, Sendable {
   public var url = "ws://127.0.0.1:7880"
   public var apiKey = "devkey"
   public var secret = "secret"
-  /// Rooms are named `load-1`, `load-2` and so on.
-  public var roomPrefix = "load"
+  public var names = Names()
   public var rooms = 1
   /// In each room.
   public var publishers = 1
@@ -29,6 +28,14 @@ public struct LoadOptions: Equatable, Sendable {
   public var checksCertificate = true
   public var printsJSON = false
   public var isQuiet = false
+
+  /// What rooms and participants are called.
+  public struct Names: Equatable, Sendable {
+    /// `load-1`, `load-2` and so on.
+    public var room = "load"
+    /// `load-0`, `load-1` and so on.
+    public var identity = "load"
+  }
 
   /// What each publisher's camera sends.
   public struct Picture: Equatable, Sendable {
@@ -93,6 +100,8 @@ extension LoadOptions {
       --insecure         accept any certificate, such as that of a server with --lan
       --media HOST:PORT  send media to this IP address and port instead of the server's candidates
       --room PREFIX      name rooms PREFIX-1 and so on (load)
+      --identity PREFIX  name participants PREFIX-0 and so on (load); an identity is in a room once, so that two
+                         processes with one room need two
 
     WHAT
       --rooms N          (1)
@@ -168,7 +177,8 @@ extension LoadOptions {
     case "--url": url = value
     case "--key": apiKey = value
     case "--secret": secret = value
-    case "--room": roomPrefix = value
+    case "--room": names.room = value
+    case "--identity": names.identity = value
     case "--media": media = value
     case "--rooms": rooms = try Self.number(word, value, 1...1_000)
     case "--publishers": publishers = try Self.number(word, value, 0...1_000)
@@ -195,7 +205,8 @@ extension LoadOptions {
   }
 
   private static let known: Set<String> = [
-    "--url", "--key", "--secret", "--room", "--media", "--rooms", "--publishers", "--subscribers",
+    "--url", "--key", "--secret", "--room", "--identity", "--media", "--rooms", "--publishers",
+    "--subscribers",
     "--duration", "--settle", "--join-timeout", "--join-rate", "--video", "--nack", "--feedback", "--others",
     "--ping", "--video-files",
   ]
@@ -222,8 +233,11 @@ extension LoadOptions {
         "--video-files goes with --subscribers 0 and neither --mesh nor --video: what is in a file can't be counted"
       )
     }
-    guard !roomPrefix.isEmpty, roomPrefix.utf8.count <= 100 else {
+    guard !names.room.isEmpty, names.room.utf8.count <= 100 else {
       throw LoadUsageError("--room must have 1 to 100 bytes")
+    }
+    guard !names.identity.isEmpty, names.identity.utf8.count <= 100 else {
+      throw LoadUsageError("--identity must have 1 to 100 bytes")
     }
   }
 

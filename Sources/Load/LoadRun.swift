@@ -175,9 +175,10 @@ public final class LoadRun {
       let participant = participants[begun]
       begun += 1
       participant.beginJoin(now: now)
-      let room = "\(options.roomPrefix)-\(participant.role.room + 1)"
+      let room = "\(options.names.room)-\(participant.role.room + 1)"
       let token = AccessToken(
-        apiKey: options.apiKey, identity: "load-\(participant.number)", expires: tokenExpiry,
+        apiKey: options.apiKey, identity: "\(options.names.identity)-\(participant.number)",
+        expires: tokenExpiry,
         grants: .join(room))
       guard let target = WebSocketURL("\(url)/v1/rooms/\(Percent.encode(room))/connect") else {
         participant.fail("no URL for the room")

@@ -54,7 +54,7 @@ async def _room(load, room, seconds):
 async def _slow_one(load, room, link, seconds):
     # Behind the publisher, which begins the room.
     await asyncio.sleep(2)
-    return await _load(load, "slow", ["--room", room, "--publishers", "0", "--subscribers", "1", "--others", "1", "--feedback", "on",
+    return await _load(load, "slow", ["--room", room, "--identity", "slow", "--publishers", "0", "--subscribers", "1", "--others", "1", "--feedback", "on",
                                       "--duration", str(seconds)], link.network)
 
 

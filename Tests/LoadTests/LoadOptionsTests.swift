@@ -10,15 +10,16 @@ struct LoadOptionsTests {
 
   @Test func `every option is taken`() throws {
     let options = try options(
-      "--url wss://roost.example --key k --secret s --insecure --media 192.0.2.1:7882 --room r --rooms 2 "
+      "--url wss://roost.example --key k --secret s --insecure --media 192.0.2.1:7882 --room r --identity i --rooms 2 "
         + "--publishers 3 --subscribers 20 --mesh --video 1.5M --audio --nack off --feedback on "
         + "--duration 30 --join-rate 5 --join-timeout 7 --settle 3 --json --quiet")
     var wanted = LoadOptions()
     wanted.url = "wss://roost.example"
     (wanted.apiKey, wanted.secret, wanted.checksCertificate) = ("k", "s", false)
-    (wanted.media, wanted.roomPrefix, wanted.rooms) = ("192.0.2.1:7882", "r", 2)
+    (wanted.media, wanted.names.room, wanted.rooms) = ("192.0.2.1:7882", "r", 2)
     (wanted.publishers, wanted.subscribers, wanted.isMesh) = (3, 20, true)
     (wanted.picture.bitrate, wanted.hasAudio, wanted.feedback.asksForLost) = (1_500_000, true, false)
+    wanted.names.identity = "i"
     wanted.feedback.tellsArrivals = true
     (wanted.duration, wanted.joinRate, wanted.joinTimeout, wanted.feedback.settle) = (30, 5, 7, 3)
     (wanted.printsJSON, wanted.isQuiet) = (true, true)

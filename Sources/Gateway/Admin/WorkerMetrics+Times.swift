@@ -7,7 +7,7 @@ extension WorkerMetrics {
     var path: any KeyPath<WorkerTimes, Histogram> & Sendable
     var name: String
     var help: String
-    /// Nanoseconds are written as seconds, bits per second as they are.
+    /// Nanoseconds are written as seconds, bits as bytes.
     var unit = 1e9
     var ranges = 0..<18
   }
@@ -23,8 +23,8 @@ extension WorkerMetrics {
       path: \.handshakes, name: "roost_handshake_seconds",
       help: "DTLS handshakes that succeeded, from their first datagram to their keys.", ranges: 2..<20),
     TimeRow(
-      path: \.targets, name: "roost_target_bits_per_second",
-      help: "What each subscriber's path is thought to carry, noted ten times a second.", unit: 1,
+      path: \.targets, name: "roost_target_bytes_per_second",
+      help: "What each subscriber's path is thought to carry, noted ten times a second.", unit: 8,
       ranges: 0..<14),
   ]
 

@@ -115,7 +115,7 @@ struct ExpositionTests {
     for sample in parsed {
       #expect(sample.name.hasPrefix("roost_") || sample.name.hasPrefix("process_"))
       #expect((sample.kind == "counter") == sample.name.hasSuffix("_total"), "\(sample.name)")
-      #expect(["counter", "gauge"].contains(sample.kind) && sample.help.hasSuffix("."))
+      #expect(["counter", "gauge", "histogram"].contains(sample.kind) && sample.help.hasSuffix("."))
       #expect(kinds.updateValue(sample.kind, forKey: sample.family) ?? sample.kind == sample.kind)
     }
     // No line twice.
@@ -164,8 +164,8 @@ struct ExpositionTests {
     #expect(
       HTTPMetrics.counters.count + HTTPMetrics.refusals.count + HTTPMetrics.late.count
         == numbers(HTTPCounters()))
-    // Beside the sizes: the worker's number, niceness and stand-ins, and its tracks by kind.
-    #expect(WorkerMetrics.sizes.count + 5 == numbers(WorkerReport()) + numbers(TransportSizes()))
+    // Beside the sizes: the worker's number, and its tracks by kind.
+    #expect(WorkerMetrics.sizes.count + 3 == numbers(WorkerReport()) + numbers(TransportSizes()))
     let names = WorkerMetrics.peer.map(\.name) + WorkerMetrics.routing.map(\.name)
     #expect(Set(names).count == names.count)
   }
