@@ -335,9 +335,12 @@ struct SignallingResumeTests {
   }
 
   @Test func `before an access token expires a fresh one is sent, once`() async throws {
+    // A session asks for the time after its answer: a second answer shows that the first one's time has passed by.
+    let early = try await Joined()
+    early.clock.set(8_699)
+    #expect(try await early.client.ask(#"{"type":"ping"}"#) == ["type": "pong"])
+    #expect(try await early.client.ask(#"{"type":"ping"}"#) == ["type": "pong"])
     let joined = try await Joined()
-    joined.clock.set(8_699)
-    #expect(try await joined.client.ask(#"{"type":"ping"}"#) == ["type": "pong"])
     joined.clock.set(8_700)
     #expect(try await joined.client.ask(#"{"type":"ping"}"#) == ["type": "pong"])
     #expect(try await joined.client.next() == ["type": "token", "token": "fresh 9300"])
