@@ -533,6 +533,10 @@
     case repairsUnbounded = "repairs-unbounded"
     /// A subscriber has its publisher asked for key frames as often as it likes.
     case keyFramesAsAsked = "key-frames-as-asked"
+    /// Pictures begin as often as a subscriber pauses and resumes them, or takes another size.
+    case picturesAsWished = "pictures-as-wished"
+    /// What is announced and never comes counts as long as it is announced.
+    case announcedForEver = "announced-for-ever"
     /// A frame that no other refers to takes those above it along.
     case shedsFramesAbove = "sheds-frames-above"
 

@@ -20,6 +20,11 @@ struct EncodingMonitor {
   private var framesPerSecond = 0
   private var rates = FrameRates()
   private var announced: EncodingAnnouncement?
+  /// By layer of size: what is announced and doesn't flow.
+  private var expected: InlineArray<3, Expectation> = InlineArray(repeating: Expectation())
+  private var isExpected = false
+  private var wasAnnounced = false
+  private var revivedAt = Instant(nanoseconds: .min / 2)
   /// Sending it is of no use: it was not watched for a while, and its publisher has been given word of that.
   private(set) var isOff = false
   private var lastWatched: Instant?
@@ -88,15 +93,19 @@ struct EncodingMonitor {
 
   /// Adds what isn't measured: sizes and frame rates, and layers that are announced and don't flow yet.
   private mutating func describe(_ description: EncodingDescription, now: Instant) {
-    if let announced, now - announced.arrival < Self.startup {
-      for spatial in 0..<LayerCounts.spatial {
-        for new in announced.rates(spatial: spatial)
-        where !layers.layers.contains(where: { $0.spatial == new.spatial && $0.temporal == new.temporal }) {
-          layers.layers.append(new)
-        }
+    isExpected = false
+    for spatial in 0..<LayerCounts.spatial {
+      let flows = layers.layers.contains { $0.spatial == spatial }
+      let rates = announced?.rates(spatial: spatial) ?? []
+      let isNew = expected[spatial].look(isAnnounced: !rates.isEmpty, flows: flows && hasCome, now: now)
+      isExpected = isExpected || isNew
+      guard isNew || flows else { continue }
+      for new in rates
+      where !layers.layers.contains(where: { $0.spatial == new.spatial && $0.temporal == new.temporal }) {
+        layers.layers.append(new)
       }
-      layers.layers.sort { ($0.spatial, $0.temporal) < ($1.spatial, $1.temporal) }
     }
+    layers.layers.sort { ($0.spatial, $0.temporal) < ($1.spatial, $1.temporal) }
     for index in layers.layers.indices {
       let spatial = Int(layers.layers[index].spatial)
       let said = announced?.layers[spatial].picture ?? PictureSize()
@@ -157,8 +166,8 @@ struct EncodingMonitor {
   /// Without viewers for so long it is of no use.
   private static let unwatched = Duration.seconds(5)
   /// So long its publisher may take to send it again.
-  private static let startup = Duration.seconds(3)
-  private static let failure = Duration.seconds(30)
+  fileprivate static let startup = Duration.seconds(3)
+  fileprivate static let failure = Duration.seconds(30)
 
   /// Notes whether it is watched.
   mutating func watch(_ isWatched: Bool, now: Instant) {
@@ -193,17 +202,16 @@ struct EncodingMonitor {
   /// It has come, and does no more.
   func isSilent(at now: Instant) -> Bool { hasCome && now - lastHeard >= patience }
 
-  private var hasCome: Bool { lastHeard.nanoseconds > .min / 2 }
+  /// Something of it was received.
+  var hasCome: Bool { lastHeard.nanoseconds > .min / 2 }
 
   /// An encoding that is silent while another flows has stopped; where all are, the picture stands still.
   /// - Parameter siblings: when any encoding of the track was last heard.
   mutating func decide(siblings: Instant, now: Instant) {
-    if let announced, announced.isActive, announced.arrival > failedAt {
-      failedAt = Instant(nanoseconds: .min / 2)
-    }
+    revive(now: now)
     guard hasCome else {
       // It is said to come, and has its time for that.
-      layers.isActive = announced.map { $0.isActive && now - $0.arrival < Self.startup } ?? false
+      layers.isActive = isExpected && announced?.isActive == true
       return
     }
     // It can be had, and comes once it is watched.
@@ -223,6 +231,17 @@ struct EncodingMonitor {
     } else if isSilent(beside: siblings) {
       layers.isActive = false
     }
+  }
+
+  /// Where its publisher says that there is room for it again it is tried at once, but not at each such word.
+  private mutating func revive(now: Instant) {
+    let isAnnounced = announced?.isActive == true
+    defer { wasAnnounced = isAnnounced }
+    guard let announced, isAnnounced, !wasAnnounced, announced.arrival > failedAt,
+      now - revivedAt >= Self.failure
+    else { return }
+    failedAt = Instant(nanoseconds: .min / 2)
+    revivedAt = now
   }
 
   /// Without a packet for so long it is silent.
@@ -248,6 +267,24 @@ struct EncodingMonitor {
       if PlantedDefect.isOn(.stopUnheard) { return false }
     #endif
     return lastHeard - announced.arrival < Self.silence
+  }
+}
+
+/// A layer that is announced counts before it flows, for as long as its publisher may take to send it. If nothing comes it counts
+/// no more for a while, however often it is announced: it would take room from what does come.
+private struct Expectation {
+  private var since: Instant?
+
+  /// - Returns: whether it counts although it doesn't flow.
+  mutating func look(isAnnounced: Bool, flows: Bool, now: Instant) -> Bool {
+    if flows || since.map({ now - $0 >= EncodingMonitor.failure }) == true { since = nil }
+    guard isAnnounced, !flows else { return false }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.announcedForEver) { return true }
+    #endif
+    let began = since ?? now
+    since = began
+    return now - began < EncodingMonitor.startup
   }
 }
 

@@ -37,12 +37,15 @@ extension RoomState {
     }
   }
 
-  /// Participants that are shown no pictures, by what they may do or have offered, have no say.
+  /// Where participants have nothing in common it is what most of them take: one alone doesn't leave all others without advice.
+  /// Those that are shown no pictures, by what they may do or have offered, have no say.
   private var takenByAll: CodecSet {
-    members.reduce(CodecSet.all) { common, member in
-      guard member.grants.canSubscribe else { return common }
-      return member.transports.reduce(common) { $0.intersection($1.slots.videoFormats) }
-    }
+    CodecSet(
+      takenByMost: members.compactMap { member in
+        guard member.grants.canSubscribe else { return nil }
+        let sets = member.transports.compactMap(\.slots.videoFormats)
+        return sets.isEmpty ? nil : sets.reduce(CodecSet(rawValue: 0)) { $0.union($1) }
+      })
   }
 
   /// Says how one of its tracks is to be sent.

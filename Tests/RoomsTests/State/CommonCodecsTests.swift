@@ -161,6 +161,34 @@ struct CommonCodecsTests {
     #expect(heard(ada).count == 3 && heard(ada).last?.contains("VP9") == true)
   }
 
+  @Test func `what no slot of somebody's can show isn't lost for all where another slot can`() {
+    let (vp8, h264) = (CodecSet(takenBy: [CodecFormat.vp8]), CodecSet(takenBy: [CodecFormat(.h264)]))
+    let both = vp8.union(h264)
+    #expect(CodecSet(takenByMost: []) == .all)
+    #expect(CodecSet(takenByMost: [both, .all, vp8]) == vp8)
+    #expect(CodecSet(takenByMost: [vp8, vp8, h264]) == vp8, "one can't have publishers left without advice")
+    #expect(CodecSet(takenByMost: [vp8, h264]) == both)
+    #expect(CodecSet(takenByMost: [CodecSet(rawValue: 0)]).rawValue == 0)
+  }
+
+  @Test func `somebody who shares no codec with the others takes none from them`() throws {
+    let run = StateRun()
+    let ada = try run.join("ada")
+    _ = try ada.offer([.video])
+    for name in ["bob", "eve"] {
+      _ = try run.join(name).offer(
+        receivers: 1,
+        rewrite: { [self] in lacking("H264")(lacking("H265")(lacking("AV1")(lacking("VP9")($0)))) })
+    }
+    pass(run, seconds: 1)
+    #expect(heard(ada).last == ["VP8"])
+    let mal = try run.join("mal")
+    _ = try mal.offer(
+      receivers: 1, rewrite: { [self] in lacking("VP8")(lacking("AV1")(lacking("VP9")($0))) })
+    pass(run, seconds: 1)
+    #expect(heard(ada).last == ["VP8"])
+  }
+
   @Test func `who may not subscribe has no say, and a restored room goes on where it was`() throws {
     let run = StateRun()
     let ada = try run.join("ada")
