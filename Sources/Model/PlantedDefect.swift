@@ -459,6 +459,8 @@
     case referencesLeftOut = "references-left-out"
     /// A sub-layer of H.265 is taken up with a picture that refers to one that wasn't shown.
     case subLayerSkipped = "sub-layer-skipped"
+    /// A packet whose descriptor has no room to grow is not sent again.
+    case grownRepairLost = "grown-repair-lost"
     /// A picture of H.265 that a higher sub-layer refers to may be left out.
     case lowerSubLayerFree = "lower-sub-layer-free"
     /// H.265 whose pictures come in several streams is agreed on.
