@@ -516,6 +516,8 @@
     // MARK: - Rates and layers
 
     /// Where the encodings that are watched stop, none that is off stands in.
+    /// A key frame that a subscriber waits for and that is requested once more is requested for the server.
+    case repeatedForServer = "repeated-for-server"
     case stopUncalled = "stop-uncalled"
     /// A viewer that asks for more waits for what failed before it asked.
     case largerTileWaits = "larger-tile-waits"
