@@ -324,6 +324,8 @@
     case codecsComeAndGo = "codecs-come-and-go"
     /// A publisher hears once which codecs all take, also where its section has others later.
     case codecsSaidOnce = "codecs-said-once"
+    /// Where nothing is left that all take, a publisher isn't given the empty list.
+    case noCodecUnsaid = "no-codec-unsaid"
     /// The media plane doesn't hear that a section's next track has no traits.
     case traitsSurvive = "traits-survive"
 

@@ -48,7 +48,11 @@ extension RoomState {
   /// Says how one of its tracks is to be sent.
   mutating func announcePublication(_ track: PublishedTrack, at place: TransportPlace) {
     let advice = self[place].advice(for: track, commonCodecs.known)
-    if !advice.isEmpty { notify(place, .publish(track.info.id, advice)) }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.noCodecUnsaid), advice.layers.isEmpty, advice.codecs.isEmpty { return }
+    #endif
+    // That nothing is left which all take is said as well.
+    notify(place, .publish(track.info.id, advice))
   }
 }
 
