@@ -404,6 +404,8 @@
     case audioPaused = "audio-paused"
     /// No word that a path has no room for a picture, or that it has again.
     case pauseUnsaid = "pause-unsaid"
+    /// A publisher hears once which codecs all take, and nothing of who comes and goes.
+    case codecsUnsaid = "codecs-unsaid"
     /// An encoding that is silent counts as one that flows.
     case stopUnnoticed = "stop-unnoticed"
     /// A probe's packets take numbers of a slot's media.
@@ -457,12 +459,12 @@
     case lowerLayersSent = "lower-layers-sent"
     /// Subscribers that get a part read that they get all.
     case targetsNotRewritten = "targets-not-rewritten"
+    /// A packet whose descriptor has no room to grow is not sent again.
+    case grownRepairLost = "grown-repair-lost"
     /// Of H.264 those frames are a layer of their own that others refer to.
     case referencesLeftOut = "references-left-out"
     /// A sub-layer of H.265 is taken up with a picture that refers to one that wasn't shown.
     case subLayerSkipped = "sub-layer-skipped"
-    /// A packet whose descriptor has no room to grow is not sent again.
-    case grownRepairLost = "grown-repair-lost"
     /// A picture of H.265 that a higher sub-layer refers to may be left out.
     case lowerSubLayerFree = "lower-sub-layer-free"
     /// H.265 whose pictures come in several streams is agreed on.
@@ -514,12 +516,12 @@
     case explainsHidden = "explains-hidden"
     /// Each question of a participant about itself goes to all workers.
     case explainsEverywhere = "explains-everywhere"
+    /// A key frame that a subscriber waits for and that is requested once more is requested for the server.
+    case repeatedForServer = "repeated-for-server"
 
     // MARK: - Rates and layers
 
     /// Where the encodings that are watched stop, none that is off stands in.
-    /// A key frame that a subscriber waits for and that is requested once more is requested for the server.
-    case repeatedForServer = "repeated-for-server"
     case stopUncalled = "stop-uncalled"
     /// A viewer that asks for more waits for what failed before it asked.
     case largerTileWaits = "larger-tile-waits"
