@@ -73,7 +73,7 @@ extension ConnectedPeer {
   }
 
   /// Sends a sealed compound, as the far end would.
-  fileprivate func sendRTCP(_ write: (inout RTCPWriter) -> Void) throws {
+  func sendRTCP(_ write: (inout RTCPWriter) -> Void) throws {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_500, alignment: 8)
     defer { buffer.deallocate() }
     var writer = RTCPWriter(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<1_200]))

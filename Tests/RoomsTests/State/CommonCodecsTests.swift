@@ -113,30 +113,6 @@ struct CommonCodecsTests {
     }
   }
 
-  /// Without a codec in the sections for pictures.
-  private func lacking(_ name: String) -> (String) -> String {
-    { text in
-      let lines = text.split(separator: "\r\n", omittingEmptySubsequences: false).map(String.init)
-      let numbers = lines.compactMap { line in
-        line.hasPrefix("a=rtpmap:") && line.contains(" \(name)/")
-          ? String(line.dropFirst(9).prefix { $0 != " " }) : nil
-      }
-      return lines.compactMap { line in
-        if line.hasPrefix("m=video") {
-          return line.split(separator: " ").enumerated().filter {
-            $0.offset < 3 || !numbers.contains(String($0.element))
-          }
-          .map { String($0.element) }.joined(separator: " ")
-        }
-        return numbers.contains {
-          line.hasPrefix("a=rtpmap:\($0) ") || line.hasPrefix("a=fmtp:\($0) ")
-            || line.hasPrefix("a=rtcp-fb:\($0) ")
-        }
-          ? nil : line
-      }.joined(separator: "\r\n")
-    }
-  }
-
   @Test func `who lacks a codec takes it from all at once, and gives it back a while after going`() throws {
     let run = StateRun()
     let ada = try run.join("ada")
@@ -150,7 +126,7 @@ struct CommonCodecsTests {
     let eve = try run.join("eve")
     pass(run, seconds: 1)
     #expect(heard(ada).count == 1, "nor does one who has offered nothing yet")
-    _ = try eve.offer(receivers: 1, rewrite: lacking("VP9"))
+    _ = try eve.offer(receivers: 1, rewrite: StateClient.lacking("VP9"))
     pass(run, seconds: 1)
     #expect(heard(ada).count == 2)
     #expect(heard(ada).last?.contains("VP9") == false && heard(ada).last?.contains("VP8") == true)
@@ -194,7 +170,7 @@ struct CommonCodecsTests {
     let ada = try run.join("ada")
     _ = try ada.offer([.video])
     let eve = try run.join("eve")
-    _ = try eve.offer(receivers: 1, rewrite: lacking("VP9"))
+    _ = try eve.offer(receivers: 1, rewrite: StateClient.lacking("VP9"))
     pass(run, seconds: 1)
     #expect(heard(ada).last?.contains("VP9") == false)
     try run.rebuild()
@@ -216,7 +192,7 @@ struct CommonCodecsTests {
     _ = try eve.offer(receivers: 1)
     pass(run, seconds: 1)
     for _ in 0..<40 {
-      _ = try eve.offer(rewrite: lacking("VP9"))
+      _ = try eve.offer(rewrite: StateClient.lacking("VP9"))
       pass(run, seconds: 1)
       _ = try eve.offer()
       pass(run, seconds: 6)
@@ -234,10 +210,10 @@ struct CommonCodecsTests {
     _ = try ada.offer([.video])
     pass(run, seconds: 1)
     #expect(heard(ada).count == 1 && heard(ada).last?.contains("VP9") == true)
-    _ = try ada.offer(rewrite: lacking("VP9"))
+    _ = try ada.offer(rewrite: StateClient.lacking("VP9"))
     pass(run, seconds: 1)
     #expect(heard(ada).count == 2 && heard(ada).last?.contains("VP9") == false)
-    _ = try ada.offer(rewrite: lacking("VP9"))
+    _ = try ada.offer(rewrite: StateClient.lacking("VP9"))
     pass(run, seconds: 1)
     #expect(heard(ada).count == 2, "the same codecs again say nothing")
     _ = try ada.offer()
@@ -245,12 +221,39 @@ struct CommonCodecsTests {
     #expect(heard(ada).count == 3 && heard(ada).last?.contains("VP9") == true)
   }
 
+  @Test func `where nothing is left that all take, the publisher hears so, and again when it comes back`()
+    throws
+  {
+    let run = StateRun()
+    let ada = try run.join("ada")
+    let onlyVP9 = ["VP8", "H264", "H265", "AV1"].map { StateClient.lacking($0) }
+    _ = try ada.offer([.video], rewrite: { text in onlyVP9.reduce(text) { $1($0) } })
+    pass(run, seconds: 1)
+    #expect(heard(ada) == [["VP9"]])
+    let eve = try run.join("eve")
+    _ = try eve.offer(receivers: 1, rewrite: StateClient.lacking("VP9"))
+    pass(run, seconds: 1)
+    #expect(heard(ada) == [["VP9"], []])
+    ada.ask(.absent)
+    ada.ask(.present(after: 0))
+    let resumed = ada.notices.compactMap {
+      if case .resumed(let state) = $0 { state.notices } else { nil }
+    }
+    let again = try #require(resumed.last).compactMap {
+      if case .on(_, .publish(_, let advice)) = $0 { advice.codecs.map(\.name) } else { nil }
+    }
+    #expect(again == [[]])
+    eve.ask(.leave(.left))
+    pass(run, seconds: 7)
+    #expect(heard(ada) == [["VP9"], [], ["VP9"]])
+  }
+
   @Test func `what is known of codecs goes on from the room's bytes`() throws {
     let run = StateRun()
     let ada = try run.join("ada")
     _ = try ada.offer([.video])
     let eve = try run.join("eve")
-    _ = try eve.offer(receivers: 1, rewrite: lacking("VP9"))
+    _ = try eve.offer(receivers: 1, rewrite: StateClient.lacking("VP9"))
     pass(run, seconds: 1)
     eve.ask(.leave(.left))
     pass(run, seconds: 1)
