@@ -133,7 +133,7 @@ extension WorkerCore {
     let isOverdue = peers.pointer(place).pointee.setLayers(
       slot: slot, of: option.encoding, spatial: layers.spatial, temporal: layers.temporal, sheds: sheds,
       now: now)
-    // What has no room, or has stopped, has to go on elsewhere; all else is a wish.
+    // What has no room, or has stopped, has to go on elsewhere, however often; all else its subscriber asks for.
     let isForced = sheds || known?.ranking.contains(shown.encoding) == false
     goOn(place, slot: slot, to: option.encoding, isForced: isForced, now: now)
     // What waits for the lower encoding's key frame shows nothing until it is there.

@@ -20,11 +20,7 @@ struct EncodingMonitor {
   private var framesPerSecond = 0
   private var rates = FrameRates()
   private var announced: EncodingAnnouncement?
-  /// By layer of size: what is announced and doesn't flow.
-  private var expected: InlineArray<3, Expectation> = InlineArray(repeating: Expectation())
-  private var isExpected = false
-  private var wasAnnounced = false
-  private var revivedAt = Instant(nanoseconds: .min / 2)
+  private var expected = ExpectedLayers()
   /// Sending it is of no use: it was not watched for a while, and its publisher has been given word of that.
   private(set) var isOff = false
   private var lastWatched: Instant?
@@ -93,12 +89,11 @@ struct EncodingMonitor {
 
   /// Adds what isn't measured: sizes and frame rates, and layers that are announced and don't flow yet.
   private mutating func describe(_ description: EncodingDescription, now: Instant) {
-    isExpected = false
+    expected.begin()
     for spatial in 0..<LayerCounts.spatial {
       let flows = layers.layers.contains { $0.spatial == spatial }
       let rates = announced?.rates(spatial: spatial) ?? []
-      let isNew = expected[spatial].look(isAnnounced: !rates.isEmpty, flows: flows && hasCome, now: now)
-      isExpected = isExpected || isNew
+      let isNew = expected.look(spatial, isAnnounced: !rates.isEmpty, flows: flows && hasCome, now: now)
       guard isNew || flows else { continue }
       for new in rates
       where !layers.layers.contains(where: { $0.spatial == new.spatial && $0.temporal == new.temporal }) {
@@ -166,8 +161,8 @@ struct EncodingMonitor {
   /// Without viewers for so long it is of no use.
   private static let unwatched = Duration.seconds(5)
   /// So long its publisher may take to send it again.
-  fileprivate static let startup = Duration.seconds(3)
-  fileprivate static let failure = Duration.seconds(30)
+  static let startup = Duration.seconds(3)
+  static let failure = Duration.seconds(30)
 
   /// Notes whether it is watched.
   mutating func watch(_ isWatched: Bool, now: Instant) {
@@ -208,10 +203,10 @@ struct EncodingMonitor {
   /// An encoding that is silent while another flows has stopped; where all are, the picture stands still.
   /// - Parameter siblings: when any encoding of the track was last heard.
   mutating func decide(siblings: Instant, now: Instant) {
-    revive(now: now)
+    if expected.isBack(announced, failedAt: failedAt, now: now) { failedAt = Instant(nanoseconds: .min / 2) }
     guard hasCome else {
       // It is said to come, and has its time for that.
-      layers.isActive = isExpected && announced?.isActive == true
+      layers.isActive = expected.isAny && announced?.isActive == true
       return
     }
     // It can be had, and comes once it is watched.
@@ -231,17 +226,6 @@ struct EncodingMonitor {
     } else if isSilent(beside: siblings) {
       layers.isActive = false
     }
-  }
-
-  /// Where its publisher says that there is room for it again it is tried at once, but not at each such word.
-  private mutating func revive(now: Instant) {
-    let isAnnounced = announced?.isActive == true
-    defer { wasAnnounced = isAnnounced }
-    guard let announced, isAnnounced, !wasAnnounced, announced.arrival > failedAt,
-      now - revivedAt >= Self.failure
-    else { return }
-    failedAt = Instant(nanoseconds: .min / 2)
-    revivedAt = now
   }
 
   /// Without a packet for so long it is silent.
@@ -267,24 +251,6 @@ struct EncodingMonitor {
       if PlantedDefect.isOn(.stopUnheard) { return false }
     #endif
     return lastHeard - announced.arrival < Self.silence
-  }
-}
-
-/// A layer that is announced counts before it flows, for as long as its publisher may take to send it. If nothing comes it counts
-/// no more for a while, however often it is announced: it would take room from what does come.
-private struct Expectation {
-  private var since: Instant?
-
-  /// - Returns: whether it counts although it doesn't flow.
-  mutating func look(isAnnounced: Bool, flows: Bool, now: Instant) -> Bool {
-    if flows || since.map({ now - $0 >= EncodingMonitor.failure }) == true { since = nil }
-    guard isAnnounced, !flows else { return false }
-    #if PLANTED_DEFECTS
-      if PlantedDefect.isOn(.announcedForEver) { return true }
-    #endif
-    let began = since ?? now
-    since = began
-    return now - began < EncodingMonitor.startup
   }
 }
 

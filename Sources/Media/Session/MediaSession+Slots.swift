@@ -196,7 +196,10 @@ extension MediaSession {
   }
 
   /// A slot's new source can't be asked for a key frame at present, or can again.
-  public mutating func setUnasked(slot: Int, _ isUnasked: Bool) { slots.pointer(slot).pointee.isUnasked = isUnasked }
+  public mutating func setUnasked(slot: Int, _ isUnasked: Bool) {
+    slots.pointer(slot).pointee.isUnasked = isUnasked
+  }
+
   /// Whether a slot's source is still to be asked for a key frame.
   public func isUnasked(slot: Int) -> Bool { slots.pointer(slot).pointee.isUnasked }
 

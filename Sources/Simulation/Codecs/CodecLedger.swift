@@ -4,7 +4,7 @@ internal import Model
 struct CodecLedger {
   /// What is known of a room at a moment.
   struct Presence {
-    /// Codecs that somebody lacks who has a say.
+    /// Codecs that somebody lacks who has a say; where all have nothing in common, those that fewer have than have another.
     var lacked: Set<String> = []
     var isEmpty = false
     /// Media of somebody is connected: only then the server looks.
@@ -15,6 +15,15 @@ struct CodecLedger {
 
   /// Codecs for pictures, as descriptions name them, in lower case.
   static let codecs: Set<String> = ["vp8", "vp9", "h264", "h265", "av1"]
+
+  /// What somebody lacks; where they have nothing in common, what fewer have than have another.
+  /// - Parameter taken: what each takes who has a say.
+  static func lacked(by taken: [Set<String>]) -> Set<String> {
+    let counts = Dictionary(
+      uniqueKeysWithValues: codecs.map { codec in (codec, taken.count { $0.contains(codec) }) })
+    let most = counts.values.max() ?? 0
+    return codecs.filter { counts[$0] != most }
+  }
 
   private var words = Dictionary(uniqueKeysWithValues: codecs.map { ($0, CodecWord()) })
 

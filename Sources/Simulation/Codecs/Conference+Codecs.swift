@@ -11,7 +11,7 @@ extension Conference {
     var rooms: [Int: CodecLedger] = [:]
     /// By participant and request: codecs of each section in which it wants pictures, by mid.
     var offered: [Int: [Int: [String: Set<String>]]] = [:]
-    /// By participant: what it can be shown in each of these; nothing where it has none.
+    /// By participant: what it can be shown in one of these; nothing where it has none.
     var taken: [Int: Set<String>] = [:]
     /// By track: the codecs of its section, and since when.
     var sections: [String: (codecs: [NamedCodec], since: Instant)] = [:]
@@ -46,7 +46,8 @@ extension Conference {
     let declined = Set(answer.declined.map(\.mid))
     if let offered = books.codecs.offered[participant.number]?[id] {
       let taken = offered.filter { !declined.contains($0.key) }.map(\.value)
-      books.codecs.taken[participant.number] = taken.first.map { taken.reduce($0) { $0.intersection($1) } }
+      books.codecs.taken[participant.number] =
+        taken.isEmpty ? nil : taken.reduce(into: []) { $0.formUnion($1) }
     }
     guard let description = try? SessionDescription(parsing: answer.sdp) else { return }
     for own in answer.tracks {
@@ -97,10 +98,8 @@ extension Conference {
         $0.connection.connectedAt != .never && now - $0.connection.connectedAt >= Self.measured
       }
       presence.isKnown = !present.contains(where: \.ledger.isUnsettled)
-      for participant in present where participant.ledger.allowance.canSubscribe {
-        guard let taken = books.codecs.taken[participant.number] else { continue }
-        presence.lacked.formUnion(CodecLedger.codecs.subtracting(taken))
-      }
+      presence.lacked = CodecLedger.lacked(
+        by: present.filter(\.ledger.allowance.canSubscribe).compactMap { books.codecs.taken[$0.number] })
       var ledger = books.codecs.rooms[room] ?? CodecLedger()
       ledger.note(presence, now: now)
       books.codecs.rooms[room] = ledger

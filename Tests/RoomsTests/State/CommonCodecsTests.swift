@@ -154,13 +154,17 @@ struct CommonCodecsTests {
     for name in ["bob", "eve"] {
       _ = try run.join(name).offer(
         receivers: 1,
-        rewrite: { [self] in lacking("H264")(lacking("H265")(lacking("AV1")(lacking("VP9")($0)))) })
+        rewrite: {
+          StateClient.lacking("H264")(
+            StateClient.lacking("H265")(StateClient.lacking("AV1")(StateClient.lacking("VP9")($0))))
+        })
     }
     pass(run, seconds: 1)
     #expect(heard(ada).last == ["VP8"])
     let mal = try run.join("mal")
     _ = try mal.offer(
-      receivers: 1, rewrite: { [self] in lacking("VP8")(lacking("AV1")(lacking("VP9")($0))) })
+      receivers: 1,
+      rewrite: { StateClient.lacking("VP8")(StateClient.lacking("AV1")(StateClient.lacking("VP9")($0))) })
     pass(run, seconds: 1)
     #expect(heard(ada).last == ["VP8"])
   }
