@@ -35,6 +35,8 @@ let package = Package(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
 
     module("Model"),
     module("Logging", ["Model"]),
@@ -60,12 +62,17 @@ let package = Package(
     module("HTTPServer", ["Model", "Polling", "Crypto", "CSystem", "CMicroHTTPD", "CWslay"]),
     module("WebSocketClient", ["Model", "Crypto", "CCurl", "CWslay"]),
     module("Configuration", ["Model"]),
+    module("Storage", ["Model", "Logging", "Polling", "CSystem", "CSQLite", "CPostgreSQL"]),
     module(
-      "Rooms", ["Model", "Logging", "Wire", "Crypto", "ICE", "AccessTokens", "Negotiation", "Peer", "Engine"]),
+      "Rooms",
+      [
+        "Model", "Logging", "Wire", "Crypto", "ICE", "AccessTokens", "Negotiation", "Peer", "Engine",
+        "Storage",
+      ]),
     .target(
       name: "Gateway",
       dependencies: [
-        "Model", "Logging", "Crypto", "ICE", "Media", "Transport", "Peer", "Engine", "HTTPServer",
+        "Model", "Logging", "Crypto", "ICE", "Media", "Transport", "Peer", "Engine", "HTTPServer", "Storage",
         "AccessTokens", "Signalling",
         "Rooms",
       ],
@@ -111,7 +118,7 @@ let package = Package(
       name: "roost",
       dependencies: [
         "Model", "Logging", "Crypto", "ICE", "Negotiation", "Configuration", "Engine", "AccessTokens",
-        "Rooms", "HTTPServer",
+        "Rooms", "HTTPServer", "Storage",
         "Gateway",
       ],
       swiftSettings: strict),
@@ -167,17 +174,18 @@ let package = Package(
     tests("HTTPServer", ["Model", "Crypto", "HTTPServer", "COpenSSL"]),
     tests("WebSocketClient", ["Model", "Crypto", "HTTPServer", "WebSocketClient"]),
     tests("Configuration", ["Model", "Configuration"]),
+    tests("Storage", ["Model", "Logging", "Storage"]),
     tests(
       "Rooms",
       [
         "Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Transport", "Peer", "Engine",
-        "AccessTokens", "Rooms",
+        "AccessTokens", "Storage", "Rooms",
       ]),
     tests(
       "Gateway",
       [
         "Model", "Logging", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Transport", "Peer", "Engine",
-        "HTTPServer",
+        "HTTPServer", "Storage",
         "AccessTokens", "Signalling", "Rooms",
         "Gateway", "Simulation", "SyntheticPeers", "TestScripts",
       ]),

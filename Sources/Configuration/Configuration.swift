@@ -133,6 +133,16 @@ public struct Configuration: Equatable, Sendable {
     public var bytes = 67_108_864
   }
 
+  /// Where it is kept what is to outlive the process.
+  public struct Storage: Equatable, Sendable {
+    /// Empty: `productionDirectory`, or memory with `--dev`.
+    public var directory = ""
+    /// A connection string, which may have a password; empty: SQLite.
+    public var postgresql = ""
+
+    public static let productionDirectory = "/var/lib/roost"
+  }
+
   public var http = HTTP()
   public var admin = Admin()
   public var media = Media()
@@ -149,6 +159,7 @@ public struct Configuration: Equatable, Sendable {
   public var drain = Drain()
   public var reconnect = Reconnect()
   public var flights = Flights()
+  public var storage = Storage()
   /// Variables of the environment that begin with `ROOST_` and set nothing, to be reported.
   public internal(set) var ignoredVariables: [String] = []
 

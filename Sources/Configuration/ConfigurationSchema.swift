@@ -168,6 +168,16 @@ public enum ConfigurationSchema {
     .integer(
       "flights.bytes", \.flights.bytes, 4_194_304...17_179_869_184,
       "Bytes of all of them together; of the room that has the most the oldest are removed."),
+
+    .path(
+      "storage.directory", \.storage.directory,
+      "Directory for the file roost.db, which has what outlives a restart: rooms, their events, removals. One server at a time "
+        + "can use it. Where none is given, it is \(Configuration.Storage.productionDirectory), or with --dev memory alone.",
+      of: "directory"),
+    .secret(
+      "storage.postgresql", \.storage.postgresql,
+      "Connection string of a PostgreSQL database for the same instead, as in postgresql://roost:password@host/roost."
+    ),
   ]
 
   static func option(_ name: String) -> ConfigurationOption? { options.first { $0.name == name } }

@@ -46,22 +46,6 @@ extension RoomDirectory {
     for room in registry.withRooms({ $0.inOrder }) { try await room.rebuild() }
   }
 
-  /// Goes on from what a journal has of the process before this one: its removals hold, and rooms that had not finished stand
-  /// again under their names with their settings, waiting for participants as long as rooms that were made ahead. Called before
-  /// the first participant is let in.
-  ///
-  /// A room that this server doesn't take, because its limits are lower, is left out with a warning.
-  public func recover(_ recovery: RoomRecovery) async {
-    registry.records.recover(recovery.removals, now: registry.wallSeconds())
-    for room in recovery.rooms {
-      do throws(AdministrationError) {
-        _ = try await create(room.name, room.settings)
-      } catch {
-        log.warning("a room of before is not made again", ["room": room.name, "reason": "\(error)"])
-      }
-    }
-  }
-
   // MARK: - Identities that were removed
 
   /// Whether a token was issued before its identity was removed from the room.

@@ -52,7 +52,8 @@ public final class RoomDirectory: Sendable {
     let bounds = DirectoryState<Room>.Limits(
       rooms: limits.rooms, participants: limits.participants, makesRooms: limits.makesRooms)
     let records = RoomRecords(
-      events: EventLog(limits: events) { media.now }, memory: limits.removalMemory, journal: journal)
+      events: EventLog(limits: events, journal: journal) { media.now }, memory: limits.removalMemory,
+      journal: journal)
     registry = RoomRegistry(
       limits: bounds, records: records,
       wallSeconds: wallSeconds ?? { Int(media.wallTime.milliseconds / 1_000) })
@@ -148,10 +149,11 @@ public final class RoomDirectory: Sendable {
 
   private func refuse(_ error: JoinError) -> JoinError { registry.withRooms { $0.refuse(error) } }
 
-  func make(_ name: String, _ settings: RoomSettings, number: UInt64) -> Room {
+  /// - Parameter life: under which id it goes on; nil: it begins.
+  func make(_ name: String, _ settings: RoomSettings, number: UInt64, life: RoomLife? = nil) -> Room {
     Room(
-      number: number, name: name, settings: settings, terms: terms, media: media, registry: registry, log: log
-    )
+      number: number, name: name, life: life, settings: settings, terms: terms, media: media,
+      registry: registry, log: log)
   }
 
   func room(of name: String) -> Room? { registry.withRooms { $0.room(name) } }

@@ -19,13 +19,7 @@ extension Roost {
   }
 
   /// Puts the pieces together and runs until SIGINT or SIGTERM.
-  /// - Parameters:
-  ///   - journal: where rooms write down what is to outlive the process; nil: nothing does.
-  ///   - recovery: what it has of the process before.
-  static func serve(
-    _ configuration: Configuration, audience: Audience, journal: (any RoomJournal)? = nil,
-    recovery: RoomRecovery = RoomRecovery()
-  ) async throws {
+  static func serve(_ configuration: Configuration, audience: Audience) async throws {
     let started = Date().timeIntervalSince1970
     let log = Log(level: LogLevel(name: configuration.log.level.rawValue) ?? .info)
     for name in configuration.ignoredVariables {
@@ -40,9 +34,12 @@ extension Roost {
     }
     let names = LocalNetwork.names()
     let secured = try Secured(configuration, audience: audience, names: names)
-    let media = try MediaServer(configuration, development: audience != .owners, journal: journal, log: log)
+    // First: a second server on the same records ends here, before it takes a port.
+    let records = try await Records(configuration.storage, development: audience != .owners, log: log)
+    let media = try MediaServer(
+      configuration, development: audience != .owners, journal: records.journal, log: log)
     await media.notePriority(log)
-    await media.rooms.recover(recovery)
+    await media.rooms.recover(records.recovery)
     let events = Task { await media.rooms.run() }
 
     let gateway = Gateway(
@@ -55,7 +52,7 @@ extension Roost {
         limits: limits(configuration.http),
         tls: secured.context),
       handler: gateway)
-    let admin = try adminServer(configuration.admin, of: server, media, started: started)
+    let admin = try adminServer(configuration.admin, of: server, media, records, started: started)
     let ending = Ending()
     for address in admin?.addresses ?? [] { log.info("admin listener ready", ["address": "\(address)"]) }
     print(Greeting.text(addresses: server.addresses, secured: secured, isNetwork: audience == .network))
@@ -69,6 +66,7 @@ extension Roost {
     media.engine.stop()
     await events.value
     media.finishFlights()
+    await records.close(log)
   }
 
   /// What the doors ask of those who come.
@@ -108,7 +106,8 @@ extension Roost {
 
   /// Metrics and health on a thread of their own, answered also while the public listener has all that it can take.
   private static func adminServer(
-    _ admin: Configuration.Admin, of server: HTTPServer, _ media: MediaServer, started: Double
+    _ admin: Configuration.Admin, of server: HTTPServer, _ media: MediaServer, _ records: Records,
+    started: Double
   ) throws -> HTTPServer? {
     guard !admin.addresses.isEmpty else { return nil }
     var limits = HTTPLimits()
@@ -118,7 +117,7 @@ extension Roost {
       configuration: HTTPServerConfiguration(
         listeners: admin.addresses.map { .init($0.with(port: UInt16(admin.port))) }, limits: limits),
       handler: AdminDoor(
-        rooms: media.rooms, engine: media.engine, server: server, version: version, started: started,
-        isLocalOnly: admin.addresses.allSatisfy(\.isLoopback)))
+        rooms: media.rooms, records: records.reported, engine: media.engine, server: server, version: version,
+        started: started, isLocalOnly: admin.addresses.allSatisfy(\.isLoopback)))
   }
 }

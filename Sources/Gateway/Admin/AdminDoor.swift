@@ -1,6 +1,7 @@
 public import Engine
 public import HTTPServer
 public import Rooms
+public import Storage
 
 /// The operator's door, on a listener of its own: metrics and health. It asks for no token and is therefore for
 /// addresses that the public does not reach.
@@ -8,9 +9,21 @@ public struct AdminDoor: HTTPHandler {
   private let rooms: RoomDirectory
   private let engine: MediaEngine
   private let server: HTTPServer
+  private let records: Records
   private let version: String
   private let started: Double
   private let isLocalOnly: Bool
+
+  /// What outlives the process.
+  public struct Records: Sendable {
+    let store: Store
+    let journal: StoredJournal
+
+    public init(store: Store, journal: StoredJournal) {
+      self.store = store
+      self.journal = journal
+    }
+  }
 
   /// - Parameters:
   ///   - server: the public one, which is reported on.
@@ -18,10 +31,11 @@ public struct AdminDoor: HTTPHandler {
   ///   - isLocalOnly: listens on this machine alone, so that only names of this machine are served: a web page
   ///     could have pointed another one here (DNS rebinding).
   public init(
-    rooms: RoomDirectory, engine: MediaEngine, server: HTTPServer, version: String, started: Double,
-    isLocalOnly: Bool
+    rooms: RoomDirectory, records: Records, engine: MediaEngine, server: HTTPServer, version: String,
+    started: Double, isLocalOnly: Bool
   ) {
     self.rooms = rooms
+    self.records = records
     self.engine = engine
     self.server = server
     self.version = version
@@ -54,6 +68,7 @@ public struct AdminDoor: HTTPHandler {
     ProcessMetrics.write(ProcessUsage(), version: version, started: started, to: &exposition)
     RoomMetrics.write(
       rooms.counts, kept: rooms.events.size, isDraining: rooms.isDraining, to: &exposition)
+    StoreMetrics.write(records.store.report, journal: records.journal.report, to: &exposition)
     FlightMetrics.write(rooms.flightCounts, to: &exposition)
     WorkerMetrics.write(await reports, to: &exposition)
     if let http = await http { HTTPMetrics.write(http, to: &exposition) }

@@ -64,7 +64,12 @@ public struct RESTDoor: Sendable {
         status: 400, code: "identity",
         title: "An identity must have 1 to 128 bytes, no control characters, and not be . .. or *")
     }
-    return try await operation.perform(self)(call)
+    let answer = try await operation.perform(self)(call)
+    // What was refused has changed nothing, and waits for nothing.
+    if operation.isStored {
+      try await ask { () async throws(AdministrationError) in try await rooms.synced() }
+    }
+    return answer
   }
 
   private func authorize(_ grant: RESTOperation.Grant, _ call: RESTCall) throws(AccessTokenRefusal) {

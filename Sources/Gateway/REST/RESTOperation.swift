@@ -16,18 +16,21 @@ struct RESTOperation: Sendable {
   /// As in OpenAPI: `/v1/rooms/{room}`.
   let path: String
   let grant: Grant
+  /// What it does outlives the process: it is answered once it is stored.
+  let isStored: Bool
   let perform: @Sendable (RESTDoor) -> @Sendable (RESTCall) async throws(RESTProblem) -> HTTPResponse
 
   private let segments: [Substring]
 
   init(
-    _ method: HTTPMethod, _ path: String, _ grant: Grant,
+    _ method: HTTPMethod, _ path: String, _ grant: Grant, isStored: Bool = false,
     _ perform:
       @escaping @Sendable (RESTDoor) -> @Sendable (RESTCall) async throws(RESTProblem) -> HTTPResponse
   ) {
     self.method = method
     self.path = path
     self.grant = grant
+    self.isStored = isStored
     self.perform = perform
     segments = path.split(separator: "/")
   }
@@ -51,14 +54,16 @@ struct RESTOperation: Sendable {
   static let all: [RESTOperation] = [
     .init(.get, "/openapi.json", .none, RESTDoor.describe),
     .init(.get, "/v1/rooms", .roomList, RESTDoor.listRooms),
-    .init(.post, "/v1/rooms", .roomCreate, RESTDoor.createRoom),
+    .init(.post, "/v1/rooms", .roomCreate, isStored: true, RESTDoor.createRoom),
     .init(.get, "/v1/rooms/{room}", .roomListOrAdmin, RESTDoor.showRoom),
-    .init(.patch, "/v1/rooms/{room}", .roomAdmin, RESTDoor.changeRoom),
-    .init(.delete, "/v1/rooms/{room}", .roomCreate, RESTDoor.closeRoom),
+    .init(.patch, "/v1/rooms/{room}", .roomAdmin, isStored: true, RESTDoor.changeRoom),
+    .init(.delete, "/v1/rooms/{room}", .roomCreate, isStored: true, RESTDoor.closeRoom),
     .init(.get, "/v1/rooms/{room}/participants", .roomAdmin, RESTDoor.listParticipants),
     .init(.get, "/v1/rooms/{room}/participants/{identity}", .roomAdmin, RESTDoor.showParticipant),
     .init(.patch, "/v1/rooms/{room}/participants/{identity}", .roomAdmin, RESTDoor.changeParticipant),
-    .init(.delete, "/v1/rooms/{room}/participants/{identity}", .roomAdmin, RESTDoor.removeParticipant),
+    .init(
+      .delete, "/v1/rooms/{room}/participants/{identity}", .roomAdmin, isStored: true,
+      RESTDoor.removeParticipant),
     .init(
       .post, "/v1/rooms/{room}/participants/{identity}/tracks/{track}/mute", .roomAdmin, RESTDoor.muteTrack),
     .init(.post, "/v1/rooms/{room}/data", .roomAdmin, RESTDoor.sendData),

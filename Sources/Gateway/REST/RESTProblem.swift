@@ -59,6 +59,13 @@ struct RESTProblem: Error {
     case .full(let what):
       self.init(status: 503, code: "full", title: "The server is full", detail: what)
       headers = [("retry-after", "10")]
+    case .notStored:
+      self.init(
+        status: 503, code: "not-stored", title: "It is done, but could not be stored yet",
+        detail:
+          "it holds on the running server and is stored as soon as the database takes it; ask again to be sure"
+      )
+      headers = [("retry-after", "2")]
     case .tooOften:
       self.init(status: 429, code: "rate-limited", title: "Too many requests")
       headers = [("retry-after", "1")]

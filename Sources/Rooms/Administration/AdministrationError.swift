@@ -12,6 +12,8 @@ public enum AdministrationError: Error, Equatable, Sendable {
   case full(String)
   /// It was asked for a moment ago, or too much of the kind is under way.
   case tooOften
+  /// It holds, and is to be written down, which could not be done in time: a crash may undo it.
+  case notStored
   /// A field is more than the server allows: which, and the bound.
   case aboveLimit(String, Int)
 }

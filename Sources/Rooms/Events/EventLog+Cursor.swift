@@ -25,35 +25,29 @@ extension EventLog {
     expire()
     let found: Result<CursorPage, EventLogError> = state.withLock { state in
       let position = known?.position ?? state.lostPosition
-      guard known.map({ $0.run == run }) ?? true, position >= state.lostPosition,
+      guard known.map({ $0.run == state.run }) ?? true, position >= state.lostPosition,
         position <= state.lastPosition
-      else { return .failure(.cursorGone(oldest: text(of: state.lostPosition))) }
+      else { return .failure(.cursorGone(oldest: state.cursor(at: state.lostPosition))) }
       var events: [(cursor: String, event: RoomEvent)] = []
       var index = state.order.firstIndex { $0.position > position }
-      while index < state.order.count, events.count < min(max(limit, 1), Self.pageLimit) {
+      let end = state.order.firstIndex { [shown] in $0.position > shown }
+      while index < end, events.count < min(max(limit, 1), Self.pageLimit) {
         let (place, room) = state.order[index]
-        if let entry = state.entry(at: place, of: room) { events.append((text(of: place), entry.event)) }
+        if let entry = state.entry(at: place, of: room) {
+          events.append((state.cursor(at: place), entry.event))
+        }
         index += 1
       }
       return .success(
         CursorPage(
-          events: events, cursor: events.last?.cursor ?? text(of: position),
-          isLast: index >= state.order.count))
+          events: events, cursor: events.last?.cursor ?? state.cursor(at: position), isLast: index >= end))
     }
     return try found.get()
   }
 
   /// The cursor after all that has happened by now.
-  public var latestCursor: String { text(of: state.withLock { $0.lastPosition }) }
-
-  private func text(of position: UInt64) -> String {
-    var bytes: [UInt8] = []
-    for word in [run, position] {
-      for shift in stride(from: 56, through: 0, by: -8) {
-        bytes.append(UInt8(truncatingIfNeeded: word >> shift))
-      }
-    }
-    return Base64URL.encode(bytes)
+  public var latestCursor: String {
+    state.withLock { state in state.cursor(at: max(state.lostPosition, min(shown, state.lastPosition))) }
   }
 
   private static func read(_ text: String) -> (run: UInt64, position: UInt64)? {
@@ -63,5 +57,18 @@ extension EventLog {
     var words: [UInt64] = [0, 0]
     for (index, byte) in bytes.enumerated() { words[index / 8] = words[index / 8] << 8 | UInt64(byte) }
     return (words[0], words[1])
+  }
+}
+
+extension EventLog.State {
+  /// Continues after that position.
+  fileprivate func cursor(at position: UInt64) -> String {
+    var bytes: [UInt8] = []
+    for word in [run, position] {
+      for shift in stride(from: 56, through: 0, by: -8) {
+        bytes.append(UInt8(truncatingIfNeeded: word >> shift))
+      }
+    }
+    return Base64URL.encode(bytes)
   }
 }

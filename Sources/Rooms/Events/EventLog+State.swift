@@ -26,13 +26,16 @@ extension EventLog {
     /// How one goes on who can't be given what was asked for.
     var gone: EventLogError { .gone(room: room.id, oldest: oldest, latest: lastEvent) }
 
-    func page(after: Int?, limit: Int) -> Result<Page, EventLogError> {
+    /// - Parameter shown: the last position that is read.
+    func page(after: Int?, limit: Int, shown: UInt64) -> Result<Page, EventLogError> {
       let after = after ?? oldest - 1
       // Ids have no gaps, so a number is a place. A number that isn't reached yet is of another room of that name.
       guard after >= oldest - 1, after <= lastEvent else { return .failure(gone) }
-      let first = after + 1 - oldest
-      let events = entries.slice(first..<min(first + limit, entries.count)).map(\.event)
-      return .success(Page(room: room, events: events, lastEvent: lastEvent))
+      let count =
+        shown >= (entries.last?.position ?? 0) ? entries.count : entries.firstIndex { $0.position > shown }
+      let first = min(after + 1 - oldest, count)
+      let events = entries.slice(first..<min(first + limit, count)).map(\.event)
+      return .success(Page(room: room, events: events, lastEvent: oldest - 1 + count))
     }
   }
 
@@ -40,6 +43,8 @@ extension EventLog {
     /// A room is large that has more than this part of all that may be kept.
     private static let largeRooms = 1_024
 
+    /// Cursors of another log mean nothing here.
+    var run: UInt64
     var rooms: [RoomID: Record] = [:]
     /// The room that bears a name, or bore it last.
     var byName: [ExactName: RoomID] = [:]
@@ -48,6 +53,10 @@ extension EventLog {
     var lastPosition: UInt64 = 0
     /// The last event that was given up: no cursor before it can be followed.
     var lostPosition: UInt64 = 0
+    /// Up to where watchers have been woken.
+    var wokenPosition: UInt64 = 0
+    /// What the journal isn't told yet.
+    private var givenUp = GivenUpEvents()
     var count = 0
     var bytes = 0
     var watchers: [UInt64: Watcher] = [:]
@@ -57,6 +66,8 @@ extension EventLog {
     /// How many rooms and places were looked at to give something up.
     var looks = 0
 
+    init(run: UInt64) { self.run = run }
+
     mutating func append(_ event: RoomEvent, now: Instant, limits: Limits) {
       let id = event.room.id
       if rooms[id] == nil {
@@ -65,10 +76,15 @@ extension EventLog {
         byName[name] = id
       }
       lastPosition += 1
-      let entry = Entry(event: event, position: lastPosition, at: now, bytes: event.estimatedBytes)
+      append(
+        Entry(event: event, position: lastPosition, at: now, bytes: event.estimatedBytes), of: id, limits)
+    }
+
+    /// The next of a room that is known.
+    mutating func append(_ entry: Entry, of id: RoomID, _ limits: Limits) {
       rooms[id]?.take(entry)
       noteSize(of: id, limits)
-      order.append((lastPosition, id))
+      order.append((entry.position, id))
       count += 1
       bytes += entry.bytes
       while let kept = rooms[id]?.entries.count, kept > limits.events { dropFirst(of: id, limits) }
@@ -84,10 +100,27 @@ extension EventLog {
       while let first = order.first {
         if let entry = entry(at: first.position, of: first.room) {
           guard now - entry.at > limits.age else { return }
-          dropFirst(of: first.room, limits)
+          dropFirst(of: first.room, limits, isOldest: true)
         }
         order.dropFirst()
       }
+    }
+
+    mutating func takeGivenUp() -> GivenUpEvents {
+      defer { givenUp = GivenUpEvents() }
+      return givenUp
+    }
+
+    /// Those who wait for what is read from here on.
+    mutating func watchersToWake(shown: UInt64) -> [AsyncStream<Void>.Continuation] {
+      let last = min(shown, lastPosition)
+      guard last > wokenPosition else { return [] }
+      let first = order.firstIndex { [wokenPosition] in $0.position > wokenPosition }
+      wokenPosition = last
+      guard !watchers.isEmpty else { return [] }
+      let end = order.firstIndex { $0.position > last }
+      let rooms = Set(order.slice(first..<max(first, end)).map(\.room))
+      return watchers.values.filter { $0.room.map(rooms.contains) ?? true }.map(\.continuation)
     }
 
     private mutating func noteSize(of room: RoomID, _ limits: Limits) {
@@ -120,13 +153,21 @@ extension EventLog {
       }
       while bytes > bound, let first = order.first {
         looks += 1
-        if entry(at: first.position, of: first.room) != nil { dropFirst(of: first.room, limits) }
+        if entry(at: first.position, of: first.room) != nil {
+          dropFirst(of: first.room, limits, isOldest: true)
+        }
         order.dropFirst()
       }
     }
 
-    private mutating func dropFirst(of room: RoomID, _ limits: Limits) {
+    /// - Parameter isOldest: none of all that is kept is older.
+    mutating func dropFirst(of room: RoomID, _ limits: Limits, isOldest: Bool = false) {
       guard let entry = rooms[room]?.entries.first else { return }
+      if isOldest {
+        givenUp.position = max(givenUp.position, entry.position)
+      } else {
+        givenUp.rooms[room] = entry.event.id
+      }
       rooms[room]?.entries.dropFirst()
       rooms[room]?.bytes -= entry.bytes
       lostPosition = max(lostPosition, entry.position)

@@ -5,6 +5,9 @@ internal import Synchronization
 ///
 /// Of each room the last `Limits.events` are kept, none longer than `Limits.age`, also when the room is over. All
 /// together stay below `Limits.bytes`: beyond, whichever room has the most gives up its oldest. Any thread may use it.
+///
+/// With a journal it goes on from what a process before this one had (`restore`), and readers from outside are given an event
+/// once the journal has stored it. So no number and no cursor that anybody was given stands for another event after a crash.
 public final class EventLog: Sendable {
   public struct Limits: Sendable {
     /// Of one room.
@@ -24,26 +27,33 @@ public final class EventLog: Sendable {
   public static let pageLimit = 1_000
 
   let limits: Limits
-  /// Cursors of another run of the server mean nothing here.
-  let run: UInt64
   let state: Mutex<State>
-  private let now: @Sendable () -> Instant
+  private let journal: (any RoomJournal)?
+  let now: @Sendable () -> Instant
 
-  /// - Parameter now: the server's monotonic clock.
-  public init(limits: Limits = Limits(), now: @escaping @Sendable () -> Instant) {
+  /// - Parameters:
+  ///   - journal: where events are written down; nil: they end with the process.
+  ///   - now: the server's monotonic clock.
+  public init(
+    limits: Limits = Limits(), journal: (any RoomJournal)? = nil, now: @escaping @Sendable () -> Instant
+  ) {
     self.limits = limits
+    self.journal = journal
     self.now = now
     var random = RandomSource.system
-    run = random.next()
-    state = Mutex(State())
+    state = Mutex(State(run: random.next()))
+    journal?.whenStored { [weak self] in self?.show() }
   }
 
   /// The next event of its room.
   func append(_ event: RoomEvent) {
     let now = now()
+    // The journal has events in the order of their positions.
     let watchers = state.withLock { state in
       state.append(event, now: now, limits: limits)
-      return state.watchers.values.filter { $0.room == nil || $0.room == event.room.id }.map(\.continuation)
+      journal?.record(event, at: state.lastPosition)
+      handOver(&state)
+      return state.watchersToWake(shown: shown)
     }
     for watcher in watchers { watcher.yield() }
   }
@@ -51,7 +61,27 @@ public final class EventLog: Sendable {
   /// Drops what is too old; reading does so too.
   func expire() {
     let now = now()
-    state.withLock { $0.expire(now: now, limits: limits) }
+    state.withLock { state in
+      state.expire(now: now, limits: limits)
+      handOver(&state)
+    }
+  }
+
+  private func handOver(_ state: inout State) {
+    let gone = state.takeGivenUp()
+    if !gone.isEmpty { journal?.giveUp(gone) }
+  }
+
+  /// The last position that is given to readers from outside.
+  var shown: UInt64 {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.shownUnstored) { return .max }
+    #endif
+    return journal?.stored ?? .max
+  }
+
+  private func show() {
+    for watcher in state.withLock({ $0.watchersToWake(shown: shown) }) { watcher.yield() }
   }
 
   /// How much is kept, for the operator and for tests.
@@ -83,32 +113,36 @@ public final class EventLog: Sendable {
       state.expire(now: now, limits: limits)
       let present = state.byName[ExactName(room)].flatMap { state.rooms[$0] }
       let limit = min(max(limit, 1), Self.pageLimit)
+      let shown = shown
       if let life {
         let named = state.rooms[RoomID(naming: life)].flatMap { $0.room.name.isExactly(room) ? $0 : nil }
-        return named?.page(after: after, limit: limit) ?? .failure(present?.gone ?? .unknownRoom)
+        return named?.page(after: after, limit: limit, shown: shown)
+          ?? .failure(present?.gone ?? .unknownRoom)
       }
       guard let present else { return .failure(.unknownRoom) }
       #if PLANTED_DEFECTS
-        if PlantedDefect.isOn(.eventsOfBefore) { return present.page(after: after, limit: limit) }
+        if PlantedDefect.isOn(.eventsOfBefore) {
+          return present.page(after: after, limit: limit, shown: shown)
+        }
       #endif
       if let after, after > 0, present.isReborn { return .failure(present.gone) }
-      return present.page(after: after, limit: limit)
+      return present.page(after: after, limit: limit, shown: shown)
     }
     return try found.get()
   }
 
-  /// As above, of the room with that very id.
+  /// As above, of the room with that very id, for those who are in it: also what isn't stored yet.
   func events(of room: RoomID, after: Int, limit: Int) throws(EventLogError) -> Page {
     let found: Result<Page, EventLogError> = state.withLock { state in
       guard let record = state.rooms[room] else { return .failure(.unknownRoom) }
-      return record.page(after: after, limit: limit)
+      return record.page(after: after, limit: limit, shown: .max)
     }
     return try found.get()
   }
 
   // MARK: - Watching
 
-  /// One element after each event of that room, or of any; several may come as one. Ends with its reader.
+  /// One element once there is another event to be read of that room, or of any; several may come as one. Ends with its reader.
   public func changes(of room: RoomID? = nil) -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let number = state.withLock { state in

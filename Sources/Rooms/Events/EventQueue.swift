@@ -1,5 +1,5 @@
 /// First in, first out, with places that can be looked into; both ends cost the same however long it is.
-struct EventQueue<Element> {
+struct EventQueue<Element: Sendable>: Sendable {
   private var elements: [Element?] = []
   private var head = 0
 
@@ -9,6 +9,7 @@ struct EventQueue<Element> {
   var count: Int { elements.count - head }
   var isEmpty: Bool { count == 0 }
   var first: Element? { isEmpty ? nil : elements[head] }
+  var last: Element? { isEmpty ? nil : self[count - 1] }
 
   /// - Parameter index: from 0, the oldest.
   subscript(index: Int) -> Element {

@@ -1,3 +1,5 @@
+public import Model
+
 /// Where what outlives a room and the process is written down: the settings of rooms, their events, and removals, in the order
 /// in which they happen.
 ///
@@ -6,17 +8,55 @@
 /// (`RoomRecords`). What it has kept comes back as a `RoomRecovery`, before the first participant does.
 public protocol RoomJournal: Sendable {
   /// The next event of its room. With `room.finished` what was kept last for this very room, by its id, is over.
-  func record(_ event: RoomEvent)
+  /// - Parameter position: among the events of all rooms, one more than the last.
+  func record(_ event: RoomEvent, at position: UInt64)
   /// What holds for a room from here on; first said before its `room.started`.
   ///
-  /// Rooms stand one at a time under a name. So settings take the place of all that was kept under the name before, also by a
-  /// process before this one, whose rooms have other ids and finish no more.
-  func keep(_ settings: RoomSettings, of room: RoomInfo)
+  /// Rooms stand one at a time under a name: an earlier room of the name has none from here on.
+  func keep(_ settings: RoomSettings, of life: RoomLife)
+  /// A room was closed while somebody is still on the way in: it comes back under its name no more.
+  func giveUpName(of room: RoomID)
+  /// Events that can be read no more, because they are too old or too many.
+  func giveUp(_ events: GivenUpEvents)
   /// An identity's tokens of before are no longer good for a room; in place of an earlier removal of the same identity.
   func remember(_ removal: Removal)
   /// An identity's last removal from a room has ended: it is older than `rooms.removalMemory`, or the room has no place for it
   /// beside newer ones.
   func forget(_ removal: Removal)
+
+  /// The position up to which events outlive the process. Who reads the log from outside is given no later ones: after a
+  /// crash their numbers would be those of others.
+  var stored: UInt64 { get }
+  /// - Parameter body: called whenever `stored` has become more.
+  func whenStored(_ body: @escaping @Sendable () -> Void)
+  /// Returns once all that was said before the call outlives the process and the machine.
+  func synced() async throws(JournalError)
+}
+
+/// A room under its id, from its first event to its last.
+public struct RoomLife: Equatable, Sendable {
+  public var id: RoomID
+  public var name: String
+  public var created: WallTime
+  /// A room of the same name was known before this one: a number of an event alone doesn't say which of them is meant.
+  public var isReborn: Bool
+
+  public init(id: RoomID, name: String, created: WallTime, isReborn: Bool) {
+    self.id = id
+    self.name = name
+    self.created = created
+    self.isReborn = isReborn
+  }
+}
+
+/// Events that the log no longer has.
+public struct GivenUpEvents: Equatable, Sendable {
+  /// Of all rooms, those up to this position.
+  public var position: UInt64 = 0
+  /// Of these rooms, those up to this number.
+  public var rooms: [RoomID: Int] = [:]
+
+  public var isEmpty: Bool { position == 0 && rooms.isEmpty }
 }
 
 /// From when on an identity's older tokens let it into a room no more.
@@ -33,25 +73,10 @@ public struct Removal: Equatable, Sendable {
   }
 }
 
-/// What a journal has of the process before this one.
-public struct RoomRecovery: Equatable, Sendable {
-  /// A room that had not finished.
-  public struct Room: Equatable, Sendable {
-    public var name: String
-    public var settings: RoomSettings
-
-    public init(name: String, settings: RoomSettings) {
-      self.name = name
-      self.settings = settings
-    }
-  }
-
-  public var rooms: [Room]
-  /// In any order.
-  public var removals: [Removal]
-
-  public init(rooms: [Room] = [], removals: [Removal] = []) {
-    self.rooms = rooms
-    self.removals = removals
-  }
+/// Why something can't be said to outlive the process. It holds as long as that runs, and is written as soon as that is possible.
+public enum JournalError: Error, Equatable, Sendable {
+  /// It could not be written, and will be tried again.
+  case failed(String)
+  /// It was not written in time.
+  case late
 }

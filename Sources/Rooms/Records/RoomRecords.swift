@@ -11,6 +11,7 @@ final class RoomRecords: Sendable {
   private let journal: (any RoomJournal)?
 
   /// - Parameters:
+  ///   - events: which has the same journal.
   ///   - memory: seconds for which a removal is remembered.
   ///   - journal: nil: nothing outlives the process.
   init(events: EventLog, memory: Int, journal: (any RoomJournal)?) {
@@ -20,10 +21,7 @@ final class RoomRecords: Sendable {
   }
 
   /// The next event of its room.
-  func record(_ event: RoomEvent) {
-    events.append(event)
-    journal?.record(event)
-  }
+  func record(_ event: RoomEvent) { events.append(event) }
 
   /// Gives up what is too old: events at once, removals by the hour, for the journal's sake alone, since they hold no longer
   /// than they may whenever they are asked for.
@@ -40,7 +38,17 @@ final class RoomRecords: Sendable {
     for removal in removals.takeForgotten() { journal?.forget(removal) }
   }
 
-  func keep(_ settings: RoomSettings, of room: RoomInfo) { journal?.keep(settings, of: room) }
+  func keep(_ settings: RoomSettings, of room: RoomInfo, created: WallTime) {
+    guard let journal else { return }
+    journal.keep(
+      settings,
+      of: RoomLife(id: room.id, name: room.name, created: created, isReborn: events.isReborn(room)))
+  }
+
+  func giveUpName(of room: RoomID) { journal?.giveUpName(of: room) }
+
+  /// Returns once all that was said before outlives the process; at once where nothing is to.
+  func synced() async throws(JournalError) { try await journal?.synced() }
 
   /// An identity's tokens of before now let it into that room no more.
   /// - Parameter now: seconds since 1970.

@@ -23,17 +23,18 @@ actor Room: RoomRequests {
   /// Flight recorders that those who run the room may ask for.
   var flightRequests = RateLimit(rate: 1, burst: 4)
 
+  /// - Parameter life: under which id it goes on; nil: it begins.
   init(
-    number: UInt64, name: String, settings: RoomSettings, terms: RoomTerms, media: MediaPlane,
-    registry: RoomRegistry<Room>, log: Log
+    number: UInt64, name: String, life: RoomLife? = nil, settings: RoomSettings, terms: RoomTerms,
+    media: MediaPlane, registry: RoomRegistry<Room>, log: Log
   ) {
     self.number = number
     self.name = name
     var random = media.makeRandom()
     let id = RoomID(&random)
     state = RoomState(
-      id: id, name: name, created: media.wallTime, settings: settings, terms: terms, random: random,
-      now: media.now)
+      id: life?.id ?? id, name: name, created: life?.created ?? media.wallTime, settings: settings,
+      terms: terms, random: random, now: media.now)
     self.media = media
     self.registry = registry
     self.log = log
@@ -97,7 +98,9 @@ actor Room: RoomRequests {
     case .record(let event, let leaving):
       registry.records.record(event)
       for session in sessions.inOrder where session.id != leaving { session.mailbox.put(.event(event)) }
-    case .keepSettings(let settings): registry.records.keep(settings, of: state.info)
+    case .keepSettings(let settings):
+      registry.records.keep(settings, of: state.info, created: state.created)
+    case .giveUpName: registry.records.giveUpName(of: state.id)
     case .sessionEnded(let identity, let reason, let patience):
       let isOver = registry.sessionEnded(
         of: identity, in: name, number: number, reason: reason, patience: patience, now: now)

@@ -26,6 +26,8 @@ enum RoomEffect: Sendable {
   /// For the journal, and for everybody who is in but one: who leaves hears of it by its last notice.
   case record(RoomEvent, except: ParticipantID? = nil)
   case keepSettings(RoomSettings)
+  /// It comes back under its name no more.
+  case giveUpName
   /// A session is over.
   /// - Parameters:
   ///   - reason: nil: it never began.

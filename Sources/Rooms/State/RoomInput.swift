@@ -8,6 +8,8 @@ internal import Peer
 enum RoomInput: Sendable {
   /// Made from outside: the first event.
   case start
+  /// It goes on from what a process before this one had; before anything else.
+  case comeBack(after: Int, [RoomRecovery.Participant])
   /// The directory has forgotten the room: the last event.
   case finish
   /// - Parameter isForbidden: the identity was removed after its token was issued, as it is known now.

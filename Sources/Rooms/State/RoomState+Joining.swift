@@ -11,6 +11,20 @@ extension RoomState {
     record(.roomStarted)
   }
 
+  /// Goes on where a process before this one ended: who was in then has left, as if the server had closed each session.
+  ///
+  /// What had no first event yet begins as any room does.
+  mutating func comeBack(after last: Int, _ participants: [RoomRecovery.Participant]) {
+    lastEvent = last
+    for participant in participants {
+      let (info, name) = (participant.info, participant.info.name)
+      for track in participant.tracks {
+        record(unpublished: track, of: ParticipantName(id: info.id, identity: info.identity, name: name))
+      }
+      record(left: info, .serverShutdown)
+    }
+  }
+
   /// The last event, of a room that had a first.
   mutating func finish() {
     isFinished = true
@@ -108,6 +122,7 @@ extension RoomState {
 
   mutating func close(_ reason: LeaveReason) {
     closed = reason
+    if reason == .roomClosed, lastEvent > 0 { emit(.giveUpName) }
     while !members.isEmpty { end(0, reason: reason) }
   }
 }

@@ -62,6 +62,7 @@ package struct RoomState: Sendable {
     self.now = now
     switch input {
     case .start: if !isFinished { start() }
+    case .comeBack(let last, let participants): comeBack(after: last, participants)
     case .finish: finish()
     case .join(let newcomer, let isForbidden): join(newcomer, isForbidden: isForbidden)
     case .request(let id, let request): handle(request, of: id)
@@ -146,7 +147,15 @@ package struct RoomState: Sendable {
   }
 
   mutating func record(left member: Member, _ reason: LeaveReason) {
-    record(.participantLeft, .whole(member.info), leaving: (member.id, reason))
+    record(left: member.info, reason)
+  }
+
+  mutating func record(left participant: ParticipantInfo, _ reason: LeaveReason) {
+    record(.participantLeft, .whole(participant), leaving: (participant.id, reason))
+  }
+
+  mutating func record(unpublished track: TrackInfo, of publisher: ParticipantName) {
+    record(.trackUnpublished, .named(publisher), track)
   }
 
   // MARK: - Finding

@@ -21,10 +21,13 @@ final class House: Sendable {
   let gateway: Gateway
   private let events: Task<Void, Never>
 
-  /// - Parameter clock: what the rooms take for the time; nil: the real one.
+  /// - Parameters:
+  ///   - journal: where rooms write down what is to outlive them; nil: nowhere.
+  ///   - clock: what the rooms take for the time; nil: the real one.
   init(
     limits: RoomDirectory.Limits = House.limits(), policy: NegotiationPolicy = .server,
-    clock: StandingClock? = nil, _ adjust: (inout GatewayConfiguration) -> Void = { _ in }
+    journal: (any RoomJournal)? = nil, clock: StandingClock? = nil,
+    _ adjust: (inout GatewayConfiguration) -> Void = { _ in }
   ) throws {
     engine = try MediaEngine(
       MediaEngine.Configuration(port: 0, workers: 1, peersPerWorker: 8, pinsThreads: false),
@@ -37,7 +40,7 @@ final class House: Sendable {
       media: MediaPlane(
         engine: engine, candidates: [SocketAddress(ipv4: 127, 0, 0, 1, port: engine.port)],
         verification: .always, peerLimit: 8, policy: policy, clock: time),
-      limits: limits, log: Log(level: .error) { _ in })
+      limits: limits, log: Log(level: .error) { _ in }, journal: journal)
     self.directory = directory
     var configuration = GatewayConfiguration(keys: ["APIkey": Self.secret], development: nil) { House.now }
     adjust(&configuration)

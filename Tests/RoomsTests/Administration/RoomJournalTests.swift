@@ -9,7 +9,7 @@ import Testing
 private final class RecordingJournal: RoomJournal {
   private struct State {
     var lines: [String] = []
-    var settings: [(room: RoomInfo, settings: RoomSettings)] = []
+    var settings: [(life: RoomLife, settings: RoomSettings)] = []
     var removals: [Removal] = []
   }
 
@@ -21,25 +21,38 @@ private final class RecordingJournal: RoomJournal {
   var recovery: RoomRecovery {
     state.withLock { state in
       RoomRecovery(
-        rooms: state.settings.map { RoomRecovery.Room(name: $0.room.name, settings: $0.settings) },
+        rooms: state.settings.map { RoomRecovery.Room(name: $0.life.name, settings: $0.settings) },
         removals: state.removals)
     }
   }
 
-  func record(_ event: RoomEvent) {
+  func record(_ event: RoomEvent, at position: UInt64) {
     state.withLock { state in
       state.lines.append("\(event.room.name) \(event.id) \(event.kind.rawValue)")
-      if event.kind == .roomFinished { state.settings.removeAll { $0.room.id == event.room.id } }
+      if event.kind == .roomFinished { state.settings.removeAll { $0.life.id == event.room.id } }
     }
   }
 
-  func keep(_ settings: RoomSettings, of room: RoomInfo) {
+  func keep(_ settings: RoomSettings, of life: RoomLife) {
     state.withLock { state in
-      state.lines.append("\(room.name) keeps \(settings.metadata ?? "-")")
-      state.settings.removeAll { $0.room.name == room.name }
-      state.settings.append((room, settings))
+      state.lines.append("\(life.name) keeps \(settings.metadata ?? "-")")
+      state.settings.removeAll { $0.life.name == life.name }
+      state.settings.append((life, settings))
     }
   }
+
+  func giveUpName(of room: RoomID) {
+    state.withLock { state in
+      let name = state.settings.first { $0.life.id == room }?.life.name ?? "?"
+      state.lines.append("\(name) is given up")
+    }
+  }
+
+  func giveUp(_ events: GivenUpEvents) {}
+  /// All of them, at once.
+  var stored: UInt64 { .max }
+  func whenStored(_ body: @escaping @Sendable () -> Void) {}
+  func synced() async throws(JournalError) {}
 
   func remember(_ removal: Removal) {
     state.withLock { state in

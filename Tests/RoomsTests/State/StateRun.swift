@@ -91,7 +91,7 @@ final class StateRun {
       follow(
         .missed(id, after: after, EventLog.Page(room: state.info, events: missed, lastEvent: events.count)),
         &reply)
-    case .expect, .keepSettings, .log, .unattended: break
+    case .expect, .giveUpName, .keepSettings, .log, .unattended: break
     }
   }
 

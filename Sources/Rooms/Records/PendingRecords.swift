@@ -1,0 +1,175 @@
+internal import Model
+
+/// What a journal was told and has not written yet, and of rooms what it needs for their rows: a value.
+///
+/// It is bounded: events by their bytes, of which the oldest are dropped, all else by what there is in the rooms.
+struct PendingRecords: Sendable {
+  /// Rooms of which events are to be deleted by their number. Beyond, they stay until they are too old.
+  private static let givenUpLimit = 4_096
+
+  private let byteLimit: Int
+  /// All that have not finished.
+  private var lives: [RoomID: RecordBatch.Life] = [:]
+  private var standing: [ExactName: RoomID] = [:]
+  private var waiting = RecordBatch()
+  /// Counts what was said.
+  private(set) var said: UInt64 = 0
+  /// Events that were dropped because too much waited, and rooms, people and tracks that stay in the store although they have gone.
+  private(set) var dropped: UInt64 = 0
+
+  /// - Parameter byteLimit: of events.
+  init(byteLimit: Int) { self.byteLimit = byteLimit }
+
+  var waitingEvents: Int { waiting.events.count }
+  var waitingBytes: Int { waiting.eventBytes }
+  var lastPosition: UInt64 { waiting.lastPosition }
+
+  /// Goes on from what the store has.
+  /// - Parameter unborn: rooms that never began, and go.
+  mutating func begin(_ rooms: [RecordBatch.Life], without unborn: [RoomID], lastPosition: UInt64) {
+    for room in unborn { waiting.lives.remove(room) }
+    for life in rooms {
+      lives[life.life.id] = life
+      if life.stands { standing[ExactName(life.life.name)] = life.life.id }
+    }
+    waiting.lastPosition = lastPosition
+  }
+
+  // MARK: - What rooms say
+
+  mutating func record(_ event: RoomEvent, at position: UInt64) {
+    said += 1
+    waiting.lastPosition = position
+    let bytes = event.messageBytes
+    waiting.events.append(RecordBatch.Event(position: position, event: event, bytes: bytes))
+    waiting.eventBytes += bytes
+    dropOldest()
+    follow(event)
+  }
+
+  mutating func keep(_ settings: RoomSettings, of life: RoomLife) {
+    said += 1
+    let name = ExactName(life.name)
+    if let before = standing[name], before != life.id { endName(of: before) }
+    standing[name] = life.id
+    let known = lives[life.id]
+    var row = known ?? RecordBatch.Life(life: life, settings: settings)
+    row.hasNewMetadata = known == nil || row.hasNewMetadata || row.settings.metadata != settings.metadata
+    row.settings = settings
+    put(row, isNew: known == nil)
+  }
+
+  mutating func giveUpName(of room: RoomID) {
+    said += 1
+    endName(of: room)
+  }
+
+  mutating func giveUp(_ events: GivenUpEvents) {
+    waiting.givenUp.position = max(waiting.givenUp.position, events.position)
+    for (room, number) in events.rooms
+    where waiting.givenUp.rooms[room] != nil || waiting.givenUp.rooms.count < Self.givenUpLimit {
+      waiting.givenUp.rooms[room] = max(waiting.givenUp.rooms[room] ?? 0, number)
+    }
+  }
+
+  mutating func remember(_ removal: Removal) {
+    said += 1
+    waiting.removals.set(removal.key, removal.time, isNew: false)
+  }
+
+  mutating func forget(_ removal: Removal) {
+    said += 1
+    // Where there is no place for that the removal holds until it is too old, which is on the safe side.
+    waiting.removals.remove(removal.key)
+  }
+
+  private mutating func endName(of room: RoomID) {
+    guard var row = lives[room], row.stands else { return }
+    row.stands = false
+    put(row, isNew: false)
+    let name = ExactName(row.life.name)
+    if standing[name] == room { standing[name] = nil }
+  }
+
+  private mutating func put(_ row: RecordBatch.Life, isNew: Bool) {
+    lives[row.life.id] = row
+    waiting.lives.set(row.life.id, row, isNew: isNew)
+  }
+
+  /// What an event changes about its room and who is in it.
+  private mutating func follow(_ event: RoomEvent) {
+    let room = event.room.id
+    if event.kind == .roomFinished {
+      endName(of: room)
+      lives[room] = nil
+      if !waiting.lives.remove(room) { dropped += 1 }
+    } else if var row = lives[room] {
+      row.lastEvent = event.id
+      put(row, isNew: false)
+    }
+    switch (event.kind, event.participant) {
+    case (.participantLeft, let participant?):
+      if !waiting.participants.remove(participant.id) { dropped += 1 }
+    case (let kind, .whole(let info)?):
+      let since = waiting.participants[info.id]?.since ?? event.id
+      waiting.participants.set(
+        info.id, RecordBatch.Present(room: room, since: since, info: info), isNew: kind == .participantJoined)
+    case (let kind, .named(let publisher)?):
+      guard let track = event.track else { return }
+      if kind == .trackUnpublished {
+        if !waiting.tracks.remove(track.id) { dropped += 1 }
+      } else {
+        let since = waiting.tracks[track.id]?.since ?? event.id
+        waiting.tracks.set(
+          track.id,
+          RecordBatch.Published(room: room, participant: publisher.id, since: since, info: track),
+          isNew: kind == .trackPublished)
+      }
+    case (_, nil): break
+    }
+  }
+
+  private mutating func dropOldest() {
+    while waiting.eventBytes > byteLimit, let oldest = waiting.events.first {
+      waiting.eventBytes -= oldest.bytes
+      waiting.events.dropFirst()
+      dropped += 1
+    }
+  }
+
+  // MARK: - Writing
+
+  /// Everything that waits, to be written; until `giveBack` it waits no more.
+  mutating func take() -> RecordBatch {
+    let batch = waiting
+    waiting = RecordBatch()
+    waiting.lastPosition = batch.lastPosition
+    for (id, row) in batch.lives.present where row.hasNewMetadata { lives[id]?.hasNewMetadata = false }
+    return batch
+  }
+
+  /// It was not written, and waits again before what has been said since.
+  /// - Parameter mayBeDone: whether it was isn't known.
+  mutating func giveBack(_ batch: RecordBatch, mayBeDone: Bool) {
+    var events = batch.events
+    for event in waiting.events.slice(0..<waiting.events.count) { events.append(event) }
+    waiting.events = events
+    waiting.eventBytes += batch.eventBytes
+    waiting.lives.giveBack(batch.lives, mayBeDone: mayBeDone)
+    for (id, row) in batch.lives.present where row.hasNewMetadata {
+      lives[id]?.hasNewMetadata = true
+      if let current = lives[id], waiting.lives[id] != nil { put(current, isNew: false) }
+    }
+    waiting.participants.giveBack(batch.participants, mayBeDone: mayBeDone)
+    waiting.tracks.giveBack(batch.tracks, mayBeDone: mayBeDone)
+    waiting.removals.giveBack(batch.removals, mayBeDone: mayBeDone)
+    giveUp(batch.givenUp)
+    dropOldest()
+  }
+}
+
+extension Removal {
+  fileprivate var key: RecordBatch.RemovalKey {
+    RecordBatch.RemovalKey(room: ExactName(room), identity: ExactName(identity))
+  }
+}

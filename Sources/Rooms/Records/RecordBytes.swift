@@ -1,0 +1,178 @@
+internal import AccessTokens
+package import Model
+
+/// Events, participants and tracks as the rows of a journal have them: a version, then the fields. A build reads what every
+/// earlier one wrote; one that writes another version has a schema of its own, so that an older server doesn't start on it.
+enum RecordBytes {
+  private static let version: UInt8 = 1
+  /// Texts are as long as rooms let them be; this only keeps a reader from taking a length at its word.
+  private static let textLimit = 1_048_576
+  private static let countLimit = 65_536
+
+  // MARK: - Events
+
+  /// Without what the columns beside it have: its position, its room's id, its number and time.
+  static func bytes(of event: RoomEvent) -> [UInt8] {
+    var writer = StateWriter()
+    writer.write(version)
+    writer.write(event.room.name)
+    writer.write(event.kind.rawValue)
+    // It is part of this event alone.
+    writer.write(optional: event.kind == .roomUpdated ? event.room.metadata : nil)
+    switch event.participant {
+    case nil: writer.write(UInt8(0))
+    case .named(let name):
+      writer.write(UInt8(1))
+      writer.write(name.id.text)
+      writer.write(name.identity)
+      writer.write(optional: name.name)
+    case .whole(let info):
+      writer.write(UInt8(2))
+      write(info, to: &writer)
+    }
+    writer.write(event.track != nil)
+    if let track = event.track { write(track, to: &writer) }
+    writer.write(optional: event.reason?.rawValue)
+    return writer.bytes
+  }
+
+  static func event(
+    _ bytes: [UInt8], id: Int, time: WallTime, of room: RoomID
+  ) throws(StateError) -> RoomEvent {
+    var reader = StateReader(bytes)
+    _ = try reader.version("event", upTo: version)
+    let name = try reader.string(limit: textLimit)
+    let kind: RoomEvent.Kind = try reader.named("event")
+    let metadata = try reader.optionalString(limit: textLimit)
+    var event = RoomEvent(
+      id: id, time: time, room: RoomInfo(id: room, name: name, metadata: metadata), kind: kind)
+    let start = reader.offset
+    switch try reader.integer(UInt8.self) {
+    case 0: break
+    case 1:
+      event.participant = .named(
+        ParticipantName(
+          id: ParticipantID(known: try reader.string(limit: textLimit)),
+          identity: try reader.string(limit: textLimit), name: try reader.optionalString(limit: textLimit)))
+    case 2: event.participant = .whole(try participant(&reader))
+    default: throw .invalid(field: "participant", offset: start)
+    }
+    if try reader.bool() { event.track = try track(&reader) }
+    event.reason = try reader.bool() ? try reader.named("reason") : nil
+    try reader.finish()
+    return event
+  }
+
+  // MARK: - Participants and tracks
+
+  static func bytes(of info: ParticipantInfo) -> [UInt8] {
+    var alone = info
+    // They have rows of their own.
+    alone.tracks = []
+    var writer = StateWriter()
+    writer.write(version)
+    write(alone, to: &writer)
+    return writer.bytes
+  }
+
+  static func participant(_ bytes: [UInt8]) throws(StateError) -> ParticipantInfo {
+    var reader = StateReader(bytes)
+    _ = try reader.version("participant", upTo: version)
+    let info = try participant(&reader)
+    try reader.finish()
+    return info
+  }
+
+  static func bytes(of info: TrackInfo) -> [UInt8] {
+    var writer = StateWriter()
+    writer.write(version)
+    write(info, to: &writer)
+    return writer.bytes
+  }
+
+  static func track(_ bytes: [UInt8]) throws(StateError) -> TrackInfo {
+    var reader = StateReader(bytes)
+    _ = try reader.version("track", upTo: version)
+    let info = try track(&reader)
+    try reader.finish()
+    return info
+  }
+
+  private static func write(_ info: ParticipantInfo, to writer: inout StateWriter) {
+    writer.write(info.id.text)
+    writer.write(info.identity)
+    writer.write(optional: info.name)
+    writer.write(optional: info.metadata)
+    writer.write(UInt32(info.attributes.count))
+    for (key, value) in info.attributes.sorted(by: { $0.key.isBefore($1.key) }) {
+      writer.write(key)
+      writer.write(value)
+    }
+    writer.write(info.permissions.canPublish)
+    writer.write(info.permissions.canSubscribe)
+    writer.write(info.permissions.canPublishData)
+    writer.write(info.permissions.canUpdateOwnMetadata)
+    writer.write(info.permissions.canPublishSources != nil)
+    if let sources = info.permissions.canPublishSources {
+      writer.write(UInt32(sources.count))
+      for source in sources.map(\.rawValue).sorted() { writer.write(source) }
+    }
+    writer.write(UInt32(info.tracks.count))
+    for track in info.tracks { write(track, to: &writer) }
+  }
+
+  private static func participant(_ reader: inout StateReader) throws(StateError) -> ParticipantInfo {
+    var info = ParticipantInfo(
+      id: ParticipantID(known: try reader.string(limit: textLimit)),
+      identity: try reader.string(limit: textLimit), name: try reader.optionalString(limit: textLimit),
+      metadata: try reader.optionalString(limit: textLimit), tracks: [])
+    var attributes: [String: String] = [:]
+    for _ in 0..<(try reader.count(limit: countLimit)) {
+      attributes[try reader.string(limit: textLimit)] = try reader.string(limit: textLimit)
+    }
+    info.attributes = attributes
+    var permissions = Permissions()
+    permissions.canPublish = try reader.bool()
+    permissions.canSubscribe = try reader.bool()
+    permissions.canPublishData = try reader.bool()
+    permissions.canUpdateOwnMetadata = try reader.bool()
+    if try reader.bool() {
+      var sources: Set<TrackSource> = []
+      for _ in 0..<(try reader.count(limit: TrackSource.allCases.count)) {
+        sources.insert(try reader.named("source"))
+      }
+      permissions.canPublishSources = sources
+    }
+    info.permissions = permissions
+    var tracks: [TrackInfo] = []
+    for _ in 0..<(try reader.count(limit: countLimit)) { tracks.append(try track(&reader)) }
+    info.tracks = tracks
+    return info
+  }
+
+  private static func write(_ info: TrackInfo, to writer: inout StateWriter) {
+    writer.write(info.id.text)
+    writer.write(info.kind.rawValue)
+    writer.write(info.source.rawValue)
+    writer.write(optional: info.name)
+    writer.write(info.mutedByPublisher)
+    writer.write(info.mutedByAdmin)
+    writer.write(info.isEncrypted)
+  }
+
+  private static func track(_ reader: inout StateReader) throws(StateError) -> TrackInfo {
+    TrackInfo(
+      id: TrackID(known: try reader.string(limit: textLimit)), kind: try reader.value("media kind"),
+      source: try reader.named("source"), name: try reader.optionalString(limit: textLimit),
+      mutedByPublisher: try reader.bool(), mutedByAdmin: try reader.bool(), isEncrypted: try reader.bool())
+  }
+}
+
+extension RoomEvent {
+  /// A journal's row as this build writes it, whatever build wrote it; for those who test readers.
+  package static func rewritten(_ bytes: [UInt8]) throws(StateError) -> [UInt8] {
+    RecordBytes.bytes(
+      of: try RecordBytes.event(
+        bytes, id: 1, time: WallTime(milliseconds: 0), of: RoomID(naming: "RM_x")))
+  }
+}

@@ -1,0 +1,136 @@
+internal import Model
+internal import Storage
+
+/// Writes what a journal was told, on the store's thread.
+///
+/// Each statement is as good twice as once: a write that may have been done or not is repeated.
+enum RecordWriter {
+  /// - Parameter run: by which the log's cursors know it.
+  static func write(
+    _ batch: RecordBatch, run: UInt64, to transaction: borrowing Transaction
+  ) throws(StoreError) {
+    let events = batch.events.slice(0..<batch.events.count)
+    try transaction.run(
+      "INSERT INTO events (position, life, id, time, body) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
+      each: events.map { entry in
+        [
+          .integer(Int64(bitPattern: entry.position)), .text(entry.event.room.id.text),
+          .integer(entry.event.id),
+          .integer(entry.event.time.milliseconds), .bytes(RecordBytes.bytes(of: entry.event)),
+        ]
+      })
+    try write(batch.lives, to: transaction)
+    try write(batch.participants, to: transaction)
+    try write(batch.tracks, to: transaction)
+    try write(batch.removals, to: transaction)
+    try delete(batch.givenUp, from: transaction)
+    try transaction.run(
+      """
+      INSERT INTO event_log (one, run, last_position) VALUES (1, $1, $2)
+      ON CONFLICT (one) DO UPDATE SET run = excluded.run, last_position = excluded.last_position
+      """, [.bytes(bytes(of: run)), .integer(Int64(bitPattern: batch.lastPosition))])
+  }
+
+  static func bytes(of run: UInt64) -> [UInt8] {
+    stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: run >> UInt64($0)) }
+  }
+
+  private static func write(
+    _ lives: RowChanges<RoomID, RecordBatch.Life>, to transaction: borrowing Transaction
+  ) throws(StoreError) {
+    let present = lives.present.map(\.value)
+    try transaction.run(
+      """
+      INSERT INTO lives (
+        id, name, created, last_event, empty_timeout, departure_timeout, max_participants, stands, reborn
+      ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+      ON CONFLICT (id) DO UPDATE SET
+        last_event = excluded.last_event, empty_timeout = excluded.empty_timeout,
+        departure_timeout = excluded.departure_timeout, max_participants = excluded.max_participants,
+        stands = excluded.stands
+      """,
+      each: present.map { row in
+        [
+          .text(row.life.id.text), .bytes(of: row.life.name), .integer(row.life.created.milliseconds),
+          .integer(row.lastEvent), .integer(row.settings.emptyTimeout),
+          .integer(row.settings.departureTimeout),
+          .optional(row.settings.maxParticipants) { .integer($0) }, .integer(row.stands ? 1 : 0),
+          .integer(row.life.isReborn ? 1 : 0),
+        ]
+      })
+    let described = present.filter(\.hasNewMetadata)
+    try transaction.run(
+      """
+      INSERT INTO life_metadata (life, metadata) VALUES ($1, $2)
+      ON CONFLICT (life) DO UPDATE SET metadata = excluded.metadata
+      """,
+      each: described.compactMap { row in
+        row.settings.metadata.map { [.text(row.life.id.text), .bytes(of: $0)] }
+      })
+    let bare = described.filter { $0.settings.metadata == nil }.map(\.life.id) + lives.gone
+    try transaction.run("DELETE FROM life_metadata WHERE life = $1", each: bare.map { [.text($0.text)] })
+    let gone: [[SQLValue]] = lives.gone.map { [.text($0.text)] }
+    try transaction.run("DELETE FROM lives WHERE id = $1", each: gone)
+    // Whoever was in it has left before; this is for what could not be remembered.
+    try transaction.run("DELETE FROM participants WHERE life = $1", each: gone)
+    try transaction.run("DELETE FROM tracks WHERE life = $1", each: gone)
+  }
+
+  private static func write(
+    _ participants: RowChanges<ParticipantID, RecordBatch.Present>, to transaction: borrowing Transaction
+  ) throws(StoreError) {
+    try transaction.run(
+      """
+      INSERT INTO participants (id, life, since, body) VALUES ($1, $2, $3, $4)
+      ON CONFLICT (id) DO UPDATE SET body = excluded.body
+      """,
+      each: participants.present.map { id, row in
+        [.text(id.text), .text(row.room.text), .integer(row.since), .bytes(RecordBytes.bytes(of: row.info))]
+      })
+    try transaction.run(
+      "DELETE FROM participants WHERE id = $1", each: participants.gone.map { [.text($0.text)] })
+  }
+
+  private static func write(
+    _ tracks: RowChanges<TrackID, RecordBatch.Published>, to transaction: borrowing Transaction
+  ) throws(StoreError) {
+    try transaction.run(
+      """
+      INSERT INTO tracks (id, life, participant, since, body) VALUES ($1, $2, $3, $4, $5)
+      ON CONFLICT (id) DO UPDATE SET body = excluded.body
+      """,
+      each: tracks.present.map { id, row in
+        [
+          .text(id.text), .text(row.room.text), .text(row.participant.text), .integer(row.since),
+          .bytes(RecordBytes.bytes(of: row.info)),
+        ]
+      })
+    try transaction.run("DELETE FROM tracks WHERE id = $1", each: tracks.gone.map { [.text($0.text)] })
+  }
+
+  private static func write(
+    _ removals: RowChanges<RecordBatch.RemovalKey, Int>, to transaction: borrowing Transaction
+  ) throws(StoreError) {
+    try transaction.run(
+      """
+      INSERT INTO removals (room, identity, time) VALUES ($1, $2, $3)
+      ON CONFLICT (room, identity) DO UPDATE SET time = excluded.time
+      """,
+      each: removals.present.map { [.bytes(of: $0.room.text), .bytes(of: $0.identity.text), .integer($1)] })
+    try transaction.run(
+      "DELETE FROM removals WHERE room = $1 AND identity = $2",
+      each: removals.gone.map { [.bytes(of: $0.room.text), .bytes(of: $0.identity.text)] })
+  }
+
+  private static func delete(
+    _ events: GivenUpEvents, from transaction: borrowing Transaction
+  ) throws(StoreError) {
+    if events.position > 0 {
+      try transaction.run(
+        "DELETE FROM events WHERE position <= $1", [.integer(Int64(bitPattern: events.position))])
+    }
+    try transaction.run(
+      "DELETE FROM events WHERE life = $1 AND id <= $2",
+      each: events.rooms.map { [.text($0.key.text), .integer($0.value)] })
+  }
+}

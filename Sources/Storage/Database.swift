@@ -1,0 +1,60 @@
+/// One connection to a database, of either kind. It belongs to the store's thread, which alone calls it.
+protocol Database: AnyObject {
+  /// Where it is, for the operator; without secrets.
+  var place: String { get }
+  /// SQL of its own for what the schema writes in the words of SQLite.
+  var dialect: SQLDialect { get }
+  /// It takes statements: false before `open`, and once its connection was lost.
+  var isOpen: Bool { get }
+
+  /// Connects, and locks out other servers. It says nothing of what is in the database.
+  func open() throws(StoreError)
+  func close()
+
+  /// One statement with its values.
+  /// - Returns: its rows.
+  func run(_ statement: SQLStatement, _ values: [SQLValue]) throws(StoreError) -> [SQLRow]
+  /// The same statement once for each row of values, in order; what it answers isn't asked for.
+  func run(_ statement: SQLStatement, each rows: [[SQLValue]]) throws(StoreError)
+  /// Statements without values, of a migration, or that begin and end a transaction.
+  func execute(_ sql: String) throws(StoreError)
+  /// As if nothing of the transaction had been; a connection that can't even do that is given up.
+  func rollBack()
+}
+
+extension Database {
+  func begin() throws(StoreError) { try execute(dialect.begin) }
+  /// Returns once it is on the disk.
+  func commit() throws(StoreError) { try execute("COMMIT") }
+
+  func rollBack() {
+    guard isOpen else { return }
+    do throws(StoreError) { try execute("ROLLBACK") } catch { close() }
+  }
+}
+
+/// Words in which the databases differ.
+enum SQLDialect: Sendable {
+  case sqlite
+  case postgreSQL
+
+  /// SQLite takes the lock for writing at once, so that no later statement finds it taken.
+  var begin: String { self == .sqlite ? "BEGIN IMMEDIATE" : "BEGIN" }
+
+  /// A statement of the schema, which is written in SQLite's words.
+  func translated(_ sql: String) -> String {
+    guard self == .postgreSQL else { return sql }
+    let words = ["INTEGER": "BIGINT", "BLOB": "BYTEA", "STRICT": ""]
+    var (result, word) = ("", "")
+    for character in sql + " " {
+      if character.isLetter || character == "_" {
+        word.append(character)
+        continue
+      }
+      result += words[word] ?? word
+      word = ""
+      result.append(character)
+    }
+    return String(result.dropLast())
+  }
+}

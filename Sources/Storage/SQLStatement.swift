@@ -1,0 +1,8 @@
+/// A statement with places for values, `$1` to `$n`, in the SQL that SQLite and PostgreSQL have in common.
+///
+/// Its text stands in the program: a value never becomes part of it. Each is prepared once for each connection.
+public struct SQLStatement: Hashable, Sendable, ExpressibleByStringLiteral {
+  let text: String
+
+  public init(stringLiteral text: StaticString) { self.text = text.description }
+}

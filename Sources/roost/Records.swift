@@ -1,0 +1,59 @@
+internal import Configuration
+internal import Gateway
+internal import Logging
+internal import Rooms
+internal import Storage
+
+/// What outlives the process: the store and the rooms' journal on it, as the configuration says.
+struct Records {
+  private let store: Store
+  let journal: StoredJournal
+  /// What it has of the process before.
+  let recovery: RoomRecovery
+  private let writing: Task<Void, Never>
+
+  /// - Throws: a `StoreError` that says what to do.
+  init(_ storage: Configuration.Storage, development: Bool, log: Log) async throws(StoreError) {
+    let location: StoreLocation =
+      if !storage.postgresql.isEmpty {
+        .postgreSQL(storage.postgresql)
+      } else if !storage.directory.isEmpty {
+        .directory(storage.directory)
+      } else {
+        development ? .memory : .directory(Configuration.Storage.productionDirectory)
+      }
+    store = try await Store.open(location, log: log)
+    journal = StoredJournal(store: store, log: log)
+    recovery = try await journal.recover()
+    writing = Task { [journal] in await journal.run() }
+    log.info(
+      "store ready",
+      [
+        "kind": "\(location.kind)", "rooms": "\(recovery.rooms.count)",
+        "removals": "\(recovery.removals.count)",
+        "events": "\(recovery.events?.events.count ?? 0)",
+      ])
+  }
+
+  var reported: AdminDoor.Records { AdminDoor.Records(store: store, journal: journal) }
+
+  /// Writes what waits, as far as that is possible in a few seconds, and gives the store back.
+  func close(_ log: Log) async {
+    do throws(JournalError) { try await journal.synced() } catch {
+      log.error("the last events could not be stored", ["reason": "\(error)"])
+    }
+    writing.cancel()
+    await store.close()
+  }
+}
+
+extension StoreLocation {
+  /// Without what may be secret in it.
+  fileprivate var kind: String {
+    switch self {
+    case .memory: "memory"
+    case .directory(let path): path
+    case .postgreSQL: "PostgreSQL"
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import Synchronization
+
+/// A PostgreSQL server of the tests' own, in a directory of its own, reached by a socket there and by nothing else.
+///
+/// It ends with the process, however that ends: the shell that has started it reads from a pipe that closes then.
+final class PostgreSQLServer: Sendable {
+  struct Problem: Error, CustomStringConvertible { let description: String }
+
+  private static let made = Mutex<Result<PostgreSQLServer, Problem>?>(nil)
+
+  /// One for all tests, made by the first that asks.
+  static func shared() throws -> PostgreSQLServer {
+    try made.withLock { made in
+      if let made { return made }
+      let server = Result { () throws(Problem) in try PostgreSQLServer() }
+      made = server
+      return server
+    }.get()
+  }
+
+  let directory: String
+  /// Its end ends the server.
+  private let pipe = Pipe()
+  private let count = Mutex(0)
+
+  private static func binary(_ name: String) throws(Problem) -> String {
+    let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
+    for version in versions.sorted().reversed() {
+      let path = "/usr/lib/postgresql/\(version)/bin/\(name)"
+      if FileManager.default.isExecutableFile(atPath: path) { return path }
+    }
+    throw Problem(description: "there is no \(name); scripts/install test installs it")
+  }
+
+  private init() throws(Problem) {
+    directory = "/tmp/roost-postgres-\(UUID().uuidString.prefix(8))"
+    let (initdb, postgres) = (try Self.binary("initdb"), try Self.binary("postgres"))
+    try FileManager.default.make(directory, forOthers: geteuid() == 0)
+    // Nothing has to survive the machine here.
+    try Self.run(
+      Self.asServer(
+        "\(initdb) -D \(directory)/data -A trust -U roost --no-sync -E UTF8 --locale=C >/dev/null"))
+    let server = Process()
+    let script =
+      "\(postgres) -D \(directory)/data -k \(directory) -c listen_addresses= -c fsync=off >\(directory)/log 2>&1 & "
+      + "cat >/dev/null; kill -QUIT $!; wait $!; rm -rf \(directory)"
+    let command = Self.asServer(script)
+    server.executableURL = URL(fileURLWithPath: command[0])
+    server.arguments = Array(command.dropFirst())
+    server.standardInput = pipe
+    do { try server.run() } catch { throw Problem(description: "\(error)") }
+    for _ in 0..<200 {
+      if (try? query("SELECT 1", in: "postgres")) == "1" { return }
+      usleep(50_000)
+    }
+    throw Problem(description: "it doesn't answer")
+  }
+
+  /// PostgreSQL doesn't run as root.
+  private static func asServer(_ script: String) -> [String] {
+    let shell = ["/bin/sh", "-c", script]
+    return geteuid() == 0 ? ["/usr/sbin/runuser", "-u", "postgres", "--"] + shell : shell
+  }
+
+  /// - Returns: what it prints.
+  @discardableResult
+  private static func run(_ command: [String]) throws(Problem) -> String {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = URL(fileURLWithPath: command[0])
+    process.arguments = Array(command.dropFirst())
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = output
+    do { try process.run() } catch { throw Problem(description: "\(error)") }
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
+    guard process.terminationStatus == 0 else { throw Problem(description: trimmed) }
+    return trimmed
+  }
+
+  /// What psql answers.
+  @discardableResult
+  func query(_ sql: String, in database: String) throws(Problem) -> String {
+    try Self.run([
+      try Self.binary("psql"), "-X", "-A", "-t", "-q", "-h", directory, "-U", "roost", "-d", database, "-c",
+      sql,
+    ])
+  }
+
+  /// An empty database.
+  /// - Returns: its name and the connection string.
+  func makeDatabase(_ options: String = "") throws(Problem) -> (name: String, text: String) {
+    let number = count.withLock { count in
+      count += 1
+      return count
+    }
+    let name = "test\(number)"
+    try query("CREATE DATABASE \(name) \(options)", in: "postgres")
+    return (name, "host=\(directory) user=roost dbname=\(name)")
+  }
+}
+
+extension FileManager {
+  fileprivate func make(_ directory: String, forOthers: Bool) throws(PostgreSQLServer.Problem) {
+    do {
+      try createDirectory(
+        atPath: directory, withIntermediateDirectories: false,
+        attributes: [.posixPermissions: forOthers ? 0o777 : 0o700])
+    } catch { throw PostgreSQLServer.Problem(description: "\(error)") }
+  }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+
+@testable import Storage
+
+@Suite("SQLite's file and its directory", .timeLimit(.minutes(1)))
+struct SQLiteTests {
+  private static func mode(_ path: String) throws -> Int {
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    return (attributes[.posixPermissions] as? NSNumber)?.intValue ?? -1
+  }
+
+  @Test func `the directory is made, and others can't read what is in it`() async throws {
+    let directory = temporaryDirectory()
+    let store = try await Store.open(.directory(directory))
+    try await store.makeNumbers()
+    #expect(try Self.mode(directory) == 0o700)
+    for name in ["roost.db", "roost.db-wal", "roost.lock"] {
+      #expect(try Self.mode("\(directory)/\(name)") == 0o600, "\(name)")
+    }
+    await store.close()
+  }
+
+  @Test func `each commit is synced, in a log that others can read beside`() async throws {
+    let store = try await Store.open(.directory(temporaryDirectory()))
+    let found = try await store.read { transaction throws(StoreError) in
+      [
+        try transaction.run("PRAGMA journal_mode").first?.values,
+        try transaction.run("PRAGMA synchronous").first?.values,
+        try transaction.run("PRAGMA locking_mode").first?.values,
+      ]
+    }
+    // 2 is FULL.
+    #expect(found == [[.text("wal")], [.integer(2)], [.text("normal")]])
+    await store.close()
+  }
+
+  @Test func `a file that is no database is refused, and stays as it is`() async throws {
+    let directory = temporaryDirectory()
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    let path = directory + "/roost.db"
+    let text = String(repeating: "no database. ", count: 1_000)
+    try text.write(toFile: path, atomically: true, encoding: .utf8)
+    let error = await #expect(throws: StoreError.self) { _ = try await Store.open(.directory(directory)) }
+    #expect(error?.reason == "cannotOpen" && "\(error ?? .closed)".contains(path))
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+    // Nor is the directory locked any more.
+    try FileManager.default.removeItem(atPath: path)
+    await (try Store.open(.directory(directory))).close()
+  }
+
+  @Test func `a directory that can't be made or written is named with what to do`() async throws {
+    for directory in ["/nowhere/at/all", "/dev/null"] {
+      let error = await #expect(throws: StoreError.self) { _ = try await Store.open(.directory(directory)) }
+      #expect(error?.reason == "cannotOpen")
+      #expect("\(error ?? .closed)".contains("storage.directory \(directory)"))
+      #expect("\(error ?? .closed)".contains("give a directory"))
+    }
+  }
+}
