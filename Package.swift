@@ -58,7 +58,7 @@ let package = Package(
         "Model", "Logging", "Polling", "Wire", "Crypto", "ICE", "Congestion", "Media", "Transport", "Peer",
         "CSystem",
       ]),
-    module("Recording", ["Model", "Wire", "Media", "Containers", "Engine"]),
+    module("Recording", ["Model", "Logging", "Polling", "Wire", "Media", "Containers", "Engine", "CSystem"]),
     module("HTTPServer", ["Model", "Polling", "Crypto", "CSystem", "CMicroHTTPD", "CWslay"]),
     module("WebSocketClient", ["Model", "Crypto", "CCurl", "CWslay"]),
     module("Configuration", ["Model"]),
@@ -67,14 +67,14 @@ let package = Package(
       "Rooms",
       [
         "Model", "Logging", "Wire", "Crypto", "ICE", "AccessTokens", "Negotiation", "Peer", "Engine",
-        "Storage",
+        "Storage", "Recording",
       ]),
     .target(
       name: "Gateway",
       dependencies: [
         "Model", "Logging", "Crypto", "ICE", "Media", "Transport", "Peer", "Engine", "HTTPServer", "Storage",
         "AccessTokens", "Signalling",
-        "Rooms",
+        "Recording", "Rooms",
       ],
       // Every file of the folder.
       resources: [.embedInCode("REST/openapi.json"), .embedInCode("Pages")],
@@ -118,7 +118,7 @@ let package = Package(
       name: "roost",
       dependencies: [
         "Model", "Logging", "Crypto", "ICE", "Negotiation", "Configuration", "Engine", "AccessTokens",
-        "Rooms", "HTTPServer", "Storage",
+        "Rooms", "Recording", "HTTPServer", "Storage",
         "Gateway",
       ],
       swiftSettings: strict),

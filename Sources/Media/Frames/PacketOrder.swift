@@ -12,7 +12,7 @@ public struct PacketOrder: Sendable {
 
   /// Packets that wait at most, and bytes of them.
   static let limit = 4_096
-  static let byteLimit = 8 * 1_024 * 1_024
+  static let byteLimit = 4 * 1_024 * 1_024
 
   private let patience: Duration
   /// By number, the lowest first.

@@ -32,7 +32,7 @@ public struct TrackRecorder: Sendable {
 
   /// How long frames are kept while their time isn't known, and bytes of them.
   static let patience = Duration.seconds(8)
-  static let mostHeld = 8 * 1_024 * 1_024
+  static let mostHeld = 4 * 1_024 * 1_024
 
   let terms: Terms
   public let kind: MediaKind
@@ -41,7 +41,7 @@ public struct TrackRecorder: Sendable {
   private var segment: TrackSegment?
   private var segments = 0
   /// When the first file begins, in nanoseconds from the recording's beginning; nil: with its first frame.
-  private let origin: Int64?
+  public var origin: Int64?
   /// Frames whose time isn't known yet.
   private var held: [(frame: EncodedFrame, encoding: Int)] = []
   private var heldBytes = 0
@@ -182,7 +182,8 @@ public struct TrackRecorder: Sendable {
     outputs.append(
       .begin(
         SegmentStart(
-          number: segments, start: start, format: frame.format, suffix: new.suffix, size: frame.size)))
+          number: segments, start: start, format: frame.format, suffix: new.suffix, size: frame.size,
+          clock: inputs[encoding].clock)))
     outputs.append(.write(change))
   }
 

@@ -1,5 +1,5 @@
 internal import Containers
-internal import Media
+public import Media
 public import Model
 
 /// A file that begins.
@@ -13,6 +13,8 @@ public struct SegmentStart: Equatable, Sendable {
   public var suffix: String
   /// Of the first picture, where it says so.
   public var size: PictureSize?
+  /// Where the source's timestamps stood as it began; nil: nothing was known but when packets came.
+  public var clock: ClockMapping?
 }
 
 /// A file that is whole.
