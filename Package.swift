@@ -157,7 +157,9 @@ let package = Package(
     tests("AccessTokens", ["Model", "Crypto", "AccessTokens"]),
     tests("Containers", ["Model", "Wire", "Containers", "TestScripts"]),
     tests("Media", ["Model", "Wire", "Congestion", "Containers", "Media", "TestScripts"]),
-    tests("Recording", ["Model", "Wire", "Containers", "Media", "Recording", "TestScripts"]),
+    tests(
+      "Recording",
+      ["Model", "Logging", "Wire", "Containers", "Media", "Engine", "Recording", "TestScripts"]),
     tests("Negotiation", ["Model", "Wire", "Negotiation"]),
     tests("Signalling", ["Model", "AccessTokens", "Signalling", "TestScripts"]),
     tests("Transport", ["Model", "Wire", "Crypto", "ICE", "Transport"]),
@@ -179,14 +181,14 @@ let package = Package(
       "Rooms",
       [
         "Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Transport", "Peer", "Engine",
-        "AccessTokens", "Storage", "Rooms",
+        "AccessTokens", "Storage", "Recording", "Rooms",
       ]),
     tests(
       "Gateway",
       [
         "Model", "Logging", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Transport", "Peer", "Engine",
         "HTTPServer", "Storage",
-        "AccessTokens", "Signalling", "Rooms",
+        "AccessTokens", "Signalling", "Recording", "Rooms",
         "Gateway", "Simulation", "SyntheticPeers", "TestScripts",
       ]),
     tests("SyntheticPeers", ["Model", "Wire", "Crypto", "Negotiation", "SyntheticPeers"]),

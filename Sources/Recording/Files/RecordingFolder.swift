@@ -115,7 +115,7 @@ struct RecordingFolder: Sendable {
     for name in names + [Self.unfinished, Self.reserve, Self.manifest] {
       if unlink("\(path)/\(name)") != 0, errno != ENOENT { throw FileProblem() }
     }
-    if rmdir(path) != 0, errno != ENOENT { throw FileProblem() }
+    if rmdir(path) != 0, errno != ENOENT, errno != ENOTEMPTY { throw FileProblem() }
   }
 
   /// Names of folders in a folder.
