@@ -156,7 +156,7 @@ let package = Package(
     tests("Congestion", ["Model", "Wire", "Congestion"]),
     tests("AccessTokens", ["Model", "Crypto", "AccessTokens"]),
     tests("Containers", ["Model", "Wire", "Containers", "TestScripts"]),
-    tests("Media", ["Model", "Wire", "Congestion", "Containers", "Media", "TestScripts"]),
+    tests("Media", ["Model", "Wire", "Congestion", "Media"]),
     tests(
       "Recording",
       ["Model", "Logging", "Wire", "Containers", "Media", "Engine", "Recording", "TestScripts"]),

@@ -1,4 +1,3 @@
-import Containers
 import Media
 import Model
 import Testing
@@ -20,7 +19,7 @@ struct PacketizerTests {
   }
 
   static func originals(_ name: String) throws -> [[UInt8]] {
-    try FrameAssemblerTests.originals(name).map(\.bytes)
+    name == "h264" ? try FrameAssemblerTests.pictures() : try FrameAssemblerTests.originals(name)
   }
 
   @Test(arguments: ["vp8", "vp9", "av1", "h264"], [64, 65, 200, 1_180])

@@ -1,12 +1,12 @@
 import Foundation
 import Media
 import Model
-import TestScripts
 import Wire
 
 /// Packets that GStreamer's payloaders made of files, and those files.
 enum PayloaderFixture {
-  static let folder = Script.root.appending(path: "Tests/Fixtures/containers")
+  static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "Fixtures/containers")
 
   static func bytes(of name: String) throws -> [UInt8] {
     Array(try Data(contentsOf: folder.appending(path: name)))
