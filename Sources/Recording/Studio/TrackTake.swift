@@ -26,7 +26,7 @@ struct TrackTake {
   init(_ track: RecordedTrack, terms: TrackRecorder.Terms) {
     self.track = track
     entry = track.entry
-    let encodings = max(1, min(track.encodings, 3))
+    let encodings = max(1, min(track.encodings, ReceiveSection.mostEncodings))
     recorder = TrackRecorder(track.kind, encodings: encodings, terms: terms)
     sinks = Array(repeating: nil, count: encodings)
   }
