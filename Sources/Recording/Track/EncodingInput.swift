@@ -17,6 +17,7 @@ struct EncodingInput: Sendable {
   private(set) var pixels = 0
   /// When its last packet came.
   private(set) var heard: Instant?
+  private var restart: UInt8?
   private(set) var lost: UInt64 = 0
   /// Whole frames that couldn't have been decoded.
   private(set) var skipped: UInt64 = 0
@@ -44,6 +45,9 @@ struct EncodingInput: Sendable {
         pictures.lose()
         sound.lose()
       case .packet(let packet):
+        // Between two lives of a source, or before and after a mute, nothing is joined.
+        if let restart, restart != packet.restart { pictures.lose() }
+        restart = packet.restart
         if kind == .video {
           pictures.add(packet, into: &frames)
         } else {
