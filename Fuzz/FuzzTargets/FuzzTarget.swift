@@ -44,6 +44,7 @@ public let fuzzTargets: [FuzzTarget] = [
   FuzzTarget(name: "peer-state", run: fuzzPeerState),
   FuzzTarget(name: "worker-state", mutations: 500, run: fuzzWorkerState),
   FuzzTarget(name: "room-state", mutations: 500, run: fuzzRoomState),
+  FuzzTarget(name: "record", run: fuzzRecord),
   FuzzTarget(name: "dtls-record", run: fuzzDTLSRecord),
   FuzzTarget(name: "srtp", run: fuzzSRTP),
   FuzzTarget(name: "access-token", run: fuzzAccessToken),

@@ -22,6 +22,13 @@ import Transport
   check(again == state, "and written alike")
 }
 
+/// An event of a room from a journal's row: refused, or an event that is written as it was read.
+@Sendable func fuzzRecord(_ input: UnsafeRawBufferPointer) {
+  guard let row = try? RoomEvent.rewritten(Array(input)) else { return }
+  guard let again = try? RoomEvent.rewritten(row) else { return check(false, "a row of one's own is read") }
+  check(again == row, "and written alike")
+}
+
 private enum HandedOn {
   private static let dtls: DTLSContext? = {
     guard let certificate = try? DTLSCertificate(notBefore: 0, notAfter: 4_000_000_000) else { return nil }

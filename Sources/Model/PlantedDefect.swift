@@ -224,8 +224,26 @@
 
     /// A secure address without a port is looked for at port 80.
     case securePort = "secure-port"
+    // MARK: - Storage
+
+    /// A write is answered before its transaction is on the disk.
+    case answeredBeforeSync = "answered-before-sync"
+    /// A database of a newer schema is taken for one of this version.
+    case newerSchema = "newer-schema"
+    /// A write that is refused takes those of its group with it.
+    case groupUndone = "group-undone"
     // MARK: - Rooms
 
+    /// REST answers without waiting for what it says to be stored.
+    case answeredUnsynced = "answered-unsynced"
+    /// Readers are given events that are not stored yet.
+    case shownUnstored = "shown-unstored"
+    /// After a restart the events of a room are numbered from 1 once more.
+    case numbersAgain = "numbers-again"
+    /// Where nothing can be written events wait as long as there is memory.
+    case pendingUnbounded = "pending-unbounded"
+    /// What could not be written is forgotten.
+    case unwrittenForgotten = "unwritten-forgotten"
     /// Who is hidden is named when its permissions change.
     case hiddenPermissions = "hidden-permissions"
     /// A participant that joins gets those who are hidden, too.

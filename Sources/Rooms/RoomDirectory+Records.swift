@@ -42,6 +42,7 @@ extension RoomDirectory {
     guard isNew else { throw .full("rooms of that name: 1") }
     _ = await room.handle(.comeBack(after: kept.lastEvent, kept.participants))
     await closeRecordings(of: kept.life, room)
+    // One of which nothing but its name and settings is known begins like any.
     _ = await room.handle(.start)
   }
 

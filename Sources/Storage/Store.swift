@@ -41,11 +41,12 @@ public final class Store: Sendable {
           isWrite: false, bytes: 0, perform: { _ in { continuation.resume(returning: .success(())) } },
           fail: { continuation.resume(returning: .failure($0)) }))
     }
+    let store = Store(shared, thread)
     do throws(StoreError) { try opened.get() } catch {
-      shared.close()
+      await store.close()
       throw error
     }
-    return Store(shared, thread)
+    return store
   }
 
   /// Changes the database.

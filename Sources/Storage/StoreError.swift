@@ -28,7 +28,7 @@ public enum StoreError: Error, Equatable, Sendable {
   /// The store is closed.
   case closed
 
-  /// Whether what failed may have been done all the same. Whoever repeats it has to write it so that twice is as good as once.
+  /// Whether what failed may have been done all the same. Who repeats it has to write it so that twice is as good as once.
   public var mayBeDone: Bool {
     switch self {
     case .connectionLost, .failed: true

@@ -1,12 +1,11 @@
 internal import Configuration
-internal import Gateway
 internal import Logging
 internal import Rooms
 internal import Storage
 
 /// What outlives the process: the store and the rooms' journal on it, as the configuration says.
 struct Records {
-  private let store: Store
+  let store: Store
   let journal: StoredJournal
   /// What it has of the process before.
   let recovery: RoomRecovery
@@ -34,8 +33,6 @@ struct Records {
         "events": "\(recovery.events?.events.count ?? 0)",
       ])
   }
-
-  var reported: AdminDoor.Records { AdminDoor.Records(store: store, journal: journal) }
 
   /// Writes what waits, as far as that is possible in a few seconds, and gives the store back.
   func close(_ log: Log) async {

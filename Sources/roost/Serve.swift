@@ -118,7 +118,8 @@ extension Roost {
       configuration: HTTPServerConfiguration(
         listeners: admin.addresses.map { .init($0.with(port: UInt16(admin.port))) }, limits: limits),
       handler: AdminDoor(
-        rooms: media.rooms, records: records.reported, engine: media.engine, server: server, version: version,
+        rooms: media.rooms, store: records.store, journal: records.journal, engine: media.engine,
+        server: server, version: version,
         started: started, isLocalOnly: admin.addresses.allSatisfy(\.isLoopback)))
   }
 }

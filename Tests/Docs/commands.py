@@ -39,11 +39,13 @@ RULES = [
     Rule(r"venv/bin/python client\.py .*", RUN),
     Rule(r"\./client .*", RUN),
     Rule(r"make help", RUN),
+    Rule(r"sqlite3 .*", RUN),
     Rule(r"/usr/bin/python3 Tests/Scripts/check_imports_test\.py", RUN),
     # The rest.
     Rule(r"git clone REPOSITORY roost && cd roost", LISTED, "a placeholder"),
     Rule(r"apt-get install .*", LISTED, "installs; what it names is installed by scripts/install"),
     Rule(r"systemctl .*", LISTED, "needs systemd"),
+    Rule(r"(createuser|createdb) .*", LISTED, "needs a PostgreSQL server of the reader's own; Tests/Server has one of its own"),
     Rule(r"python3 -m venv venv", LISTED, "scripts/install makes it"),
     Rule(r"venv/bin/pip install .*", LISTED, "scripts/install does it, with the same versions"),
     Rule(r"make (test|accept|test-server|test-browsers|bench|load|fuzz|tsan)\b.*", LISTED, "takes minutes"),
@@ -66,6 +68,7 @@ RULES = [
 SUBSTITUTIONS = [
     (r"(?<![\w/])/etc/", "ROOM/etc/"),
     (r"(?<![\w/])/usr/local/bin/", "ROOM/usr/local/bin/"),
+    (r"(?<![\w/])/var/", "ROOM/var/"),
     (r"http://(localhost|127\.0\.0\.1):7880", "http://PUBLIC"),
     (r"ws://127\.0\.0\.1:7880", "ws://PUBLIC"),
     # Seconds that a client stays.
@@ -86,6 +89,7 @@ FIGURES = {
     ("operating.md", "- alert: RoostDown"): "test_metrics_are_exposed",
     ("operating.md", "# /etc/sysctl.d/roost.conf"): "test_settings_of_the_kernel_exist",
     ("operating.md", "[Service]"): "systemd's language; each setting has a variable of that form, says ConfigurationTests",
+    ("operating.md", "# /etc/roost/secrets"): "test_variables_of_the_service_are_options",
     ("operating.md", "server {"): "nginx's language; test_the_proxy_leads_to_the_default_port",
     ("operating.md", "# /etc/turnserver.conf"): "test_settings_of_coturn_exist; the other half test_configurations_hold",
     ("roost-js.md", "import { Room }"): "test_the_call_in_twenty_lines",
@@ -166,6 +170,9 @@ def faults_of(command):
     elif program == "apt-get":
         listed = re.findall(r"[\w.+-]+", text_of("scripts/install"))
         yield from (f"scripts/install has no {each}" for each in rest[1:] if not each.startswith("-") and each not in listed)
+    elif program in ("createuser", "createdb"):
+        done = subprocess.run([program, "--help"], capture_output=True, text=True, timeout=30)
+        yield from missing_options(rest, done.stdout)
     elif program == "systemctl":
         if not (ROOT / f"Config/{rest[-1]}.service").exists():
             yield f"there is no unit {rest[-1]}"

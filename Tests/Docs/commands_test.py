@@ -58,6 +58,9 @@ class CommandsTest(LimitedTest):
     def run_page(self, page, public="127.0.0.1:9"):
         with tempfile.TemporaryDirectory(prefix="roost-docs-") as folder:
             room = Room(folder)
+            if page == "operating.md":
+                # The records of a server that has run.
+                room.serve(f"roost serve --dev --storage.directory={folder}/var/lib/roost")
             waiting, count = [], 0
             for block in ALL:
                 if block.page != page or commands.kind_of(block) != "commands":
@@ -86,8 +89,13 @@ class CommandsTest(LimitedTest):
             unit = (room.folder / "etc/systemd/system/roost.service").read_text()
             start = re.search(r"^ExecStart=(.*)$", unit, re.MULTILINE)[1]
             secrets = re.search(r"^EnvironmentFile=-(.*)$", unit, re.MULTILINE)[1]
-            line = commands.substituted(f"export $(cat {secrets}); exec {start}", room.folder, "")
-            room.serve(line)
+            # Where systemd makes its directory.
+            state = re.search(r"^StateDirectory=(.*)$", unit, re.MULTILINE)[1]
+            line = f"export $(cat {secrets}); export ROOST_STORAGE_DIRECTORY=/var/lib/{state}; exec {start}"
+            room.serve(commands.substituted(line.replace("=/var/", f"={room.folder}/var/"), room.folder, ""))
+            backup = subprocess.run(["sqlite3", room.folder / "var/backups/roost.db", "SELECT max(version) FROM schema_version"],
+                                    capture_output=True, text=True, timeout=10)
+            self.assertEqual(backup.stdout, "1\n", backup.stderr)
 
     def test_readme(self):
         self.run_page("README.md")

@@ -22,7 +22,7 @@ class Room:
         for name in (".build", "Config", "Tests", "docs", "scripts", "Makefile"):
             (self.folder / name).symlink_to(ROOT / name)
         (self.folder / "venv").symlink_to(ROOT / ".build-python")
-        for name in ("bin", "etc/systemd/system", "usr/local/bin"):
+        for name in ("bin", "etc/systemd/system", "usr/local/bin", "var/lib", "var/backups"):
             (self.folder / name).mkdir(parents=True)
         (self.folder / "bin/roost").symlink_to(ROOT / ".build/release/roost")
         for name, text in programs().items():
@@ -30,9 +30,10 @@ class Room:
         # As files of a recording are called, made by another tool.
         for name, of in [("TR_k3XbQ9uTzLw2.1.webm", "vp8-opus.webm"), ("TR_Zp0aVq81LmNs.1.webm", "vp8-opus.webm")]:
             (self.folder / name).symlink_to(ROOT / "Tests/Fixtures/containers" / of)
-        # What README's remark says: a key of one's own, in place of none.
+        # What README's remark says: a key of one's own, in place of none, and a directory here.
         editor = self.folder / "bin/an-editor"
-        editor.write_text(f"#!/bin/sh\nsed -i 's/^  keys: {{}},$/  keys: {{ mykey: \"{SECRET}\" }},/' \"$1\"\n")
+        editor.write_text(f"#!/bin/sh\nsed -i -e 's/^  keys: {{}},$/  keys: {{ mykey: \"{SECRET}\" }},/' "
+                          "-e '/^  storage: {/,/^  }/s/directory: \"\"/directory: \"data\"/' \"$1\"\n")
         editor.chmod(0o755)
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ROOST", "MAKE", "MFLAGS"))}
         self.environment = kept | {

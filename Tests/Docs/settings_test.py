@@ -55,6 +55,14 @@ class SettingsTest(LimitedTest):
         for name in re.findall(r"^    (net\.\S+) = \d+$", page, re.MULTILINE):
             self.assertTrue((pathlib.Path("/proc/sys") / name.replace(".", "/")).exists(), name)
 
+    def test_variables_of_the_service_are_options(self):
+        text = next(block.text for block in ALL if block.text.startswith("# /etc/roost/secrets"))
+        help_text = subprocess.run([ROOT / ".build/release/roost", "config", "--help"], capture_output=True, text=True, timeout=30).stdout
+        names = re.findall(r"^(ROOST_\w+)=", text, re.MULTILINE)
+        self.assertTrue(names)
+        for name in names:
+            self.assertIn(f"and {name}.", help_text)
+
     def test_settings_of_coturn_exist(self):
         text = next(block.text for block in ALL if block.text.startswith("# /etc/turnserver.conf")).split("\n\n")[0]
         known = subprocess.run(["turnserver", "--help"], capture_output=True, text=True, timeout=30)

@@ -18,7 +18,7 @@ LOADER.exec_module(mutants)
 
 # Those that the server consists of, and what comes with it.
 MODULES = ["AccessTokens", "Configuration", "Congestion", "Crypto", "Engine", "Gateway", "HTTPServer", "ICE", "Load", "Logging",
-           "Media", "Model", "Negotiation", "Peer", "Polling", "Rooms", "Transport", "WebSocketClient", "Wire", "roost"]
+           "Media", "Model", "Negotiation", "Peer", "Polling", "Rooms", "Storage", "Transport", "WebSocketClient", "Wire", "roost"]
 
 # Behaviour that was once broken unseen, and what breaks it: the mistake itself and its kin, each of which a check has to find.
 BEHAVIOURS = {
@@ -50,6 +50,8 @@ BEHAVIOURS = {
     "numbers and picture ids over a change of source": ["picture-id-width", "picture-id-repeated", "nack-other-source",
                                                         "late-is-highest"],
     "moves and mutes are seen by the simulation": ["lost-at-handover", "muted-flows-after-move", "unmute-without-key-frame"],
+    "what is answered is stored": ["answered-before-sync", "answered-unsynced", "unwritten-forgotten"],
+    "no number of an event is given twice": ["shown-unstored", "numbers-again"],
     "resume tokens that are broken hang nothing": ["resumed-twice", "resume-lost"],
 }
 

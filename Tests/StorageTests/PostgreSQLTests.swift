@@ -77,7 +77,7 @@ struct PostgreSQLTests {
     #expect(error?.reason == "cannotOpen" && "\(error ?? .closed)".contains("createdb --encoding UTF8"))
   }
 
-  @Test func `a user that may not make the schema is told what the owner has to run`() async throws {
+  @Test func `to a user that may not make the schema it is said what the owner has to run`() async throws {
     let server = try PostgreSQLServer.shared()
     let (name, _) = try server.makeDatabase()
     try server.query("DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN", in: "postgres")

@@ -15,7 +15,8 @@ struct SchemaTests {
     Schema(
       version: 2,
       statements: [
-        "ALTER TABLE things ADD COLUMN body BLOB", "INSERT INTO things (id) SELECT 1 + max(id) FROM things",
+        "ALTER TABLE things ADD COLUMN body BLOB",
+        "INSERT INTO things (id) SELECT 1 + coalesce(max(id), 0) FROM things",
       ]
     ),
   ]

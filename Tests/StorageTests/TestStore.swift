@@ -20,10 +20,22 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
   }
 }
 
-/// A path at which nothing is yet.
+/// A path at which nothing is yet; what comes to be there goes with the process.
 func temporaryDirectory() -> String {
-  FileManager.default.temporaryDirectory.path + "/roost-store-\(UUID().uuidString)"
+  let path = FileManager.default.temporaryDirectory.path + "/roost-store-\(UUID().uuidString)"
+  let isFirst = temporaryDirectories.withLock { all in
+    all.append(path)
+    return all.count == 1
+  }
+  if isFirst {
+    atexit {
+      for path in temporaryDirectories.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) }
+    }
+  }
+  return path
 }
+
+private let temporaryDirectories = Mutex<[String]>([])
 
 let silent = Log(level: .error) { _ in }
 

@@ -9,21 +9,11 @@ public struct AdminDoor: HTTPHandler {
   private let rooms: RoomDirectory
   private let engine: MediaEngine
   private let server: HTTPServer
-  private let records: Records
+  private let store: Store
+  private let journal: StoredJournal
   private let version: String
   private let started: Double
   private let isLocalOnly: Bool
-
-  /// What outlives the process.
-  public struct Records: Sendable {
-    let store: Store
-    let journal: StoredJournal
-
-    public init(store: Store, journal: StoredJournal) {
-      self.store = store
-      self.journal = journal
-    }
-  }
 
   /// - Parameters:
   ///   - server: the public one, which is reported on.
@@ -31,11 +21,13 @@ public struct AdminDoor: HTTPHandler {
   ///   - isLocalOnly: listens on this machine alone, so that only names of this machine are served: a web page
   ///     could have pointed another one here (DNS rebinding).
   public init(
-    rooms: RoomDirectory, records: Records, engine: MediaEngine, server: HTTPServer, version: String,
+    rooms: RoomDirectory, store: Store, journal: StoredJournal, engine: MediaEngine, server: HTTPServer,
+    version: String,
     started: Double, isLocalOnly: Bool
   ) {
     self.rooms = rooms
-    self.records = records
+    self.store = store
+    self.journal = journal
     self.engine = engine
     self.server = server
     self.version = version
@@ -68,7 +60,7 @@ public struct AdminDoor: HTTPHandler {
     ProcessMetrics.write(ProcessUsage(), version: version, started: started, to: &exposition)
     RoomMetrics.write(
       rooms.counts, kept: rooms.events.size, isDraining: rooms.isDraining, to: &exposition)
-    StoreMetrics.write(records.store.report, journal: records.journal.report, to: &exposition)
+    StoreMetrics.write(store.report, journal: journal.report, to: &exposition)
     FlightMetrics.write(rooms.flightCounts, to: &exposition)
     RecordingMetrics.write(rooms.recordingCounts, to: &exposition)
     WorkerMetrics.write(await reports, to: &exposition)

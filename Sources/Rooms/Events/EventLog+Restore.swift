@@ -36,10 +36,13 @@ extension EventLog.State {
       let id = event.room.id
       know(event.room, lives[id])
       // Between two that follow each other none was lost; what lies before a gap can't be read on from.
-      if self.rooms[id]?.lastEvent != event.id - 1 { skip(to: event.id - 1, of: id, limits) }
+      if self.rooms[id]?.lastEvent != event.id - 1 {
+        skip(to: event.id - 1, of: id, limits)
+        know(event.room, lives[id])
+      }
       if position > lastPosition + 1 { lostPosition = position - 1 }
       lastPosition = position
-      let age = max(0, wallTime.milliseconds - event.time.milliseconds)
+      let age = min(max(0, wallTime.milliseconds &- event.time.milliseconds), Self.oldest)
       append(
         EventLog.Entry(
           event: event, position: position, at: now + .milliseconds(-age), bytes: event.estimatedBytes),
@@ -59,6 +62,9 @@ extension EventLog.State {
       if room.stands { byName[ExactName(life.name)] = life.id }
     }
   }
+
+  /// Milliseconds: a year. What is older was given up long ago, or its time is none.
+  private static let oldest: Int64 = 31_536_000_000
 
   private mutating func know(_ room: RoomInfo, _ life: RoomRecovery.Room?) {
     guard rooms[room.id] == nil else { return }

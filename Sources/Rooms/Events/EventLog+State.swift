@@ -55,7 +55,7 @@ extension EventLog {
     var lostPosition: UInt64 = 0
     /// Up to where watchers have been woken.
     var wokenPosition: UInt64 = 0
-    /// What the journal isn't told yet.
+    /// What the journal hasn't heard of yet.
     private var givenUp = GivenUpEvents()
     var count = 0
     var bytes = 0

@@ -51,8 +51,8 @@ public final class EventLog: Sendable {
     // The journal has events in the order of their positions.
     let watchers = state.withLock { state in
       state.append(event, now: now, limits: limits)
-      journal?.record(event, at: state.lastPosition)
       handOver(&state)
+      journal?.record(event, at: state.lastPosition)
       return state.watchersToWake(shown: shown)
     }
     for watcher in watchers { watcher.yield() }

@@ -1,6 +1,6 @@
 internal import Model
 
-/// What a journal was told and has not written yet, and of rooms what it needs for their rows: a value.
+/// What a journal has heard and not written yet, and of rooms what it needs for their rows: a value.
 ///
 /// It is bounded: events by their bytes, of which the oldest are dropped, all else by what there is in the rooms.
 struct PendingRecords: Sendable {
@@ -25,9 +25,7 @@ struct PendingRecords: Sendable {
   var lastPosition: UInt64 { waiting.lastPosition }
 
   /// Goes on from what the store has.
-  /// - Parameter unborn: rooms that never began, and go.
-  mutating func begin(_ rooms: [RecordBatch.Life], without unborn: [RoomID], lastPosition: UInt64) {
-    for room in unborn { waiting.lives.remove(room) }
+  mutating func begin(_ rooms: [RecordBatch.Life], lastPosition: UInt64) {
     for life in rooms {
       lives[life.life.id] = life
       if life.stands { standing[ExactName(life.life.name)] = life.life.id }
@@ -47,8 +45,8 @@ struct PendingRecords: Sendable {
     follow(event)
   }
 
+  /// It waits for its event, with which it is written.
   mutating func keep(_ settings: RoomSettings, of life: RoomLife) {
-    said += 1
     let name = ExactName(life.name)
     if let before = standing[name], before != life.id { endName(of: before) }
     standing[name] = life.id
@@ -56,7 +54,7 @@ struct PendingRecords: Sendable {
     var row = known ?? RecordBatch.Life(life: life, settings: settings)
     row.hasNewMetadata = known == nil || row.hasNewMetadata || row.settings.metadata != settings.metadata
     row.settings = settings
-    put(row, isNew: known == nil)
+    lives[life.id] = row
   }
 
   mutating func giveUpName(of room: RoomID) {
@@ -86,14 +84,14 @@ struct PendingRecords: Sendable {
   private mutating func endName(of room: RoomID) {
     guard var row = lives[room], row.stands else { return }
     row.stands = false
-    put(row, isNew: false)
+    put(row)
     let name = ExactName(row.life.name)
     if standing[name] == room { standing[name] = nil }
   }
 
-  private mutating func put(_ row: RecordBatch.Life, isNew: Bool) {
+  private mutating func put(_ row: RecordBatch.Life) {
     lives[row.life.id] = row
-    waiting.lives.set(row.life.id, row, isNew: isNew)
+    waiting.lives.set(row.life.id, row, isNew: !row.isKnown)
   }
 
   /// What an event changes about its room and who is in it.
@@ -105,7 +103,7 @@ struct PendingRecords: Sendable {
       if !waiting.lives.remove(room) { dropped += 1 }
     } else if var row = lives[room] {
       row.lastEvent = event.id
-      put(row, isNew: false)
+      put(row)
     }
     switch (event.kind, event.participant) {
     case (.participantLeft, let participant?):
@@ -130,6 +128,9 @@ struct PendingRecords: Sendable {
   }
 
   private mutating func dropOldest() {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.pendingUnbounded) { return }
+    #endif
     while waiting.eventBytes > byteLimit, let oldest = waiting.events.first {
       waiting.eventBytes -= oldest.bytes
       waiting.events.dropFirst()
@@ -144,13 +145,21 @@ struct PendingRecords: Sendable {
     let batch = waiting
     waiting = RecordBatch()
     waiting.lastPosition = batch.lastPosition
-    for (id, row) in batch.lives.present where row.hasNewMetadata { lives[id]?.hasNewMetadata = false }
+    for (id, row) in batch.lives.present {
+      lives[id]?.isKnown = true
+      if row.hasNewMetadata, row.settings.metadata == lives[id]?.settings.metadata {
+        lives[id]?.hasNewMetadata = false
+      }
+    }
     return batch
   }
 
   /// It was not written, and waits again before what has been said since.
   /// - Parameter mayBeDone: whether it was isn't known.
   mutating func giveBack(_ batch: RecordBatch, mayBeDone: Bool) {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.unwrittenForgotten) { return }
+    #endif
     var events = batch.events
     for event in waiting.events.slice(0..<waiting.events.count) { events.append(event) }
     waiting.events = events
@@ -158,7 +167,7 @@ struct PendingRecords: Sendable {
     waiting.lives.giveBack(batch.lives, mayBeDone: mayBeDone)
     for (id, row) in batch.lives.present where row.hasNewMetadata {
       lives[id]?.hasNewMetadata = true
-      if let current = lives[id], waiting.lives[id] != nil { put(current, isNew: false) }
+      if let current = lives[id], waiting.lives[id] != nil { put(current) }
     }
     waiting.participants.giveBack(batch.participants, mayBeDone: mayBeDone)
     waiting.tracks.giveBack(batch.tracks, mayBeDone: mayBeDone)

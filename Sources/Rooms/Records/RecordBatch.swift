@@ -16,6 +16,8 @@ struct RecordBatch: Sendable {
     var stands = true
     /// What the table has of its metadata is another one.
     var hasNewMetadata = true
+    /// The table has it, or may have it.
+    var isKnown = false
   }
 
   struct Present: Sendable {

@@ -32,6 +32,11 @@ struct RecordReader {
     }
   }
 
+  /// Numbers of events are counted one by one: what no count reaches is none, and nothing is to be added to it.
+  private static func number(_ value: Int64, from least: Int64) -> Int? {
+    value >= least && value < 1 << 53 ? Int(value) : nil
+  }
+
   private mutating func readTracks(_ transaction: borrowing Transaction) throws(StoreError) {
     for row in try transaction.run("SELECT participant, since, body FROM tracks") {
       let body = try row.bytes(2)
@@ -66,7 +71,11 @@ struct RecordReader {
       settings.maxParticipants = try row.optionalInteger(6).map { Int(clamping: $0) }
       settings.metadata = try row.optionalBytes(9).map { String(decoding: $0, as: UTF8.self) }
       var room = RoomRecovery.Room(name: life.name, settings: settings, life: life)
-      room.lastEvent = max(0, Int(clamping: try row.integer(3)))
+      guard let last = Self.number(try row.integer(3), from: 0) else {
+        unreadable += 1
+        continue
+      }
+      room.lastEvent = last
       room.stands = try row.integer(7) != 0
       room.participants = (participants[id] ?? []).sorted { $0.since < $1.since }.map { _, info in
         let own = (tracks[info.id.text] ?? []).sorted { $0.since < $1.since }
@@ -90,7 +99,11 @@ struct RecordReader {
     guard let row = try transaction.run("SELECT run, last_position FROM event_log").first else { return }
     let run = try row.bytes(0).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     var kept = RoomRecovery.Events(run: run)
-    kept.lastPosition = UInt64(bitPattern: try row.integer(1))
+    guard let last = Self.number(try row.integer(1), from: 0) else {
+      unreadable += 1
+      return
+    }
+    kept.lastPosition = UInt64(last)
     var (before, left) = (Int64.max, limit)
     reading: while true {
       let rows = try transaction.run(
@@ -99,8 +112,12 @@ struct RecordReader {
       for row in rows {
         before = try row.integer(0)
         let body = try row.bytes(4)
-        let (room, id) = (RoomID(naming: try row.text(1)), Int(clamping: try row.integer(2)))
+        let room = RoomID(naming: try row.text(1))
         let time = WallTime(milliseconds: try row.integer(3))
+        guard let id = Self.number(try row.integer(2), from: 1), Self.number(before, from: 1) != nil else {
+          unreadable += 1
+          continue
+        }
         let event = decoded { () throws(StateError) in
           try RecordBytes.event(body, id: id, time: time, of: room)
         }

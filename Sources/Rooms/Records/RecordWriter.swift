@@ -1,7 +1,7 @@
 internal import Model
 internal import Storage
 
-/// Writes what a journal was told, on the store's thread.
+/// Writes what a journal has heard, on the store's thread.
 ///
 /// Each statement is as good twice as once: a write that may have been done or not is repeated.
 enum RecordWriter {
@@ -71,7 +71,7 @@ enum RecordWriter {
     try transaction.run("DELETE FROM life_metadata WHERE life = $1", each: bare.map { [.text($0.text)] })
     let gone: [[SQLValue]] = lives.gone.map { [.text($0.text)] }
     try transaction.run("DELETE FROM lives WHERE id = $1", each: gone)
-    // Whoever was in it has left before; this is for what could not be remembered.
+    // Those who were in it have left before; this is for what could not be remembered.
     try transaction.run("DELETE FROM participants WHERE life = $1", each: gone)
     try transaction.run("DELETE FROM tracks WHERE life = $1", each: gone)
   }

@@ -10,7 +10,8 @@ public protocol RoomJournal: Sendable {
   /// The next event of its room. With `room.finished` what was kept last for this very room, by its id, is over.
   /// - Parameter position: among the events of all rooms, one more than the last.
   func record(_ event: RoomEvent, at position: UInt64)
-  /// What holds for a room from here on; first said before its `room.started`.
+  /// What holds for a room from here on: said before its `room.started`, and before each `room.updated`, with which it is written
+  /// down.
   ///
   /// Rooms stand one at a time under a name: an earlier room of the name has none from here on.
   func keep(_ settings: RoomSettings, of life: RoomLife)

@@ -16,9 +16,6 @@ extension StoredJournal {
       log.warning("rows of the journal can't be read and are left out", ["rows": "\(found.unreadable)"])
     }
     var recovery = found.recovery
-    // Of a room that had no event yet no one can have been told that it is kept.
-    let unborn = recovery.rooms.filter { $0.lastEvent == 0 }.compactMap(\.life?.id)
-    recovery.rooms.removeAll { $0.lastEvent == 0 }
     var random = RandomSource.system
     let run = recovery.events?.run ?? random.next()
     if recovery.events == nil { recovery.events = RoomRecovery.Events(run: run) }
@@ -27,12 +24,12 @@ extension StoredJournal {
       room.life.map {
         RecordBatch.Life(
           life: $0, settings: room.settings, lastEvent: room.lastEvent, stands: room.stands,
-          hasNewMetadata: false)
+          hasNewMetadata: false, isKnown: true)
       }
     }
     state.withLock { state in
       state.run = run
-      state.pending.begin(rows, without: unborn, lastPosition: last)
+      state.pending.begin(rows, lastPosition: last)
     }
     storedPosition.store(last, ordering: .releasing)
     return recovery

@@ -63,7 +63,7 @@ final class SQLiteDatabase: Database {
     let mode: [SQLRow]
     do throws(StoreError) { mode = try run("PRAGMA journal_mode = WAL", []) } catch {
       throw .cannotOpen(
-        "\(path): \(error); if it is damaged, restore a backup, or move it away to begin anew")
+        "\(path): \(error); if it is damaged, restore a backup, or move it away to begin with an empty one")
     }
     guard directory == nil || mode.first?.values == [.text("wal")] else {
       throw .cannotOpen(

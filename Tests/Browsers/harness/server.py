@@ -1,6 +1,7 @@
 """The server under test, started as `make run` starts it."""
 
 import ssl
+import tempfile
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -27,8 +28,10 @@ class Server:
     def __init__(self, binary, workers=2, lan=None, options=(), environment=None, keys=None):
         """`lan`: with --lan, reached by this address. `keys`: without --dev, as in production, with these."""
         command = [binary, "serve", *([] if keys else ["--dev"]), "--media.workers", str(workers), *options]
+        # Where a server in production keeps its records.
+        self._data = tempfile.TemporaryDirectory(prefix="roost-data-") if keys else None
         if keys:
-            environment = {"ROOST_KEYS": keys, **(environment or {})}
+            environment = {"ROOST_KEYS": keys, "ROOST_STORAGE_DIRECTORY": self._data.name, **(environment or {})}
         if lan:
             self.ORIGIN = f"https://{lan}:7880"
             command.append("--lan")
@@ -45,6 +48,8 @@ class Server:
 
     async def __aexit__(self, *_):
         await self.process.end()
+        if self._data:
+            self._data.cleanup()
 
     def bare(self):
         """An address of the server's origin, which its WebSocket asks for, with no script in it."""

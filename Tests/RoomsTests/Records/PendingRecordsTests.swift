@@ -1,3 +1,4 @@
+import AccessTokens
 import Model
 import Testing
 
@@ -38,7 +39,7 @@ struct PendingRecordsTests {
     let again = pending.take()
     #expect(again.events.slice(0..<again.events.count).map(\.position) == [1, 2, 3, 4])
     #expect(again.participants.present.map(\.key.text) == ["PA_bob"])
-    // She was never there, as far as the table knows.
+    // The table has never heard of Ada.
     #expect(again.participants.gone.isEmpty)
     let life = again.lives.present.first?.value
     #expect(life?.lastEvent == 4 && life?.hasNewMetadata == true && life?.settings.metadata == "m")
@@ -62,18 +63,33 @@ struct PendingRecordsTests {
   @Test func `another room of the name takes it from the one before, whose end is its own`() {
     var pending = PendingRecords(byteLimit: 1_000_000)
     var first = WritingRoom("r", id: "RM_first")
-    let second = WritingRoom("r", id: "RM_second")
+    var second = WritingRoom("r", id: "RM_second")
     pending.keep(RoomSettings(), of: first.life)
     pending.record(first.event(.roomStarted), at: 1)
     _ = pending.take()
     pending.keep(RoomSettings(), of: second.life)
+    pending.record(second.event(.roomStarted), at: 2)
     let rows = Dictionary(uniqueKeysWithValues: pending.take().lives.present)
     #expect(rows[first.info.id]?.stands == false && rows[second.info.id]?.stands == true)
-    pending.record(first.event(.roomFinished), at: 2)
+    pending.record(first.event(.roomFinished), at: 3)
     #expect(pending.take().lives.gone == [first.info.id])
     // The name is the second's still.
     pending.giveUpName(of: second.info.id)
     #expect(pending.take().lives.present.map(\.value.stands) == [false])
+  }
+
+  @Test func `settings are written with the event that says so, and not before`() {
+    var pending = PendingRecords(byteLimit: 1_000_000)
+    var room = WritingRoom("r")
+    pending.keep(RoomSettings(metadata: "first"), of: room.life)
+    #expect(pending.said == 0 && pending.take().lives.isEmpty)
+    pending.record(room.event(.roomStarted), at: 1)
+    #expect(pending.take().lives.present.first?.value.settings.metadata == "first")
+    pending.keep(RoomSettings(metadata: "second"), of: room.life)
+    #expect(pending.take().lives.isEmpty)
+    pending.record(room.event(.roomUpdated), at: 2)
+    let row = pending.take().lives.present.first?.value
+    #expect(row?.settings.metadata == "second" && row?.hasNewMetadata == true)
   }
 
   @Test func `a track stays until it is unpublished, as it was last`() {

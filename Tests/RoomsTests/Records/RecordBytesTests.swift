@@ -9,7 +9,7 @@ struct RecordBytesTests {
   static var everything: ParticipantInfo {
     var info = ParticipantInfo.test("e\u{301}ve", metadata: "m\u{0}\u{1F600}")
     info.name = "Eve"
-    info.attributes = ["k": "v", "": "empty", "e\u{301}": "1", "é": "2"]
+    info.attributes = ["k": "v", "": "empty", "e\u{301}": "1"]
     info.permissions.canPublish = true
     info.permissions.canPublishSources = [.camera, .screenShare]
     info.tracks = [
@@ -63,7 +63,6 @@ struct RecordBytesTests {
     expected.tracks = []
     #expect(read == expected)
     #expect(try RecordBytes.track(RecordBytes.bytes(of: track)) == track)
-    #expect(read.attributes.count == 3, "as Swift has it: two of its keys are equal")
   }
 
   @Test func `a row that is cut anywhere, or goes on, or is of another version is refused`() throws {

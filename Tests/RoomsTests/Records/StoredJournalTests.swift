@@ -170,7 +170,7 @@ struct StoredJournalTests {
     defer { running.cancel() }
     let gate = Task {
       try await journals.store.write(bytes: 1) { _ throws(StoreError) in
-        usleep(8_000_000)
+        _ = usleep(8_000_000)
       }
     }
     var room = WritingRoom("r")

@@ -1,0 +1,304 @@
+"""What outlives the server: killed under load, on a full disk, and with a database that goes away and comes back."""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+from limits import LimitedAsyncTest, LimitedTest
+from metrics_test import scrape, total
+from postgres import Postgres
+from roost import BINARY, Roost, ask, token
+from signaller import hear, say
+from writers import Kills, boss, figures
+
+PROBLEM = "urn:roost:problem:"
+
+
+class Directory:
+    """A data directory, removed with what is in it."""
+
+    def __enter__(self):
+        self.path = tempfile.mkdtemp(prefix="roost-data-")
+        return f"--storage.directory={self.path}"
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+class KillTest(LimitedTest):
+    seconds = 120
+
+    def _killed(self, *storage):
+        kills = Kills(*storage)
+        counts = kills.rounds(5)
+        print(f"\n  {storage[0].split('=')[0]}: {figures(counts)}", flush=True)
+        self.assertEqual(kills.problems, [])
+        self.assertEqual(counts["kills"], 5)
+        self.assertGreater(counts["acknowledged"], 100)
+        self.assertEqual([counts[each] for each in ("lost", "twice", "gaps", "moved")], [0, 0, 0, 0])
+
+    def test_killed_five_times_under_load_sqlite_loses_nothing_that_was_acknowledged(self):
+        with Directory() as directory:
+            self._killed(directory)
+
+    def test_killed_five_times_under_load_postgresql_loses_nothing_that_was_acknowledged(self):
+        with Postgres() as postgres:
+            self._killed(f"--storage.postgresql={postgres.text}")
+
+
+class RestartTest(LimitedAsyncTest):
+    async def _restarted(self, storage, end):
+        with Roost(storage) as roost:
+            async with roost.joined("ada") as ada, roost.joined("bob"), roost.joined("ghost", hidden=True):
+                room = ada.joined["room"]["id"]
+                self.assertEqual(ask(roost, "PATCH", "/v1/rooms/demo", boss(), {"metadata": "kept"}).status, 200)
+                self.assertEqual(ask(roost, "DELETE", "/v1/rooms/demo/participants/eve", boss()).status, 204)
+                page = ask(roost, "GET", "/v1/rooms/demo/events", boss()).json
+                cursor = ask(roost, "GET", "/v1/events", boss()).json["cursor"]
+                await end(roost)
+        with Roost(storage) as roost:
+            now = ask(roost, "GET", "/v1/rooms/demo", boss()).json
+            self.assertEqual((now["id"], now["metadata"], now["participants"]), (room, "kept", 0))
+            after = ask(roost, "GET", f"/v1/rooms/demo/events?after={page['lastEvent']}&roomId={room}", boss()).json
+            left = [(each["type"], each["participant"]["identity"], each["reason"]) for each in after["items"]]
+            self.assertEqual(left, [("participant.left", name, "serverShutdown") for name in ("ada", "bob")])
+            self.assertEqual([each["id"] for each in after["items"]], [page["lastEvent"] + 1, page["lastEvent"] + 2])
+            again = ask(roost, "GET", f"/v1/rooms/demo/events?after=0&roomId={room}", boss()).json
+            self.assertEqual(again["items"], page["items"] + after["items"])
+            all_rooms = ask(roost, "GET", f"/v1/events?after={cursor}", boss()).json
+            self.assertEqual([each["event"] for each in all_rooms["items"]], after["items"])
+            refused = ask(roost, "GET", "/v1/rooms/demo", token("eve", issued=1, roomList=True))
+            self.assertEqual((refused.status, refused.json["type"]), (403, PROBLEM + "token-removed"))
+            async with roost.joined("carol") as carol:
+                self.assertEqual((carol.joined["room"]["id"], carol.joined["participants"]), (room, []))
+                self.assertEqual(carol.joined["lastEvent"], page["lastEvent"] + 3)
+
+    async def _kill(self, roost):
+        roost.signal(9)
+        await roost.ended(5)
+
+    async def _interrupt(self, roost):
+        roost.signal(2)
+        await roost.ended(10)
+
+    async def test_after_a_crash_a_room_goes_on_under_its_id_once_everybody_has_left(self):
+        with Directory() as directory:
+            await self._restarted(directory, self._kill)
+
+    async def test_after_a_stop_in_good_order_it_is_the_same(self):
+        with Directory() as directory:
+            await self._restarted(directory, self._interrupt)
+
+    async def test_and_with_postgresql(self):
+        with Postgres() as postgres:
+            await self._restarted(f"--storage.postgresql={postgres.text}", self._kill)
+
+    async def test_without_a_directory_dev_keeps_nothing(self):
+        with Roost() as roost:
+            self.assertEqual(ask(roost, "POST", "/v1/rooms", boss(), {"name": "r"}).status, 201)
+            self.assertIn("kind=memory", roost.log())
+        with Roost() as roost:
+            self.assertEqual(ask(roost, "GET", "/v1/rooms/r", boss()).status, 404)
+
+
+class StartTest(LimitedTest):
+    def _refused(self, *arguments):
+        done = subprocess.run([BINARY, "serve", "--dev", "--http.port=0", "--admin.port=0", *arguments],
+                              capture_output=True, text=True, timeout=30)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        return done.stderr
+
+    def test_a_second_server_on_the_same_records_refuses_to_start(self):
+        with Directory() as directory, Roost(directory) as roost:
+            said = self._refused(directory, "--media.port=1")
+            self.assertIn("in use by another Roost", said)
+            self.assertIn("give this one its own", said)
+            self.assertEqual(ask(roost, "POST", "/v1/rooms", boss(), {"name": "r"}).status, 201)
+        with Postgres() as postgres, Roost(f"--storage.postgresql={postgres.text}"):
+            self.assertIn("in use by another Roost", self._refused(f"--storage.postgresql={postgres.text}"))
+
+    def test_a_killed_server_s_records_are_free_at_once(self):
+        with Directory() as directory, Postgres() as postgres:
+            for storage in (directory, f"--storage.postgresql={postgres.text}"):
+                for _ in range(3):
+                    with Roost(storage) as roost:
+                        roost.signal(9)
+
+    def test_records_of_a_newer_server_are_refused(self):
+        with Directory() as directory:
+            with Roost(directory):
+                pass
+            path = directory.split("=")[1] + "/roost.db"
+            subprocess.run(["sqlite3", path, "INSERT INTO schema_version VALUES (99)"], check=True, timeout=10)
+            self.assertIn("a newer Roost has written this database (schema version 99", self._refused(directory))
+
+    def test_a_database_that_is_not_there_is_named_without_its_password(self):
+        said = self._refused("--storage.postgresql=host=/nowhere user=roost password=hush dbname=roost")
+        self.assertIn("/nowhere", said)
+        self.assertNotIn("hush", said)
+        self.assertNotIn("hush", subprocess.run([BINARY, "config", "--storage.postgresql=password=hush"],
+                                                capture_output=True, text=True, timeout=30).stdout)
+
+    def test_a_directory_that_can_not_be_used_is_named_with_what_to_do(self):
+        self.assertIn("give a directory that the server's user may write", self._refused("--storage.directory=/dev/null/x"))
+
+
+class SyncTest(LimitedTest):
+    """In the order of system calls, as strace has it."""
+
+    def test_the_log_of_the_database_is_on_the_disk_before_the_answer_leaves(self):
+        with Directory() as directory, tempfile.NamedTemporaryFile(suffix=".strace") as trace:
+            command = ["strace", "-D", "-f", "-y", "-s", "40", "-o", trace.name,
+                       "-e", "trace=pwrite64,fdatasync,fsync,sendto,sendmsg,writev,write"]
+            with Roost(directory, before=command) as roost:
+                self.assertEqual(ask(roost, "POST", "/v1/rooms", boss(), {"name": "r"}).status, 201)
+                for number in range(20):
+                    answer = ask(roost, "PATCH", "/v1/rooms/r", boss(), {"metadata": str(number)})
+                    self.assertEqual(answer.status, 200)
+                self.assertEqual(ask(roost, "DELETE", "/v1/rooms/r/participants/eve", boss()).status, 204)
+                self.assertEqual(ask(roost, "DELETE", "/v1/rooms/r", boss()).status, 204)
+            with open(trace.name, errors="replace") as file:
+                steps = [step for step in map(self._step, file) if step]
+            answers = [place for place, step in enumerate(steps) if step == "answer"]
+            self.assertEqual(len(answers), 23)
+            before = -1
+            for place in answers:
+                since = steps[before + 1:place]
+                with self.subTest(answer=place):
+                    self.assertIn("written", since)
+                    # Whatever was written was synced behind it.
+                    self.assertIn("synced", since[len(since) - since[::-1].index("written"):])
+                before = place
+
+    @staticmethod
+    def _step(line):
+        """What a line says of the log: a write that has begun, a sync that has ended, an answer that leaves."""
+        if "HTTP/1.1 20" in line:
+            return "answer"
+        if "pwrite64(" in line and "roost.db-wal" in line:
+            return "written"
+        if re.search(r"(fdatasync|fsync)\(.*roost\.db-wal.*\) += 0", line) or re.search(r"(fdatasync|fsync) resumed>\) += 0", line):
+            return "synced"
+        return None
+
+
+class Away:
+    """What people and writers meet while nothing can be stored."""
+
+    seconds = 90
+    inside = ()
+    """A command that the server runs in."""
+
+    def _written(self, roost, name, status=(200, 201)):
+        return self._until(lambda: ask(roost, "POST", "/v1/rooms", boss(), {"name": name}).status in status)
+
+    def _until(self, holds, seconds=20):
+        deadline = time.monotonic() + seconds
+        while not holds():
+            self.assertLess(time.monotonic(), deadline, "not in time")
+            time.sleep(0.05)
+
+    def _not_stored(self, roost, name):
+        begin = time.monotonic()
+        answer = ask(roost, "POST", "/v1/rooms", boss(), {"name": name})
+        self.assertEqual((answer.status, answer.json["type"]), (503, PROBLEM + "not-stored"))
+        self.assertGreater(int(answer.headers["retry-after"]), 0)
+        self.assertLess(time.monotonic() - begin, 8)
+
+    async def _goes_on(self, roost, ws, newcomer):
+        """People notice nothing."""
+        await say(ws, type="ping", id=7)
+        await hear(ws, "pong")
+        self.assertEqual(roost.get("/readyz").status, 200)
+        async with roost.joined(newcomer) as other:
+            self.assertIn("ada", [each["identity"] for each in other.joined["participants"]])
+            event = (await hear(ws, "event"))["event"]
+            self.assertEqual((event["type"], event["participant"]["identity"]), ("participant.joined", newcomer))
+            await say(other, type="leave")
+            await hear(other, "closed")
+
+    def _no_gap(self, roost, least):
+        page = ask(roost, "GET", "/v1/rooms/demo/events?limit=1000", boss()).json
+        ids = [each["id"] for each in page["items"]]
+        self.assertEqual(ids, list(range(1, len(ids) + 1)))
+        self.assertGreaterEqual(len(ids), least)
+
+    async def _away(self, storage, leave, come):
+        """Something is away for a while; then all is caught up with, also after a crash."""
+        with Roost(storage, before=self.inside) as roost:
+            async with roost.joined("ada") as ada:
+                self._written(roost, "before")
+                leave(roost)
+                self._until(lambda: ask(roost, "POST", "/v1/rooms", boss(), {"name": "during"}).status == 503)
+                for number in range(2):
+                    self._not_stored(roost, "during")
+                    await self._goes_on(roost, ada, f"newcomer{number}")
+                now = scrape(roost)
+                self.assertEqual(total(now, "roost_store_up"), 0)
+                self.assertGreater(total(now, "roost_store_failures_total"), 0)
+                self.assertGreaterEqual(total(now, "roost_journal_waiting_events"), 4)
+                come(roost)
+                self._written(roost, "during", (200,))
+                self._until(lambda: total(scrape(roost), "roost_journal_waiting_events") == 0)
+                now = scrape(roost)
+                self.assertEqual(total(now, "roost_store_up"), 1)
+                self.assertEqual(total(now, "roost_journal_dropped_total"), 0)
+                self._no_gap(roost, 6)
+                self.assertEqual(roost.log().count("nothing can be stored"), roost.log().count("storing again"))
+            roost.signal(9)
+            await roost.ended(5)
+        with Roost(storage, before=self.inside) as roost:
+            for name in ("before", "during"):
+                self.assertEqual(ask(roost, "GET", f"/v1/rooms/{name}", boss()).status, 200)
+            self._no_gap(roost, 7)
+
+
+class PostgresAwayTest(Away, LimitedAsyncTest):
+    async def test_postgresql_goes_away_and_comes_back(self):
+        with Postgres() as postgres:
+            await self._away(f"--storage.postgresql={postgres.text}", lambda _: postgres.stop(), lambda _: postgres.start())
+
+    async def test_postgresql_stands_still_and_goes_on(self):
+        with Postgres() as postgres:
+            await self._away(f"--storage.postgresql={postgres.text}", lambda _: postgres.freeze(), lambda _: postgres.resume())
+
+
+@unittest.skipUnless(os.geteuid() == 0, "mounts a file system of its own")
+class FullDiskTest(Away, LimitedAsyncTest):
+    """On a disk of 4 MB, in a mount namespace of its own."""
+
+    async def test_a_full_disk_stops_no_one_and_is_caught_up_with(self):
+        place = tempfile.mkdtemp(prefix="roost-small-")
+        holder = subprocess.Popen(
+            ["unshare", "-m", "sh", "-c", f"mount -t tmpfs -o size=4m roost {place} && echo mounted && exec sleep 120"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        try:
+            if holder.stdout.readline() != b"mounted\n":
+                self.skipTest(f"no mounts of its own: {holder.stderr.read().decode()}")
+            self.inside = ["nsenter", "-m", "-t", str(holder.pid), "--"]
+            # As another process sees that disk.
+            seen = f"/proc/{holder.pid}/root{place}"
+
+            def fill(_):
+                with open(f"{seen}/filler", "wb", buffering=0) as filler:
+                    try:
+                        while True:
+                            filler.write(bytes(4096))
+                    except OSError:
+                        pass
+
+            await self._away(f"--storage.directory={place}", fill, lambda _: os.remove(f"{seen}/filler"))
+        finally:
+            holder.kill()
+            holder.wait()
+            holder.stdout.close()
+            holder.stderr.close()
+            os.rmdir(place)
+
+
+if __name__ == "__main__":
+    unittest.main()

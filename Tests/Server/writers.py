@@ -1,0 +1,237 @@
+"""Many who write over REST while the server is killed again and again, and what each of them was answered: what was
+acknowledged has to be there afterwards, once."""
+
+import collections
+import http.client
+import itertools
+import random
+import threading
+import time
+
+from roost import Roost, ask, token
+
+LIMITS = ("--limits.requestsPerAddress=1000000", "--limits.requestsAtOncePerAddress=1000000")
+GONE = (OSError, http.client.HTTPException)
+"""What a request ends with whose server is killed."""
+
+
+def boss():
+    return token("boss", "*", roomAdmin=True, roomCreate=True, roomList=True)
+
+
+class Room:
+    """A room as its writer knows it."""
+
+    def __init__(self, name):
+        self.name, self.id, self.created = name, None, None
+        self.acknowledged, self.tried = [], []
+        """Values of its metadata, in order: those that were answered, and all."""
+        self.closed = None
+        """True: answered; False: asked for, and not answered."""
+        self.removed = []
+
+
+class Writer(threading.Thread):
+    """Makes rooms, changes them, removes identities from them and closes them, one request after the other."""
+
+    def __init__(self, number, roost):
+        super().__init__(daemon=True)
+        self.number, self.roost = number, roost
+        self.rooms, self.problems = {}, []
+        self.done = 0
+        self._values = itertools.count(1)
+        self._random = random.Random(number)
+        self._token = boss()
+
+    def run(self):
+        try:
+            while True:
+                self._write()
+                self.done += 1
+        except GONE:
+            pass
+        except AssertionError as error:
+            self.problems.append(str(error))
+
+    def _ask(self, expected, method, path, body=None):
+        answer = ask(self.roost, method, path, self._token, body)
+        assert answer.status in expected, f"{method} {path}: {answer.status} {answer.body}"
+        return answer
+
+    def _write(self):
+        open_rooms = [room for room in self.rooms.values() if room.id and room.closed is None]
+        choice = self._random.random()
+        if len(open_rooms) < 3 or choice < 0.1:
+            self._make()
+        elif choice < 0.7:
+            self._change(self._random.choice(open_rooms))
+        elif choice < 0.9 or len(open_rooms) < 6:
+            self._remove(self._random.choice(open_rooms))
+        else:
+            self._close(open_rooms[0])
+
+    def _make(self):
+        room = Room(f"w{self.number}-{next(self._values)}")
+        self.rooms[room.name] = room
+        answer = self._ask((201, 200), "POST", "/v1/rooms", {"name": room.name, "emptyTimeout": 86_400, "metadata": "0"})
+        room.id, room.created = answer.json["id"], answer.json["createdAt"]
+
+    def _change(self, room):
+        value = str(next(self._values))
+        room.tried.append(value)
+        self._ask((200,), "PATCH", f"/v1/rooms/{room.name}", {"metadata": value})
+        room.acknowledged.append(value)
+
+    def _remove(self, room):
+        identity = f"i{next(self._values)}"
+        self._ask((204,), "DELETE", f"/v1/rooms/{room.name}/participants/{identity}")
+        room.removed.append(identity)
+
+    def _close(self, room):
+        room.closed = False
+        self._ask((204,), "DELETE", f"/v1/rooms/{room.name}")
+        room.closed = True
+
+
+class Reader(threading.Thread):
+    """Follows the events of all rooms by cursor, as far as the server gives them."""
+
+    def __init__(self, roost, seen, cursor):
+        super().__init__(daemon=True)
+        self.roost, self.seen, self.cursor = roost, seen, cursor
+        self.problems = []
+
+    def run(self):
+        try:
+            while True:
+                if not self.read():
+                    time.sleep(0.005)
+        except GONE:
+            pass
+        except AssertionError as error:
+            self.problems.append(str(error))
+
+    def read(self):
+        """One page; whether there was anything in it."""
+        path = "/v1/events?limit=1000" + (f"&after={self.cursor}" if self.cursor else "")
+        answer = ask(self.roost, "GET", path, boss())
+        assert answer.status == 200, f"{path}: {answer.status} {answer.body}"
+        for item in answer.json["items"]:
+            event = item["event"]
+            key = (event["roomId"], event["id"])
+            assert key not in self.seen, f"{key} twice: {self.seen[key]} and {event}"
+            self.seen[key] = event
+        self.cursor = answer.json["cursor"]
+        return bool(answer.json["items"])
+
+
+class Kills:
+    """A store under writers, killed again and again: `rounds(n)` answers what was counted."""
+
+    def __init__(self, *storage, writers=6, seconds=0.5):
+        self._arguments = (*storage, *LIMITS)
+        self._writers, self._seconds = writers, seconds
+        self._rooms, self._seen, self._cursor = {}, {}, None
+        self.counts = {"kills": 0, "acknowledged": 0, "lost": 0, "twice": 0, "gaps": 0, "events": 0, "moved": 0}
+        self.problems = []
+
+    def rounds(self, count):
+        for _ in range(count):
+            self._round()
+        with Roost(*self._arguments) as roost:
+            self._verify(roost)
+        return self.counts
+
+    def _round(self):
+        with Roost(*self._arguments) as roost:
+            self._verify(roost)
+            writers = [Writer(1_000 * self.counts["kills"] + number, roost) for number in range(self._writers)]
+            reader = Reader(roost, self._seen, self._cursor)
+            for thread in (*writers, reader):
+                thread.start()
+            time.sleep(self._seconds * random.uniform(0.5, 1.5))
+            # In the middle of whatever it does.
+            roost.signal(9)
+            for thread in (*writers, reader):
+                thread.join(20)
+                self.problems += thread.problems
+            self._cursor = reader.cursor
+            self.counts["kills"] += 1
+            for writer in writers:
+                self.counts["acknowledged"] += writer.done
+                self._rooms |= writer.rooms
+
+    def _count(self, kind, what):
+        self.counts[kind] += 1
+        self.problems.append(f"{kind}: {what}")
+
+    def _verify(self, roost):
+        """What was acknowledged is there; and what is there was asked for, once."""
+        reader = Reader(roost, self._seen, self._cursor)
+        while reader.read():
+            pass
+        self._cursor = reader.cursor
+        self.counts["events"] = len(self._seen)
+        known = self._listed(roost)
+        updates = collections.defaultdict(list)
+        for (room, _), event in self._seen.items():
+            if event["type"] == "room.updated":
+                updates[room].append(event["metadata"])
+        for room in self._rooms.values():
+            self._verify_room(roost, room, known.get(room.name), updates[room.id])
+        self._verify_numbers()
+        # What has been verified stays verified by its events; a closed room has no more.
+        self._rooms = {name: room for name, room in self._rooms.items() if room.closed is not True and room.id}
+
+    def _listed(self, roost):
+        known, after = {}, ""
+        while True:
+            page = ask(roost, "GET", f"/v1/rooms?limit=1000{after}", boss()).json
+            known |= {each["name"]: each for each in page["items"]}
+            if "next" not in page:
+                return known
+            after = f"&after={page['next']}"
+
+    def _verify_room(self, roost, room, found, values):
+        if room.id is None:
+            return
+        if found is None:
+            if room.closed is None:
+                self._count("lost", f"room {room.name}")
+            return
+        if room.closed is True:
+            return self._count("lost", f"the end of {room.name}")
+        if (found["id"], found["createdAt"]) != (room.id, room.created):
+            return self._count("moved", f"{room.name} is {found['id']}, was {room.id}")
+        last = room.acknowledged[-1] if room.acknowledged else "0"
+        if found["metadata"] != last and found["metadata"] not in room.tried[-1:]:
+            self._count("lost", f"{room.name} has {found['metadata']}, was answered {last}")
+        for value in room.acknowledged:
+            if value not in values:
+                self._count("lost", f"the event of {room.name}'s {value}")
+        for value in room.tried:
+            if values.count(value) > 1:
+                self._count("twice", f"the event of {room.name}'s {value}")
+        # Once verified, the last that was tried is what it is.
+        room.tried = room.acknowledged = [found["metadata"]] if found["metadata"] != "0" else []
+        for identity in room.removed:
+            answer = ask(roost, "GET", f"/v1/rooms/{room.name}",
+                         token(identity, room.name, issued=1, roomList=True))
+            if answer.status != 403 or not answer.json["type"].endswith("token-removed"):
+                self._count("lost", f"the removal of {identity} from {room.name}")
+        room.removed = room.removed[:1]
+
+    def _verify_numbers(self):
+        """The events of each room id are numbered from 1, without a gap."""
+        last = {}
+        for room, number in self._seen:
+            last.setdefault(room, []).append(number)
+        for room, numbers in last.items():
+            if sorted(numbers) != list(range(1, len(numbers) + 1)):
+                self._count("gaps", f"{room}: {sorted(numbers)[-3:]} of {len(numbers)}")
+
+
+def figures(counts):
+    return ", ".join(f"{value:,} {name}" for name, value in counts.items())
+
+
