@@ -19,6 +19,9 @@ struct Source {
 
   init(_ format: CodecFormat) { self.format = format }
 
+  /// Nanoseconds of a packet of Opus of 960 units of the clock.
+  var packetTime: Int64 { Int64(20_000_000 / (1 + drift)) }
+
   var rate: Double { Double(format.codec.clockRate) }
 
   func timestamp(at time: Int64) -> UInt32 {

@@ -42,7 +42,7 @@ struct TrackRecorderTests {
     of source: inout Source, over path: inout Path, seconds: Int64 = 60, from start: Int64 = 0,
     reportedAfter: Int64 = 0
   ) -> [(FramePacket, encoding: Int, ClockMapping?)] {
-    stride(from: start, to: start + seconds * second, by: 20_000_000).compactMap { time in
+    stride(from: start, to: start + seconds * second, by: Int(source.packetTime)).compactMap { time in
       guard let packet = path.carry(source.sound(at: time)) else { return nil }
       let isReported = packet.arrival.nanoseconds - start >= reportedAfter
       return (packet, 0, source.clock(at: time, isReported: isReported))
@@ -80,16 +80,22 @@ struct TrackRecorderTests {
     let file = try #require(files.files.first)
     #expect(files.files.count == 1 && file.start.suffix == (form == .webm ? "webm" : "ogg"))
     let frames = try RecordedFiles.frames(file)
-    // A packet of a clock that runs fast is shorter than it says.
     #expect(Self.error(frames) <= 21)
     // What was lost is filled: there is sound for the whole minute.
     let end = try #require(file.end)
-    #expect((end.duration - 60 * Self.second).magnitude < 100_000_000)
+    #expect((end.duration - 60 * Self.second).magnitude < 200_000_000)
+    let sent = Int(source.sequence - 65_530)
+    #expect(sent - packets.count > 100)
     let kept = frames.count { Source.time(of: $0.bytes) != nil }
-    let most = drift > 0 && form == .simple ? packets.count - Int(60 * drift * 50) - 1 : packets.count
-    #expect(kept >= most - 2 && kept <= packets.count)
+    if form == .simple, drift > 0.01 {
+      // There is no time for all of a clock that runs fast.
+      #expect(kept < packets.count - 50 && end.leftOut > 1_000)
+    } else {
+      #expect(kept == packets.count && end.leftOut == 0)
+    }
     for (frame, next) in zip(frames, frames.dropFirst()) { #expect(next.nanoseconds >= frame.nanoseconds) }
-    #expect(recorder.counts.packetsLost == UInt64(3_000 - packets.count))
+    // Those that were the last aren't missed.
+    #expect((sent - packets.count - 5...sent - packets.count).contains(Int(recorder.counts.packetsLost)))
   }
 
   @Test(arguments: [RecordingForm.webm, .simple])
@@ -119,11 +125,14 @@ struct TrackRecorderTests {
   @Test func `what is sent again within its time is as if it had never been lost`() throws {
     var source = Source(.vp8)
     var path = Path(seed: 9)
-    (path.loss, path.recovered) = (0.1, 1)
     var recorder = TrackRecorder(.video, terms: Self.terms)
-    let files = try Self.record(&recorder, Self.pictures(of: &source, over: &path, seconds: 20))
+    // Before the first packet that comes nothing is missed.
+    var packets = Self.pictures(of: &source, over: &path, seconds: 1)
+    (path.loss, path.recovered) = (0.1, 1)
+    packets += Self.pictures(of: &source, over: &path, seconds: 19, from: Self.second)
+    let files = try Self.record(&recorder, packets)
     #expect(try RecordedFiles.frames(files.files[0]).count == 500)
-    #expect(recorder.counts == TrackCounts() && files.keyFramesWanted.isEmpty)
+    #expect(recorder.counts == TrackCounts())
   }
 
   @Test func `frames wait for the first report, and then have the time that it gives them`() throws {
@@ -215,7 +224,7 @@ struct TrackRecorderTests {
     #expect(files.files.count == 1)
     let frames = try RecordedFiles.frames(files.files[0])
     #expect(Self.error(frames) <= 21)
-    #expect(try #require(files.files[0].end).filled / 1_000 == 30)
+    #expect((29_990...30_010).contains(try #require(files.files[0].end).filled))
     #expect(recorder.counts.packetsLost == 0)
   }
 
@@ -228,7 +237,7 @@ struct TrackRecorderTests {
     packets += Self.pictures(of: &source, over: &path, seconds: 5, from: 20 * Self.second)
     let files = try Self.record(&recorder, packets)
     #expect(files.files.map(\.start.number) == [1, 2])
-    #expect(files.files.map { $0.start.start / Self.second } == [0, 20])
+    #expect(files.files.map { ($0.start.start + 1_000_000) / Self.second } == [0, 20])
     for file in files.files {
       #expect(Self.error(try RecordedFiles.frames(file)) <= 2)
       #expect(file.end != nil)

@@ -18,13 +18,13 @@ public struct OggOpusWriter: Sendable {
   public init(_ head: OpusHead, serial: UInt32, encoder: String, into change: inout FileChange) {
     page = OggPage(serial: serial)
     page.flags = .first
-    add(head.bytes)
+    add(head.bytes, into: &change)
     change.appended += flush()
     var tags = Array("OpusTags".utf8)
     tags.append(littleEndian: UInt32(encoder.utf8.count))
     tags += encoder.utf8
     tags.append(littleEndian: UInt32(0))
-    add(tags)
+    add(tags, into: &change)
     change.appended += flush()
   }
 
@@ -46,11 +46,6 @@ public struct OggOpusWriter: Sendable {
   }
 
   // MARK: - Pages
-
-  private mutating func add(_ packet: [UInt8]) {
-    var none = FileChange()
-    add(packet, into: &none)
-  }
 
   /// Lays a packet into segments (RFC 3533 §5): full ones, and a shorter one that ends it, which is empty where nothing is left. Of a
   /// packet that is longer than a page the pages before its last have no granule position.

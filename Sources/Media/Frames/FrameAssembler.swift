@@ -45,6 +45,7 @@ public struct FrameAssembler: Sendable {
     case .between: begin(packet)
     case .lost:
       guard PictureAssembly.begins(with: packet.payload, format.codec) else {
+        hasLost = true
         if packet.marker { position = .between }
         return
       }
