@@ -127,6 +127,12 @@ public struct MatroskaWriter: Sendable {
 
   private mutating func close(into change: inout FileChange) {
     guard let cluster else { return }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.clusterUnsized) {
+        self.cluster = nil
+        return
+      }
+    #endif
     patchSize(at: cluster.start + MatroskaID.cluster.bytes.count + Self.sizeWidth, into: &change)
     self.cluster = nil
   }

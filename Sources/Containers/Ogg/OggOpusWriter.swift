@@ -1,3 +1,7 @@
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// Writes Opus into Ogg: two pages of headers, then pages of up to a second (RFC 7845). Each page can be read by itself, so a crash
 /// costs what was in the last one.
 public struct OggOpusWriter: Sendable {
@@ -59,6 +63,9 @@ public struct OggOpusWriter: Sendable {
         page.flags.insert(.continued)
         page.granule = ended
       }
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.segmentsUnended), rest.isEmpty { break }
+      #endif
       let segment = rest.prefix(255)
       page.segments.append(UInt8(segment.count))
       page.content += segment

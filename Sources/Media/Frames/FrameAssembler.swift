@@ -26,6 +26,9 @@ public struct FrameAssembler: Sendable {
 
   /// Packets before the next one didn't come.
   public mutating func lose() {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.halfFrames) { return }
+    #endif
     if case .inside = position { incomplete &+= 1 }
     assembly.clear()
     hasLost = true

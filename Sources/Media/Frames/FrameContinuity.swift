@@ -1,3 +1,7 @@
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// Decides which frames a decoder can make use of after one was lost.
 ///
 /// It goes on with a key frame; sooner where frames count those of their lowest layer (RFC 7741, RFC 9628): then it shows whether that
@@ -17,6 +21,9 @@ public struct FrameContinuity: Sendable {
 
   /// - Returns: whether the frame, and all that it refers to, is there.
   public mutating func admit(_ frame: EncodedFrame) -> Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.undecodableRecorded), intact >= 0 || baseIndex != nil { return true }
+    #endif
     if frame.isKeyFrame {
       intact = Self.all
       baseIndex = frame.layer.baseIndex

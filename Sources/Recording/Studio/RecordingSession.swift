@@ -47,8 +47,13 @@ struct RecordingSession {
       guard manifest.participants.count < RecordingLimits.tracks else { return }
       manifest.participants.append(track.publisher)
     }
+    #if PLANTED_DEFECTS
+      let isEncrypted = track.isEncrypted && !PlantedDefect.isOn(.encryptedRecorded)
+    #else
+      let isEncrypted = track.isEncrypted
+    #endif
     let reason: RecordingManifest.SkipReason? =
-      track.isEncrypted ? .encrypted : manifest.tracks.count >= RecordingLimits.tracks ? .limit : nil
+      isEncrypted ? .encrypted : manifest.tracks.count >= RecordingLimits.tracks ? .limit : nil
     guard reason == nil else {
       // That there are more is noted once.
       if reason == .limit, manifest.tracks.last?.reason == .limit { return }

@@ -135,7 +135,10 @@ public final class RecordingStudio: Sendable {
 
   /// - Returns: nil where that room has had no such recording.
   public func recording(_ id: String, of room: String) -> RecordingManifest? {
-    library[id].flatMap { $0.room.utf8.elementsEqual(room.utf8) ? $0 : nil }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.recordingOfAnyRoom) { return library[id] }
+    #endif
+    return library[id].flatMap { $0.room.utf8.elementsEqual(room.utf8) ? $0 : nil }
   }
 
   /// Those of a room, by its id, that an earlier process left open.

@@ -49,6 +49,9 @@ struct SoundTimeline: Sendable {
   }
 
   private mutating func fill(_ gap: Int64, like frame: EncodedFrame, _ entries: inout [Entry]) {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.gapsClosed) { return }
+    #endif
     switch frame.format.codec {
     case .opus:
       var rest = gap / Int64(OpusPacket.unit) * Int64(OpusPacket.unit)

@@ -158,6 +158,9 @@ public struct TrackRecorder: Sendable {
     }
     let moment = clock.ntp(at: frame.timestamp)
     let journey = arrival.nanoseconds(since: moment)
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.timestampsBelieved) { return moment.nanoseconds(since: terms.zero) }
+    #endif
     guard (-1_000_000_000...10_000_000_000).contains(journey) else {
       return arrival.nanoseconds(since: terms.zero)
     }

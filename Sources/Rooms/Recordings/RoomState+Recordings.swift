@@ -71,7 +71,12 @@ extension RoomState {
 
   private mutating func add(_ track: PublishedTrack, to recording: RoomRecording, at place: TransportPlace) {
     let member = members[place.member]
-    guard recording.scope.takes(track.info), !member.grants.hidden else { return }
+    #if PLANTED_DEFECTS
+      let isTaken = PlantedDefect.isOn(.recordsAll) || recording.scope.takes(track.info)
+    #else
+      let isTaken = recording.scope.takes(track.info)
+    #endif
+    guard isTaken, !member.grants.hidden else { return }
     let section = self[place].negotiator?.sections.first { $0.receive?.index == track.key.index }
     emit(
       .recording(
