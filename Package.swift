@@ -46,6 +46,7 @@ let package = Package(
     module("ICE", ["Model", "Wire", "Crypto"]),
     module("Congestion", ["Model", "Wire"]),
     module("AccessTokens", ["Model", "Crypto"]),
+    module("Containers", ["Model", "Wire"]),
     module("Media", ["Model", "Wire", "Congestion"]),
     module("Negotiation", ["Model", "Wire"]),
     module("Signalling", ["Model", "AccessTokens"]),
@@ -57,6 +58,7 @@ let package = Package(
         "Model", "Logging", "Polling", "Wire", "Crypto", "ICE", "Congestion", "Media", "Transport", "Peer",
         "CSystem",
       ]),
+    module("Recording", ["Model", "Logging", "Polling", "Wire", "Media", "Containers", "Engine", "CSystem"]),
     module("HTTPServer", ["Model", "Polling", "Crypto", "CSystem", "CMicroHTTPD", "CWslay"]),
     module("WebSocketClient", ["Model", "Crypto", "CCurl", "CWslay"]),
     module("Configuration", ["Model"]),
@@ -65,14 +67,14 @@ let package = Package(
       "Rooms",
       [
         "Model", "Logging", "Wire", "Crypto", "ICE", "AccessTokens", "Negotiation", "Peer", "Engine",
-        "Storage",
+        "Storage", "Recording",
       ]),
     .target(
       name: "Gateway",
       dependencies: [
         "Model", "Logging", "Crypto", "ICE", "Media", "Transport", "Peer", "Engine", "HTTPServer", "Storage",
         "AccessTokens", "Signalling",
-        "Rooms",
+        "Recording", "Rooms",
       ],
       // Every file of the folder.
       resources: [.embedInCode("REST/openapi.json"), .embedInCode("Pages")],
@@ -99,7 +101,8 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Transport",
+        "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Containers", "Media", "Negotiation",
+        "Transport",
         "Peer", "Engine",
         "HTTPServer", "AccessTokens", "Signalling", "Rooms", "Gateway", "Simulation",
       ],
@@ -115,7 +118,7 @@ let package = Package(
       name: "roost",
       dependencies: [
         "Model", "Logging", "Crypto", "ICE", "Negotiation", "Configuration", "Engine", "AccessTokens",
-        "Rooms", "HTTPServer", "Storage",
+        "Rooms", "Recording", "HTTPServer", "Storage",
         "Gateway",
       ],
       swiftSettings: strict),
@@ -152,7 +155,11 @@ let package = Package(
     tests("ICE", ["Model", "Wire", "Crypto", "ICE", "Simulation"]),
     tests("Congestion", ["Model", "Wire", "Congestion"]),
     tests("AccessTokens", ["Model", "Crypto", "AccessTokens"]),
+    tests("Containers", ["Model", "Wire", "Containers", "TestScripts"]),
     tests("Media", ["Model", "Wire", "Congestion", "Media"]),
+    tests(
+      "Recording",
+      ["Model", "Logging", "Wire", "Containers", "Media", "Engine", "Recording", "TestScripts"]),
     tests("Negotiation", ["Model", "Wire", "Negotiation"]),
     tests("Signalling", ["Model", "AccessTokens", "Signalling", "TestScripts"]),
     tests("Transport", ["Model", "Wire", "Crypto", "ICE", "Transport"]),
@@ -174,14 +181,14 @@ let package = Package(
       "Rooms",
       [
         "Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Transport", "Peer", "Engine",
-        "AccessTokens", "Storage", "Rooms",
+        "AccessTokens", "Storage", "Recording", "Rooms",
       ]),
     tests(
       "Gateway",
       [
         "Model", "Logging", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Transport", "Peer", "Engine",
         "HTTPServer", "Storage",
-        "AccessTokens", "Signalling", "Rooms",
+        "AccessTokens", "Signalling", "Recording", "Rooms",
         "Gateway", "Simulation", "SyntheticPeers", "TestScripts",
       ]),
     tests("SyntheticPeers", ["Model", "Wire", "Crypto", "Negotiation", "SyntheticPeers"]),

@@ -67,6 +67,8 @@ export interface Room {
   id: string;
   name: string;
   metadata?: string;
+  /** Its tracks are written to files on the server. */
+  recorded?: boolean;
 }
 
 /** A receive section and the track that plays in it. */
@@ -78,6 +80,18 @@ export interface Slot {
 /** Why a participant left the room. */
 export type LeaveReason = "left" | "removed" | "connectionLost" | "duplicateIdentity" | "roomClosed" | "serverShutdown";
 
+/** Why a recording ended. */
+export type RecordingEndReason = "stopped" | "roomFinished" | "serverShutdown" | "serverFailed" | "tooLarge" | "diskFull" | "storageFailed";
+
+/** A recording of the room on the server, as it begins or ends. */
+export interface Recording {
+  id: string;
+  /** Whether the room is recorded from here on, by this recording or by another. */
+  active: boolean;
+  /** In `recording.ended`. */
+  reason?: RecordingEndReason;
+}
+
 /** What happened in a room. */
 export interface RoomEvent {
   /** From 1, without gaps, for each room id. */
@@ -86,13 +100,15 @@ export interface RoomEvent {
   time: string;
   room: string;
   roomId: string;
-  type: "room.started" | "room.finished" | "room.updated" | "participant.joined" | "participant.left" | "participant.updated" | "participant.reconnecting" | "participant.reconnected" | "track.published" | "track.unpublished" | "track.muted" | "track.unmuted";
+  type: "room.started" | "room.finished" | "room.updated" | "participant.joined" | "participant.left" | "participant.updated" | "participant.reconnecting" | "participant.reconnected" | "track.published" | "track.unpublished" | "track.muted" | "track.unmuted" | "room.recording" | "recording.ended";
   /** Its publisher, in the events of a track. */
   participant?: Participant | Publisher;
   track?: Track;
   reason?: LeaveReason;
   /** The room's, in `room.updated`; absent: it has none. */
   metadata?: string;
+  /** In `room.recording` and `recording.ended`. */
+  recording?: Recording;
 }
 
 /** Listed in signalling.md. */

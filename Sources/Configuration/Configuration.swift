@@ -141,6 +141,23 @@ public struct Configuration: Equatable, Sendable {
     public var postgresql = ""
 
     public static let productionDirectory = "/var/lib/roost"
+
+    /// The directory for files beside the records, which are made also where the records are in a database.
+    /// - Returns: nil: there is none.
+    public func filesDirectory(development: Bool) -> String? {
+      directory.isEmpty ? development ? nil : Self.productionDirectory : directory
+    }
+  }
+
+  /// What is kept of recordings, below the storage's directory.
+  public struct Recording: Equatable, Sendable {
+    /// In all rooms.
+    public var atOnce = 16
+    /// Of one recording.
+    public var bytes = 17_179_869_184
+    /// That stay free on the disk.
+    public var freeBytes = 1_073_741_824
+    public var kept = 10_000
   }
 
   public var http = HTTP()
@@ -160,6 +177,7 @@ public struct Configuration: Equatable, Sendable {
   public var reconnect = Reconnect()
   public var flights = Flights()
   public var storage = Storage()
+  public var recording = Recording()
   /// Variables of the environment that begin with `ROOST_` and set nothing, to be reported.
   public internal(set) var ignoredVariables: [String] = []
 

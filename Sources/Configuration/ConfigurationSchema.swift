@@ -178,6 +178,21 @@ public enum ConfigurationSchema {
       "storage.postgresql", \.storage.postgresql,
       "Connection string of a PostgreSQL database for the same instead, as in postgresql://roost:password@host/roost."
     ),
+
+    .integer(
+      "recording.atOnce", \.recording.atOnce, 0...256,
+      "Recordings at the same time, in all rooms; further ones are refused. Their files are in storage.directory, in the folder "
+        + "recordings."),
+    .integer(
+      "recording.bytes", \.recording.bytes, 1_048_576...1_125_899_906_842_624,
+      "Bytes of all files of one recording; then it ends."),
+    .integer(
+      "recording.freeBytes", \.recording.freeBytes, 0...1_125_899_906_842_624,
+      "Bytes that stay free on the disk; a recording that would take of them ends, and none begins."),
+    .integer(
+      "recording.kept", \.recording.kept, 1...1_000_000,
+      "Recordings that are kept, those that have ended among them; beyond that none begins until some are erased."
+    ),
   ]
 
   static func option(_ name: String) -> ConfigurationOption? { options.first { $0.name == name } }

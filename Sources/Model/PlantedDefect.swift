@@ -549,6 +549,31 @@
     /// The oldest file of all makes room, also where another room or identity has more.
     case oldestFlightGoes = "oldest-flight-goes"
 
+    // MARK: - Recordings
+
+    /// What ends with a full segment has no end in Ogg.
+    case segmentsUnended = "segments-unended"
+    /// A cluster that is over keeps no size.
+    case clusterUnsized = "cluster-unsized"
+    /// A frame that lacks a packet in its middle comes out all the same.
+    case halfFrames = "half-frames"
+    /// Frames are written that refer to what was lost.
+    case undecodableRecorded = "undecodable-recorded"
+    /// What was lost of sound is left out, and what follows comes too early.
+    case gapsClosed = "gaps-closed"
+    /// The encoding that is written changes in the midst of pictures.
+    case switchesAnywhere = "switches-anywhere"
+    /// A timestamp that its arrival contradicts is believed.
+    case timestampsBelieved = "timestamps-believed"
+    /// A recording has every track, whatever was asked for.
+    case recordsAll = "records-all"
+    /// A recording is found by its id alone, whichever room is asked about.
+    case recordingOfAnyRoom = "recording-of-any-room"
+    /// A manifest may name any file.
+    case anyFileName = "any-file-name"
+    /// An encrypted track is recorded.
+    case encryptedRecorded = "encrypted-recorded"
+
     /// Set once, before anything runs; unless it is, what the environment says.
     public nonisolated(unsafe) static var active: PlantedDefect? =
       variable("ROOST_DEFECT").flatMap { PlantedDefect(rawValue: String(cString: $0)) }

@@ -13,4 +13,7 @@ public enum RoomEventKind: String, Sendable, CaseIterable {
   case trackUnpublished = "track.unpublished"
   case trackMuted = "track.muted"
   case trackUnmuted = "track.unmuted"
+  /// From here on the room is recorded, or recorded once more.
+  case roomRecording = "room.recording"
+  case recordingEnded = "recording.ended"
 }

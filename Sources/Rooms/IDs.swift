@@ -10,6 +10,14 @@ public struct RoomID: Hashable, Sendable {
   init(naming text: String) { self.text = text }
 }
 
+public struct RecordingID: Hashable, Sendable {
+  public let text: String
+  init(_ random: inout RandomSource) { text = "RC_" + random.alphanumeric(12) }
+
+  /// As it was drawn once.
+  init(known text: String) { self.text = text }
+}
+
 public struct ParticipantID: Hashable, Sendable {
   public let text: String
   init(_ random: inout RandomSource) { text = "PA_" + random.alphanumeric(12) }

@@ -1,6 +1,7 @@
 internal import Engine
 internal import Logging
 internal import Model
+internal import Recording
 
 /// What outlives the process.
 extension RoomDirectory {
@@ -40,6 +41,7 @@ extension RoomDirectory {
     }
     guard isNew else { throw .full("rooms of that name: 1") }
     _ = await room.handle(.comeBack(after: kept.lastEvent, kept.participants))
+    await closeRecordings(of: kept.life, room)
     // One of which nothing but its name and settings is known begins like any.
     _ = await room.handle(.start)
   }
@@ -49,7 +51,16 @@ extension RoomDirectory {
     guard let life = kept.life else { return }
     let room = make(kept.name, kept.settings, number: 0, life: life)
     _ = await room.handle(.comeBack(after: kept.lastEvent, kept.participants))
+    await closeRecordings(of: life, room)
     _ = await room.handle(.finish)
+  }
+
+  /// That what the process before this one recorded has ended.
+  private func closeRecordings(of life: RoomLife?, _ room: Room) async {
+    guard let life, let studio else { return }
+    for id in studio.leftOpen(of: life.id.text) {
+      _ = await room.handle(.recordingLeftOpen(RecordingID(known: id)))
+    }
   }
 
   /// Returns once all that rooms have done by now outlives the process and the machine; at once where nothing is to.

@@ -3,6 +3,7 @@ public import Engine
 public import Logging
 internal import Model
 internal import Peer
+public import Recording
 internal import Synchronization
 
 /// All rooms of the server by name, and the way of the media plane's events to them.
@@ -31,21 +32,24 @@ public final class RoomDirectory: Sendable {
   let terms: RoomTerms
   let log: Log
   let flights: FlightFiles?
+  let studio: RecordingStudio?
   let flightDesk = FlightDesk()
 
   /// - Parameters:
   ///   - journal: where settings, events and removals are written down; nil: they end with the process.
   ///   - reconnectGrace: how long a session lives on without a socket.
+  ///   - studio: what records rooms; nil: nothing does.
   ///   - flights: where flight recorders of sessions that failed are written; nil: nowhere.
   ///   - wallSeconds: seconds since 1970, as those who make and read tokens have them: a removal is compared with the times in
   ///     tokens. nil: the media plane's time line, which is never stepped, for servers whose tokens go by that too.
   public init(
     media: MediaPlane, limits: Limits, log: Log, journal: (any RoomJournal)? = nil,
     reconnectGrace: Duration = .seconds(15), events: EventLog.Limits = EventLog.Limits(),
-    flights: FlightFiles? = nil, wallSeconds: (@Sendable () -> Int)? = nil
+    flights: FlightFiles? = nil, studio: RecordingStudio? = nil, wallSeconds: (@Sendable () -> Int)? = nil
   ) {
     self.media = media
     self.flights = flights
+    self.studio = studio
     terms = RoomTerms(
       defaults: limits.defaults, participantLimit: limits.participantsPerRoom, reconnectGrace: reconnectGrace,
       policy: media.policy, epoch: media.port.epoch)
@@ -78,7 +82,11 @@ public final class RoomDirectory: Sendable {
         await sweep()
       }
     }
-    defer { sampler.cancel() }
+    let follower = Task { await followRecordings() }
+    defer {
+      sampler.cancel()
+      follower.cancel()
+    }
     for await _ in media.port.eventsReady {
       for events in media.port.drainEvents() {
         let room = registry.withRooms { $0.room(of: events.peer) }
@@ -153,7 +161,7 @@ public final class RoomDirectory: Sendable {
   func make(_ name: String, _ settings: RoomSettings, number: UInt64, life: RoomLife? = nil) -> Room {
     Room(
       number: number, name: name, life: life, settings: settings, terms: terms, media: media,
-      registry: registry, log: log)
+      registry: registry, studio: studio, log: log)
   }
 
   func room(of name: String) -> Room? { registry.withRooms { $0.room(name) } }

@@ -4,6 +4,8 @@ public struct RoomInfo: Equatable, Sendable {
   public let name: String
   /// At most 64 KiB.
   public var metadata: String?
+  /// Its tracks are written to files.
+  public var isRecorded = false
 }
 
 /// The room as it was at the moment of joining.

@@ -6,6 +6,7 @@ internal import ICE
 internal import Logging
 internal import Model
 internal import Negotiation
+internal import Recording
 internal import Rooms
 
 /// The media plane and the rooms, put together as the configuration says.
@@ -14,6 +15,7 @@ struct MediaServer {
   let rooms: RoomDirectory
   let candidates: [SocketAddress]
   private let flights: FlightFiles?
+  private let studio: RecordingStudio?
 
   /// Seconds since 1970, by the machine's clock, as tokens have them: one function for all who compare them, so that they
   /// agree also once that clock has been stepped.
@@ -54,9 +56,10 @@ struct MediaServer {
       peerLimit: configuration.limits.peers,
       policy: policy)
     flights = try Self.flights(configuration.flights, engine, log)
+    studio = try Self.studio(configuration, development: development, engine, log)
     rooms = RoomDirectory(
       media: media, limits: Self.limits(configuration), log: log, journal: journal,
-      reconnectGrace: .seconds(configuration.reconnect.seconds), flights: flights,
+      reconnectGrace: .seconds(configuration.reconnect.seconds), flights: flights, studio: studio,
       wallSeconds: Self.wallSeconds)
     try engine.start()
     log.info(
@@ -69,6 +72,21 @@ struct MediaServer {
 
   /// Writes what is still to be written of sessions that failed; to be called once the engine has stopped.
   func finishFlights() { flights?.stop() }
+
+  /// Ends recordings and makes their files whole.
+  func finishRecordings() { studio?.stop() }
+
+  private static func studio(
+    _ configuration: Configuration, development: Bool, _ engine: MediaEngine, _ log: Log
+  ) throws -> RecordingStudio? {
+    guard let directory = configuration.storage.filesDirectory(development: development) else { return nil }
+    let recording = configuration.recording
+    return try RecordingStudio(
+      directory: directory + "/recordings",
+      limits: RecordingLimits(
+        atOnce: recording.atOnce, bytes: recording.bytes, free: recording.freeBytes, kept: recording.kept),
+      bridge: engine.bridge, clock: { engine.clock.now }, epoch: engine.clock.epoch, log: log)
+  }
 
   private static func flights(
     _ flights: Configuration.Flights, _ engine: MediaEngine, _ log: Log

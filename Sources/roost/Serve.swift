@@ -63,6 +63,7 @@ extension Roost {
     await Ending.sayFarewell(media.rooms, through: server)
     await server.shutdown()
     await admin?.shutdown(grace: .seconds(1))
+    media.finishRecordings()
     media.engine.stop()
     await events.value
     media.finishFlights()

@@ -109,6 +109,16 @@ class CommandsTest(LimitedTest):
             self.assertEqual(roost.get("/v1/rooms/demo", headers={
                 "Authorization": f"Bearer {token('a', roomList=True)}"}).json["maxParticipants"], 9)
 
+    def test_recording(self):
+        with tempfile.TemporaryDirectory(prefix="roost-docs-") as folder, Roost(f"--storage.directory={folder}") as roost:
+            made = roost.get("/v1/rooms", method="POST", data=b'{"name": "demo"}', headers={
+                "Authorization": f"Bearer {token('a', roomCreate=True)}", "Content-Type": "application/json"})
+            self.assertEqual(made.status, 201, made.body)
+            self.run_page("recording.md", roost.public)
+            found = roost.get("/v1/rooms/demo/recordings", headers={
+                "Authorization": f"Bearer {token('a', roomAdmin=True)}"}).json["items"]
+            self.assertEqual([each["state"] for each in found], ["active"])
+
     def test_tokens(self):
         with tempfile.TemporaryDirectory(prefix="roost-docs-") as folder:
             room = Room(folder)
@@ -138,7 +148,7 @@ class CommandsTest(LimitedTest):
 
     def test_pages_of_long_runs(self):
         for page in commands.pages():
-            if page in ("README.md", "operating.md", "rest.md", "tokens.md", "clients.md"):
+            if page in ("README.md", "operating.md", "rest.md", "tokens.md", "clients.md", "recording.md"):
                 continue
             with self.subTest(page):
                 found = [each for block in ALL if block.page == page and commands.kind_of(block) == "commands"

@@ -103,6 +103,27 @@ struct TrackSinkTests {
     #expect(counter(room, \.relaying.historyMissed) == 1)
   }
 
+  @Test(arguments: places)
+  func `a sink knows where its track's timestamps stand, from reports of its publisher`(place: Place) throws {
+    let (room, video) = try room()
+    let recorder = Recorder(video)
+    #expect(recorder.sink.clock == nil)
+    post(.sinkAdded(recorder.sink, kind: .video), room, place)
+    room.run(for: .seconds(1))
+    let early = try #require(recorder.sink.clock)
+    #expect(early.rate == 90_000)
+    room.run(for: .seconds(8))
+    recorder.take()
+    let known = try #require(recorder.sink.clock)
+    #expect(known.isReported)
+    // A packet was taken before it came, and not long before.
+    let last = try #require(recorder.packets.last?.info)
+    let epoch = Epoch(ntpAtZero: NTPTime(unixNanoseconds: 0))
+    let journey = epoch.ntp(at: last.arrival).nanoseconds(since: known.ntp(at: last.timestamp))
+    #expect((-20_000_000...400_000_000).contains(journey))
+    #expect(recorder.sink.dropped == 0)
+  }
+
   @Test func `a sink that doesn't take loses its own packets and no others`() throws {
     let (room, video) = try room()
     let subscriber = try room.join(at: room.address(onWorker: 0, host: 30), publishes: false)
@@ -115,6 +136,7 @@ struct TrackSinkTests {
     for recorder in [slow, fast] { recorder.take() }
     #expect(slow.packets.count < 20 && fast.packets.count > 60)
     #expect(counter(room, \.relaying.sinkDropped) == UInt64(fast.packets.count - slow.packets.count))
+    #expect(slow.sink.dropped == UInt64(fast.packets.count - slow.packets.count) && fast.sink.dropped == 0)
     #expect(subscriber.packetsReceived(of: 0) > 130 && room.journal.violations == [])
   }
 

@@ -46,6 +46,28 @@ test("the events of a track change the tracks of their publisher, and nothing el
   assert.equal(room.participants.size, 1);
 });
 
+test("whether the room is recorded is known from the beginning, and from each event of a recording", async (context) => {
+  const room = new Room({ url: "http://h", room: "r", token: "t", patience: 5 });
+  room.connect().catch(() => {});
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const { last: socket } = FakeSocket;
+  left(context, room);
+  const me = { id: "PA_0", identity: "me", attributes: {}, tracks: [] };
+  assert.equal(room.isRecorded, false);
+  socket.say({ type: "joined", participant: me, room: { id: "RM_1", name: "r", recorded: true }, participants: [], iceServers: [],
+    resumeToken: "r", lastEvent: 1, pingInterval: 20 });
+  assert.equal(room.isRecorded, true);
+  let id = 1;
+  const seen = [];
+  room.addEventListener("event", () => seen.push(room.isRecorded));
+  const happens = (type, recording) => socket.say({ type: "event", event: { id: ++id, type, recording } });
+  happens("room.recording", { id: "RC_2", active: true });
+  happens("recording.ended", { id: "RC_1", active: true, reason: "stopped" });
+  happens("recording.ended", { id: "RC_2", active: false, reason: "diskFull" });
+  happens("room.recording", { id: "RC_3", active: true });
+  assert.deepEqual(seen, [true, true, false, true]);
+});
+
 test("what the server asks for once one has left is passed over", async (context) => {
   const server = new FakeServer();
   const room = new Room({ url: "http://h", room: "r", token: "t" });

@@ -15,6 +15,8 @@ final class RequestCosts {
     (.delete, "/v1/rooms/{room}/participants/{identity}"),
     (.post, "/v1/rooms/{room}/participants/{identity}/tracks/{track}/mute"), (.post, "/v1/rooms/{room}/data"),
     (.get, "/v1/rooms/{room}/participants/{identity}/flight"), (.get, "/v1/rooms/{room}/explain"),
+    (.post, "/v1/rooms/{room}/recordings"), (.get, "/v1/rooms/{room}/recordings"),
+    (.get, "/v1/rooms/{room}/recordings/{recording}"), (.delete, "/v1/rooms/{room}/recordings/{recording}"),
     (.get, "/v1/rooms/{room}/events"), (.get, "/v1/events"),
     (.get, "/v1/rooms/{room}/connect"),
     (.post, "/dev/token"), (.get, "/"),

@@ -13,6 +13,7 @@ extension WorkerCore {
       return
     }
     feeds.subscribe(.here(.sink(number)), to: feed)
+    if let clock = feeds.pointer(feed).pointee.clock { sink.setClock(clock) }
     keyFrameNeeded(by: .here(.sink(number)), of: feed, now: now)
   }
 

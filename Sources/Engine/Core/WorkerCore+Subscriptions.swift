@@ -180,8 +180,11 @@ extension WorkerCore {
     let entry = feeds.pointer(feed)
     entry.pointee.clock = mapping
     for position in 0..<entry.pointee.consumers.count {
-      guard case .slot(let place, let slot) = entry.pointee.consumers[position] else { continue }
-      peers.pointer(place).pointee.setClock(slot: slot, encoding: entry.pointee.key.encoding, mapping)
+      switch entry.pointee.consumers[position] {
+      case .slot(let place, let slot):
+        peers.pointer(place).pointee.setClock(slot: slot, encoding: entry.pointee.key.encoding, mapping)
+      case .sink(let number): feeds.sinks.setClock(mapping, of: number)
+      }
     }
   }
 }

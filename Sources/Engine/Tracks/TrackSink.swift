@@ -13,6 +13,8 @@ package final class TrackSink: Sendable {
   let ring: CrossingRing
   private let wake: @Sendable () -> Void
   private let ended = Atomic<Bool>(false)
+  private let lost = Atomic<UInt64>(0)
+  private let mapping = Mutex<ClockMapping?>(nil)
 
   /// - Parameter wake: called on the worker's thread at the end of a turn that brought something.
   package init(_ track: TrackKey, ringSize: Int = TrackSink.ringSize, wake: @escaping @Sendable () -> Void) {
@@ -25,6 +27,17 @@ package final class TrackSink: Sendable {
 
   /// The track is over: nothing comes any more.
   package var isEnded: Bool { ended.load(ordering: .acquiring) }
+
+  /// Where the timestamps of its packets stand on the server's time line, as is known by now.
+  package var clock: ClockMapping? { mapping.withLock { $0 } }
+
+  /// Packets that came while the ring was full.
+  package var dropped: UInt64 { lost.load(ordering: .relaxed) }
+
+  /// A few times a second at most: each sender report brings one.
+  func setClock(_ new: ClockMapping) { mapping.withLock { $0 = new } }
+
+  func noteDropped() { lost.wrappingAdd(1, ordering: .relaxed) }
 
   func end() {
     ended.store(true, ordering: .releasing)
@@ -96,7 +109,16 @@ struct SinkTable: ~Copyable {
     touched = true
     entries[number]!.isTouched = true
     let ring = entries[number]!.ring
-    return withUnsafeBytes(of: &crossing) { ring.write(header: $0.baseAddress!, payload: packet) }
+    if withUnsafeBytes(of: &crossing, { ring.write(header: $0.baseAddress!, payload: packet) }) {
+      return true
+    }
+    entries[number]!.sink.noteDropped()
+    return false
+  }
+
+  func setClock(_ mapping: ClockMapping, of number: Int) {
+    guard entries.indices.contains(number) else { return }
+    entries[number]?.sink.setClock(mapping)
   }
 
   /// Wakes the sinks that have something to read. Called at the end of a turn.

@@ -62,6 +62,7 @@ public struct AdminDoor: HTTPHandler {
       rooms.counts, kept: rooms.events.size, isDraining: rooms.isDraining, to: &exposition)
     StoreMetrics.write(store.report, journal: journal.report, to: &exposition)
     FlightMetrics.write(rooms.flightCounts, to: &exposition)
+    RecordingMetrics.write(rooms.recordingCounts, to: &exposition)
     WorkerMetrics.write(await reports, to: &exposition)
     if let http = await http { HTTPMetrics.write(http, to: &exposition) }
     return exposition.text

@@ -30,6 +30,7 @@ enum Pages {
     "explained.js": (script, PackageResources.explained_js),
     "admin.js": (script, PackageResources.admin_js),
     "banner.js": (script, PackageResources.banner_js),
+    "recorded.js": (script, PackageResources.recorded_js),
     "call.js": (script, PackageResources.call_js),
     "chart.js": (script, PackageResources.chart_js),
     "choices.js": (script, PackageResources.choices_js),

@@ -46,6 +46,11 @@ export function mutedTalk({ byHost, byKeys }) {
 
 // -- hosts
 
+/** @param {boolean} isOn whether the room is recorded from here on */
+export function recording(isOn) {
+  return isOn ? "This call is being recorded" : "The recording has ended";
+}
+
 /** @param {("camera" | "microphone")[]} kinds what an administrator has muted */
 export function hostMuted(kinds) {
   if (kinds.length === 2) {

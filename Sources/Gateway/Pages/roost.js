@@ -42,7 +42,7 @@ const viewsAtOnce = 64;
  * |---|---|
  * | `joined` | `{participant, room, participants, gone, …}`: the state on arrival, also after a lost session; `gone` were there before |
  * | `state` | "connected" or "reconnecting": whether the server hears and tells; media flows meanwhile |
- * | `event` | `{id, time, type, participant?, track?, reason?}`: what happens in the room afterwards |
+ * | `event` | `{id, time, type, participant?, track?, reason?, recording?}`: what happens in the room afterwards |
  * | `media` | `{participant, group, stream, tracks}`: what plays now of a participant; no `tracks` when nothing does |
  * | `speakers` | `[{participant, level}]`: who speaks, the loudest first |
  * | `quality` | `{participant, quality}`: "excellent", "good", "poor" or "lost" |
@@ -59,6 +59,8 @@ export class Room extends EventTarget {
   participants = new Map();
   /** Oneself; null before `connect`. @type {Participant | null} */
   me = null;
+  /** Whether the server records the room. */
+  isRecorded = false;
 
   #options;
   #signalling;
@@ -283,6 +285,7 @@ export class Room extends EventTarget {
     this.#preferences = preferences;
     this.#views = views;
     this.me = message.participant;
+    this.isRecorded = message.room?.recorded ?? false;
     this.participants = new Map();
     for (const participant of message.participants) this.#know(participant);
     this.#assigned.clear();
@@ -528,6 +531,7 @@ export class Room extends EventTarget {
 
   #follow(event) {
     const { type, track } = event;
+    if (event.recording) this.isRecorded = event.recording.active;
     const participant = this.#after(event);
     if (participant && participant.id === this.me?.id) {
       this.me = participant;

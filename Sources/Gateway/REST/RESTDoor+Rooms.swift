@@ -81,6 +81,7 @@ struct RoomResource: Encodable {
   let publishers: Int
   let tracks: Int
   let bitrates: BitratesBody
+  let recorded: Bool
 
   init(_ room: RoomSnapshot) {
     id = room.info.id.text
@@ -95,6 +96,7 @@ struct RoomResource: Encodable {
     publishers = room.publishers
     tracks = room.tracks
     bitrates = BitratesBody(room.bitrates)
+    recorded = room.info.isRecorded
   }
 }
 

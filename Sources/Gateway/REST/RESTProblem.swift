@@ -69,6 +69,21 @@ struct RESTProblem: Error {
     case .tooOften:
       self.init(status: 429, code: "rate-limited", title: "Too many requests")
       headers = [("retry-after", "1")]
+    case .unknownRecording:
+      self.init(status: 404, code: "recording-not-found", title: "The room has no such recording")
+    case .recordingOff:
+      self.init(
+        status: 409, code: "recording-off", title: "This server records nothing",
+        detail: "it has no directory for that: set storage.directory")
+    case .recordingActive:
+      self.init(status: 409, code: "recording-active", title: "The recording is still being written")
+    case .noSpace:
+      self.init(
+        status: 507, code: "no-space", title: "Too little space is free to record",
+        detail: "recording.freeBytes have to stay free on the disk")
+    case .notErased(let reason):
+      self.init(
+        status: 500, code: "not-erased", title: "Files of the recording can't be removed", detail: reason)
     case .draining:
       self.init(
         status: 503, code: "draining", title: "The server is shutting down and accepts no one new")

@@ -21,7 +21,9 @@ extension TrackBody {
 }
 
 extension RoomBody {
-  init(_ room: RoomInfo) { self.init(id: room.id.text, name: room.name, metadata: room.metadata) }
+  init(_ room: RoomInfo) {
+    self.init(id: room.id.text, name: room.name, metadata: room.metadata, recorded: room.isRecorded)
+  }
 }
 
 extension Slot {
@@ -54,7 +56,9 @@ extension EventBody {
       id: event.id, time: event.time.text, room: event.room.name, roomId: event.room.id.text,
       type: event.kind,
       participant: event.participant.map { EventSubject($0) }, track: event.track.map { TrackBody($0) },
-      reason: event.reason, metadata: event.kind == .roomUpdated ? event.room.metadata : nil)
+      reason: event.reason, metadata: event.kind == .roomUpdated ? event.room.metadata : nil,
+      recording: event.recording.map { RecordingBody(id: $0.id.text, active: $0.isActive, reason: $0.reason) }
+    )
   }
 }
 

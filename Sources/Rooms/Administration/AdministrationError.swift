@@ -16,6 +16,15 @@ public enum AdministrationError: Error, Equatable, Sendable {
   case notStored
   /// A field is more than the server allows: which, and the bound.
   case aboveLimit(String, Int)
+  /// The server has no directory in which recordings would be written.
+  case recordingOff
+  case unknownRecording
+  /// It is still being written.
+  case recordingActive
+  /// Less space is free on the disk than has to stay free.
+  case noSpace
+  /// Files can't be removed: why.
+  case notErased(String)
 }
 
 extension AdministrationError {

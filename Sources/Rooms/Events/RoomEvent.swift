@@ -12,8 +12,18 @@ public struct RoomEvent: Sendable {
   public var participant: EventParticipant?
   public var track: TrackInfo?
   public var reason: LeaveReason?
+  public var recording: EventRecording?
   /// For the front doors.
   public let wire = SharedText()
+}
+
+/// The recording that an event is about.
+public struct EventRecording: Equatable, Sendable {
+  public let id: RecordingID
+  /// The room is recorded from here on, by this or another one.
+  public let isActive: Bool
+  /// Once it has ended.
+  public var reason: RecordingEndReason?
 }
 
 /// The participant that an event is about.

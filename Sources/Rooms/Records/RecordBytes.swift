@@ -5,6 +5,8 @@ package import Model
 /// earlier one wrote; one that writes another version has a schema of its own, so that an older server doesn't start on it.
 enum RecordBytes {
   private static let version: UInt8 = 1
+  /// The second has recordings.
+  private static let eventVersion: UInt8 = 2
   /// Texts are as long as rooms let them be; this only keeps a reader from taking a length at its word.
   private static let textLimit = 1_048_576
   private static let countLimit = 65_536
@@ -14,7 +16,7 @@ enum RecordBytes {
   /// Without what the columns beside it have: its position, its room's id, its number and time.
   static func bytes(of event: RoomEvent) -> [UInt8] {
     var writer = StateWriter()
-    writer.write(version)
+    writer.write(eventVersion)
     writer.write(event.room.name)
     writer.write(event.kind.rawValue)
     // It is part of this event alone.
@@ -33,6 +35,11 @@ enum RecordBytes {
     writer.write(event.track != nil)
     if let track = event.track { write(track, to: &writer) }
     writer.write(optional: event.reason?.rawValue)
+    writer.write(optional: event.recording?.id.text)
+    if let recording = event.recording {
+      writer.write(recording.isActive)
+      writer.write(optional: recording.reason?.rawValue)
+    }
     return writer.bytes
   }
 
@@ -40,7 +47,7 @@ enum RecordBytes {
     _ bytes: [UInt8], id: Int, time: WallTime, of room: RoomID
   ) throws(StateError) -> RoomEvent {
     var reader = StateReader(bytes)
-    _ = try reader.version("event", upTo: version)
+    let version = try reader.version("event", upTo: eventVersion)
     let name = try reader.string(limit: textLimit)
     let kind: RoomEvent.Kind = try reader.named("event")
     let metadata = try reader.optionalString(limit: textLimit)
@@ -59,6 +66,11 @@ enum RecordBytes {
     }
     if try reader.bool() { event.track = try track(&reader) }
     event.reason = try reader.bool() ? try reader.named("reason") : nil
+    if version >= 2, let id = try reader.optionalString(limit: textLimit) {
+      event.recording = EventRecording(
+        id: RecordingID(known: id), isActive: try reader.bool(),
+        reason: try reader.bool() ? try reader.named("reason of a recording") : nil)
+    }
     try reader.finish()
     return event
   }

@@ -1,6 +1,7 @@
 internal import Engine
 internal import Logging
 internal import Model
+internal import Recording
 
 /// One room of the server: performs what its state says is to be done, and nothing else.
 ///
@@ -13,6 +14,7 @@ actor Room: RoomRequests {
   private(set) var state: RoomState
   let media: MediaPlane
   private let registry: RoomRegistry<Room>
+  private let studio: RecordingStudio?
   private let log: Log
   private var sessions = RoomSessions()
   private let pressure = NoticePressure()
@@ -26,7 +28,7 @@ actor Room: RoomRequests {
   /// - Parameter life: under which id it goes on; nil: it begins.
   init(
     number: UInt64, name: String, life: RoomLife? = nil, settings: RoomSettings, terms: RoomTerms,
-    media: MediaPlane, registry: RoomRegistry<Room>, log: Log
+    media: MediaPlane, registry: RoomRegistry<Room>, studio: RecordingStudio? = nil, log: Log
   ) {
     self.number = number
     self.name = name
@@ -37,6 +39,7 @@ actor Room: RoomRequests {
       terms: terms, random: random, now: media.now)
     self.media = media
     self.registry = registry
+    self.studio = studio
     self.log = log
   }
 
@@ -117,6 +120,7 @@ actor Room: RoomRequests {
     case .add(let key, let transport, let agreed): media.add(key, transport, agreed)
     case .post(let command): media.post(command)
     case .release(let key): media.release(key)
+    case .recording(let command): studio?.perform(command)
     }
   }
 

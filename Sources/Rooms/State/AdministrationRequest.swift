@@ -9,6 +9,8 @@ enum AdministrationRequest: Sendable {
   case remove(String)
   case mute(track: String, of: String, Bool)
   case send(DataMessage, to: [String]?)
+  case record(RecordingScope)
+  case stopRecording(String)
 
   /// Whether it waits while front doors are behind. What takes something away from a participant doesn't: it may be what ends the flood.
   var isNoticed: Bool {
@@ -16,8 +18,8 @@ enum AdministrationRequest: Sendable {
       if PlantedDefect.isOn(.withdrawalsWait), case .changeParticipant = self { return true }
     #endif
     return switch self {
-    case .changeParticipant, .remove, .mute(_, _, true): false
-    case .change, .send, .mute(_, _, false): true
+    case .changeParticipant, .remove, .mute(_, _, true), .stopRecording: false
+    case .change, .send, .mute(_, _, false), .record: true
     }
   }
 }

@@ -1,6 +1,7 @@
 internal import Engine
 internal import Model
 internal import Negotiation
+internal import Recording
 
 /// What a room has done, in order. An effect that is a question is answered by an input before the next is performed.
 enum RoomEffect: Sendable {
@@ -38,6 +39,7 @@ enum RoomEffect: Sendable {
   /// When the room is to be called; `.never`: not at all.
   case alarm(Instant)
   case log(String, KeyValuePairs<String, String>)
+  case recording(RecordingCommand)
   /// A question: what came after that event.
   case read(ParticipantID, after: Int)
 

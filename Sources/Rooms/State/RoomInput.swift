@@ -30,6 +30,10 @@ enum RoomInput: Sendable {
   case overloaded(Proposal)
   /// To `RoomEffect.read`: nil: they are not kept any more.
   case missed(ParticipantID, after: Int, EventLog.Page?)
+  /// A recording has ended by itself.
+  case recordingEnded(RecordingID, RecordingEndReason)
+  /// A process before this one left a recording of the room open, which is closed now.
+  case recordingLeftOpen(RecordingID)
 
   /// Others may hear of it, and it can wait for them.
   var isNoticed: Bool {

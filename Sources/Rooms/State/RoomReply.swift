@@ -13,6 +13,7 @@ enum RoomReply: Sendable {
   case room(RoomSnapshot)
   case participant(ParticipantSnapshot)
   case track(TrackInfo)
+  case recording(RecordingID)
   case administrationRefused(AdministrationError)
 
   /// - Throws: why a request was not done that has no answer of its own.

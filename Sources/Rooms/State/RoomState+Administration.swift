@@ -11,6 +11,8 @@ extension RoomState {
       case .remove(let identity): remove(identity)
       case .mute(let track, let identity, let muted): try mute(track, of: identity, muted)
       case .send(let message, let destinations): send(message, to: destinations)
+      case .record(let scope): try startRecording(scope)
+      case .stopRecording(let id): try stopRecording(id)
       }
     } catch { reply(.administrationRefused(error)) }
   }

@@ -29,6 +29,7 @@ extension RoomState {
   /// The last event, of a room that had a first.
   mutating func finish() {
     isFinished = true
+    endRecordings(.roomFinished)
     if lastEvent > 0 { record(.roomFinished) }
   }
 
@@ -123,6 +124,7 @@ extension RoomState {
 
   mutating func close(_ reason: LeaveReason) {
     closed = reason
+    endRecordings(reason == .serverShutdown ? .serverShutdown : .roomFinished)
     if reason == .roomClosed, lastEvent > 0 { emit(.giveUpName) }
     while !members.isEmpty { end(0, reason: reason) }
   }

@@ -69,6 +69,7 @@ extension RoomState {
     self[place].published.append(track)
     describe(track, of: place.member, isAgain: wasWithdrawn)
     record(.trackPublished, of: place.member, track: track.info)
+    recordTrack(track, at: place)
     return track
   }
 
@@ -87,6 +88,7 @@ extension RoomState {
       #endif
       if isKept { members[place.member].standingMutes.keep(track.info) }
       stalls.forget(track.info.id)
+      endRecordingTrack(track)
     }
     // In a room that closes there is no use for another picture.
     if closed == nil {

@@ -26,6 +26,8 @@ package struct RoomState: Sendable {
   var stalls = Stalls()
   /// Video formats that everybody present takes.
   var commonCodecs = CommonCodecs()
+  /// In the order in which they began.
+  var recordings: [RoomRecording] = []
   var lastEvent = 0
   /// Why every session ends, once that is so.
   var closed: LeaveReason?
@@ -54,7 +56,9 @@ package struct RoomState: Sendable {
     self.now = now
   }
 
-  var info: RoomInfo { RoomInfo(id: id, name: name, metadata: settings.metadata) }
+  var info: RoomInfo {
+    RoomInfo(id: id, name: name, metadata: settings.metadata, isRecorded: !recordings.isEmpty)
+  }
   var wallTime: WallTime { WallTime(terms.epoch.ntp(at: now)) }
 
   /// - Returns: what is to be done, in that order.
@@ -77,6 +81,8 @@ package struct RoomState: Sendable {
     case .prepared(let proposal, let key, let local): go(on: proposal, key, local)
     case .overloaded: reply(.offerRefused(.overloaded))
     case .missed(let id, let after, let page): resume(id, after: after, page)
+    case .recordingEnded(let id, let reason): endRecording(id, reason)
+    case .recordingLeftOpen(let id): noteLeftOpen(id)
     }
     // Last, since it may end sessions: until here members stay at their places in the list.
     if hasPresenceChanged { lookAfter() }
@@ -120,17 +126,21 @@ package struct RoomState: Sendable {
   /// Numbers an event, for the journal and for everybody who is in.
   private mutating func record(
     _ kind: RoomEvent.Kind, _ participant: EventParticipant?, _ track: TrackInfo? = nil,
-    leaving: (id: ParticipantID, reason: LeaveReason)? = nil
+    recording: EventRecording? = nil, leaving: (id: ParticipantID, reason: LeaveReason)? = nil
   ) {
     lastEvent += 1
     effects.append(
       .record(
         RoomEvent(
           id: lastEvent, time: wallTime, room: info, kind: kind, participant: participant, track: track,
-          reason: leaving?.reason), except: leaving?.id))
+          reason: leaving?.reason, recording: recording), except: leaving?.id))
   }
 
   mutating func record(_ kind: RoomEvent.Kind) { record(kind, nil) }
+
+  mutating func record(_ kind: RoomEvent.Kind, _ recording: EventRecording) {
+    record(kind, nil, recording: recording)
+  }
 
   /// An event about a participant, who is not hidden.
   mutating func record(_ kind: RoomEvent.Kind, of member: Int) {

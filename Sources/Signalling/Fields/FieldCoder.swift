@@ -91,6 +91,7 @@ public struct TextBounds: Sendable {
   public static let track = TextBounds(definition: "TrackID")
   public static let participant = TextBounds(definition: "ParticipantID")
   public static let room = TextBounds(pattern: "^RM_")
+  public static let recording = TextBounds(pattern: "^RC_")
 }
 
 /// How many items a list has, and what it is called where it is none. No item is looked at of a list that has more.

@@ -33,7 +33,10 @@ public enum SignallingSchema {
       ExplainedRequest.self, ExplainedStream.self,
     ]
     return texts + [words(TrackSource.self), attributes] + values.map { describe($0) }
-      + [words(LeaveReason.self), describe(EventBody.self), words(SignallingErrorCode.self)]
+      + [
+        words(LeaveReason.self), words(RecordingEndReason.self), describe(RecordingBody.self),
+        describe(EventBody.self), words(SignallingErrorCode.self),
+      ]
       + [
         words(PictureQuality.self), describe(ClientMessage.OfferedSection.self),
         describe(ClientMessage.ViewedTrack.self),

@@ -17,12 +17,13 @@ public struct EventBody: Record {
   public var reason: LeaveReason?
   /// The room's, in `room.updated`.
   public var metadata: String?
+  public var recording: RecordingBody?
 
   public init() {}
   public init(
     id: Int, time: String, room: String, roomId: String, type: RoomEventKind,
     participant: EventSubject? = nil, track: TrackBody? = nil, reason: LeaveReason? = nil,
-    metadata: String? = nil
+    metadata: String? = nil, recording: RecordingBody? = nil
   ) {
     self.id = id
     self.time = time
@@ -33,6 +34,7 @@ public struct EventBody: Record {
     self.track = track
     self.reason = reason
     self.metadata = metadata
+    self.recording = recording
   }
 
   public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
@@ -46,6 +48,7 @@ public struct EventBody: Record {
     try coder.word("reason", &reason)
     try coder.text(
       Field("metadata", "The room's, in `room.updated`; absent: it has none."), &metadata, .any)
+    try coder.record(Field("recording", "In `room.recording` and `recording.ended`."), &recording)
   }
 }
 

@@ -1,3 +1,5 @@
+public import Model
+
 /// A room as its participants see it.
 public struct RoomBody: Record {
   public static let definition = "Room"
@@ -6,15 +8,42 @@ public struct RoomBody: Record {
   public var id = ""
   public var name = ""
   public var metadata: String?
+  /// Its tracks are written to files.
+  public var recorded = false
 
   public init() {}
-  public init(id: String, name: String, metadata: String? = nil) {
-    (self.id, self.name, self.metadata) = (id, name, metadata)
+  public init(id: String, name: String, metadata: String? = nil, recorded: Bool = false) {
+    (self.id, self.name, self.metadata, self.recorded) = (id, name, metadata, recorded)
   }
 
   public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.text("id", &id, .room)
     try coder.text("name", &name, .identity)
     try coder.text("metadata", &metadata, .any)
+    try coder.flag(Field("recorded", "Its tracks are written to files on the server."), &recorded, or: false)
+  }
+}
+
+/// A recording, in the events of its beginning and its end.
+public struct RecordingBody: Record {
+  public static let definition = "Recording"
+  public static let summary = "A recording of the room on the server, as it begins or ends."
+
+  public var id = ""
+  /// The room is recorded from here on.
+  public var active = false
+  /// In `recording.ended`.
+  public var reason: RecordingEndReason?
+
+  public init() {}
+  public init(id: String, active: Bool, reason: RecordingEndReason? = nil) {
+    (self.id, self.active, self.reason) = (id, active, reason)
+  }
+
+  public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.text("id", &id, .recording)
+    try coder.flag(
+      Field("active", "Whether the room is recorded from here on, by this recording or by another."), &active)
+    try coder.word(Field("reason", "In `recording.ended`."), &reason)
   }
 }

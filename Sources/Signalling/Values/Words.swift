@@ -11,6 +11,11 @@ extension LeaveReason: Word {
   public static var summary: String { "Why a participant left the room." }
 }
 
+extension RecordingEndReason: Word {
+  public static var definition: String? { "RecordingEndReason" }
+  public static var summary: String { "Why a recording ended." }
+}
+
 extension RoomEventKind: Word {}
 extension ConnectionQuality: Word {}
 

@@ -15,7 +15,13 @@ public enum AV1SequenceHeader {
       offset = end
     }
     guard offset < payload.count else { return nil }
-    var bits = BitReader(payload, offset: 8 &* offset)
+    return pictureSize(of: UnsafeRawBufferPointer(rebasing: payload[offset...]))
+  }
+
+  /// - Parameter content: of the header, without the unit's own header; its first bytes are enough.
+  /// - Returns: nil for one that is cut.
+  public static func pictureSize(of content: UnsafeRawBufferPointer) -> PictureSize? {
+    var bits = BitReader(content)
     readOperatingPoints(&bits)
     let (wide, high) = (Int(bits.read(4)) + 1, Int(bits.read(4)) + 1)
     let (width, height) = (bits.read(wide) &+ 1, bits.read(high) &+ 1)
@@ -25,12 +31,24 @@ public enum AV1SequenceHeader {
     return PictureSize(width: width, height: height)
   }
 
-  /// Everything before the size.
-  private static func readOperatingPoints(_ bits: inout BitReader) {
-    _ = bits.read(4)
+  /// What stands before the size.
+  struct Beginning {
+    var profile: UInt8
+    /// A header of a single picture, which leaves out most of the rest.
+    var isReduced = false
+    /// Of the first operating point.
+    var level: UInt8 = 0
+    var isHighTier = false
+  }
+
+  @discardableResult
+  static func readOperatingPoints(_ bits: inout BitReader) -> Beginning {
+    var read = Beginning(profile: UInt8(bits.read(3)))
+    _ = bits.flag()
     if bits.flag() {
-      _ = bits.read(5)
-      return
+      read.isReduced = true
+      read.level = UInt8(bits.read(5))
+      return read
     }
     var delayBits = 0
     if bits.flag() {
@@ -42,12 +60,15 @@ public enum AV1SequenceHeader {
       }
     }
     let hasDisplayDelay = bits.flag()
-    for _ in 0...bits.read(5) where !bits.isOverrun {
+    for point in 0...bits.read(5) where !bits.isOverrun {
       _ = bits.read(12)
-      if bits.read(5) > 7 { _ = bits.flag() }
+      let level = UInt8(bits.read(5))
+      let isHighTier = level > 7 && bits.flag()
+      if point == 0 { (read.level, read.isHighTier) = (level, isHighTier) }
       if delayBits > 0, bits.flag() { _ = (bits.read(delayBits), bits.read(delayBits), bits.flag()) }
       if hasDisplayDelay, bits.flag() { _ = bits.read(4) }
     }
+    return read
   }
 
   /// uvlc() (§4.10.3).

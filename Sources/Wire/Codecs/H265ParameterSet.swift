@@ -17,7 +17,8 @@ public struct H265ParameterSet: Equatable, Sendable {
     topSubLayer = UInt8(truncatingIfNeeded: reader.read(3))
     guard topSubLayer < 7 else { return nil }
     areNested = reader.flag()
-    Self.skipProfiles(subLayers: Int(topSubLayer), &reader)
+    reader.skip(96)
+    Self.skipSubLayers(Int(topSubLayer), &reader)
     _ = reader.unsigned()
     let chroma = reader.unsigned()
     if chroma == 3 { reader.skip(1) }
@@ -35,9 +36,9 @@ public struct H265ParameterSet: Equatable, Sendable {
     picture = size
   }
 
-  /// `profile_tier_level` (§7.3.3): 88 bits of profile and 8 of level, and as many again of each sub-layer that has its own.
-  private static func skipProfiles(subLayers: Int, _ reader: inout RBSPReader) {
-    reader.skip(96)
+  /// `profile_tier_level` (§7.3.3), behind the 88 bits of the general profile and 8 of its level: as many again of each sub-layer
+  /// that has its own.
+  static func skipSubLayers(_ subLayers: Int, _ reader: inout RBSPReader) {
     guard subLayers > 0 else { return }
     var bits = 0
     for _ in 0..<subLayers {

@@ -7,6 +7,7 @@ import ICE
 import Logging
 import Model
 import Negotiation
+import Recording
 import Rooms
 import Testing
 import Wire
@@ -19,14 +20,17 @@ final class House: Sendable {
   let engine: MediaEngine
   let directory: RoomDirectory
   let gateway: Gateway
+  private let studio: RecordingStudio?
+  private let files = FileManager.default.temporaryDirectory.appending(path: "roost-\(UUID().uuidString)")
   private let events: Task<Void, Never>
 
   /// - Parameters:
   ///   - journal: where rooms write down what is to outlive them; nil: nowhere.
+  ///   - records: there is a directory for recordings.
   ///   - clock: what the rooms take for the time; nil: the real one.
   init(
     limits: RoomDirectory.Limits = House.limits(), policy: NegotiationPolicy = .server,
-    journal: (any RoomJournal)? = nil, clock: StandingClock? = nil,
+    journal: (any RoomJournal)? = nil, records: Bool = true, clock: StandingClock? = nil,
     _ adjust: (inout GatewayConfiguration) -> Void = { _ in }
   ) throws {
     engine = try MediaEngine(
@@ -36,11 +40,18 @@ final class House: Sendable {
     try engine.start()
     var time: (@Sendable () -> Instant)?
     if let clock { time = { clock.now } }
+    studio =
+      records
+      ? try RecordingStudio(
+        directory: files.path, limits: RecordingLimits(free: 0), bridge: engine.bridge,
+        clock: { [engine] in engine.clock.now }, epoch: engine.clock.epoch, log: Log(level: .error) { _ in })
+      : nil
     let directory = RoomDirectory(
       media: MediaPlane(
         engine: engine, candidates: [SocketAddress(ipv4: 127, 0, 0, 1, port: engine.port)],
         verification: .always, peerLimit: 8, policy: policy, clock: time),
-      limits: limits, log: Log(level: .error) { _ in }, journal: journal)
+      limits: limits, log: Log(level: .error) { _ in }, journal: journal,
+      studio: studio)
     self.directory = directory
     var configuration = GatewayConfiguration(keys: ["APIkey": Self.secret], development: nil) { House.now }
     adjust(&configuration)
@@ -50,6 +61,8 @@ final class House: Sendable {
   }
 
   deinit {
+    studio?.stop()
+    try? FileManager.default.removeItem(at: files)
     engine.stop()
     events.cancel()
   }

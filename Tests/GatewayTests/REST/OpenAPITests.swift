@@ -10,7 +10,7 @@ import Testing
 
 @Suite("What REST does and what openapi.json says", .timeLimit(.minutes(2)))
 struct OpenAPITests {
-  static let parameters = ["room": "demo", "identity": "ada", "track": "TR_none"]
+  static let parameters = ["room": "demo", "identity": "ada", "track": "TR_none", "recording": "RC_none"]
 
   static func path(_ template: String, _ parameters: [String: String] = parameters) -> String {
     parameters.reduce(template) { $0.replacing("{\($1.key)}", with: $1.value) }
@@ -45,12 +45,12 @@ struct OpenAPITests {
       }
     }
     for path in [
-      "/v1/rooms/", "/v1/rooms/demo/", "/v1", "/v1/rooms/demo/recordings", "/v1/rooms/demo/participants/a/b",
+      "/v1/rooms/", "/v1/rooms/demo/", "/v1", "/v1/rooms/demo/thumbnails", "/v1/rooms/demo/participants/a/b",
     ] {
       let answer = await house.ask(.put, path)
       #expect([404, 405].contains(answer.status), "\(path)")
     }
-    #expect(await house.ask(.get, "/v1/rooms/demo/recordings").status == 404)
+    #expect(await house.ask(.get, "/v1/rooms/demo/thumbnails").status == 404)
     #expect(await house.ask(.get, "/v1/none").problem == "not-found")
   }
 
@@ -77,6 +77,17 @@ struct OpenAPITests {
     (.post, "/v1/rooms/{room}/data", #"{"payload":"aGk=","topic":"t","destinations":["ada"]}"#, ""),
     (.get, "/v1/rooms/{room}/participants/{identity}/flight", "", "ada"),
     (.get, "/v1/rooms/{room}/participants/{identity}/flight", "", "none"),
+    (.post, "/v1/rooms/{room}/recordings", #"{"sources":["camera","microphone"],"maxBytes":1048576}"#, ""),
+    (.post, "/v1/rooms/{room}/recordings", #"{"tracks":["TR_none"]}"#, ""),
+    (.post, "/v1/rooms/{room}/recordings", #"{"maxBytes":1}"#, ""),
+    (.get, "/v1/rooms/{room}/recordings", "", ""), (.get, "/v1/rooms/{room}/recordings?limit=1", "", ""),
+    (.get, "/v1/rooms/{room}/recordings/{recording}", "", ""),
+    (.get, "/v1/rooms/{room}/recordings/RC_none", "", ""),
+    (.delete, "/v1/rooms/{room}/recordings/RC_none", "", ""),
+    (.delete, "/v1/rooms/{room}/recordings/{recording}?purge=perhaps", "", ""),
+    (.delete, "/v1/rooms/{room}/recordings/{recording}", "", ""),
+    (.get, "/v1/rooms/{room}/recordings/{recording}", "", ""),
+    (.delete, "/v1/rooms/{room}/recordings/{recording}?purge", "", ""),
     (.get, "/v1/rooms/{room}/explain", "", ""), (.get, "/v1/rooms/{room}/explain?limit=1", "", ""),
     (.get, "/v1/rooms/{room}/explain?limit=101", "", ""),
     (.get, "/v1/rooms/{room}/events", "", ""), (.get, "/v1/rooms/{room}/events?after=1&limit=2", "", ""),
@@ -95,7 +106,7 @@ struct OpenAPITests {
     _ = try await bob.offer(receivers: 1)
     var lines: [String] = []
     func note(_ method: HTTPMethod, _ template: String, _ answer: House.Answer) {
-      let path = String(template.prefix { $0 != "?" })
+      let path = String(template.prefix { $0 != "?" }).replacing("RC_none", with: "{recording}")
       let type = answer.headers["content-type"] ?? "-"
       let body = type.hasSuffix("json") ? answer.text : answer.text.isEmpty ? "" : "bytes"
       lines.append(
@@ -103,9 +114,12 @@ struct OpenAPITests {
       )
     }
     var good: Set<String> = []
+    var recording = "RC_none"
     for (method, template, body, identity) in Self.talk {
-      let path = Self.path(template, ["room": "demo", "identity": identity, "track": track])
+      let path = Self.path(
+        template, ["room": "demo", "identity": identity, "track": track, "recording": recording])
       let answer = await house.ask(method, path, body)
+      if answer.status == 201, let id = answer["id"] as? String, id.hasPrefix("RC_") { recording = id }
       note(method, template, answer)
       if answer.status < 300 { good.insert("\(method.rawValue) \(template.prefix { $0 != "?" })") }
       guard template != "/openapi.json" else { continue }

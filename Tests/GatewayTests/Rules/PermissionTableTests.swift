@@ -2,6 +2,7 @@ import AccessTokens
 import Foundation
 import HTTPServer
 import Model
+import Recording
 import Rooms
 import Testing
 
@@ -180,6 +181,10 @@ struct PermissionTableTests {
       "- - - - + + - -"
     ),
     (.post, "/v1/rooms/{room}/data", #"{"payload":""}"#, "- - - - + + - -"),
+    (.post, "/v1/rooms/{room}/recordings", "{}", "- - - - + + - -"),
+    (.get, "/v1/rooms/{room}/recordings", "", "- - - - + + - -"),
+    (.get, "/v1/rooms/{room}/recordings/{recording}", "", "- - - - + + - -"),
+    (.delete, "/v1/rooms/{room}/recordings/{recording}", "", "- - - - + + - -"),
     (.get, "/v1/rooms/{room}/explain", "", "- - - - + + - -"),
     (.get, "/v1/rooms/{room}/participants/{identity}/flight", "", "- - - - + + - -"),
     (.get, "/v1/rooms/{room}/events", "", "- - - - + + - -"), (.get, "/v1/events", "", "- - - + - - - -"),
@@ -199,12 +204,14 @@ struct PermissionTableTests {
     let marks = cells.split(separator: " ")
     try #require(marks.count == Self.holders.count)
     var house = try House()
-    var track = ""
+    var (track, recording) = ("", "")
     for (holder, mark) in zip(Self.holders, marks) {
       if track.isEmpty {
         track = try await house.enter("victim").publish(.audio, as: "microphone")
+        recording = try await house.directory.record("demo", RecordingScope()).id
       }
-      let path = OpenAPITests.path(template, ["room": "demo", "identity": "victim", "track": track])
+      let path = OpenAPITests.path(
+        template, ["room": "demo", "identity": "victim", "track": track, "recording": recording])
       let answer = await house.ask(method, path, body, token: Self.token(holder))
       if mark == "+" {
         #expect((200...204).contains(answer.status), "\(method) \(template): \(holder)")

@@ -1,6 +1,7 @@
 import AccessTokens
 import Model
 import Negotiation
+import Recording
 import Wire
 
 @testable import Engine
@@ -12,6 +13,7 @@ final class StateRun {
   /// All that was to be done, in words.
   private(set) var done: [String] = []
   private(set) var commands: [Command] = []
+  private(set) var recorded: [RecordingCommand] = []
   private(set) var notices: [ParticipantID: [ParticipantNotice]] = [:]
   private(set) var events: [RoomEvent] = []
   /// How many sessions the directory knows.
@@ -91,6 +93,7 @@ final class StateRun {
       follow(
         .missed(id, after: after, EventLog.Page(room: state.info, events: missed, lastEvent: events.count)),
         &reply)
+    case .recording(let command): recorded.append(command)
     case .expect, .giveUpName, .keepSettings, .log, .mediaReady, .unattended: break
     }
   }

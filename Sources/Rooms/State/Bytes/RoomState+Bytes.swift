@@ -41,7 +41,7 @@ extension RoomState {
   }
 
   private func encodeRoom(into writer: inout StateWriter) {
-    writer.write(UInt8(3))
+    writer.write(UInt8(4))
     writer.write(id.text)
     writer.write(name)
     writer.write(created.milliseconds)
@@ -57,10 +57,12 @@ extension RoomState {
     }
     stalls.encode(into: &writer)
     commonCodecs.encode(into: &writer)
+    writer.write(UInt32(recordings.count))
+    for recording in recordings { recording.encode(into: &writer) }
   }
 
   private init(room reader: inout StateReader, terms: RoomTerms, now: Instant) throws(StateError) {
-    let version = try reader.version("room", upTo: 3)
+    let version = try reader.version("room", upTo: 4)
     self.init(
       id: RoomID(naming: try reader.string(limit: stateTextLimit)),
       name: try reader.string(limit: stateTextLimit),
@@ -77,6 +79,43 @@ extension RoomState {
     }
     stalls = try Stalls(from: &reader, version: version, now: now)
     if version >= 2 { commonCodecs = try CommonCodecs(from: &reader, version: version) }
+    guard version >= 4 else { return }
+    for _ in 0..<(try reader.count(limit: RoomRecording.limit)) {
+      recordings.append(try RoomRecording(from: &reader))
+    }
+  }
+}
+
+extension RoomRecording {
+  fileprivate func encode(into writer: inout StateWriter) {
+    writer.write(id.text)
+    writer.write(optional: scope.maxBytes.map { UInt64($0) })
+    for words in [scope.tracks, scope.sources.map { Set($0.map(\.rawValue)) }] {
+      writer.write(words != nil)
+      guard let words else { continue }
+      writer.write(UInt32(words.count))
+      for word in words.sorted() { writer.write(word) }
+    }
+  }
+
+  fileprivate init(from reader: inout StateReader) throws(StateError) {
+    id = RecordingID(known: try reader.string(limit: stateTextLimit))
+    var scope = RecordingScope(maxBytes: try reader.optionalInteger(UInt64.self).map { Int(clamping: $0) })
+    if try reader.bool() {
+      var tracks: Set<String> = []
+      for _ in 0..<(try reader.count(limit: RecordingScope.trackLimit)) {
+        tracks.insert(try reader.string(limit: stateTextLimit))
+      }
+      scope.tracks = tracks
+    }
+    if try reader.bool() {
+      var sources: Set<TrackSource> = []
+      for _ in 0..<(try reader.count(limit: TrackSource.allCases.count)) {
+        sources.insert(try reader.named("source"))
+      }
+      scope.sources = sources
+    }
+    self.scope = scope
   }
 }
 

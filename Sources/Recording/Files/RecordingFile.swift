@@ -1,0 +1,82 @@
+internal import Containers
+internal import Glibc
+
+/// Why a file could not be written: the system's error number.
+struct FileProblem: Error, Equatable {
+  var code: Int32
+
+  init(_ code: Int32 = errno) { self.code = code }
+
+  var isFull: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
+  var text: String { String(cString: strerror(code)) }
+}
+
+/// A file that grows, of one track. What is appended waits until it is worth a call, or a second has passed.
+final class RecordingFile {
+  private static let worth = 64 * 1_024
+
+  private let descriptor: Int32
+  private var waiting: [UInt8] = []
+  private var written = 0
+
+  /// Bytes of it, with those that wait.
+  var size: Int { written + waiting.count }
+
+  /// Makes the file; one that is there already is an error.
+  init(_ name: String, in folder: RecordingFolder) throws(FileProblem) {
+    descriptor = try folder.create(name)
+  }
+
+  deinit { Glibc.close(descriptor) }
+
+  func apply(_ change: FileChange) throws(FileProblem) {
+    for patch in change.patches { try apply(patch) }
+    waiting += change.appended
+    if waiting.count >= Self.worth { try flush() }
+  }
+
+  private func apply(_ patch: FilePatch) throws(FileProblem) {
+    guard patch.offset + patch.bytes.count <= written else {
+      // It is about what still waits.
+      for (index, byte) in patch.bytes.enumerated() {
+        let place = patch.offset + index - written
+        guard place < 0 else {
+          waiting[place] = byte
+          continue
+        }
+        try write([byte], at: patch.offset + index)
+      }
+      return
+    }
+    try write(patch.bytes, at: patch.offset)
+  }
+
+  /// Writes what waits.
+  func flush() throws(FileProblem) {
+    guard !waiting.isEmpty else { return }
+    let bytes = waiting
+    waiting.removeAll(keepingCapacity: true)
+    try write(bytes, at: written)
+    written += bytes.count
+  }
+
+  /// What was written outlives the machine.
+  func sync() throws(FileProblem) { if fdatasync(descriptor) != 0 { throw FileProblem() } }
+
+  private func write(_ bytes: [UInt8], at start: Int) throws(FileProblem) {
+    let code = bytes.withUnsafeBytes { raw -> Int32 in
+      var offset = 0
+      while offset < raw.count {
+        let count = pwrite(descriptor, raw.baseAddress! + offset, raw.count - offset, off_t(start + offset))
+        if count < 0 {
+          if errno == EINTR { continue }
+          return errno
+        }
+        guard count > 0 else { return ENOSPC }
+        offset += count
+      }
+      return 0
+    }
+    guard code == 0 else { throw FileProblem(code) }
+  }
+}

@@ -1,0 +1,137 @@
+internal import Glibc
+
+/// The folder of one recording: its files are read and written by the server's user alone, and have names of the server's own.
+struct RecordingFolder: Sendable {
+  static let manifest = "manifest.json"
+  private static let unfinished = ".manifest-unfinished"
+  /// Room for the ends of files and the manifest where a disk has become full.
+  private static let reserve = ".reserve"
+  private static let reserved = 256 * 1_024
+
+  let path: String
+
+  /// - Parameter path: of a folder that is made, or is there already.
+  init(_ path: String) { self.path = path }
+
+  /// Makes the folder, and those that it lies in, for the server's user alone.
+  func make() throws(FileProblem) {
+    var folders = [path]
+    while let parent = Self.parent(of: folders[folders.count - 1]), access(parent, F_OK) != 0 {
+      folders.append(parent)
+    }
+    for folder in folders.reversed() {
+      if mkdir(folder, 0o700) != 0, errno != EEXIST { throw FileProblem() }
+    }
+    var status = stat()
+    guard lstat(path, &status) == 0 else { throw FileProblem() }
+    guard status.st_mode & S_IFMT == S_IFDIR else { throw FileProblem(ENOTDIR) }
+  }
+
+  private static func parent(of path: String) -> String? {
+    guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return nil }
+    return String(path[..<slash])
+  }
+
+  /// - Returns: the descriptor of a new file.
+  func create(_ name: String) throws(FileProblem) -> Int32 {
+    let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    let descriptor = open("\(path)/\(name)", flags, 0o600)
+    guard descriptor >= 0 else { throw FileProblem() }
+    return descriptor
+  }
+
+  // MARK: - The manifest
+
+  /// Writes the manifest: it is there as a whole, or as it was.
+  func write(manifest bytes: [UInt8]) throws(FileProblem) {
+    let (temporary, final) = ("\(path)/\(Self.unfinished)", "\(path)/\(Self.manifest)")
+    unlink(temporary)
+    let descriptor = try create(Self.unfinished)
+    let isWritten = bytes.withUnsafeBytes { raw in
+      var offset = 0
+      while offset < raw.count {
+        let count = Glibc.write(descriptor, raw.baseAddress! + offset, raw.count - offset)
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { return false }
+        offset += count
+      }
+      return fdatasync(descriptor) == 0
+    }
+    let code = errno
+    close(descriptor)
+    guard isWritten else {
+      unlink(temporary)
+      throw FileProblem(code)
+    }
+    guard rename(temporary, final) == 0 else { throw FileProblem() }
+  }
+
+  /// - Parameter most: bytes; a longer one is none of ours.
+  func readManifest(most: Int) -> [UInt8]? {
+    let descriptor = open("\(path)/\(Self.manifest)", O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= most else {
+      return nil
+    }
+    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+    return count == bytes.count ? bytes : nil
+  }
+
+  /// - Returns: nil where there is no such file.
+  func size(of name: String) -> Int? {
+    var status = stat()
+    guard lstat("\(path)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return Int(status.st_size)
+  }
+
+  // MARK: - Space
+
+  /// Bytes that are free for the server's user; nil where that can't be known.
+  var free: Int? {
+    var status = statvfs()
+    guard statvfs(path, &status) == 0 else { return nil }
+    return Int(
+      clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+  }
+
+  /// Keeps room for the end.
+  func keepReserve() throws(FileProblem) {
+    let descriptor = try create(Self.reserve)
+    defer { close(descriptor) }
+    let code = posix_fallocate(descriptor, 0, off_t(Self.reserved))
+    guard code == 0 else { throw FileProblem(code) }
+  }
+
+  func giveReserveBack() { unlink("\(path)/\(Self.reserve)") }
+
+  // MARK: - Erasing
+
+  /// Removes everything of the recording: the files that the manifest names, and what the server itself has beside them. What somebody
+  /// else has put there stays, and the folder with it.
+  func erase(_ names: [String]) throws(FileProblem) {
+    for name in names + [Self.unfinished, Self.reserve, Self.manifest] {
+      if unlink("\(path)/\(name)") != 0, errno != ENOENT { throw FileProblem() }
+    }
+    if rmdir(path) != 0, errno != ENOENT, errno != ENOTEMPTY { throw FileProblem() }
+  }
+
+  /// Names of folders in a folder.
+  static func list(_ path: String) -> [String] {
+    guard let directory = opendir(path) else { return [] }
+    defer { closedir(directory) }
+    var found: [String] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+      }
+      var status = stat()
+      if !name.hasPrefix("."), lstat("\(path)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+        found.append(name)
+      }
+    }
+    return found.sorted()
+  }
+}

@@ -1,0 +1,159 @@
+internal import Engine
+internal import Media
+internal import Model
+
+/// One recording while it runs, on the studio's thread.
+struct RecordingSession {
+  /// How often the manifest is written where nothing but sizes has changed, and what waits in files is.
+  private static let pace = Duration.seconds(1)
+  /// How much earlier than the first packet that comes of a participant its files begin, so that a track whose packets take longer has
+  /// its first frames in them.
+  private static let lead: Int64 = 300_000_000
+
+  private(set) var manifest: RecordingManifest
+  private let folder: RecordingFolder
+  private let terms: TrackRecorder.Terms
+  private let most: Int
+  private let free: Int
+  private let bridge: Bridge
+  /// By their ids.
+  private var takes: [String: TrackTake] = [:]
+  /// Where the files of each participant begin, in nanoseconds from the recording's beginning.
+  private var origins: [String: Int64] = [:]
+  private var pacedAt: Instant
+  private(set) var bytes = 0
+
+  init(
+    _ manifest: RecordingManifest, folder: RecordingFolder, terms: TrackRecorder.Terms, most: Int, free: Int,
+    bridge: Bridge, now: Instant
+  ) throws(FileProblem) {
+    self.manifest = manifest
+    self.folder = folder
+    self.terms = terms
+    self.most = most
+    self.free = free
+    self.bridge = bridge
+    pacedAt = now
+    try folder.make()
+    try folder.keepReserve()
+    try folder.write(manifest: manifest.json)
+  }
+
+  // MARK: - Tracks
+
+  mutating func add(_ track: RecordedTrack, now: Instant) throws(FileProblem) {
+    guard takes[track.id] == nil else { return }
+    if !manifest.participants.contains(where: { $0.id == track.publisher.id }) {
+      guard manifest.participants.count < RecordingLimits.tracks else { return }
+      manifest.participants.append(track.publisher)
+    }
+    #if PLANTED_DEFECTS
+      let isEncrypted = track.isEncrypted && !PlantedDefect.isOn(.encryptedRecorded)
+    #else
+      let isEncrypted = track.isEncrypted
+    #endif
+    let reason: RecordingManifest.SkipReason? =
+      isEncrypted ? .encrypted : manifest.tracks.count >= RecordingLimits.tracks ? .limit : nil
+    guard reason == nil else {
+      // That there are more is noted once.
+      if reason == .limit, manifest.tracks.last?.reason == .limit { return }
+      var entry = track.entry
+      (entry.state, entry.reason) = (.skipped, reason)
+      manifest.tracks.append(entry)
+      return try folder.write(manifest: manifest.json)
+    }
+    var take = TrackTake(track, terms: terms)
+    take.listen(bridge, now: now)
+    manifest.tracks.append(take.entry)
+    takes[track.id] = take
+  }
+
+  mutating func end(_ id: String, now: Instant) throws(FileProblem) {
+    guard var take = takes.removeValue(forKey: id) else { return }
+    defer { note(take) }
+    take.stopListening(bridge)
+    _ = take.takePackets()
+    try take.finish(in: folder, now: now)
+  }
+
+  private mutating func note(_ take: TrackTake) {
+    guard let place = manifest.tracks.firstIndex(where: { $0.track == take.track.id }) else { return }
+    manifest.tracks[place] = take.entry
+  }
+
+  // MARK: - Work
+
+  /// Writes what has come.
+  /// - Returns: why it can't go on; nil: it does.
+  mutating func work(now: Instant) -> RecordingEndReason? {
+    do throws(FileProblem) {
+      var hasChanged = false
+      for id in takes.keys.sorted() {
+        // Out of the table meanwhile: two owners of what waits would copy it.
+        guard var take = takes.removeValue(forKey: id) else { continue }
+        defer { takes[id] = take }
+        take.listen(bridge, now: now)
+        if let first = take.takePackets() { setOrigin(&take, first) }
+        try take.work(bridge, in: folder, now: now)
+        if take.hasChanged {
+          take.hasChanged = false
+          hasChanged = true
+          note(take)
+        }
+      }
+      if hasChanged { try folder.write(manifest: manifest.json) }
+      guard now - pacedAt >= Self.pace else { return nil }
+      pacedAt = now
+      return try look()
+    } catch {
+      return error.isFull ? .diskFull : .storageFailed
+    }
+  }
+
+  /// Of a participant all files that begin together begin at the same moment.
+  private mutating func setOrigin(_ take: inout TrackTake, _ first: Instant) {
+    guard take.recorder.origin == nil else { return }
+    let time = terms.epoch.ntp(at: first).nanoseconds(since: terms.zero) - Self.lead
+    let participant = take.track.publisher.id
+    let origin = origins[participant] ?? max(0, time)
+    origins[participant] = origin
+    take.recorder.origin = origin
+  }
+
+  private mutating func look() throws(FileProblem) -> RecordingEndReason? {
+    for id in takes.keys { try takes[id]?.flush() }
+    let whole = manifest.tracks.reduce(0) { sum, track in
+      takes[track.track] == nil ? sum + track.files.reduce(0) { $0 + $1.bytes } : sum
+    }
+    bytes = takes.values.reduce(whole) { $0 + $1.bytes }
+    if bytes >= most { return .tooLarge }
+    if let left = folder.free, left < free { return .diskFull }
+    return nil
+  }
+
+  // MARK: - End
+
+  /// Ends its files and the manifest, as far as the disk lets it.
+  /// - Returns: what could not be written; nil: all is.
+  mutating func finish(_ reason: RecordingEndReason, at moment: Instant, now: Instant) -> String? {
+    folder.giveReserveBack()
+    var problem: FileProblem?
+    for id in takes.keys.sorted() {
+      guard var take = takes.removeValue(forKey: id) else { continue }
+      take.stopListening(bridge)
+      _ = take.takePackets()
+      do throws(FileProblem) { try take.finish(in: folder, now: now) } catch {
+        problem = error
+        take.giveUp()
+      }
+      note(take)
+    }
+    manifest.state = .ended
+    manifest.reason = reason
+    manifest.endedAt = WallTime(terms.epoch.ntp(at: moment)).text
+    manifest.bytes = manifest.tracks.reduce(0) { $0 + $1.files.reduce(0) { $0 + $1.bytes } }
+    bytes = manifest.bytes
+    do throws(FileProblem) { try folder.write(manifest: manifest.json) } catch { problem = error }
+    return problem?.text
+  }
+}

@@ -1,0 +1,59 @@
+internal import Media
+internal import Model
+
+/// Which encoding of a simulcast is written: the one with the largest pictures that flows. It changes at key frames alone.
+struct EncodingChoice: Sendable {
+  /// An encoding that is silent for so long is given up for one that flows.
+  static let silence = Duration.milliseconds(1_500)
+  /// A key frame that is wanted is asked for again after that; what it takes the server bounds besides.
+  static let again = Duration.seconds(2)
+
+  private(set) var current: Int?
+  private(set) var switches: UInt64 = 0
+  private var asked: [Int: Instant] = [:]
+
+  /// - Returns: whether the frame is to be written.
+  mutating func takes(_ frame: EncodedFrame, _ encoding: Int, _ inputs: [EncodingInput]) -> Bool {
+    guard let current, current != encoding else {
+      if current == nil {
+        guard frame.isKeyFrame else { return false }
+        current = encoding
+      }
+      return true
+    }
+    #if PLANTED_DEFECTS
+      let mayBegin = frame.isKeyFrame || PlantedDefect.isOn(.switchesAnywhere)
+    #else
+      let mayBegin = frame.isKeyFrame
+    #endif
+    guard mayBegin else { return false }
+    let isLarger = inputs[encoding].pixels > inputs[current].pixels
+    guard isLarger || Self.isSilent(inputs[current], now: frame.arrival) else { return false }
+    self.current = encoding
+    switches &+= 1
+    return true
+  }
+
+  /// Encodings that are to send a key frame: the one that is written, where it lost what it needs; one that could take its place.
+  mutating func wanted(_ inputs: [EncodingInput], now: Instant) -> [Int] {
+    inputs.indices.filter { encoding in
+      guard isWanted(encoding, inputs, now: now), let heard = inputs[encoding].heard,
+        now - heard < Self.silence
+      else { return false }
+      if let last = asked[encoding], now - last < Self.again { return false }
+      asked[encoding] = now
+      return true
+    }
+  }
+
+  private func isWanted(_ encoding: Int, _ inputs: [EncodingInput], now: Instant) -> Bool {
+    guard let current, current != encoding else { return inputs[encoding].needsKeyFrame || current == nil }
+    return inputs[encoding].pixels > inputs[current].pixels || inputs[encoding].pixels == 0
+      || Self.isSilent(inputs[current], now: now)
+  }
+
+  private static func isSilent(_ input: EncodingInput, now: Instant) -> Bool {
+    guard let heard = input.heard else { return true }
+    return now - heard >= silence
+  }
+}

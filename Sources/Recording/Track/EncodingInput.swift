@@ -1,0 +1,67 @@
+internal import Media
+internal import Model
+
+/// One encoding of a track on its way into the file: put in order, made frames, and those alone that can be decoded.
+struct EncodingInput: Sendable {
+  /// How long what is missing may still be sent again.
+  private static let patience: (video: Duration, audio: Duration) = (.milliseconds(1_500), .milliseconds(500))
+
+  private let kind: MediaKind
+  private var order: PacketOrder
+  private var pictures = FrameAssembler()
+  private var sound = SoundAssembler()
+  private var continuity = FrameContinuity()
+  var parameters = CodecParameters()
+  var clock: ClockMapping?
+  /// Of the last key frame.
+  private(set) var pixels = 0
+  /// When its last packet came.
+  private(set) var heard: Instant?
+  private var restart: UInt8?
+  private(set) var lost: UInt64 = 0
+  /// Whole frames that couldn't have been decoded.
+  private(set) var skipped: UInt64 = 0
+
+  init(_ kind: MediaKind) {
+    self.kind = kind
+    order = PacketOrder(patience: kind == .video ? Self.patience.video : Self.patience.audio)
+  }
+
+  var incomplete: UInt64 { pictures.incomplete }
+  var needsKeyFrame: Bool { kind == .video && continuity.needsKeyFrame }
+
+  mutating func add(_ packet: FramePacket) {
+    heard = packet.arrival
+    order.add(packet)
+  }
+
+  /// The frames that are whole by now and that a decoder can make use of.
+  mutating func frames(now: Instant) -> [EncodedFrame] {
+    var frames: [EncodedFrame] = []
+    while let step = order.next(now: now) {
+      switch step {
+      case .lost(let count):
+        lost &+= UInt64(clamping: count)
+        pictures.lose()
+        sound.lose()
+      case .packet(let packet):
+        // Between two lives of a source, or before and after a mute, nothing is joined.
+        if let restart, restart != packet.restart { pictures.lose() }
+        restart = packet.restart
+        if kind == .video {
+          pictures.add(packet, into: &frames)
+        } else {
+          sound.add(packet, into: &frames)
+        }
+      }
+    }
+    guard kind == .video else { return frames }
+    return frames.filter { frame in
+      parameters.note(frame)
+      if frame.isKeyFrame { pixels = frame.size?.pixels ?? pixels }
+      let isGood = continuity.admit(frame)
+      if !isGood { skipped &+= 1 }
+      return isGood
+    }
+  }
+}

@@ -1,0 +1,28 @@
+public import Foundation
+
+/// Programs of Debian's, which tests hold Roost's own files against.
+public enum Tool {
+  /// What a program says, its errors among it.
+  /// - Parameter name: one that `scripts/install test` brings.
+  public static func run(_ name: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = [name] + arguments
+    let output = Pipe()
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+    let answer = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return (process.terminationStatus, String(decoding: answer, as: UTF8.self))
+  }
+
+  /// Runs `body` with a folder of its own, which is gone afterwards.
+  public static func inFolder<Result>(_ body: (URL) throws -> Result) throws -> Result {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "roost-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try body(folder)
+  }
+}
