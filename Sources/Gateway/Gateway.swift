@@ -59,9 +59,9 @@ public struct Gateway: HTTPHandler {
     self.configuration = configuration
     self.rooms = rooms
     rest = administered.map { directory in
-      RESTDoor(rooms: directory, crossOrigin: configuration.crossOrigin) { text throws(AccessTokenRefusal) in
-        try AccessToken(verifying: text, keys: configuration.keys, now: configuration.now())
-      }
+      RESTDoor(
+        rooms: directory, crossOrigin: configuration.crossOrigin, keys: configuration.keys,
+        wall: configuration.now)
     }
   }
 

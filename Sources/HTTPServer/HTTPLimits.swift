@@ -26,6 +26,11 @@ public struct HTTPLimits: Equatable, Sendable {
   public var bodyTime: Duration = .seconds(20)
   /// For the handler to answer: 503.
   public var answerTime: Duration = .seconds(60)
+  /// Answers that are produced over time, over all listeners; one more is answered by 503. Fewer than there may be connections,
+  /// so that they leave room for others.
+  public var streams = 2048
+  /// Of these, for one IPv4 address or IPv6 /64; one more is answered by 429.
+  public var streamsPerAddress = 1024
   /// Without a byte taken by a client that has bytes coming: the connection is cut. Rounded up to seconds for
   /// answers.
   public var writeTime: Duration = .seconds(20)

@@ -1,8 +1,9 @@
 /// What a server has open and has counted, at one moment.
 public struct HTTPReport: Sendable {
-  /// Open TCP connections, and those of them that are WebSockets.
+  /// Open TCP connections, and those of them that are WebSockets or have an answer that is produced over time.
   public var connections = 0
   public var webSockets = 0
+  public var streams = 0
   public var counters = HTTPCounters()
 
   public init() {}
@@ -27,6 +28,15 @@ public struct HTTPCounters: Sendable {
   public var messageBytesReceived: UInt64 = 0
   public var messagesSent: UInt64 = 0
   public var messageBytesSent: UInt64 = 0
+  /// Answers that were produced over time: begun, and the bytes that clients took of them.
+  public var streamsBegun: UInt64 = 0
+  public var streamBytes: UInt64 = 0
+  /// Answered by 503 or 429 instead, beyond `HTTPLimits.streams` and `streamsPerAddress`.
+  public var streamsRefusedFull: UInt64 = 0
+  public var streamsRefusedPerAddress: UInt64 = 0
+  /// Those that are over, by what ended them: `finished`, `stalled`, `shutdown`, `clientGone`.
+  public var streamsEnded: [String: UInt64] = Dictionary(
+    uniqueKeysWithValues: StreamedBody.End.allCases.map { ($0.rawValue, 0) })
   /// Answers by status, also those to requests that could not be read.
   public var answers: [Int: UInt64] = [:]
   /// Requests that no handler saw, by the reason's name.

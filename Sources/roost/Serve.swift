@@ -98,6 +98,8 @@ extension Roost {
     var limits = HTTPLimits()
     limits.connections = http.connections
     limits.connectionsPerAddress = http.connectionsPerAddress
+    limits.streams = http.streams
+    limits.streamsPerAddress = http.streamsPerAddress
     limits.proxies = http.trustedProxies
     limits.headTime = .seconds(http.headSeconds)
     limits.bodyTime = .seconds(http.bodySeconds)

@@ -32,7 +32,7 @@ extension EventLog {
       guard after >= oldest - 1, after <= lastEvent else { return .failure(gone) }
       let first = after + 1 - oldest
       let events = entries.slice(first..<min(first + limit, entries.count)).map(\.event)
-      return .success(Page(room: room, events: events, lastEvent: lastEvent))
+      return .success(Page(room: room, events: events, lastEvent: lastEvent, isOver: isOver))
     }
   }
 
@@ -50,8 +50,7 @@ extension EventLog {
     var lostPosition: UInt64 = 0
     var count = 0
     var bytes = 0
-    var watchers: [UInt64: Watcher] = [:]
-    var lastWatcher: UInt64 = 0
+    var watchers = Watchers()
     /// Rooms that have so much that each could be asked by itself to give something up: few, whatever there are in all.
     var large: Set<RoomID> = []
     /// How many rooms and places were looked at to give something up.

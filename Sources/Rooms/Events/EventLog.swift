@@ -43,9 +43,9 @@ public final class EventLog: Sendable {
     let now = now()
     let watchers = state.withLock { state in
       state.append(event, now: now, limits: limits)
-      return state.watchers.values.filter { $0.room == nil || $0.room == event.room.id }.map(\.continuation)
+      return state.watchers.of(event.room.id)
     }
-    for watcher in watchers { watcher.yield() }
+    for look in watchers { look() }
   }
 
   /// Drops what is too old; reading does so too.
@@ -67,6 +67,8 @@ public final class EventLog: Sendable {
     public let events: [RoomEvent]
     /// The last that the room has had: no more follow `events` if they end with it.
     public let lastEvent: Int
+    /// Nothing ever comes after that.
+    public let isOver: Bool
   }
 
   /// Events of a room of that name.
@@ -97,6 +99,13 @@ public final class EventLog: Sendable {
     return try found.get()
   }
 
+  /// How one goes on who knows events of another room of that name than is meant.
+  public func gone(of room: String) -> EventLogError {
+    state.withLock { state in
+      state.byName[ExactName(room)].flatMap { state.rooms[$0] }?.gone ?? .unknownRoom
+    }
+  }
+
   /// As above, of the room with that very id.
   func events(of room: RoomID, after: Int, limit: Int) throws(EventLogError) -> Page {
     let found: Result<Page, EventLogError> = state.withLock { state in
@@ -104,27 +113,6 @@ public final class EventLog: Sendable {
       return record.page(after: after, limit: limit)
     }
     return try found.get()
-  }
-
-  // MARK: - Watching
-
-  /// One element after each event of that room, or of any; several may come as one. Ends with its reader.
-  public func changes(of room: RoomID? = nil) -> AsyncStream<Void> {
-    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    let number = state.withLock { state in
-      state.lastWatcher += 1
-      state.watchers[state.lastWatcher] = Watcher(room: room, continuation: continuation)
-      return state.lastWatcher
-    }
-    continuation.onTermination = { [weak self] _ in
-      self?.state.withLock { _ = $0.watchers.removeValue(forKey: number) }
-    }
-    return stream
-  }
-
-  struct Watcher {
-    let room: RoomID?
-    let continuation: AsyncStream<Void>.Continuation
   }
 }
 
