@@ -48,7 +48,7 @@ public struct Gateway: HTTPHandler {
   private let rooms: (any RoomService)?
   private let tokens = ResumeTokens()
   private let intakes = Intakes()
-  private let rest: RESTDoor?
+  let rest: RESTDoor?
 
   /// - Parameters:
   ///   - rooms: nil: there is no door to rooms, and it answers 404.

@@ -98,8 +98,8 @@ extension Roost {
     var limits = HTTPLimits()
     limits.connections = http.connections
     limits.connectionsPerAddress = http.connectionsPerAddress
-    limits.streams = http.streams
-    limits.streamsPerAddress = http.streamsPerAddress
+    limits.streams.total = http.streams
+    limits.streams.perAddress = http.streamsPerAddress
     limits.proxies = http.trustedProxies
     limits.headTime = .seconds(http.headSeconds)
     limits.bodyTime = .seconds(http.bodySeconds)

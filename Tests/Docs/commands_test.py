@@ -88,6 +88,11 @@ class CommandsTest(LimitedTest):
             secrets = re.search(r"^EnvironmentFile=-(.*)$", unit, re.MULTILINE)[1]
             line = commands.substituted(f"export $(cat {secrets}); exec {start}", room.folder, "")
             room.serve(line)
+        if page == "events.md":
+            # By curl as it happened, by the program afterwards.
+            self.assertIn('event: room.started\ndata: {"id":1,"room":"demo"', output)
+            self.assertIn('event: end\ndata: {"reason":"roomFinished"}\n', output)
+            self.assertRegex(output, r"\d room\.started \n.*\d room\.finished \nover: roomFinished\n")
 
     def test_readme(self):
         self.run_page("README.md")
@@ -100,6 +105,10 @@ class CommandsTest(LimitedTest):
             self.run_page("rest.md", roost.public)
             self.assertEqual(roost.get("/v1/rooms/demo", headers={
                 "Authorization": f"Bearer {token('a', roomList=True)}"}).json["maxParticipants"], 9)
+
+    def test_events(self):
+        with Roost() as roost:
+            self.run_page("events.md", roost.public)
 
     def test_tokens(self):
         with tempfile.TemporaryDirectory(prefix="roost-docs-") as folder:
@@ -130,7 +139,7 @@ class CommandsTest(LimitedTest):
 
     def test_pages_of_long_runs(self):
         for page in commands.pages():
-            if page in ("README.md", "operating.md", "rest.md", "tokens.md", "clients.md"):
+            if page in ("README.md", "operating.md", "rest.md", "events.md", "tokens.md", "clients.md"):
                 continue
             with self.subTest(page):
                 found = [each for block in ALL if block.page == page and commands.kind_of(block) == "commands"

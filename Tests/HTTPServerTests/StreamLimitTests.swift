@@ -20,8 +20,8 @@ struct StreamLimitTests {
   {
     let handler = StreamHandler()
     let server = try start(handler) {
-      $0.streams = 3
-      $0.streamsPerAddress = 2
+      $0.streams.total = 3
+      $0.streams.perAddress = 2
     }
     let addresses = server.addresses
     let clients = try await onThread {
@@ -51,9 +51,9 @@ struct StreamLimitTests {
       return Held(clients.all + [other])
     }
     let report = try #require(await server.report(within: .seconds(5)))
-    #expect(report.streams == 3 && report.counters.streamsBegun == 4)
-    #expect(report.counters.streamsRefusedFull >= 2 && report.counters.streamsRefusedPerAddress >= 1)
-    #expect(report.counters.streamsEnded == ["clientGone": 1, "finished": 0, "shutdown": 0, "stalled": 0])
+    #expect(report.streams == 3 && report.counters.streams.begun == 4)
+    #expect(report.counters.streams.refusedFull >= 2 && report.counters.streams.refusedPerAddress >= 1)
+    #expect(report.counters.streams.ended == ["clientGone": 1, "finished": 0, "shutdown": 0, "stalled": 0])
     await server.shutdown(grace: .seconds(1))
     _ = clients
   }
@@ -61,7 +61,7 @@ struct StreamLimitTests {
   @Test func `behind a trusted proxy the client's own address counts`() async throws {
     let handler = StreamHandler()
     try await withServer(handler) {
-      $0.streamsPerAddress = 1
+      $0.streams.perAddress = 1
       $0.proxies = [AddressPrefix("127.0.0.0/8")].compactMap(\.self)
     } _: { addresses in
       var clients: [TestClient] = []
@@ -98,13 +98,13 @@ struct StreamLimitTests {
       report = try #require(await server.report(within: .seconds(5)))
     }
     #expect(report.streams == 0 && report.counters.answers[200] == 3)
-    #expect(report.counters.streamsEnded == ["finished": 1, "stalled": 1, "clientGone": 1, "shutdown": 0])
-    #expect(report.counters.streamBytes > 100_000)
+    #expect(report.counters.streams.ended == ["finished": 1, "stalled": 1, "clientGone": 1, "shutdown": 0])
+    #expect(report.counters.streams.bytes > 100_000)
     await server.shutdown(grace: .seconds(1))
     _ = clients
   }
 
-  @Test func `a shutdown has each say its last words, and lets nobody begin`() async throws {
+  @Test func `a shutdown has each say its last words, and lets none begin`() async throws {
     let handler = StreamHandler()
     let server = try start(handler) { $0.closeTime = .milliseconds(500) }
     let address = server.addresses[0]
@@ -130,7 +130,7 @@ struct StreamLimitTests {
       #expect(answer.head.contains("retry-after: 5\r\n"))
     }
     await stopped
-    #expect(ContinuousClock.now - start < .seconds(3), "one who doesn't read holds nobody up")
+    #expect(ContinuousClock.now - start < .seconds(3), "one who doesn't read holds no other up")
     try await onThread {
       let (text, isWhole) = unchunked(try clients.all[1].readToEnd())
       #expect(isWhole && text.hasSuffix(".too slow"))

@@ -95,7 +95,7 @@ struct StreamTests {
       }
       for source in handler.sources { source.end() }
       for client in clients { #expect(try client.readToEnd() == Array("0\r\n\r\n".utf8)) }
-      // Nobody waits any more: raising it does nothing, and the next one is heard again.
+      // None waits any more: raising it does nothing, and the next one is heard again.
       handler.sources[0].signal.raise()
       let last = try TestClient(addresses[0])
       let source = try Self.open(last, handler, "/shared")

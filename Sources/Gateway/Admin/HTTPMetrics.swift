@@ -11,9 +11,10 @@ enum HTTPMetrics {
     (\.messagesReceived, "roost_http_websocket_received_messages_total", "WebSocket messages from clients."),
     (\.messageBytesReceived, "roost_http_websocket_received_bytes_total", "Their bytes."),
     (
-      \.streamsBegun, "roost_http_streams_begun_total", "Answers that were produced over time, as events are."
+      \.streams.begun, "roost_http_streams_begun_total",
+      "Answers that were produced over time, as events are."
     ),
-    (\.streamBytes, "roost_http_stream_bytes_total", "Their bytes that clients took."),
+    (\.streams.bytes, "roost_http_stream_bytes_total", "Their bytes that clients took."),
     (\.messagesSent, "roost_http_websocket_sent_messages_total", "WebSocket messages for clients."),
     (\.messageBytesSent, "roost_http_websocket_sent_bytes_total", "Their bytes."),
   ]
@@ -26,7 +27,7 @@ enum HTTPMetrics {
 
   /// Streams that were answered by 503 or 429 instead: one family.
   static let streamRefusals: [Reason] = [
-    (\.streamsRefusedFull, "full"), (\.streamsRefusedPerAddress, "perAddress"),
+    (\.streams.refusedFull, "full"), (\.streams.refusedPerAddress, "perAddress"),
   ]
 
   /// What took too long: one family.
@@ -53,7 +54,7 @@ enum HTTPMetrics {
       streamRefusals.map { .init(counts[keyPath: $0.path], ("reason", $0.reason)) })
     exposition.family(
       "roost_http_streams_ended_total", .counter, "Streams that are over, by what ended them.",
-      counts.streamsEnded.sorted { $0.key < $1.key }.map { .init($0.value, ("reason", $0.key)) })
+      counts.streams.ended.sorted { $0.key < $1.key }.map { .init($0.value, ("reason", $0.key)) })
     exposition.family(
       "roost_http_timeouts_total", .counter,
       "Connections and requests that exceeded a time limit and were closed or answered with 503.",

@@ -26,7 +26,7 @@ final class EventFeeds: Sendable {
   /// How many are watched.
   var count: Int { places.withLock { $0.count } }
 
-  /// Nobody has it any more, unless it was made again.
+  /// No reader has it any more, unless it was made again.
   private func tidy(_ room: RoomID?) {
     places.withLock { if $0[room]?.feed == nil { $0[room] = nil } }
   }

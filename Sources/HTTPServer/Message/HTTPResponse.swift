@@ -6,7 +6,7 @@ public struct HTTPResponse: Sendable {
   public var body: [UInt8]
   /// What follows `body` over time; nil: nothing. The connection ends with it.
   ///
-  /// Where there are as many as `HTTPLimits.streams` or `streamsPerAddress` allow, the answer is 503 or 429 instead.
+  /// Where there are as many as `HTTPLimits.streams` allow, the answer is 503 or 429 instead.
   public var stream: (any HTTPBodySource)?
 
   public init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = []) {

@@ -18,10 +18,10 @@ extension ServerLoop {
       switch streams.full(for: AddressGroup(client(of: connection)), limits) {
       case nil: return nil
       case .server:
-        counters.streamsRefusedFull &+= 1
+        counters.streams.refusedFull &+= 1
         refusal = HTTPResponse(problem: "full", "The server is full", status: 503)
       case .address:
-        counters.streamsRefusedPerAddress &+= 1
+        counters.streams.refusedPerAddress &+= 1
         refusal = HTTPResponse(problem: "too-many-streams", "Too many streams to this address", status: 429)
       }
     }
@@ -53,7 +53,7 @@ extension ServerLoop {
     }
     let client = AddressGroup(client(of: connection))
     counters.answers[response.status, default: 0] &+= 1
-    counters.streamsBegun &+= 1
+    counters.streams.begun &+= 1
     connection.reset()
     connection.phase = .streaming
     let stream = StreamTable.Stream(body: body, source: source, client: client)
@@ -119,7 +119,7 @@ extension ServerLoop {
         send(connection.descriptor, $0.baseAddress, $0.count, SocketFlags.dontWait | SocketFlags.noSignal)
       } ?? 0
     if count >= 0 {
-      counters.streamBytes &+= UInt64(count)
+      counters.streams.bytes &+= UInt64(count)
       connection.stream?.body.took(count, now: now)
     } else if errno == EAGAIN {
       connection.stream?.body.isFull(now: now)
@@ -136,7 +136,7 @@ extension ServerLoop {
     guard let stream = connection.stream else { return }
     connection.stream = nil
     streams.remove(stream, of: connection.id, mailbox)
-    counters.streamsEnded[end.rawValue, default: 0] &+= 1
+    counters.streams.ended[end.rawValue, default: 0] &+= 1
     connection.deadline = .never
     connection.phase = .answering
     resume(connection, .cut)

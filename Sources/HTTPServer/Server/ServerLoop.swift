@@ -54,7 +54,7 @@ final class ServerLoop {
     self.tls = tls
     openings = OpeningTotal(limit: limits.openingBytes)
     handshakes = AttemptTable(
-      rate: limits.handshakesPerAddress, burst: limits.handshakesAtOncePerAddress, capacity: 10_000)
+      rate: limits.handshakes.perAddress, burst: limits.handshakes.atOncePerAddress, capacity: 10_000)
     let daemon = try Daemon(
       owner: Unmanaged.passUnretained(self).toOpaque(), callbacks: Self.callbacks,
       connections: limits.connections, headBytes: limits.headBytes)

@@ -30,8 +30,8 @@ struct StreamTable {
   var hasReady: Bool { !ready.isEmpty }
 
   func full(for client: AddressGroup, _ limits: HTTPLimits) -> Full? {
-    if count >= limits.streams { return .server }
-    return perAddress[client, default: 0] >= limits.streamsPerAddress ? .address : nil
+    if count >= limits.streams.total { return .server }
+    return perAddress[client, default: 0] >= limits.streams.perAddress ? .address : nil
   }
 
   /// - Parameter box: by which its signal reaches the server.
@@ -39,7 +39,9 @@ struct StreamTable {
     count += 1
     perAddress[stream.client, default: 0] += 1
     let signal = stream.source.signal
-    if watched[ObjectIdentifier(signal)] == nil { signal.join(box) }
+    if watched[ObjectIdentifier(signal)] == nil {
+      signal.join(box.descriptor) { box.post(.look($0)) }
+    }
     watched[ObjectIdentifier(signal), default: Watched(signal: signal)].streams.insert(connection)
   }
 
@@ -51,7 +53,7 @@ struct StreamTable {
     watched[ObjectIdentifier(signal)]?.streams.remove(connection)
     guard watched[ObjectIdentifier(signal)]?.streams.isEmpty == true else { return }
     watched[ObjectIdentifier(signal)] = nil
-    signal.leave(box)
+    signal.leave(box.descriptor)
   }
 
   /// Those that wait for a signal.

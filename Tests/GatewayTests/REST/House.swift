@@ -24,7 +24,8 @@ final class House: Sendable {
   /// - Parameter clock: what the rooms take for the time; nil: the real one.
   init(
     limits: RoomDirectory.Limits = House.limits(), policy: NegotiationPolicy = .server,
-    clock: StandingClock? = nil, _ adjust: (inout GatewayConfiguration) -> Void = { _ in }
+    clock: StandingClock? = nil, events kept: EventLog.Limits = EventLog.Limits(),
+    _ adjust: (inout GatewayConfiguration) -> Void = { _ in }
   ) throws {
     engine = try MediaEngine(
       MediaEngine.Configuration(port: 0, workers: 1, peersPerWorker: 8, pinsThreads: false),
@@ -37,7 +38,7 @@ final class House: Sendable {
       media: MediaPlane(
         engine: engine, candidates: [SocketAddress(ipv4: 127, 0, 0, 1, port: engine.port)],
         verification: .always, peerLimit: 8, policy: policy, clock: time),
-      limits: limits, log: Log(level: .error) { _ in })
+      limits: limits, log: Log(level: .error) { _ in }, events: kept)
     self.directory = directory
     var configuration = GatewayConfiguration(keys: ["APIkey": Self.secret], development: nil) { House.now }
     adjust(&configuration)
@@ -101,6 +102,16 @@ final class House: Sendable {
     _ method: HTTPMethod, _ path: String, _ body: String = "", token: String? = House.admin,
     headers more: [(String, String)] = []
   ) async -> Answer {
+    let response = await respond(method, path, body, token: token, headers: more)
+    return Answer(
+      status: response.status, headers: response.headers, text: String(decoding: response.body, as: UTF8.self)
+    )
+  }
+
+  func respond(
+    _ method: HTTPMethod, _ path: String, _ body: String = "", token: String? = House.admin,
+    headers more: [(String, String)] = []
+  ) async -> HTTPResponse {
     var headers: HTTPHeaders = ["host": "relay.example"]
     if let token { headers.add("authorization", "Bearer \(token)") }
     if !more.contains(where: { $0.0 == "content-type" }), !body.isEmpty {
@@ -108,13 +119,10 @@ final class House: Sendable {
     }
     for (name, value) in more { headers.add(name, value) }
     let parts = path.split(separator: "?", maxSplits: 1).map(String.init)
-    let response = await gateway.respond(
+    return await gateway.respond(
       to: HTTPRequest(
         method: method, path: parts[0], query: parts.count > 1 ? parts[1] : "", headers: headers,
         body: Array(body.utf8)))
-    return Answer(
-      status: response.status, headers: response.headers, text: String(decoding: response.body, as: UTF8.self)
-    )
   }
 
   // MARK: - Signalling
