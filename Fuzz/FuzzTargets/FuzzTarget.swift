@@ -56,6 +56,7 @@ public let fuzzTargets: [FuzzTarget] = [
   FuzzTarget(name: "base64url", run: fuzzBase64URL),
   FuzzTarget(name: "strict-json", run: fuzzStrictJSON),
   FuzzTarget(name: "event-cursor", run: fuzzEventCursor),
+  FuzzTarget(name: "event-id", run: fuzzEventID),
 ]
 
 /// Traps with the promise that was broken.
