@@ -56,6 +56,7 @@ let package = Package(
         "CSystem",
       ]),
     module("HTTPServer", ["Model", "Polling", "Crypto", "CSystem", "CMicroHTTPD", "CWslay"]),
+    module("HTTPClient", ["Polling", "CCurl"]),
     module("WebSocketClient", ["Model", "Crypto", "CCurl", "CWslay"]),
     module("Configuration", ["Model"]),
     module(
@@ -64,8 +65,7 @@ let package = Package(
       name: "Gateway",
       dependencies: [
         "Model", "Logging", "Crypto", "ICE", "Media", "Transport", "Peer", "Engine", "HTTPServer",
-        "AccessTokens", "Signalling",
-        "Rooms",
+        "HTTPClient", "AccessTokens", "Signalling", "Rooms",
       ],
       // Every file of the folder.
       resources: [.embedInCode("REST/openapi.json"), .embedInCode("Pages")],
@@ -160,6 +160,7 @@ let package = Package(
         "Simulation", "SyntheticPeers",
       ]),
     tests("HTTPServer", ["Model", "Crypto", "HTTPServer", "COpenSSL"]),
+    tests("HTTPClient", ["Model", "Crypto", "HTTPServer", "HTTPClient"]),
     tests("WebSocketClient", ["Model", "Crypto", "HTTPServer", "WebSocketClient"]),
     tests("Configuration", ["Model", "Configuration"]),
     tests(

@@ -115,6 +115,14 @@ public enum ConfigurationSchema {
       "API keys and their secrets of at least 32 bytes, which sign access tokens; with --dev always devkey and secret."
     ),
 
+    .webhooks(
+      "webhooks.urls", \.webhooks.urls,
+      "Receivers that are sent every event by POST; behind a # the API key whose secret signs, needed where there are several."
+    ),
+    .path(
+      "webhooks.authorities", \.webhooks.authorities,
+      "PEM file with the certificates that vouch for receivers, in place of the system's."),
+
     .choice("log.level", \.log.level, "Least severe level that is logged."),
 
     .flag(

@@ -55,7 +55,8 @@ extension Roost {
         limits: limits(configuration.http),
         tls: secured.context),
       handler: gateway)
-    let admin = try adminServer(configuration.admin, of: server, media, started: started)
+    let webhooks = try webhooks(configuration, media, log: log)
+    let admin = try adminServer(configuration.admin, of: server, media, webhooks, started: started)
     let ending = Ending()
     for address in admin?.addresses ?? [] { log.info("admin listener ready", ["address": "\(address)"]) }
     print(Greeting.text(addresses: server.addresses, secured: secured, isNetwork: audience == .network))
@@ -64,7 +65,10 @@ extension Roost {
 
     await ending.wait(for: media.rooms, patience: .seconds(configuration.drain.seconds), log: log)
     await Ending.sayFarewell(media.rooms, through: server)
+    // Beside each other: what receivers take their time for holds up no reader's end.
+    async let delivered: Void? = webhooks?.finish(within: .seconds(5))
     await server.shutdown()
+    await delivered
     await admin?.shutdown(grace: .seconds(1))
     media.engine.stop()
     await events.value
@@ -94,6 +98,22 @@ extension Roost {
     return doors
   }
 
+  /// - Returns: nil: there are no receivers.
+  private static func webhooks(
+    _ configuration: Configuration, _ media: MediaServer, log: Log
+  ) throws -> Webhooks? {
+    let targets = try configuration.webhookTargets().map {
+      Webhooks.Target(url: $0.url, key: $0.key, secret: configuration.keys[$0.key] ?? "")
+    }
+    guard !targets.isEmpty else { return nil }
+    let authorities = configuration.webhooks.authorities
+    if !authorities.isEmpty { _ = try Roost.text(of: authorities) }
+    return Webhooks(
+      to: targets, of: media.rooms.events, authorities: authorities.isEmpty ? nil : authorities, log: log,
+      wall: { WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) },
+      instant: { [clock = media.engine.clock] in clock.now })
+  }
+
   private static func limits(_ http: Configuration.HTTP) -> HTTPLimits {
     var limits = HTTPLimits()
     limits.connections = http.connections
@@ -110,7 +130,8 @@ extension Roost {
 
   /// Metrics and health on a thread of their own, answered also while the public listener has all that it can take.
   private static func adminServer(
-    _ admin: Configuration.Admin, of server: HTTPServer, _ media: MediaServer, started: Double
+    _ admin: Configuration.Admin, of server: HTTPServer, _ media: MediaServer, _ webhooks: Webhooks?,
+    started: Double
   ) throws -> HTTPServer? {
     guard !admin.addresses.isEmpty else { return nil }
     var limits = HTTPLimits()
@@ -120,7 +141,8 @@ extension Roost {
       configuration: HTTPServerConfiguration(
         listeners: admin.addresses.map { .init($0.with(port: UInt16(admin.port))) }, limits: limits),
       handler: AdminDoor(
-        rooms: media.rooms, engine: media.engine, server: server, version: version, started: started,
+        rooms: media.rooms, engine: media.engine, server: server, webhooks: webhooks, version: version,
+        started: started,
         isLocalOnly: admin.addresses.allSatisfy(\.isLoopback)))
   }
 }

@@ -92,7 +92,7 @@ FIGURES = {
     ("operating.md", "# /etc/turnserver.conf"): "test_settings_of_coturn_exist; the other half test_configurations_hold",
     ("roost-js.md", "import { Room }"): "test_the_call_in_twenty_lines",
 }
-SNIPPET = re.compile(r"(admin|http|turn|media|rooms|keys|limits|reconnect|drain): (\{|\[)")
+SNIPPET = re.compile(r"(admin|webhooks|http|turn|media|rooms|keys|limits|reconnect|drain): (\{|\[)")
 
 
 def kind_of(block):

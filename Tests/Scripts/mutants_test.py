@@ -50,6 +50,7 @@ BEHAVIOURS = {
     "numbers and picture ids over a change of source": ["picture-id-width", "picture-id-repeated", "nack-other-source",
                                                         "late-is-highest"],
     "moves and mutes are seen by the simulation": ["lost-at-handover", "muted-flows-after-move", "unmute-without-key-frame"],
+    "a reader of events is asked, and known by its room": ["reader-unasked", "removal-unnoticed", "last-seen-anywhere"],
     "resume tokens that are broken hang nothing": ["resumed-twice", "resume-lost"],
 }
 

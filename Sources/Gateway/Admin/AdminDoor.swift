@@ -8,19 +8,22 @@ public struct AdminDoor: HTTPHandler {
   private let rooms: RoomDirectory
   private let engine: MediaEngine
   private let server: HTTPServer
+  private let webhooks: Webhooks?
   private let version: String
   private let started: Double
   private let isLocalOnly: Bool
 
   /// - Parameters:
   ///   - server: the public one, which is reported on.
+  ///   - webhooks: nil: there are none.
   ///   - started: seconds since 1970.
   ///   - isLocalOnly: listens on this machine alone, so that only names of this machine are served: a web page
   ///     could have pointed another one here (DNS rebinding).
   public init(
-    rooms: RoomDirectory, engine: MediaEngine, server: HTTPServer, version: String, started: Double,
-    isLocalOnly: Bool
+    rooms: RoomDirectory, engine: MediaEngine, server: HTTPServer, webhooks: Webhooks? = nil, version: String,
+    started: Double, isLocalOnly: Bool
   ) {
+    self.webhooks = webhooks
     self.rooms = rooms
     self.engine = engine
     self.server = server
@@ -54,6 +57,7 @@ public struct AdminDoor: HTTPHandler {
     ProcessMetrics.write(ProcessUsage(), version: version, started: started, to: &exposition)
     RoomMetrics.write(
       rooms.counts, kept: rooms.events.size, isDraining: rooms.isDraining, to: &exposition)
+    WebhookMetrics.write(await webhooks?.reports() ?? [], to: &exposition)
     FlightMetrics.write(rooms.flightCounts, to: &exposition)
     WorkerMetrics.write(await reports, to: &exposition)
     if let http = await http { HTTPMetrics.write(http, to: &exposition) }

@@ -61,6 +61,9 @@ final class EventReader: HTTPBodySource {
 
   private func circumstances(_ now: Instant, _ ending: HTTPBodyEnding?) -> EventStream.Circumstances {
     var present = EventStream.Circumstances(now: now, wall: terms.wall(), ending: ending)
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.readerUnasked) { return present }
+    #endif
     do throws(AccessTokenRefusal) { try terms.permit() } catch { present.refusal = EventStreamEnd(error) }
     present.drainDeadline = terms.rooms.drainDeadline?.text
     return present

@@ -1,6 +1,10 @@
 internal import HTTPServer
 internal import Rooms
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// The event log as it grows, by Server-Sent Events.
 extension RESTDoor {
   static let eventStream = "text/event-stream"
@@ -52,6 +56,16 @@ extension RESTDoor {
     if let known {
       // What the client has seen counts for more than the address, which stays the same however often it comes again.
       if life == nil { life = try rooms.events.events(of: name, after: nil, limit: 1).room.id.text }
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.addressBeforeLastSeen), let after {
+          let page = try rooms.events.events(of: name, life: life, after: after, limit: 1)
+          return (page.room.id, after, false)
+        }
+        if PlantedDefect.isOn(.lastSeenAnywhere) {
+          let page = try rooms.events.events(of: name, life: life, after: known.number, limit: 1)
+          return (page.room.id, known.number, false)
+        }
+      #endif
       guard known.roomId == life else { throw rooms.events.gone(of: name) }
       (life, after) = (known.roomId, known.number)
     }

@@ -30,6 +30,9 @@ struct StreamTable {
   var hasReady: Bool { !ready.isEmpty }
 
   func full(for client: AddressGroup, _ limits: HTTPLimits) -> Full? {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.streamsUnbounded) { return nil }
+    #endif
     if count >= limits.streams.total { return .server }
     return perAddress[client, default: 0] >= limits.streams.perAddress ? .address : nil
   }

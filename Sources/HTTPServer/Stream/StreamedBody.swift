@@ -77,6 +77,9 @@ package struct StreamedBody {
     guard now >= deadline else { return .wait(until: deadline, forRoom: true) }
     guard !isPressed else { return .over(end) }
     press(now: now)
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.stalledUnsaid) { return .over(end) }
+    #endif
     return isSaid ? .send(pressing: true) : .ask(ending: .stalled)
   }
 
@@ -107,7 +110,12 @@ package struct StreamedBody {
     let content = bytes.count
     var step = produce(&bytes, Self.enough)
     let size = bytes.count - content
-    if size <= 0 {
+    #if PLANTED_DEFECTS
+      let isNothing = size <= 0 && !PlantedDefect.isOn(.emptyChunk)
+    #else
+      let isNothing = size <= 0
+    #endif
+    if isNothing {
       bytes.removeLast(bytes.count - before)
     } else if isChunked {
       Self.write(size, at: before, in: &bytes)

@@ -55,6 +55,9 @@ final class RoomRecords: Sendable {
       return isRemembered
     }
     // It may be reading.
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.removalUnnoticed) { return isRemembered }
+    #endif
     events.wake(readersOf: room)
     return isRemembered
   }
