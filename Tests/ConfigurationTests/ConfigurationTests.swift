@@ -80,7 +80,7 @@ struct ConfigurationTests {
     (
       "{\n\n meda: { port: 1 } }",
       "roost.json5:3: meda: no such option, given { … }; did you mean media?; expected: one of "
-        + "http, admin, media, ice, stun, turn, keys, log, rooms, limits, drain, reconnect, flights"
+        + "http, admin, media, ice, stun, turn, keys, webhooks, log, rooms, limits, drain, reconnect, flights"
     ),
     (
       "{ 'media.port': \n'x' }",
@@ -89,7 +89,7 @@ struct ConfigurationTests {
     ),
     (
       "{ completelyElse: true }",
-      "roost.json5:1: completelyElse: no such option, given true; expected: one of http, admin, media, ice, stun, turn, keys, log, rooms, limits, drain, reconnect, flights"
+      "roost.json5:1: completelyElse: no such option, given true; expected: one of http, admin, media, ice, stun, turn, keys, webhooks, log, rooms, limits, drain, reconnect, flights"
     ),
     (
       "{ \"\\u006dedia\": {\n\"p\\x6frt\": 0 } }",

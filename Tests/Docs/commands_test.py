@@ -92,7 +92,7 @@ class CommandsTest(LimitedTest):
             # By curl as it happened, by the program afterwards.
             self.assertIn('event: room.started\ndata: {"id":1,"room":"demo"', output)
             self.assertIn('event: end\ndata: {"reason":"roomFinished"}\n', output)
-            self.assertRegex(output, r"\d room\.started \n.*\d room\.finished \nover: roomFinished\n")
+            self.assertRegex(output, r"Z room\.started \n.*Z room\.finished \nover: roomFinished\n")
 
     def test_readme(self):
         self.run_page("README.md")

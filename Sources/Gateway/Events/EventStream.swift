@@ -121,7 +121,8 @@ package struct EventStream: Sendable {
       return .say(.end(.serverShutdown))
     }
     // A second at least, since those of the token are whole ones.
-    let expiry = present.now + .seconds(min(max(expires - present.wall, 1), 86_400))
+    let left = expires > present.wall ? expires &- present.wall : 1
+    let expiry = present.now + .seconds(min(left, 86_400))
     return .wait(until: min(nextComment, expiry))
   }
 

@@ -14,7 +14,7 @@ struct AllRoomsStreamTests {
     for name in ["a", "b", "c"] { try await house.room(name, updates: 2) }
     let listener = try await house.listener("/v1/events")
     var events = listener.events()
-    try await house.update("b", 3)
+    try await house.update("b", times: 3)
     _ = await house.ask(.delete, "/v1/rooms/a")
     events += listener.events()
     // The end of a room is no end of this.
@@ -47,7 +47,7 @@ struct AllRoomsStreamTests {
     try await other.room()
     let foreign = try #require(try await other.listener("/v1/events").events().first?.id)
     #expect(await house.listen("/v1/events", last: foreign).status == 410)
-    try await house.update("a", 20)
+    try await house.update("a", times: 20)
     let gone = await house.listen("/v1/events", last: early)
     #expect(
       gone.status == 410 && gone.problem == "events-gone" && gone.json["state"] as? String == "/v1/rooms")

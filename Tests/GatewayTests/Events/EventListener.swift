@@ -106,11 +106,11 @@ extension House {
   @discardableResult
   func room(_ name: String = "demo", updates: Int = 0) async throws -> String {
     let made = await ask(.post, "/v1/rooms", #"{"name":"\#(name)"}"#)
-    try await update(name, updates)
+    try await update(name, times: updates)
     return try #require(made["id"] as? String)
   }
 
-  func update(_ name: String = "demo", _ count: Int = 1, metadata: String = "m") async throws {
+  func update(_ name: String = "demo", times count: Int = 1, metadata: String = "m") async throws {
     for number in 0..<count {
       let answer = await ask(.patch, "/v1/rooms/\(name)", #"{"metadata":"\#(metadata)\#(number)"}"#)
       try #require(answer.status == 200)

@@ -22,13 +22,13 @@ struct RoomStreamTests {
     #expect(answer.body.isEmpty)
     let listener = try #require(EventListener(answer))
     // Between the answer and the first look.
-    try await house.update(1)
+    try await house.update(times: 1)
     var events = listener.events()
     #expect(events.map(\.id) == (1...4).map { "\(life):\($0)" } && listener.comments == 1)
     #expect(events.map(\.type) == ["room.started", "room.updated", "room.updated", "room.updated"])
     #expect(listener.events().isEmpty)
     for number in 5...40 {
-      try await house.update(1)
+      try await house.update(times: 1)
       if number % 3 == 0 { events += listener.events() }
     }
     events += listener.events()
@@ -110,7 +110,7 @@ struct RoomStreamTests {
     let life = try await house.room()
     let listener = try await house.listener()
     _ = listener.events()
-    try await house.update(30)
+    try await house.update(times: 30)
     let events = listener.events()
     #expect(events.map(\.type) == ["end"] && listener.isOver)
     #expect(
@@ -126,7 +126,7 @@ struct RoomStreamTests {
   @Test func `many events come in pieces of bounded size, large ones one by one`() async throws {
     let house = try House()
     try await house.room(updates: 200)
-    try await house.update(3, metadata: String(repeating: "x", count: 60_000))
+    try await house.update(times: 3, metadata: String(repeating: "x", count: 60_000))
     let listener = try await house.listener()
     #expect(listener.events().count == 204)
     #expect(listener.largest < 16_384 + 70_000, "\(listener.largest)")
