@@ -10,8 +10,8 @@ public struct Configuration: Equatable, Sendable {
     ]
     public var connections = 4096
     public var connectionsPerAddress = 1024
-    public var streams = 2048
-    public var streamsPerAddress = 1024
+    public var streams = 2000
+    public var streamsPerAddress = 1000
     public var trustedProxies: [AddressPrefix] = []
     public var headSeconds = 10
     public var bodySeconds = 20

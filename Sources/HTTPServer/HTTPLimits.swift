@@ -64,10 +64,11 @@ public struct HandshakeLimits: Equatable, Sendable {
 
 /// How many answers may be produced over time at once.
 public struct StreamLimits: Equatable, Sendable {
-  /// Over all listeners; one more is answered by 503. Fewer than there may be connections, so that they leave room for others.
-  public var total = 2048
+  /// Over all listeners; one more is answered by 503. Fewer than there may be connections, as below, so that they leave room for
+  /// others.
+  public var total = 2000
   /// Of these, for one IPv4 address or IPv6 /64; one more is answered by 429.
-  public var perAddress = 1024
+  public var perAddress = 1000
 
   public init() {}
 }

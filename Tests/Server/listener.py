@@ -32,7 +32,11 @@ class Listener:
         await asyncio.get_running_loop().sock_connect(connection, self._address)
         self._reader, self._writer = await asyncio.open_connection(sock=connection, limit=2**22)
         self._writer.write(self._request.encode())
-        self.head = (await self._reader.readuntil(b"\r\n\r\n")).decode().lower()
+        try:
+            self.head = (await self._reader.readuntil(b"\r\n\r\n")).decode().lower()
+        except asyncio.IncompleteReadError:
+            self.go()
+            raise
         self.status = int(self.head.split()[1])
         self._text = ""
         return self

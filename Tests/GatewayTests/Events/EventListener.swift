@@ -91,7 +91,9 @@ extension House {
     method: HTTPMethod = .get
   ) async -> HTTPResponse {
     await respond(
-      method, path, token: token, headers: [Self.stream] + (last.map { [("last-event-id", $0)] } ?? []))
+      method, path, token: token,
+      headers: [Self.stream, ("origin", "https://desk.example")]
+        + (last.map { [("last-event-id", $0)] } ?? []))
   }
 
   /// One that reads.
@@ -112,7 +114,8 @@ extension House {
 
   func update(_ name: String = "demo", times count: Int = 1, metadata: String = "m") async throws {
     for number in 0..<count {
-      let answer = await ask(.patch, "/v1/rooms/\(name)", #"{"metadata":"\#(metadata)\#(number)"}"#)
+      let answer = await ask(
+        .patch, "/v1/rooms/\(name)", #"{"metadata":"\#(metadata)\#(number) \#(UUID())"}"#)
       try #require(answer.status == 200)
     }
   }
