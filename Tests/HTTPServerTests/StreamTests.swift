@@ -155,6 +155,21 @@ struct StreamTests {
     }
   }
 
+  @Test func `one that takes nothing is cut off at once where its source has to end`() async throws {
+    let handler = StreamHandler()
+    try await withServer(handler) { addresses in
+      let client = try TestClient(addresses[0], receiveBuffer: 4_096)
+      let source = try Self.open(client, handler)
+      source.flood()
+      usleep(300_000)
+      #expect(source.endings.isEmpty)
+      source.forbid()
+      #expect(waitUntil { source.endings == [.stalled] })
+      let (text, isWhole) = unchunked(try client.readToEnd())
+      #expect(isWhole && text.hasSuffix(".too slow"))
+    }
+  }
+
   @Test func `a client that reads slowly gets all of it, however long that takes`() async throws {
     let handler = StreamHandler()
     try await withServer(handler) {

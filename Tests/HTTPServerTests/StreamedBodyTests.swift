@@ -86,8 +86,10 @@ struct StreamedBodyTests {
       #expect(body.next(now: now) == .send(pressing: false))
       body.took(2, now: now)
       body.isFull(now: now)
-      #expect(body.next(now: now) == .wait(until: now + .seconds(20), forRoom: true))
+      #expect(body.next(now: now) == .wait(until: now + .seconds(5), forRoom: true))
       now = now + .seconds(19)
+      #expect(body.next(now: now) == .check)
+      #expect(body.next(now: now) == .wait(until: now + .seconds(1), forRoom: true))
       body.hasRoom()
     }
     #expect(body.next(now: now) == .send(pressing: false))
@@ -141,6 +143,7 @@ struct StreamedBodyTests {
     fill(&slow, "abc", .more)
     slow.isFull(now: Self.start)
     slow.shutDown(now: Self.start)
+    #expect(slow.next(now: Self.start) == .check)
     #expect(slow.next(now: Self.start) == .wait(until: Self.start + .seconds(2), forRoom: true))
     // Only the shortest words have a chance.
     #expect(slow.next(now: Self.start + .seconds(2)) == .ask(ending: .stalled))
@@ -148,6 +151,28 @@ struct StreamedBodyTests {
     #expect(slow.next(now: Self.start + .seconds(2)) == .send(pressing: true))
     slow.isFull(now: Self.start + .seconds(2))
     #expect(slow.next(now: Self.start + .seconds(2)) == .over(.shutdown))
+  }
+
+  @Test
+  func
+    `one that makes no room is asked about when its signal is raised and every few seconds, and may be cut off`()
+  {
+    var body = body()
+    fill(&body, "abcdef", .more)
+    body.took(7, now: Self.start)
+    body.isFull(now: Self.start)
+    #expect(body.next(now: Self.start) == .wait(until: Self.start + .seconds(5), forRoom: true))
+    body.look()
+    #expect(body.next(now: Self.start) == .check)
+    #expect(body.next(now: Self.start) == .wait(until: Self.start + .seconds(5), forRoom: true))
+    let later = Self.start + .seconds(5)
+    #expect(body.next(now: later) == .check)
+    body.cutOff(now: later)
+    #expect(body.next(now: later) == .ask(ending: .stalled))
+    fill(&body, "why", .end)
+    #expect(body.next(now: later) == .send(pressing: true))
+    #expect(take(&body, later) == "000006\r\nabcdef\r\n00000003\r\nwhy\r\n0\r\n\r\n")
+    #expect(body.next(now: later) == .over(.stalled))
   }
 
   @Test func `a client that has gone ends it at once, whatever waits`() {
@@ -185,6 +210,7 @@ struct StreamedBodyTests {
           let isAll = count == body.waiting.count
           body.took(count, now: now)
           if !isAll { body.isFull(now: now) }
+        case .check: continue
         case .wait(let moment, let forRoom):
           if forRoom { body.hasRoom() }
           now = forRoom ? now + .seconds(1) : moment

@@ -10,6 +10,7 @@ final class TestSource: HTTPBodySource {
     var pieces: [String] = []
     var isEnded = false
     var isEndless = false
+    var mustEnd = false
     var endings: [HTTPBodyEnding] = []
     var bytes = 0
     var asked = 0
@@ -45,6 +46,14 @@ final class TestSource: HTTPBodySource {
     state.withLock { $0.isEndless = true }
     signal.raise()
   }
+
+  /// It may say no more.
+  func forbid() {
+    state.withLock { $0.mustEnd = true }
+    signal.raise()
+  }
+
+  func mustEnd(now: Instant) -> Bool { state.withLock { $0.mustEnd } }
 
   func produce(
     into bytes: inout [UInt8], enough: Int, now: Instant, ending: HTTPBodyEnding?

@@ -59,6 +59,9 @@ final class EventReader: HTTPBodySource {
     }
   }
 
+  /// One that may read no more keeps no place by taking its time.
+  func mustEnd(now: Instant) -> Bool { circumstances(now, nil).refusal != nil }
+
   private func circumstances(_ now: Instant, _ ending: HTTPBodyEnding?) -> EventStream.Circumstances {
     var present = EventStream.Circumstances(now: now, wall: terms.wall(), ending: ending)
     #if PLANTED_DEFECTS

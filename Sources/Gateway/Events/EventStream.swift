@@ -88,7 +88,7 @@ package struct EventStream: Sendable {
   package mutating func next(_ present: Circumstances) -> Action {
     if isOver { return .end }
     // Permission is asked for at the act, before anything is read.
-    if end == nil { end = present.ending == .stalled ? .tooSlow : present.refusal }
+    if end == nil { end = present.refusal ?? (present.ending == .stalled ? .tooSlow : nil) }
     if let end {
       isOver = true
       return .say(.end(end))

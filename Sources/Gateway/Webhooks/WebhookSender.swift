@@ -21,6 +21,7 @@ actor WebhookSender {
   private let log: Log
   /// Why nothing got through when the operator heard of it last; nil: all is well.
   private var trouble: String?
+  private var lastWord: Instant?
   private var queue: WebhookQueue
   private var place: String?
   private var isReading = false
@@ -120,10 +121,12 @@ actor WebhookSender {
     occasion.yield()
   }
 
-  /// Once for each trouble, not for each try. Of the URL only where it leads: the rest may be a secret.
+  /// When something changes, and once a minute at most: a room whose notices are refused, beside others that arrive, would
+  /// change it at every try. Of the URL only where it leads: the rest may be a secret.
   private func say(_ trouble: String?) {
-    guard trouble != self.trouble else { return }
-    self.trouble = trouble
+    let now = clocks.instant()
+    guard trouble != self.trouble, lastWord.map({ now - $0 >= .seconds(60) }) ?? true else { return }
+    (self.trouble, lastWord) = (trouble, now)
     let place = target.url.split(separator: "/", maxSplits: 2).prefix(2).joined(separator: "//").prefix {
       $0 != "?"
     }

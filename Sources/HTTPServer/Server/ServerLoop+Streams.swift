@@ -101,6 +101,8 @@ extension ServerLoop {
         connection.stream?.body.fill { bytes, enough in
           source.produce(into: &bytes, enough: enough, now: now, ending: ending)
         }
+      case .check:
+        if connection.stream?.source.mustEnd(now: now) == true { connection.stream?.body.cutOff(now: now) }
       case .send(let pressing): sendStream(on: connection, pressing: pressing, now: now)
       case .wait(let moment, let forRoom):
         watch(connection, forRoom ? [.farEndGone, .onceEach, .writable] : [.farEndGone, .onceEach])

@@ -19,6 +19,14 @@ public protocol HTTPBodySource: AnyObject, Sendable {
   func produce(
     into bytes: inout [UInt8], enough: Int, now: Instant, ending: HTTPBodyEnding?
   ) -> HTTPBodyStep
+
+  /// Whether the body has to end although the client has not taken what it was given, because it may have no more of it: asked
+  /// when the signal is raised, and every few seconds. Then it is cut off as one that takes nothing is.
+  func mustEnd(now: Instant) -> Bool
+}
+
+extension HTTPBodySource {
+  public func mustEnd(now: Instant) -> Bool { false }
 }
 
 /// What follows the piece that was just appended.

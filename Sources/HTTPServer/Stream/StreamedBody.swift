@@ -15,6 +15,8 @@ package struct StreamedBody {
     /// Give the client what is in `waiting`, and say by `took` or `isFull` what became of it.
     /// - Parameter pressing: in a larger buffer, since this is the last time.
     case send(pressing: Bool)
+    /// Ask the source whether it has to end, though the client makes no room; `cutOff` if so.
+    case check
     /// Nothing before that moment, unless the signal is raised.
     /// - Parameter forRoom: the client is to make room first; `hasRoom` says that it has.
     case wait(until: Instant, forRoom: Bool)
@@ -35,6 +37,8 @@ package struct StreamedBody {
 
   /// How much a piece should be.
   package static let enough = 16_384
+  /// Between two questions whether a body has to end whose client makes no room.
+  package static let checking = Duration.seconds(5)
 
   private var bytes: [UInt8]
   private var start = 0
@@ -45,6 +49,8 @@ package struct StreamedBody {
   /// Until when it is to have some again.
   private var writeDeadline = Instant.never
   private var nextAsk = Instant(nanoseconds: .min)
+  /// When the source is asked whether it has to end, while the client makes no room.
+  private var nextCheck = Instant.never
   private var ending: HTTPBodyEnding?
   /// Until when the last words are to be taken.
   private var endDeadline = Instant.never
@@ -74,7 +80,11 @@ package struct StreamedBody {
     }
     guard isBlocked else { return .send(pressing: isPressed) }
     let deadline = min(writeDeadline, endDeadline)
-    guard now >= deadline else { return .wait(until: deadline, forRoom: true) }
+    guard now >= deadline else {
+      guard now >= nextCheck else { return .wait(until: min(deadline, nextCheck), forRoom: true) }
+      nextCheck = now + Self.checking
+      return .check
+    }
     guard !isPressed else { return .over(end) }
     press(now: now)
     #if PLANTED_DEFECTS
@@ -146,6 +156,7 @@ package struct StreamedBody {
       bytes = []
       start = 0
       writeDeadline = .never
+      nextCheck = .never
     } else if count > 0 {
       writeDeadline = now + limits.writeTime
     }
@@ -153,6 +164,7 @@ package struct StreamedBody {
 
   /// The client takes no more at the moment.
   package mutating func isFull(now: Instant) {
+    if !isBlocked, nextCheck == .never { nextCheck = now + Self.checking }
     isBlocked = true
     if writeDeadline == .never { writeDeadline = now + limits.writeTime }
   }
@@ -160,7 +172,13 @@ package struct StreamedBody {
   package mutating func hasRoom() { isBlocked = false }
 
   /// The signal was raised.
-  package mutating func look() { nextAsk = Instant(nanoseconds: .min) }
+  package mutating func look() {
+    nextAsk = Instant(nanoseconds: .min)
+    if isBlocked { nextCheck = nextAsk }
+  }
+
+  /// The source has to end, whether the client makes room or not.
+  package mutating func cutOff(now: Instant) { endDeadline = now }
 
   /// The server stops: the source says what it still has to say.
   package mutating func shutDown(now: Instant) {

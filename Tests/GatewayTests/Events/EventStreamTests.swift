@@ -161,6 +161,12 @@ struct EventStreamTests {
     _ = stream.next(present())
     #expect(stream.next(present { $0.ending = .stalled }) == .say(.end(.tooSlow)))
     #expect(stream.next(present { $0.ending = .stalled }) == .end)
+    var removed = room(after: 3)
+    let cutOff = present {
+      $0.ending = .stalled
+      $0.refusal = .removed
+    }
+    #expect(removed.next(cutOff) == .say(.end(.removed)))
   }
 
   @Test func `in whatever portions the log is read, each event is said once and in order`() {

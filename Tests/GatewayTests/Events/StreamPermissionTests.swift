@@ -77,6 +77,7 @@ struct StreamPermissionTests {
     let house = try House()
     try await house.room()
     let listener = try await house.listener(path, token: Self.token())
+    #expect(!listener.source.mustEnd(now: Instant(nanoseconds: 0)))
     let others = [
       try await house.listener(path, token: Self.token("another")),
       try await house.listener(path, token: Self.token(room: "*")),
@@ -84,6 +85,7 @@ struct StreamPermissionTests {
     ]
     for each in others + [listener] { #expect(each.events().count == 1) }
     #expect(await house.ask(.delete, "/v1/rooms/demo/participants/watcher").status == 204)
+    #expect(listener.source.mustEnd(now: Instant(nanoseconds: 0)), "also while its client takes nothing")
     try await house.update()
     let events = listener.events()
     #expect(events.map(\.type) == ["end"] && events[0].json == ["reason": "removed"] && listener.isOver)
