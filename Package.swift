@@ -60,6 +60,7 @@ let package = Package(
       ]),
     module("Recording", ["Model", "Logging", "Polling", "Wire", "Media", "Containers", "Engine", "CSystem"]),
     module("HTTPServer", ["Model", "Polling", "Crypto", "CSystem", "CMicroHTTPD", "CWslay"]),
+    module("HTTPClient", ["Polling", "CCurl"]),
     module("WebSocketClient", ["Model", "Crypto", "CCurl", "CWslay"]),
     module("Configuration", ["Model"]),
     module("Storage", ["Model", "Logging", "Polling", "CSystem", "CSQLite", "CPostgreSQL"]),
@@ -72,9 +73,8 @@ let package = Package(
     .target(
       name: "Gateway",
       dependencies: [
-        "Model", "Logging", "Crypto", "ICE", "Media", "Transport", "Peer", "Engine", "HTTPServer", "Storage",
-        "AccessTokens", "Signalling",
-        "Recording", "Rooms",
+        "Model", "Logging", "Crypto", "ICE", "Media", "Transport", "Peer", "Engine", "HTTPServer",
+        "HTTPClient", "Storage", "AccessTokens", "Signalling", "Recording", "Rooms",
       ],
       // Every file of the folder.
       resources: [.embedInCode("REST/openapi.json"), .embedInCode("Pages")],
@@ -174,6 +174,7 @@ let package = Package(
         "Simulation", "SyntheticPeers",
       ]),
     tests("HTTPServer", ["Model", "Crypto", "HTTPServer", "COpenSSL"]),
+    tests("HTTPClient", ["Model", "Crypto", "HTTPServer", "HTTPClient"]),
     tests("WebSocketClient", ["Model", "Crypto", "HTTPServer", "WebSocketClient"]),
     tests("Configuration", ["Model", "Configuration"]),
     tests("Storage", ["Model", "Logging", "Storage"]),

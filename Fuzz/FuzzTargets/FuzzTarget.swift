@@ -57,6 +57,7 @@ public let fuzzTargets: [FuzzTarget] = [
   FuzzTarget(name: "base64url", run: fuzzBase64URL),
   FuzzTarget(name: "strict-json", run: fuzzStrictJSON),
   FuzzTarget(name: "event-cursor", run: fuzzEventCursor),
+  FuzzTarget(name: "event-id", run: fuzzEventID),
   FuzzTarget(name: "ivf", run: fuzzIVF),
   FuzzTarget(name: "ogg-opus", run: fuzzOggOpus),
   FuzzTarget(name: "matroska", run: fuzzMatroska),

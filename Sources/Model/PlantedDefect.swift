@@ -220,6 +220,12 @@
     case waitsUnbounded = "waits-unbounded"
     /// An address may ask once more at once than its burst.
     case burstAndOne = "burst-and-one"
+    /// As many answers are produced over time as are asked for.
+    case streamsUnbounded = "streams-unbounded"
+    /// A piece of nothing is a chunk, which is the end of the body.
+    case emptyChunk = "empty-chunk"
+    /// A client that takes nothing is cut off without a word.
+    case stalledUnsaid = "stalled-unsaid"
     // MARK: - WebSocketClient
 
     /// A secure address without a port is looked for at port 80.
@@ -327,6 +333,8 @@
     /// The media plane doesn't hear that a section's next track has no traits.
     case traitsSurvive = "traits-survive"
 
+    /// Those who read what happens aren't called when somebody is removed.
+    case removalUnnoticed = "removal-unnoticed"
     // MARK: - Configuration
 
     /// A service's address over UDP is taken for an option's value.
@@ -381,6 +389,16 @@
     case lifeUnread = "life-unread"
     /// The name for a relay ends in milliseconds.
     case relayInMilliseconds = "relay-in-milliseconds"
+    /// What a reader of events has seen last is a number alone, of whatever room has the name.
+    case lastSeenAnywhere = "last-seen-anywhere"
+    /// Whether one may read is asked at the beginning alone.
+    case readerUnasked = "reader-unasked"
+    /// The address counts for more than what the reader has seen last.
+    case addressBeforeLastSeen = "address-before-last-seen"
+    /// Two notices of one room are on their way at once.
+    case noticesAtOnce = "notices-at-once"
+    /// A redirect says that a notice has arrived.
+    case redirectArrives = "redirect-arrives"
     // MARK: - Load
 
     /// A percentile is that of the packet before.

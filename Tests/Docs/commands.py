@@ -38,6 +38,7 @@ RULES = [
     Rule(r"ffmpeg .*", RUN),
     Rule(r"venv/bin/python client\.py .*", RUN),
     Rule(r"\./client .*", RUN),
+    Rule(r"TOKEN=\$token node watch\.mjs .*", RUN),
     Rule(r"make help", RUN),
     Rule(r"sqlite3 .*", RUN),
     Rule(r"/usr/bin/python3 Tests/Scripts/check_imports_test\.py", RUN),
@@ -85,6 +86,7 @@ FIGURES = {
     ("clients.md", "TR_k3XbQ9uTzLw2: 297 frames"): "Tests/Clients reads these lines of the same client",
     ("testing.md", "test direct\n  skipped:"): "what a machine without namespaces prints",
     ("testing.md", "line | wanted | seen"): "a form, which Tests/Scripts/accept_test.py reads",
+    ("events.md", ": roost"): "test_events looks for these lines in what the command before it prints",
     ("operating.md", "scrape_configs:"): "test_metrics_are_exposed",
     ("operating.md", "- alert: RoostDown"): "test_metrics_are_exposed",
     ("operating.md", "# /etc/sysctl.d/roost.conf"): "test_settings_of_the_kernel_exist",
@@ -94,7 +96,7 @@ FIGURES = {
     ("operating.md", "# /etc/turnserver.conf"): "test_settings_of_coturn_exist; the other half test_configurations_hold",
     ("roost-js.md", "import { Room }"): "test_the_call_in_twenty_lines",
 }
-SNIPPET = re.compile(r"(admin|http|turn|media|rooms|keys|limits|reconnect|drain): (\{|\[)")
+SNIPPET = re.compile(r"(admin|webhooks|http|turn|media|rooms|keys|limits|reconnect|drain): (\{|\[)")
 
 
 def kind_of(block):

@@ -96,6 +96,11 @@ class CommandsTest(LimitedTest):
             backup = subprocess.run(["sqlite3", room.folder / "var/backups/roost.db", "SELECT max(version) FROM schema_version"],
                                     capture_output=True, text=True, timeout=10)
             self.assertEqual(backup.stdout, "1\n", backup.stderr)
+        if page == "events.md":
+            # By curl as it happened, by the program afterwards.
+            self.assertIn('event: room.started\ndata: {"id":1,"room":"demo"', output)
+            self.assertIn('event: end\ndata: {"reason":"roomFinished"}\n', output)
+            self.assertRegex(output, r"Z room\.started \n.*Z room\.finished \nover: roomFinished\n")
 
     def test_readme(self):
         self.run_page("README.md")
@@ -118,6 +123,10 @@ class CommandsTest(LimitedTest):
             found = roost.get("/v1/rooms/demo/recordings", headers={
                 "Authorization": f"Bearer {token('a', roomAdmin=True)}"}).json["items"]
             self.assertEqual([each["state"] for each in found], ["active"])
+
+    def test_events(self):
+        with Roost() as roost:
+            self.run_page("events.md", roost.public)
 
     def test_tokens(self):
         with tempfile.TemporaryDirectory(prefix="roost-docs-") as folder:
@@ -148,7 +157,7 @@ class CommandsTest(LimitedTest):
 
     def test_pages_of_long_runs(self):
         for page in commands.pages():
-            if page in ("README.md", "operating.md", "rest.md", "tokens.md", "clients.md", "recording.md"):
+            if page in ("README.md", "operating.md", "rest.md", "events.md", "tokens.md", "clients.md", "recording.md"):
                 continue
             with self.subTest(page):
                 found = [each for block in ALL if block.page == page and commands.kind_of(block) == "commands"

@@ -52,6 +52,7 @@ BEHAVIOURS = {
     "moves and mutes are seen by the simulation": ["lost-at-handover", "muted-flows-after-move", "unmute-without-key-frame"],
     "what is answered is stored": ["answered-before-sync", "answered-unsynced", "unwritten-forgotten"],
     "no number of an event is given twice": ["shown-unstored", "numbers-again"],
+    "a reader of events is asked, and known by its room": ["reader-unasked", "removal-unnoticed", "last-seen-anywhere"],
     "resume tokens that are broken hang nothing": ["resumed-twice", "resume-lost"],
 }
 

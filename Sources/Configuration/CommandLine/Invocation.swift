@@ -49,6 +49,7 @@ public struct ConfigurationSource: Equatable, Sendable {
     }
     try configuration.requireWholeTLS()
     try configuration.requireWholeTURN()
+    _ = try configuration.webhookTargets()
     return configuration
   }
 }
