@@ -57,7 +57,9 @@ let package = Package(
       ]),
     module("HTTPServer", ["Model", "Polling", "Crypto", "CSystem", "CMicroHTTPD", "CWslay"]),
     module("WebSocketClient", ["Model", "Crypto", "CCurl", "CWslay"]),
+    module("HTTPClient", ["CCurl"]),
     module("Configuration", ["Model"]),
+    module("Operator", ["Model", "AccessTokens", "HTTPClient", "Configuration"]),
     module(
       "Rooms", ["Model", "Logging", "Wire", "Crypto", "ICE", "AccessTokens", "Negotiation", "Peer", "Engine"]),
     .target(
@@ -94,7 +96,8 @@ let package = Package(
       dependencies: [
         "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Transport",
         "Peer", "Engine",
-        "HTTPServer", "AccessTokens", "Signalling", "Rooms", "Gateway", "Simulation",
+        "HTTPServer", "HTTPClient", "AccessTokens", "Operator", "Signalling", "Rooms", "Gateway",
+        "Simulation",
       ],
       path: "Fuzz/FuzzTargets",
       swiftSettings: strict),
@@ -108,7 +111,7 @@ let package = Package(
       name: "roost",
       dependencies: [
         "Model", "Logging", "Crypto", "ICE", "Negotiation", "Configuration", "Engine", "AccessTokens",
-        "Rooms", "HTTPServer",
+        "Operator", "Rooms", "HTTPServer",
         "Gateway",
       ],
       swiftSettings: strict),
@@ -161,7 +164,11 @@ let package = Package(
       ]),
     tests("HTTPServer", ["Model", "Crypto", "HTTPServer", "COpenSSL"]),
     tests("WebSocketClient", ["Model", "Crypto", "HTTPServer", "WebSocketClient"]),
+    tests("HTTPClient", ["Model", "Crypto", "HTTPServer", "HTTPClient"]),
     tests("Configuration", ["Model", "Configuration"]),
+    tests(
+      "Operator",
+      ["Model", "AccessTokens", "HTTPClient", "Configuration", "Operator"]),
     tests(
       "Rooms",
       [

@@ -2,6 +2,7 @@ internal import AccessTokens
 internal import Configuration
 internal import Crypto
 internal import Foundation
+internal import Operator
 internal import Rooms
 
 /// The program: reads its command line and hands over to one of its commands.
@@ -20,6 +21,13 @@ struct Roost {
         print(configuration.json5, terminator: "")
         if !source.development { try configuration.requireProductionKeys() }
       case .token(let request): print(try token(request))
+      case .completion(let shell): print(shell.completion, terminator: "")
+      case .load(let arguments): try LoadProgram.become(arguments)
+      case .ask(let request, let command):
+        let run = try OperatorRun(
+          request, command: command, configuration: load(request.access.configuration),
+          environment: ProcessInfo.processInfo.environment)
+        exit(run.run())
       case .serve(let source):
         try await serve(
           load(source), audience: source.lan ? .network : source.development ? .thisMachine : .owners)

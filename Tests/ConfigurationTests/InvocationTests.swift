@@ -129,7 +129,7 @@ struct InvocationTests {
 
   @Test(arguments: ["0h", "-1h", "h", "1w", "", "99999999999999999999s", "3651d", "1.5h"])
   func `times are whole numbers with a unit`(text: String) {
-    #expect(Invocation.seconds(text) == nil)
+    #expect(ParsedFlags.seconds(text) == nil)
   }
 
   @Test func `help is everywhere and teaches by example`() throws {
