@@ -56,6 +56,8 @@ public let fuzzTargets: [FuzzTarget] = [
   FuzzTarget(name: "base64url", run: fuzzBase64URL),
   FuzzTarget(name: "strict-json", run: fuzzStrictJSON),
   FuzzTarget(name: "event-cursor", run: fuzzEventCursor),
+  FuzzTarget(name: "event-stream", run: fuzzEventStream),
+  FuzzTarget(name: "terminal-text", run: fuzzTerminalText),
 ]
 
 /// Traps with the promise that was broken.

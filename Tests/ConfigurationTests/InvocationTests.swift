@@ -90,7 +90,10 @@ struct InvocationTests {
   }
 
   @Test(arguments: [
-    ("", "roost: missing command: serve, token or config"),
+    (
+      "",
+      "roost: missing command: serve, token, config, rooms, participants, events, load or completion"
+    ),
     ("sreve", "roost: no such command: sreve; did you mean serve?"),
     ("serve --confg x", "roost: no such flag: --confg; did you mean --config?"),
     (

@@ -33,7 +33,10 @@ extension CommandDescription {
     flags: [],
     examples: [
       ("roost load --help", "its flags"),
-      ("ROOST_TOKEN=\"$TOKEN\" roost load --url wss://relay.example", "against a server of your own"),
+      (
+        "ROOST_LOAD_KEY=myKey ROOST_LOAD_SECRET=\"$SECRET\" roost load --url wss://relay.example",
+        "against a server of your own"
+      ),
     ],
     takesOptions: false, passesOn: true)
 

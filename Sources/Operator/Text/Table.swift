@@ -1,29 +1,35 @@
 /// Rows under titles, in columns that fit the terminal.
-struct Table {
-  struct Column {
+package struct Table {
+  package struct Column {
     /// Empty in all columns: there is no line of titles.
     var title: String
-    var isRight = false
+    var isRight: Bool
     /// Whether it may be shortened.
-    var isFlexible = false
+    var isFlexible: Bool
+
+    package init(title: String, isRight: Bool = false, isFlexible: Bool = false) {
+      self.title = title
+      self.isRight = isRight
+      self.isFlexible = isFlexible
+    }
   }
 
-  var columns: [Column]
+  private let columns: [Column]
   private(set) var rows: [[String]] = []
   private static let gap = 2
   /// To which a column can be shortened.
   private static let least = 8
 
-  init(_ columns: [Column]) { self.columns = columns }
+  package init(_ columns: [Column]) { self.columns = columns }
 
   /// - Parameter cells: as they came, one for each column.
-  mutating func add(_ cells: [String]) {
+  package mutating func add(_ cells: [String]) {
     precondition(cells.count == columns.count, "a row has a cell for each column")
     rows.append(cells.map(TerminalText.shown))
   }
 
   /// - Parameter width: nil: as wide as it is. A terminal that is too narrow for the other columns gets lines that are too long.
-  func text(width: Int?) -> String {
+  package func text(width: Int?) -> String {
     let hasTitles = columns.contains { !$0.title.isEmpty }
     let lines = (hasTitles ? [columns.map(\.title)] : []) + rows
     var widths = columns.indices.map { column in

@@ -1,11 +1,9 @@
-internal import Model
-
 /// Text of strangers, such as names and metadata, as a terminal may show it.
-enum TerminalText {
+package enum TerminalText {
   /// The text without what a terminal would obey, or what would make it read otherwise than it is: control characters, line ends,
   /// changes of direction and characters that no one sees stand as `\u{1B}`, and a backslash is doubled, so that each text has a
   /// form of its own.
-  static func shown(_ text: String) -> String {
+  package static func shown(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
       switch scalar {
@@ -29,7 +27,7 @@ enum TerminalText {
   }
 
   /// How many columns a terminal gives it.
-  static func columns(_ text: String) -> Int { text.unicodeScalars.reduce(0) { $0 + columns($1) } }
+  package static func columns(_ text: String) -> Int { text.unicodeScalars.reduce(0) { $0 + columns($1) } }
 
   static func columns(_ scalar: Unicode.Scalar) -> Int {
     if scalar.value < 0x300 { return 1 }
@@ -49,7 +47,7 @@ enum TerminalText {
   ]
 
   /// At most so many columns: of a longer text the beginning and the end, which tell names apart that are made by a pattern.
-  static func shortened(_ text: String, to limit: Int) -> String {
+  package static func shortened(_ text: String, to limit: Int) -> String {
     guard columns(text) > limit else { return text }
     guard limit > 1 else { return limit == 1 ? "…" : "" }
     let tail = (limit - 1) / 3
