@@ -57,7 +57,7 @@ let package = Package(
       ]),
     module("HTTPServer", ["Model", "Polling", "Crypto", "CSystem", "CMicroHTTPD", "CWslay"]),
     module("WebSocketClient", ["Model", "Crypto", "CCurl", "CWslay"]),
-    module("HTTPClient", ["CCurl"]),
+    module("HTTPClient", ["Model", "CCurl"]),
     module("Configuration", ["Model"]),
     module("Operator", ["Model", "AccessTokens", "HTTPClient", "Configuration"]),
     module(

@@ -1,3 +1,7 @@
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// One event of an event stream.
 public struct ServerSentEvent: Equatable, Sendable {
   /// What its server calls it; `message` where it doesn't.
@@ -47,7 +51,11 @@ public struct EventStreamReader: Sendable {
   public mutating func read(_ bytes: some Sequence<UInt8>) throws(EventStreamError) -> [ServerSentEvent] {
     var events: [ServerSentEvent] = []
     for byte in bytes {
-      let isSecondHalf = isBehindReturn && byte == 10
+      #if PLANTED_DEFECTS
+        let isSecondHalf = isBehindReturn && byte == 10 && !PlantedDefect.isOn(.lineEndsTwice)
+      #else
+        let isSecondHalf = isBehindReturn && byte == 10
+      #endif
       isBehindReturn = byte == 13
       if isSecondHalf { continue }
       guard byte == 10 || byte == 13 else {
@@ -75,7 +83,12 @@ public struct EventStreamReader: Sendable {
     if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
     let name = line[..<(colon ?? line.count)]
     if name.elementsEqual("data".utf8) {
-      guard data.count + (hasData ? 1 : 0) + value.count <= limit else { throw .tooLong(limit: limit) }
+      let fits = data.count + (hasData ? 1 : 0) + value.count <= limit
+      #if PLANTED_DEFECTS
+        guard fits || PlantedDefect.isOn(.eventDataUnbounded) else { throw .tooLong(limit: limit) }
+      #else
+        guard fits else { throw .tooLong(limit: limit) }
+      #endif
       if hasData { data.append(10) }
       data += value
       hasData = true
@@ -83,6 +96,9 @@ public struct EventStreamReader: Sendable {
       type = String(decoding: value, as: UTF8.self)
     } else if name.elementsEqual("id".utf8) {
       if !value.contains(0) { nextID = String(decoding: value, as: UTF8.self) }
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.eventIDEarly) { lastEventID = nextID }
+      #endif
     } else if name.elementsEqual("retry".utf8), value.allSatisfy({ (0x30...0x39).contains($0) }),
       let milliseconds = Int(String(decoding: value, as: UTF8.self))
     {

@@ -1,6 +1,10 @@
 internal import CCurl
 internal import Glibc
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// Requests to servers by libcurl, as many at once as its owner begins, all on the thread that calls it.
 ///
 /// Connections are kept and used again. Redirects are answers like others: nothing is followed, so that no server leads a
@@ -128,6 +132,9 @@ public final class HTTPClient {
         events.append(.answered(id, HTTPAnswer(head: head, body: transfer.takeBody())))
       }
     }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.silentStream) { return events }
+    #endif
     for (id, transfer) in transfers where now - transfer.lastHeard > transfer.idleMilliseconds {
       cancel(id)
       events.append(.failed(id, .timeout))

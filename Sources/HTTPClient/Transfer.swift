@@ -1,5 +1,9 @@
 internal import CCurl
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// One request of libcurl's on its way, with what has come of its answer.
 final class Transfer {
   let id: HTTPClient.TransferID
@@ -84,6 +88,9 @@ final class Transfer {
       (CURLOPT_SUPPRESS_CONNECT_HEADERS, 1), (CURLOPT_TIMEOUT_MS, request.milliseconds ?? 0),
       (CURLOPT_CONNECTTIMEOUT_MS, request.connectMilliseconds),
     ] { _ = rc_set_number(handle, option, value) }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.redirectFollowed) { _ = rc_set_number(handle, CURLOPT_FOLLOWLOCATION, 1) }
+    #endif
   }
 
   private func set(_ trust: HTTPClient.Trust) {
@@ -105,7 +112,6 @@ final class Transfer {
   private func listen() {
     let owner = Unmanaged.passUnretained(self).toOpaque()
     _ = rc_set_memory(handle, CURLOPT_ERRORBUFFER, message)
-    _ = rc_set_memory(handle, CURLOPT_PRIVATE, owner)
     _ = rc_set_memory(handle, CURLOPT_HEADERDATA, owner)
     _ = rc_set_memory(handle, CURLOPT_WRITEDATA, owner)
     _ = rc_set_receiver(handle, CURLOPT_HEADERFUNCTION) { bytes, _, count, owner in

@@ -163,11 +163,11 @@ struct InvocationTests {
     #expect(try request.keyPair(in: configuration) == ("a", "1"))
     configuration.keys = ["a": "1", "b": "2"]
     #expect(throws: UsageError.self) { try request.keyPair(in: configuration) }
-    request.key = "b"
+    request.keyChoice.key = "b"
     #expect(try request.keyPair(in: configuration) == ("b", "2"))
-    request.secret = "3"
+    request.keyChoice.secret = "3"
     #expect(try request.keyPair(in: configuration) == ("b", "3"))
-    request.key = nil
+    request.keyChoice.key = nil
     #expect(throws: UsageError.self) { try request.keyPair(in: configuration) }
   }
 }

@@ -118,14 +118,14 @@ struct OperatorInvocationTests {
   // MARK: With what
 
   private func credential(
-    _ words: String..., environment: [String: String] = [:]
+    _ words: String..., file: String = #"{ keys: { file: "in the file" }, http: { port: 1234 } }"#,
+    environment: [String: String] = [:]
   ) throws -> ServerAccess.Credential {
     guard case .ask(let request, let command) = try Invocation(parsing: ["rooms"] + words) else {
       throw UsageError("no request")
     }
     let configuration = try request.access.configuration.load(
-      environment: environment, read: { _ in #"{ keys: { file: "in the file" }, http: { port: 1234 } }"# },
-      secret: { "" })
+      environment: environment, read: { _ in file }, secret: { "" })
     return try request.access.credential(
       in: configuration, environment: environment, command: command)
   }
@@ -142,6 +142,7 @@ struct OperatorInvocationTests {
     #expect(
       try credential("--config=f", environment: ["ROOST_TOKEN": "t"])
         == .keyPair(key: "file", secret: "in the file"))
+    #expect(try credential("--config=f", file: "{}", environment: ["ROOST_TOKEN": "t"]) == .token("t"))
   }
 
   @Test(

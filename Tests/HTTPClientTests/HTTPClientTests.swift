@@ -143,7 +143,8 @@ struct HTTPClientTests {
       var request = HTTPClientRequest(.get, url.appending(["slow"]))
       request.milliseconds = 200
       #expect(throws: HTTPClientError.timeout) { try client.answer(to: request) }
-      #expect(try text(client.answer(to: HTTPClientRequest(.get, url))) == "GET /  ")
+      let next = try client.answer(to: HTTPClientRequest(.get, url))
+      #expect(text(next) == "GET /  ")
     }
   }
 

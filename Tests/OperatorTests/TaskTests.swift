@@ -1,5 +1,6 @@
 import AccessTokens
 import Configuration
+import HTTPClient
 import Testing
 
 @testable import Operator

@@ -17,8 +17,8 @@ mutants = importlib.util.module_from_spec(importlib.util.spec_from_loader("mutan
 LOADER.exec_module(mutants)
 
 # Those that the server consists of, and what comes with it.
-MODULES = ["AccessTokens", "Configuration", "Congestion", "Crypto", "Engine", "Gateway", "HTTPServer", "ICE", "Load", "Logging",
-           "Media", "Model", "Negotiation", "Peer", "Polling", "Rooms", "Transport", "WebSocketClient", "Wire", "roost"]
+MODULES = ["AccessTokens", "Configuration", "Congestion", "Crypto", "Engine", "Gateway", "HTTPClient", "HTTPServer", "ICE", "Load",
+           "Logging", "Media", "Model", "Negotiation", "Operator", "Peer", "Polling", "Rooms", "Transport", "WebSocketClient", "Wire", "roost"]
 
 # Behaviour that was once broken unseen, and what breaks it: the mistake itself and its kin, each of which a check has to find.
 BEHAVIOURS = {
@@ -50,6 +50,8 @@ BEHAVIOURS = {
     "numbers and picture ids over a change of source": ["picture-id-width", "picture-id-repeated", "nack-other-source",
                                                         "late-is-highest"],
     "moves and mutes are seen by the simulation": ["lost-at-handover", "muted-flows-after-move", "unmute-without-key-frame"],
+    "the operator's tokens go where they should, and allow what is asked": ["token-for-all", "token-in-clear", "loopback-prefix",
+                                                                            "redirect-followed"],
     "resume tokens that are broken hang nothing": ["resumed-twice", "resume-lost"],
 }
 

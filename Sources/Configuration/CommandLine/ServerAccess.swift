@@ -27,7 +27,8 @@ public struct ServerAccess: Equatable, Sendable {
   ) throws(UsageError) -> Credential {
     if let token { return .token(token) }
     let namesKey =
-      keyChoice != KeyChoice() || self.configuration.development || self.configuration.file != nil
+      keyChoice != KeyChoice() || self.configuration.development
+      || self.configuration.file != nil && !configuration.keys.isEmpty
     if !namesKey, let token = environment["ROOST_TOKEN"], !token.isEmpty { return .token(token) }
     guard namesKey || !configuration.keys.isEmpty else {
       throw UsageError(

@@ -1,6 +1,10 @@
 internal import AccessTokens
 internal import Configuration
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// What requests say about who asks.
 struct Bearer {
   let credential: ServerAccess.Credential
@@ -25,6 +29,11 @@ struct Bearer {
         grants.roomAdmin = true
         grants.room = room
       }
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.tokenForAll) {
+          (grants.roomList, grants.roomCreate, grants.roomAdmin) = (true, true, true)
+        }
+      #endif
       return AccessToken(
         apiKey: key, identity: nil, expires: now + Self.lifetime(of: ask), notBefore: now, issuedAt: now,
         grants: grants

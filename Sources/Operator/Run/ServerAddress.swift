@@ -1,5 +1,9 @@
 internal import HTTPClient
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// The address that requests go to, from what people give.
 enum ServerAddress {
   /// - Parameters:
@@ -13,6 +17,9 @@ enum ServerAddress {
       throw .address(
         "\(text): not the address of a server, such as https://relay.example or http://localhost:7880")
     }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.tokenInClear) { return url }
+    #endif
     guard url.isSecure || url.isLoopback || isInsecure else {
       throw .address(
         "\(text): over http, others on the way can read the token; use https, or --insecure where no one can")

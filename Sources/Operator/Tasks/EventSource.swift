@@ -1,6 +1,10 @@
 internal import AccessTokens
 internal import HTTPClient
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// Which events are read, and behind which one reading goes on.
 struct EventSource: Equatable {
   /// One event, with the cursor of those of all rooms.
@@ -70,6 +74,9 @@ struct EventSource: Equatable {
     guard let json = StrictJSON.parse(Array(event.data.utf8), maximumMembers: max(1, event.data.utf8.count))
     else { return nil }
     if !event.id.isEmpty { lastEventID = event.id }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.streamFromStart) { lastEventID = "" }
+    #endif
     guard room != nil else {
       after = lastEventID.isEmpty ? after : lastEventID
       return Item(event: json, cursor: after)

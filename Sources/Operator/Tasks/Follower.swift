@@ -1,6 +1,10 @@
 internal import AccessTokens
 internal import HTTPClient
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// Events as they happen, as a machine: what is asked, what a break means, and the lines that come of it. It has no socket and no clock.
 ///
 /// A server that has streams of events gives one; another answers with a page, and is asked again once a second.
@@ -115,6 +119,9 @@ struct Follower {
   private mutating func again(_ why: String, after least: Int? = nil) -> Step {
     let doubled = wait << min(failures, 5)
     failures += 1
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.waitsTheSame) { failures = 0 }
+    #endif
     let milliseconds = max(min(doubled, Self.longestWait), least ?? 0)
     output.notes.append("\(why); asking again in \((milliseconds + 999) / 1_000) s")
     return .ask(source.stream, after: milliseconds)

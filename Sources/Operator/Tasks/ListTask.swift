@@ -1,5 +1,9 @@
 internal import AccessTokens
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// A list, page by page, as far as is wanted of it.
 struct ListTask: OperatorTask {
   /// What is listed.
@@ -43,6 +47,12 @@ struct ListTask: OperatorTask {
     }
     items += found.prefix(limit - items.count)
     after = answer.json?["next"]?.string
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.firstPageAlone) {
+        isDone = true
+        return show()
+      }
+    #endif
     // A page of nothing that has a next one would be asked for without end.
     guard after == nil || items.count >= limit || found.isEmpty else { return }
     isDone = true

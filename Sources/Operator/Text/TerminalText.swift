@@ -1,3 +1,7 @@
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// Text of strangers, such as names and metadata, as a terminal may show it.
 package enum TerminalText {
   /// The text without what a terminal would obey, or what would make it read otherwise than it is: control characters, line ends,
@@ -17,7 +21,10 @@ package enum TerminalText {
   }
 
   private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.upperControls), scalar.value > 0x7F { return false }
+    #endif
+    return switch scalar.properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true
     // What joins the parts of emoji is seen by what it makes of them.
     case .format: scalar.value != 0x200D
