@@ -62,11 +62,13 @@ struct InvocationTests {
   }
 
   @Test func `a file that cannot be read is named`() throws {
-    guard case .config(let source, let defaults) = try parse("config --config none.json5") else {
+    guard case .config(let source, let defaults, let json) = try parse("config --config none.json5") else {
       Issue.record("no config")
       return
     }
-    #expect(!defaults)
+    #expect(!defaults && !json)
+    #expect(
+      try parse("config --defaults --json") == .config(ConfigurationSource(), defaults: true, json: true))
     struct Missing: Error, CustomStringConvertible { let description = "no such file" }
     #expect {
       _ = try source.load(environment: [:], read: { _ in throw Missing() }, secret: { "" })

@@ -305,6 +305,19 @@ class TLSTest(LimitedTest):
         self.assertEqual(cli("rooms", "--url", other_name, "--ca", f"{folder}/ca.pem", ROOST_KEYS=keys).returncode, 3)
 
 
+class JSONTest(LimitedTest):
+    def test_tokens_and_configurations_are_json_too(self):
+        made = json.loads(cli("token", "--dev", "--room", "demo", "--identity", "ada", "--json").stdout)
+        self.assertEqual((list(made), made["token"].count(".")), (["token"], 2))
+        made = json.loads(cli("token", "--dev", "--list", "--link", "https://a", "--json").stdout)
+        self.assertEqual(made["link"], f"https://a/#token={made['token']}")
+        done = cli("config", "--json", ROOST_KEYS="a:" + "s" * 40, ROOST_MEDIA_WORKERS="3")
+        shown = json.loads(done.stdout)
+        self.assertEqual((done.returncode, shown["media"]["workers"], shown["keys"]), (0, 3, {"a": "(hidden)"}))
+        self.assertEqual(json.loads(cli("config", "--defaults", "--json").stdout)["http"]["port"], 7880)
+        self.assertEqual(cli("config", "--json").returncode, 1, "there is no key")
+
+
 class LoadTest(LimitedTest):
     def test_load_is_roost_load(self):
         done = cli("load", "--help")

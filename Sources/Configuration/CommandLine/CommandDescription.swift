@@ -131,6 +131,7 @@ extension CommandDescription {
         name: "secret", value: "SECRET",
         help: "The key's secret; safer in ROOST_KEYS, because ps shows command lines."),
       Flag(name: "link", value: "URL", help: "Print a link to the page at URL with the token in it."),
+      Flag(name: "json", value: nil, help: "Print an object with the token, and the link if there is one."),
     ] + sourceFlags,
     examples: [
       ("roost token --dev --room demo --identity ada", "a token for a server that runs with --dev"),
@@ -148,7 +149,8 @@ extension CommandDescription {
   static let config = CommandDescription(
     name: "config", summary: "check the configuration and show the result",
     flags: [
-      Flag(name: "defaults", value: nil, help: "Show a configuration file with every option at its default.")
+      Flag(name: "defaults", value: nil, help: "Show a configuration file with every option at its default."),
+      Flag(name: "json", value: nil, help: "Print one JSON object."),
     ] + sourceFlags,
     examples: [
       ("roost config --defaults > roost.json5", "a file to start from"),

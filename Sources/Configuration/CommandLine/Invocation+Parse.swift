@@ -41,7 +41,8 @@ extension Invocation {
     let parsed = try ParsedFlags(arguments, of: command)
     switch command.name {
     case "serve": return .serve(parsed.source)
-    case "config": return .config(parsed.source, defaults: parsed.has("defaults"))
+    case "config":
+      return .config(parsed.source, defaults: parsed.has("defaults"), json: parsed.has("json"))
     case "token": return .token(try TokenRequest(parsed))
     case "completion": return .completion(try shell(parsed))
     default: return .ask(try OperatorRequest(parsed, of: command), command: command.name)

@@ -5,8 +5,10 @@ public enum Invocation: Equatable, Sendable {
   case version
   case serve(ConfigurationSource)
   case token(TokenRequest)
-  /// - Parameter defaults: the file with every default rather than what holds.
-  case config(ConfigurationSource, defaults: Bool)
+  /// - Parameters:
+  ///   - defaults: every default rather than what holds.
+  ///   - json: on a line for programs rather than as a file.
+  case config(ConfigurationSource, defaults: Bool, json: Bool)
   /// What is asked of a running server.
   case ask(OperatorRequest, command: String)
   /// The arguments are roost-load's.

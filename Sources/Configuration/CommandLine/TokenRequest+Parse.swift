@@ -21,6 +21,7 @@ extension TokenRequest {
     list = flags.has("list")
     admin = flags.has("admin")
     link = flags["link"]
+    json = flags.has("json")
     if let seconds = try flags.time("valid-for", least: 1, such: "90s, 30m, 6h or 7d") { validFor = seconds }
     for (name, value) in [("room", room), ("identity", identity)] where value == "" {
       throw flags.wrong("--\(name) \"\": expected at least one character")
