@@ -1,6 +1,7 @@
 """What the shells make of `roost completion`: that they read it, and what they offer."""
 
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -9,6 +10,42 @@ import unittest
 from cli_parts import cli
 from limits import LimitedTest
 
+# An interactive zsh that says what it would offer, each in angle brackets, and ENDED behind it.
+SETUP = r"""
+PROMPT= RPROMPT=
+unsetopt zle_bracketed_paste prompt_cr prompt_sp
+fpath=($1 $fpath)
+autoload -Uz compinit
+compinit -D -u
+compadd() {
+  # Those that fill arrays for others offer nothing.
+  if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then builtin compadd "$@"; return; fi
+  local -a offered
+  builtin compadd -A offered "$@"
+  local each
+  for each in $offered; do print -r -- "<$each>"; done
+}
+ask() {
+  zle complete-word
+  print "END""ED"
+  zle kill-whole-line
+}
+zle -N ask
+bindkey '^I' ask
+print "REA""DY"
+"""
+# Asks such a zsh, on a pseudo terminal, for each line that it is given behind its folder.
+ASK = r"""
+zmodload zsh/zpty
+zpty z zsh -f -i
+zpty -w z "source $1/setup.zsh $1"
+zpty -r z out '*READY*'
+for line in "${@[2,-1]}"; do
+  zpty -w -n z "$line"$'\t'
+  zpty -r z out '*ENDED*'
+  print -r -- ${(j: :)${(fM)${out//$'\r'/}:#*<*>*}}
+done
+"""
 COMMANDS = {"serve", "token", "config", "rooms", "participants", "events", "load", "completion"}
 ACTIONS = {"list", "show", "create", "update", "close"}
 
@@ -88,14 +125,22 @@ class CompletionTest(LimitedTest):
         self.assertEqual(offered("roost participants update r i --deny publish,d"), {"publish,data"})
         self.assertEqual(offered("roost completion "), {"bash", "zsh", "fish"})
 
-    def test_zsh_reads_it_in_both_ways(self):
+    def test_zsh_reads_it_in_both_ways_and_offers_the_same(self):
         script = self.checked("zsh")
         with tempfile.TemporaryDirectory() as folder:
-            pathlib.Path(folder, "_roost").write_text(script)
+            for name, text in (("_roost", script), ("setup.zsh", SETUP), ("ask.zsh", ASK)):
+                pathlib.Path(folder, name).write_text(text)
             for line in (f"fpath=({folder} $fpath); autoload -Uz compinit; compinit -D -u; print $_comps[roost]",
                          f"autoload -Uz compinit; compinit -D -u; source {folder}/_roost; print $_comps[roost]"):
                 done = subprocess.run(["zsh", "-fc", line], capture_output=True, text=True, timeout=30)
                 self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "_roost\n", ""))
+            questions = [("roost ", COMMANDS | {"help"}), ("roost rooms ", ACTIONS), ("roost rooms show demo --j", {"--json"}),
+                         ("roost participants update r i --deny publish,d", {"data"}), ("roost completion ", {"bash", "zsh", "fish"}),
+                         (f"roost rooms --ca {folder}/set", {"setup.zsh"}), ("roost help con", {"config"})]
+            done = subprocess.run(["zsh", "-f", f"{folder}/ask.zsh", folder, *(line for line, _ in questions)], capture_output=True,
+                                  text=True, timeout=50)
+            answers = [set(re.findall("<([^<>]*)>", line)) for line in done.stdout.splitlines()]
+            self.assertEqual(answers, [expected for _, expected in questions], done.stdout + done.stderr)
 
 
 if __name__ == "__main__":
