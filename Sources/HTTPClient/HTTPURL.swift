@@ -17,7 +17,9 @@ public struct HTTPURL: Equatable, Sendable, CustomStringConvertible {
 
   /// - Returns: nil for another scheme, no host, a port that is none, a user or password, a fragment, or more than 8 KiB.
   public init?(_ text: String) {
+    // libcurl takes a third slash for a slip of the hand.
     guard text.utf8.count <= 8_192, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
+      !text.contains(":///"),
       let url = curl_url()
     else { return nil }
     defer { curl_url_cleanup(url) }

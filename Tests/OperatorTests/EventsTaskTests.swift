@@ -86,6 +86,6 @@ struct EventsTaskTests {
       ])
     #expect(lines[4].hasPrefix("10:33:39      3  track.muted               ada camera (front"))
     #expect(lines.allSatisfy { TerminalText.columns($0) <= 80 } && lines[5].hasSuffix("removed"))
-    #expect(lines.contains("10:33:39      5  room.updated              metadata noon") && lines.count == 9)
+    #expect(lines.contains("10:33:39      5  room.updated              metadata noon") && lines.count == 7)
   }
 }

@@ -85,8 +85,8 @@ struct TaskTests {
         #"{"items":[{"identity":"ada","name":"Ada","quality":"good","tracks":[{},{}],"hidden":true,"subscriptions":[{"state":"active"},{"state":"paused"}],"bitrates":{"received":1,"sent":2}},{"identity":3},7]}"#
       )
     ])
-    let lines = output.text.split(separator: "\n")
-    #expect(lines.count == 4)
+    let lines = output.text.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.count == 5 && lines[2...].allSatisfy(\.isEmpty))
     #expect(lines[1].split(separator: " ") == ["ada", "Ada", "good", "2", "1", "1", "2", "hidden"])
   }
 

@@ -21,9 +21,10 @@ extension CommandDescription {
     ],
     takesOptions: false,
     notes: """
-      With --json each event is a line; in those of all rooms its `cursor` is what --after takes. --follow reads a stream
-      of events where the server has one, else asks once a second. A connection that breaks is made again, and nothing is
-      missed; where the server no longer keeps what follows, it ends with code 5.
+      With --json each event is a line; in those of all rooms its `cursor` is what --after takes.
+      --follow reads a stream of events where the server has one, else asks once a second. A
+      connection that breaks is made again, and nothing is missed; where the server no longer
+      keeps what follows, it ends with code 5.
 
 
       """ + exitCodes)
