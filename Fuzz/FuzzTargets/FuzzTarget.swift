@@ -64,6 +64,8 @@ public let fuzzTargets: [FuzzTarget] = [
   FuzzTarget(name: "frames", run: fuzzFrames),
   FuzzTarget(name: "packetizer", run: fuzzPacketizer),
   FuzzTarget(name: "codec-configuration", run: fuzzConfiguration),
+  FuzzTarget(name: "event-stream", run: fuzzEventStream),
+  FuzzTarget(name: "terminal-text", run: fuzzTerminalText),
 ]
 
 /// Traps with the promise that was broken.

@@ -230,6 +230,21 @@
 
     /// A secure address without a port is looked for at port 80.
     case securePort = "secure-port"
+    // MARK: - HTTPClient
+
+    /// The two bytes at a line's end count as two ends.
+    case lineEndsTwice = "line-ends-twice"
+    /// An event's id counts before the event is over.
+    case eventIDEarly = "event-id-early"
+    /// The data of an event has no bound of its own.
+    case eventDataUnbounded = "event-data-unbounded"
+    /// A redirect is followed.
+    case redirectFollowed = "redirect-followed"
+    /// A host whose name begins like an address of this machine is taken for it.
+    case loopbackPrefix = "loopback-prefix"
+    /// A stream may be silent for as long as it likes.
+    case silentStream = "silent-stream"
+
     // MARK: - Storage
 
     /// A write is answered before its transaction is on the disk.
@@ -347,6 +362,20 @@
     case everyRoomJoined = "every-room-joined"
     /// Minutes on the command line count as hours.
     case minutesAsHours = "minutes-as-hours"
+    // MARK: - Operator
+
+    /// The control characters above U+007F reach the terminal.
+    case upperControls = "upper-controls"
+    /// A list ends with its first page.
+    case firstPageAlone = "first-page-alone"
+    /// A token that is made for one request allows all.
+    case tokenForAll = "token-for-all"
+    /// A token may go to another machine in clear.
+    case tokenInClear = "token-in-clear"
+    /// A stream that was cut begins again where it once began.
+    case streamFromStart = "stream-from-start"
+    /// Waits between tries don't grow.
+    case waitsTheSame = "waits-the-same"
     // MARK: - Gateway
 
     /// A page may read whose origin begins like an allowed one.

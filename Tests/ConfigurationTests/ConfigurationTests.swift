@@ -356,4 +356,31 @@ struct ConfigurationTests {
     #expect(Suggestion.distance("", "abc") == 3)
     #expect(Suggestion.nearest(to: "xyz", among: ["http.port"]) == nil)
   }
+
+  @Test func `as JSON it has every option in its group, and no secret`() throws {
+    var configuration = Configuration()
+    configuration.keys = ["a": "do not show"]
+    configuration.turn.secret = "nor this"
+    let text = configuration.json
+    #expect(!text.contains("show") && !text.contains("nor this") && !text.contains("\n"))
+    guard case .object(let members) = try JSONTree.parse(json5: text),
+      case .object(let media)? = members["media"],
+      case .object(let advertise)? = media["advertise"]
+    else {
+      Issue.record("\(text)")
+      return
+    }
+    #expect(media["workers"] == .integer(0) && advertise["ipv4"] == .array([]))
+    #expect(members["keys"] == .object(["a": .string("(hidden)")]))
+    for option in ConfigurationSchema.options {
+      var tree = JSONTree.object(members)
+      for part in option.name.split(separator: ".") {
+        guard case .object(let inner) = tree, let next = inner[String(part)] else {
+          Issue.record("\(option.name) is missing")
+          break
+        }
+        tree = next
+      }
+    }
+  }
 }

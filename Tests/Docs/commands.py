@@ -24,7 +24,10 @@ RULES = [
     Rule(r'make run( ARGS="--lan")?', SERVE),
     Rule(r"(\.build/release/)?roost serve .*", SERVE),
     # What takes a fraction of a second.
-    Rule(r"(\w+=\$\()?(\.build/release/)?roost (token|config) .*", RUN),
+    Rule(r"(export )?(\w+=\$\()?(\.build/release/)?roost (token|config) .*", RUN),
+    Rule(r"roost (rooms|participants|events|completion)\b.*", RUN),
+    Rule(r"source <\(roost completion bash\)", RUN),
+    Rule(r"export ROOST_URL=\S+", RUN),
     Rule(r"export \$\(cat /etc/roost/secrets\)", RUN),
     Rule(r"\$EDITOR roost\.json5", RUN),
     Rule(r"curl .*", RUN),
@@ -70,6 +73,7 @@ SUBSTITUTIONS = [
     (r"(?<![\w/])/etc/", "ROOM/etc/"),
     (r"(?<![\w/])/usr/local/bin/", "ROOM/usr/local/bin/"),
     (r"(?<![\w/])/var/", "ROOM/var/"),
+    (r"(?<=ROOST_URL=)https://relay\.example", "http://PUBLIC"),
     (r"http://(localhost|127\.0\.0\.1):7880", "http://PUBLIC"),
     (r"ws://127\.0\.0\.1:7880", "ws://PUBLIC"),
     # Seconds that a client stays.
@@ -220,6 +224,17 @@ def make_faults(words):
             yield f"there is no browser test {value}"
 
 
+def roost_faults(words):
+    overview = help_of(".build/release/roost")
+    if not re.search(rf"^  {words[0]} ", overview, re.MULTILINE):
+        yield f"roost has no {words[0]}"
+        return
+    text = help_of(".build/release/roost", words[0])
+    if len(words) > 1 and re.search(rf"^  {words[1]} ", text.partition("\nActions\n")[2].partition("\n\n")[0], re.MULTILINE):
+        text = help_of(".build/release/roost", *words[:2])
+    yield from missing_options(words[1:], text)
+
+
 def swift_faults(words):
     tests = sources("Tests", ".swift") + "\n".join(path.name + "." for path in (ROOT / "Tests").iterdir())
     yield from missing_options(words[:words.index("roost-simulate")] if "roost-simulate" in words else words,
@@ -255,9 +270,7 @@ def inline_faults(piece):
     if words[0] == "make":
         yield from make_faults(words[1:])
     elif words[0] == "roost":
-        if words[1] not in ("serve", "token", "config"):
-            yield f"roost has no {words[1]}"
-        yield from missing_options(words[2:], help_of(".build/release/roost", words[1]))
+        yield from roost_faults(words[1:])
     elif words[0] == "swift":
         yield from swift_faults(words[1:])
     elif "<" not in words[0] and not any(ROOT.glob(words[0].rstrip("/") + "*")):

@@ -1,194 +1,210 @@
 import Crypto
 import Foundation
-import HTTPClient
 import HTTPServer
 import Model
-import Synchronization
 import Testing
 
-@Suite("The HTTP client against the server, over real sockets", .timeLimit(.minutes(1)))
-struct HTTPClientTests {
-  /// Answers by the path, and notes what it was sent.
-  private final class Receiver: HTTPHandler {
-    let requests = Mutex<[HTTPRequest]>([])
+@testable import HTTPClient
 
+@Suite("The HTTP client against the server, over real sockets", .timeLimit(.minutes(2)))
+struct HTTPClientTests {
+  /// Says back what was asked; `/large` answers with as many bytes as its query says.
+  private struct Echo: HTTPHandler {
     func respond(to request: HTTPRequest) async -> HTTPResponse {
-      requests.withLock { $0.append(request) }
       switch request.path {
-      case "/slow": try? await Task.sleep(for: .seconds(20))
-      case "/moved": return HTTPResponse(status: 307, headers: ["location": "/elsewhere"])
-      case "/busy": return HTTPResponse(status: 503, headers: ["retry-after": "7"])
-      case "/long": return HTTPResponse(status: 200, body: [UInt8](repeating: 65, count: 5_000_000))
-      case "/cookie": return HTTPResponse(status: 200, headers: ["set-cookie": "a=b"])
+      case "/large":
+        return HTTPResponse(status: 200, body: [UInt8](repeating: 65, count: Int(request.query) ?? 0))
+      case "/nothing": return HTTPResponse(status: 204)
+      case "/moved": return HTTPResponse(status: 302, headers: ["Location": "/echo"])
+      case "/slow": try? await Task.sleep(for: .seconds(3))
       default: break
       }
-      return HTTPResponse(status: 200, type: "text/plain", body: "thanks".utf8)
+      var response = HTTPResponse(
+        status: request.path == "/missing" ? 404 : 200, type: "Text/Plain; charset=utf-8",
+        body: Array("\(request.method.rawValue) \(request.path) \(request.query) ".utf8) + request.body)
+      response.headers.add(
+        "x-came", request.headers.fields.map { "\($0.name)=\($0.value)" }.joined(separator: "|"))
+      response.headers.add("x-twice", "a")
+      response.headers.add("x-twice", "b")
+      return response
     }
 
     func upgrade(_ request: HTTPRequest) async -> UpgradeDecision { .refuse(HTTPResponse(status: 404)) }
   }
 
+  /// - Parameter body: on a thread of its own, since it blocks.
   private func withServer(
-    tls: TLSContext? = nil, _ body: (Receiver, HTTPServer, String) async throws -> Void
+    tls: TLSContext? = nil, _ body: @escaping @Sendable (HTTPURL) throws -> Void
   ) async throws {
-    let receiver = Receiver()
     let server = try HTTPServer(
       configuration: HTTPServerConfiguration(
-        listeners: [.init(SocketAddress(ipv4: 127, 0, 0, 1, port: 0))], tls: tls), handler: receiver)
-    let result: Result<Void, any Error>
-    do {
-      try await body(
-        receiver, server, "\(tls == nil ? "http" : "https")://127.0.0.1:\(server.addresses[0].port)")
-      result = .success(())
-    } catch { result = .failure(error) }
-    await server.shutdown(grace: .milliseconds(300))
+        listeners: [.init(SocketAddress(ipv4: 127, 0, 0, 1, port: 0))], tls: tls), handler: Echo())
+    let url = try #require(
+      HTTPURL("\(tls == nil ? "http" : "https")://127.0.0.1:\(server.addresses[0].port)"))
+    let result: Result<Void, any Error> = await withCheckedContinuation { continuation in
+      Thread { continuation.resume(returning: Result { try body(url) }) }.start()
+    }
+    await server.shutdown(grace: .seconds(1))
     try result.get()
   }
 
-  @Test func `a request arrives as it was given, and its answer's status comes back`() async throws {
-    try await withServer { receiver, _, origin in
-      let client = HTTPClient()
-      let body: [UInt8] = [0, 1, 2, 0, 255] + Array("text\r\n".utf8)
-      let answer = try await client.send(
-        HTTPClientRequest(
-          posting: body, to: "\(origin)/path?query=1",
-          headers: [("Authorization", "x.y.z"), ("Content-Type", "a/b")])
-      ).get()
-      #expect(answer == HTTPClientAnswer(status: 200))
-      let request = try #require(receiver.requests.withLock { $0.first })
-      #expect(
-        request.method == .post && request.path == "/path" && request.query == "query=1"
-          && request.body == body)
-      #expect(request.headers["authorization"] == "x.y.z" && request.headers["content-type"] == "a/b")
-      #expect(request.headers["expect"] == nil && request.headers["user-agent"] == "roost")
-    }
-  }
+  private func text(_ answer: HTTPAnswer) -> String { String(decoding: answer.body, as: UTF8.self) }
 
-  @Test func `connections are used again, and what is asked at once is sent at once`() async throws {
-    try await withServer { receiver, server, origin in
-      let client = HTTPClient(connectionsPerHost: 3)
-      for _ in 0..<20 {
-        let answer = try await client.send(HTTPClientRequest(posting: [], to: origin + "/")).get()
-        #expect(answer.status == 200)
-      }
-      #expect(await server.report(within: .seconds(2))?.counters.accepted == 1)
-      let statuses = await withTaskGroup(of: Int?.self) { group in
-        for _ in 0..<50 {
-          group.addTask {
-            try? await client.send(HTTPClientRequest(posting: [1], to: origin + "/")).get().status
-          }
+  // MARK: Requests and answers
+
+  @Test func `each method comes as it is, with its body`() async throws {
+    try await withServer { url in
+      let client = HTTPClient()
+      for method in [HTTPClientRequest.Method.get, .post, .put, .patch, .delete] {
+        for body in ["", "ü", String(repeating: "x", count: 300_000)] where method != .get || body.isEmpty {
+          var request = HTTPClientRequest(method, url.appending(["a", "ü"], query: [("q", "1 2")]))
+          request.body = Array(body.utf8)
+          let answer = try client.answer(to: request)
+          #expect(answer.head.status == 200)
+          #expect(text(answer) == "\(method.rawValue) /a/%C3%BC q=1%202 \(body)")
         }
-        return await group.reduce(into: []) { $0.append($1) }
       }
-      #expect(statuses == [Int?](repeating: 200, count: 50))
-      let accepted = try #require(await server.report(within: .seconds(2))?.counters.accepted)
-      #expect(accepted <= 3, "\(accepted) connections")
-      #expect(receiver.requests.withLock { $0.count } == 70)
     }
   }
 
-  @Test func `a redirect is not followed, a cookie not kept, and a wait that is asked for is said`()
-    async throws
-  {
-    try await withServer { receiver, _, origin in
+  @Test func `HEAD has no body, and 204 has none`() async throws {
+    try await withServer { url in
       let client = HTTPClient()
-      let moved = try await client.send(HTTPClientRequest(posting: [], to: origin + "/moved")).get()
-      #expect(moved.status == 307)
-      let busy = try await client.send(HTTPClientRequest(posting: [], to: origin + "/busy")).get()
-      #expect(busy == HTTPClientAnswer(status: 503, retryAfter: 7))
-      _ = await client.send(HTTPClientRequest(posting: [], to: origin + "/cookie"))
-      _ = await client.send(HTTPClientRequest(posting: [], to: origin + "/last"))
-      let requests = receiver.requests.withLock { $0 }
-      #expect(requests.map(\.path) == ["/moved", "/busy", "/cookie", "/last"])
-      #expect(requests.allSatisfy { $0.headers["cookie"] == nil })
+      let head = try client.answer(to: HTTPClientRequest(.head, url))
+      #expect(head.head.status == 200 && head.body.isEmpty)
+      let nothing = try client.answer(to: HTTPClientRequest(.get, url.appending(["nothing"])))
+      #expect(nothing.head.status == 204 && nothing.body.isEmpty)
     }
   }
 
-  @Test func `what takes too long, or answers too much, ends in time, and others go on`() async throws {
-    try await withServer { _, _, origin in
-      let client = HTTPClient()
-      let start = ContinuousClock.now
-      async let slow = client.send(HTTPClientRequest(posting: [], to: origin + "/slow", milliseconds: 400))
-      let quick = try await client.send(HTTPClientRequest(posting: [], to: origin + "/")).get()
-      #expect(quick.status == 200 && ContinuousClock.now - start < .milliseconds(300))
-      #expect(await slow == .failure(.timedOut))
-      #expect(ContinuousClock.now - start < .seconds(2))
-      #expect(await client.send(HTTPClientRequest(posting: [], to: origin + "/long")) == .failure(.tooLong))
+  @Test func `fields go out as they are, and libcurl adds none that mean something`() async throws {
+    try await withServer { url in
+      var request = HTTPClientRequest(.post, url)
+      request.body = [1]
+      request.headers = [("X-One", "1, ü"), ("X-None", ""), ("Authorization", "Bearer x")]
+      let answer = try HTTPClient().answer(to: request)
+      let came = try #require(answer.head["x-came"]).split(separator: "|").map { $0.split(separator: "=")[0] }
+      #expect(Set(came) == ["host", "accept", "content-length", "x-one", "x-none", "authorization"])
+      #expect(answer.head["x-came"]?.contains("x-one=1, ü|") == true)
+      #expect(answer.head.headers["x-twice"] == ["a", "b"] && answer.head.type == "text/plain")
     }
   }
 
-  @Test func `no one at the address, another scheme and what is no URL are failures`() async throws {
+  @Test(arguments: [
+    ("a b", "c"), ("", "c"), ("a:", "c"), ("ü", "c"), ("a", "b\r\nc: d"), ("a", "b\nc"), ("a", "\0"),
+  ])
+  func `a field that would be two is refused before anything is sent`(name: String, value: String) throws {
+    var request = HTTPClientRequest(.get, try #require(HTTPURL("http://127.0.0.1:9")))
+    request.headers = [(name, value)]
     let client = HTTPClient()
-    for url in ["http://127.0.0.1:1/", "file:///etc/passwd", "gopher://127.0.0.1/", "", "http://", "no url"] {
-      guard case .failure(.failed(let reason)) = await client.send(HTTPClientRequest(posting: [], to: url))
-      else {
-        Issue.record("\(url) has an answer")
-        continue
-      }
-      #expect(!reason.isEmpty)
+    #expect(throws: HTTPClientError.request("the header field \(name) can't be written")) {
+      try client.answer(to: request)
+    }
+    #expect(client.count == 0)
+  }
+
+  @Test func `a redirect is an answer, and isn't followed`() async throws {
+    try await withServer { url in
+      let answer = try HTTPClient().answer(to: HTTPClientRequest(.get, url.appending(["moved"])))
+      #expect(answer.head.status == 302 && answer.head["location"] == "/echo")
     }
   }
 
-  @Test func `a certificate counts where an authority vouches for it, and for that name alone`() async throws
-  {
-    let now = Int64(Date().timeIntervalSince1970)
-    let identity = try TLSIdentity(
-      selfSignedFor: [SocketAddress(ipv4: 127, 0, 0, 1, port: 0)], names: ["localhost"],
-      notBefore: now - 3_600,
-      notAfter: now + 3_600)
-    let file = FileManager.default.temporaryDirectory.appending(path: "roost-\(UUID()).pem")
-    try Data(identity.certificates.utf8).write(to: file)
-    defer { try? FileManager.default.removeItem(at: file) }
-    try await withServer(tls: TLSContext(identity)) { receiver, server, origin in
-      let stranger = await HTTPClient().send(HTTPClientRequest(posting: [1], to: origin + "/"))
-      guard case .failure(.failed) = stranger else {
-        Issue.record("it trusts a stranger: \(stranger)")
-        return
-      }
-      let client = HTTPClient(authorities: file.path)
-      let trusted = try await client.send(HTTPClientRequest(posting: [1], to: origin + "/")).get()
-      #expect(trusted.status == 200)
-      // Another name of the same place, which the certificate doesn't have.
-      let other = await client.send(
-        HTTPClientRequest(posting: [1], to: "https://127.0.0.2:\(server.addresses[0].port)/"))
-      guard case .failure(.failed) = other else {
-        Issue.record("it takes any name: \(other)")
-        return
-      }
-      #expect(receiver.requests.withLock { $0.count } == 1)
+  @Test func `an error of the server's is an answer`() async throws {
+    try await withServer { url in
+      let answer = try HTTPClient().answer(to: HTTPClientRequest(.get, url.appending(["missing"])))
+      #expect(answer.head.status == 404 && text(answer).hasPrefix("GET /missing"))
     }
   }
 
-  @Test func `one that is stopped, or let go, gives up what is under way and takes nothing more`()
-    async throws
-  {
-    try await withServer { receiver, _, origin in
+  // MARK: Bounds
+
+  @Test func `a body of just the limit is read, and one byte more is refused`() async throws {
+    try await withServer { url in
       let client = HTTPClient()
-      async let slow = client.send(HTTPClientRequest(posting: [], to: origin + "/slow"))
-      for _ in 0..<200 where receiver.requests.withLock({ $0.isEmpty }) {
-        try await Task.sleep(for: .milliseconds(10))
+      var request = HTTPClientRequest(.get, url.appending(["large"]))
+      request.limit = 100_000
+      for (size, fits) in [(100_000, true), (100_001, false), (20_000_000, false)] {
+        let large = try #require(HTTPURL("\(url)/large?\(size)"))
+        request.url = large
+        if fits {
+          #expect(try client.answer(to: request).body.count == size)
+        } else {
+          #expect(throws: HTTPClientError.tooLarge(limit: 100_000)) { try client.answer(to: request) }
+        }
+        #expect(client.count == 0)
       }
-      client.stop()
-      #expect(await slow == .failure(.stopped))
-      for _ in 0..<100 {
-        if await client.send(HTTPClientRequest(posting: [], to: origin + "/")) == .failure(.stopped) {
-          return
+    }
+  }
+
+  @Test func `an answer that takes too long is given up, and what comes later is another's`() async throws {
+    try await withServer { url in
+      let client = HTTPClient()
+      var request = HTTPClientRequest(.get, url.appending(["slow"]))
+      request.milliseconds = 200
+      #expect(throws: HTTPClientError.timeout) { try client.answer(to: request) }
+      let next = try client.answer(to: HTTPClientRequest(.get, url))
+      #expect(text(next) == "GET /  ")
+    }
+  }
+
+  // MARK: Several at once
+
+  @Test func `requests at once have each their own answer, and a slow one holds up none`() async throws {
+    try await withServer { url in
+      let client = HTTPClient()
+      let slow = try client.begin(HTTPClientRequest(.get, url.appending(["slow"])))
+      var waiting: [HTTPClient.TransferID: String] = [:]
+      for number in 0..<50 {
+        waiting[try client.begin(HTTPClientRequest(.get, url.appending(["\(number)"])))] = "GET /\(number)  "
+      }
+      while !waiting.isEmpty {
+        let events = client.wait(milliseconds: 1_500)
+        guard !events.isEmpty else { break }
+        for case .answered(let id, let answer) in events {
+          #expect(waiting.removeValue(forKey: id) == text(answer))
         }
       }
-      Issue.record("it goes on")
+      #expect(waiting.isEmpty && client.count == 1)
+      client.cancel(slow)
+      #expect(client.count == 0 && client.wait(milliseconds: 0).isEmpty)
     }
   }
 
-  @Test func `proxies of the environment are not used`() async throws {
-    setenv("http_proxy", "http://127.0.0.1:1", 1)
-    setenv("ALL_PROXY", "http://127.0.0.1:1", 1)
-    defer {
-      unsetenv("http_proxy")
-      unsetenv("ALL_PROXY")
+  // MARK: Who the server is
+
+  private func identity() throws -> TLSIdentity {
+    try TLSIdentity(
+      selfSignedFor: [SocketAddress(ipv4: 127, 0, 0, 1, port: 0)], names: [], notBefore: 1_700_000_000,
+      notAfter: 4_000_000_000)
+  }
+
+  @Test func `a certificate that no authority vouches for is refused, unless any server will do`()
+    async throws
+  {
+    try await withServer(tls: TLSContext(identity())) { url in
+      let error = #expect(throws: HTTPClientError.self) {
+        try HTTPClient().answer(to: HTTPClientRequest(.get, url))
+      }
+      guard case .certificate = error else {
+        Issue.record("\(error.debugDescription)")
+        return
+      }
+      let answer = try HTTPClient(trust: .anyone).answer(to: HTTPClientRequest(.get, url))
+      #expect(answer.head.status == 200)
     }
-    try await withServer { _, _, origin in
-      let answer = try await HTTPClient().send(HTTPClientRequest(posting: [], to: origin + "/")).get()
-      #expect(answer.status == 200)
+  }
+
+  @Test func `a file of authorities that isn't there is named as what is wrong`() async throws {
+    try await withServer(tls: TLSContext(identity())) { url in
+      let error = #expect(throws: HTTPClientError.self) {
+        try HTTPClient(trust: .file("/nowhere.pem")).answer(to: HTTPClientRequest(.get, url))
+      }
+      guard case .authorities(let text) = error else {
+        Issue.record("\(error.debugDescription)")
+        return
+      }
+      #expect(text.contains("/nowhere.pem"))
     }
   }
 }

@@ -74,12 +74,12 @@ final class EventReader: HTTPBodySource {
 
   private func write(_ line: EventStream.Line, to bytes: inout [UInt8]) {
     switch line {
-    case .opening: ServerSentEvent.write(comment: "roost", to: &bytes)
-    case .comment: ServerSentEvent.write(comment: "", to: &bytes)
+    case .opening: EventStreamWriter.write(comment: "roost", to: &bytes)
+    case .comment: EventStreamWriter.write(comment: "", to: &bytes)
     case .draining(let deadline):
       let data = StrictJSON.object(["deadline": .string(deadline)]).text
-      ServerSentEvent.write(type: "draining", data: data.utf8, to: &bytes)
-    case .end(let end): ServerSentEvent.write(type: "end", data: end.json.utf8, to: &bytes)
+      EventStreamWriter.write(type: "draining", data: data.utf8, to: &bytes)
+    case .end(let end): EventStreamWriter.write(type: "end", data: end.json.utf8, to: &bytes)
     }
   }
 
@@ -92,7 +92,7 @@ final class EventReader: HTTPBodySource {
       var (reached, count) = (position, 0)
       for (id, next, event) in page.events {
         guard bytes.count < full else { break }
-        ServerSentEvent.write(id: id, type: event.kind.rawValue, data: event.json, to: &bytes)
+        EventStreamWriter.write(id: id, type: event.kind.rawValue, data: event.json, to: &bytes)
         (reached, count) = (next, count + 1)
       }
       stream.took(

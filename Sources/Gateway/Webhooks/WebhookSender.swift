@@ -16,7 +16,7 @@ actor WebhookSender {
 
   private let target: Webhooks.Target
   private let ledger: any WebhookLedger
-  private let client: HTTPClient
+  private let client: HTTPClientThread
   private let clocks: Clocks
   private let log: Log
   /// Why nothing got through when the operator heard of it last; nil: all is well.
@@ -31,7 +31,7 @@ actor WebhookSender {
   private var alarm: Task<Void, any Error>?
 
   init(
-    _ target: Webhooks.Target, ledger: any WebhookLedger, client: HTTPClient, clocks: Clocks, log: Log,
+    _ target: Webhooks.Target, ledger: any WebhookLedger, client: HTTPClientThread, clocks: Clocks, log: Log,
     limits: WebhookQueue.Limits
   ) {
     self.log = log
@@ -110,15 +110,30 @@ actor WebhookSender {
     let seconds = Int(clocks.wall().milliseconds / 1_000)
     let token = WebhookSignature.token(
       for: notice.body, key: target.key, secret: target.secret, now: seconds)
-    let answer = await client.send(
-      HTTPClientRequest(
-        posting: notice.body, to: target.url,
-        headers: [("Content-Type", "application/webhook+json"), ("Authorization", token)]))
+    let answer = await post(notice.body, token: token)
     let outcome = Self.outcome(answer)
     if outcome == .arrived { await ledger.note(notice.id, at: target.url) }
     say(outcome == .arrived ? nil : Self.trouble(answer))
     queue.answered(notice.id.roomId, outcome, now: clocks.instant())
     occasion.yield()
+  }
+
+  /// For all of it, from the look-up of the name to the last byte of the answer.
+  private static let milliseconds = 5_000
+  /// Bytes of an answer's body that are read, so that the connection can be used again; a longer one says that nothing arrived.
+  private static let longestAnswer = 65_536
+
+  private func post(_ body: [UInt8], token: String) async -> Result<HTTPAnswer, HTTPClientError> {
+    guard let url = HTTPURL(target.url) else { return .failure(.request("the URL is none that HTTP knows")) }
+    var request = HTTPClientRequest(.post, url)
+    request.body = body
+    request.headers = [
+      ("Content-Type", "application/webhook+json"), ("Authorization", token), ("User-Agent", "roost"),
+    ]
+    request.milliseconds = Self.milliseconds
+    request.connectMilliseconds = Self.milliseconds
+    request.limit = Self.longestAnswer
+    return await client.send(request)
   }
 
   /// When something changes, and once a minute at most: a room whose notices are refused, beside others that arrive, would
@@ -137,20 +152,20 @@ actor WebhookSender {
     }
   }
 
-  private static func trouble(_ answer: Result<HTTPClientAnswer, HTTPClientError>) -> String {
+  private static func trouble(_ answer: Result<HTTPAnswer, HTTPClientError>) -> String {
     switch answer {
-    case .success(let answer): "status \(answer.status)"
+    case .success(let answer): "status \(answer.head.status)"
     case .failure(let error): "\(error)"
     }
   }
 
   /// Any 2xx says that it has arrived; a redirect is not followed and says nothing.
-  static func outcome(_ answer: Result<HTTPClientAnswer, HTTPClientError>) -> WebhookQueue.Outcome {
+  static func outcome(_ answer: Result<HTTPAnswer, HTTPClientError>) -> WebhookQueue.Outcome {
     guard case .success(let answer) = answer else { return .failed(pause: nil) }
     #if PLANTED_DEFECTS
-      if PlantedDefect.isOn(.redirectArrives), (300..<400).contains(answer.status) { return .arrived }
+      if PlantedDefect.isOn(.redirectArrives), (300..<400).contains(answer.head.status) { return .arrived }
     #endif
-    if (200..<300).contains(answer.status) { return .arrived }
+    if (200..<300).contains(answer.head.status) { return .arrived }
     return .failed(pause: answer.retryAfter.map { .seconds(min($0, 86_400)) })
   }
 }

@@ -33,7 +33,7 @@ public final class Webhooks: Sendable {
 
   private let senders: [WebhookSender]
   private let runs: [Task<Void, Never>]
-  private let client: HTTPClient
+  private let client: HTTPClientThread
 
   /// They begin at once.
   /// - Parameters:
@@ -54,7 +54,8 @@ public final class Webhooks: Sendable {
     to targets: [Target], ledger: any WebhookLedger, authorities: String? = nil, log: Log,
     clocks: WebhookSender.Clocks, limits: WebhookQueue.Limits = WebhookQueue.Limits()
   ) {
-    let client = HTTPClient(authorities: authorities, connectionsPerHost: limits.atOnce * 2)
+    let client = HTTPClientThread(
+      trust: authorities.map { .file($0) } ?? .system, connectionsPerHost: limits.atOnce * 2)
     self.client = client
     let senders = targets.map {
       WebhookSender($0, ledger: ledger, client: client, clocks: clocks, log: log, limits: limits)
