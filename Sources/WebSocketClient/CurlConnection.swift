@@ -7,13 +7,14 @@ final class CurlConnection {
   let descriptor: Int32
   /// Once a process, before its first connection.
   private static let started: Void = { _ = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) }()
+  static func start() { _ = started }
 
   /// Blocks until it is open.
   /// - Parameters:
   ///   - origin: scheme, host and port.
   ///   - checksCertificate: false takes a server's word for who it is.
   init(origin: String, milliseconds: Int, checksCertificate: Bool) throws(WebSocketClientError) {
-    _ = Self.started
+    Self.start()
     guard let handle = curl_easy_init() else { throw .connection("libcurl failed to start") }
     let message = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))

@@ -58,7 +58,8 @@ struct UpgradeAnswer {
 }
 
 extension Substring {
-  fileprivate var trimmed: String {
+  /// Without blanks at either end.
+  var trimmed: String {
     var text = self
     while text.first == " " || text.first == "\t" { text.removeFirst() }
     while text.last == " " || text.last == "\t" { text.removeLast() }
