@@ -57,6 +57,9 @@ public let fuzzTargets: [FuzzTarget] = [
   FuzzTarget(name: "base64url", run: fuzzBase64URL),
   FuzzTarget(name: "strict-json", run: fuzzStrictJSON),
   FuzzTarget(name: "event-cursor", run: fuzzEventCursor),
+  FuzzTarget(name: "encoded-stream", run: fuzzEncodedStream),
+  FuzzTarget(name: "vp8-decoder", mutations: 500, run: fuzzVP8Decoder),
+  FuzzTarget(name: "opus-decoder", mutations: 500, run: fuzzOpusDecoder),
 ]
 
 /// Traps with the promise that was broken.
