@@ -37,12 +37,16 @@ let package = Package(
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+    .systemLibrary(name: "CVPX", pkgConfig: "vpx", providers: [.apt(["libvpx-dev"])]),
+    .systemLibrary(name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
 
     module("Model"),
     module("Logging", ["Model"]),
     module("Polling", ["Model", "CSystem"]),
     module("Wire", ["Model"]),
     module("Crypto", ["Model", "COpenSSL", "CSRTP"]),
+    // What makes and checks media; no part of the server.
+    module("Codecs", ["CVPX", "COpus"]),
     module("ICE", ["Model", "Wire", "Crypto"]),
     module("Congestion", ["Model", "Wire"]),
     module("AccessTokens", ["Model", "Crypto"]),
@@ -91,7 +95,7 @@ let package = Package(
     module(
       "Load",
       [
-        "Model", "Polling", "Wire", "Crypto", "ICE", "Engine", "WebSocketClient", "AccessTokens",
+        "Model", "Polling", "Wire", "Crypto", "Codecs", "ICE", "Engine", "WebSocketClient", "AccessTokens",
         "Signalling", "SyntheticPeers",
       ]),
 
@@ -99,9 +103,9 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Transport",
-        "Peer", "Engine",
-        "HTTPServer", "AccessTokens", "Signalling", "Rooms", "Gateway", "Simulation",
+        "Model", "Logging", "Wire", "Crypto", "Codecs", "ICE", "Congestion", "Media", "Negotiation",
+        "Transport", "Peer", "Engine",
+        "HTTPServer", "AccessTokens", "Signalling", "Rooms", "Gateway", "SyntheticPeers", "Simulation",
       ],
       path: "Fuzz/FuzzTargets",
       swiftSettings: strict),
@@ -149,6 +153,7 @@ let package = Package(
     tests("Polling", ["Model", "Polling", "CSystem"]),
     tests("Wire", ["Model", "Wire"]),
     tests("Crypto", ["Model", "Crypto", "COpenSSL", "CSRTP"]),
+    tests("Codecs", ["Codecs"]),
     tests("ICE", ["Model", "Wire", "Crypto", "ICE", "Simulation"]),
     tests("Congestion", ["Model", "Wire", "Congestion"]),
     tests("AccessTokens", ["Model", "Crypto", "AccessTokens"]),
@@ -193,7 +198,8 @@ let package = Package(
         "Gateway",
         "Simulation", "SyntheticPeers",
       ]),
-    tests("Load", ["Model", "SyntheticPeers", "Load"]),
+    tests(
+      "Load", ["Model", "Codecs", "AccessTokens", "Signalling", "WebSocketClient", "SyntheticPeers", "Load"]),
     // Run apart: it measures memory.
     tests("Attack", ["CSystem", "Model", "Wire", "Crypto", "ICE", "Peer", "Simulation", "SyntheticPeers"]),
   ],

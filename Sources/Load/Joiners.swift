@@ -1,11 +1,18 @@
 internal import Polling
 internal import WebSocketClient
 
-/// Opens WebSockets on threads of their own, a few at once, so that a slow one holds up neither the others nor the media.
-/// It belongs to one thread, which waits on its descriptor.
+/// Opens WebSockets and WHIP and WHEP sessions on threads of their own, a few at once, so that a slow one holds up neither
+/// the others nor the media. It belongs to one thread, which waits on its descriptor.
 final class Joiners {
   struct Request: Sendable {
+    enum What: Sendable {
+      case webSocket
+      /// A session by WHIP or WHEP, with this offer.
+      case session(offer: String)
+    }
+
     var participant: Int
+    var what: What
     var url: WebSocketURL
     var token: String
     var milliseconds: Int
@@ -13,8 +20,13 @@ final class Joiners {
   }
 
   struct Answer: Sendable {
+    enum Opened: Sendable {
+      case webSocket(WebSocketClient)
+      case session(StandaloneSession)
+    }
+
     var participant: Int
-    var result: Result<WebSocketClient, LoadError>
+    var result: Result<Opened, LoadError>
   }
 
   /// How many are opened at once.
@@ -63,12 +75,24 @@ final class Joiners {
 
   private static func answer(_ request: Request) -> Answer {
     do throws(WebSocketClientError) {
-      let socket = try WebSocketClient(
-        request.url, protocol: "roost.v1", headers: [("Authorization", "Bearer \(request.token)")],
-        milliseconds: request.milliseconds, checksCertificate: request.checksCertificate)
-      return Answer(participant: request.participant, result: .success(socket))
+      return Answer(participant: request.participant, result: .success(try open(request)))
     } catch {
       return Answer(participant: request.participant, result: .failure(LoadError("\(error)")))
+    }
+  }
+
+  private static func open(_ request: Request) throws(WebSocketClientError) -> Answer.Opened {
+    switch request.what {
+    case .webSocket:
+      .webSocket(
+        try WebSocketClient(
+          request.url, protocol: "roost.v1", headers: [("Authorization", "Bearer \(request.token)")],
+          milliseconds: request.milliseconds, checksCertificate: request.checksCertificate))
+    case .session(let offer):
+      .session(
+        try StandaloneSession(
+          offer: offer, to: request.url, token: request.token, milliseconds: request.milliseconds,
+          checksCertificate: request.checksCertificate))
     }
   }
 }

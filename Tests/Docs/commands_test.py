@@ -1,5 +1,6 @@
 """Every command that README.md and docs/ give is run, or listed with the reason."""
 
+import json
 import pathlib
 import re
 import subprocess
@@ -84,6 +85,12 @@ class CommandsTest(LimitedTest):
 
     def check(self, page, room, output):
         """What must have come of it."""
+        if page == "load-testing.md":
+            real = json.loads((room.folder / "load.json").read_text())["real"]
+            rows = re.findall(r"^\| (`.*?`) \|", commands.text_of("docs/load-testing.md"), re.MULTILINE)
+            self.assertEqual({each for row in rows for each in re.findall(r"`(\w+)`", row)}, set(real))
+            for name in ("ramp.svg", "packets.svg"):
+                self.assertIn("polyline", (room.folder / name).read_text())
         if page == "operating.md":
             self.assertTrue((room.folder / "usr/local/bin/roost").exists())
             unit = (room.folder / "etc/systemd/system/roost.service").read_text()
@@ -108,6 +115,10 @@ class CommandsTest(LimitedTest):
             self.run_page("rest.md", roost.public)
             self.assertEqual(roost.get("/v1/rooms/demo", headers={
                 "Authorization": f"Bearer {token('a', roomList=True)}"}).json["maxParticipants"], 9)
+
+    def test_load_testing(self):
+        with Roost() as roost:
+            self.run_page("load-testing.md", roost.public)
 
     def test_tokens(self):
         with tempfile.TemporaryDirectory(prefix="roost-docs-") as folder:
@@ -138,7 +149,7 @@ class CommandsTest(LimitedTest):
 
     def test_pages_of_long_runs(self):
         for page in commands.pages():
-            if page in ("README.md", "operating.md", "rest.md", "tokens.md", "clients.md"):
+            if page in ("README.md", "operating.md", "rest.md", "tokens.md", "clients.md", "load-testing.md"):
                 continue
             with self.subTest(page):
                 found = [each for block in ALL if block.page == page and commands.kind_of(block) == "commands"
