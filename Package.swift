@@ -37,12 +37,16 @@ let package = Package(
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+    .systemLibrary(name: "CVPX", pkgConfig: "vpx", providers: [.apt(["libvpx-dev"])]),
+    .systemLibrary(name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
 
     module("Model"),
     module("Logging", ["Model"]),
     module("Polling", ["Model", "CSystem"]),
     module("Wire", ["Model"]),
     module("Crypto", ["Model", "COpenSSL", "CSRTP"]),
+    // What makes and checks media; no part of the server.
+    module("Codecs", ["CVPX", "COpus"]),
     module("ICE", ["Model", "Wire", "Crypto"]),
     module("Congestion", ["Model", "Wire"]),
     module("AccessTokens", ["Model", "Crypto"]),
@@ -94,19 +98,18 @@ let package = Package(
     module(
       "Load",
       [
-        "Model", "Polling", "Wire", "Crypto", "ICE", "Engine", "WebSocketClient", "AccessTokens",
-        "Signalling", "SyntheticPeers",
+        "Model", "Polling", "Wire", "Crypto", "Codecs", "ICE", "Engine", "HTTPClient", "WebSocketClient",
+        "AccessTokens", "Signalling", "SyntheticPeers",
       ]),
 
     // Every parser as a function that fuzzing and FuzzTests call; may name any module above.
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Containers", "Media", "Negotiation",
-        "Transport",
-        "Peer", "Engine",
+        "Model", "Logging", "Wire", "Crypto", "Codecs", "ICE", "Congestion", "Containers", "Media",
+        "Negotiation", "Transport", "Peer", "Engine",
         "HTTPServer", "HTTPClient", "AccessTokens", "Operator", "Signalling", "Rooms", "Gateway",
-        "Simulation",
+        "SyntheticPeers", "Simulation",
       ],
       path: "Fuzz/FuzzTargets",
       swiftSettings: strict),
@@ -154,6 +157,7 @@ let package = Package(
     tests("Polling", ["Model", "Polling", "CSystem"]),
     tests("Wire", ["Model", "Wire"]),
     tests("Crypto", ["Model", "Crypto", "COpenSSL", "CSRTP"]),
+    tests("Codecs", ["Codecs"]),
     tests("ICE", ["Model", "Wire", "Crypto", "ICE", "Simulation"]),
     tests("Congestion", ["Model", "Wire", "Congestion"]),
     tests("AccessTokens", ["Model", "Crypto", "AccessTokens"]),
@@ -206,7 +210,8 @@ let package = Package(
         "Gateway",
         "Simulation", "SyntheticPeers",
       ]),
-    tests("Load", ["Model", "SyntheticPeers", "Load"]),
+    tests(
+      "Load", ["Model", "Codecs", "AccessTokens", "Signalling", "HTTPClient", "SyntheticPeers", "Load"]),
     // Run apart: it measures memory.
     tests("Attack", ["CSystem", "Model", "Wire", "Crypto", "ICE", "Peer", "Simulation", "SyntheticPeers"]),
   ],

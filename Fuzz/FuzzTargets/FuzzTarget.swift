@@ -66,6 +66,9 @@ public let fuzzTargets: [FuzzTarget] = [
   FuzzTarget(name: "codec-configuration", run: fuzzConfiguration),
   FuzzTarget(name: "event-stream", run: fuzzEventStream),
   FuzzTarget(name: "terminal-text", run: fuzzTerminalText),
+  FuzzTarget(name: "encoded-stream", run: fuzzEncodedStream),
+  FuzzTarget(name: "vp8-decoder", mutations: 500, run: fuzzVP8Decoder),
+  FuzzTarget(name: "opus-decoder", mutations: 500, run: fuzzOpusDecoder),
 ]
 
 /// Traps with the promise that was broken.

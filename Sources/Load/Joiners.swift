@@ -1,20 +1,32 @@
+internal import HTTPClient
 internal import Polling
 internal import WebSocketClient
 
-/// Opens WebSockets on threads of their own, a few at once, so that a slow one holds up neither the others nor the media.
-/// It belongs to one thread, which waits on its descriptor.
+/// Opens WebSockets and WHIP and WHEP sessions on threads of their own, a few at once, so that a slow one holds up neither
+/// the others nor the media. It belongs to one thread, which waits on its descriptor.
 final class Joiners {
   struct Request: Sendable {
+    enum Place: Sendable {
+      case webSocket(WebSocketURL)
+      /// A session by WHIP or WHEP, with this offer.
+      case session(HTTPURL, offer: String)
+    }
+
     var participant: Int
-    var url: WebSocketURL
+    var place: Place
     var token: String
     var milliseconds: Int
     var checksCertificate: Bool
   }
 
   struct Answer: Sendable {
+    enum Opened: Sendable {
+      case webSocket(WebSocketClient)
+      case session(StandaloneSession)
+    }
+
     var participant: Int
-    var result: Result<WebSocketClient, LoadError>
+    var result: Result<Opened, LoadError>
   }
 
   /// How many are opened at once.
@@ -62,13 +74,29 @@ final class Joiners {
   }
 
   private static func answer(_ request: Request) -> Answer {
-    do throws(WebSocketClientError) {
-      let socket = try WebSocketClient(
-        request.url, protocol: "roost.v1", headers: [("Authorization", "Bearer \(request.token)")],
-        milliseconds: request.milliseconds, checksCertificate: request.checksCertificate)
-      return Answer(participant: request.participant, result: .success(socket))
+    do throws(LoadError) {
+      return Answer(participant: request.participant, result: .success(try open(request)))
     } catch {
-      return Answer(participant: request.participant, result: .failure(LoadError("\(error)")))
+      return Answer(participant: request.participant, result: .failure(error))
+    }
+  }
+
+  private static func open(_ request: Request) throws(LoadError) -> Answer.Opened {
+    switch request.place {
+    case .webSocket(let url):
+      do throws(WebSocketClientError) {
+        return .webSocket(
+          try WebSocketClient(
+            url, protocol: "roost.v1", headers: [("Authorization", "Bearer \(request.token)")],
+            milliseconds: request.milliseconds, checksCertificate: request.checksCertificate))
+      } catch {
+        throw LoadError("\(error)")
+      }
+    case .session(let url, let offer):
+      return .session(
+        try StandaloneSession(
+          offer: offer, to: url, token: request.token, milliseconds: request.milliseconds,
+          checksCertificate: request.checksCertificate))
     }
   }
 }

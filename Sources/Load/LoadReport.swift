@@ -27,6 +27,10 @@ public struct LoadReport: Encodable, Equatable, Sendable {
   /// Packets of people who are not of the load.
   public var foreign = 0
   public var times = Times()
+  /// With `--real`: pictures and tones, which are counted instead of packets.
+  public var real: RealReport?
+  /// With `--ramp`: step by step. What else is counted is the sum of all steps.
+  public var ramp: RampReport?
 
   /// What took how long.
   public struct Times: Encodable, Equatable, Sendable {
@@ -61,14 +65,14 @@ public struct LoadReport: Encodable, Equatable, Sendable {
   init() {}
 
   public var never: Int { max(expected - arrivedFirstTime - recovered, 0) }
-  /// No participant failed, and nothing came that was never sent.
-  public var isGood: Bool { joined == participants && failures.isEmpty && violations == 0 }
-
-  mutating func finishLatency(_ parts: [LatencyHistogram], reflector probe: LatencyHistogram) {
-    var all = LatencyHistogram()
-    for part in parts { all.merge(part) }
-    times.latency = Latency(all)
-    times.reflector = Latency(probe)
+  /// No participant failed, and nothing came that was never sent; of real media all came that should, and nothing was wrong.
+  /// What breaks a ramp's later steps is what it looks for: its first has to hold.
+  public var isGood: Bool {
+    guard violations == 0 else { return false }
+    if let ramp {
+      return ramp.held != nil && real.map { $0.pictures.corrupt == 0 && $0.tones.wrong == 0 } ?? true
+    }
+    return joined == participants && failures.isEmpty && real?.isGood ?? true
   }
 
   mutating func finishPings(_ parts: [LatencyHistogram]) {
@@ -88,27 +92,31 @@ public struct LoadReport: Encodable, Equatable, Sendable {
 extension LoadReport {
   private enum CodingKeys: String, CodingKey {
     case seconds, participants, joined, failures, sent, expected, arrivedFirstTime, recovered, duplicates
-    case reordered, corrupt, tracksNeverSeen, violations, firstViolations, foreign
+    case reordered, corrupt, tracksNeverSeen, violations, firstViolations, foreign, real, ramp
   }
 
-  /// As one object: times stand beside counts.
+  /// As one object: times stand beside counts. Of real media there are no counts of packets.
   public func encode(to encoder: any Encoder) throws {
     var counts = encoder.container(keyedBy: CodingKeys.self)
     try counts.encode(seconds, forKey: .seconds)
     try counts.encode(participants, forKey: .participants)
     try counts.encode(joined, forKey: .joined)
     try counts.encode(failures, forKey: .failures)
-    try counts.encode(sent, forKey: .sent)
-    try counts.encode(expected, forKey: .expected)
-    try counts.encode(arrivedFirstTime, forKey: .arrivedFirstTime)
-    try counts.encode(recovered, forKey: .recovered)
-    try counts.encode(duplicates, forKey: .duplicates)
-    try counts.encode(reordered, forKey: .reordered)
+    if real == nil {
+      try counts.encode(sent, forKey: .sent)
+      try counts.encode(expected, forKey: .expected)
+      try counts.encode(arrivedFirstTime, forKey: .arrivedFirstTime)
+      try counts.encode(recovered, forKey: .recovered)
+      try counts.encode(duplicates, forKey: .duplicates)
+      try counts.encode(reordered, forKey: .reordered)
+      try counts.encode(tracksNeverSeen, forKey: .tracksNeverSeen)
+    }
     try counts.encode(corrupt, forKey: .corrupt)
-    try counts.encode(tracksNeverSeen, forKey: .tracksNeverSeen)
     try counts.encode(violations, forKey: .violations)
     try counts.encode(firstViolations, forKey: .firstViolations)
     try counts.encode(foreign, forKey: .foreign)
+    try counts.encodeIfPresent(real, forKey: .real)
+    try counts.encodeIfPresent(ramp, forKey: .ramp)
     try times.encode(to: encoder)
   }
 
@@ -120,7 +128,7 @@ extension LoadReport {
       func encode(to encoder: any Encoder) throws {
         try report.encode(to: encoder)
         var extra = encoder.container(keyedBy: Extra.self)
-        try extra.encode(report.never, forKey: .never)
+        if report.real == nil { try extra.encode(report.never, forKey: .never) }
         try extra.encode(report.isGood, forKey: .ok)
       }
     }
@@ -132,22 +140,18 @@ extension LoadReport {
   public var table: String {
     var rows: [(String, String)] = [
       ("participants in", "\(joined) of \(participants)"),
-      ("measured", "\(Self.decimals(seconds, 1)) s"),
-      ("packets sent", "\(sent)"),
-      ("expected", "\(expected)"),
-      ("arrived first time", "\(arrivedFirstTime)\(share(arrivedFirstTime))"),
-      ("recovered", "\(recovered)\(share(recovered))"),
-      ("never", "\(never)\(share(never))"),
-      ("duplicates", "\(duplicates)"),
-      ("reordered", "\(reordered)"),
-      ("corrupt", "\(corrupt)"),
-      ("one-way latency, ms", Self.text(times.latency)),
+      ("measured", "\(Decimals.text(seconds, 1)) s"),
+    ]
+    rows += real?.rows ?? packetRows
+    rows += [
       ("UDP reflector, ms", Self.text(times.reflector)),
       ("WebSocket ping, ms", Self.text(times.ping)),
       ("join, ms", Self.text(times.join)),
       ("first media, ms", Self.text(times.firstMedia)),
-      ("all in after", "\(Self.decimals(times.joinSeconds, 2)) s"),
+      ("all in after", "\(Decimals.text(times.joinSeconds, 2)) s"),
     ]
+    rows += ramp?.rows ?? []
+    if real != nil, corrupt > 0 { rows.append(("damaged datagrams", "\(corrupt)")) }
     if foreign > 0 { rows.append(("of others", "\(foreign)")) }
     if tracksNeverSeen > 0 { rows.append(("tracks never seen", "\(tracksNeverSeen)")) }
     for (reason, count) in failures.sorted(by: { $0.key < $1.key }) {
@@ -161,22 +165,26 @@ extension LoadReport {
     }.joined(separator: "\n")
   }
 
+  private var packetRows: [(String, String)] {
+    [
+      ("packets sent", "\(sent)"),
+      ("expected", "\(expected)"),
+      ("arrived first time", "\(arrivedFirstTime)\(share(arrivedFirstTime))"),
+      ("recovered", "\(recovered)\(share(recovered))"),
+      ("never", "\(never)\(share(never))"),
+      ("duplicates", "\(duplicates)"),
+      ("reordered", "\(reordered)"),
+      ("corrupt", "\(corrupt)"),
+      ("one-way latency, ms", Self.text(times.latency)),
+    ]
+  }
+
   private func share(_ count: Int) -> String {
-    expected == 0 ? "" : " (\(Self.decimals(Double(count) / Double(expected) * 100, 3)) %)"
+    expected == 0 ? "" : " (\(Decimals.text(Double(count) / Double(expected) * 100, 3)) %)"
   }
 
   private static func text(_ latency: Latency) -> String {
     guard let p50 = latency.p50, let p99 = latency.p99, let maximum = latency.maximum else { return "none" }
-    return "p50 \(decimals(p50, 2)), p99 \(decimals(p99, 2)), max \(decimals(maximum, 2))"
-  }
-
-  static func decimals(_ value: Double, _ places: Int) -> String {
-    let scale = (0..<places).reduce(1.0) { product, _ in product * 10 }
-    guard value.isFinite, abs(value) < 1e12 else { return "\(value)" }
-    let units = Int64((abs(value) * scale).rounded())
-    let (whole, rest) = units.quotientAndRemainder(dividingBy: Int64(scale))
-    let digits = String(rest)
-    let sign = value < 0 && units > 0 ? "-" : ""
-    return "\(sign)\(whole)." + String(repeating: "0", count: places - digits.count) + digits
+    return "p50 \(Decimals.text(p50, 2)), p99 \(Decimals.text(p99, 2)), max \(Decimals.text(maximum, 2))"
   }
 }

@@ -1,4 +1,3 @@
-internal import AccessTokens
 internal import Crypto
 internal import Engine
 internal import Glibc
@@ -7,9 +6,12 @@ internal import Polling
 internal import SyntheticPeers
 internal import WebSocketClient
 
-/// Joins everybody, lets media flow, counts for the asked time, and waits for what is on its way.
+/// Joins everybody, lets media flow, counts for the asked time, and waits for what is on its way; of a ramp again and again, with
+/// more participants each time.
 ///
 ///     joining ──all in, or failed──▶ settling ──each track came everywhere──▶ measuring ──▶ draining ──▶ done
+///        ▲                                                                                     │
+///        └───────────────────────────── a ramp that holds: more join ──────────────────────────┘
 public final class LoadRun {
   enum Phase { case joining, settling, measuring, draining, done }
 
@@ -21,19 +23,18 @@ public final class LoadRun {
   private let clock = Clock()
   private let journal = Journal()
   private let dtls: DTLSContext
-  private let joiners: Joiners
+  private let entrance: Entrance
   private let reflector: ReflectorProbe
-  private let url: String
-  private let tokenExpiry: Int
+  private let media: any MediaCount
   private var participants: [Participant] = []
-  private var counters: [SubscriberCounter] = []
+  /// The publishers of each room.
+  private var rooms: [[Int]] = []
   private var phase = Phase.joining
   private var phaseEnd = Instant.never
-  private var begun = 0
-  private var joinedFrom = Instant.never
   private var nextTick = Instant.never
   private var measuredFrom = Instant.never
   private var measuredTo = Instant.never
+  private var results = LoadReport()
 
   private static let settleTime: Int64 = 10_000_000_000
   private static let drainTime: Int64 = 3_000_000_000
@@ -46,17 +47,19 @@ public final class LoadRun {
     guard options.media == nil || options.mediaAddress != nil else {
       throw LoadError("--media is address:port, not \(options.media ?? "")")
     }
-    guard let base = WebSocketURL(options.url) else { throw LoadError("not a server's URL: \(options.url)") }
-    let scheme = base.isSecure ? "wss" : "ws"
-    url = "\(scheme)://\(base.host):\(base.port)"
     clips = try Clips.read(options.picture.files)
     let now = Self.unixSeconds()
-    tokenExpiry = now + 86_400
+    entrance = try Entrance(options, now: now)
     dtls = try DTLSContext(
       certificate: DTLSCertificate(notBefore: Int64(now) - 86_400, notAfter: Int64(now) + 30 * 86_400))
-    joiners = try Joiners()
     reflector = try ReflectorProbe()
-    for room in 0..<options.rooms { addRoom(room) }
+    let clock = clock
+    media =
+      options.picture.isReal
+      ? try RealMedia(threads: Self.codecThreads, now: { clock.now })
+      : PacketCount(tracks: options.tracksOfPublisher)
+    results.ramp = options.ramp.map { RampReport($0) }
+    for _ in 0..<options.rooms { addRoom() }
   }
 
   private static func unixSeconds() -> Int {
@@ -65,34 +68,33 @@ public final class LoadRun {
     return Int(time.tv_sec)
   }
 
-  private func addRoom(_ room: Int) {
-    let first = participants.count
-    let publishers = Array(first..<first + options.publishers)
-    for number in publishers {
-      let sources = options.isMesh ? publishers.filter { $0 != number } : []
+  /// Of encoders and of decoders, each: the server and the sockets want processors as well.
+  private static var codecThreads: Int { min(max(sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2, 1), 8) }
+
+  private func addRoom() {
+    let publishers = Array(participants.count..<participants.count + options.publishers)
+    for (place, number) in publishers.enumerated() {
       add(
-        number,
         Participant.Role(
-          room: room, publishesVideo: options.picture.isSent, publishesAudio: options.hasAudio,
-          sources: sources))
+          room: rooms.count, publishesVideo: options.picture.isSent, publishesAudio: options.hasAudio,
+          sources: options.isMesh ? publishers.filter { $0 != number } : [], place: place,
+          door: options.joining.publishesByWHIP ? .whip : .native))
     }
-    for offset in 0..<options.subscribers {
-      add(first + options.publishers + offset, Participant.Role(room: room, sources: publishers))
-    }
+    rooms.append(publishers)
+    addSubscribers(options.subscribers, room: rooms.count - 1)
   }
 
-  private func add(_ number: Int, _ role: Participant.Role) {
-    let participant = Participant(number: number, role: role, options: options, clips: clips)
-    let counter = SubscriberCounter(sources: role.sources, tracks: options.tracksOfPublisher)
+  private func addSubscribers(_ count: Int, room: Int) {
+    let door: Participant.Door = options.joining.subscribesByWHEP ? .whep : .native
+    for _ in 0..<count { add(Participant.Role(room: room, sources: rooms[room], door: door)) }
+  }
+
+  private func add(_ role: Participant.Role) {
+    let participant = Participant(number: participants.count, role: role, options: options, clips: clips)
+    let number = participant.number
+    participant.onSent = observer.sent.map { sent in { sent(number, $0) } }
     participants.append(participant)
-    counters.append(counter)
-    participant.onPacket = { [unowned self] arrival in take(arrival, counter) }
-  }
-
-  private func take(_ arrival: SyntheticPeer.MediaArrival, _ counter: SubscriberCounter) {
-    guard participants.indices.contains(arrival.publisher) else { return }
-    let sentAt = participants[arrival.publisher].peer?.sendTime(track: arrival.track, packet: arrival.packet)
-    counter.note(arrival, sentAt: sentAt)
+    media.add(participant)
   }
 
   // MARK: The loop
@@ -104,45 +106,65 @@ public final class LoadRun {
       let number = participant.number
       participant.onSent = observer.sent.map { sent in { sent(number, $0) } }
     }
-    poller.add(joiners.descriptor, id: 0, .readable)
+    poller.add(entrance.descriptor, id: 0, .readable)
     poller.add(reflector.descriptor, id: 1, .readable)
+    if let descriptor = media.descriptor { poller.add(descriptor, id: 2, .readable) }
     var batch = ReceiveBatch(capacity: 64)
-    joinedFrom = clock.now
-    nextTick = joinedFrom.advanced(byNanoseconds: Self.second)
+    let began = clock.now
+    entrance.open(now: began)
+    nextTick = began.advanced(byNanoseconds: Self.second)
     while phase != .done {
       var now = clock.now
-      beginJoins(now: now)
+      entrance.begin(participants, now: now) { participant, local in
+        participant.makeOffer(from: local, journal, dtls, now: now)
+      }
       let count = poller.wait(until: nextDeadline(now), now: now, atMost: .seconds(1))
       for event in (0..<count).map({ poller[$0] }) {
         switch event.id {
         case 0: takeAnswers(poller)
         case 1: reflector.receive(&batch, clock.sample())
+        // What is made or decoded is looked for in any case, below.
+        case 2: break
         default: handle(event, poller, &batch)
         }
       }
       now = clock.now
+      media.poll(now: now)
       for participant in participants where participant.deadline <= now { participant.poll(now: now) }
       reflector.poll(now: now)
       advance(now: now)
       if nextTick <= now { tick(now: now) }
     }
-    joiners.stop()
+    entrance.stop()
     reflector.stop()
+    media.stop()
+    finish()
     for participant in participants { participant.end() }
-    return report()
+    entrance.leave(participants, clock: { clock.now })
+    return results
+  }
+
+  /// Delay and loss over time, after the run, as SVG.
+  public var chart: String {
+    let unit = options.picture.isReal ? "pictures" : "packets"
+    let people =
+      "publishers \(options.publishers), subscribers \(options.subscribers), rooms \(options.rooms)"
+    return LoadChart(
+      media.timeline, ramp: results.ramp, title: "Delay and loss of \(unit) (\(people))"
+    ).svg
   }
 
   private func nextDeadline(_ now: Instant) -> Instant {
-    var deadline = min(nextTick, phaseEnd, reflector.deadline)
+    var deadline = min(nextTick, phaseEnd, reflector.deadline, media.deadline)
     for participant in participants { deadline = min(deadline, participant.deadline) }
-    if begun < participants.count { deadline = min(deadline, joinTime(begun)) }
+    deadline = min(deadline, entrance.deadline(of: participants.count))
     // Whether everybody has everything is looked at this often.
     if phase != .measuring { deadline = min(deadline, now.advanced(byNanoseconds: 20_000_000)) }
     return deadline
   }
 
   private func handle(_ event: Poller.Event, _ poller: borrowing Poller, _ batch: inout ReceiveBatch) {
-    let (index, kind) = Int(event.id - 2).quotientAndRemainder(dividingBy: 2)
+    let (index, kind) = Int(event.id - Self.firstID).quotientAndRemainder(dividingBy: 2)
     let participant = participants[index]
     let now = clock.now
     guard kind == 1 else { return receive(participant, &batch) }
@@ -152,6 +174,9 @@ public final class LoadRun {
       poller.remove(webSocket.descriptor)
     }
   }
+
+  /// Of participants' descriptors: media and WebSocket of each.
+  private static let firstID: UInt64 = 4
 
   private func receive(_ participant: Participant, _ batch: inout ReceiveBatch) {
     guard let descriptor = participant.mediaDescriptor else { return }
@@ -164,47 +189,29 @@ public final class LoadRun {
     participant.poll(now: clock.now)
   }
 
-  // MARK: Joining
-
-  private func joinTime(_ index: Int) -> Instant {
-    joinedFrom.advanced(byNanoseconds: Int64(Double(index) / options.joinRate * 1e9))
-  }
-
-  private func beginJoins(now: Instant) {
-    while begun < participants.count, joinTime(begun) <= now {
-      let participant = participants[begun]
-      begun += 1
-      participant.beginJoin(now: now)
-      let room = "\(options.names.room)-\(participant.role.room + 1)"
-      let token = AccessToken(
-        apiKey: options.apiKey, identity: "\(options.names.identity)-\(participant.number)",
-        expires: tokenExpiry,
-        grants: .join(room))
-      guard let target = WebSocketURL("\(url)/v1/rooms/\(Percent.encode(room))/connect") else {
-        participant.fail("no URL for the room")
-        continue
-      }
-      joiners.add(
-        Joiners.Request(
-          participant: participant.number, url: target, token: token.signed(secret: options.secret),
-          milliseconds: options.joinTimeout * 1_000, checksCertificate: options.checksCertificate))
-    }
-  }
-
   private func takeAnswers(_ poller: borrowing Poller) {
-    for answer in joiners.takeAnswers() {
+    for answer in entrance.takeAnswers() {
       let participant = participants[answer.participant]
       switch answer.result {
       case .failure(let error): participant.fail("\(error)")
-      case .success(let webSocket):
+      case .success(.session(let session)):
+        addMedia(participant, poller)
+        participant.join(by: session, now: clock.now)
+      case .success(.webSocket(let webSocket)):
         participant.join(over: webSocket, journal: journal, dtls: dtls, now: clock.now)
-        let id = UInt64(participant.number * 2 + 2)
-        if let descriptor = participant.mediaDescriptor { poller.add(descriptor, id: id, .readable) }
-        poller.add(webSocket.descriptor, id: id + 1, .readable)
+        addMedia(participant, poller)
+        poller.add(webSocket.descriptor, id: Self.id(participant) + 1, .readable)
         // With TLS, what came along with the handshake makes no descriptor readable.
         participant.readMessages(now: clock.now)
       }
     }
+  }
+
+  private static func id(_ participant: Participant) -> UInt64 { firstID + UInt64(participant.number * 2) }
+
+  private func addMedia(_ participant: Participant, _ poller: borrowing Poller) {
+    guard let descriptor = participant.mediaDescriptor else { return }
+    poller.add(descriptor, id: Self.id(participant), .readable)
   }
 
   // MARK: Phases
@@ -212,20 +219,15 @@ public final class LoadRun {
   private func advance(now: Instant) {
     switch phase {
     case .joining:
-      guard begun == participants.count, participants.allSatisfy(\.isDecided) else { return }
+      guard entrance.begun == participants.count, participants.allSatisfy(\.isDecided) else { return }
       enter(.settling, for: Int64(options.feedback.settle) * Self.second + Self.settleTime, now: now)
     case .settling:
-      let isComplete = counters.indices.allSatisfy {
-        participants[$0].phase != .connected || counters[$0].hasHeardAll
-      }
+      let isComplete = participants.allSatisfy { $0.phase != .connected || media.hasHeardAll($0.number) }
       guard isComplete && now >= phaseEnd.advanced(byNanoseconds: -Self.settleTime) || now >= phaseEnd else {
         return
       }
       measuredFrom = now
-      for (index, counter) in counters.enumerated() {
-        counter.isMeasured = participants[index].phase == .connected
-        counter.begin { self.packetsMade($0, $1) }
-      }
+      media.begin(now: now)
       reflector.reset()
       observer.began()
       enter(.measuring, for: Int64(options.duration) * Self.second, now: now)
@@ -233,12 +235,11 @@ public final class LoadRun {
       guard now >= phaseEnd else { return }
       measuredTo = now
       observer.ended()
-      for counter in counters { counter.end { self.packetsMade($0, $1) } }
+      media.end(now: now)
       enter(.draining, for: Self.drainTime, now: now)
     case .draining:
-      let isComplete = counters.allSatisfy { $0.isComplete }
-      guard isComplete || now >= phaseEnd else { return }
-      phase = .done
+      guard media.isComplete || now >= phaseEnd else { return }
+      finishSpan(now: now)
     case .done: break
     }
   }
@@ -248,75 +249,76 @@ public final class LoadRun {
     phaseEnd = now.advanced(byNanoseconds: span)
   }
 
-  private func packetsMade(_ publisher: Int, _ track: Int) -> Int {
-    participants[publisher].peer?.packetsMade(track: track) ?? 0
+  /// What was measured goes into the report; a ramp goes on where nothing broke.
+  private func finishSpan(now: Instant) {
+    let span = media.finish(&results)
+    results.seconds += Double(measuredTo.nanoseconds - measuredFrom.nanoseconds) / 1e9
+    phase = .done
+    guard results.ramp != nil, let ramp = options.ramp else { return }
+    let from = media.timeline.place(of: measuredFrom)
+    let step = RampStep(
+      participants: participants.count, rooms: rooms.count, from: from,
+      to: media.timeline.place(of: measuredTo), span,
+      broke: ramp.verdict(span, failures: failures, participants: participants.count))
+    results.ramp?.steps.append(step)
+    if !options.output.isQuiet { say(step.text) }
+    let more = ramp.unit == .rooms ? options.publishers + options.subscribers : rooms.count
+    guard step.broke == nil, participants.count + ramp.step * more <= ramp.most else { return }
+    switch ramp.unit {
+    case .rooms: for _ in 0..<ramp.step { addRoom() }
+    case .subscribers: for room in rooms.indices { addSubscribers(ramp.step, room: room) }
+    }
+    phase = .joining
+    phaseEnd = .never
+    entrance.open(now: now)
   }
 
   // MARK: Telling
 
+  private var failures: [String: Int] {
+    participants.reduce(into: [:]) { failures, participant in
+      if case .failed(let reason) = participant.phase { failures[reason, default: 0] += 1 }
+    }
+  }
+
   private func tick(now: Instant) {
     nextTick = now.advanced(byNanoseconds: Self.second)
     for participant in participants { participant.peer?.forgetReceived(keeping: 4_096) }
-    guard !options.isQuiet else { return }
+    guard !options.output.isQuiet else { return }
     let inside = participants.count { $0.phase == .connected }
-    let failed = participants.count { if case .failed = $0.phase { true } else { false } }
+    let failed = failures.values.reduce(0, +)
     var line = "\(phase)"
     if phase == .measuring {
       line += " \((now.nanoseconds - measuredFrom.nanoseconds) / Self.second) of \(options.duration) s"
     }
     line += ", \(inside) of \(participants.count) in"
     if failed > 0 { line += ", \(failed) failed" }
-    let arrived = counters.reduce(0) { $0 + $1.received }
-    say(line + ", \(arrived) packets received")
+    say(line + ", " + media.progress)
   }
 
-  private func report() -> LoadReport {
-    var report = LoadReport()
-    report.seconds = Double(measuredTo.nanoseconds - measuredFrom.nanoseconds) / 1e9
-    for counter in counters where counter.isMeasured { counter.add(to: &report) }
-    report.sent = sentInSpan()
-    report.finishLatency(counters.filter(\.isMeasured).map(\.latency), reflector: reflector.latency)
+  /// What isn't counted by span.
+  private func finish() {
     var joins = LatencyHistogram()
-    var media = LatencyHistogram()
+    var first = LatencyHistogram()
     for participant in participants {
-      report.participants += 1
-      report.corrupt += participant.peer?.network.refusals.forged ?? 0
-      if case .failed(let reason) = participant.phase { report.failures[reason, default: 0] += 1 }
+      results.participants += 1
+      results.corrupt += participant.peer?.network.refusals.forged ?? 0
+      results.foreign += participant.peer?.network.foreignPackets ?? 0
+      participant.notePendingPing(now: clock.now)
       guard participant.connectedAt != .never else { continue }
+      results.joined += 1
       joins.add(nanoseconds: participant.connectedAt.nanoseconds - participant.began.nanoseconds)
       guard participant.isReceiving else { continue }
-      media.add(nanoseconds: participant.firstMediaAt.nanoseconds - participant.began.nanoseconds)
+      first.add(nanoseconds: participant.firstMediaAt.nanoseconds - participant.began.nanoseconds)
     }
-    report.joined = participants.count { $0.connectedAt != .never }
-    report.finishJoins(joins, media)
-    for participant in participants {
-      participant.notePendingPing(now: clock.now)
-      report.foreign += participant.peer?.network.foreignPackets ?? 0
-    }
-    report.finishPings(participants.map(\.pings))
+    results.failures = failures
+    results.times.reflector = LoadReport.Latency(reflector.latency)
+    results.finishJoins(joins, first)
+    results.finishPings(participants.map(\.pings))
     let lastJoin = participants.map(\.connectedAt).filter { $0 != .never }.max()
-    report.times.joinSeconds = lastJoin.map { Double($0.nanoseconds - joinedFrom.nanoseconds) / 1e9 } ?? 0
-    report.violations = journal.violationCount
-    report.firstViolations = Array(journal.violations.prefix(10))
-    return report
-  }
-
-  /// Packets that publishers made in the measured span.
-  private func sentInSpan() -> Int {
-    var spans: [SubscriberCounter.Source: Int] = [:]
-    for counter in counters { spans.merge(counter.spans) { first, _ in first } }
-    return spans.values.reduce(0, +)
-  }
-}
-
-/// A room's name in a path.
-enum Percent {
-  static func encode(_ text: String) -> String {
-    text.utf8.map { byte in
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: String(UnicodeScalar(byte))
-      default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-      }
-    }.joined()
+    results.times.joinSeconds =
+      lastJoin.map { Double($0.nanoseconds - entrance.firstOpened.nanoseconds) / 1e9 } ?? 0
+    results.violations = journal.violationCount
+    results.firstViolations = Array(journal.violations.prefix(10))
   }
 }

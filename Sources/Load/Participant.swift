@@ -18,6 +18,9 @@ final class Participant {
     case failed(String)
   }
 
+  /// By which it comes.
+  enum Door { case native, whip, whep }
+
   /// What it is there for.
   struct Role {
     var room: Int
@@ -25,6 +28,17 @@ final class Participant {
     var publishesAudio = false
     /// Numbers of the participants whose tracks it receives.
     var sources: [Int] = []
+    /// Among the publishers of its room.
+    var place = 0
+    var door = Door.native
+  }
+
+  private struct Ping {
+    var next = Instant.never
+    var interval: Int64 = 20_000_000_000
+    /// When the one was sent whose answer hasn't come.
+    var sentAt = Instant.never
+    var latency = LatencyHistogram()
   }
 
   let number: Int
@@ -32,6 +46,8 @@ final class Participant {
   private(set) var phase = Phase.waiting
   private(set) var peer: SyntheticPeer?
   private(set) var webSocket: WebSocketClient?
+  /// By WHIP or WHEP.
+  private(set) var session: StandaloneSession?
   private(set) var socket: UDPSocket?
   private var address = SocketAddress(ipv4: 127, 0, 0, 1, port: 0)
   private(set) var began = Instant.never
@@ -39,16 +55,18 @@ final class Participant {
   private(set) var firstMediaAt = Instant.never
   /// When `poll` has something to do.
   private(set) var deadline = Instant.never
-  private var nextPing = Instant.never
-  private var pingInterval: Int64 = 20_000_000_000
-  /// When the ping was sent whose answer hasn't come.
-  private var pingSentAt = Instant.never
-  private(set) var pings = LatencyHistogram()
+  private var ping = Ping()
+  /// Whose tracks its slots show.
+  private(set) var roster: Roster
   private let options: LoadOptions
   private let clips: [RecordedVideo]
   /// Called with each packet of media.
   var onPacket: (SyntheticPeer.MediaArrival) -> Void = { _ in }
 
+  /// Called with each packet of media that carries no stamp.
+  var onPayload: (EncodedPayload) -> Void = { _ in }
+  /// Called where a key frame of its picture is asked for.
+  var onKeyFrameRequest: () -> Void = {}
   /// Called with each datagram that has left.
   var onSent: (([UInt8]) -> Void)?
 
@@ -58,7 +76,8 @@ final class Participant {
     self.role = role
     self.clips = clips
     self.options = options
-    if let milliseconds = options.pingMilliseconds { pingInterval = Int64(milliseconds) * 1_000_000 }
+    roster = Roster(identities: options.names.identity)
+    if let milliseconds = options.pingMilliseconds { ping.interval = Int64(milliseconds) * 1_000_000 }
   }
 
   var mediaDescriptor: Int32? {
@@ -79,7 +98,7 @@ final class Participant {
   func beginJoin(now: Instant) {
     phase = .connecting
     began = now
-    deadline = now.advanced(byNanoseconds: Int64(options.joinTimeout) * 1_000_000_000)
+    deadline = now.advanced(byNanoseconds: Int64(options.joining.timeout) * 1_000_000_000)
   }
 
   /// The session is over, whatever it was.
@@ -105,12 +124,38 @@ final class Participant {
   /// The WebSocket is open: the offer goes out.
   func join(over opened: WebSocketClient, journal: Journal, dtls: DTLSContext, now: Instant) {
     guard phase == .connecting else { return opened.close() }
+    webSocket = opened
+    guard let offer = makeOffer(from: LocalAddress.of(opened.descriptor), journal, dtls, now: now) else {
+      return
+    }
+    opened.send(ClientMessage(.offer(.init(sdp: offer)), id: RequestID(1)).json)
+    opened.flush()
+    phase = .joining
+    ping.next = now.advanced(byNanoseconds: ping.interval)
+  }
+
+  /// WHIP or WHEP has answered the offer.
+  func join(by opened: StandaloneSession, now: Instant) {
+    session = opened
+    guard phase == .connecting else { return }
+    phase = .joining
+    accept(opened.answer, now: now)
+    poll(now: now)
+  }
+
+  /// Makes its socket and its far end.
+  /// - Returns: what it offers; nil where it has failed.
+  func makeOffer(
+    from local: SocketAddress, _ journal: Journal, _ dtls: DTLSContext, now: Instant
+  ) -> String? {
     do {
       let bound = try UDPSocket(port: 0, receiveBuffer: 4 << 20, sendBuffer: 1 << 20)
-      address = Self.localAddress(of: opened.descriptor).with(port: bound.port)
+      address = local.with(port: bound.port)
       socket = consume bound
-    } catch { return fail("no socket: \(error)") }
-    webSocket = opened
+    } catch {
+      fail("no socket: \(error)")
+      return nil
+    }
     var ice = ControllingAgent.Configuration()
     // As Chromium: the first pair that works is used.
     ice.isAggressive = true
@@ -123,13 +168,24 @@ final class Participant {
       if firstMediaAt == .never { firstMediaAt = arrival.at }
       onPacket(arrival)
     }
+    peer.encoded.onPayload = { [unowned self] payload in
+      if firstMediaAt == .never { firstMediaAt = payload.at }
+      onPayload(payload)
+    }
+    peer.encoded.onKeyFrameRequest = { [unowned self] in onKeyFrameRequest() }
     self.peer = peer
-    phase = .joining
+    do { return try peer.makeOffer() } catch {
+      fail("can't make an offer: \(error)")
+      return nil
+    }
+  }
+
+  private func accept(_ answer: String, now: Instant) {
     do {
-      opened.send(ClientMessage(.offer(.init(sdp: try peer.makeOffer())), id: RequestID(1)).json)
-      opened.flush()
-    } catch { fail("can't make an offer: \(error)") }
-    nextPing = now.advanced(byNanoseconds: pingInterval)
+      try peer?.accept(
+        options.mediaAddress.map { AnswerRewriting.withCandidate($0, answer) } ?? answer, now: now)
+    } catch { fail("the answer can't be applied: \(error)") }
+    deadline = peer?.deadline ?? .never
   }
 
   private var configuration: PeerConfiguration {
@@ -141,6 +197,7 @@ final class Participant {
     configuration.dialect.asksForLost = options.feedback.asksForLost
     configuration.dialect.tellsArrivals = options.feedback.tellsArrivals
     if let interval = options.feedback.interval { configuration.dialect.arrivalInterval = interval }
+    configuration.isEncoded = options.picture.isReal
     let shape = VideoShape(bitrate: max(options.picture.bitrate, 30_000))
     if role.publishesVideo, let first = clips.first {
       configuration.layers = LayeredVideo(
@@ -154,17 +211,6 @@ final class Participant {
     configuration.video.keyFramePackets = shape.packets * 3...shape.packets * 3
     configuration.video.packetSize = shape.packetSize...shape.packetSize
     return configuration
-  }
-
-  private static func localAddress(of descriptor: Int32) -> SocketAddress {
-    var storage = sockaddr_in6()
-    var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
-    let status = withUnsafeMutablePointer(to: &storage) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
-    }
-    let found =
-      status == 0 ? withUnsafeBytes(of: &storage) { SocketAddress($0.baseAddress!, length: Int(size)) } : nil
-    return found ?? SocketAddress(ipv4: 127, 0, 0, 1, port: 0)
   }
 
   // MARK: Messages
@@ -184,18 +230,17 @@ final class Participant {
     switch message {
     case .joined(let joined):
       if options.pingMilliseconds == nil {
-        pingInterval = Int64(min(joined.pingInterval, 3_600)) * 1_000_000_000
+        ping.interval = Int64(min(joined.pingInterval, 3_600)) * 1_000_000_000
       }
-    case .pong where pingSentAt != .never:
-      pings.add(nanoseconds: now.nanoseconds - pingSentAt.nanoseconds)
-      pingSentAt = .never
+      roster.note(joined.participants)
+    case .slots(let slots): roster.note(slots)
+    case .event(let event): roster.note(event)
+    case .pong where ping.sentAt != .never:
+      ping.latency.add(nanoseconds: now.nanoseconds - ping.sentAt.nanoseconds)
+      ping.sentAt = .never
     case .answer(let answer):
-      do {
-        let sdp = answer.sdp
-        try peer?.accept(
-          options.mediaAddress.map { AnswerRewriting.withCandidate($0, sdp) } ?? sdp, now: now)
-      } catch { fail("the answer can't be applied: \(error)") }
-      deadline = peer?.deadline ?? .never
+      roster.note(answer.slots)
+      accept(answer.sdp, now: now)
     case .publish(let watched):
       for layer in watched.layers { watch(layer, now: now) }
     case .error(let error): fail("error \(error.code.rawValue)")
@@ -216,16 +261,31 @@ final class Participant {
       bytes, path: NetworkPath(remote: remote, local: address), sentAt: arrival, isRepeat: false, now: now)
   }
 
+  /// Sends a frame of its own.
+  /// - Returns: false where it is not in, or agreed on no section for it.
+  func send(_ frame: EncodedFrame, now: Instant) -> Bool {
+    guard phase == .connected, let peer else { return false }
+    let isSent = peer.send(frame, now: now)
+    flush()
+    return isSent
+  }
+
   /// Does what is due, and sends what waits.
   func poll(now: Instant) {
     if phase == .connecting || phase == .joining,
-      now.nanoseconds - began.nanoseconds >= Int64(options.joinTimeout) * 1_000_000_000
+      now.nanoseconds - began.nanoseconds >= Int64(options.joining.timeout) * 1_000_000_000
     {
-      return fail("no media within \(options.joinTimeout) s")
+      return fail("no media within \(options.joining.timeout) s")
     }
     guard let peer else { return }
     peer.poll(now: now)
     flush()
+    // Nothing else says that such a session is over.
+    if session != nil, phase == .connected,
+      now.nanoseconds - max(peer.lastHeard, connectedAt).nanoseconds >= Self.longestSilence
+    {
+      return fail("nothing came from the server for \(Self.longestSilence / 1_000_000_000) s")
+    }
     if phase == .joining {
       if let failure = peer.failure { return fail("DTLS: \(failure)") }
       if peer.isConnected {
@@ -233,11 +293,11 @@ final class Participant {
         connectedAt = now
       }
     }
-    if nextPing <= now, let webSocket {
-      nextPing = now.advanced(byNanoseconds: pingInterval)
+    if ping.next <= now, let webSocket {
+      ping.next = now.advanced(byNanoseconds: ping.interval)
       // One at a time: a late answer counts as late as it is.
-      guard pingSentAt == .never else { return schedule() }
-      pingSentAt = now
+      guard ping.sentAt == .never else { return schedule() }
+      ping.sentAt = now
       webSocket.send(ClientMessage(.ping).json)
       webSocket.flush()
     }
@@ -245,17 +305,21 @@ final class Participant {
   }
 
   private func schedule() {
-    deadline = min(peer?.deadline ?? .never, nextPing, phase == .joining ? joinDeadline : .never)
+    deadline = min(peer?.deadline ?? .never, ping.next, phase == .joining ? joinDeadline : .never)
   }
+
+  var pings: LatencyHistogram { ping.latency }
 
   /// A ping that is not answered yet counts with the time that it waits already.
   func notePendingPing(now: Instant) {
-    guard pingSentAt != .never else { return }
-    pings.add(nanoseconds: now.nanoseconds - pingSentAt.nanoseconds)
+    guard ping.sentAt != .never else { return }
+    ping.latency.add(nanoseconds: now.nanoseconds - ping.sentAt.nanoseconds)
   }
 
+  private static let longestSilence: Int64 = 10_000_000_000
+
   private var joinDeadline: Instant {
-    began.advanced(byNanoseconds: Int64(options.joinTimeout) * 1_000_000_000)
+    began.advanced(byNanoseconds: Int64(options.joining.timeout) * 1_000_000_000)
   }
 
   private func flush() {

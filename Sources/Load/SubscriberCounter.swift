@@ -45,19 +45,25 @@ final class SubscriberCounter {
     for (place, source) in sources.enumerated() { ends[place] = made(source.publisher, source.track) }
   }
 
-  func note(_ arrival: SyntheticPeer.MediaArrival, sentAt: Instant?) {
+  /// - Returns: the delay in nanoseconds of a packet of the measured span that comes for the first time.
+  @discardableResult
+  func note(_ arrival: SyntheticPeer.MediaArrival, sentAt: Instant?) -> Int64? {
     received += 1
-    guard let place = places[Source(publisher: arrival.publisher, track: arrival.track)] else { return }
+    guard let place = places[Source(publisher: arrival.publisher, track: arrival.track)] else { return nil }
     let isNew = tallies[place].note(
       packet: arrival.packet, viaRTX: arrival.viaRTX, isRepeat: arrival.isRepeat, end: ends[place])
-    guard isNew, let sentAt else { return }
-    latency.add(nanoseconds: arrival.at.nanoseconds - sentAt.nanoseconds)
+    guard isNew, let sentAt else { return nil }
+    let delay = arrival.at.nanoseconds - sentAt.nanoseconds
+    latency.add(nanoseconds: delay)
+    return delay
   }
 
-  /// How many packets each track's span has.
-  var spans: [Source: Int] {
+  /// The packets of each track's span, by their numbers.
+  var spans: [Source: Range<Int>] {
     Dictionary(
-      uniqueKeysWithValues: sources.indices.map { (sources[$0], (ends[$0] ?? starts[$0]) - starts[$0]) })
+      uniqueKeysWithValues: sources.indices.map {
+        (sources[$0], starts[$0]..<max(ends[$0] ?? starts[$0], starts[$0]))
+      })
   }
   private var expected: Int { sources.indices.reduce(0) { $0 + (ends[$1] ?? starts[$1]) - starts[$1] } }
   private var arrived: Int { tallies.reduce(0) { $0 + $1.count } }

@@ -434,6 +434,16 @@
     case roundedDown = "rounded-down"
     /// A packet that comes again counts as one that came.
     case repeatsCounted = "repeats-counted"
+    /// What is around a picture's number isn't looked at.
+    case patternUnread = "pattern-unread"
+    /// Any sound that is loud enough is the tone.
+    case anyTone = "any-tone"
+    /// Pictures go on behind a gap without a key frame.
+    case gapIgnored = "gap-ignored"
+    /// What stands still at the end of a span is no freeze.
+    case endIsSmooth = "end-is-smooth"
+    /// A limit counts as broken where it is just kept.
+    case limitIsBroken = "limit-is-broken"
     // MARK: - roost
 
     /// SIGTERM ends the server at once.

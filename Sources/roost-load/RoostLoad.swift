@@ -8,8 +8,11 @@ struct RoostLoad {
     do {
       let options = try LoadOptions(
         Array(CommandLine.arguments.dropFirst()), environment: ProcessInfo.processInfo.environment)
-      let report = try LoadRun(options, say: say).run()
-      print(options.printsJSON ? report.json : report.table)
+      let chart = try options.output.chart.map { try ChartFile($0) }
+      let run = try LoadRun(options, say: say)
+      let report = try run.run()
+      print(options.output.printsJSON ? report.json : report.table)
+      try chart?.write(run.chart)
       exit(report.isGood ? 0 : 1)
     } catch let error as LoadUsageError {
       if error.isHelp {

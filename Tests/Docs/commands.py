@@ -32,6 +32,7 @@ RULES = [
     Rule(r"\$EDITOR roost\.json5", RUN),
     Rule(r"curl .*", RUN),
     Rule(r"(API_KEY=devkey API_SECRET=secret) (python3|go run|node) mint\.\w+ demo ann", RUN),
+    Rule(r"\.build/release/roost-load .*", RUN),
     Rule(r"install .*", RUN),
     Rule(r"echo .*", RUN),
     Rule(r"mkdir .*", RUN),
@@ -78,6 +79,8 @@ SUBSTITUTIONS = [
     (r"ws://127\.0\.0\.1:7880", "ws://PUBLIC"),
     # Seconds that a client stays.
     (r'"\$TOKEN" 10', '"$TOKEN" 4'),
+    # What it measures for a minute is there in a second.
+    (r"(roost-load .*--duration) \d+", r"\1 1"),
     (r"^make ", f"make --no-print-directory --directory {ROOT} "),
     (r"^/usr/bin/python3 Tests/", f"/usr/bin/python3 {ROOT}/Tests/"),
     (r"^ffmpeg ", "ffmpeg -nostdin -v error -y "),
@@ -91,6 +94,7 @@ FIGURES = {
     ("testing.md", "test direct\n  skipped:"): "what a machine without namespaces prints",
     ("testing.md", "line | wanted | seen"): "a form, which Tests/Scripts/accept_test.py reads",
     ("events.md", ": roost"): "test_events looks for these lines in what the command before it prints",
+    ("load-testing.md", "held       26 participants"): "RampTests: the form of both lines",
     ("operating.md", "scrape_configs:"): "test_metrics_are_exposed",
     ("operating.md", "- alert: RoostDown"): "test_metrics_are_exposed",
     ("operating.md", "# /etc/sysctl.d/roost.conf"): "test_settings_of_the_kernel_exist",

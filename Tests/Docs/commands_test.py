@@ -1,6 +1,7 @@
 """Every command that README.md and docs/ give is run, or listed with the reason."""
 
 import contextlib
+import json
 import pathlib
 import re
 import subprocess
@@ -89,6 +90,12 @@ class CommandsTest(LimitedTest):
 
     def check(self, page, room, output):
         """What must have come of it."""
+        if page == "load-testing.md":
+            real = json.loads((room.folder / "load.json").read_text())["real"]
+            rows = re.findall(r"^\| (`.*?`) \|", commands.text_of("docs/load-testing.md"), re.MULTILINE)
+            self.assertEqual({each for row in rows for each in re.findall(r"`(\w+)`", row)}, set(real))
+            for name in ("ramp.svg", "packets.svg"):
+                self.assertIn("polyline", (room.folder / name).read_text())
         if page == "operating.md":
             self.assertTrue((room.folder / "usr/local/bin/roost").exists())
             unit = (room.folder / "etc/systemd/system/roost.service").read_text()
@@ -174,6 +181,10 @@ class CommandsTest(LimitedTest):
             process.kill()
             process.wait()
 
+    def test_load_testing(self):
+        with Roost() as roost:
+            self.run_page("load-testing.md", roost.public)
+
     def test_tokens(self):
         with tempfile.TemporaryDirectory(prefix="roost-docs-") as folder:
             room = Room(folder)
@@ -203,7 +214,8 @@ class CommandsTest(LimitedTest):
 
     def test_pages_of_long_runs(self):
         for page in commands.pages():
-            if page in ("README.md", "operating.md", "rest.md", "events.md", "cli.md", "tokens.md", "clients.md", "recording.md"):
+            if page in ("README.md", "operating.md", "rest.md", "events.md", "cli.md", "tokens.md", "clients.md", "recording.md",
+                        "load-testing.md"):
                 continue
             with self.subTest(page):
                 found = [each for block in ALL if block.page == page and commands.kind_of(block) == "commands"

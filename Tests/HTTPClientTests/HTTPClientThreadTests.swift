@@ -93,8 +93,8 @@ struct HTTPClientThreadTests {
       #expect(try await client.send(post(origin + "/moved")).get().head.status == 307)
       let busy = try await client.send(post(origin + "/busy")).get()
       #expect(busy.head.status == 503 && busy.retryAfter == 7)
-      _ = await client.send(try post(origin + "/cookie"))
-      _ = await client.send(try post(origin + "/last"))
+      _ = try await client.send(post(origin + "/cookie"))
+      _ = try await client.send(post(origin + "/last"))
       let requests = receiver.requests.withLock { $0 }
       #expect(requests.map(\.path) == ["/moved", "/busy", "/cookie", "/last"])
       #expect(requests.allSatisfy { $0.headers["cookie"] == nil })
@@ -111,13 +111,14 @@ struct HTTPClientThreadTests {
       #expect(quick.head.status == 200 && ContinuousClock.now - start < .milliseconds(300))
       #expect(await slow == .failure(.timeout))
       #expect(ContinuousClock.now - start < .seconds(2))
-      #expect(await client.send(try post(origin + "/long")) == .failure(.tooLarge(limit: 65_536)))
+      #expect(try await client.send(post(origin + "/long")) == .failure(.tooLarge(limit: 65_536)))
     }
   }
 
   @Test func `no one at the address is a failure, and a field that would be two is refused`() async throws {
     let client = HTTPClientThread()
-    guard case .failure(.connection(let reason)) = await client.send(try post("http://127.0.0.1:1/")) else {
+    let unanswered = try await client.send(post("http://127.0.0.1:1/"))
+    guard case .failure(.connection(let reason)) = unanswered else {
       Issue.record("it has an answer")
       return
     }
@@ -141,7 +142,7 @@ struct HTTPClientThreadTests {
     try Data(identity.certificates.utf8).write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }
     try await withServer(tls: TLSContext(identity)) { receiver, server, origin in
-      let stranger = await HTTPClientThread().send(try post(origin, [1]))
+      let stranger = try await HTTPClientThread().send(post(origin, [1]))
       guard case .failure(.certificate) = stranger else {
         Issue.record("it trusts a stranger: \(stranger)")
         return
@@ -149,7 +150,7 @@ struct HTTPClientThreadTests {
       let client = HTTPClientThread(trust: .file(file.path))
       #expect(try await client.send(post(origin, [1])).get().head.status == 200)
       // Another name of the same place, which the certificate doesn't have.
-      let other = await client.send(try post("https://127.0.0.2:\(server.addresses[0].port)/", [1]))
+      let other = try await client.send(post("https://127.0.0.2:\(server.addresses[0].port)/", [1]))
       guard case .failure(.certificate) = other else {
         Issue.record("it takes any name: \(other)")
         return
@@ -170,7 +171,9 @@ struct HTTPClientThreadTests {
       }
       client.stop()
       #expect(await slow == .failure(.stopped))
-      for _ in 0..<100 where await client.send(try post(origin)) == .failure(.stopped) { return }
+      for _ in 0..<100 {
+        if try await client.send(post(origin)) == .failure(.stopped) { return }
+      }
       Issue.record("it goes on")
     }
   }
@@ -180,7 +183,8 @@ struct HTTPClientThreadTests {
       setenv("http_proxy", origin, 1)
       defer { unsetenv("http_proxy") }
       // A proxy would be asked for what has no address.
-      guard case .failure(.connection) = await HTTPClientThread().send(try post("http://roost.invalid/")) else {
+      let answer = try await HTTPClientThread().send(post("http://roost.invalid/"))
+      guard case .failure(.connection) = answer else {
         Issue.record("it has an answer")
         return
       }

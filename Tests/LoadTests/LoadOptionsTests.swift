@@ -21,8 +21,8 @@ struct LoadOptionsTests {
     (wanted.picture.bitrate, wanted.hasAudio, wanted.feedback.asksForLost) = (1_500_000, true, false)
     wanted.names.identity = "i"
     wanted.feedback.tellsArrivals = true
-    (wanted.duration, wanted.joinRate, wanted.joinTimeout, wanted.feedback.settle) = (30, 5, 7, 3)
-    (wanted.printsJSON, wanted.isQuiet) = (true, true)
+    (wanted.duration, wanted.joining.rate, wanted.joining.timeout, wanted.feedback.settle) = (30, 5, 7, 3)
+    (wanted.output.printsJSON, wanted.output.isQuiet) = (true, true)
     #expect(options == wanted)
     #expect(options.participantCount == 46)
     #expect(options.tracksOfPublisher == 2)
@@ -37,6 +37,27 @@ struct LoadOptionsTests {
       "--subscribers 0 --video-files",
     ] {
       #expect(throws: LoadUsageError.self, "\(line)") { try options(line) }
+    }
+  }
+
+  @Test func `real media is pictures and sound of its own`() throws {
+    let real = try options("--real --publishers 2 --subscribers 6 --duration 30 --picture out.svg")
+    #expect(real.picture.isReal && real.picture.isSent && real.hasAudio && real.tracksOfPublisher == 2)
+    #expect(real.output.chart == "out.svg" && real.picture.bitrate == 0)
+    for more in ["--video 1M", "--audio", "--others 1", "--subscribers 0 --video-files a.ivf"] {
+      #expect(
+        #expect(throws: LoadUsageError.self) { try options("--real " + more) }?.description
+          .contains("--real sends") == true, "\(more)")
+    }
+  }
+
+  @Test func `doors are chosen for publishers and subscribers apart`() throws {
+    let whip = try options("--whip --audio").joining
+    #expect(whip.publishesByWHIP && !whip.subscribesByWHEP)
+    let both = try options("--real --whep --whip").joining
+    #expect(both.publishesByWHIP && both.subscribesByWHEP)
+    for more in ["--mesh", "--others 1", "--subscribers 0 --video-files a.ivf"] {
+      #expect(throws: LoadUsageError.self, "\(more)") { try options("--whip " + more) }
     }
   }
 

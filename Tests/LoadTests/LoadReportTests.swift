@@ -45,7 +45,7 @@ struct LoadReportTests {
     (0, 2, "0.00"), (0.005, 2, "0.01"), (1.999, 1, "2.0"), (-0.5, 1, "-0.5"), (-0.001, 2, "0.00"),
   ])
   func `decimals are rounded`(value: Double, places: Int, text: String) {
-    #expect(LoadReport.decimals(value, places) == text)
+    #expect(Decimals.text(value, places) == text)
   }
 
   @Test func `an answer's candidates become the one that was asked for`() {

@@ -50,13 +50,36 @@ def measure(workers, options):
                        f"{part:.3f} % of {received:.0f}", part < 1)
 
 
+def measure_real(options):
+    """What is shown of pictures and tones that are decoded."""
+    with Roost() as roost:
+        done = subprocess.run(
+            [LOAD, "--url", f"ws://{roost.public}", "--real", "--publishers", "2", "--subscribers", "6", "--duration",
+             str(min(options.seconds, 30)), "--json"], stdout=subprocess.PIPE, stderr=sys.stderr, text=True,
+            timeout=options.seconds + 120)
+    real = json.loads(done.stdout)["real"]
+    pictures, tones, delay = real["pictures"], real["tones"], real["delay"]
+    name = "real media, 2 publishers, 6 subscribers"
+    holds = row(f"{name}: verified of the pictures sent", "at least 99 %, exit 0",
+                f"{pictures['share'] * 100:.3f} % of {pictures['expected']}, exit {done.returncode}",
+                pictures["share"] >= 0.99 and done.returncode == 0)
+    holds &= row(f"{name}: corrupt pictures, wrong tones, tracks that never came", "0, 0, 0",
+                 f"{pictures['corrupt']}, {tones['wrong']}, {real['neverRight']}",
+                 (pictures["corrupt"], tones["wrong"], real["neverRight"]) == (0, 0, 0))
+    holds &= row(f"{name}: tones right", "at least 99 %", f"{tones['right']} of {tones['expected']}",
+                 tones["right"] >= 0.99 * tones["expected"] > 0)
+    return holds & row(f"{name}: from capture to decode, p95", "under 60 ms",
+                       f"{delay['p95']:.1f} ms (p50 {delay['p50']:.1f}, highest {delay['maximum']:.1f})", delay["p95"] < 60,
+                       is_time=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--publishers", type=int, default=4)
     parser.add_argument("--subscribers", type=int, default=40)
     options = parser.parse_args()
-    return 0 if all([measure(workers, options) for workers in (1, 2, 4)]) else 1
+    return 0 if all([*[measure(workers, options) for workers in (1, 2, 4)], measure_real(options)]) else 1
 
 
 if __name__ == "__main__":

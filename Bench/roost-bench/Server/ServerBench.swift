@@ -76,7 +76,7 @@ enum ServerBench {
     load.picture.bitrate = 1_500_000
     load.hasAudio = true
     load.duration = options.seconds
-    load.isQuiet = true
+    load.output.isQuiet = true
     return load
   }
 

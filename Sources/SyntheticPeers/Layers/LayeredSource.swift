@@ -222,17 +222,14 @@ package final class LayeredSource {
       codec.rtxPayloadType != nil,
       let kept = streams[index].kept.last(where: { log.packets[$0.number].sequence == wanted })
     else { return nil }
-    let read: (RTPHeader, [UInt8])? = kept.bytes.withUnsafeBytes { packet in
-      guard let header = try? RTPHeader(packet) else { return nil }
-      return (header, Array(packet[header.payloadOffset...]))
-    }
-    guard let (original, payload) = read else { return nil }
+    guard let original = PlainPacket(kept.bytes) else { return nil }
     var bytes = header(
-      index, marker: original.marker, sequence: streams[index].nextRTX, timestamp: original.timestamp,
+      index, marker: original.header.marker, sequence: streams[index].nextRTX,
+      timestamp: original.header.timestamp,
       isRTX: true, &transportSequence)
     streams[index].nextRTX &+= 1
     bytes.append(bigEndian: wanted)
-    return (kept.number, bytes + payload)
+    return (kept.number, bytes + original.payload)
   }
 
   /// Of every stream that has sent something.

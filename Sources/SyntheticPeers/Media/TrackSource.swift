@@ -215,7 +215,7 @@ package struct TrackSource {
         length: UInt16(Int.random(in: shape.packetSize, using: &random)), isKeyFrame: mark.isKeyFrame,
         isFrameStart: mark.startsFrame, isFrameEnd: mark.endsFrame)
       let isMarked = kind == .audio ? stamp.packet == 0 || endsSilence : mark.endsFrame
-      var bytes = writeHeader(
+      var bytes = section.header(
         isMarked, codec.payloadType, numbers.next, timestamp, ssrc, namesSection: namesSection,
         level: level(stamp.packet),
         carried: [(.dependencyDescriptor, descriptor), (.absoluteCaptureTime, captureTime(number))],
@@ -301,40 +301,6 @@ package struct TrackSource {
   /// The server has opened a packet of this SSRC, under this number.
   mutating func noteHeard(_ sequence: UInt16) { numbers.noteHeard(sequence) }
 
-  private func writeHeader(
-    _ marker: Bool, _ payloadType: UInt8, _ sequence: UInt16, _ timestamp: UInt32, _ ssrc: UInt32,
-    namesSection: Bool, level: AudioLevel?, carried: [(kind: HeaderExtension, data: [UInt8])], room: Int,
-    _ transportSequence: inout UInt16
-  ) -> [UInt8] {
-    let ids = section.extensions
-    let mid = namesSection && ids[.mid] != 0 ? MIDBytes(section.mid) : nil
-    // Each packet is in the form that it needs (RFC 8285 §4.1.2).
-    var form = HeaderExtensionForm.oneByte
-    if let mid { form.admit(id: ids[.mid], size: mid.count) }
-    if ids[.audioLevel] != 0 && level != nil { form.admit(id: ids[.audioLevel], size: 1) }
-    if ids[.transportSequence] != 0 { form.admit(id: ids[.transportSequence], size: 2) }
-    for (kind, data) in carried where !data.isEmpty { form.admit(id: ids[kind], size: data.count) }
-    return [UInt8](unsafeUninitializedCapacity: 96 + room + SRTPSession.room) { buffer, count in
-      let buffer = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<96])
-      guard
-        var writer = RTPWriter(
-          into: buffer, marker: marker, payloadType: payloadType, sequence: sequence, timestamp: timestamp,
-          ssrc: ssrc, form: form)
-      else { return }
-      if let mid { writer.append(id: ids[.mid], mid) }
-      if ids[.audioLevel] != 0, let level {
-        var byte = level.byte
-        writer.append(id: ids[.audioLevel], &byte, size: 1)
-      }
-      if ids[.transportSequence] != 0 {
-        writer.append(id: ids[.transportSequence], transportSequence)
-        transportSequence &+= 1
-      }
-      for (kind, data) in carried where !data.isEmpty { writer.append(id: ids[kind], data, size: data.count) }
-      count = writer.finish()
-    }
-  }
-
   /// The retransmission of what the server asks for (RFC 4588).
   /// - Returns: nil for a number that isn't kept any more.
   package mutating func retransmission(
@@ -343,13 +309,9 @@ package struct TrackSource {
     guard let rtxSSRC, let found = kept.last(where: { log.packets[$0.number].sequence == wanted }),
       let rtxPayloadType = found.rtxPayloadType
     else { return nil }
-    let original: (header: RTPHeader, payload: [UInt8])? = found.bytes.withUnsafeBytes { packet in
-      guard let header = try? RTPHeader(packet) else { return nil }
-      return (header, Array(packet[header.payloadOffset...]))
-    }
-    guard let original else { return nil }
+    guard let original = PlainPacket(found.bytes) else { return nil }
     // Retransmissions name their section for good: nothing ever acknowledges their SSRC.
-    var bytes = writeHeader(
+    var bytes = section.header(
       original.header.marker, rtxPayloadType, numbers.nextRTX, original.header.timestamp, rtxSSRC,
       namesSection: true, level: nil,
       carried: [(.dependencyDescriptor, log.packets[found.number].descriptor)],

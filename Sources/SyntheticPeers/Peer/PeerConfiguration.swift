@@ -29,6 +29,8 @@ public struct PeerConfiguration: Sendable {
   public var audioSequence: UInt16 = 0
   public var videoSequence: UInt16 = 0
   public var video = FrameShape.video
+  /// It publishes frames that it is given (`send`), and what it receives carries no stamp; see `EncodedMedia`.
+  public var isEncoded = false
   /// Its first picture comes in encodings or layers; nil: as `video` has it.
   public var layers: LayeredVideo?
 

@@ -72,6 +72,9 @@ extension SyntheticPeer {
     for source in layered where !media.send.contains(where: { $0.index == source.section.index }) {
       source.stop()
     }
+    for source in encoded.sources where !media.send.contains(where: { $0.index == source.section.index }) {
+      source.stop()
+    }
     guard let agreed = agreement.transport else {
       if transport.remote != nil { endTransport(now: now) }
       return
@@ -97,9 +100,17 @@ extension SyntheticPeer {
     for section in descriptions.media.send
     where !sources.contains(where: { $0.section.index == section.index })
       && !layered.contains(where: { $0.section.index == section.index })
+      && !encoded.sources.contains(where: { $0.section.index == section.index })
     {
       let track = PublishedTrack(publisher: number, index: Int(section.index), kind: section.kind)
       journal.begin(track, now: now)
+      if configuration.isEncoded {
+        let source = EncodedSource(
+          section: section, clock: clock, log: track, logNumber: journal.tracks.count - 1, now: now,
+          random: .seeded(state: random.next()))
+        if let source { encoded.sources.append(source) }
+        continue
+      }
       let isVideo = section.kind == .video
       if isVideo, layered.isEmpty, let video = configuration.layers {
         openLayers(video, section, track, now: now)

@@ -52,7 +52,7 @@ extension SyntheticPeer {
       guard let index = streamIndex[header.ssrc] else {
         return descriptions.awaitsAnswer ? nil : "a stream that was not announced"
       }
-      return receive(bytes, header, streams[index], sentAt: sentAt, now: now)
+      return receive(bytes, header, of: index, sentAt: sentAt, now: now)
     }
     guard let problem else { return }
     if network.hasOthers {
@@ -64,9 +64,9 @@ extension SyntheticPeer {
 
   /// - Returns: what is wrong with the packet.
   private func receive(
-    _ packet: UnsafeRawBufferPointer, _ header: RTPHeader, _ stream: ReceivedStream, sentAt: Instant,
-    now: Instant
+    _ packet: UnsafeRawBufferPointer, _ header: RTPHeader, of index: Int, sentAt: Instant, now: Instant
   ) -> String? {
+    let stream = streams[index]
     let isRTX = header.ssrc != stream.ssrc
     let agreed = stream.section.codecs.first {
       (isRTX ? $0.rtxPayloadType : $0.payloadType) == header.payloadType
@@ -93,6 +93,19 @@ extension SyntheticPeer {
     entry.codec = agreed.codec
     entry.timestamp = header.timestamp
     entry.sentAt = sentAt
+    if configuration.isEncoded {
+      return receiveEncoded(payload, header, sequence: sequence, of: index, entry, now: now)
+    }
+    return receiveStamped(payload, header, sequence: sequence, stream, entry, captured, now: now)
+  }
+
+  /// Takes a packet of a synthetic source.
+  private func receiveStamped(
+    _ payload: UnsafeRawBufferPointer, _ header: RTPHeader, sequence: UInt16, _ stream: ReceivedStream,
+    _ entry: ReceivedStream.Entry, _ captured: NTPTime?, now: Instant
+  ) -> String? {
+    var entry = entry
+    let sentAt = entry.sentAt
     guard let stamp = read(payload, stream, &entry) else {
       return "a payload of no publisher, sequence number \(sequence), \(payload.count) bytes"
     }
@@ -111,17 +124,21 @@ extension SyntheticPeer {
     if case .fresh = arrival { isRepeat = false }
     onPacket(
       MediaArrival(
-        publisher: Int(stamp.publisher), track: Int(stamp.track), packet: Int(stamp.packet), viaRTX: isRTX,
+        publisher: Int(stamp.publisher), track: Int(stamp.track), packet: Int(stamp.packet),
+        viaRTX: entry.viaRTX,
         isRepeat: isRepeat, at: sentAt))
+    return problem(arrival, sequence, slot: Int(stream.section.index), viaRTX: entry.viaRTX)
+  }
+
+  /// What is wrong with a packet's coming as it did.
+  func problem(_ arrival: ReceivedStream.Arrival, _ sequence: UInt16, slot: Int, viaRTX: Bool) -> String? {
     switch arrival {
-    case .fresh: break
+    case .fresh: nil
     case .again(let cameAsRTX):
-      if !isRTX && !cameAsRTX { return "sequence number \(sequence) again, opened twice" }
-    case .conflict(let extended):
-      return "two contents under sequence number \(extended) of slot \(stream.section.index)"
-    case .farBefore: return "a packet from long before the first"
+      viaRTX || cameAsRTX ? nil : "sequence number \(sequence) again, opened twice"
+    case .conflict(let extended): "two contents under sequence number \(extended) of slot \(slot)"
+    case .farBefore: "a packet from long before the first"
     }
-    return nil
   }
 
   private func readExtensions(

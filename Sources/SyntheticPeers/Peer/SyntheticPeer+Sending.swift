@@ -19,7 +19,7 @@ extension SyntheticPeer {
   /// Seals a packet of a track and sends it.
   /// - Returns: false where it could not be sealed.
   @discardableResult
-  private func sendMedia(_ packet: [UInt8], log: Int, number: Int, now: Instant) -> Bool {
+  func sendMedia(_ packet: [UInt8], log: Int, number: Int, now: Instant) -> Bool {
     guard let session, let path = transport.mediaPath else { return false }
     do {
       let sealed = try session.sealRTP(packet)
@@ -121,7 +121,10 @@ extension SyntheticPeer {
         writer.append(cname: descriptions.cname, ssrc: source.ssrc)
       }
     }
-    for report in layered.flatMap({ $0.senderReports(now: now) }) {
+    let reports =
+      layered.flatMap { $0.senderReports(now: now) }
+      + encoded.sources.filter { $0.packetCount > 0 }.map { $0.senderReport(now: now) }
+    for report in reports {
       sendRTCP(now: now) { writer in
         writer.append(report)
         writer.append(cname: descriptions.cname, ssrc: report.ssrc)
@@ -188,6 +191,9 @@ extension SyntheticPeer {
         journal.count(.keyFrame)
       }
       for source in layered where source.requestKeyFrame(wanted) { journal.count(.encodingKeyFrame) }
+      if encoded.sources.contains(where: { $0.ssrc == wanted && $0.kind == .video }) {
+        encoded.onKeyFrameRequest()
+      }
     case .transportFeedback where !network.isReal:
       let arrivals = try TransportFeedback(packet)
       let (error, right) = feedback.log.check(arrivals)
@@ -204,6 +210,7 @@ extension SyntheticPeer {
       feedback.reportedLoss[block.ssrc] = block.fractionLost
       for source in sources.indices where sources[source].ssrc == block.ssrc { sources[source].acknowledge() }
       for source in layered { source.acknowledge(block.ssrc) }
+      for source in encoded.sources where source.ssrc == block.ssrc { source.acknowledge() }
     }
   }
 
@@ -211,6 +218,9 @@ extension SyntheticPeer {
     let wanted = request.sources.media
     if let source = layered.first(where: { $0.owns(wanted) }) {
       return receiveNACK(request, of: source, wanted, now: now)
+    }
+    if let source = encoded.sources.first(where: { $0.ssrc == wanted }) {
+      return receiveNACK(request, of: source, now: now)
     }
     guard let index = sources.firstIndex(where: { $0.ssrc == wanted }) else { return }
     journal.count(.serverNACK)
@@ -226,6 +236,17 @@ extension SyntheticPeer {
 }
 
 extension SyntheticPeer {
+  private func receiveNACK(_ request: consuming NACKReader, of source: EncodedSource, now: Instant) {
+    journal.count(.serverNACK)
+    while let sequence = request.next() {
+      guard
+        let found = source.retransmission(of: sequence, transportSequence: &feedback.transportSequence)
+      else { continue }
+      journal.count(.serverRTX)
+      sendMedia(found.bytes, log: source.logNumber, number: found.number, now: now)
+    }
+  }
+
   private func receiveNACK(
     _ request: consuming NACKReader, of source: LayeredSource, _ ssrc: UInt32, now: Instant
   ) {

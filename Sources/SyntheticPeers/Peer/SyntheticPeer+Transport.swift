@@ -34,6 +34,7 @@ extension SyntheticPeer {
   /// No section is left, and so no transport: the next offer begins another.
   func endTransport(now: Instant) {
     for index in sources.indices { sources[index].stop() }
+    for source in encoded.sources { source.stop() }
     session = nil
     connectedAt = .never
     feedback.nextReports = .never
@@ -42,6 +43,8 @@ extension SyntheticPeer {
     transport = transport.successor(now: now, random: &random)
   }
 
+  /// When media or its reports last came.
+  package var lastHeard: Instant { transport.lastHeard }
   package var association: DTLSAssociation? { transport.association }
   /// Why the handshake failed.
   package var failure: DTLSError? { transport.failure }

@@ -35,6 +35,7 @@ public final class SyntheticPeer {
   // Media.
   package var sources: [TrackSource] = []
   package var layered: [LayeredSource] = []
+  package var encoded = EncodedMedia()
   package var streams: [ReceivedStream] = []
   /// Media and retransmission SSRCs of `streams`.
   var streamIndex: [UInt32: Int] = [:]
@@ -159,12 +160,14 @@ public final class SyntheticPeer {
     transport.stop()
     sources = []
     layered = []
+    encoded.sources = []
   }
 
   /// Publishes nothing more; goes on answering and asking.
   public func stopPublishing() {
     for index in sources.indices { sources[index].stop() }
     for source in layered { source.stop() }
+    for source in encoded.sources { source.stop() }
   }
 
   /// Does what is due.

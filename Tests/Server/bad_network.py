@@ -1,0 +1,83 @@
+"""A network between participants and the server that does what it should not."""
+
+import selectors
+import socket
+import threading
+
+
+class BadNetwork:
+    """A UDP proxy: of the media on its way to clients every hundredth packet is lost, two of one stream change
+    places once, and one byte is flipped once."""
+
+    def __init__(self, server_port, every=100):
+        """`every`: of so many packets on their way to clients one is lost; 1: all are."""
+        self._every = every
+        self._server = ("127.0.0.1", server_port)
+        self._front = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._front.bind(("127.0.0.1", 0))
+        self._front.setblocking(False)
+        self._front.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
+        self.address = "%s:%d" % self._front.getsockname()
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._front, selectors.EVENT_READ, None)
+        self._backs = {}
+        self._held = None
+        self._stopped = False
+        self.media = self.lost = self.swapped = self.flipped = 0
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._stopped = True
+        self._thread.join()
+        for entry in list(self._selector.get_map().values()):
+            entry.fileobj.close()
+        self._selector.close()
+
+    def _run(self):
+        while not self._stopped:
+            for key, _ in self._selector.select(0.1):
+                try:
+                    while True:
+                        datagram, sender = key.fileobj.recvfrom(2048)
+                        if key.data is None:
+                            self._back(sender).sendto(datagram, self._server)
+                        else:
+                            self._to_client(datagram, key.data)
+                except (BlockingIOError, ConnectionRefusedError):
+                    pass
+
+    def _back(self, client):
+        if client not in self._backs:
+            back = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            back.bind(("127.0.0.1", 0))
+            back.setblocking(False)
+            back.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
+            self._backs[client] = back
+            self._selector.register(back, selectors.EVENT_READ, client)
+        return self._backs[client]
+
+    def _to_client(self, datagram, client):
+        is_media = 128 <= datagram[0] < 192 and not 192 <= datagram[1] <= 223
+        if not is_media:
+            self._front.sendto(datagram, client)
+            return
+        self.media += 1
+        stream = (client, datagram[8:12])
+        if self._held and self._held[0] == stream:
+            self._front.sendto(datagram, client)
+            self._front.sendto(self._held[1], client)
+            self._held = None
+            self.swapped += 1
+        elif self.media % self._every == 0:
+            self.lost += 1
+        elif self.media > 1050 and self.swapped == 0 and self._held is None:
+            self._held = (stream, datagram)
+        elif self.media > 1250 and self.flipped == 0 and self._held is None:
+            self._front.sendto(datagram[:-20] + bytes([datagram[-20] ^ 1]) + datagram[-19:], client)
+            self.flipped = 1
+        else:
+            self._front.sendto(datagram, client)
