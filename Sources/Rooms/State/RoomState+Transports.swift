@@ -27,6 +27,12 @@ extension RoomState {
     members.indices.filter { $0 != member }.flatMap(places(of:))
   }
 
+  /// Those that may show what a member publishes: all of the others', and such of its own as ask for it by name.
+  func places(showing owner: Int) -> [TransportPlace] {
+    places(except: owner)
+      + places(of: owner).filter { self[$0].standalone.map { !$0.selection.isAll } ?? false }
+  }
+
   func places(of member: Int) -> [TransportPlace] {
     members[member].transports.indices.map { TransportPlace(member, $0) }
   }
@@ -62,10 +68,13 @@ extension RoomState {
   /// A transport that knows what there is to be shown.
   func makeTransport(_ role: TransportRole, for member: Member) -> Transport {
     var transport = Transport(id: TransportID(number: member.transportsOpened + 1), role: role)
-    if role.subscribes, member.grants.canSubscribe {
-      transport.slots.add(tracks(for: member.id), now: now)
-    }
+    fill(&transport, of: member)
     return transport
+  }
+
+  func fill(_ transport: inout Transport, of member: Member) {
+    guard transport.role.subscribes, member.grants(on: transport).canSubscribe else { return }
+    transport.slots.add(tracks(for: transport, of: member.id), now: now)
   }
 
   // MARK: - Ending
@@ -74,8 +83,13 @@ extension RoomState {
   mutating func closeTransport(_ transport: TransportID, of id: ParticipantID) {
     reply(.done)
     guard let member = member(id), let place = place(of: transport, of: member) else { return }
-    let isLast = members[member].transports.count == 1
-    if isLast, !members[member].presence.isAttended { return end(member, reason: .left) }
+    end(place, reason: .left)
+  }
+
+  /// - Parameter reason: of the participant's, if nothing else is left of it.
+  mutating func end(_ place: TransportPlace, reason: LeaveReason) {
+    let isLast = members[place.member].transports.count == 1
+    if isLast, !members[place.member].presence.isAttended { return end(place.member, reason: reason) }
     close(place)
   }
 
@@ -83,9 +97,7 @@ extension RoomState {
     unpublish(place) { _ in true }
     endPeer(of: place)
     members[place.member].transports.remove(at: place.transport)
-    if !members[place.member].transports.contains(where: { $0.peer != nil }) {
-      members[place.member].presence.mediaEnded()
-    }
+    if members[place.member].isWithoutMedia { members[place.member].presence.mediaEnded() }
     presenceChanged()
   }
 
@@ -107,9 +119,7 @@ extension RoomState {
     self[place].withdrawn = [:]
     self[place].announced = [:]
     self[place].requested = SlotCount()
-    if !members[place.member].transports.contains(where: { $0.peer != nil }) {
-      members[place.member].presence.mediaEnded()
-    }
+    if members[place.member].isWithoutMedia { members[place.member].presence.mediaEnded() }
     presenceChanged()
   }
 }

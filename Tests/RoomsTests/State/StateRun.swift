@@ -15,7 +15,7 @@ final class StateRun {
   private(set) var notices: [ParticipantID: [ParticipantNotice]] = [:]
   private(set) var events: [RoomEvent] = []
   /// How many sessions the directory knows.
-  private(set) var sessions = 0
+  var sessions = 0
   private(set) var released: [PeerKey] = []
   private(set) var added: [PeerKey] = []
   /// What was agreed on at first.
@@ -51,7 +51,7 @@ final class StateRun {
   private func perform(_ effect: RoomEffect, _ reply: inout RoomReply) {
     switch effect {
     case .reply(let new): reply = new
-    case .admit(let joined, _, _):
+    case .admit(let joined, _):
       inside.append(joined.participant.id)
       done.append("admit \(joined.participant.identity)")
     case .notify(let id, let notice): notices[id, default: []].append(notice)
