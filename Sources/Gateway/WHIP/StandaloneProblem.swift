@@ -58,10 +58,6 @@ extension RESTProblem {
       self.init(
         status: 400, code: "ice-credentials", title: "The ICE credentials are incomplete",
         detail: "a restart changes both a=ice-ufrag and a=ice-pwd")
-    case .notRestarted:
-      self.init(
-        status: 409, code: "ice-not-restarted", title: "ICE could not be restarted",
-        detail: "the session goes on as before")
     }
   }
 

@@ -55,7 +55,7 @@ extension RoomState {
       var standalone = self[place].standalone,
       negotiator.restartICE(remote: remote, local: local.credentials),
       let fragment = negotiator.fragment(local, group: standalone.group, options: standalone.options)
-    else { return reply(.standaloneRefused(.notRestarted)) }
+    else { return reply(.standaloneRefused(.unknown)) }
     standalone.tag = Standalone.newTag(&random)
     self[place].negotiator = negotiator
     self[place].standalone = standalone

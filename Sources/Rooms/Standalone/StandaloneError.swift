@@ -19,8 +19,6 @@ public enum StandaloneError: Error, Sendable {
   case preconditionFailed
   /// An ICE restart changes both user name and password (RFC 8839 §4.4.1.1.1).
   case credentials
-  /// ICE can't be restarted; it goes on as before.
-  case notRestarted
 
   public enum Limit: Sendable {
     case participant

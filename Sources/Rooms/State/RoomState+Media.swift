@@ -18,6 +18,11 @@ extension RoomState {
     for (index, watched) in events.watched.sorted(by: { $0.key < $1.key }) {
       noteWatched(index, watched, at: place)
     }
+    // A client without a socket ends its session by ending its media; one with a socket has other words for it.
+    if events.saidFarewell, events.closed == nil, self[place].standalone != nil {
+      log("media closed by its client", of: members[place.member])
+      return end(place, reason: .left)
+    }
     if let reason = events.closed {
       log("media closed", of: members[place.member], ("reason", reason.rawValue))
       mediaLost(at: place)

@@ -102,7 +102,10 @@ extension RoomState {
   }
 
   mutating func endPeer(of place: TransportPlace) {
-    if let peer = self[place].peer { emit(.post(.close(peer))) }
+    if let peer = self[place].peer {
+      // Who has no other way to learn of it hears it from the transport itself (RFC 9725 §4.2).
+      emit(.post(self[place].standalone == nil ? .close(peer) : .dismiss(peer)))
+    }
     if let reserved = self[place].reserved { emit(.release(reserved)) }
     self[place].peer = nil
     self[place].reserved = nil

@@ -39,7 +39,7 @@ extension Conference {
     case .assign(let key, let slot, let track):
       if let subscriber = participant(key) { assign(subscriber, slot, to: track) }
     case .mute(let key, let muted): hold(key, muted)
-    case .close(let key): if let owner = participant(key) { close(owner) }
+    case .close(let key), .dismiss(let key): if let owner = participant(key) { close(owner) }
     }
   }
 
