@@ -37,6 +37,8 @@ RULES = [
     Rule(r"\(cd go/src/client && .*\)", RUN),
     Rule(r"ffmpeg .*", RUN),
     Rule(r"venv/bin/python client\.py .*", RUN),
+    Rule(r"venv/bin/python play\.py .*", RUN),
+    Rule(r"timeout .* whip-client .*", RUN),
     Rule(r"\./client .*", RUN),
     Rule(r"make help", RUN),
     Rule(r"/usr/bin/python3 Tests/Scripts/check_imports_test\.py", RUN),
@@ -69,7 +71,8 @@ SUBSTITUTIONS = [
     (r"http://(localhost|127\.0\.0\.1):7880", "http://PUBLIC"),
     (r"ws://127\.0\.0\.1:7880", "ws://PUBLIC"),
     # Seconds that a client stays.
-    (r'"\$TOKEN" 10', '"$TOKEN" 4'),
+    (r'"\$(TOKEN|PLAYER)" 10', r'"$\1" 4'),
+    (r"--preserve-status 10", "--preserve-status 4"),
     (r"^make ", f"make --no-print-directory --directory {ROOT} "),
     (r"^/usr/bin/python3 Tests/", f"/usr/bin/python3 {ROOT}/Tests/"),
     (r"^ffmpeg ", "ffmpeg -nostdin -v error -y "),

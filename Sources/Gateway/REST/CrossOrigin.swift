@@ -53,7 +53,8 @@ public struct CrossOrigin: Equatable, Sendable {
     allow(request, on: &response)
     guard response.headers["access-control-allow-origin"] != nil else { return response }
     response.headers.add("access-control-allow-methods", allowed)
-    response.headers.add("access-control-allow-headers", "authorization, content-type, last-event-id, if-match")
+    response.headers.add(
+      "access-control-allow-headers", "authorization, content-type, last-event-id, if-match")
     response.headers.add("access-control-max-age", "7200")
     return response
   }

@@ -151,7 +151,7 @@ struct StandaloneRulesTests {
     #expect(await cam.participants().isEmpty)
   }
 
-  @Test func `a player is told apart by what it asks for`() async throws {
+  @Test func `a player gets what it asks for, or a problem`() async throws {
     let house = try House()
     let cam = try await Encoder.whip(house, "cam")
     let items = (await house.ask(.get, "/v1/rooms/demo/participants/cam"))["tracks"] as? [NSDictionary] ?? []

@@ -182,6 +182,20 @@ struct StandaloneEndTests {
     #expect(refusal { try run.whep("other", audio: 1, video: 0) } == "50 of room")
   }
 
+  @Test func `tracks beyond what a participant may publish refuse the offer`() throws {
+    let run = StateRun()
+    let ada = try run.join("ada")
+    let limit = StateRun.terms.policy.maximumTracks
+    while ada.tracks.count < limit - 1 {
+      _ = try ada.offer(Array(repeating: .audio, count: min(50, limit - 1 - ada.tracks.count)))
+      run.now = run.now + .seconds(60)
+    }
+    #expect(refusal { try run.whip("ada") } == "declined 1 not-allowed")
+    #expect(ada.tracks.count == limit - 1)
+    _ = try run.whip("ada", [.video])
+    #expect(ada.tracks.count == limit)
+  }
+
   @Test func `where the media plane is full nothing has come`() throws {
     let run = StateRun()
     run.places = 1

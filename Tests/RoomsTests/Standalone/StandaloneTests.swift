@@ -40,7 +40,7 @@ struct StandaloneTests {
     #expect(run.kinds().filter { $0 == "participant.joined" }.count == 3)
   }
 
-  @Test func `one section of each kind is one stream, of whoever speaks`() throws {
+  @Test func `one section of each kind is one stream, of the one who speaks`() throws {
     let run = StateRun()
     let ada = try run.join("ada")
     _ = try ada.offer([.audio, .video])
