@@ -125,7 +125,7 @@ extension RoomState {
     let place = TransportPlace(index, members[index].transports.count - 1)
     let agreement = answer.agreement
     adopt(agreement, review, key, at: place)
-    _ = conclude(agreement, review, sdp: "", at: place)
+    let answered = conclude(agreement, review, sdp: "", at: place)
     log("transport opened", of: members[index], ("for", transport.role.publishes ? "publishing" : "playing"))
     // Who was in already has counted as one that comes.
     if known != nil { emit(.sessionEnded(identity: newcomer.identity, nil, patience: patience)) }
@@ -134,6 +134,7 @@ extension RoomState {
       .standalone(
         StandaloneAnswer(
           id: standalone.id, tag: standalone.tag, sdp: answer.description.standaloneText,
+          tracks: answered.tracks,
           participant: members[index].id), isNew: known == nil))
   }
 

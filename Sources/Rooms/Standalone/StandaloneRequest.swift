@@ -22,6 +22,8 @@ public struct StandaloneAnswer: Sendable {
   /// Names the ICE session.
   public let tag: String
   public let sdp: String
+  /// What it publishes, by the sections' mids.
+  public let tracks: [(mid: String, track: TrackID)]
   /// Whose it is.
   public let participant: ParticipantID
 }

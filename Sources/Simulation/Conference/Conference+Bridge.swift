@@ -90,6 +90,11 @@ extension Conference {
 
   /// The room has ended a participant's session.
   private func close(_ participant: Participant) {
+    if participant.handle?.isStandalone == true, participant.isPresent, isInRoom(participant) {
+      // By itself, as when it may publish no more: no client can offer again.
+      participant.presence.leftAt = now
+      return retire(participant)
+    }
     guard !isInRoom(participant) else { return endMedia(of: participant) }
     journal.trace(now, "the room ends \(participant.number)")
     participant.presence.hasEnded = true
