@@ -1,4 +1,5 @@
 import AccessTokens
+import Engine
 import Foundation
 import HTTPServer
 import Model

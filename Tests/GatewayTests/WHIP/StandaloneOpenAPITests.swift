@@ -1,5 +1,6 @@
 import Foundation
 import HTTPServer
+import Rooms
 import TestScripts
 import Testing
 

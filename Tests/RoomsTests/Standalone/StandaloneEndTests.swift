@@ -1,5 +1,6 @@
 import AccessTokens
 import Model
+import Negotiation
 import Testing
 
 @testable import Engine

@@ -1,6 +1,7 @@
 import AccessTokens
 import Model
 import Negotiation
+import Peer
 import Wire
 
 @testable import Engine
@@ -61,20 +62,33 @@ extension StateRun {
 
   /// Publishes.
   func whip(
-    _ identity: String, _ kinds: [MediaKind] = [.audio, .video], rewrite: (String) -> String = { $0 },
-    _ adjust: (inout Grants) -> Void = { _ in }
+    _ identity: String, _ kinds: [MediaKind] = [.audio, .video], _ adjust: (inout Grants) -> Void = { _ in }
+  ) throws -> StandaloneEnd {
+    let sdp = try StandaloneEnd.offer(sending: kinds)
+    return try open(identity, StandaloneOffer(role: .publishes, sdp: sdp), adjust)
+  }
+
+  /// Publishes by an offer that is another on its way.
+  func whip(
+    _ identity: String, _ kinds: [MediaKind] = [.audio, .video], rewrite: (String) -> String
   ) throws -> StandaloneEnd {
     let sdp = try StandaloneEnd.offer(sending: kinds, rewrite: rewrite)
-    return try open(identity, StandaloneOffer(role: .publishes, sdp: sdp), adjust)
+    return try open(identity, StandaloneOffer(role: .publishes, sdp: sdp))
   }
 
   /// Plays.
   func whep(
     _ identity: String, audio: Int = 1, video: Int = 1, _ selection: TrackSelection = .all,
-    rewrite: (String) -> String = { $0 }, _ adjust: (inout Grants) -> Void = { _ in }
+    _ adjust: (inout Grants) -> Void = { _ in }
   ) throws -> StandaloneEnd {
-    let sdp = try StandaloneEnd.offer(audio: audio, video: video, rewrite: rewrite)
+    let sdp = try StandaloneEnd.offer(audio: audio, video: video)
     return try open(identity, StandaloneOffer(role: .subscribes, sdp: sdp, selection: selection), adjust)
+  }
+
+  /// Plays by an offer that is another on its way.
+  func whep(_ identity: String, rewrite: (String) -> String) throws -> StandaloneEnd {
+    let sdp = try StandaloneEnd.offer(audio: 1, video: 1, rewrite: rewrite)
+    return try open(identity, StandaloneOffer(role: .subscribes, sdp: sdp))
   }
 
   func member(_ identity: String) -> Member? { state.member(of: identity).map { state.members[$0] } }

@@ -1,6 +1,8 @@
 import AccessTokens
+import Foundation
 import Model
 import Negotiation
+import Peer
 import Testing
 import Wire
 
@@ -58,7 +60,7 @@ struct StandaloneTests {
           .samples([
             PeerSample(
               peer: peer, quality: PeerQuality(loss: 0, roundTrip: .zero, lastHeard: run.now),
-              levels: keys.map { (EncodingKey(track: $0, encoding: 0), level) })
+              levels: keys.map { ($0, level) })
           ]))
       }
     }
