@@ -73,9 +73,10 @@ struct TransportTests {
     let heard = (pair.far.context.events.saidFarewell, pair.server.context.events.saidFarewell)
     #expect(heard == (true, false))
     pair.far.transport.sayFarewell(context: &pair.far.context)
-    let mute = pair.far.take()
-    #expect(mute.count == 1 && mute[0].bytes[0] == 21)
-    _ = pair.server.receive(mute[0].bytes, paths.server, at: pair.now)
+    let last = pair.far.take()
+    let bytes = try #require(last.first).bytes
+    #expect(last.count == 1 && bytes[0] == 21)
+    _ = pair.server.receive(bytes, paths.server, at: pair.now)
     let end = (pair.server.context.events.saidFarewell, pair.server.context.events.closed)
     #expect(end.0 && end.1 == nil, "whether it ends is its owner's to say")
   }

@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Glibc
 internal import Model
 
 /// What of DTLS is yet to be said and heard once the handshake's objects are gone: that an end closes (RFC 5246 §7.2.1).
@@ -154,6 +155,11 @@ extension DTLSFarewell {
       fixed: Array(block[fixed..<fixed + suite.fixedSize]))
   }
 
+  /// OSSL_PARAM keeps a pointer to its name: one for all. Never freed.
+  private nonisolated(unsafe) static let digestName = strdup(OSSL_KDF_PARAM_DIGEST)
+  private nonisolated(unsafe) static let secretName = strdup(OSSL_KDF_PARAM_SECRET)
+  private nonisolated(unsafe) static let seedName = strdup(OSSL_KDF_PARAM_SEED)
+
   /// The pseudorandom function of TLS 1.2 (RFC 5246 §5).
   private static func expand(
     _ secret: [UInt8], _ seed: [UInt8], _ digest: String, _ size: Int
@@ -169,9 +175,9 @@ extension DTLSFarewell {
       secret.withUnsafeMutableBytes { secret in
         seed.withUnsafeMutableBytes { seed in
           let parameters = [
-            OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, name.baseAddress, 0),
-            OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SECRET, secret.baseAddress, secret.count),
-            OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SEED, seed.baseAddress, seed.count),
+            OSSL_PARAM_construct_utf8_string(Self.digestName, name.baseAddress, 0),
+            OSSL_PARAM_construct_octet_string(Self.secretName, secret.baseAddress, secret.count),
+            OSSL_PARAM_construct_octet_string(Self.seedName, seed.baseAddress, seed.count),
             OSSL_PARAM_construct_end(),
           ]
           return EVP_KDF_derive(context, &output, size, parameters)

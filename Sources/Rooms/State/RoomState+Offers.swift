@@ -39,12 +39,15 @@ extension RoomState {
   private func place(
     of transport: TransportID, of id: ParticipantID
   ) throws(OfferError) -> TransportPlace {
-    guard let member = member(id), let place = place(of: transport, of: member) else { throw .gone }
+    guard let member = member(id), let place = handlePlace(of: transport, of: member) else { throw .gone }
     return place
   }
 
   private func place(of name: Proposal.TransportName) throws(OfferError) -> TransportPlace {
-    try place(of: name.transport, of: name.participant)
+    guard let member = member(name.participant), let place = place(of: name.transport, of: member) else {
+      throw .gone
+    }
+    return place
   }
 
   mutating func read(_ sdp: String, of identity: String) throws(OfferError) -> SessionDescription {

@@ -10,8 +10,10 @@ extension RoomState {
 
   /// - Parameter session: that asks; nil: whichever there is.
   mutating func handle(_ request: ParticipantRequest, of id: ParticipantID, _ session: UInt32? = nil) {
-    if let session, let member = member(id), members[member].session != session {
-      return reply(.refused(.gone))
+    if let member = member(id) {
+      guard let known = members[member].session, known == session ?? known else {
+        return reply(.refused(.gone))
+      }
     }
     switch request {
     case .openTransport(let role): openTransport(role, of: id)
@@ -100,7 +102,7 @@ extension RoomState {
   ) throws(RequestError) {
     let member = try asking(id, price: 1 + Double(tracks.count) / Self.viewsPerRequest)
     guard members[member].handleGrants.canSubscribe else { throw .notAllowed("subscribing (canSubscribe)") }
-    guard let place = place(of: transport, of: member) else { throw .gone }
+    guard let place = handlePlace(of: transport, of: member) else { throw .gone }
     var pictures: [TrackID: PicturePreference] = [:]
     // A track may have ended while the message was on its way.
     for (track, picture) in tracks {
@@ -115,7 +117,7 @@ extension RoomState {
   ) throws(RequestError) -> (TransportPlace, TrackID) {
     let member = try asking(id)
     guard members[member].handleGrants.canSubscribe else { throw .notAllowed("subscribing (canSubscribe)") }
-    guard let place = place(of: transport, of: member) else { throw .gone }
+    guard let place = handlePlace(of: transport, of: member) else { throw .gone }
     guard let known = self[place].slots.find(track) else { throw .unknownTrack }
     guard self[place].slots.preferenceCount < Self.subscriptionLimit else {
       throw .limit(Self.subscriptionLimit)

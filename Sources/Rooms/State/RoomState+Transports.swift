@@ -41,6 +41,11 @@ extension RoomState {
     members[member].transports.firstIndex { $0.id == transport }.map { TransportPlace(member, $0) }
   }
 
+  /// Of a transport that the member's handle has opened; what has no socket is out of its reach.
+  func handlePlace(of transport: TransportID, of member: Int) -> TransportPlace? {
+    place(of: transport, of: member).flatMap { self[$0].standalone == nil ? $0 : nil }
+  }
+
   /// Where a peer's events and samples belong.
   func owner(of peer: PeerKey) -> TransportPlace? {
     for member in members.indices {
@@ -82,7 +87,7 @@ extension RoomState {
   /// It goes with all that it publishes, and nothing more comes on it. A session that has no socket goes with its last.
   mutating func closeTransport(_ transport: TransportID, of id: ParticipantID) {
     reply(.done)
-    guard let member = member(id), let place = place(of: transport, of: member) else { return }
+    guard let member = member(id), let place = handlePlace(of: transport, of: member) else { return }
     end(place, reason: .left)
   }
 

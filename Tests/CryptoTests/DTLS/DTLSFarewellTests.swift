@@ -29,7 +29,7 @@ struct DTLSFarewellTests {
     let (client, server) = try Self.ends(suite)
     let own = try #require(client.association?.farewell?.own)
     let others = try #require(server.association?.farewell?.own)
-    #expect(own != others && DTLSRecord(own.withUnsafeBytes { $0 }, at: 0)?.type == .alert)
+    #expect(own != others && own.withUnsafeBytes { DTLSRecord($0, at: 0)?.type } == .alert)
     server.receive(own)
     client.receive(others)
     #expect(server.isClosed && client.isClosed)

@@ -46,6 +46,54 @@ struct AttachingTests {
     #expect(run.kinds().last == "participant.left")
   }
 
+  @Test func `a page reaches no transport of its encoder's or player's`() throws {
+    let run = StateRun()
+    let bob = try run.join("bob")
+    _ = try bob.offer([.video])
+    let ends = [try run.whip("ada", [.video]), try run.whep("ada")]
+    let page = try run.join("ada")
+    for end in ends {
+      let before = try #require(run.transport(end))
+      for request in [
+        ParticipantRequest.offer(try StandaloneEnd.offer(audio: 1), [], on: before.id),
+        .makeOffer(SlotCount(audio: 1), on: before.id), .accept(end.answer.sdp, on: before.id),
+      ] {
+        guard case .offerRefused(.gone) = page.ask(request) else {
+          Issue.record("\(request) reaches it")
+          continue
+        }
+      }
+      let track = bob.tracks[0].id
+      for request in [
+        ParticipantRequest.subscribe(track.text, mid: nil, PicturePreference(), on: before.id),
+        .unsubscribe(track.text, on: before.id), .view([(track.text, PicturePreference())], on: before.id),
+      ] {
+        guard case .refused(.gone) = page.ask(request) else {
+          Issue.record("\(request) reaches it")
+          continue
+        }
+      }
+      page.ask(.closeTransport(before.id))
+      let after = try #require(run.transport(end))
+      #expect(after.slots.slots.map(\.track) == before.slots.slots.map(\.track))
+      #expect(after.published.map(\.info.id) == before.published.map(\.info.id) && after.peer == before.peer)
+    }
+  }
+
+  @Test func `who has no session asks nothing in its name`() throws {
+    let run = StateRun()
+    let cam = try run.whip("ada", [.video])
+    let page = try run.join("ada")
+    page.ask(.leave(.left))
+    for request in [ParticipantRequest.openTransport(.both), .leave(.left), .grants, .absent] {
+      guard case .refused(.gone) = page.ask(request) else {
+        Issue.record("\(request) is obeyed")
+        continue
+      }
+    }
+    #expect(run.member("ada")?.transports.count == 1 && run.transport(cam) != nil)
+  }
+
   @Test func `a second page closes the first alone`() throws {
     let run = StateRun()
     let cam = try run.whip("ada", [.video])
@@ -94,10 +142,12 @@ struct AttachingTests {
     #expect(run.done.contains("dismiss connectionLost") && run.member("ada")?.session == nil)
     #expect(run.transport(cam) != nil && run.sessions == 1)
     // From here on its media is the sign of life.
-    run.now = run.now + .seconds(30)
-    run.handle(.alarm)
-    run.now = run.now + .seconds(30)
-    run.handle(.alarm)
+    let last = run.now
+    for _ in 0..<3 {
+      run.now = run.now + .seconds(20)
+      run.hear([run.transport(cam)], at: last)
+      run.handle(.alarm)
+    }
     #expect(run.member("ada") == nil)
   }
 

@@ -23,6 +23,7 @@ final class StateRun {
   private(set) var alarm = Instant.never
   private(set) var inside: [ParticipantID] = []
   private var serial: UInt64 = 0
+  private var proposals = 0
   /// Places of the media plane.
   var places = 100
   var now = Instant(nanoseconds: 1_000_000_000)
@@ -74,9 +75,10 @@ final class StateRun {
         serial += 1
         places -= 1
       }
+      proposals += 1
       let key = proposal.peer ?? PeerKey(home: 0, serial: serial)
       let local = LocalTransport(
-        credentials: ICECredentials(ufrag: "server\(serial)", password: "serverserverserverserver"),
+        credentials: ICECredentials(ufrag: "server\(proposals)", password: "serverserverserverserver"),
         fingerprint: Fingerprint(algorithm: .sha256, digest: Array(repeating: 1, count: 32)), candidates: [])
       follow(.prepared(proposal, key, local), &reply)
     case .add(let key, _, let media):
