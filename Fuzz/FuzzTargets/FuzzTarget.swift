@@ -54,6 +54,7 @@ public let fuzzTargets: [FuzzTarget] = [
   FuzzTarget(name: "request", mutations: 500, run: fuzzRequest),
   FuzzTarget(name: "websocket-frames", run: fuzzWebSocketFrames),
   FuzzTarget(name: "candidate", run: fuzzCandidate),
+  FuzzTarget(name: "ice-fragment", run: fuzzICEFragment),
   FuzzTarget(name: "base64url", run: fuzzBase64URL),
   FuzzTarget(name: "strict-json", run: fuzzStrictJSON),
   FuzzTarget(name: "event-cursor", run: fuzzEventCursor),

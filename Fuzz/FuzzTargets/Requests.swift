@@ -11,7 +11,7 @@ import Rooms
 /// Requests as text, one behind the other with a zero byte between, to one server without sockets: each is refused, or
 /// goes to the doors, and is answered by what any client can read.
 ///
-/// `Bearer $` is a token that may do everything.
+/// `Bearer $` is a token that may do everything, `Bearer %` one that joins a room.
 func fuzzRequest(_ input: UnsafeRawBufferPointer) {
   guard let house = RequestHouse.shared else { return }
   let requests = Array(input).split(separator: 0, maxSplits: 8, omittingEmptySubsequences: true)
@@ -29,6 +29,7 @@ private final class RequestHouse: Sendable {
   private static let keys = ["key": "a secret that no input can know, 32+"]
   private let engine: MediaEngine
   private let admin: String
+  private let joins: String
   private let proxies = [AddressPrefix("127.0.0.0/8"), AddressPrefix("10.0.0.0/8")].compactMap { $0 }
 
   private init() throws {
@@ -40,6 +41,10 @@ private final class RequestHouse: Sendable {
     grants.room = "*"
     admin = AccessToken(
       apiKey: "key", identity: nil, expires: Self.now + 600, issuedAt: Self.now, grants: grants
+    )
+    .signed(secret: Self.keys["key"] ?? "")
+    joins = AccessToken(
+      apiKey: "key", identity: "p", expires: Self.now + 600, issuedAt: Self.now, grants: .join("demo")
     )
     .signed(secret: Self.keys["key"] ?? "")
   }
@@ -71,8 +76,8 @@ private final class RequestHouse: Sendable {
     for line in lines.dropFirst() {
       let parts = line.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
       let value = String(decoding: parts.count > 1 ? parts[1] : [], as: UTF8.self)
-      headers.add(
-        String(decoding: parts[0], as: UTF8.self), value == " Bearer $" ? "Bearer \(admin)" : value)
+      let tokens = [" Bearer $": "Bearer \(admin)", " Bearer %": "Bearer \(joins)"]
+      headers.add(String(decoding: parts[0], as: UTF8.self), tokens[value] ?? value)
     }
     var limits = HTTPLimits()
     limits.bodyBytes = 2_048

@@ -48,3 +48,15 @@ private func parsed(_ bytes: UnsafeRawBufferPointer) -> SessionDescription? {
   guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
   return try? SessionDescription(parsing: text)
 }
+
+/// A fragment that is read and written is read as the same, within its bounds.
+func fuzzICEFragment(_ bytes: UnsafeRawBufferPointer) {
+  guard let fragment = try? ICEFragment(parsing: Array(bytes)) else { return }
+  check(
+    fragment.sections.reduce(0) { $0 + $1.candidates.count } <= ICEFragment.maximumCandidates,
+    "candidates have a bound")
+  check(fragment.credentials == nil || fragment.namesCredentials, "credentials are named")
+  let text = fragment.text
+  guard !text.isEmpty, text.utf8.count <= ICEFragment.maximumBytes else { return }
+  check((try? ICEFragment(parsing: Array(text.utf8))) == fragment, "what is written is read as it was")
+}

@@ -71,3 +71,37 @@ extension Grants {
     return permissions
   }
 }
+
+extension Grants {
+  /// What both allow of what a participant does in a room: one token's, used beside another's.
+  public func narrowed(to other: Grants) -> Grants {
+    var grants = self
+    grants.canPublish = canPublish && other.canPublish
+    grants.canSubscribe = canSubscribe && other.canSubscribe
+    grants.canPublishData = canPublishData && other.canPublishData
+    grants.canUpdateOwnMetadata = canUpdateOwnMetadata && other.canUpdateOwnMetadata
+    grants.hidden = hidden || other.hidden
+    if let sources = other.canPublishSources {
+      grants.canPublishSources = canPublishSources?.intersection(sources) ?? sources
+    }
+    return grants
+  }
+
+  /// What either allows of that.
+  public func widened(by other: Grants) -> Grants {
+    var grants = self
+    grants.canPublish = canPublish || other.canPublish
+    grants.canSubscribe = canSubscribe || other.canSubscribe
+    grants.canPublishData = canPublishData || other.canPublishData
+    grants.canUpdateOwnMetadata = canUpdateOwnMetadata || other.canUpdateOwnMetadata
+    grants.hidden = hidden && other.hidden
+    // The sources of one that publishes nothing allow nothing.
+    guard other.canPublish else { return grants }
+    if canPublish, let sources = canPublishSources, let others = other.canPublishSources {
+      grants.canPublishSources = sources.union(others)
+    } else {
+      grants.canPublishSources = canPublish ? nil : other.canPublishSources
+    }
+    return grants
+  }
+}

@@ -49,19 +49,27 @@ public struct Gateway: HTTPHandler {
   private let tokens = ResumeTokens()
   private let intakes = Intakes()
   let rest: RESTDoor?
+  private let standalone: StandaloneDoor?
 
   /// - Parameters:
   ///   - rooms: nil: there is no door to rooms, and it answers 404.
-  ///   - administered: what REST reaches; nil: there is no such door.
+  ///   - administered: what REST, WHIP and WHEP reach; nil: there are no such doors.
   public init(
     configuration: GatewayConfiguration, rooms: (any RoomService)?, administered: RoomDirectory? = nil
   ) {
     self.configuration = configuration
     self.rooms = rooms
-    rest = administered.map { directory in
+    rest = administered.map {
       RESTDoor(
-        rooms: directory, crossOrigin: configuration.crossOrigin, keys: configuration.keys,
-        wall: configuration.now)
+        rooms: $0, crossOrigin: configuration.crossOrigin, keys: configuration.keys, wall: configuration.now)
+    }
+    standalone = administered.map {
+      StandaloneDoor(
+        rooms: $0, crossOrigin: configuration.crossOrigin,
+        verify: { text throws(AccessTokenRefusal) in
+          try AccessToken(verifying: text, keys: configuration.keys, now: configuration.now())
+        },
+        links: { user in ICELink.fields(configuration.iceServers.list(for: user, now: configuration.now())) })
     }
   }
 
@@ -84,6 +92,7 @@ public struct Gateway: HTTPHandler {
     default: break
     }
     if let answer = await rest?.response(to: request) { return answer }
+    if let answer = await standalone?.response(to: request) { return answer }
     if connectRoom(request) != nil {
       var answer = Problem.response(426, "upgrade", "This address accepts WebSockets only")
       answer.headers.add("upgrade", "websocket")

@@ -4,30 +4,34 @@ public import Wire
 extension Negotiator {
   /// Answers an offer: accepts what we can carry on one transport and declines the rest, section by section.
   ///
-  /// - Parameter forbidden: sections, from 0, in which the far end may not send what it wants to; they are declined.
+  /// - Parameters:
+  ///   - forbidden: sections, from 0, in which the far end may not send what it wants to; they are declined.
+  ///   - direction: ours at most; what an offer wants beyond is left out of the answer.
   /// - Throws: if the offer as a whole can't be taken; nothing has changed then.
   public mutating func answer(
-    to offer: SessionDescription, local: LocalTransport, forbidden: Set<Int> = [], random: inout RandomSource
+    to offer: SessionDescription, local: LocalTransport, forbidden: Set<Int> = [],
+    direction: MediaDirection = .sendrecv, random: inout RandomSource
   ) throws(NegotiationError) -> Answer {
     guard pending == nil else { throw .offerPending }
     guard offer.media.count <= policy.maximumSections else {
       throw .tooManySections(limit: policy.maximumSections)
     }
     var next = self
-    let answer = try next.takeOffer(offer, local, forbidden, &random)
+    let answer = try next.takeOffer(offer, local, forbidden, direction, &random)
     self = next
     return answer
   }
 
   private mutating func takeOffer(
-    _ offer: SessionDescription, _ local: LocalTransport, _ forbidden: Set<Int>, _ random: inout RandomSource
+    _ offer: SessionDescription, _ local: LocalTransport, _ forbidden: Set<Int>, _ direction: MediaDirection,
+    _ random: inout RandomSource
   ) throws(NegotiationError) -> Answer {
     try checkContinuity(of: offer)
     let codecs = offer.media.map { SectionCodecs(of: $0, policy) }
     let bundle = BundleChoice(
       of: offer, acceptable: zip(offer.media, codecs).map { !$0.isStopped && $1.refusal == nil })
     var reading = OfferReading(
-      offer, codecs: codecs, members: Set(bundle.members), forbidden: forbidden,
+      offer, codecs: codecs, members: Set(bundle.members), forbidden: forbidden, direction: direction,
       ids: ExtensionIDs(agreed: extensions))
     var verdicts = offer.media.indices.map { take($0, &reading, &random) }
     extensions = reading.ids.agreed
@@ -180,6 +184,8 @@ private struct OfferReading {
   let codecs: [SectionCodecs]
   let members: Set<Int>
   let forbidden: Set<Int>
+  /// Ours at most.
+  let direction: MediaDirection
   /// All that the offer announces, for whatever direction.
   let remoteSSRCs: Set<UInt32>
   var ids: ExtensionIDs
@@ -187,12 +193,13 @@ private struct OfferReading {
 
   init(
     _ offer: SessionDescription, codecs: [SectionCodecs], members: Set<Int>, forbidden: Set<Int>,
-    ids: ExtensionIDs
+    direction: MediaDirection, ids: ExtensionIDs
   ) {
     self.offer = offer
     self.codecs = codecs
     self.members = members
     self.forbidden = forbidden
+    self.direction = direction
     self.ids = ids
     remoteSSRCs = Set(offer.media.flatMap { $0.ssrcs.map(\.ssrc) + $0.ssrcGroups.flatMap(\.ssrcs) })
   }
@@ -207,8 +214,9 @@ private struct OfferReading {
     guard !forbidden.contains(index) else { throw .notAllowed }
     let attributes = offer.attributes(of: section)
     return try SectionTerms(
-      of: section, attributes, direction: (attributes.direction ?? .sendrecv).reversed,
-      codecs: codecs[index], policy: policy, ids: ids,
+      of: section, attributes,
+      direction: (attributes.direction ?? .sendrecv).reversed.narrowed(to: direction), codecs: codecs[index],
+      policy: policy, ids: ids,
       mayBeSimulcast: true)
   }
 

@@ -60,6 +60,9 @@ public struct Peer: ~Copyable {
     sendGoodbyes(&context)
   }
 
+  /// The same of its transport: the far end need not wait for what doesn't come.
+  public func sayFarewell(context: inout PeerContext) { transport.sayFarewell(context: &context.transport) }
+
   // MARK: - Between the three
 
   /// Sends the compounds that the session wrote.

@@ -53,6 +53,8 @@ public struct PeerEffects: Sendable {
   public private(set) var closed: PeerCloseReason?
   /// A path was validated, selected or lost.
   public private(set) var pathsChanged = false
+  /// The far end has closed its end of DTLS.
+  public private(set) var saidFarewell = false
 
   public init() {}
 
@@ -61,5 +63,6 @@ public struct PeerEffects: Sendable {
     if let profile = events.connected { connected = profile }
     if closed == nil { closed = events.closed.map { PeerCloseReason($0) } }
     pathsChanged = pathsChanged || events.pathsChanged
+    saidFarewell = saidFarewell || events.saidFarewell
   }
 }

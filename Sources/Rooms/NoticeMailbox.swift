@@ -22,6 +22,8 @@ final class NoticeMailbox: Sendable {
   let notices: AsyncStream<ParticipantNotice>
   private let continuation: AsyncStream<ParticipantNotice>.Continuation
   private let contents: Contents
+  /// The one that the session began with.
+  private let own: TransportID
   /// Too many wait.
   private let overflow: @Sendable () -> Void
 
@@ -73,9 +75,7 @@ final class NoticeMailbox: Sendable {
     var bytes = 0
 
     /// Whether a front door waits for an answer among the notices.
-    func waitsForAnswer(on transport: TransportID) -> Bool {
-      transport == .first ? wasAttended : isAttended
-    }
+    func waitsForAnswer(isOwn: Bool) -> Bool { isOwn ? wasAttended : isAttended }
 
     mutating func keep(_ message: DataMessage) {
       guard message.reliable else { return }
@@ -87,11 +87,15 @@ final class NoticeMailbox: Sendable {
     }
   }
 
-  /// - Parameter isAttended: false: there is no one to read for from the beginning.
+  /// - Parameters:
+  ///   - isAttended: false: there is no one to read for from the beginning.
+  ///   - transport: the one that the session begins with.
   init(
-    isAttended: Bool, pressure: NoticePressure = NoticePressure(), overflow: @escaping @Sendable () -> Void
+    isAttended: Bool, transport: TransportID = .first, pressure: NoticePressure = NoticePressure(),
+    overflow: @escaping @Sendable () -> Void
   ) {
     self.overflow = overflow
+    own = transport
     let contents = Contents(State(isAttended: isAttended, wasAttended: isAttended), pressure)
     self.contents = contents
     // One place more, for `closed`; and those of messages.
@@ -117,7 +121,7 @@ final class NoticeMailbox: Sendable {
       guard !state.hasOverflowed else { return false }
       var answers: TransportID?
       if case .on(let transport, .answer) = notice { answers = transport }
-      if let answers, !state.waitsForAnswer(on: answers) { return false }
+      if let answers, !state.waitsForAnswer(isOwn: answers == own) { return false }
       if case .data(let message) = notice, !message.reliable, state.isPressed { return false }
       if case .resumed = notice { reopen(&state) }
       if state.isCollapsed {
@@ -125,7 +129,7 @@ final class NoticeMailbox: Sendable {
         #if PLANTED_DEFECTS
           if PlantedDefect.isOn(.answerLeftOut) { return false }
         #endif
-        if answers == .first, case .enqueued = continuation.yield(notice) { state.waiting += 1 }
+        if answers == own, case .enqueued = continuation.yield(notice) { state.waiting += 1 }
         return false
       }
       guard case .enqueued(let places) = continuation.yield(notice) else { return false }

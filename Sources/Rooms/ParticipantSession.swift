@@ -9,23 +9,26 @@ public final class ParticipantSession: Sendable {
   public let transport: ParticipantTransport?
   let mailbox: NoticeMailbox
   private let room: any RoomRequests
+  /// Another may follow it for the same participant, and then it asks for nothing any more.
+  private let number: UInt32
 
-  /// - Parameters:
-  ///   - role: of the transport that it has from the beginning.
-  ///   - isAttended: the front door reads notices; else there is no socket whose end would end the session.
-  ///   - pressure: the room's.
-  init(
-    joined: JoinedState, role: TransportRole?, isAttended: Bool, room: any RoomRequests,
-    pressure: NoticePressure
-  ) {
+  /// - Parameter pressure: the room's.
+  init(joined: JoinedState, terms: SessionTerms, room: any RoomRequests, pressure: NoticePressure) {
     id = joined.participant.id
     self.joined = joined
     self.room = room
-    let id = joined.participant.id
-    transport = role.map { ParticipantTransport(id: .first, role: $0, participant: id, room: room) }
-    mailbox = NoticeMailbox(isAttended: isAttended, pressure: pressure) {
+    number = terms.number
+    let (id, number) = (joined.participant.id, terms.number)
+    if let transport = terms.transport, let role = terms.role {
+      self.transport = ParticipantTransport(id: transport, role: role, participant: id, room: room)
+    } else {
+      transport = nil
+    }
+    mailbox = NoticeMailbox(
+      isAttended: terms.isAttended, transport: terms.transport ?? .first, pressure: pressure
+    ) {
       // Who can't keep up would live in a wrong picture of the room: better to join again.
-      Task { _ = await room.handle(.request(id, .leave(.connectionLost))) }
+      Task { _ = await room.handle(.request(id, .leave(.connectionLost), session: number)) }
     }
   }
 
@@ -94,6 +97,6 @@ public final class ParticipantSession: Sendable {
   }
 
   private func ask(_ request: ParticipantRequest) async -> RoomReply {
-    await room.ask(.request(id, request))
+    await room.ask(.request(id, request, session: number))
   }
 }

@@ -127,7 +127,8 @@ public final class RoomDirectory: Sendable {
 
   // MARK: - Joining
 
-  /// Lets somebody in; the room is made if need be. An identity that is in already is replaced.
+  /// Lets somebody in; the room is made if need be. An identity that is in already by a session of its own is replaced; one that is
+  /// here by transports without a socket goes on as the same participant, with this session beside them.
   /// - Parameters:
   ///   - issued: when the token counts as issued, seconds since 1970; nil: not known.
   ///   - role: of the transport that it has from the beginning; nil: it opens them itself.
@@ -149,8 +150,8 @@ public final class RoomDirectory: Sendable {
       let newcomer = Newcomer(
         identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants,
         issued: issued, opens: role, isAttended: isAttended)
-      let session = try await room.join(newcomer)
-      registry.withRooms { $0.noteStarted() }
+      let (session, isNew) = try await room.join(newcomer)
+      if isNew { registry.withRooms { $0.noteStarted() } }
       return session
     } catch { throw refuse(error) }
   }

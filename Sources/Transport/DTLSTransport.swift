@@ -103,12 +103,19 @@ public struct DTLSTransport: ~Copyable {
   private mutating func answerLate(
     _ datagram: UnsafeRawBufferPointer, path: NetworkPath, now: Instant, _ context: inout TransportContext
   ) {
-    guard case .repeatLastFlight? = association?.answerToLate(datagram, now: now) else {
-      return context.counters.count(.dtlsIgnored)
+    switch association?.answerToLate(datagram, now: now) {
+    case .repeatLastFlight:
+      for flight in association?.lastFlight ?? [] {
+        flight.withUnsafeBytes { _ = context.outbox.append($0, path: path) }
+      }
+    case .closed: context.events.noteFarewell()
+    case .ignore, nil: context.counters.count(.dtlsIgnored)
     }
-    for flight in association?.lastFlight ?? [] {
-      flight.withUnsafeBytes { _ = context.outbox.append($0, path: path) }
-    }
+  }
+
+  /// Says to the far end that the association is over.
+  func sayFarewell(on path: NetworkPath, _ context: inout TransportContext) {
+    association?.farewell?.own.withUnsafeBytes { _ = context.outbox.append($0, path: path) }
   }
 
   private mutating func start(now: Instant, _ context: inout TransportContext) {

@@ -49,4 +49,9 @@ extension Transport where Agent: ~Copyable {
     guard let path, dtls.isConnected else { return context.counters.count(.sendWithoutPath) }
     dtls.send(rtcp: compound, source: source, path: path, &context)
   }
+
+  /// Says to the far end that nothing more comes and nothing more is wanted: it need not find out by silence.
+  public func sayFarewell(context: inout TransportContext) {
+    if let path, dtls.isConnected { dtls.sayFarewell(on: path, &context) }
+  }
 }

@@ -54,6 +54,9 @@ public struct TransportEvents: Sendable {
   /// The far end went on elsewhere before that was agreed on: for a while all that was sent went to where it was before.
   public private(set) var wasFollowed = false
 
+  /// The far end has closed its end of DTLS.
+  public private(set) var saidFarewell = false
+
   public init() {}
 
   public mutating func clear() { self = TransportEvents() }
@@ -72,6 +75,10 @@ public struct TransportEvents: Sendable {
   }
   @usableFromInline mutating func noteSelection(isFirst: Bool) {
     selection = isFirst ? .first : .changed
+    isEmpty = false
+  }
+  mutating func noteFarewell() {
+    saidFarewell = true
     isEmpty = false
   }
   @usableFromInline mutating func noteFollowed() {

@@ -41,6 +41,8 @@ RULES = [
     Rule(r"\(cd go/src/client && .*\)", RUN),
     Rule(r"ffmpeg .*", RUN),
     Rule(r"venv/bin/python client\.py .*", RUN),
+    Rule(r"venv/bin/python play\.py .*", RUN),
+    Rule(r"timeout .* whip-client .*", RUN),
     Rule(r"\./client .*", RUN),
     Rule(r"TOKEN=\$token node watch\.mjs .*", RUN),
     Rule(r"make help", RUN),
@@ -78,7 +80,8 @@ SUBSTITUTIONS = [
     (r"http://(localhost|127\.0\.0\.1):7880", "http://PUBLIC"),
     (r"ws://127\.0\.0\.1:7880", "ws://PUBLIC"),
     # Seconds that a client stays.
-    (r'"\$TOKEN" 10', '"$TOKEN" 4'),
+    (r'"\$(TOKEN|PLAYER)" 10', r'"$\1" 4'),
+    (r"--preserve-status 10", "--preserve-status 4"),
     # What it measures for a minute is there in a second.
     (r"(roost-load .*--duration) \d+", r"\1 1"),
     (r"^make ", f"make --no-print-directory --directory {ROOT} "),

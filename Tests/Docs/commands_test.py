@@ -212,10 +212,14 @@ class CommandsTest(LimitedTest):
                 guest.kill()
                 guest.wait()
 
+    def test_whip_whep(self):
+        with Roost() as roost:
+            self.run_page("whip-whep.md", roost.public)
+
     def test_pages_of_long_runs(self):
         for page in commands.pages():
             if page in ("README.md", "operating.md", "rest.md", "events.md", "cli.md", "tokens.md", "clients.md", "recording.md",
-                        "load-testing.md"):
+                        "load-testing.md", "whip-whep.md"):
                 continue
             with self.subTest(page):
                 found = [each for block in ALL if block.page == page and commands.kind_of(block) == "commands"

@@ -230,7 +230,7 @@ struct RoomTests {
     let alice = try await server.join("alice")
     let room = try #require(server.directory.room(of: "r"))
     _ = await room.handle(.close(.serverShutdown))
-    let late = Client(try await room.join(Newcomer(identity: "late", grants: .join("r"))))
+    let late = Client(try await room.join(Newcomer(identity: "late", grants: .join("r"))).session)
     #expect(await late.next(2) == ["closed serverShutdown", "end"])
     #expect(await alice.next(2) == ["closed serverShutdown", "end"])
   }

@@ -57,6 +57,18 @@ struct ConferenceTests {
     #expect(plan.workers == 1 && plan.rooms == 4 && plan.isHeavy && plan.neighbours == 1)
   }
 
+  @Test(arguments: [71, 83] as [UInt64])
+  func `who comes by WHIP and WHEP is a participant like the others`(seed: UInt64) throws {
+    var options = Conference.Options()
+    options.traces = true
+    let outcome = try Conference(seed: seed, options: options).run()
+    #expect(outcome.violations == [])
+    #expect(outcome.trace.contains { $0.contains("by an offer alone") })
+    #expect(outcome.mechanisms[.separateTransports] == 1)
+    let plans = (1...120).map { Plan(seed: $0, options: Conference.Options()) }
+    #expect(!plans[..<60].contains(where: \.hasStandalone) && plans.count(where: \.hasStandalone) == 5)
+  }
+
   @Test func `what happens is traced if that is wanted`() throws {
     var options = Conference.Options()
     options.weather = false

@@ -57,6 +57,30 @@ struct TransportTests {
     }
   }
 
+  @Test(arguments: [DTLSRole.client, .server])
+  func `each end hears that the other closes, also after its state went through bytes`(farRole: DTLSRole)
+    throws
+  {
+    let pair = try Pair(farRole: farRole)
+    pair.server.transport.sayFarewell(context: &pair.server.context)
+    #expect(pair.server.take().isEmpty, "before there are keys there is no one to say it to")
+    pair.run(milliseconds: 1_000)
+    _ = try pair.server.rebuild()
+    pair.far.context.events.clear()
+    pair.server.context.events.clear()
+    pair.server.transport.sayFarewell(context: &pair.server.context)
+    pair.run(milliseconds: 10)
+    let heard = (pair.far.context.events.saidFarewell, pair.server.context.events.saidFarewell)
+    #expect(heard == (true, false))
+    pair.far.transport.sayFarewell(context: &pair.far.context)
+    let last = pair.far.take()
+    let bytes = try #require(last.first).bytes
+    #expect(last.count == 1 && bytes[0] == 21)
+    _ = pair.server.receive(bytes, paths.server, at: pair.now)
+    let end = (pair.server.context.events.saidFarewell, pair.server.context.events.closed)
+    #expect(end.0 && end.1 == nil, "whether it ends is its owner's to say")
+  }
+
   @Test func `an index is sealed once, and a replayed packet is opened once`() throws {
     let pair = try Pair()
     pair.run(milliseconds: 1_000)

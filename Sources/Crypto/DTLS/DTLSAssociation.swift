@@ -14,23 +14,31 @@ public struct DTLSAssociation: Equatable, Sendable {
   /// The datagrams of our ChangeCipherSpec and Finished as server; empty as client, whose last flight is
   /// answered before the handshake is done.
   public let lastFlight: [[UInt8]]
+  /// How the association ends, by either end; nil where only silence ends it.
+  public let farewell: DTLSFarewell?
   private var lastRepeat: Instant?
 
   public var profile: SRTPProfile { localKeys.profile }
 
   /// - Precondition: both keys are of one profile.
-  public init(role: DTLSRole, localKeys: SRTPKeys, remoteKeys: SRTPKeys, lastFlight: [[UInt8]]) {
+  public init(
+    role: DTLSRole, localKeys: SRTPKeys, remoteKeys: SRTPKeys, lastFlight: [[UInt8]],
+    farewell: DTLSFarewell? = nil
+  ) {
     precondition(localKeys.profile == remoteKeys.profile)
     self.role = role
     self.localKeys = localKeys
     self.remoteKeys = remoteKeys
     self.lastFlight = lastFlight
+    self.farewell = farewell
   }
 
   /// What to do with a DTLS datagram that comes after the handshake.
   public enum LateAnswer: Equatable, Sendable {
     /// Send `lastFlight` again.
     case repeatLastFlight
+    /// The far end has said that nothing more comes and that it wants nothing more (RFC 7675 §5.2).
+    case closed
     case ignore(IgnoreReason)
   }
 
@@ -50,19 +58,21 @@ public struct DTLSAssociation: Equatable, Sendable {
     case tooSoon
   }
 
-  /// Decides from the record headers alone. A far end that repeats its Finished has not got ours (RFC 6347
+  /// Decides from the record headers alone, but for alerts, which are opened. A far end that repeats its Finished has not got ours (RFC 6347
   /// §4.2.4); without the keys at hand that is an encrypted handshake record.
   public mutating func answerToLate(_ datagram: UnsafeRawBufferPointer, now: Instant) -> LateAnswer {
     guard DTLSRecord.looksLikeRecords(datagram) else { return .ignore(.notDTLS) }
     var offset = 0
     while let record = DTLSRecord(datagram, at: offset) {
       if record.type == .handshake, record.epoch > 0 { return answerToFinished(now: now) }
+      if record.type == .alert {
+        return farewell?.closes(datagram, record) == true ? .closed : .ignore(.alert)
+      }
       offset = record.payload.upperBound
     }
     if DTLSRecord.isClientHello(datagram) { return .ignore(.clientHello) }
     return switch DTLSRecord(datagram, at: 0)?.type {
     case .handshake: .ignore(.handshakeInClear)
-    case .alert: .ignore(.alert)
     case .applicationData: .ignore(.applicationData)
     default: .ignore(.other)
     }
@@ -77,7 +87,7 @@ public struct DTLSAssociation: Equatable, Sendable {
 }
 
 extension DTLSAssociation {
-  private static let version: UInt8 = 1
+  private static let version: UInt8 = 2
   private static let flightLimit = 16
   private static let datagramLimit = 2_048
 
@@ -90,10 +100,12 @@ extension DTLSAssociation {
     for datagram in lastFlight { writer.write(datagram) }
     writer.write(lastRepeat != nil)
     writer.write(lastRepeat ?? Instant(nanoseconds: 0))
+    writer.write(farewell != nil)
+    farewell?.encode(into: &writer)
   }
 
   public init(from reader: inout StateReader) throws(StateError) {
-    _ = try reader.version("DTLS association", upTo: Self.version)
+    let version = try reader.version("DTLS association", upTo: Self.version)
     guard let role = DTLSRole(rawValue: try reader.integer()) else {
       throw .invalid(field: "DTLS role", offset: reader.offset - 1)
     }
@@ -111,5 +123,8 @@ extension DTLSAssociation {
     let repeated = try reader.bool()
     let moment = try reader.instant()
     lastRepeat = repeated ? moment : nil
+    // Before the second version silence alone ended an association.
+    let hasFarewell = version > 1 ? try reader.bool() : false
+    farewell = hasFarewell ? try DTLSFarewell(from: &reader) : nil
   }
 }

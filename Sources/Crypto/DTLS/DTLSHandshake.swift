@@ -154,10 +154,14 @@ public struct DTLSHandshake: ~Copyable {
 
     // A time-out in the same call may have repeated the flight before.
     let last = flight.filter { $0.withUnsafeBytes { Self.belongsToLastFlight($0) } }
+    // Sealed now, because there is no object to do it later; not sent before the end.
+    let written = link.outgoing.count
+    let closing = SSL_shutdown(ssl) >= 0 ? link.takeBack(from: written) : []
     return .connected(
       DTLSAssociation(
         role: role, localKeys: role == .client ? client : server,
-        remoteKeys: role == .client ? server : client, lastFlight: role == .server ? last : []))
+        remoteKeys: role == .client ? server : client, lastFlight: role == .server ? last : [],
+        farewell: closing.first.flatMap { DTLSFarewell(ssl, role: role, own: $0) }))
   }
 
   private static func belongsToLastFlight(_ datagram: UnsafeRawBufferPointer) -> Bool {

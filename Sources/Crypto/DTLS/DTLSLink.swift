@@ -26,6 +26,12 @@ final class DTLSLink {
     outgoing.append(Array(datagram))
   }
 
+  /// Takes back what was written since there were so many.
+  func takeBack(from count: Int) -> [[UInt8]] {
+    defer { outgoing.removeLast(max(0, outgoing.count - count)) }
+    return Array(outgoing.dropFirst(count))
+  }
+
   func takeDatagram() -> [UInt8]? { outgoing.isEmpty ? nil : outgoing.removeFirst() }
 
   // MARK: OpenSSL's side

@@ -4,6 +4,7 @@ import COpenSSL
 enum Ciphers {
   nonisolated(unsafe) static let aes128GCM = fetch("AES-128-GCM")
   nonisolated(unsafe) static let aes256GCM = fetch("AES-256-GCM")
+  nonisolated(unsafe) static let chaCha20Poly1305 = fetch("ChaCha20-Poly1305")
   nonisolated(unsafe) static let aes128CTR = fetch("AES-128-CTR")
   nonisolated(unsafe) static let aes256CTR = fetch("AES-256-CTR")
 

@@ -17,13 +17,15 @@ public enum Command: Sendable {
   /// What there is to know of a track; replaces what was said of it before.
   case describe(TrackKey, TrackTraits)
   case close(PeerKey)
+  /// The same, and the far end hears of it by DTLS.
+  case dismiss(PeerKey)
 
   var peer: PeerKey {
     switch self {
     case .add(let setup): setup.key
     case .mute(let track, _), .describe(let track, _): track.peer
     case .apply(let key, _), .restartICE(let key, _, _), .assign(let key, _, _), .prefer(let key, _, _),
-      .close(let key):
+      .close(let key), .dismiss(let key):
       key
     }
   }

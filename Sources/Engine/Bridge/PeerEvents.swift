@@ -15,6 +15,8 @@ public struct PeerEvents: Sendable {
   public var slots: [UInt16: SlotFlow] = [:]
   /// Receive sections, by index, with several encodings: which of them are watched, as bits in the order of the description.
   public var watched: [UInt16: UInt8] = [:]
+  /// The far end has closed its end of DTLS. The peer is there until the control plane closes it.
+  public var saidFarewell = false
   /// What its flight recorder had, where it failed.
   public var recording: FlightRecording?
   /// The peer is gone, with all its tables; always the last.

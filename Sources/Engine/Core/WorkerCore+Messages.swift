@@ -99,6 +99,7 @@ extension WorkerCore {
       peers.pointer(place).pointee.setTraits(receiver: Int(track.index), traits)
       feeds.groups.describe(track, traits)
     case .close: return remove(place, reason: .requested, now: now)
+    case .dismiss: return dismiss(place, now: now)
     }
     settle(place, now: now)
   }

@@ -10,6 +10,7 @@ extension WorkerCore {
     let (effects, media) = context.takeEffects()
     guard let key = peers.key(place) else { return true }
     if let profile = effects.connected { events.note(key) { $0.connected = profile } }
+    if effects.saidFarewell { events.note(key) { $0.saidFarewell = true } }
     for word in 0..<16 {
       for bit in SetBits(media.started[word]) {
         guard let format = peers.pointer(place).pointee.format(ofReceiver: word * 64 + bit) else { continue }
@@ -67,9 +68,10 @@ extension WorkerCore {
   }
 
   /// Ends a peer that is here.
-  mutating func remove(_ place: Int, reason: PeerCloseReason, now: Instant) {
+  /// - Parameter isSaid: its goodbye is said.
+  mutating func remove(_ place: Int, reason: PeerCloseReason, isSaid: Bool = false, now: Instant) {
     guard let key = peers.key(place) else { return }
-    if reason == .requested { peers.pointer(place).pointee.sayGoodbye(context: &context) }
+    if reason == .requested, !isSaid { peers.pointer(place).pointee.sayGoodbye(context: &context) }
     let recording = recordingOfFailed(place, reason, now: now)
     for feed in feeds.feedsOfTracks(at: place) { end(feed, now: now) }
     unsubscribeAll(place)
@@ -81,6 +83,13 @@ extension WorkerCore {
       $0.recording = recording
     }
     routing.counters.count(reason)
+  }
+
+  /// Ends a peer that is here, and has its far end hear of it, last of all.
+  mutating func dismiss(_ place: Int, now: Instant) {
+    peers.pointer(place).pointee.sayGoodbye(context: &context)
+    peers.pointer(place).pointee.sayFarewell(context: &context)
+    remove(place, reason: .requested, isSaid: true, now: now)
   }
 
   /// Nothing is forwarded to the peer any more, and no feed knows its place.

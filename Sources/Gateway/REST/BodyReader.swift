@@ -12,10 +12,7 @@ struct BodyReader {
 
   /// - Parameter types: media types that are taken.
   init(_ request: HTTPRequest, types: [String], knowing names: Set<String>) throws(RESTProblem) {
-    let type = request.headers["content-type"]?.split(separator: ";").first.map {
-      $0.filter { $0 != " " && $0 != "\t" }.lowercased()
-    }
-    guard let type, types.contains(type) else {
+    guard let type = request.mediaType, types.contains(type) else {
       var problem = RESTProblem(
         status: 415, code: "content-type", title: "Unsupported content type",
         detail: "expected: \(types.joined(separator: " or "))")
@@ -144,6 +141,15 @@ struct BodyReader {
     case nil: return nil
     case .object(let inner): return try BodyReader(inner, prefix: "\(prefix)\(name).", knowing: names)
     default: throw wrong(name, "an object")
+    }
+  }
+}
+
+extension HTTPRequest {
+  /// What its body says that it is, in lower case and without parameters.
+  var mediaType: String? {
+    headers["content-type"]?.split(separator: ";").first.map {
+      $0.filter { $0 != " " && $0 != "\t" }.lowercased()
     }
   }
 }

@@ -12,11 +12,14 @@ public struct CrossOrigin: Equatable, Sendable {
 
   public init(origins: [String] = ["*"]) { self.origins = origins }
 
+  /// What pages may read beside what any answer has: also where a session is, which it is, and its ICE servers.
+  private static let exposed = "location, retry-after, allow, etag, link, accept-post, accept-patch"
+
   func allow(_ request: HTTPRequest, on response: inout HTTPResponse) {
     if !origins.contains("*") { response.headers.add("vary", "origin") }
     guard let origin = request.headers["origin"], isAllowed(origin) else { return }
     response.headers.add("access-control-allow-origin", origins.contains("*") ? "*" : origin)
-    response.headers.add("access-control-expose-headers", "location, retry-after, allow")
+    response.headers.add("access-control-expose-headers", Self.exposed)
   }
 
   /// Compared whole: scheme, host and port, of which case alone doesn't matter (RFC 6454 §5).
@@ -45,12 +48,13 @@ public struct CrossOrigin: Equatable, Sendable {
   }
 
   /// The answer to OPTIONS.
-  func preflight(_ request: HTTPRequest, allowed: String) -> HTTPResponse {
-    var response = HTTPResponse(status: 204, headers: ["allow": allowed])
+  func preflight(_ request: HTTPRequest, allowed: String, status: Int = 204) -> HTTPResponse {
+    var response = HTTPResponse(status: status, headers: ["allow": allowed])
     allow(request, on: &response)
     guard response.headers["access-control-allow-origin"] != nil else { return response }
     response.headers.add("access-control-allow-methods", allowed)
-    response.headers.add("access-control-allow-headers", "authorization, content-type, last-event-id")
+    response.headers.add(
+      "access-control-allow-headers", "authorization, content-type, last-event-id, if-match")
     response.headers.add("access-control-max-age", "7200")
     return response
   }

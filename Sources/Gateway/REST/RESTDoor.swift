@@ -68,9 +68,7 @@ public struct RESTDoor: Sendable {
       }
     }
     if let room = call.parameters["room"], !AccessToken.isName(room) {
-      throw RESTProblem(
-        status: 400, code: "room-name",
-        title: "A room's name must have 1 to 128 bytes, no control characters, and not be . .. or *")
+      throw .roomName
     }
     if let identity = call.parameters["identity"], !AccessToken.isName(identity) {
       throw RESTProblem(

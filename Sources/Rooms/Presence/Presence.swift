@@ -27,8 +27,8 @@ struct Presence: Equatable, Sendable {
   static let patience = Duration.seconds(15)
 
   private let grace: Duration
-  /// There is a socket, or has been one: a session without ever one lives as long as its transports.
-  let isAttended: Bool
+  /// There is a socket, or has been one: who never had one is here as long as the transports are.
+  private(set) var isAttended: Bool
   private var absentSince: Instant?
   /// The last valid STUN message; nil: media has not begun.
   private var heard: Instant?
@@ -48,6 +48,14 @@ struct Presence: Equatable, Sendable {
 
   /// It has again.
   mutating func present() { absentSince = nil }
+
+  /// From here on there is a socket, or is none, and other transports are the sign of life. Who was reconnecting is back by that.
+  mutating func change(isAttended: Bool) {
+    self.isAttended = isAttended
+    absentSince = nil
+    isLost = false
+    mediaEnded()
+  }
 
   /// - Parameter moment: of the last valid STUN message.
   mutating func heard(at moment: Instant) {

@@ -73,17 +73,27 @@ actor Room: RoomRequests {
     }
   }
 
-  /// - Returns: the session, whose state is that of its `lastEvent`; what comes after is in its notices.
+  /// - Returns: the session, whose state is that of its `lastEvent`; what comes after is in its notices. `isNew`: its participant
+  ///   has come with it.
   /// - Throws: `removed`: an administrator was faster. `full`, `tooLarge`. `tooOften`: the identity has spent too much here
   ///   to come again; what session it has stays.
-  func join(_ newcomer: Newcomer) throws(JoinError) -> ParticipantSession {
+  func join(_ newcomer: Newcomer) throws(JoinError) -> (session: ParticipantSession, isNew: Bool) {
     self.newcomer = nil
     // Asked here as well as at the door: a removal may have come between the two.
     let isForbidden = registry.forbidsInside(newcomer.identity, in: name, issued: newcomer.issued)
     let reply = handle(.join(newcomer, isForbidden: isForbidden))
     if case .joinRefused(let error) = reply { throw error }
     guard let session = self.newcomer else { throw .removed }
-    return session
+    if case .attached = reply { return (session, false) }
+    return (session, true)
+  }
+
+  /// As `join`, of a client without a socket.
+  func open(_ entry: StandaloneEntry) async -> RoomReply {
+    await giveWay()
+    let newcomer = entry.newcomer
+    let isForbidden = registry.forbidsInside(newcomer.identity, in: name, issued: newcomer.issued)
+    return handle(.open(entry, isForbidden: isForbidden))
   }
 
   var now: Instant { media.now }
@@ -93,7 +103,7 @@ actor Room: RoomRequests {
   private func perform(_ effect: RoomEffect, _ reply: inout RoomReply) {
     switch effect {
     case .reply(let new): reply = new
-    case .admit(let joined, let role, let isAttended): admit(joined, role, isAttended)
+    case .admit(let joined, let terms): admit(joined, terms)
     case .unattended(let id): sessions[id]?.mailbox.absent()
     case .notify(let id, let notice): sessions[id]?.mailbox.put(notice)
     case .notifyAll(let notice): for session in sessions.inOrder { session.mailbox.put(notice) }
@@ -134,9 +144,8 @@ actor Room: RoomRequests {
     follow(.prepared(proposal, key, media.local(for: key)), &reply)
   }
 
-  private func admit(_ joined: JoinedState, _ role: TransportRole?, _ isAttended: Bool) {
-    let session = ParticipantSession(
-      joined: joined, role: role, isAttended: isAttended, room: self, pressure: pressure)
+  private func admit(_ joined: JoinedState, _ terms: SessionTerms) {
+    let session = ParticipantSession(joined: joined, terms: terms, room: self, pressure: pressure)
     sessions.insert(session)
     newcomer = session
   }

@@ -6,15 +6,21 @@ struct Member: Sendable {
   let id: ParticipantID
   let identity: String
   let joined: WallTime
-  /// The last event that its `JoinedState` contains.
-  let firstEvent: Int
+  /// The last event that the `JoinedState` of its handle contains.
+  private(set) var firstEvent: Int
   private(set) var name: String?
   private(set) var metadata: String?
   private(set) var attributes: [String: String]
   /// Of its metadata and attributes in JSON, as `RoomState.review` has counted them.
   private(set) var stateBytes: Int
-  /// Changed by `RoomState.permit` alone.
+  /// What the participant may do, of which each transport may do a part: see `grants(on:)`. Changed by `RoomState.permit` and
+  /// `RoomState.attach` alone.
   var grants: Grants
+  /// What its handle may do, where that is less; nil: all of it.
+  var sessionGrants: Grants?
+  /// The session of its handle, by number; nil: it is here by transports without a socket alone.
+  private(set) var session: UInt32?
+  private(set) var sessionsBegun: UInt32 = 0
   /// In the order in which they were opened; the first is the front door's own, where it has one.
   var transports: [Transport] = []
   /// How many were ever opened: a transport's number is not used again.
@@ -89,8 +95,49 @@ struct Member: Sendable {
 
   var bitrates: Bitrates { transports.map(\.bitrates).reduce(Bitrates(), +) }
 
-  /// Whether it may publish a track of that source.
-  func mayPublish(_ source: TrackSource, as kind: MediaKind, inNewSection isNew: Bool) -> Bool {
+  /// Has a handle again, or for the first time.
+  mutating func beginSession(after event: Int) {
+    sessionsBegun += 1
+    session = sessionsBegun
+    firstEvent = event
+  }
+
+  /// It has none any more, and stays by its other transports.
+  mutating func endSession() {
+    session = nil
+    sessionGrants = nil
+    presence.change(isAttended: false)
+  }
+
+  /// As they were before.
+  mutating func restoreSessions(current: UInt32?, begun: UInt32) {
+    (session, sessionsBegun) = (current, begun)
+  }
+
+  /// Whether it has transports that outlive its handle.
+  var hasStandalone: Bool { transports.contains { $0.standalone != nil } }
+
+  /// Transports by which it is known whether it is there: those of its handle, if it has one.
+  func isSign(_ transport: Transport) -> Bool { session == nil || transport.standalone == nil }
+
+  /// Nothing is expected on any of them.
+  var isWithoutMedia: Bool { !transports.contains { isSign($0) && $0.peer != nil } }
+
+  // MARK: - What it may do
+
+  /// What may be done by its handle.
+  var handleGrants: Grants { sessionGrants ?? grants }
+
+  /// What may be done on one of its transports: the one place where that is decided.
+  func grants(on transport: Transport) -> Grants {
+    transport.standalone.map { grants.narrowed(to: $0.grants) } ?? handleGrants
+  }
+
+  /// Whether it may publish a track of that source there.
+  func mayPublish(
+    _ source: TrackSource, as kind: MediaKind, on transport: Transport, inNewSection isNew: Bool
+  ) -> Bool {
+    let grants = grants(on: transport)
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.publishesAgain), isNew {
         var grants = grants
@@ -99,6 +146,15 @@ struct Member: Sendable {
       }
     #endif
     return grants.mayPublish(source, as: kind)
+  }
+
+  /// What a section is taken for of which its owner says nothing. A client without a socket can say nothing: its camera is
+  /// the screen that its token allows, where it allows no camera.
+  func usualSource(of kind: MediaKind, on transport: Transport) -> TrackSource {
+    let usual = TrackSource.usual(of: kind)
+    guard transport.standalone != nil else { return usual }
+    let others: [TrackSource] = [kind == .audio ? .screenShareAudio : .screenShare, .unknown]
+    return ([usual] + others).first { mayPublish($0, as: kind, on: transport, inNewSection: false) } ?? usual
   }
 
   /// Tracks of one group are played in step.

@@ -58,13 +58,13 @@ struct OfferReview: Sendable {
       #if PLANTED_DEFECTS
         let source =
           entries[index]?.source ?? (PlantedDefect.isOn(.withdrawnSource) ? nil : withdrawn)
-          ?? .usual(of: kind)
+          ?? member.usualSource(of: kind, on: transport)
       #else
-        let source = entries[index]?.source ?? withdrawn ?? .usual(of: kind)
+        let source = entries[index]?.source ?? withdrawn ?? member.usualSource(of: kind, on: transport)
       #endif
       sources[index] = source
       if transport.role.publishes, room > 0,
-        member.mayPublish(source, as: kind, inNewSection: known == nil)
+        member.mayPublish(source, as: kind, on: transport, inNewSection: known == nil)
       {
         changes += 1
         room -= 1

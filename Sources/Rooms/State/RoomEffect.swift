@@ -8,10 +8,7 @@ enum RoomEffect: Sendable {
   // MARK: - Participants
 
   /// It is in: what follows concerns it too.
-  /// - Parameters:
-  ///   - role: of the transport that it has from the beginning.
-  ///   - isAttended: it has a socket, for which notices are read.
-  case admit(JoinedState, role: TransportRole?, isAttended: Bool)
+  case admit(JoinedState, SessionTerms)
   /// Its socket has gone: notices may collapse until `resumed`.
   case unattended(ParticipantID)
   case notify(ParticipantID, ParticipantNotice)

@@ -14,7 +14,12 @@ enum RoomInput: Sendable {
   case finish
   /// - Parameter isForbidden: the identity was removed after its token was issued, as it is known now.
   case join(Newcomer, isForbidden: Bool)
-  case request(ParticipantID, ParticipantRequest)
+  /// - Parameter session: number of the session that asks; nil: whichever the participant has. One that another has followed is over.
+  case request(ParticipantID, ParticipantRequest, session: UInt32? = nil)
+  /// A client without a socket comes with an offer.
+  /// - Parameter isForbidden: as of `join`.
+  case open(StandaloneEntry, isForbidden: Bool)
+  case standalone(StandaloneName, StandaloneRequest)
   case administration(AdministrationRequest)
   /// Those who are in may stay until then.
   case drain(until: WallTime)
@@ -38,7 +43,7 @@ enum RoomInput: Sendable {
   /// Others may hear of it, and it can wait for them.
   var isNoticed: Bool {
     switch self {
-    case .request(_, let request): request.isNoticed
+    case .request(_, let request, _): request.isNoticed
     case .administration(let request): request.isNoticed
     default: false
     }

@@ -5,7 +5,13 @@ enum RoomReply: Sendable {
   case done
   case joinRefused(JoinError)
   case refused(RequestError)
+  /// The participant was in already, by transports without a socket.
+  case attached
   case opened(TransportID)
+  /// - Parameter isNew: the participant has come with it.
+  case standalone(StandaloneAnswer, isNew: Bool)
+  case changed(StandaloneChange)
+  case standaloneRefused(StandaloneError)
   case answered(OfferAnswer)
   case offered(String)
   case offerRefused(OfferError)

@@ -56,16 +56,13 @@ extension RoomState {
     }
     let bytes: Int
     do throws(StateExcess) { bytes = try review(info, of: member) } catch { throw AdministrationError(error) }
-    var grants = members[member].grants
-    patch.permissions.apply(to: &grants)
-
     members[member].describe(info, stateBytes: bytes)
-    if grants != members[member].grants {
-      permit(grants, to: member)
-    } else if info != before, !grants.hidden {
+    if !permit(patch.permissions, to: member), info != before, !members[member].grants.hidden {
       record(.participantUpdated, of: member)
     }
     reply(.participant(snapshot(of: member)))
+    // Last: it may be that nothing is left of the participant.
+    endPowerless(of: member)
   }
 
   /// Ends an identity's session, if there is one; the journal remembers the removal.

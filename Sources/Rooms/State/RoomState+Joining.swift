@@ -45,56 +45,120 @@ extension RoomState {
   private mutating func admit(_ newcomer: Newcomer, isForbidden: Bool) throws(JoinError) {
     guard !isForbidden else { throw .removed }
     let old = member(of: newcomer.identity)
-    let limit = min(settings.maxParticipants ?? .max, terms.participantLimit)
-    guard members.count - (old == nil ? 0 : 1) < limit else { throw .full(limit: limit) }
+    if let old, members[old].hasStandalone { return try attach(newcomer, to: old) }
+    let admission = try review(newcomer, replacing: old)
+    let given = members.indices.reduce(0) { $1 == old ? $0 : $0 + members[$1].bodyBytes }
+    guard pay(newcomer, StateBudget.joinCost(admission.stateBytes, given: given)) else { throw .tooOften }
+    if let old { end(old, reason: .duplicateIdentity) }
+    let member = enter(newcomer, admission)
+    beginSession(newcomer, of: member)
+    greet(member)
+    reply(.done)
+  }
+
+  /// A participant that may come.
+  struct Admission {
+    let participant: ParticipantInfo
+    let stateBytes: Int
+  }
+
+  /// Whether there is a place for a participant, and for what it says of itself.
+  /// - Parameter old: whose place it takes.
+  mutating func review(_ newcomer: Newcomer, replacing old: Int?) throws(JoinError) -> Admission {
+    try checkPlace(replacing: old)
     let participant = ParticipantInfo(
       id: ParticipantID(&random), identity: newcomer.identity, name: newcomer.name,
       metadata: newcomer.metadata, attributes: newcomer.attributes, permissions: newcomer.grants.permissions,
       tracks: [])
-    let bytes: Int
-    do throws(StateExcess) { bytes = try review(participant, of: old) } catch { throw .tooLarge(error) }
-    let now = now
-    let given = members.indices.reduce(0) { $1 == old ? $0 : $0 + members[$1].bodyBytes }
-    let cost = StateBudget.joinCost(bytes, given: given)
-    let isPaid = allowances.use(ExactName(newcomer.identity), now: now) {
-      $0.requests.take(upTo: cost, now: now)
-    }
-    guard isPaid else { throw .tooOften }
-    if let old { end(old, reason: .duplicateIdentity) }
+    do throws(StateExcess) {
+      return Admission(participant: participant, stateBytes: try review(participant, of: old))
+    } catch { throw .tooLarge(error) }
+  }
+
+  func checkPlace(replacing old: Int? = nil) throws(JoinError) {
+    let limit = min(settings.maxParticipants ?? .max, terms.participantLimit)
+    guard members.count - (old == nil ? 0 : 1) < limit else { throw .full(limit: limit) }
+  }
+
+  /// - Returns: whether its identity has so much to spend.
+  mutating func pay(_ newcomer: Newcomer, _ cost: Double) -> Bool {
+    spend(of: newcomer.identity) { $0.requests.take(upTo: cost, now: $1) }
+  }
+
+  /// A participant comes, and everybody hears of it.
+  mutating func enter(_ newcomer: Newcomer, _ admission: Admission) -> Int {
     start()
+    if !newcomer.grants.hidden { record(joined: admission.participant) }
+    members.append(makeMember(newcomer, admission))
+    log("participant joined", of: members[members.count - 1], ("id", admission.participant.id.text))
+    return members.count - 1
+  }
+
+  func makeMember(_ newcomer: Newcomer, _ admission: Admission) -> Member {
+    Member(
+      admission.participant, stateBytes: admission.stateBytes, grants: newcomer.grants, joined: wallTime,
+      firstEvent: lastEvent, presence: Presence(grace: terms.reconnectGrace, isAttended: newcomer.isAttended))
+  }
+
+  /// The participant has a handle from here on, which hears all that comes.
+  mutating func beginSession(_ newcomer: Newcomer, of member: Int) {
     #if PLANTED_DEFECTS
-      let others = members.filter { PlantedDefect.isOn(.hiddenPresent) || !$0.grants.hidden }
+      let others = members.indices.filter {
+        $0 != member && (PlantedDefect.isOn(.hiddenPresent) || !members[$0].grants.hidden)
+      }
     #else
-      let others = members.filter { !$0.grants.hidden }
+      let others = members.indices.filter { $0 != member && !members[$0].grants.hidden }
     #endif
-    if !newcomer.grants.hidden { record(joined: participant) }
-    var member = Member(
-      participant, stateBytes: bytes, grants: newcomer.grants, joined: wallTime, firstEvent: lastEvent,
-      presence: Presence(grace: terms.reconnectGrace, isAttended: newcomer.isAttended))
-    if let role = newcomer.opens { member.add(makeTransport(role, for: member)) }
+    members[member].beginSession(after: lastEvent)
+    var transport: TransportID?
+    if let role = newcomer.opens {
+      let opened = makeTransport(role, for: members[member])
+      members[member].add(opened)
+      transport = opened.id
+    }
     emit(
       .admit(
         JoinedState(
-          room: info, participant: participant, participants: others.map(\.knownInfo), lastEvent: lastEvent),
-        role: newcomer.opens, isAttended: newcomer.isAttended))
-    members.append(member)
-    greet(members.count - 1)
+          room: info, participant: members[member].info, participants: others.map { members[$0].knownInfo },
+          lastEvent: lastEvent),
+        SessionTerms(
+          number: members[member].sessionsBegun, transport: transport, role: newcomer.opens,
+          isAttended: newcomer.isAttended)))
   }
 
   /// What is otherwise said by change only.
-  private mutating func greet(_ member: Int) {
+  mutating func greet(_ member: Int) {
     if !speaking.isEmpty { notify(member, .speakers(speaking)) }
     let qualities = knownQualities
     if !qualities.isEmpty { notify(member, .quality(qualities)) }
-    log("participant joined", of: members[member], ("id", members[member].id.text))
     // Who was on the way in when the others heard of it hears of it now.
     if let deadline { notify(member, .draining(deadline: deadline)) }
     if let closed { end(member, reason: closed) }
-    reply(.done)
   }
 
   mutating func leave(_ id: ParticipantID, reason: LeaveReason) {
-    if let member = member(id) { end(member, reason: reason) }
+    if let member = member(id) { endSession(member, reason: reason) }
+  }
+
+  /// The handle's session is over, with its transports. The participant stays as long as it has others.
+  mutating func endSession(_ index: Int, reason: LeaveReason) {
+    guard members[index].session != nil, members[index].hasStandalone else {
+      return end(index, reason: reason)
+    }
+    let own = members[index].transports.filter { $0.standalone == nil }
+    // Each track that ends with it.
+    let cost = Double(own.reduce(0) { $0 + $1.published.count })
+    spend(index) { $0.requests.charge(upTo: cost, now: $1) }
+    for transport in own {
+      guard let place = place(of: transport.id, of: index) else { continue }
+      unpublish(place) { _ in true }
+      endPeer(of: place)
+      members[index].transports.remove(at: place.transport)
+    }
+    emit(.dismiss(members[index].id, reason))
+    members[index].endSession()
+    log("session ended beside other transports", of: members[index], ("reason", reason.rawValue))
+    presenceChanged()
   }
 
   mutating func end(_ index: Int, reason: LeaveReason) {
@@ -115,7 +179,7 @@ extension RoomState {
   }
 
   /// Seconds for which the room stays without anybody.
-  private var patience: Int {
+  var patience: Int {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.closedRoomWaits) { return settings.departureTimeout }
     #endif

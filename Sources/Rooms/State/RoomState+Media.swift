@@ -24,6 +24,11 @@ extension RoomState {
     for (index, watched) in events.watched.sorted(by: { $0.key < $1.key }) {
       noteWatched(index, watched, at: place)
     }
+    // A client without a socket ends its session by ending its media; one with a socket has other words for it.
+    if events.saidFarewell, events.closed == nil, self[place].standalone != nil {
+      log("media closed by its client", of: members[place.member])
+      return end(place, reason: .left)
+    }
     if let reason = events.closed {
       log("media closed", of: members[place.member], ("reason", reason.rawValue))
       mediaLost(at: place)
@@ -78,15 +83,20 @@ extension RoomState {
       guard let codec = codecs[self[place].published[position].info.id] else { continue }
       self[place].published[position].codec = codec
     }
-    for other in places(except: place.member) {
+    for other in places(showing: place.member) {
       change(other) { slots, now in slots.setCodecs(codecs, now: now) }
     }
   }
 
-  /// The last way on which media came takes the session with it; another goes alone.
+  /// The last way on which a handle's media came takes its session with it; another goes alone, and so does one that has
+  /// no socket, unless nothing else is left of its participant.
   private mutating func mediaLost(at place: TransportPlace) {
-    let hasOther = members[place.member].transports.contains { $0.peer != nil && $0.id != self[place].id }
-    guard hasOther else { return end(place.member, reason: .connectionLost) }
+    guard self[place].standalone == nil else { return end(place, reason: .connectionLost) }
+    let id = self[place].id
+    let hasOther = members[place.member].transports.contains {
+      $0.standalone == nil && $0.peer != nil && $0.id != id
+    }
+    guard hasOther else { return endSession(place.member, reason: .connectionLost) }
     self[place].peer = nil
     notify(place, .closed)
     close(place)
@@ -121,7 +131,9 @@ extension RoomState {
         let quality = self[place].peer.flatMap { qualities[$0] }
         self[place].bitrates = quality?.bitrates ?? Bitrates()
         // On whichever way it was heard last.
-        if let quality { members[member].presence.heard(at: quality.lastHeard) }
+        if let quality, members[member].isSign(self[place]) {
+          members[member].presence.heard(at: quality.lastHeard)
+        }
         applyCodecChanges(at: place)
       }
     }

@@ -14,13 +14,13 @@ extension RoomState {
     _ sdp: String, _ tracks: [OfferedTrack], on transport: TransportID, of id: ParticipantID
   ) throws(OfferError) {
     let place = try place(of: transport, of: id)
-    let description = try read(sdp, of: place.member)
+    let description = try read(sdp, of: members[place.member].identity)
     let review = try OfferReview(
       description, tracks, of: members[place.member], on: self[place], limit: terms.policy.maximumTracks)
     // What others notice of it.
     let cost = 1 + Double(review.changes)
     guard spend(place.member, { $0.requests.take(upTo: cost, now: $1) }) else { throw .tooOften }
-    prepare(.answer(description, review), at: place)
+    prepare(at: place) { .answer(description, review, on: $0) }
   }
 
   /// Makes an offer of so many slots in all.
@@ -33,33 +33,37 @@ extension RoomState {
       throw .field("slots: at most \(SlotPolicy.slotLimit) of each kind, on a transport that subscribes")
     }
     guard spend(place.member, { $0.requests.take(now: $1) }) else { throw .tooOften }
-    prepare(.offer(count), at: place)
+    prepare(at: place) { .offer(count, on: $0) }
   }
 
   private func place(
     of transport: TransportID, of id: ParticipantID
   ) throws(OfferError) -> TransportPlace {
-    guard let member = member(id), let place = place(of: transport, of: member) else { throw .gone }
+    guard let member = member(id), let place = handlePlace(of: transport, of: member) else { throw .gone }
     return place
   }
 
-  private mutating func read(_ sdp: String, of member: Int) throws(OfferError) -> SessionDescription {
+  private func place(of name: Proposal.TransportName) throws(OfferError) -> TransportPlace {
+    guard let member = member(name.participant), let place = place(of: name.transport, of: member) else {
+      throw .gone
+    }
+    return place
+  }
+
+  mutating func read(_ sdp: String, of identity: String) throws(OfferError) -> SessionDescription {
     // What it costs to read and to match, before it is done.
     #if PLANTED_DEFECTS
       let bytes = PlantedDefect.isOn(.offersForNothing) ? 0 : max(sdp.utf8.count, Self.smallestOffer)
     #else
       let bytes = max(sdp.utf8.count, Self.smallestOffer)
     #endif
-    guard spend(member, { $0.offers.take(Double(bytes), now: $1) }) else { throw .tooOften }
+    guard spend(of: identity, { $0.offers.take(Double(bytes), now: $1) }) else { throw .tooOften }
     do throws(SDPError) { return try SessionDescription(parsing: sdp) } catch { throw .malformed(error) }
   }
 
-  private mutating func prepare(_ content: Proposal.Content, at place: TransportPlace) {
-    emit(
-      .prepare(
-        Proposal(
-          participant: members[place.member].id, transport: self[place].id,
-          peer: self[place].peer ?? self[place].reserved, content: content)))
+  mutating func prepare(at place: TransportPlace, _ content: (Proposal.TransportName) -> Proposal.Content) {
+    let name = Proposal.TransportName(participant: members[place.member].id, transport: self[place].id)
+    emit(.prepare(Proposal(peer: self[place].peer ?? self[place].reserved, content: content(name))))
   }
 
   /// - Parameters:
@@ -67,16 +71,23 @@ extension RoomState {
   ///   - local: with fresh credentials, taken for a new transport and where the offer restarts ICE.
   mutating func go(on proposal: Proposal, _ key: PeerKey, _ local: LocalTransport) {
     do throws(OfferError) {
-      let place = try place(of: proposal.transport, of: proposal.participant)
       switch proposal.content {
-      case .answer(let description, let review):
-        try answer(description, review, key, local, at: place)
-      case .offer(let count): try offer(count, key, local, at: place)
+      case .answer(let description, let review, let name):
+        try answer(description, review, key, local, at: try place(of: name))
+      case .offer(let count, let name): try offer(count, key, local, at: try place(of: name))
+      case .open(let entry, let description): open(entry, description, key, local)
+      case .restart(let credentials, let name): restart(credentials, local, at: try place(of: name))
       }
     } catch {
       if proposal.peer == nil { emit(.release(key)) }
       reply(.offerRefused(error))
     }
+  }
+
+  /// There is no place.
+  mutating func overloaded(_ proposal: Proposal) {
+    guard case .open(let entry, _) = proposal.content else { return reply(.offerRefused(.overloaded)) }
+    refuse(entry, .offer(.overloaded))
   }
 
   // MARK: - The client offers
@@ -94,7 +105,7 @@ extension RoomState {
     try pay(for: answer.agreement, review, at: place)
     agree(negotiator, at: place)
     adopt(answer.agreement, review, key, at: place)
-    conclude(answer.agreement, review, sdp: answer.sdp, at: place)
+    reply(.answered(conclude(answer.agreement, review, sdp: answer.sdp, at: place)))
   }
 
   // MARK: - The server offers
@@ -120,7 +131,7 @@ extension RoomState {
     _ sdp: String, on transport: TransportID, of id: ParticipantID
   ) throws(OfferError) {
     let place = try place(of: transport, of: id)
-    let description = try read(sdp, of: place.member)
+    let description = try read(sdp, of: members[place.member].identity)
     guard var negotiator = self[place].negotiator, let key = self[place].peer ?? self[place].reserved else {
       throw .refused(.noOfferPending)
     }
@@ -131,7 +142,7 @@ extension RoomState {
     try pay(for: agreement, OfferReview(), at: place)
     agree(negotiator, at: place)
     adopt(agreement, OfferReview(), key, at: place)
-    conclude(agreement, OfferReview(), sdp: sdp, at: place)
+    reply(.answered(conclude(agreement, OfferReview(), sdp: sdp, at: place)))
   }
 
   // MARK: - Both
@@ -169,7 +180,7 @@ extension RoomState {
   }
 
   /// Says to the media plane what was agreed on.
-  private mutating func adopt(
+  mutating func adopt(
     _ agreement: Agreement, _ review: OfferReview, _ key: PeerKey, at place: TransportPlace
   ) {
     let isKnown = self[place].peer != nil
@@ -196,9 +207,10 @@ extension RoomState {
   }
 
   /// Tracks and slots follow what was agreed on.
-  private mutating func conclude(
+  /// - Returns: all that its owner is to know of it.
+  mutating func conclude(
     _ agreement: Agreement, _ review: OfferReview, sdp: String, at place: TransportPlace
-  ) {
+  ) -> OfferAnswer {
     let published = publish(agreement, review, at: place)
     // An SSRC whose section was refused, or sends no more, is not for another: its packets' indices would come twice
     // under one key.
@@ -214,7 +226,7 @@ extension RoomState {
       })
     notify(place, .answer(answer))
     announceStates(place)
-    reply(.answered(answer))
+    return answer
   }
 }
 

@@ -35,7 +35,7 @@ extension RoomState {
     // Whatever was missed before may be asked for again by each new socket.
     guard spend(member, { $0.requests.take(upTo: cost, now: $1) }) else { return reply(.refused(.tooOften)) }
     members[member].presence.present()
-    let transports = members[member].transports.map { transport in
+    let transports = members[member].transports.filter { $0.standalone == nil }.map { transport in
       ResumedState.Transport(
         id: transport.id, slots: transport.assignments,
         tracks: transport.published.map { ($0.mid, $0.info.id) })
@@ -57,7 +57,7 @@ extension RoomState {
   private func standing(of member: Int) -> [ParticipantNotice] {
     var notices: [ParticipantNotice] = [.speakers(speaking)]
     if !knownQualities.isEmpty { notices.append(.quality(knownQualities)) }
-    for transport in members[member].transports where transport.peer != nil {
+    for transport in members[member].transports where transport.peer != nil && transport.standalone == nil {
       notices += transport.standing(commonCodecs.known).map { .on(transport.id, $0) }
     }
     if members[member].presence.wantsRestart { notices.append(.restartWanted) }
@@ -78,7 +78,7 @@ extension RoomState {
         case .reconnecting: say(.participantReconnecting, of: index)
         case .reconnected: say(.participantReconnected, of: index)
         case .restartWanted: notify(index, .restartWanted)
-        case .lost: end(index, reason: .connectionLost)
+        case .lost: endSession(index, reason: .connectionLost)
         }
       }
       if index < members.count, members[index].id == id { index += 1 }

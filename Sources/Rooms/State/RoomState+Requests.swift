@@ -8,12 +8,18 @@ extension RoomState {
   /// Of a message's payload in base64: 16 KiB.
   static let payloadLimit = 21_848
 
-  mutating func handle(_ request: ParticipantRequest, of id: ParticipantID) {
+  /// - Parameter session: that asks; nil: whichever there is.
+  mutating func handle(_ request: ParticipantRequest, of id: ParticipantID, _ session: UInt32? = nil) {
+    if let member = member(id) {
+      guard let known = members[member].session, known == session ?? known else {
+        return reply(.refused(.gone))
+      }
+    }
     switch request {
     case .openTransport(let role): openTransport(role, of: id)
     case .closeTransport(let transport): closeTransport(transport, of: id)
     case .leave(let reason): leave(id, reason: reason)
-    case .grants: reply(member(id).map { .grants(members[$0].grants) } ?? .refused(.gone))
+    case .grants: reply(member(id).map { .grants(members[$0].handleGrants) } ?? .refused(.gone))
     case .tellSlots:
       guard let member = member(id) else { return }
       for place in places(of: member) { notify(place, .slots(self[place].assignments)) }
@@ -95,8 +101,8 @@ extension RoomState {
     _ tracks: [(track: String, picture: PicturePreference)], on transport: TransportID, by id: ParticipantID
   ) throws(RequestError) {
     let member = try asking(id, price: 1 + Double(tracks.count) / Self.viewsPerRequest)
-    guard members[member].grants.canSubscribe else { throw .notAllowed("subscribing (canSubscribe)") }
-    guard let place = place(of: transport, of: member) else { throw .gone }
+    guard members[member].handleGrants.canSubscribe else { throw .notAllowed("subscribing (canSubscribe)") }
+    guard let place = handlePlace(of: transport, of: member) else { throw .gone }
     var pictures: [TrackID: PicturePreference] = [:]
     // A track may have ended while the message was on its way.
     for (track, picture) in tracks {
@@ -110,8 +116,8 @@ extension RoomState {
     _ track: String, on transport: TransportID, by id: ParticipantID
   ) throws(RequestError) -> (TransportPlace, TrackID) {
     let member = try asking(id)
-    guard members[member].grants.canSubscribe else { throw .notAllowed("subscribing (canSubscribe)") }
-    guard let place = place(of: transport, of: member) else { throw .gone }
+    guard members[member].handleGrants.canSubscribe else { throw .notAllowed("subscribing (canSubscribe)") }
+    guard let place = handlePlace(of: transport, of: member) else { throw .gone }
     guard let known = self[place].slots.find(track) else { throw .unknownTrack }
     guard self[place].slots.preferenceCount < Self.subscriptionLimit else {
       throw .limit(Self.subscriptionLimit)
@@ -132,7 +138,7 @@ extension RoomState {
 
   private mutating func update(_ change: ParticipantChange, by id: ParticipantID) throws(RequestError) {
     let member = try asking(id)
-    guard members[member].grants.canUpdateOwnMetadata else {
+    guard members[member].handleGrants.canUpdateOwnMetadata else {
       throw .notAllowed("this (canUpdateOwnMetadata)")
     }
     let before = members[member].info
@@ -173,7 +179,7 @@ extension RoomState {
 
   private mutating func send(_ request: DataRequest, from id: ParticipantID) throws(RequestError) {
     guard let member = member(id) else { throw .gone }
-    let grants = members[member].grants
+    let grants = members[member].handleGrants
     guard grants.canPublishData else { throw .notAllowed("messages (canPublishData)") }
     let size = DataMessage.encodedSize(request.payload)
     guard size <= Self.payloadLimit else { throw .tooLarge("payload") }

@@ -11,10 +11,30 @@ extension RoomState {
     }
   }
 
+  /// Of these, what a transport is to play.
+  private func tracks(_ tracks: [SlotPolicy.Track], of owner: Int, at place: TransportPlace) -> [SlotPolicy
+    .Track]
+  {
+    guard let selection = self[place].standalone?.selection, !selection.isAll else { return tracks }
+    let (identity, isOwn) = (members[owner].identity, owner == place.member)
+    return tracks.filter { selection.plays($0.id, of: identity, isOwn: isOwn) }
+  }
+
+  /// All that a transport may play now.
+  func tracks(for transport: Transport, of id: ParticipantID) -> [SlotPolicy.Track] {
+    guard let selection = transport.standalone?.selection, !selection.isAll else { return tracks(for: id) }
+    return members.filter { !$0.grants.hidden }.flatMap { owner in
+      owner.transports.flatMap { $0.published.map(owner.slotTrack) }.filter {
+        selection.plays($0.id, of: owner.identity, isOwn: owner.id == id)
+      }
+    }
+  }
+
   mutating func offerToOthers(_ tracks: [SlotPolicy.Track], of owner: Int) {
-    for place in places(except: owner)
-    where members[place.member].grants.canSubscribe && self[place].role.subscribes {
-      change(place) { slots, now in slots.add(tracks, now: now) }
+    for place in places(showing: owner)
+    where self[place].role.subscribes && members[place.member].grants(on: self[place]).canSubscribe {
+      let played = self.tracks(tracks, of: owner, at: place)
+      change(place) { slots, now in slots.add(played, now: now) }
     }
   }
 
@@ -89,7 +109,9 @@ extension RoomState {
     notify(place, .streams(changes))
   }
 
+  /// Who has no handle for a transport hears nothing of it.
   mutating func notify(_ place: TransportPlace, _ notice: TransportNotice) {
+    guard self[place].standalone == nil else { return }
     notify(place.member, .on(self[place].id, notice))
   }
 }

@@ -28,8 +28,9 @@ extension RoomState {
       #else
         let isWithdrawn = true
       #endif
-      guard members[place.member].mayPublish(source, as: section.kind, inNewSection: !isWithdrawn),
-        hasRoomForTrack(at: place)
+      guard
+        members[place.member].mayPublish(
+          source, as: section.kind, on: self[place], inNewSection: !isWithdrawn), hasRoomForTrack(at: place)
       else {
         withdraw(trackKey, source, at: place)
         continue
@@ -92,7 +93,7 @@ extension RoomState {
     }
     // In a room that closes there is no use for another picture.
     if closed == nil {
-      for other in places(except: place.member) {
+      for other in places(showing: place.member) {
         change(other) { slots, now in slots.remove(ids, now: now) }
       }
     }

@@ -27,12 +27,23 @@ extension RoomState {
     members.indices.filter { $0 != member }.flatMap(places(of:))
   }
 
+  /// Those that may show what a member publishes: all of the others', and such of its own as ask for it by name.
+  func places(showing owner: Int) -> [TransportPlace] {
+    places(except: owner)
+      + places(of: owner).filter { self[$0].standalone.map { !$0.selection.isAll } ?? false }
+  }
+
   func places(of member: Int) -> [TransportPlace] {
     members[member].transports.indices.map { TransportPlace(member, $0) }
   }
 
   func place(of transport: TransportID, of member: Int) -> TransportPlace? {
     members[member].transports.firstIndex { $0.id == transport }.map { TransportPlace(member, $0) }
+  }
+
+  /// Of a transport that the member's handle has opened; what has no socket is out of its reach.
+  func handlePlace(of transport: TransportID, of member: Int) -> TransportPlace? {
+    place(of: transport, of: member).flatMap { self[$0].standalone == nil ? $0 : nil }
   }
 
   /// Where a peer's events and samples belong.
@@ -62,10 +73,13 @@ extension RoomState {
   /// A transport that knows what there is to be shown.
   func makeTransport(_ role: TransportRole, for member: Member) -> Transport {
     var transport = Transport(id: TransportID(number: member.transportsOpened + 1), role: role)
-    if role.subscribes, member.grants.canSubscribe {
-      transport.slots.add(tracks(for: member.id), now: now)
-    }
+    fill(&transport, of: member)
     return transport
+  }
+
+  func fill(_ transport: inout Transport, of member: Member) {
+    guard transport.role.subscribes, member.grants(on: transport).canSubscribe else { return }
+    transport.slots.add(tracks(for: transport, of: member.id), now: now)
   }
 
   // MARK: - Ending
@@ -73,9 +87,14 @@ extension RoomState {
   /// It goes with all that it publishes, and nothing more comes on it. A session that has no socket goes with its last.
   mutating func closeTransport(_ transport: TransportID, of id: ParticipantID) {
     reply(.done)
-    guard let member = member(id), let place = place(of: transport, of: member) else { return }
-    let isLast = members[member].transports.count == 1
-    if isLast, !members[member].presence.isAttended { return end(member, reason: .left) }
+    guard let member = member(id), let place = handlePlace(of: transport, of: member) else { return }
+    end(place, reason: .left)
+  }
+
+  /// - Parameter reason: of the participant's, if nothing else is left of it.
+  mutating func end(_ place: TransportPlace, reason: LeaveReason) {
+    let isLast = members[place.member].transports.count == 1
+    if isLast, !members[place.member].presence.isAttended { return end(place.member, reason: reason) }
     close(place)
   }
 
@@ -83,14 +102,15 @@ extension RoomState {
     unpublish(place) { _ in true }
     endPeer(of: place)
     members[place.member].transports.remove(at: place.transport)
-    if !members[place.member].transports.contains(where: { $0.peer != nil }) {
-      members[place.member].presence.mediaEnded()
-    }
+    if members[place.member].isWithoutMedia { members[place.member].presence.mediaEnded() }
     presenceChanged()
   }
 
   mutating func endPeer(of place: TransportPlace) {
-    if let peer = self[place].peer { emit(.post(.close(peer))) }
+    if let peer = self[place].peer {
+      // Who has no other way to learn of it hears it from the transport itself (RFC 9725 §4.2).
+      emit(.post(self[place].standalone == nil ? .close(peer) : .dismiss(peer)))
+    }
     if let reserved = self[place].reserved { emit(.release(reserved)) }
     self[place].peer = nil
     self[place].reserved = nil
@@ -107,9 +127,7 @@ extension RoomState {
     self[place].withdrawn = [:]
     self[place].announced = [:]
     self[place].requested = SlotCount()
-    if !members[place.member].transports.contains(where: { $0.peer != nil }) {
-      members[place.member].presence.mediaEnded()
-    }
+    if members[place.member].isWithoutMedia { members[place.member].presence.mediaEnded() }
     presenceChanged()
   }
 }

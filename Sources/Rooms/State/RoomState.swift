@@ -69,7 +69,9 @@ package struct RoomState: Sendable {
     case .comeBack(let last, let participants): comeBack(after: last, participants)
     case .finish: finish()
     case .join(let newcomer, let isForbidden): join(newcomer, isForbidden: isForbidden)
-    case .request(let id, let request): handle(request, of: id)
+    case .request(let id, let request, let session): handle(request, of: id, session)
+    case .open(let entry, let isForbidden): open(entry, isForbidden: isForbidden)
+    case .standalone(let name, let request): handle(request, of: name)
     case .administration(let request): handle(request)
     case .drain(let deadline):
       self.deadline = deadline
@@ -79,7 +81,7 @@ package struct RoomState: Sendable {
     case .samples(let samples): take(samples)
     case .alarm: presenceChanged()
     case .prepared(let proposal, let key, let local): go(on: proposal, key, local)
-    case .overloaded: reply(.offerRefused(.overloaded))
+    case .overloaded(let proposal): overloaded(proposal)
     case .missed(let id, let after, let page): resume(id, after: after, page)
     case .recordingEnded(let id, let reason): endRecording(id, reason)
     case .recordingLeftOpen(let id): noteLeftOpen(id)
@@ -176,7 +178,14 @@ package struct RoomState: Sendable {
   /// What a member's identity may spend, whichever session it spends it in.
   @discardableResult
   mutating func spend<Result>(_ member: Int, _ body: (inout Allowance, Instant) -> Result) -> Result {
+    spend(of: members[member].identity, body)
+  }
+
+  /// The same of an identity, whether it is in or not.
+  mutating func spend<Result>(
+    of identity: String, _ body: (inout Allowance, Instant) -> Result
+  ) -> Result {
     let now = now
-    return allowances.use(ExactName(members[member].identity), now: now) { body(&$0, now) }
+    return allowances.use(ExactName(identity), now: now) { body(&$0, now) }
   }
 }

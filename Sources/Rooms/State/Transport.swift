@@ -32,6 +32,8 @@ struct Transport: Sendable {
   var requested = SlotCount()
   /// Slots in which nothing is sent because the path has no room, with the track that each showed then.
   var starved: [UInt16: TrackKey] = [:]
+  /// Of one whose client has no socket, and no handle either.
+  var standalone: Standalone?
 
   init(id: TransportID, role: TransportRole) {
     self.id = id

@@ -39,7 +39,7 @@ extension Conference {
     case .assign(let key, let slot, let track):
       if let subscriber = participant(key) { assign(subscriber, slot, to: track) }
     case .mute(let key, let muted): hold(key, muted)
-    case .close(let key): if let owner = participant(key) { close(owner) }
+    case .close(let key), .dismiss(let key): if let owner = participant(key) { close(owner) }
     }
   }
 
@@ -90,6 +90,11 @@ extension Conference {
 
   /// The room has ended a participant's session.
   private func close(_ participant: Participant) {
+    if participant.handle?.isStandalone == true, participant.isPresent, isInRoom(participant) {
+      // By itself, as when it may publish no more: no client can offer again.
+      participant.presence.leftAt = now
+      return retire(participant)
+    }
     guard !isInRoom(participant) else { return endMedia(of: participant) }
     journal.trace(now, "the room ends \(participant.number)")
     participant.presence.hasEnded = true

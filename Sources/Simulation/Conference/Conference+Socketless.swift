@@ -10,6 +10,7 @@ extension Conference {
     guard !isEnding, participants.count + 2 <= plan.peers * 2 else { return }
     do {
       let (up, down) = try addFarEnds(room: room)
+      if plan.hasStandalone { return try arriveStandalone(up, down) }
       let (grants, name) = (up.client.token.access(room: up.client.room).grants, up.client.room)
       let identity = up.client.token.identity
       let session = control.perform { directory in
@@ -30,7 +31,7 @@ extension Conference {
     }
   }
 
-  private struct Trouble: Error, CustomStringConvertible { let description: String }
+  struct Trouble: Error, CustomStringConvertible { let description: String }
 
   private func addFarEnds(room: Int) throws -> (up: Participant, down: Participant) {
     var configuration = PeerConfiguration(number: participants.count)
@@ -45,7 +46,7 @@ extension Conference {
   }
 
   /// - Throws: it was refused, or waits for something.
-  private func answer<Value: Sendable>(
+  func answer<Value: Sendable>(
     _ what: String, _ body: @escaping @Sendable () async throws -> Value
   ) throws -> Value {
     let result = control.perform { _ -> Result<Value, any Error> in
@@ -57,7 +58,7 @@ extension Conference {
 
   private func open(_ role: TransportRole, _ session: ParticipantSession) throws -> TransportHandle {
     TransportHandle(
-      session: session, transport: try answer("a transport") { try await session.openTransport(role) })
+      way: .session(session, try answer("a transport") { try await session.openTransport(role) }))
   }
 
   private func publish(_ participant: Participant) throws {
@@ -66,17 +67,21 @@ extension Conference {
     participant.ledger.note(
       PermissionLedger.Offer(sections: participant.peer.descriptions.offered, stopped: []), id: 1)
     let said = try answer("its offer") { try await transport.offer(offer, tracks: []) }
-    for own in said.tracks {
+    try takeAnswer(said.sdp, said.tracks, participant)
+  }
+
+  func takeAnswer(
+    _ sdp: String, _ tracks: [(mid: String, track: TrackID)], _ participant: Participant
+  ) throws {
+    for own in tracks {
       books.names[own.track.text] = participant.number
       books.trackOrder[own.track.text] = books.trackOrder.count
     }
     let problems = participant.ledger.noteAnswer(
-      1,
-      tracks: Dictionary(
-        said.tracks.map { ($0.mid, $0.track.text) }, uniquingKeysWith: { first, _ in first }),
+      1, tracks: Dictionary(tracks.map { ($0.mid, $0.track.text) }, uniquingKeysWith: { first, _ in first }),
       declined: [], now: now)
     for problem in problems { journal.violation(now, "\(participant.number) is answered: \(problem)") }
-    try participant.peer.accept(said.sdp, now: now)
+    try participant.peer.accept(sdp, now: now)
     flush(participant)
   }
 
@@ -99,7 +104,14 @@ extension Conference {
     journal.trace(now, "\(participant.number) closes its transport")
     participant.presence.leftAt = now
     retire(participant)
-    _ = control.perform { _ in await handle.transport.close() }
+    let (name, identity) = (participant.client.room, participant.client.token.identity)
+    _ = control.perform { directory in
+      switch handle.way {
+      case .session(_, let transport): await transport.close()
+      case .standalone(let answer, let role):
+        try? await directory.close(answer.id, role, in: name, of: identity)
+      }
+    }
   }
 
   /// A far end has the keys, and maybe as the last of its session.

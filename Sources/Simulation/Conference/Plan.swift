@@ -26,6 +26,8 @@ struct Plan {
 
   /// A participant comes that has no socket and two transports.
   let hasSocketless: Bool
+  /// It comes by WHIP and WHEP, which hold no session. In seeds that are no part of the digests that are kept.
+  let hasStandalone: Bool
 
   /// Of one on narrow paths: its plan, and what is written down of it.
   let layers: LayerBooks?
@@ -40,6 +42,7 @@ struct Plan {
     hasSinks = options.weather && seed % 5 == 3
     isUnruly = options.weather && seed % 2 == 1
     hasSocketless = options.weather && seed % 6 == 5
+    hasStandalone = hasSocketless && seed > 60 && seed % 12 == 11
     ending = Ending.allCases[Int(seed / 2 % 3)]
   }
 

@@ -51,6 +51,10 @@ public enum MediaDirection: String, Sendable, CaseIterable {
   public var receives: Bool { self == .sendrecv || self == .recvonly }
   /// The same seen from the other side.
   public var reversed: MediaDirection { MediaDirection(sends: receives, receives: sends) }
+  /// What both allow.
+  public func narrowed(to other: MediaDirection) -> MediaDirection {
+    MediaDirection(sends: sends && other.sends, receives: receives && other.receives)
+  }
 }
 
 /// `a=setup` (RFC 4145 §4): who starts the DTLS handshake.

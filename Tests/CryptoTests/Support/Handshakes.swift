@@ -21,6 +21,8 @@ final class Endpoint {
   private(set) var association: DTLSAssociation?
   private(set) var failure: DTLSError?
   private(set) var repeats = 0
+  /// The other end has said farewell.
+  private(set) var isClosed = false
   private(set) var ignored: [DTLSAssociation.IgnoreReason] = []
   private var pending: [[UInt8]] = []
   private(set) var largest = 0
@@ -47,6 +49,7 @@ final class Endpoint {
         pending += late.lastFlight
         repeats += 1
       case .ignore(let reason): ignored.append(reason)
+      case .closed: isClosed = true
       }
       association = late
     } else {

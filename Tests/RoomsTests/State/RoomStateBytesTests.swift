@@ -13,6 +13,9 @@ struct RoomStateBytesTests {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../../Fixtures/state").standardizedFileURL
 
+  /// The first that has a transport without a socket.
+  private static let firstStandalone = 8
+
   /// By number, of which each stands for a layout; the last is the newest.
   private static func kept() throws -> [(number: Int, bytes: [UInt8])] {
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path())
@@ -74,6 +77,7 @@ struct RoomStateBytesTests {
         ]))
     }
     ada.ask(.absent)
+    _ = try run.whip("cam", [.video]) { $0.canPublishSources = [.camera] }
     run.handle(.drain(until: WallTime(milliseconds: 1_700_000_900_000)))
     return run
   }
@@ -101,7 +105,12 @@ struct RoomStateBytesTests {
     if ProcessInfo.processInfo.environment["ROOST_KEEP_STATE"] == "1" { try Self.keep() }
     let kept = try Self.kept()
     #expect(!kept.isEmpty && kept.map(\.number) == Array(1...kept.count))
-    for (_, bytes) in kept { try check(Self.read(bytes)) }
+    for (number, bytes) in kept {
+      let state = try Self.read(bytes)
+      let hasStandalone = number >= Self.firstStandalone
+      check(state, others: hasStandalone ? ["cam"] : [])
+      if hasStandalone { checkStandalone(state) }
+    }
   }
 
   @Test func `the newest state that is kept is as this build writes it`() throws {
@@ -109,17 +118,27 @@ struct RoomStateBytesTests {
     #expect(try Self.read(newest).bytes == newest, "scripts/keep-state keeps another beside it")
   }
 
-  private func check(_ state: RoomState) throws {
+  /// - Parameter others: who is in besides, each with one transport and one track.
+  private func check(_ state: RoomState, others: [String]) {
     #expect(state.name == "r" && state.settings.metadata == "a room")
-    #expect(state.lastEvent == 13)
-    #expect(state.members.map(\.identity) == ["ada", "bob", "ghost", "eve"])
-    #expect(state.members.map(\.transports.count) == [1, 2, 1, 1])
+    #expect(state.lastEvent == 13 + 2 * others.count)
+    #expect(state.members.map(\.identity) == ["ada", "bob", "ghost", "eve"] + others)
+    #expect(state.members.map(\.transports.count) == [1, 2, 1, 1] + others.map { _ in 1 })
     #expect(state.members[3].metadata == "m" && state.members[3].attributes == ["a": "b"])
     #expect(state.members[0].info.tracks.map(\.mutedByAdmin) == [false, true])
     #expect(state.members[3].transports[0].withdrawn.count == 1)
     #expect(state.speaking.map(\.participant) == [state.members[0].id])
     #expect(state.deadline != nil && state.members[0].presence.deadline > Instant(nanoseconds: 0))
     #expect(state.members[1].transports[1].negotiator?.sections.count == 2)
+  }
+
+  private func checkStandalone(_ state: RoomState) {
+    let member = state.members[4]
+    let standalone = member.transports[0].standalone
+    #expect(member.session == nil && member.hasStandalone && !member.info.tracks.isEmpty)
+    #expect(standalone?.id.utf8.count == Standalone.idLength && standalone?.tag.isEmpty == false)
+    #expect(standalone?.grants.canPublishSources == [.camera] && standalone?.selection == .all)
+    #expect(state.members[..<4].allSatisfy { $0.session == 1 && !$0.hasStandalone })
   }
 
   @Test func `bytes that are cut off, follow, or are of another version are refused by name`() throws {

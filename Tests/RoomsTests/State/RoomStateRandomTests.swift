@@ -46,7 +46,16 @@ struct RoomStateRandomTests {
 
   @Test(arguments: 1...40)
   func `anything in any order leaves each participant its own`(seed: UInt64) throws {
-    var chance = Chance(seed: seed)
+    try run(seed, hasStandalone: false)
+  }
+
+  @Test(arguments: 41...100)
+  func `so it does with encoders and players beside the pages`(seed: UInt64) throws {
+    try run(seed, hasStandalone: true)
+  }
+
+  private func run(_ seed: UInt64, hasStandalone: Bool) throws {
+    var chance = Chance(seed: seed, hasStandalone: hasStandalone)
     let run = StateRun(settings: RoomSettings(departureTimeout: 0))
     for step in 0..<150 {
       let before = Picture(run)
@@ -59,7 +68,12 @@ struct RoomStateRandomTests {
     }
     run.handle(.close(.serverShutdown))
     #expect(run.state.members.isEmpty && run.inside.isEmpty && run.sessions == 0, "seed \(seed)")
-    let closed = run.commands.compactMap { if case .close(let key) = $0 { key } else { nil } }
+    let closed = run.commands.compactMap { command in
+      switch command {
+      case .close(let key), .dismiss(let key): key
+      default: nil as PeerKey?
+      }
+    }
     #expect(Set(closed).count == closed.count, "seed \(seed)")
     // What the media plane has said to be gone need not be closed.
     #expect(Set(closed).union(chance.lost) == Set(run.added), "seed \(seed)")
@@ -81,18 +95,22 @@ private struct Picture {
   }
 
   /// - Parameter actor: whose doing it was; nil: of those who run the room, of the media plane, or of time.
-  func problems(after before: Picture, actor: StateClient?, _ run: StateRun) -> [String] {
+  func problems(after before: Picture, actor: ParticipantID?, _ run: StateRun) -> [String] {
     var problems: [String] = []
     let members = run.state.members
-    if members.map(\.id) != run.inside { problems.append("members are not those who are in") }
+    if Set(members.filter { $0.session != nil }.map(\.id)) != Set(run.inside)
+      || Set(run.inside).count != run.inside.count
+    {
+      problems.append("those who have a session are not those who are in")
+    }
     if run.sessions != members.count { problems.append("\(run.sessions) sessions, \(members.count) members") }
     if Set(members.map(\.identity)).count != members.count { problems.append("an identity is in twice") }
-    for (id, count) in answers where count != before.answers[id, default: 0] && id != actor?.id {
+    for (id, count) in answers where count != before.answers[id, default: 0] && id != actor {
       problems.append("\(id.text) was given another's answer")
     }
     // Tracks begin by their publisher's own act, and end by it, by the administrator's, or with their transport.
     for event in run.events[before.events...] where event.kind == .trackPublished {
-      if event.participant?.id != actor?.id { problems.append("a track began by another's act") }
+      if event.participant?.id != actor { problems.append("a track began by another's act") }
     }
     let all = Dictionary(
       members.flatMap { member in member.info.tracks.map { ($0.id, member.id) } },
@@ -104,7 +122,8 @@ private struct Picture {
         }
         for slot in transport.slots.slots {
           guard let track = slot.track else { continue }
-          if all[track] == nil || all[track] == member.id {
+          let plays = transport.standalone?.selection.plays(track, of: member.identity, isOwn: true) ?? false
+          if all[track] == nil || (all[track] == member.id && !plays) {
             problems.append("\(member.identity) is shown what is not another's track")
           }
         }
@@ -114,8 +133,33 @@ private struct Picture {
         }
       }
     }
+    for member in members { problems += standaloneProblems(of: member) }
     let peers = members.flatMap { $0.transports.compactMap(\.peer) }
     if Set(peers).count != peers.count { problems.append("two transports have one peer") }
+    return problems
+  }
+
+  private func standaloneProblems(of member: Member) -> [String] {
+    var problems: [String] = []
+    if member.session == nil, !member.hasStandalone { problems.append("\(member.identity) is in by nothing") }
+    for transport in member.transports {
+      guard transport.standalone != nil else {
+        if member.session == nil { problems.append("a transport of a session that is over") }
+        continue
+      }
+      let grants = member.grants(on: transport)
+      for track in transport.published where !grants.mayPublish(track.info.source, as: track.info.kind) {
+        problems.append("\(member.identity) publishes what it may not")
+      }
+      if !transport.role.publishes, !transport.published.isEmpty { problems.append("a player publishes") }
+      if transport.role.publishes, !transport.slots.slots.isEmpty { problems.append("an encoder plays") }
+      if !(transport.role.publishes ? grants.canPublish : grants.canSubscribe) {
+        problems.append("\(member.identity) keeps a transport by which it may do nothing")
+      }
+    }
+    if member.transports.count(where: { $0.standalone != nil }) > Standalone.limit {
+      problems.append("\(member.identity) has too many")
+    }
     return problems
   }
 }
@@ -123,19 +167,26 @@ private struct Picture {
 /// What happens next.
 private struct Chance {
   private var random: RandomSource
+  private let hasStandalone: Bool
   private var clients: [StateClient] = []
+  /// Those that are over, too.
+  private var ends: [StandaloneEnd] = []
   /// Peers that were reported as gone.
   private(set) var lost: Set<PeerKey> = []
   /// In words.
   private(set) var last = ""
 
-  init(seed: UInt64) { random = .seeded(state: seed) }
+  init(seed: UInt64, hasStandalone: Bool) {
+    random = .seeded(state: seed)
+    self.hasStandalone = hasStandalone
+  }
 
   private mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &random) }
 
   /// - Returns: whose doing it was.
-  mutating func act(on run: StateRun) -> StateClient? {
+  mutating func act(on run: StateRun) -> ParticipantID? {
     clients.removeAll { $0.member == nil }
+    if hasStandalone, below(4) == 0 { return standalone(run) }
     switch below(20) {
     case 0...2: return join(run)
     case 3...6:
@@ -153,18 +204,56 @@ private struct Chance {
       guard !clients.isEmpty else { return join(run) }
       let client = clients[below(clients.count)]
       ask(client, run)
-      return client
+      return client.id
     }
   }
 
-  private mutating func join(_ run: StateRun) -> StateClient? {
+  private mutating func join(_ run: StateRun) -> ParticipantID? {
     let identity = ["ada", "bob", "eve", "ida", "uta"][below(5)]
     let role: TransportRole? = below(4) == 0 ? nil : .both
     let isHidden = below(6) == 0
     last = "join \(identity)"
     guard let client = try? run.join(identity, opening: role, { $0.hidden = isHidden }) else { return nil }
     clients.append(client)
-    return client
+    return client.id
+  }
+
+  /// Of those that publish or play without a socket.
+  private mutating func standalone(_ run: StateRun) -> ParticipantID? {
+    let identity = ["ada", "bob", "eve", "ida", "uta"][below(5)]
+    let tracks = run.state.members.flatMap(\.info.tracks)
+    let (mayPublish, isHidden) = (below(5) != 0, below(8) == 0)
+    let narrow: (inout Grants) -> Void = {
+      $0.canPublishSources = mayPublish ? nil : [.microphone]
+      $0.hidden = isHidden
+    }
+    let kinds: [MediaKind] = [[.audio], [.video], [.audio, .video]][below(3)]
+    let request = below(8)
+    last = "standalone \(request) of \(identity)"
+    switch request {
+    case 0, 1:
+      if let end = try? run.whip(identity, kinds, narrow) { ends.append(end) }
+    case 2, 3:
+      let selection =
+        [
+          .all, TrackSelection(participant: "ada"),
+          tracks.isEmpty ? .all : TrackSelection(track: tracks[below(tracks.count)].id.text),
+        ][below(3)]
+      if let end = try? run.whep(identity, audio: below(3), video: below(3), selection, narrow) {
+        ends.append(end)
+      }
+    default:
+      guard !ends.isEmpty else { return nil }
+      let end = ends[below(ends.count)]
+      let asks: [StandaloneRequest] = [
+        .look, .close, .close, .change(.any, StandaloneEnd.restarted),
+        .change(.any, StandaloneEnd.credentials),
+        .change(.tags([end.answer.tag]), nil),
+      ]
+      // By its own mostly.
+      _ = run.ask(end, asks[below(asks.count)], as: below(4) == 0 ? identity : end.identity)
+    }
+    return run.member(identity)?.id
   }
 
   private mutating func ask(_ client: StateClient, _ run: StateRun) {
@@ -193,7 +282,7 @@ private struct Chance {
     }
   }
 
-  private mutating func media(_ run: StateRun) -> StateClient? {
+  private mutating func media(_ run: StateRun) -> ParticipantID? {
     let transports = run.state.members.flatMap { member in member.transports.map { (member, $0) } }
     let known = transports.filter { $0.1.peer != nil }
     guard !known.isEmpty, let peer = known[below(known.count)].1.peer else { return nil }
@@ -229,7 +318,7 @@ private struct Chance {
     return nil
   }
 
-  private mutating func administration(_ run: StateRun) -> StateClient? {
+  private mutating func administration(_ run: StateRun) -> ParticipantID? {
     guard !clients.isEmpty else { return nil }
     let client = clients[below(clients.count)]
     guard let member = client.member else { return nil }

@@ -17,7 +17,7 @@ final class StateRun {
   private(set) var notices: [ParticipantID: [ParticipantNotice]] = [:]
   private(set) var events: [RoomEvent] = []
   /// How many sessions the directory knows.
-  private(set) var sessions = 0
+  var sessions = 0
   private(set) var released: [PeerKey] = []
   private(set) var added: [PeerKey] = []
   /// What was agreed on at first.
@@ -25,6 +25,7 @@ final class StateRun {
   private(set) var alarm = Instant.never
   private(set) var inside: [ParticipantID] = []
   private var serial: UInt64 = 0
+  private var proposals = 0
   /// Places of the media plane.
   var places = 100
   var now = Instant(nanoseconds: 1_000_000_000)
@@ -53,7 +54,7 @@ final class StateRun {
   private func perform(_ effect: RoomEffect, _ reply: inout RoomReply) {
     switch effect {
     case .reply(let new): reply = new
-    case .admit(let joined, _, _):
+    case .admit(let joined, _):
       inside.append(joined.participant.id)
       done.append("admit \(joined.participant.identity)")
     case .notify(let id, let notice): notices[id, default: []].append(notice)
@@ -76,9 +77,10 @@ final class StateRun {
         serial += 1
         places -= 1
       }
+      proposals += 1
       let key = proposal.peer ?? PeerKey(home: 0, serial: serial)
       let local = LocalTransport(
-        credentials: ICECredentials(ufrag: "server\(serial)", password: "serverserverserverserver"),
+        credentials: ICECredentials(ufrag: "server\(proposals)", password: "serverserverserverserver"),
         fingerprint: Fingerprint(algorithm: .sha256, digest: Array(repeating: 1, count: 32)), candidates: [])
       follow(.prepared(proposal, key, local), &reply)
     case .add(let key, _, let media):

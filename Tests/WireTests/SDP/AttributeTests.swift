@@ -133,3 +133,18 @@ struct AttributeTests {
     return offer.media[0]
   }
 }
+
+@Suite("Directions", .timeLimit(.minutes(1)))
+struct DirectionTests {
+  @Test func `narrowing leaves what both allow, whichever stands first`() {
+    for one in MediaDirection.allCases {
+      #expect(one.narrowed(to: .sendrecv) == one && one.narrowed(to: one) == one)
+      #expect(one.narrowed(to: .inactive) == .inactive)
+      for other in MediaDirection.allCases {
+        let both = one.narrowed(to: other)
+        #expect(both == other.narrowed(to: one))
+        #expect(both.sends == (one.sends && other.sends) && both.receives == (one.receives && other.receives))
+      }
+    }
+  }
+}

@@ -3,7 +3,7 @@ internal import Model
 
 extension Member {
   func encode(into writer: inout StateWriter) {
-    writer.write(UInt8(3))
+    writer.write(UInt8(4))
     writer.write(id.text)
     writer.write(identity)
     writer.write(joined.milliseconds)
@@ -24,10 +24,14 @@ extension Member {
     writer.write(UInt32(transports.count))
     for transport in transports { transport.encode(into: &writer) }
     writer.write(isLastSpeaker)
+    writer.write(optional: session)
+    writer.write(sessionsBegun)
+    writer.write(sessionGrants != nil)
+    sessionGrants?.encode(into: &writer)
   }
 
   init(from reader: inout StateReader, terms: RoomTerms) throws(StateError) {
-    let version = try reader.version("member", upTo: 3)
+    let version = try reader.version("member", upTo: 4)
     let id = ParticipantID(known: try reader.string(limit: stateTextLimit))
     let identity = try reader.string(limit: stateTextLimit)
     let joined = WallTime(milliseconds: try reader.integer())
@@ -53,11 +57,18 @@ extension Member {
     }
     setTransportsOpened(opened)
     if version > 2 { isLastSpeaker = try reader.bool() }
+    // Before the fourth every participant had a handle.
+    guard version > 3 else {
+      restoreSessions(current: 1, begun: 1)
+      return
+    }
+    restoreSessions(current: try reader.optionalInteger(), begun: try reader.integer())
+    if try reader.bool() { sessionGrants = try Grants(from: &reader) }
   }
 }
 
 extension Grants {
-  fileprivate func encode(into writer: inout StateWriter) {
+  func encode(into writer: inout StateWriter) {
     writer.write(optional: room)
     for flag in [
       roomJoin, canPublish, canSubscribe, canPublishData, canUpdateOwnMetadata, hidden, recorder, roomCreate,
@@ -70,7 +81,7 @@ extension Grants {
     }
   }
 
-  fileprivate init(from reader: inout StateReader) throws(StateError) {
+  init(from reader: inout StateReader) throws(StateError) {
     self.init()
     room = try reader.optionalString(limit: stateTextLimit)
     roomJoin = try reader.bool()

@@ -4,7 +4,7 @@ internal import Negotiation
 
 extension Transport {
   func encode(into writer: inout StateWriter) {
-    writer.write(UInt8(5))
+    writer.write(UInt8(6))
     writer.write(id.number)
     writer.write(role.rawValue)
     writer.write(negotiator != nil)
@@ -39,10 +39,12 @@ extension Transport {
     for track in published { writer.write(track.watched) }
     for track in published { writer.write(track.info.isEncrypted) }
     for track in published { writer.write(track.knowsCodecs) }
+    writer.write(standalone != nil)
+    standalone?.encode(into: &writer)
   }
 
   init(from reader: inout StateReader, policy: NegotiationPolicy) throws(StateError) {
-    let version = try reader.version("transport", upTo: 5)
+    let version = try reader.version("transport", upTo: 6)
     self.init(id: TransportID(number: try reader.integer()), role: try reader.value("role"))
     if try reader.bool() { negotiator = try Negotiator(from: &reader, policy: policy) }
     peer = try reader.optionalInteger().map { PeerKey(rawValue: $0) }
@@ -80,6 +82,39 @@ extension Transport {
     for index in published.indices { published[index].info.isEncrypted = try reader.bool() }
     guard version >= 5 else { return }
     for index in published.indices { published[index].knowsCodecs = try reader.bool() }
+    guard version >= 6 else { return }
+    if try reader.bool() { standalone = try Standalone(from: &reader) }
+  }
+}
+
+extension Standalone {
+  fileprivate func encode(into writer: inout StateWriter) {
+    writer.write(id)
+    writer.write(tag)
+    grants.encode(into: &writer)
+    writer.write(optional: selection.participant)
+    writer.write(optional: selection.track)
+    for texts in [group, options] {
+      writer.write(UInt32(texts.count))
+      for text in texts { writer.write(text) }
+    }
+  }
+
+  fileprivate init(from reader: inout StateReader) throws(StateError) {
+    func texts(_ reader: inout StateReader) throws(StateError) -> [String] {
+      var texts: [String] = []
+      for _ in 0..<(try reader.count(limit: stateCountLimit)) {
+        texts.append(try reader.string(limit: stateTextLimit))
+      }
+      return texts
+    }
+    self.init(
+      id: try reader.string(limit: stateTextLimit), tag: try reader.string(limit: stateTextLimit),
+      grants: try Grants(from: &reader),
+      selection: TrackSelection(
+        participant: try reader.optionalString(limit: stateTextLimit),
+        track: try reader.optionalString(limit: stateTextLimit)), group: try texts(&reader),
+      options: try texts(&reader))
   }
 }
 

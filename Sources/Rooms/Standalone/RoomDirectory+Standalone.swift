@@ -1,0 +1,77 @@
+public import AccessTokens
+internal import Engine
+public import Model
+
+/// Transports whose clients have no socket: WHIP and WHEP.
+extension RoomDirectory {
+  /// Opens one for an identity: beside what the identity has in the room, else for a participant that is made for it.
+  ///
+  /// The offer is taken as a whole or not at all, and where it isn't, no participant has come for it.
+  /// - Parameters:
+  ///   - grants: what the token allows. A participant that is in has its own, which these narrow for this transport.
+  ///   - issued: when the token counts as issued, seconds since 1970; nil: not known.
+  public func open(
+    _ offer: StandaloneOffer, room name: String, identity: String, name display: String? = nil,
+    metadata: String? = nil, attributes: [String: String] = [:], grants: Grants, issued: Int? = nil
+  ) async throws(StandaloneError) -> StandaloneAnswer {
+    if registry.forbidsInside(identity, in: name, issued: issued) { throw refuse(.joining(.removed)) }
+    let room: Room
+    do throws(JoinError) {
+      room = try registry.withRooms { rooms throws(JoinError) in
+        try rooms.begin(identity, in: name) { make(name, terms.defaults, number: $0) }
+      }
+    } catch { throw refuse(.joining(error)) }
+    let newcomer = Newcomer(
+      identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants,
+      issued: issued, opens: nil, isAttended: false)
+    switch await room.open(StandaloneEntry(newcomer: newcomer, offer: offer)) {
+    case .standalone(let answer, let isNew):
+      if isNew { registry.withRooms { $0.noteStarted() } }
+      return answer
+    case .standaloneRefused(let error): throw refuse(error)
+    default: throw .offer(.gone)
+    }
+  }
+
+  /// Counts who isn't let in.
+  private func refuse(_ error: StandaloneError) -> StandaloneError {
+    if case .joining(let reason) = error { registry.withRooms { _ = $0.refuse(reason) } }
+    return error
+  }
+
+  /// Whether there is one of that id, for that identity.
+  public func look(
+    at id: String, _ role: TransportRole, in room: String, of identity: String
+  ) async throws(StandaloneError) {
+    _ = try await ask(.look, StandaloneName(id: id, role: role, identity: identity), room)
+  }
+
+  /// Takes ICE information: candidates, or the credentials of a restart.
+  /// - Parameter credentials: the far end's; nil: those in force are meant.
+  public func change(
+    _ id: String, _ role: TransportRole, in room: String, of identity: String,
+    _ precondition: StandalonePrecondition, _ credentials: ICECredentials?
+  ) async throws(StandaloneError) -> StandaloneChange {
+    let name = StandaloneName(id: id, role: role, identity: identity)
+    if case .changed(let change) = try await ask(.change(precondition, credentials), name, room) {
+      return change
+    }
+    return .noted
+  }
+
+  /// Ends one, and its participant if nothing else is left of it.
+  public func close(
+    _ id: String, _ role: TransportRole, in room: String, of identity: String
+  ) async throws(StandaloneError) {
+    _ = try await ask(.close, StandaloneName(id: id, role: role, identity: identity), room)
+  }
+
+  private func ask(
+    _ request: StandaloneRequest, _ name: StandaloneName, _ room: String
+  ) async throws(StandaloneError) -> RoomReply {
+    guard let room = self.room(of: room) else { throw .unknown }
+    let reply = await room.handle(.standalone(name, request))
+    if case .standaloneRefused(let error) = reply { throw error }
+    return reply
+  }
+}
