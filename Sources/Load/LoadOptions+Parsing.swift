@@ -80,7 +80,8 @@ extension LoadOptions {
 
   private static let known: Set<String> = [
     "--url", "--key", "--secret", "--room", "--identity", "--media", "--rooms", "--publishers",
-    "--subscribers", "--duration", "--settle", "--join-timeout", "--join-rate", "--video", "--nack", "--feedback", "--others",
+    "--subscribers", "--duration",
+    "--settle", "--join-timeout", "--join-rate", "--video", "--nack", "--feedback", "--others",
     "--ping", "--video-files", "--ramp", "--ramp-to", "--most-loss", "--most-delay", "--picture",
   ]
 

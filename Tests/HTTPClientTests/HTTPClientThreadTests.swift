@@ -45,7 +45,9 @@ struct HTTPClientThreadTests {
     try result.get()
   }
 
-  private func post(_ url: String, _ body: [UInt8] = [], milliseconds: Int = 5_000) throws -> HTTPClientRequest {
+  private func post(
+    _ url: String, _ body: [UInt8] = [], milliseconds: Int = 5_000
+  ) throws -> HTTPClientRequest {
     var request = HTTPClientRequest(.post, try #require(HTTPURL(url)))
     request.body = body
     request.milliseconds = milliseconds

@@ -19,7 +19,7 @@ extension EventLog {
   /// Those who read what happens in the room of that name, and in all, look again.
   func wake(readersOf name: String) {
     let watchers = state.withLock { state in
-      state.watchers.of(state.byName[ExactName(name)].map { [$0] } ?? [])
+      state.watchers.of(Set(state.byName[ExactName(name)].map { [$0] } ?? []))
     }
     for look in watchers { look() }
   }
