@@ -16,6 +16,18 @@ public struct CodecSet: Equatable, Sendable {
 
   public func intersection(_ other: CodecSet) -> CodecSet { CodecSet(rawValue: rawValue & other.rawValue) }
 
+  public func union(_ other: CodecSet) -> CodecSet { CodecSet(rawValue: rawValue | other.rawValue) }
+
+  /// What all of these have, or where that is nothing, what most have.
+  public init(takenByMost sets: [CodecSet]) {
+    let common = sets.reduce(CodecSet.all) { $0.intersection($1) }
+    self = common
+    guard common.rawValue == 0 else { return }
+    let counts = (0..<UInt32(UInt32.bitWidth)).map { bit in sets.count { $0.rawValue & 1 << bit != 0 } }
+    let most = counts.max() ?? 0
+    for (bit, count) in counts.enumerated() where count == most && count > 0 { rawValue |= 1 << UInt32(bit) }
+  }
+
   /// By format: those that it takes.
   private static let taken: [UInt32] = (0..<UInt8(CodecFormat.limit)).map { number in
     guard let format = CodecFormat(rawValue: number) else { return 0 }

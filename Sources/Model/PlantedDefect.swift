@@ -345,6 +345,8 @@
     case codecsComeAndGo = "codecs-come-and-go"
     /// A publisher hears once which codecs all take, also where its section has others later.
     case codecsSaidOnce = "codecs-said-once"
+    /// Where nothing is left that all take, a publisher isn't given the empty list.
+    case noCodecUnsaid = "no-codec-unsaid"
     /// The media plane doesn't hear that a section's next track has no traits.
     case traitsSurvive = "traits-survive"
 
@@ -459,6 +461,8 @@
     case audioPaused = "audio-paused"
     /// No word that a path has no room for a picture, or that it has again.
     case pauseUnsaid = "pause-unsaid"
+    /// A publisher hears once which codecs all take, and nothing of who comes and goes.
+    case codecsUnsaid = "codecs-unsaid"
     /// An encoding that is silent counts as one that flows.
     case stopUnnoticed = "stop-unnoticed"
     /// A probe's packets take numbers of a slot's media.
@@ -512,6 +516,8 @@
     case lowerLayersSent = "lower-layers-sent"
     /// Subscribers that get a part read that they get all.
     case targetsNotRewritten = "targets-not-rewritten"
+    /// A packet whose descriptor has no room to grow is not sent again.
+    case grownRepairLost = "grown-repair-lost"
     /// Of H.264 those frames are a layer of their own that others refer to.
     case referencesLeftOut = "references-left-out"
     /// A sub-layer of H.265 is taken up with a picture that refers to one that wasn't shown.
@@ -567,6 +573,8 @@
     case explainsHidden = "explains-hidden"
     /// Each question of a participant about itself goes to all workers.
     case explainsEverywhere = "explains-everywhere"
+    /// A key frame that a subscriber waits for and that is requested once more is requested for the server.
+    case repeatedForServer = "repeated-for-server"
 
     // MARK: - Rates and layers
 
@@ -590,6 +598,10 @@
     case repairsUnbounded = "repairs-unbounded"
     /// A subscriber has its publisher asked for key frames as often as it likes.
     case keyFramesAsAsked = "key-frames-as-asked"
+    /// Pictures begin as often as a subscriber pauses and resumes them, or takes another size.
+    case picturesAsWished = "pictures-as-wished"
+    /// What is announced and never comes counts as long as it is announced.
+    case announcedForEver = "announced-for-ever"
     /// A frame that no other refers to takes those above it along.
     case shedsFramesAbove = "sheds-frames-above"
 

@@ -143,6 +143,20 @@ extension Peer {
   public mutating func setPaused(slot: Int, _ isPaused: Bool) -> Bool {
     session.setPaused(slot: slot, isPaused)
   }
+  /// Whether the slot may begin a picture, in this encoding or another; it has then done so.
+  public mutating func beginsPicture(slot: Int, now: Instant) -> Bool {
+    session.beginsPicture(slot: slot, now: now)
+  }
+  /// Whether a slot with another source may have that asked for a key frame now; it has then done so. Else it waits for `takesUpPicture`.
+  public mutating func beginsNewPicture(slot: Int, now: Instant) -> Bool {
+    let begins = newPictures.take(now: now)
+    session.setUnasked(slot: slot, !begins)
+    return begins
+  }
+  /// As above, of one that waits for it.
+  public mutating func takesUpPicture(slot: Int, now: Instant) -> Bool {
+    session.isUnasked(slot: slot) && beginsNewPicture(slot: slot, now: now)
+  }
   /// The highest layer of size that the slot's subscriber can make something of.
   public func mostSpatial(ofSlot slot: Int) -> UInt8 { session.mostSpatial(ofSlot: slot) }
   /// How the slot's subscriber shows what it gets there.

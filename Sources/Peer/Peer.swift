@@ -19,6 +19,8 @@ public struct Peer: ~Copyable {
   var egress = Egress()
   /// Its last headers and decisions.
   var flight = FlightRing()
+  /// Sources that its slots get, each of which begins with a key frame that all pay for who get the track. No state: it begins again.
+  var newPictures = RateLimit(rate: 1, burst: 192)
 
   public init(_ setup: PeerSetup, context: inout PeerContext) {
     var ice = ServerAgent(local: setup.local, verify: setup.verification, now: setup.createdAt)
@@ -106,7 +108,7 @@ public struct Peer: ~Copyable {
       session.requestAwaitedPictures(context: &context.media)
     }
     if events.selection == .changed { session.peerMoved() }
-    if events.wasFollowed, transport.isConnected { session.mendPictures(context: &context.media) }
+    if events.wasFollowed, transport.isConnected { session.mendPictures(now: now, context: &context.media) }
     context.effects.note(events)
   }
 }

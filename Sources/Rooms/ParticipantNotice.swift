@@ -50,8 +50,6 @@ public struct PublishAdvice: Sendable {
     self.layers = layers
     self.codecs = codecs
   }
-
-  var isEmpty: Bool { layers.isEmpty && codecs.isEmpty }
 }
 
 public struct Speaker: Equatable, Sendable {

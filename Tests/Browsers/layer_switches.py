@@ -14,6 +14,7 @@ HIGH = 360  # lines
 SPARE_GAP = 150  # milliseconds beside the longest gap without a switch
 PAUSE = 2.0  # seconds from a switch to the next
 SHORT_PAUSE = 1.0
+REPETITIONS = 2  # of a run in which the publisher's processor was short
 
 
 @dataclass
@@ -134,6 +135,15 @@ async def _steady(near, far, still):
     return Switches([0], int(await _decoded(far) <= before), await _requests(near) - requests, gap, gap, (height, height), False)
 
 
+async def _unless_short_of_processor(report, measure):
+    for attempt in range(REPETITIONS + 1):
+        found = await measure(attempt)
+        report.say(f"  {found}{', short of processor' if found.limited else ''}")
+        if not found.limited:
+            break
+    return found
+
+
 def _judge(report, options, way, runs, switches):
     follow, stalls, requests, gaps, still = Figures(" ms"), Figures(), Figures(), Figures(" ms"), Figures(" ms")
     for each in runs:
@@ -159,10 +169,11 @@ async def run(report, options):
         async with kept_on_failure(report, options.evidence, (stage.publisher, browser), (stage.server.process,)):
             for way in FULL if options.full else SHORT:
                 runs = []
+                report.say(f" {way}")
                 try:
                     for number in range(min(options.runs, 3)):
-                        runs.append(await _run(stage, browser, way, number, switches, still if number == 0 else 0, pause))
-                        report.say(f"  {way}: {runs[-1]}{', short of processor' if runs[-1].limited else ''}")
+                        runs.append(await _unless_short_of_processor(report, lambda attempt: _run(
+                            stage, browser, way, f"{number}-{attempt}", switches, 0 if number else still, pause)))
                 except Exception as error:
                     holds &= report.row(f"{way}", "is switched", f"{type(error).__name__}: {error}"[:300], False)
                     continue

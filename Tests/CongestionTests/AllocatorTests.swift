@@ -70,9 +70,9 @@ struct AllocatorTests {
     #expect(first[2].option!.rate > first[0].option!.rate && first[0].option != nil && first[1].option != nil)
     demands[2].picture.priority = 128
     demands[1].isSpeaking = true
-    let second = settled(420e3, demands).slots
+    let second = settled(1.1e6, demands.map(Self.plain)).slots
     #expect(
-      second[1].option!.rate >= second[0].option!.rate && second[1].option!.rate >= second[2].option!.rate)
+      second[1].option!.rate > second[0].option!.rate && second[1].option!.rate > second[2].option!.rate)
     demands[1].isSpeaking = false
     demands[0].picture.width = 1_280
     demands[1].picture.width = 320
@@ -82,10 +82,35 @@ struct AllocatorTests {
     #expect(third[1].reason == .preference && third[0].reason == nil)
   }
 
+  /// Of the priority that all have.
+  private static func plain(_ demand: SlotDemand) -> SlotDemand {
+    var demand = demand
+    demand.picture.priority = 128
+    return demand
+  }
+
+  @Test func `one goes up only where its peak fits as well`() {
+    var demand = Self.video(0, Self.simulcast([150e3, 500e3], temporal: 1))
+    demand.memory = settled(300e3, [demand]).slots[0].memory
+    var now = start + .seconds(10_000)
+    func shown(peak: Double) -> UInt8? {
+      demand.options[1].peak = peak
+      for _ in 0..<5 {
+        now = now + .seconds(70)
+        demand.memory = Allocator.allocate(700e3, [demand], now: now).slots[0].memory
+      }
+      return demand.memory.shown?.encoding
+    }
+    #expect(shown(peak: 900e3) == 0)
+    #expect(shown(peak: 550e3) == 1)
+  }
+
   @Test func `nothing is larger or faster than its subscriber shows it`() {
     var demand = Self.video(0)
     (demand.picture.width, demand.picture.height) = (500, 280)
     #expect(settled(10e6, [demand]).slots[0].option?.width == 640)
+    (demand.picture.width, demand.picture.height) = (0, 280)
+    #expect(settled(10e6, [demand]).slots[0].option?.height == 360, "a height alone says it")
     demand.picture.frameRate = 15
     #expect(settled(10e6, [demand]).slots[0].option?.temporal == 0)
     demand.picture.quality = .low

@@ -102,6 +102,13 @@ final class MediaFlow {
   static let step: Int64 = 1_000_000
   private static let size = 1_200
 
+  /// Goes on with what another flow has learnt; what that sent is not heard of any more.
+  func take(over estimator: consuming BandwidthEstimator) {
+    self.estimator = estimator
+    reported = self.estimator.leave(size: Self.size, now: Instant(nanoseconds: start)) + 1
+    highestArrived = reported - 1
+  }
+
   func turn(at now: Int64) {
     guard now >= start else { return }
     deliver(now)

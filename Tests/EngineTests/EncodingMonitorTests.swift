@@ -54,6 +54,20 @@ struct EncodingMonitorTests {
     #expect(track.run(1, [0, 1, 2]) == [0, 1, 2])
   }
 
+  /// A screen has few pictures: it is missed once five of them are.
+  @Test func `of few pictures a second five have to be missing`() {
+    let track = Track(2)
+    for _ in 0..<10 {
+      // One picture in 400 ms.
+      #expect(track.run(1, [0, 1]) == [0, 1])
+      #expect(track.run(3, []) == [0, 1])
+    }
+    for step in 1...6 {
+      let active = track.run(1, [0]) + track.run(3, [])
+      #expect(active.contains(0) && active.contains(1) == (step < 5), "after \(step) pictures")
+    }
+  }
+
   /// - Parameter traits: of the track.
   /// - Returns: which encodings are watched, as the publisher hears, after all that comes has stopped for some tenths of a second.
   private func watched(_ track: Track, _ traits: TrackTraits = [], silentFor tenths: Int) -> UInt8 {
@@ -77,6 +91,13 @@ struct EncodingMonitorTests {
     #expect(watched(track, .screen, silentFor: 40) == 0b10, "a screen may stand still")
     // Once: what doesn't come is not called in again and again.
     #expect(watched(track, silentFor: 200) == 0b10)
+  }
+
+  @Test func `one that never came keeps none from being called in`() {
+    let track = Track(3)
+    _ = track.run(100, [0, 1], watched: [1])
+    _ = track.run(10, [1], watched: [1])
+    #expect(track.off == [0] && watched(track, silentFor: 7) & 1 == 1)
   }
 
   private func givesKeyFrames(_ track: Track) -> [Bool] {
@@ -186,6 +207,48 @@ struct EncodingMonitorTests {
     let flowing = track.monitors[1].layers
     #expect((75_000...90_000).contains(flowing.layers[0].rate), "\(flowing.layers[0].rate)")
     #expect(flowing.picture == PictureSize(width: 640, height: 360))
+  }
+
+  @Test func `what is announced again and again and never comes counts for three seconds in thirty`() {
+    let track = Track(2)
+    var counted = 0
+    for step in 0..<1_200 {
+      // Also where it is taken back each second.
+      let isOn = step < 600 || step % 20 < 10
+      track.descriptions[1].announced = announcement(isOn ? [200, 500] : [], at: track.now)
+      if track.run(1, [0]).contains(1) { counted += 1 }
+    }
+    // In tenths of a second, of two minutes.
+    #expect((60...130).contains(counted), "\(counted)")
+  }
+
+  @Test func `a layer of size that is announced and never comes takes no room beside one that does`() {
+    let track = Track(1)
+    var more = announcement([100], at: track.now)
+    more.layers[1] = announcement([5_000], at: track.now).layers[0]
+    var counted = 0
+    for _ in 0..<600 {
+      more.arrival = track.now
+      track.descriptions[0].announced = more
+      _ = track.run(1, [0])
+      if track.monitors[0].layers.layers.contains(where: { $0.spatial == 1 }) { counted += 1 }
+    }
+    #expect((25...70).contains(counted), "\(counted)")
+  }
+
+  @Test
+  func
+    `one that could not be sent is tried again when its publisher says that there is room, but not at each word`()
+  {
+    let track = Track(2)
+    _ = track.run(20, [0, 1])
+    _ = track.run(60, [0], watched: [0])
+    var tried = 0
+    for step in 0..<600 {
+      track.descriptions[1].announced = announcement(step % 2 == 0 ? [] : [500], at: track.now)
+      if track.run(1, [0], watched: [0, 1]).contains(1) { tried += 1 }
+    }
+    #expect(tried < 120, "\(tried) tenths of a second")
   }
 
   @Test func `each layer of frame rate has its pictures a second`() {

@@ -61,6 +61,50 @@ struct ExplainTests {
     #expect(found.feeds.allSatisfy { $0.request.map { $0.at <= room.now } ?? true })
   }
 
+  /// Of all workers the one that knows.
+  private func asker(_ room: SimulationRoom, of track: TrackKey) -> KeyFrameRequest.Asker? {
+    let requests = explain(room, MediaQuestion(peers: [], tracks: [track])).feeds.compactMap(\.request)
+    return requests.filter { if case .worker = $0.asker { false } else { true } }.max { $0.at < $1.at }?.asker
+  }
+
+  @Test(arguments: [1, 2])
+  func `a key frame that is requested again and again is for the viewer that waits for it`(workers: Int)
+    throws
+  {
+    let room = try SimulationRoom(workers: workers)
+    let publisher = room.address(onWorker: 0, host: 1)
+    try room.join(at: publisher, home: 0, publishes: true)
+    // What began so long ago can't be shown from its beginning any more.
+    room.run(for: .seconds(8))
+    let picture = TrackKey(peer: room.keys[0], index: 1)
+    #expect(asker(room, of: picture) == nil)
+    // The publisher hears nothing of what it is asked for a while, and sends on.
+    var isDeaf = true
+    room.passes = { datagram in
+      !isDeaf || datagram.toServer || !datagram.isMedia || datagram.path.local != publisher
+    }
+    for number in 1...2 {
+      isDeaf = true
+      let viewer = room.address(onWorker: workers - 1, host: UInt8(number + 1))
+      let far = try room.join(at: viewer, home: workers - 1, publishes: false) {
+        $0.audioReceivers = 1
+        $0.videoReceivers = 1
+      }
+      room.run(for: .milliseconds(1_500))
+      #expect(asker(room, of: picture) == .subscriber(room.keys[number]))
+      let pictures = far.streams.filter { $0.section.kind == .video }
+      #expect(pictures.count == 1 && pictures.allSatisfy { $0.entries.isEmpty })
+      isDeaf = false
+      room.run(for: .seconds(8))
+      #expect(pictures.allSatisfy { !$0.entries.isEmpty })
+      #expect(asker(room, of: picture) == .subscriber(room.keys[number]), "what has come asks for no more")
+    }
+    // One that has a picture, and says that it is broken.
+    room.peers[1].requestPictures()
+    room.run(for: .seconds(1))
+    #expect(asker(room, of: picture) == .subscriber(room.keys[1]))
+  }
+
   @Test func `of those that aren't there nothing is said`() throws {
     let room = try SimulationRoom()
     try room.join(at: room.address(onWorker: 0, host: 1), publishes: true)

@@ -93,6 +93,29 @@ struct LayersOutTests {
     #expect(slot.counters.layerLeftOut > 20 && slot.counters.otherEncoding > 1_000)
   }
 
+  @Test func `a pause outlives the change to another encoding, and ends with that one's key frame`() throws {
+    var random = RandomSource.seeded(state: 3)
+    let slot = Slot(.video)
+    let sources = (0..<2).map { LayeredSource(UInt8($0), random: &random) }
+    _ = slot.forwarder.setSource(TrackKey(peer: PeerKey(rawValue: 1), index: 0), clock: nil)
+    var time = 0
+    func shown() -> [UInt8] {
+      time += 33
+      return sources.flatMap { $0.next(at: time, packets: 1) }.filter { slot.forward($0) != nil }.map(
+        \.info.encoding)
+    }
+    #expect(shown() == [0])
+    _ = slot.forwarder.setPaused(true)
+    slot.forwarder.setNextEncoding(1, clock: nil)
+    let goesOn = slot.forwarder.giveUpEncoding()
+    sources[1].wantsKey = true
+    #expect(goesOn && slot.forwarder.encodings.isPaused && shown() == [])
+    let asks = slot.forwarder.setPaused(false)
+    #expect(asks && shown() == [])
+    sources[1].wantsKey = true
+    #expect(shown() == [1])
+  }
+
   @Test func `up only at a switching point, down with the next picture`() throws {
     var random = RandomSource.seeded(state: 3)
     let slot = Slot(.video)

@@ -28,6 +28,8 @@ final class ConnectedPeer {
   private var indices: [UInt32: UInt64] = [:]
   private var rtcpIndex: UInt32 = 0
   var now = Instant(nanoseconds: 1_000_000_000)
+  /// The packet that was sent last, as it is to be forwarded.
+  private(set) var plain: [UInt8] = []
 
   init(_ media: AgreedMedia) throws {
     guard let dtls = Self.dtls else { throw StateError.invalid(field: "no certificate", offset: 0) }
@@ -131,7 +133,8 @@ final class ConnectedPeer {
     let outcome = peer.receive(
       UnsafeMutableRawBufferPointer(rebasing: buffer[..<size]), path: Self.path, arrival: now, now: now,
       context: &context)
-    guard case .media(_, _, let info) = outcome else { return nil }
+    guard case .media(_, let packet, let info) = outcome else { return nil }
+    plain = Array(packet)
     return info
   }
 

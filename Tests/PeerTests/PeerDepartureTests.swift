@@ -211,6 +211,35 @@ struct PeerDepartureTests {
     #expect(far.dropped(SessionDrop.tooLateToLeave) == 0)
   }
 
+  /// Of another slot: sound.
+  private func sound(_ sequence: Int64) -> PacketInfo {
+    var info = info(sequence)
+    info.format = .opus
+    info.primaryFormat = .opus
+    return info
+  }
+
+  @Test func `sound leaves at once where pictures wait, and what it takes is theirs to wait for`() throws {
+    let far = try ConnectedPeer(AgreedMedia(send: [ConnectedPeer.slot(0), ConnectedPeer.slot(1, .audio)]))
+    _ = far.peer.setSource(slot: 0, Self.track, clock: nil)
+    _ = far.peer.setSource(slot: 1, TrackKey(peer: Self.track.peer, index: 2), clock: nil)
+    depart(first: info(100, key: true), far)
+    fill(far)
+    for number in 101..<110 as Range<Int64> { #expect(select(info(number), far)) }
+    #expect(next(far) == nil)
+    let whole = far.peer.egress.pacer.next(far.now)
+    _ = taken(far)
+    for number in 1...5 as ClosedRange<Int64> {
+      let forwarded = Self.packet.withUnsafeBytes {
+        far.peer.forward(
+          $0, sound(number), PacketReference(track: 4, sequence: number), slot: 1, now: far.now,
+          context: &far.context)
+      }
+      #expect(forwarded == .done && taken(far).count == 1)
+    }
+    #expect(next(far) == nil && far.peer.egress.pacer.next(far.now) >= whole)
+  }
+
   // MARK: - Probes
 
   private func due(_ far: ConnectedPeer) -> (slot: Int, again: RetransmissionRequest?)? {
@@ -267,6 +296,21 @@ struct PeerDepartureTests {
     depart(first: info(103), far)
     #expect(far.peer.egress.probe == nil, "nothing has to be sent that shows nothing")
     #expect(far.peer.counters(ofSlot: 0).padding == 0)
+  }
+
+  @Test func `padding is no more than 255 bytes`() throws {
+    let far = try subscriber(rtx: true)
+    depart(first: info(100, key: true), far)
+    _ = taken(far)
+    probe(at: 300_000, far)
+    var sizes: [Int] = []
+    while sizes.count < 3, due(far) != nil {
+      far.peer.probe(nil, now: far.now, context: &far.context)
+      sizes += taken(far).map(\.count)
+      far.now = far.now + .milliseconds(40)
+    }
+    // A header of 12 bytes with its extensions, at most 255 of padding, and the tag.
+    #expect(!sizes.isEmpty && sizes.allSatisfy { $0 > 200 && $0 <= 12 + 16 + 255 + 16 })
   }
 
   private func waits(_ feed: Int, _ far: ConnectedPeer, slot: Int = 0) -> Bool {

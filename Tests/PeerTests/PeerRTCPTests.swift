@@ -73,7 +73,7 @@ extension ConnectedPeer {
   }
 
   /// Sends a sealed compound, as the far end would.
-  fileprivate func sendRTCP(_ write: (inout RTCPWriter) -> Void) throws {
+  func sendRTCP(_ write: (inout RTCPWriter) -> Void) throws {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_500, alignment: 8)
     defer { buffer.deallocate() }
     var writer = RTCPWriter(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<1_200]))
@@ -136,6 +136,22 @@ struct PeerRTCPTests {
       #expect(asked == wanted)
       #expect(try far.said(after: .milliseconds(100)).count == wanted.count)
     }
+  }
+
+  @Test func `each encoding is asked for key frames by itself`() throws {
+    var section = section(NegotiatedCodec(format: .vp8, payloadType: 96, pli: true))
+    section.encodings = ["q", "f"].map { ReceiveEncoding(rid: $0) }
+    let far = try ConnectedPeer(AgreedMedia(receive: [section], allowsReducedSizeRTCP: true))
+    for (ssrc, rid) in [(50, "q"), (60, "f")] as [(UInt32, String)] {
+      far.send(ssrc: ssrc, payloadType: 96, extensions: [(1, "0"), (2, rid)], payload: delta)
+    }
+    var asked: [Said] = []
+    for _ in 0..<9 {
+      far.peer.requestKeyFrame(receiver: 0, encoding: 0)
+      far.peer.requestKeyFrame(receiver: 0, encoding: 1)
+      asked += try far.said(after: .milliseconds(50))
+    }
+    #expect(asked == [.pictureLoss(50), .pictureLoss(60)])
   }
 
   @Test func `a raised loss is reported, no higher than encoders have a use for, and lapses`() throws {
@@ -298,6 +314,39 @@ struct PeerRTCPTests {
       writer.append(goodbye: gone.span)
     }
     #expect(far.dropped(.rtcpForeignStream) == 1)
+  }
+
+  @Test func `of very many new pictures the last wait, and none of them is asked for meanwhile`() throws {
+    let far = try ConnectedPeer(AgreedMedia(send: [ConnectedPeer.slot(0)]))
+    _ = far.peer.setSource(slot: 0, TrackKey(peer: PeerKey(home: 1, serial: 9), index: 1), clock: nil)
+    var begun = 0
+    while far.peer.beginsNewPicture(slot: 0, now: far.now) { begun += 1 }
+    #expect(begun == 192)
+    func asked() throws -> [Int] {
+      _ = far.context.takeEffects()
+      try far.sendRTCP { $0.append(pictureLoss: FeedbackSources(sender: 50, media: 7_000)) }
+      return far.keyFrameRequests
+    }
+    // Once, as of one that flows.
+    #expect(try asked() == [0])
+    #expect(try asked() == [] && far.dropped(.keyFrameAskedOften) == 1)
+    let tooSoon = far.peer.takesUpPicture(slot: 0, now: far.now)
+    far.now = far.now + .seconds(1)
+    let inTime = far.peer.takesUpPicture(slot: 0, now: far.now)
+    let again = far.peer.takesUpPicture(slot: 0, now: far.now)
+    #expect(!tooSoon && inTime && !again)
+    for _ in 0..<3 { #expect(try asked() == [0], "one that waits for its key frame is heard") }
+  }
+
+  @Test func `a slot begins ten pictures at once, and then one in two seconds`() throws {
+    let far = try ConnectedPeer(AgreedMedia(send: [ConnectedPeer.slot(0), ConnectedPeer.slot(1)]))
+    var begun = [0, 0]
+    for _ in 0..<200 {
+      if far.peer.beginsPicture(slot: 0, now: far.now) { begun[0] += 1 }
+      far.now = far.now + .milliseconds(100)
+    }
+    if far.peer.beginsPicture(slot: 1, now: far.now) { begun[1] += 1 }
+    #expect((19...20).contains(begun[0]) && begun[1] == 1)
   }
 
   @Test func `a publisher's clock that steps is counted until it is believed`() throws {

@@ -18,6 +18,8 @@ enum ServerBench {
   static let leftOutLimit = 0.02
   /// Seconds in which paths are found, before what they cost is measured.
   static let settle = 6
+  /// Of each participant who says what arrives.
+  static let reportsPerSecond = 10.0
 
   /// - Parameter tellsArrivals: participants say when each packet arrived, every 100 ms.
   static func measure(
@@ -32,7 +34,7 @@ enum ServerBench {
       var load = load(scenario, options, roost)
       load.feedback.tellsArrivals = tellsArrivals
       load.feedback.settle = options.comparesFeedback ? settle : 0
-      load.feedback.interval = .milliseconds(100)
+      load.feedback.interval = .seconds(1 / reportsPerSecond)
       let run = try LoadRun(load, say: { _ in })
       run.observer.began = {
         sampler.begin()

@@ -58,6 +58,8 @@ struct ServerScenario {
 
   private var roomSize: Int { publishers + subscribers }
   var participants: Int { rooms * roomSize }
+  /// Who receives something.
+  var viewers: Int { isMesh ? participants : rooms * subscribers }
 
   /// Who receives what a participant publishes, by the numbers of a load run: room by room, publishers first.
   func receivers(of participant: Int) -> [Int] {

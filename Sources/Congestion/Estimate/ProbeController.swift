@@ -174,6 +174,8 @@ struct ProbeController: BitwiseCopyable {
     let wasFirst = isFirst
     isFirst = false
     phase = .settled
+    // Each further packet of it is judged as well, and the last may say that it failed.
+    if case .failed = verdict { planned = nil }
     guard case .carries(let rate) = verdict, rate >= Self.carried * last.rate else { return }
     // It went as high as is needed, and shows a little less: one more, if that wasn't one.
     let fallsShort = last.rate >= next && rate < next

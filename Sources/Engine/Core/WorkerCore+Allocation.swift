@@ -110,10 +110,21 @@ extension WorkerCore {
       events.note(key) { $0.slots[UInt16(slot)] = flow }
     }
     // Of a track that sends nothing, or of which nothing is known yet after a move, no pause is ended.
-    let isKept = allotted.reason == .silent && peers.pointer(place).pointee.isPaused(slot: slot)
-    let pauses = allotted.memory.isStarved || allotted.reason == .off || isKept
-    if peers.pointer(place).pointee.setPaused(slot: slot, pauses) { requestKeyFrame(of: feed, now: now) }
-    guard let option = allotted.option else { return }
+    let wasPaused = peers.pointer(place).pointee.isPaused(slot: slot)
+    var pauses =
+      allotted.memory.isStarved || allotted.reason == .off || wasPaused && allotted.reason == .silent
+    // All who get the track pay for the key frame with which a pause ends.
+    if wasPaused, !pauses { pauses = !peers.pointer(place).pointee.beginsPicture(slot: slot, now: now) }
+    let consumer = TrackFeed.Consumer.here(.slot(place: place, slot: slot))
+    if peers.pointer(place).pointee.setPaused(slot: slot, pauses) {
+      keyFrameNeeded(by: consumer, of: feed, now: now)
+    } else if peers.pointer(place).pointee.takesUpPicture(slot: slot, now: now) {
+      keyFrameNeeded(by: consumer, of: feed, now: now)
+    }
+    if pauses, !wasPaused { rest(place, slot: slot) }
+    guard !pauses, let option = allotted.option, let feed = feeds.feed(ofSlot: slot, at: place) else {
+      return
+    }
     let shown = feeds.pointer(feed).pointee.key
     let known = feeds.groups.layers(of: shown)
     let layers = known?.bounds(option) ?? (.max, .max)
@@ -122,7 +133,9 @@ extension WorkerCore {
     let isOverdue = peers.pointer(place).pointee.setLayers(
       slot: slot, of: option.encoding, spatial: layers.spatial, temporal: layers.temporal, sheds: sheds,
       now: now)
-    goOn(place, slot: slot, to: option.encoding, now: now)
+    // What has no room, or has stopped, has to go on elsewhere, however often; all else its subscriber asks for.
+    let isForced = sheds || known?.ranking.contains(shown.encoding) == false
+    goOn(place, slot: slot, to: option.encoding, isForced: isForced, now: now)
     // What waits for the lower encoding's key frame shows nothing until it is there.
     guard isOverdue, peers.pointer(place).pointee.giveUpEncoding(slot: slot),
       let former = feeds.goOn(place, slot: slot)

@@ -62,14 +62,15 @@ extension WorkerCore {
   ) {
     let entry = feeds.pointer(feed)
     guard entry.pointee.kind == .video else { return }
-    entry.pointee.lastRequest = KeyFrameRequest(at: now, asker: asker)
     switch entry.pointee.source {
     case .peer(let place):
       guard comes || feeds.groups.givesKeyFrames(entry.pointee.key) else { return }
+      entry.pointee.lastRequest = KeyFrameRequest(at: now, asker: asker)
       peers.pointer(place).pointee.requestKeyFrame(
         receiver: Int(entry.pointee.key.index), encoding: Int(entry.pointee.key.encoding))
       peers.scheduleFeedback(place)
     case .relay(let worker):
+      entry.pointee.lastRequest = KeyFrameRequest(at: now, asker: asker)
       guard entry.pointee.pace.mayCross(at: now), worker < exchange.count else { return }
       let request = TrackMessage.keyFrameWanted(entry.pointee.key, by: index)
       if !exchange.mailboxes[worker].post(.track(request), force: !request.mayDrop) {

@@ -5,7 +5,8 @@ internal import Peer
 /// Which encoding of its track a slot shows.
 extension WorkerCore {
   /// Has a slot go on to an encoding of its track at that one's next key frame; the one that it shows goes on until then.
-  mutating func goOn(_ place: Int, slot: Int, to encoding: UInt8, now: Instant) {
+  /// - Parameter isForced: its subscriber has not asked for it: it may be however often.
+  mutating func goOn(_ place: Int, slot: Int, to encoding: UInt8, isForced: Bool, now: Instant) {
     guard let feed = feeds.feed(ofSlot: slot, at: place) else { return }
     let shown = feeds.pointer(feed).pointee.key
     let peer = peers.pointer(place)
@@ -19,7 +20,9 @@ extension WorkerCore {
       peer.pointee.setNextEncoding(slot: slot, nil, clock: nil)
       if let unused = feeds.unsubscribe(.here(.slot(place: place, slot: slot)), from: next) { drop(unused) }
     }
-    guard encoding != shown.encoding else { return }
+    guard encoding != shown.encoding,
+      isForced || peer.pointee.beginsPicture(slot: slot, now: now)
+    else { return }
     let wanted = TrackKey(peer: shown.peer, index: shown.index, encoding: encoding)
     guard let next = self.feed(for: wanted, kind: .video) else { return }
     let consumer = TrackFeed.Consumer.here(.slot(place: place, slot: slot))
@@ -27,6 +30,32 @@ extension WorkerCore {
     peers.pointer(place).pointee.setNextEncoding(
       slot: slot, encoding, clock: feeds.pointer(next).pointee.clock)
     if peers.pointer(place).pointee.takesMedia { requestKeyFrame(of: next, now: now) }
+  }
+
+  /// A slot that is paused stands at the cheapest encoding that comes, so that no better one is sent for it, and begins with that.
+  mutating func rest(_ place: Int, slot: Int) {
+    guard let feed = feeds.feed(ofSlot: slot, at: place) else { return }
+    let shown = feeds.pointer(feed).pointee.key
+    let cheapest = feeds.groups.first(of: shown)
+    let peer = peers.pointer(place)
+    guard cheapest != shown, peer.pointee.encoding(ofSlot: slot) == shown.encoding,
+      feeds.groups.layers(of: shown)?.ranking.isEmpty == false
+    else { return }
+    let consumer = TrackFeed.Consumer.here(.slot(place: place, slot: slot))
+    if let next = feeds.nextFeed(ofSlot: slot, at: place), feeds.pointer(next).pointee.key != cheapest {
+      peer.pointee.setNextEncoding(slot: slot, nil, clock: nil)
+      if let unused = feeds.unsubscribe(consumer, from: next) { drop(unused) }
+    }
+    if feeds.nextFeed(ofSlot: slot, at: place) == nil {
+      guard let next = self.feed(for: cheapest, kind: .video) else { return }
+      feeds.subscribe(consumer, to: next, isNext: true)
+      peers.pointer(place).pointee.setNextEncoding(
+        slot: slot, cheapest.encoding, clock: feeds.pointer(next).pointee.clock)
+    }
+    guard peers.pointer(place).pointee.giveUpEncoding(slot: slot),
+      let former = feeds.goOn(place, slot: slot)
+    else { return }
+    if let unused = feeds.leave(former, place: place, slot: slot) { drop(unused) }
   }
 
   /// Feeds a slot from the encoding that it stands at, whichever it was fed from.

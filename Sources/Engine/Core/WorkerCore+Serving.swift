@@ -46,7 +46,7 @@ extension WorkerCore {
     }
     // The key frame that a consumer waits for was lost, or came too early for it.
     if waits, feeds.pointer(index).pointee.pace.mayRequest(at: now) {
-      requestKeyFrame(of: index, comes: true, now: now)
+      requestKeyFrame(of: index, for: feed.pointee.awaitedBy ?? .server, comes: true, now: now)
     }
   }
 

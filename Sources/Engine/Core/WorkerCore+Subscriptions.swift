@@ -25,6 +25,7 @@ extension WorkerCore {
       slot: slot, feeds.pointer(feed).pointee.key, clock: feeds.pointer(feed).pointee.clock)
     // Before it can be sent one, a key frame would only put off the next: the peer asks once it is connected.
     if needsKeyFrame, peers.pointer(place).pointee.takesMedia {
+      guard peers.pointer(place).pointee.beginsNewPicture(slot: slot, now: now) else { return }
       keyFrameNeeded(by: consumer, of: feed, now: now)
     }
   }
@@ -64,7 +65,7 @@ extension WorkerCore {
     if peers.pointer(place).pointee.needsKeyFrame(slot: slot) { requestKeyFrame(of: feed, now: now) }
     guard let next = peers.pointer(place).pointee.nextEncoding(ofSlot: slot) else { return }
     peers.pointer(place).pointee.setNextEncoding(slot: slot, nil, clock: nil)
-    goOn(place, slot: slot, to: next, now: now)
+    goOn(place, slot: slot, to: next, isForced: true, now: now)
   }
 
   // MARK: - Feeds

@@ -20,6 +20,7 @@ struct EncodingMonitor {
   private var framesPerSecond = 0
   private var rates = FrameRates()
   private var announced: EncodingAnnouncement?
+  private var expected = ExpectedLayers()
   /// Sending it is of no use: it was not watched for a while, and its publisher has been given word of that.
   private(set) var isOff = false
   private var lastWatched: Instant?
@@ -88,15 +89,18 @@ struct EncodingMonitor {
 
   /// Adds what isn't measured: sizes and frame rates, and layers that are announced and don't flow yet.
   private mutating func describe(_ description: EncodingDescription, now: Instant) {
-    if let announced, now - announced.arrival < Self.startup {
-      for spatial in 0..<LayerCounts.spatial {
-        for new in announced.rates(spatial: spatial)
-        where !layers.layers.contains(where: { $0.spatial == new.spatial && $0.temporal == new.temporal }) {
-          layers.layers.append(new)
-        }
+    expected.begin()
+    for spatial in 0..<LayerCounts.spatial {
+      let flows = layers.layers.contains { $0.spatial == spatial }
+      let rates = announced?.rates(spatial: spatial) ?? []
+      let isNew = expected.look(spatial, isAnnounced: !rates.isEmpty, flows: flows && hasCome, now: now)
+      guard isNew || flows else { continue }
+      for new in rates
+      where !layers.layers.contains(where: { $0.spatial == new.spatial && $0.temporal == new.temporal }) {
+        layers.layers.append(new)
       }
-      layers.layers.sort { ($0.spatial, $0.temporal) < ($1.spatial, $1.temporal) }
     }
+    layers.layers.sort { ($0.spatial, $0.temporal) < ($1.spatial, $1.temporal) }
     for index in layers.layers.indices {
       let spatial = Int(layers.layers[index].spatial)
       let said = announced?.layers[spatial].picture ?? PictureSize()
@@ -157,8 +161,8 @@ struct EncodingMonitor {
   /// Without viewers for so long it is of no use.
   private static let unwatched = Duration.seconds(5)
   /// So long its publisher may take to send it again.
-  private static let startup = Duration.seconds(3)
-  private static let failure = Duration.seconds(30)
+  static let startup = Duration.seconds(3)
+  static let failure = Duration.seconds(30)
 
   /// Notes whether it is watched.
   mutating func watch(_ isWatched: Bool, now: Instant) {
@@ -193,17 +197,16 @@ struct EncodingMonitor {
   /// It has come, and does no more.
   func isSilent(at now: Instant) -> Bool { hasCome && now - lastHeard >= patience }
 
-  private var hasCome: Bool { lastHeard.nanoseconds > .min / 2 }
+  /// Something of it was received.
+  var hasCome: Bool { lastHeard.nanoseconds > .min / 2 }
 
   /// An encoding that is silent while another flows has stopped; where all are, the picture stands still.
   /// - Parameter siblings: when any encoding of the track was last heard.
   mutating func decide(siblings: Instant, now: Instant) {
-    if let announced, announced.isActive, announced.arrival > failedAt {
-      failedAt = Instant(nanoseconds: .min / 2)
-    }
+    if expected.isBack(announced, failedAt: failedAt, now: now) { failedAt = Instant(nanoseconds: .min / 2) }
     guard hasCome else {
       // It is said to come, and has its time for that.
-      layers.isActive = announced.map { $0.isActive && now - $0.arrival < Self.startup } ?? false
+      layers.isActive = expected.isAny && announced?.isActive == true
       return
     }
     // It can be had, and comes once it is watched.

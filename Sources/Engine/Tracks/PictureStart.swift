@@ -13,7 +13,8 @@ struct PictureStart: BitwiseCopyable {
 
   /// The last key frame's first packet, `.min` where none may be shown, and the highest number that came.
   private var keyFrame: Int64 = .min
-  private var keyFrameAt = Instant(nanoseconds: .min / 2)
+  /// When the last key frame came, whether it may be shown or not.
+  private(set) var keyFrameAt = Instant(nanoseconds: .min / 2)
   private var newest: Int64 = .min
   /// How often the source had started over, as of the newest packet, and the incarnation that is not shown again.
   private var incarnation: UInt8 = 0

@@ -59,6 +59,14 @@ struct TrackFeed: ~Copyable {
   private(set) var frames: UInt64 = 0
   /// The last time that a key frame was asked for here; no state: it is for those who ask, and decides nothing.
   var lastRequest: KeyFrameRequest?
+  /// For whom that was, where no key frame has come since: what asks once more asks for the same.
+  var awaitedBy: KeyFrameRequest.Asker? {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.repeatedForServer) { return nil }
+    #endif
+    guard let lastRequest, picture.keyFrameAt < lastRequest.at else { return nil }
+    return lastRequest.asker
+  }
 
   init(key: TrackKey, kind: MediaKind, source: Source) {
     self.key = key

@@ -38,7 +38,7 @@ struct TrackGroup {
   private mutating func callIn(now: Instant) {
     let latest = monitors.map(\.lastHeard).max() ?? now
     guard !traits.contains(.screen), calledAt != latest, monitors.contains(where: { !$0.isOff }),
-      monitors.allSatisfy({ $0.isOff || $0.isSilent(at: now) }),
+      monitors.allSatisfy({ $0.isOff || !$0.hasCome || $0.isSilent(at: now) }),
       let least = monitors.indices.filter({ monitors[$0].isOff }).min(by: {
         monitors[$0].cost < monitors[$1].cost
       })

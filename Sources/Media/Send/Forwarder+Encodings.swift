@@ -55,7 +55,7 @@ extension Forwarder {
     if state == .flowing, joined.isJoined, isAnchored(joined.restart, joined.encoding) { noteSentClock() }
     clocks.source = encodings.nextClock
     leftOut.filter.want(spatial: encodings.nextSpatial, temporal: encodings.nextTemporal)
-    encodings = StreamEncodings(shown: encoding)
+    encodings = StreamEncodings(shown: encoding, isPaused: encodings.isPaused)
     joined.isJoined = false
   }
 

@@ -48,17 +48,32 @@ extension Forwarder {
       info.flags.contains(.carriesExtensions)
       ? targetsChange(
         info, packet, &known, spatial: leftOut.filter.spatial, temporal: leftOut.filter.temporal) : nil
-    guard payloadType != 255, let rtxSSRC,
-      let written = write(
-        packet, info, format: format, anchor: request.anchor, payloadType: payloadType,
-        isMarked: info.flags.contains(.marker) || leftOut.ends(info),
-        sequence: rtxSequence &+ 1, ssrc: rtxSSRC,
-        originalSequence: UInt16(truncatingIfNeeded: request.outgoing), targets: targets, at: request.now,
-        into: buffer)
-    else { return nil }
+    guard payloadType != 255, let rtxSSRC else { return nil }
+    var result = rewrite(request, packet, info, format, payloadType, rtxSSRC, targets, buffer)
+    #if PLANTED_DEFECTS
+      if result == nil, PlantedDefect.isOn(.grownRepairLost) { return nil }
+    #endif
+    if result == nil, targets != nil {
+      // As where it left for the first time.
+      counters.descriptorsUnchanged &+= 1
+      result = rewrite(request, packet, info, format, payloadType, rtxSSRC, nil, buffer)
+    }
+    guard let written = result else { return nil }
     rtxSequence &+= 1
     if probes { counters.padding &+= 1 } else { counters.retransmitted &+= 1 }
     return written
+  }
+
+  private mutating func rewrite(
+    _ request: RetransmissionRequest, _ packet: UnsafeRawBufferPointer, _ info: PacketInfo,
+    _ format: CodecFormat, _ payloadType: UInt8, _ rtxSSRC: UInt32, _ targets: ActiveTargetsChange?,
+    _ buffer: UnsafeMutableRawBufferPointer
+  ) -> OutgoingPacket? {
+    write(
+      packet, info, format: format, anchor: request.anchor, payloadType: payloadType,
+      isMarked: info.flags.contains(.marker) || leftOut.ends(info), sequence: rtxSequence &+ 1,
+      ssrc: rtxSSRC, originalSequence: UInt16(truncatingIfNeeded: request.outgoing), targets: targets,
+      at: request.now, into: buffer)
   }
 
   /// A packet that was sent lately, for a probe to send again.

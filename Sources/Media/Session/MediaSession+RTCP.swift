@@ -124,7 +124,8 @@ extension MediaSession {
     context.counters.keyFrameRequestsReceived &+= 1
     let slot = slots.pointer(index)
     guard slot.pointee.section.kind == .video else { return }
-    guard slot.pointee.forwarder.needsKeyFrame || slot.pointee.keyFrames.take(now: now) else {
+    let isAwaited = slot.pointee.forwarder.needsKeyFrame && !slot.pointee.isUnasked
+    guard isAwaited || slot.pointee.keyFrames.take(now: now) else {
       return context.counters.count(.keyFrameAskedOften)
     }
     context.effects.noteKeyFrameRequest(index)

@@ -187,6 +187,22 @@ extension MediaSession {
     slots.pointer(slot).pointee.forwarder.setPaused(isPaused)
   }
 
+  /// Whether a slot may begin a picture, in this encoding or another, though all pay for it who get the track; it has then done so.
+  public mutating func beginsPicture(slot: Int, now: Instant) -> Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.picturesAsWished) { return true }
+    #endif
+    return slots.pointer(slot).pointee.beginnings.take(now: now)
+  }
+
+  /// A slot's new source can't be asked for a key frame at present, or can again.
+  public mutating func setUnasked(slot: Int, _ isUnasked: Bool) {
+    slots.pointer(slot).pointee.isUnasked = isUnasked
+  }
+
+  /// Whether a slot's source is still to be asked for a key frame.
+  public func isUnasked(slot: Int) -> Bool { slots.pointer(slot).pointee.isUnasked }
+
   /// The highest layer of size that a slot's subscriber can make something of.
   public func mostSpatial(ofSlot slot: Int) -> UInt8 { slots.pointer(slot).pointee.forwarder.mostSpatial }
 

@@ -67,8 +67,11 @@ extension MediaSession {
   }
 
   /// The peer has moved, and for a while all pictures went to where it was before.
-  public func mendPictures(context: inout MediaContext) {
-    for slot in 0..<slots.count where kind(ofSlot: slot) == .video {
+  public func mendPictures(now: Instant, context: inout MediaContext) {
+    for slot in 0..<slots.count
+    where kind(ofSlot: slot) == .video
+      && (needsKeyFrame(slot: slot) || slots.pointer(slot).pointee.keyFrames.take(now: now))
+    {
       context.effects.noteKeyFrameRequest(slot)
     }
   }

@@ -16,6 +16,10 @@ struct SendingSlot: ~Copyable {
   var memory = SlotMemory()
   /// What it may ask of its publisher. No state: it begins again.
   var keyFrames = KeyFrameAllowance()
+  /// Pauses that end and other encodings, each of which begins with a key frame. No state, like the one above.
+  var beginnings = RateLimit(rate: 0.5, burst: 10)
+  /// It has another source, of which no key frame could be asked for yet.
+  var isUnasked = false
   /// Since when there is no room for the encoding that it shows, while it waits for a lower one's key frame.
   var shedsSince: Instant?
   /// So long it may go on.

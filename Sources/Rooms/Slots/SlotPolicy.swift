@@ -180,11 +180,9 @@ struct SlotPolicy: Sendable {
 
   // MARK: - What is asked
 
-  /// What every slot of its kind can show; all formats where there is none.
-  var videoFormats: CodecSet {
-    slots.reduce(CodecSet.all) { common, slot in
-      slot.kind == .video ? common.intersection(slot.formats) : common
-    }
+  /// What some slot of its kind can show, since a track goes where it can be shown; nil where there is none.
+  var videoFormats: CodecSet? {
+    slots.filter { $0.kind == .video }.map(\.formats).reduce(nil) { $0?.union($1) ?? $1 }
   }
 
   /// Slots that show something else than when this was last asked.
@@ -214,9 +212,13 @@ struct SlotPolicy: Sendable {
   func key(of id: TrackID) -> TrackKey? { tracks[id]?.key }
   func group(of id: TrackID) -> String? { tracks[id]?.group }
   func kind(of id: TrackID) -> MediaKind? { tracks[id]?.kind }
-  func find(_ text: String) -> TrackID? { tracks.keys.first { $0.text == text } }
+  func find(_ text: String) -> TrackID? {
+    let id = TrackID(known: text)
+    return tracks[id] == nil ? nil : id
+  }
   /// Of these tracks those that have a slot.
   func shown(of tracks: Set<TrackID>) -> [TrackID] { slots.compactMap(\.track).filter(tracks.contains) }
+  func hasPreference(_ id: TrackID) -> Bool { tracks[id].map { $0.preference != .automatic } ?? false }
   /// Tracks about which the subscriber has said something.
   var preferenceCount: Int { tracks.values.count { $0.preference != .automatic } }
 

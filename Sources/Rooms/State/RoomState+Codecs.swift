@@ -7,7 +7,12 @@ extension RoomState {
   /// What has changed of that, and what new tracks' publishers haven't heard.
   mutating func lookAtCodecs() {
     let before = commonCodecs.known
-    let hasChanged = commonCodecs.take(takenByAll, now: now)
+    #if PLANTED_DEFECTS
+      let hasChanged =
+        commonCodecs.take(takenByAll, now: now) && !PlantedDefect.isOn(.codecsUnsaid)
+    #else
+      let hasChanged = commonCodecs.take(takenByAll, now: now)
+    #endif
     for member in members.indices {
       for place in places(of: member) {
         for position in self[place].published.indices
@@ -37,18 +42,26 @@ extension RoomState {
     }
   }
 
-  /// Participants that are shown no pictures, by what they may do or have offered, have no say.
+  /// Where participants have nothing in common it is what most of them take: one alone doesn't leave all others without advice.
+  /// Those that are shown no pictures, by what they may do or have offered, have no say.
   private var takenByAll: CodecSet {
-    members.reduce(CodecSet.all) { common, member in
-      guard member.grants.canSubscribe else { return common }
-      return member.transports.reduce(common) { $0.intersection($1.slots.videoFormats) }
-    }
+    CodecSet(
+      takenByMost: members.compactMap { member in
+        guard member.grants.canSubscribe else { return nil }
+        let sets = member.transports.compactMap(\.slots.videoFormats)
+        return sets.isEmpty ? nil : sets.reduce(CodecSet(rawValue: 0)) { $0.union($1) }
+      })
   }
 
   /// Says how one of its tracks is to be sent.
   mutating func announcePublication(_ track: PublishedTrack, at place: TransportPlace) {
+    guard track.info.kind == .video else { return }
     let advice = self[place].advice(for: track, commonCodecs.known)
-    if !advice.isEmpty { notify(place, .publish(track.info.id, advice)) }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.noCodecUnsaid), advice.layers.isEmpty, advice.codecs.isEmpty { return }
+    #endif
+    // That nothing is left which all take is said as well.
+    notify(place, .publish(track.info.id, advice))
   }
 }
 

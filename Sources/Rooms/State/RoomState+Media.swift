@@ -13,13 +13,16 @@ extension RoomState {
     }
     if !events.startedTracks.isEmpty { tracksStarted(events.startedTracks, at: place) }
     if !events.slots.isEmpty {
+      var isNews = false
       for (slot, flow) in events.slots {
         #if PLANTED_DEFECTS
           if PlantedDefect.isOn(.pauseUnsaid) { continue }
         #endif
-        self[place].starved[slot] = flow.isStarved ? flow.track : nil
+        let starved = flow.isStarved ? flow.track : nil
+        isNews = isNews || self[place].starved[slot] != starved
+        self[place].starved[slot] = starved
       }
-      announceStates(place)
+      if isNews { announceStates(place) }
     }
     for (index, watched) in events.watched.sorted(by: { $0.key < $1.key }) {
       noteWatched(index, watched, at: place)

@@ -106,9 +106,8 @@ extension Transport {
     var notices: [TransportNotice] = []
     let tracks = slots.standings.keys.sorted { $0.text < $1.text }
     if !tracks.isEmpty { notices.append(.streams(tracks.map { ($0, announced[$0] ?? .active) })) }
-    for track in published where track.watched != .max || track.knowsCodecs {
-      let advice = advice(for: track, common)
-      if !advice.isEmpty { notices.append(.publish(track.info.id, advice)) }
+    for track in published where track.info.kind == .video && (track.watched != .max || track.knowsCodecs) {
+      notices.append(.publish(track.info.id, advice(for: track, common)))
     }
     if !requested.isZero { notices.append(.offerWanted(audio: requested.audio, video: requested.video)) }
     return notices

@@ -119,9 +119,8 @@ extension RoomState {
     guard members[member].handleGrants.canSubscribe else { throw .notAllowed("subscribing (canSubscribe)") }
     guard let place = handlePlace(of: transport, of: member) else { throw .gone }
     guard let known = self[place].slots.find(track) else { throw .unknownTrack }
-    guard self[place].slots.preferenceCount < Self.subscriptionLimit else {
-      throw .limit(Self.subscriptionLimit)
-    }
+    guard self[place].slots.hasPreference(known) || self[place].slots.preferenceCount < Self.subscriptionLimit
+    else { throw .limit(Self.subscriptionLimit) }
     return (place, known)
   }
 

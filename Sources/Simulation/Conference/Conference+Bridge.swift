@@ -31,6 +31,7 @@ extension Conference {
       owner.connection.rtcpIndices = []
       owner.connection.ear = nil
       byKey[setup.key] = owner.number
+      books.codecs.hasChanged = true
       agree(owner, setup.media)
       journal.trace(now, "\(owner.number) has a peer, home \(setup.key.home)")
     case .apply(let key, let media): if let owner = participant(key) { agree(owner, media) }
@@ -90,6 +91,7 @@ extension Conference {
 
   /// The room has ended a participant's session.
   private func close(_ participant: Participant) {
+    books.codecs.hasChanged = true
     if participant.handle?.isStandalone == true, participant.isPresent, isInRoom(participant) {
       // By itself, as when it may publish no more: no client can offer again.
       participant.presence.leftAt = now

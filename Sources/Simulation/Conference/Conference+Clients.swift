@@ -94,6 +94,7 @@ extension Conference {
       let sections = participant.peer.descriptions.offered
       ask(participant, .offer) { id in
         participant.offering.offers[id] = sections
+        noteOffer(id, offer, by: participant)
         return .offer(ClientMessage.Offer(sdp: offer, tracks: sections.compactMap(\.announced)))
       }
     } catch {

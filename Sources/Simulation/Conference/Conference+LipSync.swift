@@ -64,8 +64,9 @@ extension Conference {
     // Who vanished before the first sender report came has a clock that is only guessed, some time later.
     guard participants[track.publisher].isPresent else { return nil }
     let packet = track.packets[Int(entry.packet)]
-    // A picture of the time before its stream began stands elsewhere than where it was taken.
-    guard track.kind == .audio || entry.sentAt.nanoseconds - packet.arrivedAt.nanoseconds < 400_000_000,
+    // A picture of the time before its stream began, or went on after a pause, stands elsewhere than where it was taken: by as much
+    // as it had been kept.
+    guard track.kind == .audio || entry.sentAt.nanoseconds - packet.arrivedAt.nanoseconds < 5_000_000,
       // Likewise one that came well before its viewer could be sent anything.
       track.kind == .audio
         || packet.arrivedAt.nanoseconds >= subscriber.peer.connectedAt.nanoseconds - 15_000_000

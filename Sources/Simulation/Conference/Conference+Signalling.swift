@@ -228,10 +228,14 @@ extension Conference {
   private func noteSaid(_ text: String, _ record: SocketRecord) {
     guard let participant = record.participant else { return }
     if text.hasSuffix(#""type":"closed"}"#) { record.closedMessages += 1 }
-    if layers != nil, text.hasSuffix(#""type":"publish"}"#),
+    if text.hasSuffix(#""type":"publish"}"#),
       case .publish(let message)? = try? ServerMessage(json: text).content
     {
       notePublish(message, to: participant)
+      if !record.isBroken { noteCodecs(message) }
+    }
+    if text.hasSuffix(#""type":"joined"}"#) || text.hasSuffix(#""type":"resumed"}"#), !record.isBroken {
+      noteServed(participant)
     }
     if text.hasSuffix(#""type":"resumed"}"#) {
       if let since = participant.presence.awaySince, now - since > ControlPlane.grace + .milliseconds(600) {

@@ -61,6 +61,8 @@ public final class Conference {
     /// began.
     var names: [String: Int] = [:]
     var trackOrder: [String: Int] = [:]
+    /// What publishers hear of codecs.
+    var codecs = CodecBooks()
   }
 
   static let serverAddress = SocketAddress(ipv4: 203, 0, 113, 1, port: 7_882)
@@ -171,6 +173,7 @@ public final class Conference {
       flush(participants[number])
     }
     runServer()
+    auditCodecs()
   }
 
   /// Lets workers and rooms run until none has anything to do.

@@ -36,6 +36,7 @@ extension Conference {
     for number in participants[owner].handle?.siblings ?? [owner] {
       participants[number].ledger.permit(wanted, now: now)
     }
+    books.codecs.hasChanged = true
   }
 
   /// Several come by a token while its identity is being removed: whichever is first, none is in afterwards.

@@ -83,6 +83,7 @@ extension Conference {
       declined: Set(declined.filter { $0.code != "not-allowed" }.map(\.mid)), now: now)
     if declined.contains(where: { $0.code == "not-allowed" }) { journal.count(.publicationDeclined) }
     for problem in problems { journal.violation(now, "\(participant.number) is answered: \(problem)") }
+    noteCodecs(id, answer, to: participant)
   }
 
   // MARK: - Messages

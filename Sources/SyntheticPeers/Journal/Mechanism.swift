@@ -64,6 +64,10 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case clockChange
   /// A participant hears that it lacks the codec of a track.
   case codecMissing
+  /// What a publisher had heard of codecs was held against what those present have offered; it heard of fewer, and of one again.
+  case codecsJudged
+  case codecTakenAway
+  case codecNamedAgain
   case silence
   case redForwarded
   /// Opus came in RED to a subscriber that loses packets.

@@ -15,7 +15,8 @@ public struct ActiveTargetsChange: BitwiseCopyable, Sendable {
   /// - Parameters:
   ///   - element: of at least three bytes.
   ///   - offset: as `DependencyDescriptor.targetsOffset` has it, for an element with a structure; nil for one without.
-  /// - Returns: nil where the new element would be longer than an extension can be (RFC 8285 §4.3).
+  /// - Returns: nil where the element ends before the place of the targets. The new one may be longer than an extension can be
+  ///   (RFC 8285 §4.3): see `size`.
   public init?(_ element: UnsafeRawBufferPointer, targets: UInt32, count: UInt8, offset: Int?) {
     let flags = 8 &* DependencyDescriptor.minimumSize
     let place = offset ?? flags &+ DependencyDescriptor.flagsSize
@@ -26,9 +27,7 @@ public struct ActiveTargetsChange: BitwiseCopyable, Sendable {
     replaces = isLong && element[DependencyDescriptor.minimumSize] & 0x40 != 0
     let bits = (isLong ? 8 &* element.count : place) &+ (replaces ? 0 : self.count)
     size = (bits &+ 7) >> 3
-    guard size <= 255, place <= 8 &* element.count || !isLong, !replaces || place &+ self.count <= bits else {
-      return nil
-    }
+    guard place <= 8 &* element.count || !isLong, !replaces || place &+ self.count <= bits else { return nil }
   }
 
   /// A byte of the new element.

@@ -65,6 +65,31 @@ struct CodecChangeTests {
     #expect(ada.transport()?.codecChanges.waiting.isEmpty == true, "it goes with its track")
   }
 
+  @Test func `sound in RED whose blocks can't be taken out is paused for those alone who lack RED`() throws {
+    let ada = try run.join("ada")
+    _ = try ada.offer(
+      [.audio], describing: [OfferedTrack(mid: "0", source: nil, encrypted: true)])
+    #expect(ada.tracks.map(\.isEncrypted) == [true])
+    let bob = try run.join("bob")
+    _ = try bob.offer(receivers: 1)
+    let cid = try run.join("cid")
+    _ = try cid.offer(receivers: 1, rewrite: StateClient.lacking("red", in: "audio"))
+    func states(_ client: StateClient) -> [StreamState] {
+      client.notices.flatMap { notice -> [StreamState] in
+        if case .on(_, .streams(let changes)) = notice { changes.map(\.state) } else { [] }
+      }
+    }
+    try hear(.opus, from: ada)
+    let before = [states(bob), states(cid)]
+    run.now = run.now + .seconds(2)
+    try hear(.red, from: ada)
+    #expect(Array(states(cid).dropFirst(before[1].count)) == [.paused(.codec)])
+    #expect(states(bob) == before[0])
+    run.now = run.now + .seconds(2)
+    try hear(.opus, from: ada)
+    #expect(states(cid).last == .active && states(bob) == before[0])
+  }
+
   @Test func `what can't be paid is passed on later`() throws {
     let ada = try run.join("ada")
     _ = try ada.offer([.video])

@@ -113,30 +113,6 @@ struct CommonCodecsTests {
     }
   }
 
-  /// Without a codec in the sections for pictures.
-  private func lacking(_ name: String) -> (String) -> String {
-    { text in
-      let lines = text.split(separator: "\r\n", omittingEmptySubsequences: false).map(String.init)
-      let numbers = lines.compactMap { line in
-        line.hasPrefix("a=rtpmap:") && line.contains(" \(name)/")
-          ? String(line.dropFirst(9).prefix { $0 != " " }) : nil
-      }
-      return lines.compactMap { line in
-        if line.hasPrefix("m=video") {
-          return line.split(separator: " ").enumerated().filter {
-            $0.offset < 3 || !numbers.contains(String($0.element))
-          }
-          .map { String($0.element) }.joined(separator: " ")
-        }
-        return numbers.contains {
-          line.hasPrefix("a=rtpmap:\($0) ") || line.hasPrefix("a=fmtp:\($0) ")
-            || line.hasPrefix("a=rtcp-fb:\($0) ")
-        }
-          ? nil : line
-      }.joined(separator: "\r\n")
-    }
-  }
-
   @Test func `who lacks a codec takes it from all at once, and gives it back a while after going`() throws {
     let run = StateRun()
     let ada = try run.join("ada")
@@ -150,7 +126,7 @@ struct CommonCodecsTests {
     let eve = try run.join("eve")
     pass(run, seconds: 1)
     #expect(heard(ada).count == 1, "nor does one who has offered nothing yet")
-    _ = try eve.offer(receivers: 1, rewrite: lacking("VP9"))
+    _ = try eve.offer(receivers: 1, rewrite: StateClient.lacking("VP9"))
     pass(run, seconds: 1)
     #expect(heard(ada).count == 2)
     #expect(heard(ada).last?.contains("VP9") == false && heard(ada).last?.contains("VP8") == true)
@@ -161,12 +137,44 @@ struct CommonCodecsTests {
     #expect(heard(ada).count == 3 && heard(ada).last?.contains("VP9") == true)
   }
 
+  @Test func `what no slot of somebody's can show isn't lost for all where another slot can`() {
+    let (vp8, h264) = (CodecSet(takenBy: [CodecFormat.vp8]), CodecSet(takenBy: [CodecFormat(.h264)]))
+    let both = vp8.union(h264)
+    #expect(CodecSet(takenByMost: []) == .all)
+    #expect(CodecSet(takenByMost: [both, .all, vp8]) == vp8)
+    #expect(CodecSet(takenByMost: [vp8, vp8, h264]) == vp8, "one can't have publishers left without advice")
+    #expect(CodecSet(takenByMost: [vp8, h264]) == both)
+    #expect(CodecSet(takenByMost: [CodecSet(rawValue: 0)]).rawValue == 0)
+  }
+
+  @Test func `somebody who shares no codec with the others takes none from them`() throws {
+    let run = StateRun()
+    let ada = try run.join("ada")
+    _ = try ada.offer([.video])
+    for name in ["bob", "eve"] {
+      _ = try run.join(name).offer(
+        receivers: 1,
+        rewrite: {
+          StateClient.lacking("H264")(
+            StateClient.lacking("H265")(StateClient.lacking("AV1")(StateClient.lacking("VP9")($0))))
+        })
+    }
+    pass(run, seconds: 1)
+    #expect(heard(ada).last == ["VP8"])
+    let mal = try run.join("mal")
+    _ = try mal.offer(
+      receivers: 1,
+      rewrite: { StateClient.lacking("VP8")(StateClient.lacking("AV1")(StateClient.lacking("VP9")($0))) })
+    pass(run, seconds: 1)
+    #expect(heard(ada).last == ["VP8"])
+  }
+
   @Test func `who may not subscribe has no say, and a restored room goes on where it was`() throws {
     let run = StateRun()
     let ada = try run.join("ada")
     _ = try ada.offer([.video])
     let eve = try run.join("eve")
-    _ = try eve.offer(receivers: 1, rewrite: lacking("VP9"))
+    _ = try eve.offer(receivers: 1, rewrite: StateClient.lacking("VP9"))
     pass(run, seconds: 1)
     #expect(heard(ada).last?.contains("VP9") == false)
     try run.rebuild()
@@ -188,7 +196,7 @@ struct CommonCodecsTests {
     _ = try eve.offer(receivers: 1)
     pass(run, seconds: 1)
     for _ in 0..<40 {
-      _ = try eve.offer(rewrite: lacking("VP9"))
+      _ = try eve.offer(rewrite: StateClient.lacking("VP9"))
       pass(run, seconds: 1)
       _ = try eve.offer()
       pass(run, seconds: 6)
@@ -206,10 +214,10 @@ struct CommonCodecsTests {
     _ = try ada.offer([.video])
     pass(run, seconds: 1)
     #expect(heard(ada).count == 1 && heard(ada).last?.contains("VP9") == true)
-    _ = try ada.offer(rewrite: lacking("VP9"))
+    _ = try ada.offer(rewrite: StateClient.lacking("VP9"))
     pass(run, seconds: 1)
     #expect(heard(ada).count == 2 && heard(ada).last?.contains("VP9") == false)
-    _ = try ada.offer(rewrite: lacking("VP9"))
+    _ = try ada.offer(rewrite: StateClient.lacking("VP9"))
     pass(run, seconds: 1)
     #expect(heard(ada).count == 2, "the same codecs again say nothing")
     _ = try ada.offer()
@@ -217,12 +225,39 @@ struct CommonCodecsTests {
     #expect(heard(ada).count == 3 && heard(ada).last?.contains("VP9") == true)
   }
 
+  @Test func `where nothing is left that all take, the publisher hears so, and again when it comes back`()
+    throws
+  {
+    let run = StateRun()
+    let ada = try run.join("ada")
+    let onlyVP9 = ["VP8", "H264", "H265", "AV1"].map { StateClient.lacking($0) }
+    _ = try ada.offer([.video], rewrite: { text in onlyVP9.reduce(text) { $1($0) } })
+    pass(run, seconds: 1)
+    #expect(heard(ada) == [["VP9"]])
+    let eve = try run.join("eve")
+    _ = try eve.offer(receivers: 1, rewrite: StateClient.lacking("VP9"))
+    pass(run, seconds: 1)
+    #expect(heard(ada) == [["VP9"], []])
+    ada.ask(.absent)
+    ada.ask(.present(after: 0))
+    let resumed = ada.notices.compactMap {
+      if case .resumed(let state) = $0 { state.notices } else { nil }
+    }
+    let again = try #require(resumed.last).compactMap {
+      if case .on(_, .publish(_, let advice)) = $0 { advice.codecs.map(\.name) } else { nil }
+    }
+    #expect(again == [[]])
+    eve.ask(.leave(.left))
+    pass(run, seconds: 7)
+    #expect(heard(ada) == [["VP9"], [], ["VP9"]])
+  }
+
   @Test func `what is known of codecs goes on from the room's bytes`() throws {
     let run = StateRun()
     let ada = try run.join("ada")
     _ = try ada.offer([.video])
     let eve = try run.join("eve")
-    _ = try eve.offer(receivers: 1, rewrite: lacking("VP9"))
+    _ = try eve.offer(receivers: 1, rewrite: StateClient.lacking("VP9"))
     pass(run, seconds: 1)
     eve.ask(.leave(.left))
     pass(run, seconds: 1)

@@ -216,3 +216,29 @@ final class StateClient {
     }
   }
 }
+
+extension StateClient {
+  /// An offer's text without a codec in its sections of one kind.
+  static func lacking(_ name: String, in media: String = "video") -> (String) -> String {
+    { text in
+      let lines = text.split(separator: "\r\n", omittingEmptySubsequences: false).map(String.init)
+      let numbers = lines.compactMap { line in
+        line.hasPrefix("a=rtpmap:") && line.contains(" \(name)/")
+          ? String(line.dropFirst(9).prefix { $0 != " " }) : nil
+      }
+      return lines.compactMap { line in
+        if line.hasPrefix("m=\(media)") {
+          return line.split(separator: " ").enumerated().filter {
+            $0.offset < 3 || !numbers.contains(String($0.element))
+          }
+          .map { String($0.element) }.joined(separator: " ")
+        }
+        return numbers.contains {
+          line.hasPrefix("a=rtpmap:\($0) ") || line.hasPrefix("a=fmtp:\($0) ")
+            || line.hasPrefix("a=rtcp-fb:\($0) ")
+        }
+          ? nil : line
+      }.joined(separator: "\r\n")
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import Engine
+import Foundation
+import HTTPServer
+import Model
+import SyntheticPeers
+import Testing
+
+@testable import Gateway
+
+/// For whom a key frame was last requested, from the far end's RTCP to the answer of REST, over real sockets.
+@Suite("REST: who asks for key frames", .timeLimit(.minutes(2)))
+struct KeyFrameRequestTests {
+  /// One who publishes a picture, and those who come to see it.
+  private final class Call {
+    let house: House
+    private var peers: [LivePeer] = []
+    private(set) var track = ""
+
+    /// - Parameter isSimulcast: in two sizes.
+    init(isSimulcast: Bool) async throws {
+      house = try House()
+      let eve = try LivePeer(house, try await house.enter("eve"), number: 1) {
+        $0.publishesVideo = true
+        guard isSimulcast else { return }
+        $0.layers = LayeredVideo(
+          encodings: [
+            .init(rid: "f", width: 640, height: 360, rate: 400_000),
+            .init(rid: "q", width: 320, height: 180, rate: 100_000),
+          ], structure: LayerStructure(codec: .vp8, temporalLayers: 1))
+      }
+      peers.append(eve)
+      track = try #require(try await eve.offer().first)
+    }
+
+    func view(_ identity: String) async throws -> LivePeer {
+      let viewer = try LivePeer(house, try await house.enter(identity), number: peers.count + 1) {
+        $0.audioReceivers = 1
+        $0.videoReceivers = 1
+      }
+      peers.append(viewer)
+      try await viewer.offer()
+      return viewer
+    }
+
+    func run(_ span: Duration) async {
+      let end = ContinuousClock.now + span
+      while ContinuousClock.now < end {
+        for peer in peers { peer.turn(server: house.engine.port) }
+        try? await Task.sleep(for: .milliseconds(2))
+      }
+    }
+
+    /// What REST says of what a viewer gets of the picture.
+    func explained(to viewer: LivePeer) async -> NSDictionary {
+      let answer = await house.ask(.get, "/v1/rooms/demo/explain")
+      let own = answer.items.first { $0["id"] as? String == viewer.guest.id }
+      let subscriptions = own?["subscriptions"] as? [NSDictionary] ?? []
+      return subscriptions.first { $0["track"] as? String == track } ?? [:]
+    }
+
+    /// Runs until REST says so.
+    func waits(for viewer: LivePeer, _ isSo: (NSDictionary) -> Bool) async -> Bool {
+      let end = ContinuousClock.now + .seconds(20)
+      while ContinuousClock.now < end {
+        await run(.milliseconds(50))
+        if isSo(await explained(to: viewer)) { return true }
+      }
+      return false
+    }
+  }
+
+  private static func request(_ explained: NSDictionary) -> NSDictionary {
+    explained["keyFrameRequest"] as? NSDictionary ?? [:]
+  }
+
+  private static func isAsked(_ explained: NSDictionary, by viewer: LivePeer) -> Bool {
+    request(explained)["by"] as? String == "participant"
+      && request(explained)["participant"] as? String == viewer.guest.id
+  }
+
+  private static func layer(_ explained: NSDictionary) -> String? {
+    (explained["sent"] as? NSDictionary)?["rid"] as? String
+  }
+
+  @Test func `a viewer that joins, and one whose picture is broken, are who asked last`() async throws {
+    let call = try await Call(isSimulcast: false)
+    await call.run(.seconds(1))
+    let bob = try await call.view("bob")
+    #expect(await call.waits(for: bob) { Self.isAsked($0, by: bob) && $0["sent"] != nil })
+    // The picture that bob began with lies too far back to be shown to others from its beginning.
+    await call.run(.seconds(8))
+    let cid = try await call.view("cid")
+    #expect(await call.waits(for: cid) { Self.isAsked($0, by: cid) })
+    let joined = Self.request(await call.explained(to: bob))
+    #expect(joined["participant"] as? String == cid.guest.id, "it is the track's, for all who look")
+
+    bob.peer.requestPictures()
+    #expect(await call.waits(for: cid) { Self.isAsked($0, by: bob) })
+    let broken = Self.request(await call.explained(to: cid))
+    #expect((broken["at"] as? String ?? "") > (joined["at"] as? String ?? "~"))
+    // One that has gone is no one that is known.
+    #expect(await call.house.ask(.delete, "/v1/rooms/demo/participants/bob").status == 204)
+    #expect(await call.waits(for: cid) { Self.request($0)["by"] as? String == "other" })
+    #expect(Self.request(await call.explained(to: cid))["participant"] == nil)
+  }
+
+  @Test func `for another layer the server itself asks, until a viewer does again`() async throws {
+    let call = try await Call(isSimulcast: true)
+    await call.run(.seconds(2))
+    let bob = try await call.view("bob")
+    // It begins with the smaller one.
+    let isServers = { (explained: NSDictionary) in Self.request(explained)["by"] as? String == "server" }
+    #expect(await call.waits(for: bob) { Self.layer($0) == "f" && isServers($0) })
+    bob.peer.requestPictures()
+    #expect(await call.waits(for: bob) { Self.isAsked($0, by: bob) })
+    let broken = Self.request(await call.explained(to: bob))["at"] as? String
+    #expect(
+      try await bob.guest.verdict("view", #""tracks":[{"track":"\#(call.track)","maxWidth":320}]"#) == "ok")
+    #expect(await call.waits(for: bob) { Self.layer($0) == "q" && isServers($0) })
+    let switched = Self.request(await call.explained(to: bob))
+    #expect(switched["participant"] == nil && (switched["at"] as? String ?? "") > (broken ?? "~"))
+    bob.peer.requestPictures()
+    #expect(await call.waits(for: bob) { Self.isAsked($0, by: bob) })
+  }
+}
