@@ -61,8 +61,10 @@ let package = Package(
     module("Recording", ["Model", "Logging", "Polling", "Wire", "Media", "Containers", "Engine", "CSystem"]),
     module("HTTPServer", ["Model", "Polling", "Crypto", "CSystem", "CMicroHTTPD", "CWslay"]),
     module("WebSocketClient", ["Model", "Crypto", "CCurl", "CWslay"]),
+    module("HTTPClient", ["Model", "Polling", "CCurl"]),
     module("Configuration", ["Model"]),
     module("Storage", ["Model", "Logging", "Polling", "CSystem", "CSQLite", "CPostgreSQL"]),
+    module("Operator", ["Model", "AccessTokens", "HTTPClient", "Configuration"]),
     module(
       "Rooms",
       [
@@ -72,9 +74,8 @@ let package = Package(
     .target(
       name: "Gateway",
       dependencies: [
-        "Model", "Logging", "Crypto", "ICE", "Media", "Transport", "Peer", "Engine", "HTTPServer", "Storage",
-        "AccessTokens", "Signalling",
-        "Recording", "Rooms",
+        "Model", "Logging", "Crypto", "ICE", "Media", "Transport", "Peer", "Engine", "HTTPServer",
+        "HTTPClient", "Storage", "AccessTokens", "Signalling", "Recording", "Rooms",
       ],
       // Every file of the folder.
       resources: [.embedInCode("REST/openapi.json"), .embedInCode("Pages")],
@@ -104,7 +105,8 @@ let package = Package(
         "Model", "Logging", "Wire", "Crypto", "ICE", "Congestion", "Containers", "Media", "Negotiation",
         "Transport",
         "Peer", "Engine",
-        "HTTPServer", "AccessTokens", "Signalling", "Rooms", "Gateway", "Simulation",
+        "HTTPServer", "HTTPClient", "AccessTokens", "Operator", "Signalling", "Rooms", "Gateway",
+        "Simulation",
       ],
       path: "Fuzz/FuzzTargets",
       swiftSettings: strict),
@@ -118,7 +120,7 @@ let package = Package(
       name: "roost",
       dependencies: [
         "Model", "Logging", "Crypto", "ICE", "Negotiation", "Configuration", "Engine", "AccessTokens",
-        "Rooms", "Recording", "HTTPServer", "Storage",
+        "Operator", "Rooms", "Recording", "HTTPServer", "Storage",
         "Gateway",
       ],
       swiftSettings: strict),
@@ -175,8 +177,12 @@ let package = Package(
       ]),
     tests("HTTPServer", ["Model", "Crypto", "HTTPServer", "COpenSSL"]),
     tests("WebSocketClient", ["Model", "Crypto", "HTTPServer", "WebSocketClient"]),
+    tests("HTTPClient", ["Model", "Crypto", "HTTPServer", "HTTPClient"]),
     tests("Configuration", ["Model", "Configuration"]),
     tests("Storage", ["Model", "Logging", "Storage"]),
+    tests(
+      "Operator",
+      ["Model", "AccessTokens", "HTTPClient", "Configuration", "Operator"]),
     tests(
       "Rooms",
       [

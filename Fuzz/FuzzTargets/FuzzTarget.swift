@@ -57,12 +57,15 @@ public let fuzzTargets: [FuzzTarget] = [
   FuzzTarget(name: "base64url", run: fuzzBase64URL),
   FuzzTarget(name: "strict-json", run: fuzzStrictJSON),
   FuzzTarget(name: "event-cursor", run: fuzzEventCursor),
+  FuzzTarget(name: "event-id", run: fuzzEventID),
   FuzzTarget(name: "ivf", run: fuzzIVF),
   FuzzTarget(name: "ogg-opus", run: fuzzOggOpus),
   FuzzTarget(name: "matroska", run: fuzzMatroska),
   FuzzTarget(name: "frames", run: fuzzFrames),
   FuzzTarget(name: "packetizer", run: fuzzPacketizer),
   FuzzTarget(name: "codec-configuration", run: fuzzConfiguration),
+  FuzzTarget(name: "event-stream", run: fuzzEventStream),
+  FuzzTarget(name: "terminal-text", run: fuzzTerminalText),
 ]
 
 /// Traps with the promise that was broken.

@@ -120,6 +120,22 @@ private final class RequestHouse: Sendable {
     return (lines + [bytes[start...]], [])
   }
 
+  /// What is read over time has an end, and lines of which each is one that a reader knows.
+  private func listen(to source: any HTTPBodySource) {
+    var bytes: [UInt8] = []
+    var rounds = 0
+    while source.produce(into: &bytes, enough: 4_096, now: Instant(nanoseconds: 0), ending: .shutdown) != .end
+    {
+      rounds += 1
+      check(rounds < 1_000, "a stream that is to end does")
+    }
+    let lines = bytes.split(separator: 10, omittingEmptySubsequences: false)
+    let known = ["id: ", "event: ", "data: {", ":"].map { Array($0.utf8) }
+    check(
+      lines.allSatisfy { line in line.isEmpty || known.contains { line.starts(with: $0) } },
+      "no line of a stream is any other")
+  }
+
   /// - Parameter request: nil where it was refused before it was one.
   private func look(at response: HTTPResponse, of request: HTTPRequest?) {
     check((200..<600).contains(response.status), "an answer has a status")
@@ -139,6 +155,7 @@ private final class RequestHouse: Sendable {
         "a problem says its status")
     }
     check(response.status < 400 || type == "application/problem+json", "a refusal is a problem")
+    if let source = response.stream { listen(to: source) }
     guard let request, request.headers["origin"] == nil else { return }
     check(
       response.headers["access-control-allow-origin"] == nil, "a request of no origin is answered without one"

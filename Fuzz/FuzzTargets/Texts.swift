@@ -1,4 +1,5 @@
 import AccessTokens
+import Gateway
 import Model
 import Rooms
 import Wire
@@ -52,4 +53,12 @@ func fuzzEventCursor(_ input: UnsafeRawBufferPointer) {
       check(error == .notACursor, "a cursor is none, or has gone")
     }
   }
+}
+
+/// The name of a room's event is none, or the same again once it is written.
+func fuzzEventID(_ input: UnsafeRawBufferPointer) {
+  guard let id = EventID(String(decoding: input, as: UTF8.self)) else { return }
+  check(id.number >= 0 && id.roomId.hasPrefix("RM_"), "it has a room and a number")
+  check(id.text.utf8.allSatisfy { $0 > 32 && $0 < 127 }, "no field can start behind it")
+  check(EventID(id.text) == id, "what is written is read as it was")
 }

@@ -34,6 +34,15 @@ extension AccessToken {
       throw isLong ? .tooLong : error
     }
     guard !isLong || isRenewed else { throw .tooLong }
+    try requireCurrent(now: now)
+  }
+
+  /// From when on it holds no longer, in seconds since 1970, with the leeway of clocks.
+  public var validUntil: Int { expires.addingClamped(Self.leeway) }
+
+  /// Whether its time has come and is not over, with the leeway of clocks.
+  /// - Parameter now: seconds since 1970.
+  public func requireCurrent(now: Int) throws(AccessTokenRefusal) {
     #if PLANTED_DEFECTS
       let expires = PlantedDefect.isOn(.tokenLeeway) ? self.expires.addingClamped(Self.leeway) : self.expires
     #endif

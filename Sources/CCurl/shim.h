@@ -11,6 +11,23 @@ static inline CURLcode rc_set_number(CURL *handle, CURLoption option, long value
 static inline CURLcode rc_set_memory(CURL *handle, CURLoption option, void *value) {
   return curl_easy_setopt(handle, option, value);
 }
+static inline CURLcode rc_set_list(CURL *handle, CURLoption option, struct curl_slist *value) {
+  return curl_easy_setopt(handle, option, value);
+}
+static inline CURLcode rc_set_body(CURL *handle, const void *bytes, size_t count) {
+  CURLcode code = curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)count);
+  return code != CURLE_OK ? code : curl_easy_setopt(handle, CURLOPT_COPYPOSTFIELDS, bytes);
+}
+typedef size_t (*rc_receiver)(char *bytes, size_t size, size_t count, void *owner);
+static inline CURLcode rc_set_receiver(CURL *handle, CURLoption option, rc_receiver value) {
+  return curl_easy_setopt(handle, option, value);
+}
 static inline CURLcode rc_get_socket(CURL *handle, curl_socket_t *socket) {
   return curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, socket);
+}
+static inline CURLcode rc_get_offset(CURL *handle, CURLINFO info, curl_off_t *value) {
+  return curl_easy_getinfo(handle, info, value);
+}
+static inline CURLMcode rc_multi_set_number(CURLM *handle, CURLMoption option, long value) {
+  return curl_multi_setopt(handle, option, value);
 }

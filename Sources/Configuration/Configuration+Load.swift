@@ -72,8 +72,8 @@ extension Configuration {
     return ignored
   }
 
-  /// Where a client finds the server, and its token: not the server's to read.
-  private static let clientVariables: Set = ["ROOST_URL", "ROOST_TOKEN"]
+  /// Where a client finds the server, its token and whom it believes: not the server's to read.
+  private static let clientVariables: Set = ["ROOST_URL", "ROOST_TOKEN", "ROOST_CA"]
 
   private mutating func apply(
     _ option: ConfigurationOption, text: String, source: ConfigurationError.Source

@@ -10,6 +10,8 @@ public struct Configuration: Equatable, Sendable {
     ]
     public var connections = 4096
     public var connectionsPerAddress = 1024
+    public var streams = 2000
+    public var streamsPerAddress = 1000
     public var trustedProxies: [AddressPrefix] = []
     public var headSeconds = 10
     public var bodySeconds = 20
@@ -124,6 +126,13 @@ public struct Configuration: Equatable, Sendable {
     public var requestsAtOncePerAddress = 2_000
   }
 
+  /// Who is sent every event.
+  public struct Webhooks: Equatable, Sendable {
+    public var urls: [String] = []
+    /// Path of a PEM file; empty: those of the system.
+    public var authorities = ""
+  }
+
   /// What is kept of sessions that failed.
   public struct Flights: Equatable, Sendable {
     /// Empty: nothing is.
@@ -178,6 +187,7 @@ public struct Configuration: Equatable, Sendable {
   public var flights = Flights()
   public var storage = Storage()
   public var recording = Recording()
+  public var webhooks = Webhooks()
   /// Variables of the environment that begin with `ROOST_` and set nothing, to be reported.
   public internal(set) var ignoredVariables: [String] = []
 
@@ -225,6 +235,23 @@ extension Configuration {
     throw ConfigurationError(
       source: .defaults, option: "turn.secret", problem: .missing,
       expected: "the secret of the servers in turn.urls, coturn's static-auth-secret")
+  }
+
+  /// Where webhooks go, each with the API key that signs.
+  /// - Throws: where a URL names none that there is, or names none and there are several.
+  public func webhookTargets() throws(ConfigurationError) -> [(url: String, key: String)] {
+    var targets: [(url: String, key: String)] = []
+    for target in webhooks.urls.compactMap({ WebhookURL($0) }) {
+      guard let key = target.key ?? (keys.count == 1 ? keys.first?.key : nil), keys[key] != nil else {
+        throw ConfigurationError(
+          source: .defaults, option: "webhooks.urls", problem: .missing,
+          expected:
+            "behind the # of each URL the name of one of the API keys in keys, as in https://desk.example/roost#myKey"
+        )
+      }
+      targets.append((target.url, key))
+    }
+    return targets
   }
 
   /// Refuses a start without key or with a secret that can be guessed.

@@ -101,6 +101,26 @@ extension ConfigurationOption {
       render: { "[" + $0[keyPath: path].map { JSONTree.quoted($0) }.joined(separator: ", ") + "]" })
   }
 
+  /// Receivers of webhooks, each with the key that signs.
+  static func webhooks(
+    _ name: String, _ path: Path<[String]>, _ explanation: String, _ change: Change = .atStart
+  ) -> Self {
+    let set: @Sendable (inout Configuration, [String]) -> Bool = {
+      guard $1.count <= 16, Set($1).count == $1.count, $1.allSatisfy({ WebhookURL($0) != nil }) else {
+        return false
+      }
+      $0[keyPath: path] = $1
+      return true
+    }
+    return Self(
+      name: name, explanation: explanation,
+      expectation: "a list of up to 16 URLs such as https://desk.example/roost#myKey", change: change,
+      isSecret: false,
+      setTree: { configuration, tree in tree.strings.map { set(&configuration, $0) } ?? false },
+      setText: { set(&$0, $1.isEmpty ? [] : $1.split(separator: ",").map { String($0.trimmed) }) },
+      render: { "[" + $0[keyPath: path].map { JSONTree.quoted($0) }.joined(separator: ", ") + "]" })
+  }
+
   static func secret(
     _ name: String, _ path: Path<String>, _ explanation: String, _ change: Change = .atStart
   ) -> Self {

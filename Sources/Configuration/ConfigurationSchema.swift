@@ -14,6 +14,13 @@ public enum ConfigurationSchema {
     .integer(
       "http.connectionsPerAddress", \.http.connectionsPerAddress, 1...100_000,
       "Open TCP connections from one IPv4 address or IPv6 /64; trusted proxies are exempt."),
+    .integer(
+      "http.streams", \.http.streams, 1...100_000,
+      "Readers of events as they happen (Server-Sent Events) in total; further ones are answered with 503."),
+    .integer(
+      "http.streamsPerAddress", \.http.streamsPerAddress, 1...100_000,
+      "Readers of events from one IPv4 address or IPv6 /64, behind a trusted proxy that of the client; further ones are answered with 429."
+    ),
     .prefixes(
       "http.trustedProxies", \.http.trustedProxies,
       "Proxies whose X-Forwarded-For is trusted; behind any other proxy all clients share the proxy's address."
@@ -107,6 +114,14 @@ public enum ConfigurationSchema {
       "keys", \.keys,
       "API keys and their secrets of at least 32 bytes, which sign access tokens; with --dev always devkey and secret."
     ),
+
+    .webhooks(
+      "webhooks.urls", \.webhooks.urls,
+      "Receivers that are sent every event by POST; behind a # the API key whose secret signs, needed where there are several."
+    ),
+    .path(
+      "webhooks.authorities", \.webhooks.authorities,
+      "PEM file with the certificates that vouch for receivers, in place of the system's."),
 
     .choice("log.level", \.log.level, "Least severe level that is logged."),
 

@@ -8,6 +8,11 @@ enum Suggestion {
     return best.candidate
   }
 
+  /// What is put behind a message that refuses the word; empty where nothing is near enough.
+  static func hint(to word: String, among candidates: [String]) -> String {
+    nearest(to: word, among: candidates).map { "; did you mean \($0)?" } ?? ""
+  }
+
   /// Edits, swaps of neighbours included, from one to the other (Damerau 1964).
   static func distance(_ a: String, _ b: String) -> Int {
     let (a, b) = (Array(a.utf8.prefix(64)), Array(b.utf8.prefix(64)))

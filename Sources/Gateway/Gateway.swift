@@ -48,7 +48,7 @@ public struct Gateway: HTTPHandler {
   private let rooms: (any RoomService)?
   private let tokens = ResumeTokens()
   private let intakes = Intakes()
-  private let rest: RESTDoor?
+  let rest: RESTDoor?
 
   /// - Parameters:
   ///   - rooms: nil: there is no door to rooms, and it answers 404.
@@ -59,9 +59,9 @@ public struct Gateway: HTTPHandler {
     self.configuration = configuration
     self.rooms = rooms
     rest = administered.map { directory in
-      RESTDoor(rooms: directory, crossOrigin: configuration.crossOrigin) { text throws(AccessTokenRefusal) in
-        try AccessToken(verifying: text, keys: configuration.keys, now: configuration.now())
-      }
+      RESTDoor(
+        rooms: directory, crossOrigin: configuration.crossOrigin, keys: configuration.keys,
+        wall: configuration.now)
     }
   }
 

@@ -6,10 +6,7 @@ public struct HTTPLimits: Equatable, Sendable {
   public var connections = 4096
   /// Of these, from one IP address.
   public var connectionsPerAddress = 1024
-  /// TLS handshakes with one IPv4 address or IPv6 /64, in a second and at once; beyond: the connection is closed before
-  /// anything is made for it, since the server's part of a handshake costs a hundred times the client's.
-  public var handshakesPerAddress = 50.0
-  public var handshakesAtOncePerAddress = 256.0
+  public var handshakes = HandshakeLimits()
   /// Whose connections are not counted per address, because they carry other people's requests, and whose
   /// `X-Forwarded-For` says who asks.
   public var proxies: [AddressPrefix] = []
@@ -26,6 +23,8 @@ public struct HTTPLimits: Equatable, Sendable {
   public var bodyTime: Duration = .seconds(20)
   /// For the handler to answer: 503.
   public var answerTime: Duration = .seconds(60)
+  /// Answers that are produced over time.
+  public var streams = StreamLimits()
   /// Without a byte taken by a client that has bytes coming: the connection is cut. Rounded up to seconds for
   /// answers.
   public var writeTime: Duration = .seconds(20)
@@ -49,6 +48,27 @@ public struct HTTPLimits: Equatable, Sendable {
   /// For what waits to be taken and the far end to answer, once a WebSocket is closed, however steadily it goes on; and for
   /// the far end to go once everything was said.
   public var closeTime: Duration = .seconds(2)
+
+  public init() {}
+}
+
+/// TLS handshakes with one IPv4 address or IPv6 /64; beyond: the connection is closed before anything is made for it, since the
+/// server's part of a handshake costs a hundred times the client's.
+public struct HandshakeLimits: Equatable, Sendable {
+  /// In a second.
+  public var perAddress = 50.0
+  public var atOncePerAddress = 256.0
+
+  public init() {}
+}
+
+/// How many answers may be produced over time at once.
+public struct StreamLimits: Equatable, Sendable {
+  /// Over all listeners; one more is answered by 503. Fewer than there may be connections, as below, so that they leave room for
+  /// others.
+  public var total = 2000
+  /// Of these, for one IPv4 address or IPv6 /64; one more is answered by 429.
+  public var perAddress = 1000
 
   public init() {}
 }

@@ -220,10 +220,31 @@
     case waitsUnbounded = "waits-unbounded"
     /// An address may ask once more at once than its burst.
     case burstAndOne = "burst-and-one"
+    /// As many answers are produced over time as are asked for.
+    case streamsUnbounded = "streams-unbounded"
+    /// A piece of nothing is a chunk, which is the end of the body.
+    case emptyChunk = "empty-chunk"
+    /// A client that takes nothing is cut off without a word.
+    case stalledUnsaid = "stalled-unsaid"
     // MARK: - WebSocketClient
 
     /// A secure address without a port is looked for at port 80.
     case securePort = "secure-port"
+    // MARK: - HTTPClient
+
+    /// The two bytes at a line's end count as two ends.
+    case lineEndsTwice = "line-ends-twice"
+    /// An event's id counts before the event is over.
+    case eventIDEarly = "event-id-early"
+    /// The data of an event has no bound of its own.
+    case eventDataUnbounded = "event-data-unbounded"
+    /// A redirect is followed.
+    case redirectFollowed = "redirect-followed"
+    /// A host whose name begins like an address of this machine is taken for it.
+    case loopbackPrefix = "loopback-prefix"
+    /// A stream may be silent for as long as it likes.
+    case silentStream = "silent-stream"
+
     // MARK: - Storage
 
     /// A write is answered before its transaction is on the disk.
@@ -327,6 +348,8 @@
     /// The media plane doesn't hear that a section's next track has no traits.
     case traitsSurvive = "traits-survive"
 
+    /// Those who read what happens aren't called when somebody is removed.
+    case removalUnnoticed = "removal-unnoticed"
     // MARK: - Configuration
 
     /// A service's address over UDP is taken for an option's value.
@@ -339,6 +362,20 @@
     case everyRoomJoined = "every-room-joined"
     /// Minutes on the command line count as hours.
     case minutesAsHours = "minutes-as-hours"
+    // MARK: - Operator
+
+    /// The control characters above U+007F reach the terminal.
+    case upperControls = "upper-controls"
+    /// A list ends with its first page.
+    case firstPageAlone = "first-page-alone"
+    /// A token that is made for one request allows all.
+    case tokenForAll = "token-for-all"
+    /// A token may go to another machine in clear.
+    case tokenInClear = "token-in-clear"
+    /// A stream that was cut begins again where it once began.
+    case streamFromStart = "stream-from-start"
+    /// Waits between tries don't grow.
+    case waitsTheSame = "waits-the-same"
     // MARK: - Gateway
 
     /// A page may read whose origin begins like an allowed one.
@@ -381,6 +418,16 @@
     case lifeUnread = "life-unread"
     /// The name for a relay ends in milliseconds.
     case relayInMilliseconds = "relay-in-milliseconds"
+    /// What a reader of events has seen last is a number alone, of whatever room has the name.
+    case lastSeenAnywhere = "last-seen-anywhere"
+    /// Whether one may read is asked at the beginning alone.
+    case readerUnasked = "reader-unasked"
+    /// The address counts for more than what the reader has seen last.
+    case addressBeforeLastSeen = "address-before-last-seen"
+    /// Two notices of one room are on their way at once.
+    case noticesAtOnce = "notices-at-once"
+    /// A redirect says that a notice has arrived.
+    case redirectArrives = "redirect-arrives"
     // MARK: - Load
 
     /// A percentile is that of the packet before.

@@ -66,7 +66,8 @@ package struct Poller: ~Copyable, @unchecked Sendable {
   /// - Parameter atMost: of waiting, whatever `deadline` says.
   /// - Returns: how many events there are; the first ones of the subscript, until the next wait.
   package borrowing func wait(until deadline: Instant, now: Instant, atMost: Duration? = nil) -> Int {
-    var left = deadline == .never ? Int64.max : max(deadline.nanoseconds &- now.nanoseconds, 0)
+    // Compared first: the distant past is further off than a difference can say.
+    var left = deadline == .never ? Int64.max : deadline <= now ? 0 : deadline.nanoseconds &- now.nanoseconds
     if let atMost { left = min(left, atMost.wholeNanoseconds) }
     let timeout = left == .max ? -1 : Int32(clamping: left / 1_000_000 &+ (left % 1_000_000 > 0 ? 1 : 0))
     return Int(max(epoll_wait(descriptor, events.baseAddress, Int32(events.count), timeout), 0))

@@ -33,6 +33,8 @@ struct DirectoryState<Handle: Sendable>: Sendable {
   private(set) var counted = RoomCounts()
   /// No one is let in any more.
   private(set) var isDraining = false
+  /// Until when those who are in may stay; nil: that was not said.
+  private(set) var drainDeadline: WallTime?
 
   init(limits: Limits) { self.limits = limits }
 
@@ -165,7 +167,11 @@ struct DirectoryState<Handle: Sendable>: Sendable {
   /// Whether anybody is in it, or on the way.
   func isEmpty(_ name: String) -> Bool { rooms[ExactName(name)]?.attendance.count ?? 0 == 0 }
 
-  mutating func drain() { isDraining = true }
+  /// - Parameter deadline: nil: what was said before stays.
+  mutating func drain(until deadline: WallTime? = nil) {
+    isDraining = true
+    drainDeadline = deadline ?? drainDeadline
+  }
 
   var counts: RoomCounts {
     var counts = counted

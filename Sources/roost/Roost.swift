@@ -2,6 +2,7 @@ internal import AccessTokens
 internal import Configuration
 internal import Crypto
 internal import Foundation
+internal import Operator
 internal import Rooms
 
 /// The program: reads its command line and hands over to one of its commands.
@@ -14,12 +15,18 @@ struct Roost {
       switch try Invocation(parsing: Array(CommandLine.arguments.dropFirst())) {
       case .help(let text): print(text, terminator: "")
       case .version: print("roost \(version)")
-      case .config(_, defaults: true): print(Configuration().json5, terminator: "")
-      case .config(let source, defaults: false):
-        let configuration = try load(source)
-        print(configuration.json5, terminator: "")
-        if !source.development { try configuration.requireProductionKeys() }
+      case .config(let source, let defaults, let json):
+        let configuration = defaults ? Configuration() : try load(source)
+        print(json ? configuration.json + "\n" : configuration.json5, terminator: "")
+        if !defaults, !source.development { try configuration.requireProductionKeys() }
       case .token(let request): print(try token(request))
+      case .completion(let shell): print(shell.completion, terminator: "")
+      case .load(let arguments): try LoadProgram.become(arguments)
+      case .ask(let request, let command):
+        let run = try OperatorRun(
+          request, command: command, configuration: load(request.access.configuration),
+          environment: ProcessInfo.processInfo.environment)
+        exit(run.run())
       case .serve(let source):
         try await serve(
           load(source), audience: source.lan ? .network : source.development ? .thisMachine : .owners)
@@ -62,9 +69,12 @@ struct Roost {
       apiKey: key, identity: request.identity, expires: now + request.validFor, notBefore: now, issuedAt: now,
       name: request.name, metadata: request.metadata, grants: Grants(request)
     ).signed(secret: secret)
-    guard let link = request.link else { return token }
     // Behind the # it stays in the browser.
-    return link + (link.hasSuffix("/") ? "" : "/") + "#token=" + token
+    let link = request.link.map { $0 + ($0.hasSuffix("/") ? "" : "/") + "#token=" + token }
+    guard request.json else { return link ?? token }
+    var object: [String: StrictJSON] = ["token": .string(token)]
+    if let link { object["link"] = .string(link) }
+    return StrictJSON.object(object).text
   }
 
   private static func stop(_ message: String, _ code: Int32) -> Never {

@@ -52,7 +52,8 @@ extension Roost {
         limits: limits(configuration.http),
         tls: secured.context),
       handler: gateway)
-    let admin = try adminServer(configuration.admin, of: server, media, records, started: started)
+    let webhooks = try webhooks(configuration, media, log: log)
+    let admin = try adminServer(configuration.admin, of: server, media, records, webhooks, started: started)
     let ending = Ending()
     for address in admin?.addresses ?? [] { log.info("admin listener ready", ["address": "\(address)"]) }
     print(Greeting.text(addresses: server.addresses, secured: secured, isNetwork: audience == .network))
@@ -61,7 +62,12 @@ extension Roost {
 
     await ending.wait(for: media.rooms, patience: .seconds(configuration.drain.seconds), log: log)
     await Ending.sayFarewell(media.rooms, through: server)
+    // The last events can be read, and sent, once they are stored.
+    try? await media.rooms.synced()
+    // Beside each other: what receivers take their time for holds up no reader's end.
+    async let delivered: Void? = webhooks?.finish(within: .seconds(5))
     await server.shutdown()
+    await delivered
     await admin?.shutdown(grace: .seconds(1))
     media.finishRecordings()
     media.engine.stop()
@@ -93,10 +99,28 @@ extension Roost {
     return doors
   }
 
+  /// - Returns: nil: there are no receivers.
+  private static func webhooks(
+    _ configuration: Configuration, _ media: MediaServer, log: Log
+  ) throws -> Webhooks? {
+    let targets = try configuration.webhookTargets().map {
+      Webhooks.Target(url: $0.url, key: $0.key, secret: configuration.keys[$0.key] ?? "")
+    }
+    guard !targets.isEmpty else { return nil }
+    let authorities = configuration.webhooks.authorities
+    if !authorities.isEmpty { _ = try Roost.text(of: authorities) }
+    return Webhooks(
+      to: targets, of: media.rooms.events, authorities: authorities.isEmpty ? nil : authorities, log: log,
+      wall: { WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) },
+      instant: { [clock = media.engine.clock] in clock.now })
+  }
+
   private static func limits(_ http: Configuration.HTTP) -> HTTPLimits {
     var limits = HTTPLimits()
     limits.connections = http.connections
     limits.connectionsPerAddress = http.connectionsPerAddress
+    limits.streams.total = http.streams
+    limits.streams.perAddress = http.streamsPerAddress
     limits.proxies = http.trustedProxies
     limits.headTime = .seconds(http.headSeconds)
     limits.bodyTime = .seconds(http.bodySeconds)
@@ -108,6 +132,7 @@ extension Roost {
   /// Metrics and health on a thread of their own, answered also while the public listener has all that it can take.
   private static func adminServer(
     _ admin: Configuration.Admin, of server: HTTPServer, _ media: MediaServer, _ records: Records,
+    _ webhooks: Webhooks?,
     started: Double
   ) throws -> HTTPServer? {
     guard !admin.addresses.isEmpty else { return nil }
@@ -119,7 +144,7 @@ extension Roost {
         listeners: admin.addresses.map { .init($0.with(port: UInt16(admin.port))) }, limits: limits),
       handler: AdminDoor(
         rooms: media.rooms, store: records.store, journal: records.journal, engine: media.engine,
-        server: server, version: version,
+        server: server, webhooks: webhooks, version: version,
         started: started, isLocalOnly: admin.addresses.allSatisfy(\.isLoopback)))
   }
 }

@@ -80,7 +80,7 @@ struct ConfigurationTests {
     (
       "{\n\n meda: { port: 1 } }",
       "roost.json5:3: meda: no such option, given { … }; did you mean media?; expected: one of "
-        + "http, admin, media, ice, stun, turn, keys, log, rooms, limits, drain, reconnect, flights, storage"
+        + "http, admin, media, ice, stun, turn, keys, webhooks, log, rooms, limits, drain, reconnect, flights, storage, recording"
     ),
     (
       "{ 'media.port': \n'x' }",
@@ -89,7 +89,7 @@ struct ConfigurationTests {
     ),
     (
       "{ completelyElse: true }",
-      "roost.json5:1: completelyElse: no such option, given true; expected: one of http, admin, media, ice, stun, turn, keys, log, rooms, limits, drain, reconnect, flights, storage"
+      "roost.json5:1: completelyElse: no such option, given true; expected: one of http, admin, media, ice, stun, turn, keys, webhooks, log, rooms, limits, drain, reconnect, flights, storage, recording"
     ),
     (
       "{ \"\\u006dedia\": {\n\"p\\x6frt\": 0 } }",
@@ -179,8 +179,8 @@ struct ConfigurationTests {
     #expect(
       message { try load(nil, [:], [("http.prt", "1")]) }
         == "--http.prt: http.prt: no such option, given \"1\"; did you mean http.port?; expected: one of "
-        + "http.port, http.addresses, http.connections, http.connectionsPerAddress, "
-        + "http.trustedProxies, http.headSeconds, http.bodySeconds, http.bodyBytes, http.messageBytes, "
+        + "http.port, http.addresses, http.connections, http.connectionsPerAddress, http.streams, "
+        + "http.streamsPerAddress, http.trustedProxies, http.headSeconds, http.bodySeconds, http.bodyBytes, http.messageBytes, "
         + "http.origins, http.certificate, http.privateKey"
     )
     let secret = message { try load(nil, ["ROOST_KEYS": "verysecret"]) }
@@ -355,5 +355,32 @@ struct ConfigurationTests {
     #expect(Suggestion.distance("prot", "port") == 1)
     #expect(Suggestion.distance("", "abc") == 3)
     #expect(Suggestion.nearest(to: "xyz", among: ["http.port"]) == nil)
+  }
+
+  @Test func `as JSON it has every option in its group, and no secret`() throws {
+    var configuration = Configuration()
+    configuration.keys = ["a": "do not show"]
+    configuration.turn.secret = "nor this"
+    let text = configuration.json
+    #expect(!text.contains("show") && !text.contains("nor this") && !text.contains("\n"))
+    guard case .object(let members) = try JSONTree.parse(json5: text),
+      case .object(let media)? = members["media"],
+      case .object(let advertise)? = media["advertise"]
+    else {
+      Issue.record("\(text)")
+      return
+    }
+    #expect(media["workers"] == .integer(0) && advertise["ipv4"] == .array([]))
+    #expect(members["keys"] == .object(["a": .string("(hidden)")]))
+    for option in ConfigurationSchema.options {
+      var tree = JSONTree.object(members)
+      for part in option.name.split(separator: ".") {
+        guard case .object(let inner) = tree, let next = inner[String(part)] else {
+          Issue.record("\(option.name) is missing")
+          break
+        }
+        tree = next
+      }
+    }
   }
 }

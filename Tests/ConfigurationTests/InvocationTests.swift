@@ -62,11 +62,13 @@ struct InvocationTests {
   }
 
   @Test func `a file that cannot be read is named`() throws {
-    guard case .config(let source, let defaults) = try parse("config --config none.json5") else {
+    guard case .config(let source, let defaults, let json) = try parse("config --config none.json5") else {
       Issue.record("no config")
       return
     }
-    #expect(!defaults)
+    #expect(!defaults && !json)
+    #expect(
+      try parse("config --defaults --json") == .config(ConfigurationSource(), defaults: true, json: true))
     struct Missing: Error, CustomStringConvertible { let description = "no such file" }
     #expect {
       _ = try source.load(environment: [:], read: { _ in throw Missing() }, secret: { "" })
@@ -90,7 +92,10 @@ struct InvocationTests {
   }
 
   @Test(arguments: [
-    ("", "roost: missing command: serve, token or config"),
+    (
+      "",
+      "roost: missing command: serve, token, config, rooms, participants, events, load or completion"
+    ),
     ("sreve", "roost: no such command: sreve; did you mean serve?"),
     ("serve --confg x", "roost: no such flag: --confg; did you mean --config?"),
     (
@@ -129,7 +134,7 @@ struct InvocationTests {
 
   @Test(arguments: ["0h", "-1h", "h", "1w", "", "99999999999999999999s", "3651d", "1.5h"])
   func `times are whole numbers with a unit`(text: String) {
-    #expect(Invocation.seconds(text) == nil)
+    #expect(ParsedFlags.seconds(text) == nil)
   }
 
   @Test func `help is everywhere and teaches by example`() throws {
@@ -160,11 +165,11 @@ struct InvocationTests {
     #expect(try request.keyPair(in: configuration) == ("a", "1"))
     configuration.keys = ["a": "1", "b": "2"]
     #expect(throws: UsageError.self) { try request.keyPair(in: configuration) }
-    request.key = "b"
+    request.keyChoice.key = "b"
     #expect(try request.keyPair(in: configuration) == ("b", "2"))
-    request.secret = "3"
+    request.keyChoice.secret = "3"
     #expect(try request.keyPair(in: configuration) == ("b", "3"))
-    request.key = nil
+    request.keyChoice.key = nil
     #expect(throws: UsageError.self) { try request.keyPair(in: configuration) }
   }
 }

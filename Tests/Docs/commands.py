@@ -24,7 +24,10 @@ RULES = [
     Rule(r'make run( ARGS="--lan")?', SERVE),
     Rule(r"(\.build/release/)?roost serve .*", SERVE),
     # What takes a fraction of a second.
-    Rule(r"(\w+=\$\()?(\.build/release/)?roost (token|config) .*", RUN),
+    Rule(r"(export )?(\w+=\$\()?(\.build/release/)?roost (token|config) .*", RUN),
+    Rule(r"roost (rooms|participants|events|completion)\b.*", RUN),
+    Rule(r"source <\(roost completion bash\)", RUN),
+    Rule(r"export ROOST_URL=\S+", RUN),
     Rule(r"export \$\(cat /etc/roost/secrets\)", RUN),
     Rule(r"\$EDITOR roost\.json5", RUN),
     Rule(r"curl .*", RUN),
@@ -38,6 +41,7 @@ RULES = [
     Rule(r"ffmpeg .*", RUN),
     Rule(r"venv/bin/python client\.py .*", RUN),
     Rule(r"\./client .*", RUN),
+    Rule(r"TOKEN=\$token node watch\.mjs .*", RUN),
     Rule(r"make help", RUN),
     Rule(r"sqlite3 .*", RUN),
     Rule(r"/usr/bin/python3 Tests/Scripts/check_imports_test\.py", RUN),
@@ -69,6 +73,7 @@ SUBSTITUTIONS = [
     (r"(?<![\w/])/etc/", "ROOM/etc/"),
     (r"(?<![\w/])/usr/local/bin/", "ROOM/usr/local/bin/"),
     (r"(?<![\w/])/var/", "ROOM/var/"),
+    (r"(?<=ROOST_URL=)https://relay\.example", "http://PUBLIC"),
     (r"http://(localhost|127\.0\.0\.1):7880", "http://PUBLIC"),
     (r"ws://127\.0\.0\.1:7880", "ws://PUBLIC"),
     # Seconds that a client stays.
@@ -85,6 +90,7 @@ FIGURES = {
     ("clients.md", "TR_k3XbQ9uTzLw2: 297 frames"): "Tests/Clients reads these lines of the same client",
     ("testing.md", "test direct\n  skipped:"): "what a machine without namespaces prints",
     ("testing.md", "line | wanted | seen"): "a form, which Tests/Scripts/accept_test.py reads",
+    ("events.md", ": roost"): "test_events looks for these lines in what the command before it prints",
     ("operating.md", "scrape_configs:"): "test_metrics_are_exposed",
     ("operating.md", "- alert: RoostDown"): "test_metrics_are_exposed",
     ("operating.md", "# /etc/sysctl.d/roost.conf"): "test_settings_of_the_kernel_exist",
@@ -94,7 +100,7 @@ FIGURES = {
     ("operating.md", "# /etc/turnserver.conf"): "test_settings_of_coturn_exist; the other half test_configurations_hold",
     ("roost-js.md", "import { Room }"): "test_the_call_in_twenty_lines",
 }
-SNIPPET = re.compile(r"(admin|http|turn|media|rooms|keys|limits|reconnect|drain): (\{|\[)")
+SNIPPET = re.compile(r"(admin|webhooks|http|turn|media|rooms|keys|limits|reconnect|drain): (\{|\[)")
 
 
 def kind_of(block):
@@ -218,6 +224,17 @@ def make_faults(words):
             yield f"there is no browser test {value}"
 
 
+def roost_faults(words):
+    overview = help_of(".build/release/roost")
+    if not re.search(rf"^  {words[0]} ", overview, re.MULTILINE):
+        yield f"roost has no {words[0]}"
+        return
+    text = help_of(".build/release/roost", words[0])
+    if len(words) > 1 and re.search(rf"^  {words[1]} ", text.partition("\nActions\n")[2].partition("\n\n")[0], re.MULTILINE):
+        text = help_of(".build/release/roost", *words[:2])
+    yield from missing_options(words[1:], text)
+
+
 def swift_faults(words):
     tests = sources("Tests", ".swift") + "\n".join(path.name + "." for path in (ROOT / "Tests").iterdir())
     yield from missing_options(words[:words.index("roost-simulate")] if "roost-simulate" in words else words,
@@ -253,9 +270,7 @@ def inline_faults(piece):
     if words[0] == "make":
         yield from make_faults(words[1:])
     elif words[0] == "roost":
-        if words[1] not in ("serve", "token", "config"):
-            yield f"roost has no {words[1]}"
-        yield from missing_options(words[2:], help_of(".build/release/roost", words[1]))
+        yield from roost_faults(words[1:])
     elif words[0] == "swift":
         yield from swift_faults(words[1:])
     elif "<" not in words[0] and not any(ROOT.glob(words[0].rstrip("/") + "*")):

@@ -1,10 +1,12 @@
 """Every command that README.md and docs/ give is run, or listed with the reason."""
 
+import contextlib
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -45,7 +47,7 @@ class BlocksTest(LimitedTest):
                         "Tests/Browsers/run --loud", "scripts/fuzz --wide", "apt-get install no-such-package",
                         "venv/bin/pip install aiortc==0.1", ".build/release/roost-simulate --salt 1"]:
             self.assertTrue(list(commands.faults_of(command)), command)
-        for piece in ["roost serve --nothing", "scripts/nothing", "make nothing"]:
+        for piece in ["roost serve --nothing", "roost nothing", "roost rooms show ROOM --limit 3", "scripts/nothing", "make nothing"]:
             self.assertTrue(list(commands.inline_faults(piece)), piece)
 
 
@@ -55,12 +57,14 @@ class CommandsTest(LimitedTest):
     # A page's commands one after the other, compilers among them.
     seconds = 300
 
-    def run_page(self, page, public="127.0.0.1:9"):
+    def run_page(self, page, public="127.0.0.1:9", prepare=lambda _: None):
+        """`prepare` gets the folder's room before anything is run."""
         with tempfile.TemporaryDirectory(prefix="roost-docs-") as folder:
             room = Room(folder)
             if page == "operating.md":
                 # The records of a server that has run.
                 room.serve(f"roost serve --dev --storage.directory={folder}/var/lib/roost")
+            prepare(room)
             waiting, count = [], 0
             for block in ALL:
                 if block.page != page or commands.kind_of(block) != "commands":
@@ -81,6 +85,7 @@ class CommandsTest(LimitedTest):
             output = room.run(waiting)
             self.assertGreater(count, 0)
             self.check(page, room, output)
+            return output
 
     def check(self, page, room, output):
         """What must have come of it."""
@@ -96,6 +101,11 @@ class CommandsTest(LimitedTest):
             backup = subprocess.run(["sqlite3", room.folder / "var/backups/roost.db", "SELECT max(version) FROM schema_version"],
                                     capture_output=True, text=True, timeout=10)
             self.assertEqual(backup.stdout, "1\n", backup.stderr)
+        if page == "events.md":
+            # By curl as it happened, by the program afterwards.
+            self.assertIn('event: room.started\ndata: {"id":1,"room":"demo"', output)
+            self.assertIn('event: end\ndata: {"reason":"roomFinished"}\n', output)
+            self.assertRegex(output, r"Z room\.started \n.*Z room\.finished \nover: roomFinished\n")
 
     def test_readme(self):
         self.run_page("README.md")
@@ -118,6 +128,51 @@ class CommandsTest(LimitedTest):
             found = roost.get("/v1/rooms/demo/recordings", headers={
                 "Authorization": f"Bearer {token('a', roomAdmin=True)}"}).json["items"]
             self.assertEqual([each["state"] for each in found], ["active"])
+
+    def test_events(self):
+        with Roost() as roost:
+            self.run_page("events.md", roost.public)
+
+    def test_cli(self):
+        def prepare(room):
+            (room.folder / "etc/roost").mkdir()
+            (room.folder / "etc/roost/roost.json5").write_text('{ keys: { devkey: "secret" } }')
+            # By this port `--dev` finds the server.
+            room.environment["ROOST_HTTP_PORT"] = roost.public.split(":")[1]
+
+        with Roost() as roost:
+            self.assertEqual(roost.get("/v1/rooms", method="POST", data=b'{"name": "demo"}', headers={
+                "Authorization": f"Bearer {token('boss', roomCreate=True)}", "Content-Type": "application/json"}).status, 201)
+            with self.guest(roost, "ada"):
+                output = self.run_page("cli.md", roost.public, prepare)
+        self.assertRegex(output, r"(?m)^may +publish, subscribe$")
+        self.assertRegex(output, r"(?m)^TR_\w+ +microphone +audio +by admin")
+        self.assertIn("removed eve from demo", output)
+
+    def test_the_codes_are_those_of_help(self):
+        page = (ROOT / "docs/cli.md").read_text(encoding="utf-8")
+        codes = re.findall(r"^\| (\d) \| (.*?) \|$", page, re.MULTILINE)
+        self.assertEqual([code for code, _ in codes], list("01234567"))
+        text = commands.help_of(".build/release/roost", "rooms")
+        for code, meaning in codes:
+            self.assertIn(f"  {code}  {meaning}\n", text)
+
+    @contextlib.contextmanager
+    def guest(self, roost, identity):
+        """A participant in the room demo that publishes both, from when it does."""
+        process = subprocess.Popen(
+            [ROOT / ".build-python/bin/python", "-c", programs()["client.py"], f"ws://{roost.public}", "demo", token(identity), "300", "1"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            deadline = time.monotonic() + 30
+            path, headers = f"/v1/rooms/demo/participants/{identity}", {"Authorization": f"Bearer {token('boss', roomAdmin=True)}"}
+            while not ((answer := roost.get(path, headers=headers)).status == 200 and len(answer.json["tracks"]) == 2):
+                self.assertLess(time.monotonic(), deadline, answer.body)
+                time.sleep(0.1)
+            yield
+        finally:
+            process.kill()
+            process.wait()
 
     def test_tokens(self):
         with tempfile.TemporaryDirectory(prefix="roost-docs-") as folder:
@@ -148,7 +203,7 @@ class CommandsTest(LimitedTest):
 
     def test_pages_of_long_runs(self):
         for page in commands.pages():
-            if page in ("README.md", "operating.md", "rest.md", "tokens.md", "clients.md", "recording.md"):
+            if page in ("README.md", "operating.md", "rest.md", "events.md", "cli.md", "tokens.md", "clients.md", "recording.md"):
                 continue
             with self.subTest(page):
                 found = [each for block in ALL if block.page == page and commands.kind_of(block) == "commands"

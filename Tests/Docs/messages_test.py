@@ -17,6 +17,7 @@ import commands  # noqa: E402
 from blocks import ALL, ROOT  # noqa: E402
 from doors import join  # noqa: E402
 from limits import LimitedTest  # noqa: E402
+from receiver import Receiver  # noqa: E402
 from roost import Roost, ask, claims, put_together, token  # noqa: E402
 from signaller import hear, say  # noqa: E402
 
@@ -33,7 +34,22 @@ class MessagesTest(LimitedTest):
 
     def test_every_json_is_json_and_looked_at(self):
         pages = {block.page for block in ALL if commands.kind_of(block) == "json"}
-        self.assertEqual(pages, {"signalling.md", "tokens.md"}, "say here what holds the new page's JSON to its schema")
+        self.assertEqual(pages, {"events.md", "signalling.md", "tokens.md"}, "say here what holds the new page's JSON to its schema")
+
+    def test_the_notice_of_a_webhook(self):
+        """It has the members of one that a receiver really gets."""
+        said = [json.loads(block.text) for block in ALL if block.page == "events.md" and commands.kind_of(block) == "json"][0]
+        with Receiver() as receiver, Roost(f"--webhooks.urls={receiver.url}#devkey") as roost:
+            desk = token("desk", roomCreate=True)
+            self.assertEqual(ask(roost, "POST", "/v1/rooms", desk, {"name": "demo"}).status, 201)
+            got = receiver.wait(1)[0]
+        self.assertEqual(got.headers["Content-Type"], "application/webhook+json")
+        notice = json.loads(got.body)
+        self.assertEqual(set(notice), set(said))
+        self.assertEqual(set(notice["event"]), set(said["event"]))
+        self.assertEqual((notice["event"]["type"], notice["event"]["id"]), (said["event"]["type"], said["event"]["id"]))
+        self.assertEqual(notice["id"], f"{notice['event']['roomId']}:1")
+        self.assertEqual(notice["createdAt"], notice["event"]["time"])
 
     def test_the_claims_of_a_token(self):
         header, said = [json.loads(block.text) for block in ALL

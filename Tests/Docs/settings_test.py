@@ -36,7 +36,8 @@ class SettingsTest(LimitedTest):
             self.assertEqual(done.returncode, 0, snippet + done.stdout + done.stderr)
 
     def test_metrics_are_exposed(self):
-        with Roost() as roost:
+        # With a receiver of webhooks, where none listens.
+        with Roost("--webhooks.urls=http://127.0.0.1:9/#devkey") as roost:
             # Families whose labels are codes show once there is one.
             roost.get("/nowhere")
             asyncio.run(closed_by(roost))

@@ -52,8 +52,8 @@ struct TLSTests {
 
   @Test func `handshakes of one address are rationed before they cost anything`() async throws {
     try await withSecureServer {
-      $0.handshakesPerAddress = 0.1
-      $0.handshakesAtOncePerAddress = 3
+      $0.handshakes.perAddress = 0.1
+      $0.handshakes.atOncePerAddress = 3
     } _: { address in
       for _ in 0..<3 {
         let client = try TestClient(address, tls: true)
@@ -69,8 +69,8 @@ struct TLSTests {
 
   @Test func `handshakes that a trusted proxy passes on are not rationed`() async throws {
     try await withSecureServer {
-      $0.handshakesPerAddress = 0.1
-      $0.handshakesAtOncePerAddress = 1
+      $0.handshakes.perAddress = 0.1
+      $0.handshakes.atOncePerAddress = 1
       $0.proxies = [AddressPrefix("127.0.0.1")].compactMap(\.self)
     } _: { address in
       for _ in 0..<3 {

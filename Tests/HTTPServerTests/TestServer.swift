@@ -126,7 +126,7 @@ final class Gate: Sendable {
 
 /// A server on both loopback addresses for as long as `body` runs, on a thread of its own.
 func withServer(
-  _ handler: EchoHandler = EchoHandler(), tls: TLSContext? = nil,
+  _ handler: any HTTPHandler = EchoHandler(), tls: TLSContext? = nil,
   _ change: (inout HTTPLimits) -> Void = { _ in },
   _ body: @escaping @Sendable ([SocketAddress]) throws -> Void
 ) async throws {

@@ -69,6 +69,7 @@ struct PollerTests {
     #expect(!isWatched)
     let took = ContinuousClock().measure {
       #expect(waiter.ids(until: start, now: start + .seconds(1)) == [])
+      #expect(waiter.ids(until: Instant(nanoseconds: .min), now: start, atMost: .seconds(5)) == [])
     }
     #expect(took < .seconds(1))
   }

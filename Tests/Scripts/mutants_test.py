@@ -17,8 +17,9 @@ mutants = importlib.util.module_from_spec(importlib.util.spec_from_loader("mutan
 LOADER.exec_module(mutants)
 
 # Those that the server consists of, and what comes with it.
-MODULES = ["AccessTokens", "Configuration", "Congestion", "Crypto", "Engine", "Gateway", "HTTPServer", "ICE", "Load", "Logging",
-           "Media", "Model", "Negotiation", "Peer", "Polling", "Rooms", "Storage", "Transport", "WebSocketClient", "Wire", "roost"]
+MODULES = ["AccessTokens", "Configuration", "Congestion", "Crypto", "Engine", "Gateway", "HTTPClient", "HTTPServer", "ICE", "Load",
+           "Logging", "Media", "Model", "Negotiation", "Operator", "Peer", "Polling", "Rooms", "Storage", "Transport", "WebSocketClient",
+           "Wire", "roost"]
 
 # Behaviour that was once broken unseen, and what breaks it: the mistake itself and its kin, each of which a check has to find.
 BEHAVIOURS = {
@@ -52,6 +53,9 @@ BEHAVIOURS = {
     "moves and mutes are seen by the simulation": ["lost-at-handover", "muted-flows-after-move", "unmute-without-key-frame"],
     "what is answered is stored": ["answered-before-sync", "answered-unsynced", "unwritten-forgotten"],
     "no number of an event is given twice": ["shown-unstored", "numbers-again"],
+    "a reader of events is asked, and known by its room": ["reader-unasked", "removal-unnoticed", "last-seen-anywhere"],
+    "the operator's tokens go where they should, and allow what is asked": ["token-for-all", "token-in-clear", "loopback-prefix",
+                                                                            "redirect-followed"],
     "resume tokens that are broken hang nothing": ["resumed-twice", "resume-lost"],
 }
 

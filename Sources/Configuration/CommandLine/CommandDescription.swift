@@ -1,26 +1,66 @@
-/// A command as its help shows it and the parser takes it.
+/// A command as its help shows it, the parser takes it and shells complete it.
 struct CommandDescription: Sendable {
+  /// What a value is, for shells that complete it.
+  enum Kind: Equatable, Sendable {
+    case text
+    case file
+    case oneOf([String])
+    /// Some of these, with commas between.
+    case someOf([String])
+  }
+
   struct Flag: Sendable {
     var name: String
     /// What its value is called; nil for a switch.
     var value: String?
     var help: String
+    var kind = Kind.text
+    var isRepeatable = false
   }
 
+  /// What stands behind the command without a flag.
+  struct Argument: Sendable {
+    var name: String
+    var help: String
+    var isOptional = false
+    var kind = Kind.text
+  }
+
+  /// All its words, `rooms show` for instance.
   var name: String
   var summary: String
+  var arguments: [Argument] = []
   var flags: [Flag]
   var examples: [(command: String, meaning: String)]
   /// Whether every option of the configuration is a flag of it.
   var takesOptions = true
+  /// Whether what follows is another program's to read.
+  var passesOn = false
+  /// What may stand behind it in place of its arguments.
+  var actions: [CommandDescription] = []
+  /// What help says at its end.
+  var notes = ""
+
+  /// The last of its words.
+  var action: String { name.split(separator: " ").last.map(String.init) ?? name }
+
+  /// How it is written, without flags.
+  var usage: String {
+    "roost " + ([name] + arguments.map { $0.isOptional ? "[\($0.name)]" : $0.name }).joined(separator: " ")
+  }
 
   var help: String {
-    var text = "roost \(name): \(summary)\n\nFlags\n"
-    let all = flags + [Flag(name: "help", value: nil, help: "Show this help.")]
-    let names = all.map { "--\($0.name)" + ($0.value.map { " \($0)" } ?? "") }
-    let width = (names.map(\.count).max() ?? 0) + 2
-    for (flag, name) in zip(all, names) {
-      text += "  \(name)\(String(repeating: " ", count: width - name.count))\(flag.help)\n"
+    var text = "roost \(name): \(summary)\n"
+    if !arguments.isEmpty || !actions.isEmpty {
+      text += "\nUsage\n  \(usage) [FLAGS]\n"
+      if !actions.isEmpty { text += "  roost \(name) ACTION …; see `roost \(name) ACTION --help`\n" }
+    }
+    if !actions.isEmpty { text += "\nActions\n" + Self.table(actions.map { ($0.action, $0.summary) }) }
+    if !arguments.isEmpty { text += "\nArguments\n" + Self.table(arguments.map { ($0.name, $0.help) }) }
+    let all = passesOn ? flags : flags + [Flag(name: "help", value: nil, help: "Show this help.")]
+    if !all.isEmpty {
+      text +=
+        "\nFlags\n" + Self.table(all.map { ("--\($0.name)" + ($0.value.map { " \($0)" } ?? ""), $0.help) })
     }
     if takesOptions {
       text += "\nEvery option of the configuration is a flag as well, as in --media.workers=2;\n"
@@ -28,13 +68,19 @@ struct CommandDescription: Sendable {
     }
     text += "\nExamples\n"
     for (command, meaning) in examples { text += "  # \(meaning)\n  \(command)\n" }
-    return text
+    return text + (notes.isEmpty ? "" : "\n" + notes)
+  }
+
+  private static func table(_ rows: [(name: String, help: String)]) -> String {
+    let width = (rows.map(\.name.count).max() ?? 0) + 2
+    return rows.map { "  \($0.name)\(String(repeating: " ", count: width - $0.name.count))\($0.help)\n" }
+      .joined()
   }
 }
 
 extension CommandDescription {
-  private static let sourceFlags = [
-    Flag(name: "config", value: "FILE", help: "Read the configuration from this JSON5 file."),
+  static let sourceFlags = [
+    Flag(name: "config", value: "FILE", help: "Read the configuration from this JSON5 file.", kind: .file),
     Flag(
       name: "dev", value: nil,
       help: "Try Roost out: key devkey with secret 'secret', HTTP on this machine only."),
@@ -72,7 +118,8 @@ extension CommandDescription {
       Flag(name: "no-data", value: nil, help: "Don't allow sending data."),
       Flag(
         name: "sources", value: "LIST",
-        help: "Allow these sources only: camera, microphone, screen_share, screen_share_audio."),
+        help: "Allow these sources only: camera, microphone, screen_share, screen_share_audio.",
+        kind: .someOf(sources)),
       Flag(
         name: "update-metadata", value: nil, help: "Allow changing one's own name, metadata and attributes."),
       Flag(name: "hidden", value: nil, help: "Hide the participant from the others."),
@@ -84,6 +131,7 @@ extension CommandDescription {
         name: "secret", value: "SECRET",
         help: "The key's secret; safer in ROOST_KEYS, because ps shows command lines."),
       Flag(name: "link", value: "URL", help: "Print a link to the page at URL with the token in it."),
+      Flag(name: "json", value: nil, help: "Print an object with the token, and the link if there is one."),
     ] + sourceFlags,
     examples: [
       ("roost token --dev --room demo --identity ada", "a token for a server that runs with --dev"),
@@ -101,24 +149,25 @@ extension CommandDescription {
   static let config = CommandDescription(
     name: "config", summary: "check the configuration and show the result",
     flags: [
-      Flag(name: "defaults", value: nil, help: "Show a configuration file with every option at its default.")
+      Flag(name: "defaults", value: nil, help: "Show a configuration file with every option at its default."),
+      Flag(name: "json", value: nil, help: "Print one JSON object."),
     ] + sourceFlags,
     examples: [
       ("roost config --defaults > roost.json5", "a file to start from"),
       ("roost config --config roost.json5", "the resulting configuration; exit code 1 if something is wrong"),
     ])
 
-  static let all = [serve, token, config]
+  /// What a track may be of.
+  static let sources = ["camera", "microphone", "screen_share", "screen_share_audio", "unknown"]
+
+  static let all = [serve, token, config, rooms, participants, events, load, completion]
 
   static var overview: String {
     """
     roost: a WebRTC server that forwards media between the people in a room
 
     Commands
-      serve    \(serve.summary)
-      token    \(token.summary)
-      config   \(config.summary)
-
+    \(table(all.map { ($0.name, $0.summary) }))
     Flags
       --version   Print the version.
       --help      Print this; after a command, explain it.
@@ -128,6 +177,8 @@ extension CommandDescription {
       roost serve --dev
       # a token for it
       roost token --dev --room demo --identity ada
+      # who is in the room
+      roost participants demo --dev
 
     """
   }

@@ -11,20 +11,23 @@ public struct AdminDoor: HTTPHandler {
   private let server: HTTPServer
   private let store: Store
   private let journal: StoredJournal
+  private let webhooks: Webhooks?
   private let version: String
   private let started: Double
   private let isLocalOnly: Bool
 
   /// - Parameters:
   ///   - server: the public one, which is reported on.
+  ///   - webhooks: nil: there are none.
   ///   - started: seconds since 1970.
   ///   - isLocalOnly: listens on this machine alone, so that only names of this machine are served: a web page
   ///     could have pointed another one here (DNS rebinding).
   public init(
     rooms: RoomDirectory, store: Store, journal: StoredJournal, engine: MediaEngine, server: HTTPServer,
-    version: String,
+    webhooks: Webhooks? = nil, version: String,
     started: Double, isLocalOnly: Bool
   ) {
+    self.webhooks = webhooks
     self.rooms = rooms
     self.store = store
     self.journal = journal
@@ -61,6 +64,7 @@ public struct AdminDoor: HTTPHandler {
     RoomMetrics.write(
       rooms.counts, kept: rooms.events.size, isDraining: rooms.isDraining, to: &exposition)
     StoreMetrics.write(store.report, journal: journal.report, to: &exposition)
+    WebhookMetrics.write(await webhooks?.reports() ?? [], to: &exposition)
     FlightMetrics.write(rooms.flightCounts, to: &exposition)
     RecordingMetrics.write(rooms.recordingCounts, to: &exposition)
     WorkerMetrics.write(await reports, to: &exposition)

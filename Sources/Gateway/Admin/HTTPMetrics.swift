@@ -10,6 +10,11 @@ enum HTTPMetrics {
     (\.webSocketsOpened, "roost_http_websockets_opened_total", "WebSockets opened."),
     (\.messagesReceived, "roost_http_websocket_received_messages_total", "WebSocket messages from clients."),
     (\.messageBytesReceived, "roost_http_websocket_received_bytes_total", "Their bytes."),
+    (
+      \.streams.begun, "roost_http_streams_begun_total",
+      "Answers that were produced over time, as events are."
+    ),
+    (\.streams.bytes, "roost_http_stream_bytes_total", "Their bytes that clients took."),
     (\.messagesSent, "roost_http_websocket_sent_messages_total", "WebSocket messages for clients."),
     (\.messageBytesSent, "roost_http_websocket_sent_bytes_total", "Their bytes."),
   ]
@@ -18,6 +23,11 @@ enum HTTPMetrics {
   static let refusals: [Reason] = [
     (\.refusedFull, "full"), (\.refusedPerAddress, "perAddress"),
     (\.refusedHandshakes, "handshakes"), (\.refusedWithoutDescriptor, "noDescriptor"),
+  ]
+
+  /// Streams that were answered by 503 or 429 instead: one family.
+  static let streamRefusals: [Reason] = [
+    (\.streams.refusedFull, "full"), (\.streams.refusedPerAddress, "perAddress"),
   ]
 
   /// What took too long: one family.
@@ -31,12 +41,20 @@ enum HTTPMetrics {
       "roost_http_connections", .gauge, "Open TCP connections, WebSockets among them.",
       [.init(report.connections)])
     exposition.family("roost_http_websockets", .gauge, "Open WebSockets.", [.init(report.webSockets)])
+    exposition.family(
+      "roost_http_streams", .gauge, "Answers that are being produced over time.", [.init(report.streams)])
     for row in counters {
       exposition.family(row.name, .counter, row.help, [.init(counts[keyPath: row.path])])
     }
     exposition.family(
       "roost_http_connections_refused_total", .counter, "TCP connections closed at once.",
       refusals.map { .init(counts[keyPath: $0.path], ("reason", $0.reason)) })
+    exposition.family(
+      "roost_http_streams_refused_total", .counter, "Requests for a stream that found none free.",
+      streamRefusals.map { .init(counts[keyPath: $0.path], ("reason", $0.reason)) })
+    exposition.family(
+      "roost_http_streams_ended_total", .counter, "Streams that are over, by what ended them.",
+      counts.streams.ended.sorted { $0.key < $1.key }.map { .init($0.value, ("reason", $0.key)) })
     exposition.family(
       "roost_http_timeouts_total", .counter,
       "Connections and requests that exceeded a time limit and were closed or answered with 503.",

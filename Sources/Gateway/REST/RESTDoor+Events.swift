@@ -15,35 +15,44 @@ extension RESTDoor {
       guard let number = Int(text), number >= 0 else { throw .query("after must be an event's id") }
       after = number
     }
+    #if PLANTED_DEFECTS
+      let life = PlantedDefect.isOn(.lifeUnread) ? nil : call.request.queryItem("roomId")
+    #else
+      let life = call.request.queryItem("roomId")
+    #endif
+    if Self.wantsStream(call) { return try streamRoomEvents(call, life: life, after: after) }
     let limit = try RESTPage.limit(of: call.request)
     do throws(EventLogError) {
-      #if PLANTED_DEFECTS
-        let life = PlantedDefect.isOn(.lifeUnread) ? nil : call.request.queryItem("roomId")
-      #else
-        let life = call.request.queryItem("roomId")
-      #endif
       let page = try rooms.events.events(of: call.room, life: life, after: after, limit: limit)
       let last = page.events.last?.id ?? after ?? page.lastEvent
-      return answer(
-        RoomEventPage(
+      return self.page(
+        of: RoomEventPage(
           roomId: page.room.id.text, items: page.events.map { EventBody($0) },
           next: last < page.lastEvent ? String(last) : nil, lastEvent: page.lastEvent))
     } catch {
-      throw RESTProblem(error, state: "/v1/rooms/\(call.room.percentEncoded())/participants")
+      throw RESTProblem(error, state: Self.presentState(of: call.room))
     }
   }
 
   @Sendable func listEvents(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
+    if Self.wantsStream(call) { return try streamEvents(call, after: call.request.queryItem("after")) }
     let limit = try RESTPage.limit(of: call.request)
     do throws(EventLogError) {
       let page = try rooms.events.events(after: call.request.queryItem("after"), limit: limit)
-      return answer(
-        EventPage(
+      return self.page(
+        of: EventPage(
           items: page.events.map { EventPage.Item(cursor: $0.cursor, event: EventBody($0.event)) },
           next: page.isLast ? nil : page.cursor, cursor: page.cursor))
     } catch {
-      throw RESTProblem(error, state: "/v1/rooms")
+      throw RESTProblem(error, state: Self.presentState(of: nil))
     }
+  }
+
+  /// One of the two forms in which events are had.
+  private func page(of value: some Encodable) -> HTTPResponse {
+    var response = answer(value)
+    response.headers.add("vary", "accept")
+    return response
   }
 }
 

@@ -1,4 +1,4 @@
-public import AccessTokens
+internal import AccessTokens
 internal import FoundationEssentials
 public import HTTPServer
 public import Rooms
@@ -7,16 +7,25 @@ public import Rooms
 public struct RESTDoor: Sendable {
   let rooms: RoomDirectory
   private let crossOrigin: CrossOrigin
-  /// Reads a token and says whether it is good.
-  private let verify: @Sendable (String?) throws(AccessTokenRefusal) -> AccessToken
+  /// Secrets by API key.
+  private let keys: [String: String]
+  /// Seconds since 1970.
+  let wall: @Sendable () -> Int
+  /// What those wait for who read events as they happen.
+  let feeds: EventFeeds
 
+  /// - Parameters:
+  ///   - keys: secrets by API key.
+  ///   - wall: seconds since 1970, as tokens have them.
   public init(
-    rooms: RoomDirectory, crossOrigin: CrossOrigin,
-    verify: @escaping @Sendable (String?) throws(AccessTokenRefusal) -> AccessToken
+    rooms: RoomDirectory, crossOrigin: CrossOrigin, keys: [String: String],
+    wall: @escaping @Sendable () -> Int
   ) {
     self.rooms = rooms
     self.crossOrigin = crossOrigin
-    self.verify = verify
+    self.keys = keys
+    self.wall = wall
+    feeds = EventFeeds(of: rooms.events)
   }
 
   /// - Returns: nil for what isn't REST's.
@@ -36,7 +45,7 @@ public struct RESTDoor: Sendable {
     var response: HTTPResponse
     if let (operation, parameters) = matching.first(where: { $0.0.method == method }) {
       do throws(RESTProblem) {
-        response = try await perform(operation, RESTCall(request: request, parameters: parameters))
+        response = try await perform(operation, request, parameters)
       } catch {
         response = error.response
       }
@@ -47,10 +56,14 @@ public struct RESTDoor: Sendable {
     return response
   }
 
-  private func perform(_ operation: RESTOperation, _ call: RESTCall) async throws(RESTProblem) -> HTTPResponse
-  {
+  private func perform(
+    _ operation: RESTOperation, _ request: HTTPRequest, _ parameters: [String: String]
+  ) async throws(RESTProblem) -> HTTPResponse {
+    var call = RESTCall(request: request, parameters: parameters)
     if operation.grant != .none {
-      do throws(AccessTokenRefusal) { try authorize(operation.grant, call) } catch {
+      do throws(AccessTokenRefusal) {
+        call.permission = try permission(operation.grant, request, room: parameters["room"])
+      } catch {
         throw RESTProblem(error)
       }
     }
@@ -72,19 +85,35 @@ public struct RESTDoor: Sendable {
     return answer
   }
 
-  private func authorize(_ grant: RESTOperation.Grant, _ call: RESTCall) throws(AccessTokenRefusal) {
-    if call.request.bearerToken == nil, call.request.headers["authorization"] != nil {
+  /// What a request's token allows by now, and says again later.
+  private func permission(
+    _ grant: RESTOperation.Grant, _ request: HTTPRequest, room: String?
+  ) throws(AccessTokenRefusal) -> RESTCall.Permission {
+    if request.bearerToken == nil, request.headers["authorization"] != nil {
       throw .malformed(reason: "The Authorization header has no Bearer token")
     }
-    let token = try verify(call.request.bearerToken)
+    let token = try AccessToken(verifying: request.bearerToken, keys: keys, now: wall())
+    try permit(token, grant, room: room)
+    return RESTCall.Permission(expires: token.validUntil) {
+      () throws(AccessTokenRefusal) in try permit(token, grant, room: room)
+    }
+  }
+
+  /// Whether a token that one of the keys has signed allows this now: asked when a request comes, and again whenever more is given
+  /// to one that goes on.
+  /// - Parameter room: of the path; nil: it names none, and the token's own counts for removals.
+  private func permit(
+    _ token: AccessToken, _ grant: RESTOperation.Grant, room: String?
+  ) throws(AccessTokenRefusal) {
+    try token.requireCurrent(now: wall())
     switch grant {
     case .none: break
     case .roomCreate: if !token.grants.roomCreate { throw .notForThis(missing: "roomCreate") }
     case .roomList: if !token.grants.roomList { throw .notForThis(missing: "roomList") }
-    case .roomAdmin: try token.requireAdmin(room: call.room)
-    case .roomListOrAdmin: if !token.grants.roomList { try token.requireAdmin(room: call.room) }
+    case .roomAdmin: try token.requireAdmin(room: room ?? "")
+    case .roomListOrAdmin: if !token.grants.roomList { try token.requireAdmin(room: room ?? "") }
     }
-    if let identity = token.identity, let room = call.parameters["room"],
+    if let identity = token.identity, let room = room ?? token.grants.room,
       rooms.forbids(identity, in: room, issued: token.effectiveIssue)
     {
       throw .removed

@@ -1,3 +1,4 @@
+internal import AccessTokens
 internal import HTTPServer
 
 /// One thing that can be asked over REST.
@@ -82,6 +83,14 @@ struct RESTOperation: Sendable {
 struct RESTCall: Sendable {
   let request: HTTPRequest
   let parameters: [String: String]
+  var permission = Permission(expires: .max) {}
+
+  /// Whether what the token allows is allowed still, for an answer that goes on for long.
+  struct Permission: Sendable {
+    /// From when on the token holds no longer, in seconds since 1970.
+    let expires: Int
+    let ask: @Sendable () throws(AccessTokenRefusal) -> Void
+  }
 
   var room: String { parameters["room"] ?? "" }
   var identity: String { parameters["identity"] ?? "" }

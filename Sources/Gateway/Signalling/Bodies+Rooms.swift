@@ -104,6 +104,11 @@ extension ServerMessage.Answer {
 extension RoomEvent {
   /// The message, made by the first that asks.
   var text: String { wire.text { ServerMessage(.event(EventBody(self))).json } }
+
+  /// The event alone, as it stands in the message.
+  var json: Substring.UTF8View {
+    text.utf8.dropFirst(#"{"event":"#.utf8.count).dropLast(#","type":"event"}"#.utf8.count)
+  }
 }
 
 extension DataMessage {

@@ -4,8 +4,9 @@ internal import Polling
 /// One TCP connection with what belongs to it; only the server's thread touches it.
 ///
 ///     head ─▶ body ─▶ answering ─▶ writing ─▶ head (kept alive) ─▶ …
-///       │               │  └─ an upgrade accepted ─▶ upgrading ─▶ webSocket ─┐
-///       └── refused ────┴─▶ writing ─▶ lingering ────────────────────────────┴▶ gone
+///       │               │  ├─ an upgrade accepted ─▶ upgrading ─▶ webSocket ─┐
+///       │               │  └─ an answer over time ─▶ streaming ─┐             │
+///       └── refused ────┴─▶ writing ─▶ lingering ◀──────────────┘─────────────┴▶ gone
 final class Connection {
   enum Phase {
     /// A request is waited for, or its head is being read.
@@ -17,6 +18,8 @@ final class Connection {
     /// A 101 is being written.
     case upgrading
     case webSocket
+    /// The server writes to the socket itself, while libmicrohttpd has the connection put aside.
+    case streaming
     /// libmicrohttpd is done with it; what still comes is thrown away, so that the last answer isn't lost to a
     /// reset (RFC 9112 §9.6).
     case lingering
@@ -48,9 +51,7 @@ final class Connection {
   var requestLine: RequestLine?
   var head: RequestHead?
   var body: [UInt8] = []
-  /// How often something of a body came, and that with the bytes that waited at the last look.
-  var uploads: UInt64 = 0
-  var bodyMark: (uploads: UInt64, unread: Int32)?
+  var upload = Upload()
   var task: Task<Void, Never>?
   var outcome: Outcome?
 
@@ -58,10 +59,19 @@ final class Connection {
   var upgraded: OpaquePointer?
   var frames: WebSocketConnection?
   var socket: WebSocket?
+  /// An answer that is produced over time.
+  var stream: StreamTable.Stream?
   /// The client has shut its side, which is the end of a request that isn't answered yet.
   var farEndGone = false
   /// What the descriptor is watched for by the server's own poller; nil: it isn't.
   var watched: Poller.Interest?
+
+  /// How a body comes.
+  struct Upload {
+    /// How often something of it came, and that with the bytes that waited at the last look.
+    var count: UInt64 = 0
+    var mark: (count: UInt64, unread: Int32)?
+  }
 
   struct RequestLine {
     var target: RequestTarget?
@@ -90,7 +100,7 @@ final class Connection {
     requestLine = nil
     head = nil
     body = []
-    bodyMark = nil
+    upload.mark = nil
     outcome = nil
     endTask()
   }

@@ -8,6 +8,7 @@ package struct RequestHead: Equatable, Sendable {
   package var method: HTTPMethod
   package var target: RequestTarget
   package var headers: HTTPHeaders
+  package var isHTTP10: Bool
   /// The key of a WebSocket handshake; nil for an ordinary request.
   package var webSocketKey: String?
 
@@ -28,7 +29,7 @@ package struct RequestHead: Equatable, Sendable {
     guard headers.all("host").count == 1 || (isHTTP10 && headers["host"] == nil) else {
       throw .hostMissingOrRepeated
     }
-    (self.method, self.target, self.headers) = (known, target, headers)
+    (self.method, self.target, self.headers, self.isHTTP10) = (known, target, headers, isHTTP10)
     let hasBody = try Self.hasBody(headers, isHTTP10: isHTTP10, limit: limits.bodyBytes)
     switch WebSocketHandshake.offer(method: known, headers: headers, isHTTP10: isHTTP10, hasBody: hasBody) {
     case .none: break

@@ -5,6 +5,8 @@ enum Command: Sendable {
   case respond(UInt64, HTTPResponse)
   case decide(UInt64, UpgradeDecision)
   case webSocket(UInt64, WebSocketCommand)
+  /// There is more for the answers that wait for it.
+  case look(HTTPBodySignal)
   case report(@Sendable (HTTPReport) -> Void)
   /// Listen no more, finish what is under way.
   case drain

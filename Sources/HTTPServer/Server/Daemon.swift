@@ -56,6 +56,4 @@ extension HTTPResponse {
     if closing { MHD_add_response_header(response, "connection", "close") }
     return response
   }
-
-  private static let ownFields: Set<String> = ["content-length", "connection", "date", "transfer-encoding"]
 }

@@ -13,9 +13,9 @@ extension ServerLoop {
     for connection in Array(connections.all) where connection.phase == .body {
       var unread: Int32 = 0
       _ = ioctl(connection.descriptor, UInt(FIONREAD), &unread)
-      let mark = (uploads: connection.uploads, unread: unread)
-      let isStuck = connection.bodyMark.map { $0 == mark } ?? false
-      connection.bodyMark = mark
+      let mark = (count: connection.upload.count, unread: unread)
+      let isStuck = connection.upload.mark.map { $0 == mark } ?? false
+      connection.upload.mark = mark
       if isStuck, unread > 0 || connection.farEndGone {
         counters.refusedRequests["stuckBody", default: 0] &+= 1
         cut(connection)

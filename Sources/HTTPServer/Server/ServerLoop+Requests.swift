@@ -62,7 +62,7 @@ extension ServerLoop {
     switch connection.phase {
     case .head: return headCame(connection, handle, method: method, version: version)
     case .body where !upload.isEmpty:
-      connection.uploads &+= 1
+      connection.upload.count &+= 1
       guard connection.body.count + upload.count <= limits.bodyBytes else {
         #if PLANTED_DEFECTS
           if PlantedDefect.isOn(.bodyReadOn) { return true }
@@ -75,7 +75,7 @@ extension ServerLoop {
       return true
     case .body: return putAside(connection, handle)
     case .answering: return takeUp(connection, handle)
-    case .writing, .upgrading, .webSocket, .lingering, .gone: return false
+    case .writing, .upgrading, .webSocket, .streaming, .lingering, .gone: return false
     }
   }
 
@@ -126,6 +126,13 @@ extension ServerLoop {
   func resume(_ connection: Connection, _ outcome: Connection.Outcome) {
     guard connection.phase == .answering, connection.outcome == nil, let handle = connection.handle else {
       return
+    }
+    var outcome = outcome
+    if case .response(let response, closing: false) = outcome, let source = response.stream {
+      guard let refusal = refusal(of: response, on: connection) else {
+        return beginStream(response, source, on: connection)
+      }
+      outcome = .response(refusal, closing: false)
     }
     connection.outcome = outcome
     connection.endTask()

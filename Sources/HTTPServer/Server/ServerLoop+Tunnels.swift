@@ -33,6 +33,8 @@ extension ServerLoop {
 /// Tunnels by the numbers under which the poller knows their two descriptors.
 struct TunnelTable {
   private var byID: [UInt64: (tunnel: TLSTunnel, side: TLSTunnel.Side)] = [:]
+  /// By the connection that it carries.
+  private var byConnection: [UInt64: TLSTunnel] = [:]
 
   var isEmpty: Bool { byID.isEmpty }
   var count: Int { byID.count / 2 }
@@ -44,11 +46,16 @@ struct TunnelTable {
     byID.values.filter { $0.side == .client && $0.tunnel.deadline <= now }.map(\.tunnel)
   }
 
+  /// The one that carries a connection; nil: it is over, or the connection is in clear.
+  subscript(connection connection: UInt64) -> TLSTunnel? { byConnection[connection] }
+
   mutating func insert(_ tunnel: TLSTunnel) {
     for end in tunnel.ends { byID[end.id] = (tunnel, end.side) }
+    byConnection[tunnel.connection] = tunnel
   }
 
   mutating func remove(_ tunnel: TLSTunnel) {
     for end in tunnel.ends { byID[end.id] = nil }
+    byConnection[tunnel.connection] = nil
   }
 }

@@ -17,24 +17,22 @@ final class ServerLoop {
   let openings: OpeningTotal
   /// Through which every connection goes where there is TLS.
   var tunnels = TunnelTable()
+  /// Answers that are produced over time.
+  var streams = StreamTable()
   private(set) var draining = false
   private(set) var aborted = false
 
-  private let tls: TLSContext?
-  private var handshakes: AttemptTable
-  private var daemon: Daemon?
+  let tls: TLSContext?
+  var handshakes: AttemptTable
+  /// How connections come.
+  var arrivals = Arrivals()
+  private(set) var daemon: Daemon?
   /// Those of whose request the first line has come, and not yet the whole head.
   var reading: [UInt64: Connection] = [:]
   /// When libmicrohttpd is run.
   var turns = DaemonTurns()
   /// No connection's deadline is earlier.
   var nextSweep = Instant.never
-  private var listeners: [UInt64: (index: Int, descriptor: Int32)] = [:]
-  private var nextID: UInt64 = 1
-  /// The connection that libmicrohttpd is being given.
-  private var arriving: Connection?
-  /// The descriptor that is given up for a moment when there are no more.
-  private var spareDescriptor: Int32
 
   private static let mailboxID: UInt64 = 0
   private static let daemonID = UInt64.max
@@ -56,8 +54,7 @@ final class ServerLoop {
     self.tls = tls
     openings = OpeningTotal(limit: limits.openingBytes)
     handshakes = AttemptTable(
-      rate: limits.handshakesPerAddress, burst: limits.handshakesAtOncePerAddress, capacity: 10_000)
-    spareDescriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+      rate: limits.handshakes.perAddress, burst: limits.handshakes.atOncePerAddress, capacity: 10_000)
     let daemon = try Daemon(
       owner: Unmanaged.passUnretained(self).toOpaque(), callbacks: Self.callbacks,
       connections: limits.connections, headBytes: limits.headBytes)
@@ -65,29 +62,25 @@ final class ServerLoop {
     self.daemon = consume daemon
     watched = self.poller.add(mailbox.descriptor, id: Self.mailboxID, .readable) && watched
     for (index, descriptor) in listening.enumerated() {
-      let id = takeID()
+      let id = arrivals.takeID()
       watched = self.poller.add(descriptor, id: id, .readable) && watched
-      listeners[id] = (index, descriptor)
+      arrivals.listeners[id] = (index, descriptor)
     }
     guard watched else { throw .cannotStart(step: "epoll_ctl", errno: errno) }
-  }
-
-  deinit {
-    if spareDescriptor >= 0 { close(spareDescriptor) }
   }
 
   /// Runs until stopped.
   func run() {
     while !aborted && !(draining && connections.isEmpty && tunnels.isEmpty) {
-      let count = poller.wait(
-        until: min(turns.deadline, nextSweep), now: Clocks.now(), atMost: Self.longestWait)
+      let next = streams.hasReady ? Instant(nanoseconds: .min) : min(turns.deadline, nextSweep)
+      let count = poller.wait(until: next, now: Clocks.now(), atMost: Self.longestWait)
       var daemonIsReady = false
       for event in (0..<count).map({ poller[$0] }) {
         if event.id == Self.daemonID {
           daemonIsReady = true
         } else if event.id == Self.mailboxID {
           for command in mailbox.takeAll() { obey(command) }
-        } else if listeners[event.id] != nil {
+        } else if arrivals.listeners[event.id] != nil {
           acceptAll(on: event.id)
         } else if let connection = connections[event.id] {
           noticed(event.what, on: connection)
@@ -98,6 +91,7 @@ final class ServerLoop {
       }
       let now = Clocks.now()
       if now >= nextSweep { sweep(now: now) }
+      if streams.hasReady { goOnWithStreams(now: now) }
       if daemonIsReady || now >= turns.deadline { runDaemon(now: now) }
     }
     end()
@@ -118,85 +112,6 @@ final class ServerLoop {
       if now >= turns.nextLookAtBodies { lookAtBodies(now: now) }
     }
     turns.deadline = min(turns.deadline, next)
-  }
-
-  private func takeID() -> UInt64 {
-    defer { nextID &+= 1 }
-    return nextID
-  }
-
-  // MARK: connections come
-
-  private func acceptAll(on id: UInt64) {
-    for _ in 0..<64 {
-      guard let listener = listeners[id] else { return }
-      guard let (descriptor, remote) = Listening.accept(listener.descriptor) else {
-        if errno == EMFILE || errno == ENFILE { turnAway(listener.descriptor) }
-        if errno == ECONNABORTED || errno == EINTR { continue }
-        return
-      }
-      guard connections.hasRoom(for: remote, limits), tunnels.count < limits.connections else {
-        let isFull = connections.isFull(limits) || tunnels.count >= limits.connections
-        if isFull { counters.refusedFull &+= 1 } else { counters.refusedPerAddress &+= 1 }
-        close(descriptor)
-        continue
-      }
-      guard mayShakeHands(remote) else {
-        counters.refusedHandshakes &+= 1
-        close(descriptor)
-        continue
-      }
-      guard let descriptor = served(descriptor) else { continue }
-      let connection = Connection(
-        id: takeID(), listener: listener.index, remote: remote, descriptor: descriptor)
-      connections.insert(connection)
-      arriving = connection
-      let taken = daemon?.add(descriptor, from: remote) == true
-      arriving = nil
-      guard !taken else {
-        counters.accepted &+= 1
-        continue
-      }
-      if connection.phase == .lingering { forget(connection) } else { connections.remove(connection) }
-    }
-  }
-
-  private func mayShakeHands(_ remote: SocketAddress) -> Bool {
-    #if PLANTED_DEFECTS
-      if PlantedDefect.isOn(.handshakesUnrationed) { return true }
-    #endif
-    guard tls != nil, !limits.proxies.contains(where: { $0.contains(remote) }) else { return true }
-    return handshakes.take(AddressGroup(remote), now: Clocks.now()) == nil
-  }
-
-  /// - Returns: the descriptor on which the connection is plain HTTP; nil: there is none, and all is closed.
-  private func served(_ descriptor: Int32) -> Int32? {
-    guard let tls else { return descriptor }
-    guard
-      let (tunnel, farEnd) = TLSTunnel.make(
-        client: descriptor, clientID: takeID(), innerID: takeID(), context: tls, closeTime: limits.closeTime)
-    else { return nil }
-    tunnels.insert(tunnel)
-    settle(tunnel)
-    return farEnd
-  }
-
-  /// With no descriptor left a waiting client would wake the loop for ever: it is taken and let go.
-  private func turnAway(_ listener: Int32) {
-    guard spareDescriptor >= 0 else { return }
-    counters.refusedWithoutDescriptor &+= 1
-    close(spareDescriptor)
-    let client = Glibc.accept(listener, nil, nil)
-    if client >= 0 { close(client) }
-    spareDescriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
-  }
-
-  /// libmicrohttpd has taken the arriving connection.
-  func started(_ handle: OpaquePointer) {
-    guard let connection = arriving else { return }
-    connections.bind(connection, to: handle)
-    watch(connection, [.farEndGone, .onceEach])
-    schedule(connection, Clocks.now() + limits.headTime)
   }
 
   // MARK: time
@@ -232,6 +147,7 @@ final class ServerLoop {
       connection.frames?.expire(now: now)
       if connection.frames?.phase == .gone { counters.lateWebSockets &+= 1 }
       settleWebSocket(connection, now: now)
+    case .streaming: streams.note(ready: connection.id)
     case .lingering: forget(connection)
     // libmicrohttpd's own bound holds there.
     case .writing, .upgrading, .gone: break
@@ -261,6 +177,7 @@ final class ServerLoop {
     case .answering: resume(connection, .cut)
     case .writing, .upgrading: connection.farEndGone = true
     case .webSocket: webSocketNoticed(what, on: connection)
+    case .streaming: streamNoticed(what, on: connection)
     case .lingering: discard(connection)
     case .gone: break
     }
@@ -309,7 +226,7 @@ final class ServerLoop {
   }
 
   /// A lingering connection has nothing more to wait for.
-  private func forget(_ connection: Connection) {
+  func forget(_ connection: Connection) {
     watch(connection, nil)
     close(connection.descriptor)
     connection.phase = .gone
@@ -330,6 +247,7 @@ final class ServerLoop {
       }
     case .webSocket(let id, let command):
       if let connection = connections[id] { obey(command, on: connection) }
+    case .look(let signal): look(signal)
     case .report(let answer): answer(report())
     case .drain: drain()
     case .abort: aborted = true
@@ -340,16 +258,17 @@ final class ServerLoop {
     var report = HTTPReport()
     report.connections = connections.all.count
     report.webSockets = connections.all.count { $0.phase == .webSocket }
+    report.streams = streams.count
     report.counters = counters
     return report
   }
 
   private func closeListeners() {
-    for listener in listeners.values {
+    for listener in arrivals.listeners.values {
       poller.remove(listener.descriptor)
       close(listener.descriptor)
     }
-    listeners = [:]
+    arrivals.listeners = [:]
   }
 
   private func drain() {
@@ -363,6 +282,9 @@ final class ServerLoop {
         counters.webSocketsClosed[1001, default: 0] &+= 1
         connection.frames?.close(code: 1001, reason: "server shutting down", now: now)
         settleWebSocket(connection, now: now)
+      case .streaming:
+        connection.stream?.body.shutDown(now: now)
+        streams.note(ready: connection.id)
       default: break
       }
     }
@@ -377,6 +299,7 @@ final class ServerLoop {
       // libmicrohttpd stops only with none put aside.
       case .answering: resume(connection, .cut)
       case .webSocket: endWebSocket(connection)
+      case .streaming: endStream(connection, .shutdown)
       case .lingering: forget(connection)
       default: break
       }

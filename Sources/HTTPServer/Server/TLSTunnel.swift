@@ -28,6 +28,8 @@ final class TLSTunnel {
   }
 
   let ends: [End]
+  /// The number of the connection that it carries.
+  let connection: UInt64
   /// When it is cut off: set once the far end has gone and the client is slow to hear the rest.
   private(set) var deadline = Instant.never
   /// Both descriptors may be closed.
@@ -52,7 +54,8 @@ final class TLSTunnel {
   /// - Parameter client: an accepted, non-blocking socket; the tunnel's from now on, also where nil is returned.
   /// - Returns: the tunnel and its far end, which is the caller's; nil: no descriptors or memory left.
   static func make(
-    client: Int32, clientID: UInt64, innerID: UInt64, context: TLSContext, closeTime: Duration
+    client: Int32, clientID: UInt64, innerID: UInt64, connection: UInt64, context: TLSContext,
+    closeTime: Duration
   ) -> (TLSTunnel, farEnd: Int32)? {
     var pair: [Int32] = [-1, -1]
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
@@ -65,11 +68,12 @@ final class TLSTunnel {
       return nil
     }
     let ends = [End(.client, client, id: clientID), End(.inner, pair[0], id: innerID)]
-    return (TLSTunnel(ends, session: session, closeTime: closeTime), pair[1])
+    return (TLSTunnel(ends, connection: connection, session: session, closeTime: closeTime), pair[1])
   }
 
-  private init(_ ends: [End], session: TLSSession, closeTime: Duration) {
+  private init(_ ends: [End], connection: UInt64, session: TLSSession, closeTime: Duration) {
     self.ends = ends
+    self.connection = connection
     client = ends[0].descriptor
     inner = ends[1].descriptor
     self.session = session
@@ -112,8 +116,17 @@ final class TLSTunnel {
     flush()
   }
 
-  /// Its deadline has passed.
-  func expire() { isOver = true }
+  /// Bounds what waits for the client in the system's buffer.
+  func boundSending() { SendBuffer.bound(client) }
+
+  /// Its deadline has passed. A client that reads again later finds the end all the same, as far as the system takes it.
+  func expire() {
+    if !outward.isEmpty {
+      SendBuffer.stretch(client)
+      flush()
+    }
+    isOver = true
+  }
 
   private func readClient() {
     guard !clientEnded else { return }

@@ -42,7 +42,10 @@ extension EventLog {
       let count = count(shown: shown)
       let first = min(after + 1 - oldest, count)
       let events = entries.slice(first..<min(first + limit, count)).map(\.event)
-      return .success(Page(room: room, events: events, lastEvent: oldest - 1 + count))
+      return .success(
+        Page(
+          room: room, events: events, lastEvent: oldest - 1 + count,
+          isOver: isOver && count == entries.count))
     }
   }
 
@@ -58,6 +61,8 @@ extension EventLog {
     /// Every kept event in the order of all, among them some that are no longer kept.
     var order = EventQueue<(position: UInt64, room: RoomID)>()
     var lastPosition: UInt64 = 0
+    /// The last event of a process before this one.
+    var restoredPosition: UInt64 = 0
     /// The last event that was given up: no cursor before it can be followed.
     var lostPosition: UInt64 = 0
     /// Up to where watchers have been woken.
@@ -66,8 +71,7 @@ extension EventLog {
     private var givenUp = GivenUpEvents()
     var count = 0
     var bytes = 0
-    var watchers: [UInt64: Watcher] = [:]
-    var lastWatcher: UInt64 = 0
+    var watchers = Watchers()
     /// Rooms that have so much that each could be asked by itself to give something up: few, whatever there are in all.
     var large: Set<RoomID> = []
     /// How many rooms and places were looked at to give something up.
@@ -119,15 +123,14 @@ extension EventLog {
     }
 
     /// Those who wait for what is read from here on.
-    mutating func watchersToWake(shown: UInt64) -> [AsyncStream<Void>.Continuation] {
+    mutating func watchersToWake(shown: UInt64) -> [Watchers.Look] {
       let last = min(shown, lastPosition)
       guard last > wokenPosition else { return [] }
       let first = order.firstIndex { [wokenPosition] in $0.position > wokenPosition }
       wokenPosition = last
       guard !watchers.isEmpty else { return [] }
       let end = order.firstIndex { $0.position > last }
-      let rooms = Set(order.slice(first..<max(first, end)).map(\.room))
-      return watchers.values.filter { $0.room.map(rooms.contains) ?? true }.map(\.continuation)
+      return watchers.of(Set(order.slice(first..<max(first, end)).map(\.room)))
     }
 
     private mutating func noteSize(of room: RoomID, _ limits: Limits) {

@@ -55,7 +55,7 @@ public final class EventLog: Sendable {
       journal?.record(event, at: state.lastPosition)
       return state.watchersToWake(shown: shown)
     }
-    for watcher in watchers { watcher.yield() }
+    for look in watchers { look() }
   }
 
   /// Drops what is too old; reading does so too.
@@ -81,7 +81,7 @@ public final class EventLog: Sendable {
   }
 
   private func show() {
-    for watcher in state.withLock({ $0.watchersToWake(shown: shown) }) { watcher.yield() }
+    for look in state.withLock({ $0.watchersToWake(shown: shown) }) { look() }
   }
 
   /// How much is kept, for the operator and for tests.
@@ -97,6 +97,8 @@ public final class EventLog: Sendable {
     public let events: [RoomEvent]
     /// The last that the room has had: no more follow `events` if they end with it.
     public let lastEvent: Int
+    /// Nothing ever comes after that.
+    public let isOver: Bool
   }
 
   /// Events of a room of that name.
@@ -131,6 +133,13 @@ public final class EventLog: Sendable {
     return try found.get()
   }
 
+  /// How one goes on who knows events of another room of that name than is meant.
+  public func gone(of room: String) -> EventLogError {
+    state.withLock { state in
+      state.byName[ExactName(room)].flatMap { state.rooms[$0] }?.gone(shown: shown) ?? .unknownRoom
+    }
+  }
+
   /// As above, of the room with that very id, for those who are in it: also what isn't stored yet.
   func events(of room: RoomID, after: Int, limit: Int) throws(EventLogError) -> Page {
     let found: Result<Page, EventLogError> = state.withLock { state in
@@ -138,27 +147,6 @@ public final class EventLog: Sendable {
       return record.page(after: after, limit: limit, shown: .max)
     }
     return try found.get()
-  }
-
-  // MARK: - Watching
-
-  /// One element once there is another event to be read of that room, or of any; several may come as one. Ends with its reader.
-  public func changes(of room: RoomID? = nil) -> AsyncStream<Void> {
-    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    let number = state.withLock { state in
-      state.lastWatcher += 1
-      state.watchers[state.lastWatcher] = Watcher(room: room, continuation: continuation)
-      return state.lastWatcher
-    }
-    continuation.onTermination = { [weak self] _ in
-      self?.state.withLock { _ = $0.watchers.removeValue(forKey: number) }
-    }
-    return stream
-  }
-
-  struct Watcher {
-    let room: RoomID?
-    let continuation: AsyncStream<Void>.Continuation
   }
 }
 

@@ -55,13 +55,19 @@ final class RoomRecords: Sendable {
   /// - Returns: false: no more can be remembered.
   func remove(_ identity: String, from room: String, now: Int) -> Bool {
     // The journal has removals in the order in which they hold.
-    removals.withLock { removals in
+    let isRemembered = removals.withLock { removals in
       let isRemembered = removals.insert(room: room, identity: identity, now: now)
       // Before it: among them may be an older removal of the same identity.
       noteForgotten(&removals)
       if isRemembered { journal?.remember(Removal(identity: identity, room: room, time: now)) }
       return isRemembered
     }
+    // It may be reading.
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.removalUnnoticed) { return isRemembered }
+    #endif
+    events.wake(readersOf: room)
+    return isRemembered
   }
 
   /// Takes over what a process before this one has remembered.

@@ -102,6 +102,9 @@ struct ExpositionTests {
     http.counters.refusedRequests = ["headTooLarge": 8]
     http.counters.webSocketsClosed = [1013: 9]
     HTTPMetrics.write(http, to: &exposition)
+    var hook = Webhooks.Report()
+    (hook.arrived, hook.waiting) = (13, 14)
+    WebhookMetrics.write([hook, hook], to: &exposition)
     var counts = RoomCounts()
     counts.sessionsEnded = [.removed: 10]
     RoomMetrics.write(counts, kept: (rooms: 1, events: 11, bytes: 12), isDraining: true, to: &exposition)
@@ -162,8 +165,8 @@ struct ExpositionTests {
         == numbers(RoutingCounters()) + numbers(TrackCounters()))
     #expect(WorkerMetrics.sending.count + WorkerMetrics.sendDrops.count == numbers(SendStatistics()))
     #expect(
-      HTTPMetrics.counters.count + HTTPMetrics.refusals.count + HTTPMetrics.late.count
-        == numbers(HTTPCounters()))
+      HTTPMetrics.counters.count + HTTPMetrics.refusals.count + HTTPMetrics.streamRefusals.count
+        + HTTPMetrics.late.count == numbers(HTTPCounters()) + numbers(StreamCounters()))
     // Beside the sizes: the worker's number, and its tracks by kind.
     #expect(WorkerMetrics.sizes.count + 3 == numbers(WorkerReport()) + numbers(TransportSizes()))
     let names = WorkerMetrics.peer.map(\.name) + WorkerMetrics.routing.map(\.name)

@@ -28,9 +28,11 @@ final class House: Sendable {
   ///   - journal: where rooms write down what is to outlive them; nil: nowhere.
   ///   - records: there is a directory for recordings.
   ///   - clock: what the rooms take for the time; nil: the real one.
+  ///   - kept: how many events there are to be read.
   init(
     limits: RoomDirectory.Limits = House.limits(), policy: NegotiationPolicy = .server,
     journal: (any RoomJournal)? = nil, records: Bool = true, clock: StandingClock? = nil,
+    events kept: EventLog.Limits = EventLog.Limits(),
     _ adjust: (inout GatewayConfiguration) -> Void = { _ in }
   ) throws {
     engine = try MediaEngine(
@@ -50,7 +52,7 @@ final class House: Sendable {
       media: MediaPlane(
         engine: engine, candidates: [SocketAddress(ipv4: 127, 0, 0, 1, port: engine.port)],
         verification: .always, peerLimit: 8, policy: policy, clock: time),
-      limits: limits, log: Log(level: .error) { _ in }, journal: journal,
+      limits: limits, log: Log(level: .error) { _ in }, journal: journal, events: kept,
       studio: studio)
     self.directory = directory
     var configuration = GatewayConfiguration(keys: ["APIkey": Self.secret], development: nil) { House.now }
@@ -117,6 +119,16 @@ final class House: Sendable {
     _ method: HTTPMethod, _ path: String, _ body: String = "", token: String? = House.admin,
     headers more: [(String, String)] = []
   ) async -> Answer {
+    let response = await respond(method, path, body, token: token, headers: more)
+    return Answer(
+      status: response.status, headers: response.headers, text: String(decoding: response.body, as: UTF8.self)
+    )
+  }
+
+  func respond(
+    _ method: HTTPMethod, _ path: String, _ body: String = "", token: String? = House.admin,
+    headers more: [(String, String)] = []
+  ) async -> HTTPResponse {
     var headers: HTTPHeaders = ["host": "relay.example"]
     if let token { headers.add("authorization", "Bearer \(token)") }
     if !more.contains(where: { $0.0 == "content-type" }), !body.isEmpty {
@@ -124,13 +136,10 @@ final class House: Sendable {
     }
     for (name, value) in more { headers.add(name, value) }
     let parts = path.split(separator: "?", maxSplits: 1).map(String.init)
-    let response = await gateway.respond(
+    return await gateway.respond(
       to: HTTPRequest(
         method: method, path: parts[0], query: parts.count > 1 ? parts[1] : "", headers: headers,
         body: Array(body.utf8)))
-    return Answer(
-      status: response.status, headers: response.headers, text: String(decoding: response.body, as: UTF8.self)
-    )
   }
 
   // MARK: - Signalling

@@ -97,6 +97,39 @@ struct OpenAPITests {
     (.delete, "/v1/rooms/{room}", "", ""), (.delete, "/v1/rooms/{room}", "", ""),
   ]
 
+  private static func line(_ method: String, _ path: String, _ answer: HTTPResponse) -> String {
+    let type = answer.headers["content-type"] ?? "-"
+    let text = answer.stream != nil ? "a stream" : String(decoding: answer.body, as: UTF8.self)
+    return "\(method) \(path) \(answer.status) \(type) \(text.isEmpty ? "-" : text)"
+  }
+
+  /// What a stream says until it ends, each with the schema that it is held to.
+  private static func lines(of listener: EventListener) -> [String] {
+    (listener.events() + listener.events(ending: .shutdown)).map { event in
+      let schema = ["draining": "StreamDraining", "end": "StreamEnd"][event.type] ?? "Event"
+      return "SCHEMA \(schema) 0 - \(event.data)"
+    }
+  }
+
+  @Test func `every end of a stream is one that is described`() async throws {
+    let ends: [EventStreamEnd] = [
+      .roomFinished, .tokenExpired, .removed, .notAllowed, .tooSlow, .serverShutdown,
+      .eventsGone(roomId: "RM_a", oldest: 7, latest: 9, state: "/v1/rooms/a/participants"),
+      .cursorGone(oldest: "c", state: "/v1/rooms"),
+    ]
+    var lines = ends.map { "SCHEMA StreamEnd 0 - \($0.json)" }
+    let house = try House()
+    try await house.room()
+    let listener = try await house.listener()
+    await house.directory.drain(for: .seconds(1))
+    lines += Self.lines(of: listener)
+    #expect(lines.contains { $0.hasPrefix("SCHEMA StreamDraining") })
+    let (status, output) = try Script.run("scripts/check-openapi", lines)
+    #expect(status == 0, "\(output)")
+    #expect(
+      try Script.run("scripts/check-openapi", [#"SCHEMA StreamEnd 0 - {"reason":"bored"}"#]).status != 0)
+  }
+
   @Test func `every answer is one that is described, field by field`() async throws {
     let house = try House()
     let ada = try await house.enter("ada") { $0.canUpdateOwnMetadata = true }
@@ -128,6 +161,16 @@ struct OpenAPITests {
       guard !body.isEmpty else { continue }
       note(
         method, template, await house.ask(method, path, body, headers: [("content-type", "text/plain")]))
+    }
+    for path in ["/v1/rooms/{room}/events", "/v1/events"] {
+      for (last, token) in [
+        (nil, House.admin), (nil, nil), (nil, House.token()), ("x", House.admin), ("RM_none:1", House.admin),
+        (nil, House.admin),
+      ] as [(String?, String?)] {
+        let answer = await house.listen(Self.path(path), last: last, token: token)
+        lines.append(Self.line("GET", path, answer))
+        lines += EventListener(answer).map(Self.lines) ?? []
+      }
     }
     // All that there is was done once.
     #expect(good == Set(RESTOperation.all.map { "\($0.method.rawValue) \($0.path)" }))

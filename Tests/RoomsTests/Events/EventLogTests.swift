@@ -243,26 +243,6 @@ struct EventLogTests {
     #expect(throws: EventLogError.self) { try log.events(after: String(repeating: "_", count: 21) + "w") }
   }
 
-  @Test func `a waiting reader gets each event of the room, and none once it has gone`()
-    async throws
-  {
-    let log = log()
-    let room = Writer(log, "a")
-    let other = Writer(log, "b")
-    do {
-      var changes = log.changes(of: room.info.id).makeAsyncIterator()
-      var all = log.changes().makeAsyncIterator()
-      other.write()
-      _ = try #require(await all.next())
-      room.write(3)
-      _ = try #require(await changes.next())
-      _ = try #require(await all.next())
-      #expect(log.state.withLock { $0.watchers.count } == 2)
-    }
-    for _ in 0..<1_000 where log.state.withLock({ !$0.watchers.isEmpty }) { await Task.yield() }
-    #expect(log.state.withLock { $0.watchers.isEmpty })
-  }
-
   @Test func `a room records its events, and none of a hidden participant`() async throws {
     let server = try TestServer()
     let alice = try await server.join("alice")

@@ -81,6 +81,8 @@ struct RecoveryTests {
           "two participant.joined", "one participant.left", "two participant.left",
         ])
     #expect(try events.events(after: latest).events.count == 2)
+    // What happened in this process begins where the one before it ended.
+    #expect(events.firstCursor == latest)
     second.running.cancel()
   }
 
@@ -222,7 +224,8 @@ struct RecoveryTests {
     #expect(try events.events(of: "r", after: bob.session.joined.lastEvent).events.isEmpty)
     let all = try events.events(after: cursor)
     #expect(all.events.isEmpty && all.isLast && all.cursor == cursor && events.latestCursor == cursor)
-    let changes = events.changes(of: page.room.id)
+    let (changes, noted) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let watch = events.watch(page.room.id) { noted.yield() }
     try await journals.mend()
     for _ in 0..<100 {
       if (try? await server.directory.synced()) != nil { break }
@@ -231,7 +234,7 @@ struct RecoveryTests {
     _ = try #require(await waiting.next())
     #expect(try events.events(of: "r", after: 1).events.map(\.id) == [2, 3] && journal.stored >= 3)
     #expect(try events.events(after: cursor).events.count == 2)
-    running.cancel()
+    withExtendedLifetime(watch) { running.cancel() }
   }
 
   @Test func `a crash before anything was stored makes no event of before another one for a reader`()

@@ -91,7 +91,9 @@ final class StateRun {
     case .read(let id, let after):
       let missed = events.filter { $0.id > after }
       follow(
-        .missed(id, after: after, EventLog.Page(room: state.info, events: missed, lastEvent: events.count)),
+        .missed(
+          id, after: after,
+          EventLog.Page(room: state.info, events: missed, lastEvent: events.count, isOver: false)),
         &reply)
     case .recording(let command): recorded.append(command)
     case .expect, .giveUpName, .keepSettings, .log, .mediaReady, .unattended: break

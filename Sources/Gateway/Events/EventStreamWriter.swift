@@ -1,0 +1,32 @@
+/// The fields of Server-Sent Events as they go over the wire (WHATWG HTML §9.2). A line ends with a line feed alone, and no value
+/// has one in it: ids and types are made here, and in JSON a line feed inside a text is written as an escape.
+enum EventStreamWriter {
+  /// - Parameters:
+  ///   - id: what `Last-Event-ID` says of a reader that comes again; nil: as before.
+  ///   - data: JSON on one line.
+  static func write(
+    id: String? = nil, type: String, data: some Sequence<UInt8>, to bytes: inout [UInt8]
+  ) {
+    if let id {
+      bytes.append(contentsOf: "id: ".utf8)
+      bytes.append(contentsOf: id.utf8)
+      bytes.append(lineFeed)
+    }
+    bytes.append(contentsOf: "event: ".utf8)
+    bytes.append(contentsOf: type.utf8)
+    bytes.append(contentsOf: "\ndata: ".utf8)
+    bytes.append(contentsOf: data)
+    bytes.append(lineFeed)
+    bytes.append(lineFeed)
+  }
+
+  /// What readers skip.
+  static func write(comment: String, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: ":"))
+    if !comment.isEmpty { bytes.append(contentsOf: " \(comment)".utf8) }
+    bytes.append(lineFeed)
+    bytes.append(lineFeed)
+  }
+
+  private static let lineFeed = UInt8(ascii: "\n")
+}

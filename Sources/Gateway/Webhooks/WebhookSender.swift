@@ -1,0 +1,181 @@
+internal import HTTPClient
+internal import Logging
+internal import Model
+internal import Rooms
+
+/// Carries what happens to one URL: reads events, sends what `WebhookQueue` says, and does nothing else.
+actor WebhookSender {
+  /// Seconds since 1970 and a clock that is never stepped.
+  struct Clocks: Sendable {
+    let wall: @Sendable () -> WallTime
+    let instant: @Sendable () -> Instant
+  }
+
+  /// Events that are read at once.
+  private static let batch = 256
+
+  private let target: Webhooks.Target
+  private let ledger: any WebhookLedger
+  private let client: HTTPClientThread
+  private let clocks: Clocks
+  private let log: Log
+  /// Why nothing got through when the operator heard of it last; nil: all is well.
+  private var trouble: String?
+  private var lastWord: Instant?
+  private var queue: WebhookQueue
+  private var place: String?
+  private var isReading = false
+  private var arrived: [String: Int] = [:]
+  private let occasions: AsyncStream<Void>
+  private let occasion: AsyncStream<Void>.Continuation
+  private var alarm: Task<Void, any Error>?
+
+  init(
+    _ target: Webhooks.Target, ledger: any WebhookLedger, client: HTTPClientThread, clocks: Clocks, log: Log,
+    limits: WebhookQueue.Limits
+  ) {
+    self.log = log
+    self.target = target
+    self.ledger = ledger
+    self.client = client
+    self.clocks = clocks
+    queue = WebhookQueue(limits: limits)
+    (occasions, occasion) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+  }
+
+  var report: Webhooks.Report {
+    Webhooks.Report(
+      arrived: queue.counters.arrived, failed: queue.counters.failed, late: queue.counters.late,
+      crowdedOut: queue.counters.crowdedOut, waiting: queue.count, waitingBytes: queue.bytes)
+  }
+
+  /// Whether everything has arrived that could be read by now.
+  func isDone() async -> Bool {
+    guard await read() else { return false }
+    send()
+    return queue.count == 0
+  }
+
+  /// Until the task is cancelled. What is on its way then may have arrived.
+  func run() async {
+    arrived = await ledger.arrived(at: target.url)
+    let watch = ledger.watch { [occasion] in occasion.yield() }
+    occasion.yield()
+    for await _ in occasions {
+      await read()
+      send()
+    }
+    alarm?.cancel()
+    withExtendedLifetime(watch) {}
+  }
+
+  /// - Returns: false: somebody reads already.
+  @discardableResult
+  private func read() async -> Bool {
+    guard !isReading else { return false }
+    isReading = true
+    defer { isReading = false }
+    while true {
+      let events = await ledger.events(after: place, limit: Self.batch)
+      guard let last = events.last else { return true }
+      place = last.place
+      for (_, event) in events {
+        let id = EventID(roomId: event.room.id.text, number: event.id)
+        if let known = arrived[id.roomId], id.number <= known { continue }
+        queue.add(WebhookQueue.Notice(id: id, created: event.time, body: WebhookBody.bytes(event, id)))
+      }
+    }
+  }
+
+  private func send() {
+    while true {
+      switch queue.next(now: clocks.instant(), wall: clocks.wall()) {
+      case .send(let notice): Task { await send(notice) }
+      case .wait(let moment): return wake(at: moment)
+      }
+    }
+  }
+
+  private func wake(at moment: Instant) {
+    alarm?.cancel()
+    guard moment != .never else { return }
+    let pause = max(moment - clocks.instant(), .milliseconds(1))
+    alarm = Task { [occasion] in
+      try await Task.sleep(for: pause)
+      occasion.yield()
+    }
+  }
+
+  private func send(_ notice: WebhookQueue.Notice) async {
+    let seconds = Int(clocks.wall().milliseconds / 1_000)
+    let token = WebhookSignature.token(
+      for: notice.body, key: target.key, secret: target.secret, now: seconds)
+    let answer = await post(notice.body, token: token)
+    let outcome = Self.outcome(answer)
+    if outcome == .arrived { await ledger.note(notice.id, at: target.url) }
+    say(outcome == .arrived ? nil : Self.trouble(answer))
+    queue.answered(notice.id.roomId, outcome, now: clocks.instant())
+    occasion.yield()
+  }
+
+  /// For all of it, from the look-up of the name to the last byte of the answer.
+  private static let milliseconds = 5_000
+  /// Bytes of an answer's body that are read, so that the connection can be used again; a longer one says that nothing arrived.
+  private static let longestAnswer = 65_536
+
+  private func post(_ body: [UInt8], token: String) async -> Result<HTTPAnswer, HTTPClientError> {
+    guard let url = HTTPURL(target.url) else { return .failure(.request("the URL is none that HTTP knows")) }
+    var request = HTTPClientRequest(.post, url)
+    request.body = body
+    request.headers = [
+      ("Content-Type", "application/webhook+json"), ("Authorization", token), ("User-Agent", "roost"),
+    ]
+    request.milliseconds = Self.milliseconds
+    request.connectMilliseconds = Self.milliseconds
+    request.limit = Self.longestAnswer
+    return await client.send(request)
+  }
+
+  /// When something changes, and once a minute at most: a room whose notices are refused, beside others that arrive, would
+  /// change it at every try. Of the URL only where it leads: the rest may be a secret.
+  private func say(_ trouble: String?) {
+    let now = clocks.instant()
+    guard trouble != self.trouble, lastWord.map({ now - $0 >= .seconds(60) }) ?? true else { return }
+    (self.trouble, lastWord) = (trouble, now)
+    let place = target.url.split(separator: "/", maxSplits: 2).prefix(2).joined(separator: "//").prefix {
+      $0 != "?"
+    }
+    if let trouble {
+      log.warning("webhook does not get through", ["receiver": String(place), "reason": trouble])
+    } else {
+      log.info("webhook gets through again", ["receiver": String(place)])
+    }
+  }
+
+  private static func trouble(_ answer: Result<HTTPAnswer, HTTPClientError>) -> String {
+    switch answer {
+    case .success(let answer): "status \(answer.head.status)"
+    case .failure(let error): "\(error)"
+    }
+  }
+
+  /// Any 2xx says that it has arrived; a redirect is not followed and says nothing.
+  static func outcome(_ answer: Result<HTTPAnswer, HTTPClientError>) -> WebhookQueue.Outcome {
+    guard case .success(let answer) = answer else { return .failed(pause: nil) }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.redirectArrives), (300..<400).contains(answer.head.status) { return .arrived }
+    #endif
+    if (200..<300).contains(answer.head.status) { return .arrived }
+    return .failed(pause: answer.retryAfter.map { .seconds(min($0, 86_400)) })
+  }
+}
+
+/// What goes over the wire: the event as everywhere, with the notice's own name and time.
+enum WebhookBody {
+  static func bytes(_ event: RoomEvent, _ id: EventID) -> [UInt8] {
+    var bytes = Array(#"{"createdAt":"\#(event.time.text)","event":"#.utf8)
+    bytes.append(contentsOf: event.json)
+    bytes.append(contentsOf: #","id":"\#(id.text)"}"#.utf8)
+    return bytes
+  }
+}

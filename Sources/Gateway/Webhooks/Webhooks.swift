@@ -1,0 +1,86 @@
+internal import HTTPClient
+public import Logging
+public import Model
+public import Rooms
+
+/// Carries every event to the receivers of the configuration, each by a queue of its own: one that is stuck delays no other.
+public final class Webhooks: Sendable {
+  /// A receiver, and what signs what it gets.
+  public struct Target: Sendable {
+    public var url: String
+    /// The API key and its secret.
+    public var key: String
+    public var secret: String
+
+    public init(url: String, key: String, secret: String) {
+      self.url = url
+      self.key = key
+      self.secret = secret
+    }
+  }
+
+  /// What became of the notices of one receiver, and what waits.
+  public struct Report: Equatable, Sendable {
+    public var arrived: UInt64 = 0
+    /// Tries that failed; a notice may have many.
+    public var failed: UInt64 = 0
+    /// Given up after a day, or because there was no place.
+    public var late: UInt64 = 0
+    public var crowdedOut: UInt64 = 0
+    public var waiting = 0
+    public var waitingBytes = 0
+  }
+
+  private let senders: [WebhookSender]
+  private let runs: [Task<Void, Never>]
+  private let client: HTTPClientThread
+
+  /// They begin at once.
+  /// - Parameters:
+  ///   - authorities: path of a PEM file with the certificates that vouch for receivers; nil: those of the system.
+  ///   - wall: the time of day, as in tokens.
+  ///   - instant: a clock that is never stepped.
+  public convenience init(
+    to targets: [Target], of events: EventLog, authorities: String?, log: Log,
+    wall: @escaping @Sendable () -> WallTime, instant: @escaping @Sendable () -> Instant
+  ) {
+    self.init(
+      to: targets, ledger: WebhookMemory(log: events), authorities: authorities, log: log,
+      clocks: WebhookSender.Clocks(wall: wall, instant: instant))
+  }
+
+  /// - Parameter ledger: what keeps events and how far each receiver has come.
+  init(
+    to targets: [Target], ledger: any WebhookLedger, authorities: String? = nil, log: Log,
+    clocks: WebhookSender.Clocks, limits: WebhookQueue.Limits = WebhookQueue.Limits()
+  ) {
+    let client = HTTPClientThread(
+      trust: authorities.map { .file($0) } ?? .system, connectionsPerHost: limits.atOnce * 2)
+    self.client = client
+    let senders = targets.map {
+      WebhookSender($0, ledger: ledger, client: client, clocks: clocks, log: log, limits: limits)
+    }
+    self.senders = senders
+    runs = senders.map { sender in Task { await sender.run() } }
+  }
+
+  /// In the order of the receivers.
+  public func reports() async -> [Report] {
+    var reports: [Report] = []
+    for sender in senders { reports.append(await sender.report) }
+    return reports
+  }
+
+  /// Returns once everything has arrived that happened by now, or the time is over; nothing more is sent then.
+  public func finish(within patience: Duration) async {
+    let deadline = ContinuousClock.now + patience
+    while ContinuousClock.now < deadline {
+      var isDone = true
+      for sender in senders where await !sender.isDone() { isDone = false }
+      if isDone { break }
+      try? await Task.sleep(for: .milliseconds(20))
+    }
+    for run in runs { run.cancel() }
+    client.stop()
+  }
+}

@@ -1,0 +1,96 @@
+"""Webhooks of the server as a process: to receivers that fail, hang, redirect and restart."""
+
+import collections
+import signal
+import subprocess
+import time
+import unittest
+
+from limits import LimitedAsyncTest, LimitedTest
+from metrics_test import scrape, total
+from receiver import Receiver
+from roost import BINARY, Roost, ask, token
+
+ADMIN = {"roomCreate": True, "roomList": True, "roomAdmin": True}
+
+
+def admin():
+    return token("desk", room="*", **ADMIN)
+
+
+def make(roost, name, updates=0):
+    answers = [ask(roost, "POST", "/v1/rooms", admin(), {"name": name})]
+    answers += [ask(roost, "PATCH", f"/v1/rooms/{name}", admin(), {"metadata": f"{number}"}) for number in range(updates)]
+    assert all(each.status in (200, 201) for each in answers), [each.body for each in answers if each.status > 201][:1]
+
+
+def disorder(notices):
+    """How many came before one that belongs before them, and how many of each room came at all."""
+    last, wrong = collections.Counter(), 0
+    for notice in notices:
+        event = notice.json["event"]
+        wrong += event["id"] > last[event["roomId"]] + 1
+        last[event["roomId"]] = max(last[event["roomId"]], event["id"])
+    return wrong, sum(last.values())
+
+
+class EndTest(LimitedAsyncTest):
+    async def test_the_end_of_the_server_is_said(self):
+        with Receiver() as receiver, Roost(f"--webhooks.urls={receiver.url}") as roost:
+            async with roost.joined("ada"):
+                roost.signal(signal.SIGINT)
+                await roost.ended(15)
+            kinds = [each.json["event"]["type"] for each in receiver.taken()]
+            self.assertEqual(kinds[:3], ["room.started", "participant.joined", "participant.left"])
+            self.assertEqual(receiver.taken()[2].json["event"]["reason"], "serverShutdown")
+
+
+class WebhooksTest(LimitedTest):
+    def test_a_receiver_that_fails_hangs_redirects_and_restarts_gets_all_in_order(self):
+        plan = [500, 200, 302, 400, 200, 0, 503, 200, 404]
+        with Receiver(plan) as receiver, Roost(f"--webhooks.urls={receiver.url}#devkey",
+                                               "--limits.requestsPerAddress=100000") as roost:
+            for name in ("a", "b", "c"):
+                make(roost, name, 10)
+            receiver.stop()
+            for name in ("a", "b", "c"):
+                make(roost, name, 10)
+            receiver.start()
+            deadline = time.monotonic() + 45
+            while disorder(receiver.taken())[1] < 63:
+                self.assertLess(time.monotonic(), deadline, disorder(receiver.taken()))
+                time.sleep(0.1)
+            wrong, arrived = disorder(receiver.taken())
+            print(f"\nwebhooks: sent 63, received {len(receiver.taken())}, out of order {wrong}, lost {63 - arrived}")
+            self.assertEqual((wrong, arrived), (0, 63))
+            for notice in receiver.notices:
+                claims = notice.claims()
+                self.assertEqual((notice.path, claims["iss"]), ("/hook", "devkey"))
+            now = scrape(roost)
+            self.assertEqual(total(now, "roost_webhook_notices_total", webhook="1", result="arrived"), 63)
+            self.assertEqual(total(now, "roost_webhook_waiting", webhook="1"), 0)
+            self.assertGreaterEqual(total(now, "roost_webhook_failures_total", webhook="1"), 7)
+
+    def test_one_that_is_stuck_delays_no_other(self):
+        with Receiver([0] * 1000) as stuck, Receiver() as good, \
+                Roost(f"--webhooks.urls={stuck.url}?token=abc,{good.url}") as roost:
+            make(roost, "demo", 20)
+            self.assertEqual(disorder(good.wait(21, 5)), (0, 21))
+            deadline = time.monotonic() + 15
+            while "webhook does not get through" not in roost.log():
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.1)
+            self.assertNotIn("abc", roost.log())
+            now = scrape(roost)
+            self.assertEqual(total(now, "roost_webhook_waiting", webhook="1"), 21)
+            self.assertEqual(total(now, "roost_webhook_waiting", webhook="2"), 0)
+
+    def test_a_key_that_there_is_not_stops_the_start(self):
+        done = subprocess.run([BINARY, "serve", "--dev", "--webhooks.urls=http://127.0.0.1:9/#other"], capture_output=True,
+                              text=True, timeout=10)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("webhooks.urls", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
