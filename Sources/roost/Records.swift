@@ -7,12 +7,17 @@ internal import Storage
 struct Records {
   let store: Store
   let journal: StoredJournal
+  /// How far the receivers of webhooks have come; nil: there are none.
+  let deliveries: StoredDeliveries?
   /// What it has of the process before.
   let recovery: RoomRecovery
   private let writing: Task<Void, Never>
 
   /// - Throws: a `StoreError` that says what to do.
-  init(_ storage: Configuration.Storage, development: Bool, log: Log) async throws(StoreError) {
+  /// - Parameter receivers: of webhooks, by their names.
+  init(
+    _ storage: Configuration.Storage, receivers: [String], development: Bool, log: Log
+  ) async throws(StoreError) {
     let location: StoreLocation =
       if !storage.postgresql.isEmpty {
         .postgreSQL(storage.postgresql)
@@ -24,6 +29,10 @@ struct Records {
     store = try await Store.open(location, log: log)
     journal = StoredJournal(store: store, log: log)
     recovery = try await journal.recover()
+    // Before the journal writes: it might delete what a receiver has still to hear.
+    deliveries =
+      receivers.isEmpty
+      ? nil : try await StoredDeliveries(to: receivers, in: store, journal: journal, log: log)
     writing = Task { [journal] in await journal.run() }
     log.info(
       "store ready",

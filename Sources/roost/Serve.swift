@@ -35,7 +35,9 @@ extension Roost {
     let names = LocalNetwork.names()
     let secured = try Secured(configuration, audience: audience, names: names)
     // First: a second server on the same records ends here, before it takes a port.
-    let records = try await Records(configuration.storage, development: audience != .owners, log: log)
+    let targets = try webhookTargets(configuration)
+    let records = try await Records(
+      configuration.storage, receivers: targets.map(\.name), development: audience != .owners, log: log)
     let media = try MediaServer(
       configuration, development: audience != .owners, journal: records.journal, log: log)
     await media.notePriority(log)
@@ -52,7 +54,9 @@ extension Roost {
         limits: limits(configuration.http),
         tls: secured.context),
       handler: gateway)
-    let webhooks = try webhooks(configuration, media, log: log)
+    let webhooks = records.deliveries.map {
+      webhooks(to: targets, $0, media, authorities: configuration.webhooks.authorities, log: log)
+    }
     let admin = try adminServer(configuration.admin, of: server, media, records, webhooks, started: started)
     let ending = Ending()
     for address in admin?.addresses ?? [] { log.info("admin listener ready", ["address": "\(address)"]) }
@@ -99,18 +103,23 @@ extension Roost {
     return doors
   }
 
-  /// - Returns: nil: there are no receivers.
-  private static func webhooks(
-    _ configuration: Configuration, _ media: MediaServer, log: Log
-  ) throws -> Webhooks? {
+  private static func webhookTargets(_ configuration: Configuration) throws -> [Webhooks.Target] {
     let targets = try configuration.webhookTargets().map {
       Webhooks.Target(url: $0.url, key: $0.key, secret: configuration.keys[$0.key] ?? "")
     }
-    guard !targets.isEmpty else { return nil }
     let authorities = configuration.webhooks.authorities
-    if !authorities.isEmpty { _ = try Roost.text(of: authorities) }
-    return Webhooks(
-      to: targets, of: media.rooms.events, authorities: authorities.isEmpty ? nil : authorities, log: log,
+    if !targets.isEmpty, !authorities.isEmpty { _ = try Roost.text(of: authorities) }
+    return targets
+  }
+
+  /// - Parameter authorities: empty: those of the system.
+  private static func webhooks(
+    to targets: [Webhooks.Target], _ deliveries: StoredDeliveries, _ media: MediaServer, authorities: String,
+    log: Log
+  ) -> Webhooks {
+    Webhooks(
+      to: targets, of: media.rooms.events, deliveries: deliveries,
+      authorities: authorities.isEmpty ? nil : authorities, log: log,
       wall: { WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) },
       instant: { [clock = media.engine.clock] in clock.now })
   }

@@ -11,6 +11,8 @@ import time
 from roost import Roost, ask, token
 
 LIMITS = ("--limits.requestsPerAddress=1000000", "--limits.requestsAtOncePerAddress=1000000")
+WRONG = ("lost", "twice", "gaps", "moved", "disordered", "unheard")
+"""What none may be of among the counts."""
 GONE = (OSError, http.client.HTTPException)
 """What a request ends with whose server is killed."""
 
@@ -126,13 +128,18 @@ class Reader(threading.Thread):
 
 
 class Kills:
-    """A store under writers, killed again and again: `rounds(n)` answers what was counted."""
+    """A store under writers, killed again and again: `rounds(n)` answers what was counted.
 
-    def __init__(self, *storage, writers=6, seconds=0.5):
-        self._arguments = (*storage, *LIMITS)
+    A `Receiver` gets webhooks all along; it has to have heard of every event in the end, of each room in order.
+    """
+
+    def __init__(self, *storage, receiver, writers=6, seconds=0.5):
+        self._arguments = (*storage, f"--webhooks.urls={receiver.url}#devkey", *LIMITS)
+        self._receiver = receiver
         self._writers, self._seconds = writers, seconds
         self._rooms, self._seen, self._cursor = {}, {}, None
-        self.counts = {"kills": 0, "acknowledged": 0, "lost": 0, "twice": 0, "gaps": 0, "events": 0, "moved": 0}
+        self.counts = {"kills": 0, "acknowledged": 0, "lost": 0, "twice": 0, "gaps": 0, "events": 0, "moved": 0,
+                       "received": 0, "disordered": 0, "unheard": 0}
         self.problems = []
 
     def rounds(self, count):
@@ -140,6 +147,7 @@ class Kills:
             self._round()
         with Roost(*self._arguments) as roost:
             self._verify(roost)
+            self._verify_webhooks()
         return self.counts
 
     def _round(self):
@@ -220,6 +228,23 @@ class Kills:
             if answer.status != 403 or not answer.json["type"].endswith("token-removed"):
                 self._count("lost", f"the removal of {identity} from {room.name}")
         room.removed = room.removed[:1]
+
+    def _verify_webhooks(self):
+        """Again is allowed, another order or none at all is not."""
+        deadline = time.monotonic() + 60
+        while True:
+            last, disordered = collections.Counter(), 0
+            events = [each.json["event"] for each in self._receiver.taken()]
+            for event in events:
+                disordered += event["id"] > last[event["roomId"]] + 1
+                last[event["roomId"]] = max(last[event["roomId"]], event["id"])
+            unheard = [key for key in self._seen if key[1] > last[key[0]]]
+            if not unheard or time.monotonic() > deadline:
+                break
+            time.sleep(0.2)
+        self.counts |= {"received": len(events), "disordered": disordered, "unheard": len(unheard)}
+        if unheard or disordered:
+            self.problems.append(f"webhooks: {disordered} out of order, {len(unheard)} lost: {unheard[:3]}")
 
     def _verify_numbers(self):
         """The events of each room id are numbered from 1, without a gap."""

@@ -67,6 +67,7 @@ package struct WebhookQueue: Sendable {
   }
 
   package private(set) var counters = Counters()
+  private var settled: [EventID] = []
   /// Of all that waits, and how many notices these are; those on their way among them.
   package private(set) var bytes = 0
   package private(set) var count = 0
@@ -92,6 +93,7 @@ package struct WebhookQueue: Sendable {
     let name = notice.id.roomId
     guard bytes + notice.size <= limits.bytes else {
       counters.crowdedOut &+= 1
+      settled.append(notice.id)
       return
     }
     if rooms[name] == nil { ready.append(name) }
@@ -198,8 +200,16 @@ package struct WebhookQueue: Sendable {
   }
 
   private mutating func drop(in room: String) {
-    bytes -= rooms[room]?.drop() ?? 0
+    guard let dropped = rooms[room]?.drop() else { return }
+    bytes -= dropped.size
     count -= 1
+    settled.append(dropped.id)
+  }
+
+  /// What has arrived or was given up since it was asked for last: it will not be sent again.
+  package mutating func takeSettled() -> [EventID] {
+    defer { settled = [] }
+    return settled
   }
 
   /// It has nothing more to say.
@@ -227,11 +237,11 @@ extension WebhookQueue.Room {
   }
 
   /// Drops the oldest that isn't on its way.
-  /// - Returns: what it took.
-  mutating func drop() -> Int {
+  /// - Returns: which that was, and what it took; nil: there is none.
+  mutating func drop() -> (id: EventID, size: Int)? {
     let place = first + (isUnderWay ? 1 : 0)
-    guard place < notices.count else { return 0 }
-    let size = notices[place].size
+    guard place < notices.count else { return nil }
+    let (id, size) = (notices[place].id, notices[place].size)
     if isUnderWay {
       notices.remove(at: place)
     } else {
@@ -243,6 +253,6 @@ extension WebhookQueue.Room {
       }
     }
     bytes -= size
-    return size
+    return (id, size)
   }
 }

@@ -16,6 +16,7 @@ actor WebhookSender {
 
   private let target: Webhooks.Target
   private let ledger: any WebhookLedger
+  private let events: EventLog
   private let client: HTTPClientThread
   private let clocks: Clocks
   private let log: Log
@@ -23,18 +24,18 @@ actor WebhookSender {
   private var trouble: String?
   private var lastWord: Instant?
   private var queue: WebhookQueue
-  private var place: String?
   private var isReading = false
-  private var arrived: [String: Int] = [:]
   private let occasions: AsyncStream<Void>
   private let occasion: AsyncStream<Void>.Continuation
   private var alarm: Task<Void, any Error>?
 
   init(
-    _ target: Webhooks.Target, ledger: any WebhookLedger, client: HTTPClientThread, clocks: Clocks, log: Log,
+    _ target: Webhooks.Target, of events: EventLog, ledger: any WebhookLedger, client: HTTPClientThread,
+    clocks: Clocks, log: Log,
     limits: WebhookQueue.Limits
   ) {
     self.log = log
+    self.events = events
     self.target = target
     self.ledger = ledger
     self.client = client
@@ -58,8 +59,7 @@ actor WebhookSender {
 
   /// Until the task is cancelled. What is on its way then may have arrived.
   func run() async {
-    arrived = await ledger.arrived(at: target.url)
-    let watch = ledger.watch { [occasion] in occasion.yield() }
+    let watch = events.watch { [occasion] in occasion.yield() }
     occasion.yield()
     for await _ in occasions {
       await read()
@@ -76,18 +76,23 @@ actor WebhookSender {
     isReading = true
     defer { isReading = false }
     while true {
-      let events = await ledger.events(after: place, limit: Self.batch)
-      guard let last = events.last else { return true }
-      place = last.place
-      for (_, event) in events {
+      let events = await ledger.next(for: target.name, limit: Self.batch)
+      guard !events.isEmpty else { return true }
+      for event in events {
         let id = EventID(roomId: event.room.id.text, number: event.id)
-        if let known = arrived[id.roomId], id.number <= known { continue }
         queue.add(WebhookQueue.Notice(id: id, created: event.time, body: WebhookBody.bytes(event, id)))
       }
+      settle()
     }
   }
 
+  /// What was given up or has arrived is no longer kept for this receiver.
+  private func settle() {
+    for event in queue.takeSettled() { ledger.settle(event, for: target.name) }
+  }
+
   private func send() {
+    defer { settle() }
     while true {
       switch queue.next(now: clocks.instant(), wall: clocks.wall()) {
       case .send(let notice): Task { await send(notice) }
@@ -112,9 +117,9 @@ actor WebhookSender {
       for: notice.body, key: target.key, secret: target.secret, now: seconds)
     let answer = await post(notice.body, token: token)
     let outcome = Self.outcome(answer)
-    if outcome == .arrived { await ledger.note(notice.id, at: target.url) }
     say(outcome == .arrived ? nil : Self.trouble(answer))
     queue.answered(notice.id.roomId, outcome, now: clocks.instant())
+    settle()
     occasion.yield()
   }
 

@@ -1,3 +1,4 @@
+internal import Crypto
 internal import HTTPClient
 public import Logging
 public import Model
@@ -11,6 +12,11 @@ public final class Webhooks: Sendable {
     /// The API key and its secret.
     public var key: String
     public var secret: String
+
+    /// What the store knows it by: nothing of a URL, which may have secrets in it, can be read there.
+    public var name: String {
+      SHA256.digest(Array(url.utf8)).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
 
     public init(url: String, key: String, secret: String) {
       self.url = url
@@ -34,6 +40,7 @@ public final class Webhooks: Sendable {
   private let senders: [WebhookSender]
   private let runs: [Task<Void, Never>]
   private let client: HTTPClientThread
+  private let ledger: any WebhookLedger
 
   /// They begin at once.
   /// - Parameters:
@@ -41,24 +48,26 @@ public final class Webhooks: Sendable {
   ///   - wall: the time of day, as in tokens.
   ///   - instant: a clock that is never stepped.
   public convenience init(
-    to targets: [Target], of events: EventLog, authorities: String?, log: Log,
+    to targets: [Target], of events: EventLog, deliveries: StoredDeliveries, authorities: String?, log: Log,
     wall: @escaping @Sendable () -> WallTime, instant: @escaping @Sendable () -> Instant
   ) {
     self.init(
-      to: targets, ledger: WebhookMemory(log: events), authorities: authorities, log: log,
+      to: targets, of: events, ledger: deliveries, authorities: authorities, log: log,
       clocks: WebhookSender.Clocks(wall: wall, instant: instant))
   }
 
   /// - Parameter ledger: what keeps events and how far each receiver has come.
   init(
-    to targets: [Target], ledger: any WebhookLedger, authorities: String? = nil, log: Log,
+    to targets: [Target], of events: EventLog, ledger: any WebhookLedger, authorities: String? = nil,
+    log: Log,
     clocks: WebhookSender.Clocks, limits: WebhookQueue.Limits = WebhookQueue.Limits()
   ) {
     let client = HTTPClientThread(
       trust: authorities.map { .file($0) } ?? .system, connectionsPerHost: limits.atOnce * 2)
     self.client = client
+    self.ledger = ledger
     let senders = targets.map {
-      WebhookSender($0, ledger: ledger, client: client, clocks: clocks, log: log, limits: limits)
+      WebhookSender($0, of: events, ledger: ledger, client: client, clocks: clocks, log: log, limits: limits)
     }
     self.senders = senders
     runs = senders.map { sender in Task { await sender.run() } }
@@ -81,6 +90,7 @@ public final class Webhooks: Sendable {
       try? await Task.sleep(for: .milliseconds(20))
     }
     for run in runs { run.cancel() }
+    await ledger.flush()
     client.stop()
   }
 }

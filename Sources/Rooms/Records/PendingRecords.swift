@@ -12,6 +12,11 @@ struct PendingRecords: Sendable {
   private var lives: [RoomID: RecordBatch.Life] = [:]
   private var standing: [ExactName: RoomID] = [:]
   private var waiting = RecordBatch()
+  /// The log has given up events up to this position. Of them, those after `heldAfter` stay for who has still to hear of them.
+  private var givenUpPosition: UInt64 = 0
+  private var heldAfter = UInt64.max
+  /// Those up to this position are deleted, or about to be.
+  private var deletedPosition: UInt64 = 0
   /// Counts what was said.
   private(set) var said: UInt64 = 0
   /// Events that were dropped because too much waited, and rooms, people and tracks that stay in the store although they have gone.
@@ -63,12 +68,15 @@ struct PendingRecords: Sendable {
   }
 
   mutating func giveUp(_ events: GivenUpEvents) {
-    waiting.givenUp.position = max(waiting.givenUp.position, events.position)
+    givenUpPosition = max(givenUpPosition, events.position)
     for (room, number) in events.rooms
     where waiting.givenUp.rooms[room] != nil || waiting.givenUp.rooms.count < Self.givenUpLimit {
       waiting.givenUp.rooms[room] = max(waiting.givenUp.rooms[room] ?? 0, number)
     }
   }
+
+  /// Events after this position stay in the store although the log gives them up; in place of an earlier position.
+  mutating func hold(after position: UInt64) { heldAfter = position }
 
   mutating func remember(_ removal: Removal) {
     said += 1
@@ -142,7 +150,13 @@ struct PendingRecords: Sendable {
 
   /// Everything that waits, to be written; until `giveBack` it waits no more.
   mutating func take() -> RecordBatch {
-    let batch = waiting
+    var batch = waiting
+    batch.heldAfter = heldAfter
+    let deletable = min(givenUpPosition, heldAfter)
+    if deletable > deletedPosition {
+      batch.givenUp.position = deletable
+      deletedPosition = deletable
+    }
     waiting = RecordBatch()
     waiting.lastPosition = batch.lastPosition
     for (id, row) in batch.lives.present {
@@ -172,6 +186,7 @@ struct PendingRecords: Sendable {
     waiting.participants.giveBack(batch.participants, mayBeDone: mayBeDone)
     waiting.tracks.giveBack(batch.tracks, mayBeDone: mayBeDone)
     waiting.removals.giveBack(batch.removals, mayBeDone: mayBeDone)
+    if batch.givenUp.position > 0 { deletedPosition = 0 }
     giveUp(batch.givenUp)
     dropOldest()
   }

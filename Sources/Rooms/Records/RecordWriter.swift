@@ -23,7 +23,7 @@ enum RecordWriter {
     try write(batch.participants, to: transaction)
     try write(batch.tracks, to: transaction)
     try write(batch.removals, to: transaction)
-    try delete(batch.givenUp, from: transaction)
+    try delete(batch.givenUp, heldAfter: batch.heldAfter, from: transaction)
     try transaction.run(
       """
       INSERT INTO event_log (one, run, last_position) VALUES (1, $1, $2)
@@ -123,14 +123,16 @@ enum RecordWriter {
   }
 
   private static func delete(
-    _ events: GivenUpEvents, from transaction: borrowing Transaction
+    _ events: GivenUpEvents, heldAfter: UInt64, from transaction: borrowing Transaction
   ) throws(StoreError) {
     if events.position > 0 {
       try transaction.run(
         "DELETE FROM events WHERE position <= $1", [.integer(Int64(bitPattern: events.position))])
     }
     try transaction.run(
-      "DELETE FROM events WHERE life = $1 AND id <= $2",
-      each: events.rooms.map { [.text($0.key.text), .integer($0.value)] })
+      "DELETE FROM events WHERE life = $1 AND id <= $2 AND position <= $3",
+      each: events.rooms.map {
+        [.text($0.key.text), .integer($0.value), .integer(Int64(clamping: heldAfter))]
+      })
   }
 }

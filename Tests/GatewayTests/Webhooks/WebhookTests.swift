@@ -5,6 +5,7 @@ import HTTPServer
 import Logging
 import Model
 import Rooms
+import Storage
 import Synchronization
 import Testing
 
@@ -73,31 +74,48 @@ struct WebhookTests {
       handler: receiver)
   }
 
-  private func webhooks(
-    _ house: House, to urls: [String], log: Log = Log(level: .error) { _ in },
-    _ adjust: (inout WebhookQueue.Limits) -> Void = { _ in }
-  ) -> Webhooks {
-    var limits = WebhookQueue.Limits()
-    limits.shortestPause = .milliseconds(50)
-    limits.longestPause = .milliseconds(400)
-    adjust(&limits)
-    let origin = ContinuousClock.now
-    return Webhooks(
-      to: urls.map { Webhooks.Target(url: $0, key: "APIkey", secret: Self.secret) },
-      ledger: WebhookMemory(log: house.directory.events), log: log,
-      clocks: WebhookSender.Clocks(
-        wall: { WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) },
-        instant: {
-          let span = (ContinuousClock.now - origin).components
-          return Instant(nanoseconds: span.seconds * 1_000_000_000 + span.attoseconds / 1_000_000_000)
-        }), limits: limits)
+  /// A house whose events are stored, and what carries them to receivers.
+  private final class Sending: Sendable {
+    let house: House
+    let webhooks: Webhooks
+    private let running: Task<Void, Never>
+
+    init(
+      to urls: [String], log: Log = Log(level: .error) { _ in },
+      _ adjust: (inout WebhookQueue.Limits) -> Void = { _ in }
+    ) async throws {
+      var limits = WebhookQueue.Limits()
+      limits.shortestPause = .milliseconds(50)
+      limits.longestPause = .milliseconds(400)
+      adjust(&limits)
+      let targets = urls.map { Webhooks.Target(url: $0, key: "APIkey", secret: WebhookTests.secret) }
+      let store = try await Store.open(.memory, log: log)
+      let journal = StoredJournal(store: store, log: log)
+      _ = try await journal.recover()
+      let deliveries = try await StoredDeliveries(
+        to: targets.map(\.name), in: store, journal: journal, log: log)
+      running = Task { await journal.run() }
+      house = try House(journal: journal)
+      let origin = ContinuousClock.now
+      webhooks = Webhooks(
+        to: targets, of: house.directory.events, ledger: deliveries, log: log,
+        clocks: WebhookSender.Clocks(
+          wall: { WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) },
+          instant: {
+            let span = (ContinuousClock.now - origin).components
+            return Instant(nanoseconds: span.seconds * 1_000_000_000 + span.attoseconds / 1_000_000_000)
+          }), limits: limits)
+    }
+
+    deinit { running.cancel() }
   }
 
   @Test func `each event arrives as it is everywhere, signed for its very bytes`() async throws {
-    let house = try House()
     let receiver = Receiver()
     let server = try Self.listen(receiver)
-    let webhooks = webhooks(house, to: ["http://127.0.0.1:\(server.addresses[0].port)/hook?a=b"])
+    let sending = try await Sending(to: ["http://127.0.0.1:\(server.addresses[0].port)/hook?a=b"])
+    let (house, webhooks) = (sending.house, sending.webhooks)
+    defer { withExtendedLifetime(sending) {} }
     let life = try await house.room(updates: 2)
     _ = try await house.enter("gh0st") { $0.hidden = true }
     #expect(await receiver.wait { $0.requests.count == 3 })
@@ -130,13 +148,14 @@ struct WebhookTests {
   @Test func `a receiver that fails, hangs and redirects gets everything in the order of each room`()
     async throws
   {
-    let house = try House()
     let receiver = Receiver()
     receiver.state.withLock {
       $0.plan = [500, 200, 307, 400, 200, 200, 429, 503, 200, 302, 404, 200, 500, 500, 500, 500]
     }
     let server = try Self.listen(receiver)
-    let webhooks = webhooks(house, to: ["http://127.0.0.1:\(server.addresses[0].port)/"])
+    let sending = try await Sending(to: ["http://127.0.0.1:\(server.addresses[0].port)/"])
+    let (house, webhooks) = (sending.house, sending.webhooks)
+    defer { withExtendedLifetime(sending) {} }
     for name in ["a", "b", "c"] { try await house.room(name, updates: 10) }
     #expect(await receiver.wait { $0.taken.values.reduce(0, +) == 33 })
     #expect(receiver.state.withLock { $0.outOfOrder } == 0)
@@ -147,11 +166,12 @@ struct WebhookTests {
   }
 
   @Test func `a receiver that restarts, again and again, misses nothing`() async throws {
-    let house = try House()
     let receiver = Receiver()
     var server = try Self.listen(receiver)
     let port = server.addresses[0].port
-    let webhooks = webhooks(house, to: ["http://127.0.0.1:\(port)/"])
+    let sending = try await Sending(to: ["http://127.0.0.1:\(port)/"])
+    let (house, webhooks) = (sending.house, sending.webhooks)
+    defer { withExtendedLifetime(sending) {} }
     for name in ["a", "b"] { try await house.room(name) }
     for _ in 0..<5 {
       for name in ["a", "b"] { try await house.update(name, times: 10) }
@@ -171,18 +191,18 @@ struct WebhookTests {
 
   @Test func `a receiver that never answers delays no other, and the operator hears of it once`() async throws
   {
-    let house = try House()
     let (stuck, good) = (Receiver(), Receiver())
     stuck.state.withLock { $0.plan = [Int](repeating: 0, count: 1_000) }
     let servers = [try Self.listen(stuck), try Self.listen(good)]
     let lines = Mutex<[String]>([])
     let log = Log(level: .info) { line in lines.withLock { $0.append(line) } }
-    let webhooks = webhooks(
-      house,
+    let sending = try await Sending(
       to: ["http://127.0.0.1:\(servers[0].addresses[0].port)/secret?token=abc"] + [
         "http://127.0.0.1:\(servers[1].addresses[0].port)/"
       ],
       log: log)
+    let (house, webhooks) = (sending.house, sending.webhooks)
+    defer { withExtendedLifetime(sending) {} }
     let start = ContinuousClock.now
     try await house.room(updates: 50)
     #expect(await good.wait { $0.arrived == 51 })
@@ -201,10 +221,11 @@ struct WebhookTests {
   }
 
   @Test func `the end of the server is still said, as far as its time allows`() async throws {
-    let house = try House()
     let receiver = Receiver()
     let server = try Self.listen(receiver)
-    let webhooks = webhooks(house, to: ["http://127.0.0.1:\(server.addresses[0].port)/"])
+    let sending = try await Sending(to: ["http://127.0.0.1:\(server.addresses[0].port)/"])
+    let (house, webhooks) = (sending.house, sending.webhooks)
+    defer { withExtendedLifetime(sending) {} }
     _ = try await house.enter("ada")
     await house.directory.close()
     await webhooks.finish(within: .seconds(5))
