@@ -107,7 +107,7 @@ class CommandsTest(LimitedTest):
             room.serve(commands.substituted(line.replace("=/var/", f"={room.folder}/var/"), room.folder, ""))
             backup = subprocess.run(["sqlite3", room.folder / "var/backups/roost.db", "SELECT max(version) FROM schema_version"],
                                     capture_output=True, text=True, timeout=10)
-            self.assertEqual(backup.stdout, "1\n", backup.stderr)
+            self.assertEqual(backup.stdout, "2\n", backup.stderr)
         if page == "events.md":
             # By curl as it happened, by the program afterwards.
             self.assertIn('event: room.started\ndata: {"id":1,"room":"demo"', output)

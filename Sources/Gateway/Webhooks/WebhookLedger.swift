@@ -5,7 +5,7 @@ package import Rooms
 /// What keeps events on a disk gives them out here when they are on it, so that no receiver hears of what a restart forgets.
 package protocol WebhookLedger: Sendable {
   /// The next events for a receiver; each is given out once to a process.
-  /// - Parameter receiver: `WebhookTarget.name`.
+  /// - Parameter receiver: `Webhooks.Target.name`.
   /// - Returns: at most so many; empty: there are no more by now.
   func next(for receiver: String, limit: Int) async -> [RoomEvent]
   /// It has arrived, or is given up: a later process does not hear of it. On a disk it may take its time, since a notice may

@@ -50,11 +50,6 @@ extension EventLog {
     state.withLock { state in state.cursor(at: max(state.lostPosition, min(shown, state.lastPosition))) }
   }
 
-  /// The cursor before all that has happened in this process: behind what one before it had.
-  public var firstCursor: String {
-    state.withLock { state in state.cursor(at: max(state.lostPosition, state.restoredPosition)) }
-  }
-
   private static func read(_ text: String) -> (run: UInt64, position: UInt64)? {
     guard text.utf8.count == 22, let bytes = Base64URL.decode(text.utf8), bytes.count == 16 else {
       return nil

@@ -51,7 +51,6 @@ extension EventLog.State {
     }
     if kept.lastPosition > lastPosition { lostPosition = kept.lastPosition }
     lastPosition = kept.lastPosition
-    restoredPosition = lastPosition
     wokenPosition = lastPosition
     for room in rooms {
       guard let life = room.life else { continue }

@@ -61,8 +61,6 @@ extension EventLog {
     /// Every kept event in the order of all, among them some that are no longer kept.
     var order = EventQueue<(position: UInt64, room: RoomID)>()
     var lastPosition: UInt64 = 0
-    /// The last event of a process before this one.
-    var restoredPosition: UInt64 = 0
     /// The last event that was given up: no cursor before it can be followed.
     var lostPosition: UInt64 = 0
     /// Up to where watchers have been woken.
