@@ -55,7 +55,7 @@ extension Roost {
         tls: secured.context),
       handler: gateway)
     let webhooks = records.deliveries.map {
-      webhooks(to: targets, $0, media, authorities: configuration.webhooks.authorities, log: log)
+      Self.webhooks(to: targets, $0, media, authorities: configuration.webhooks.authorities, log: log)
     }
     let admin = try adminServer(configuration.admin, of: server, media, records, webhooks, started: started)
     let ending = Ending()

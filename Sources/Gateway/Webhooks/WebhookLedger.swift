@@ -17,6 +17,6 @@ package protocol WebhookLedger: Sendable {
 
 extension StoredDeliveries: WebhookLedger {
   package func settle(_ event: EventID, for receiver: String) {
-    settle(event.number, of: RoomID(naming: event.roomId), for: receiver)
+    settle(event.number, of: event.roomId, for: receiver)
   }
 }

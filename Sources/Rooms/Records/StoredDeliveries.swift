@@ -1,5 +1,5 @@
 public import Logging
-public import Model
+internal import Model
 public import Storage
 internal import Synchronization
 
@@ -14,12 +14,12 @@ public final class StoredDeliveries: Sendable {
   /// To the next try, where the store can't be read or written.
   static let retry = Duration.seconds(1)
 
-  private struct State {
+  fileprivate struct State {
     var receivers: [String: Receiver]
     var isWriting = false
   }
 
-  private struct Receiver {
+  fileprivate struct Receiver {
     var progress: DeliveryProgress
     /// The last position that was read.
     var read: UInt64
@@ -74,7 +74,9 @@ public final class StoredDeliveries: Sendable {
   }
 
   /// An event has arrived at a receiver, or is given up: after a restart it is not given out again.
-  public func settle(_ event: Int, of room: RoomID, for receiver: String) {
+  /// - Parameter room: its id.
+  public func settle(_ event: Int, of room: String, for receiver: String) {
+    let room = RoomID(naming: room)
     let begins = state.withLock { state in
       guard state.receivers[receiver]?.progress.settle(event, of: room) == true, !state.isWriting else {
         return false

@@ -59,9 +59,9 @@ struct StoredDeliveriesTests {
       try await process.journal.synced()
       _ = await process.numbers(for: "x")
       // Of the room b, whose first event is the first of all,.
-      process.deliveries.settle(1, of: rooms[1].info.id, for: "x")
-      process.deliveries.settle(1, of: rooms[0].info.id, for: "x")
-      process.deliveries.settle(2, of: rooms[0].info.id, for: "x")
+      process.deliveries.settle(1, of: rooms[1].info.id.text, for: "x")
+      process.deliveries.settle(1, of: rooms[0].info.id.text, for: "x")
+      process.deliveries.settle(2, of: rooms[0].info.id.text, for: "x")
       await process.deliveries.flush()
       process.running.cancel()
     }
@@ -91,13 +91,13 @@ struct StoredDeliveriesTests {
     }
     #expect(try await left(10) == 10)
     for receiver in ["x", "y"] { _ = await process.numbers(for: receiver) }
-    for id in 1...9 { process.deliveries.settle(id, of: room.info.id, for: "x") }
+    for id in 1...9 { process.deliveries.settle(id, of: room.info.id.text, for: "x") }
     await process.deliveries.flush()
     #expect(try await left(11) == 11)
-    for id in 1...3 { process.deliveries.settle(id, of: room.info.id, for: "y") }
+    for id in 1...3 { process.deliveries.settle(id, of: room.info.id.text, for: "y") }
     await process.deliveries.flush()
     #expect(try await left(12) == 9)
-    for id in 4...10 { process.deliveries.settle(id, of: room.info.id, for: "y") }
+    for id in 4...10 { process.deliveries.settle(id, of: room.info.id.text, for: "y") }
     await process.deliveries.flush()
     // Eight by number, of which the log said so, and the others remain.
     #expect(try await left(13) == 5)
@@ -116,9 +116,9 @@ struct StoredDeliveriesTests {
     }
     try await process.journal.synced()
     _ = await process.numbers(for: "x")
-    for room in rooms.dropFirst() { process.deliveries.settle(1, of: room.info.id, for: "x") }
+    for room in rooms.dropFirst() { process.deliveries.settle(1, of: room.info.id.text, for: "x") }
     try await eventually { try await journals.count("SELECT count(*) FROM event_deliveries") == 19 }
-    process.deliveries.settle(1, of: rooms[0].info.id, for: "x")
+    process.deliveries.settle(1, of: rooms[0].info.id.text, for: "x")
     try await eventually { try await journals.count("SELECT count(*) FROM event_deliveries") == 0 }
     #expect(try await journals.count("SELECT floor FROM event_receivers") == 20)
   }
@@ -135,7 +135,7 @@ struct StoredDeliveriesTests {
     try await journals.hurt()
     try await journals.run("ALTER TABLE event_receivers RENAME TO receivers_away")
     async let next = process.numbers(for: "x")
-    process.deliveries.settle(1, of: room.info.id, for: "x")
+    process.deliveries.settle(1, of: room.info.id.text, for: "x")
     try await Task.sleep(for: .milliseconds(300))
     try await journals.mend()
     try await journals.run("ALTER TABLE receivers_away RENAME TO event_receivers")
