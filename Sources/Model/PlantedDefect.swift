@@ -599,7 +599,7 @@
     /// A subscriber has its publisher asked for key frames as often as it likes.
     case keyFramesAsAsked = "key-frames-as-asked"
     /// Pictures begin as often as a subscriber pauses and resumes them, or takes another size.
-    case picturesAsWished = "pictures-as-wished"
+    case beginningsUnbounded = "beginnings-unbounded"
     /// What is announced and never comes counts as long as it is announced.
     case announcedForEver = "announced-for-ever"
     /// A frame that no other refers to takes those above it along.

@@ -5,7 +5,7 @@ internal import Peer
 /// Which encoding of its track a slot shows.
 extension WorkerCore {
   /// Has a slot go on to an encoding of its track at that one's next key frame; the one that it shows goes on until then.
-  /// - Parameter isForced: its subscriber has not asked for it: it may be however often.
+  /// - Parameter isForced: the shown encoding has no room or has stopped, so the subscriber's limit does not apply.
   mutating func goOn(_ place: Int, slot: Int, to encoding: UInt8, isForced: Bool, now: Instant) {
     guard let feed = feeds.feed(ofSlot: slot, at: place) else { return }
     let shown = feeds.pointer(feed).pointee.key

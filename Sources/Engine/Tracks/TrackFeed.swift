@@ -59,7 +59,7 @@ struct TrackFeed: ~Copyable {
   private(set) var frames: UInt64 = 0
   /// The last time that a key frame was asked for here; no state: it is for those who ask, and decides nothing.
   var lastRequest: KeyFrameRequest?
-  /// For whom that was, where no key frame has come since: what asks once more asks for the same.
+  /// The asker of a request that no key frame has answered yet; a repeated request keeps it.
   var awaitedBy: KeyFrameRequest.Asker? {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.repeatedForServer) { return nil }

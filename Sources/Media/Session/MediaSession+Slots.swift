@@ -190,7 +190,7 @@ extension MediaSession {
   /// Whether a slot may begin a picture, in this encoding or another, though all pay for it who get the track; it has then done so.
   public mutating func beginsPicture(slot: Int, now: Instant) -> Bool {
     #if PLANTED_DEFECTS
-      if PlantedDefect.isOn(.picturesAsWished) { return true }
+      if PlantedDefect.isOn(.beginningsUnbounded) { return true }
     #endif
     return slots.pointer(slot).pointee.beginnings.take(now: now)
   }

@@ -4,10 +4,10 @@ internal import Model
 struct CodecLedger {
   /// What is known of a room at a moment.
   struct Presence {
-    /// Codecs that somebody lacks who has a say; where all have nothing in common, those that fewer have than have another.
+    /// Codecs that a subscriber lacks; where subscribers share none, the codecs that fewer than the most support.
     var lacked: Set<String> = []
     var isEmpty = false
-    /// Media of somebody is connected: only then the server looks.
+    /// A participant's media is connected: the server compares codecs only then.
     var isLooked = true
     /// False: an offer came to the server, and it isn't known outside whether it was answered.
     var isKnown = true
@@ -16,8 +16,8 @@ struct CodecLedger {
   /// Codecs for pictures, as descriptions name them, in lower case.
   static let codecs: Set<String> = ["vp8", "vp9", "h264", "h265", "av1"]
 
-  /// What somebody lacks; where they have nothing in common, what fewer have than have another.
-  /// - Parameter taken: what each takes who has a say.
+  /// The codecs that a subscriber lacks; where subscribers share none, those that fewer than the most support.
+  /// - Parameter taken: what each subscriber supports.
   static func lacked(by taken: [Set<String>]) -> Set<String> {
     let counts = Dictionary(
       uniqueKeysWithValues: codecs.map { codec in (codec, taken.count { $0.contains(codec) }) })
@@ -53,7 +53,8 @@ struct CodecLedger {
     for codec in section {
       switch expected(codec.name) {
       case .named where !heard.contains(codec): return "nothing of \(codec), which all have"
-      case .unnamed where heard.contains(codec): return "\(codec), which somebody lacks or lacked of late"
+      case .unnamed where heard.contains(codec):
+        return "\(codec), which a subscriber lacks or lacked recently"
       default: break
       }
     }

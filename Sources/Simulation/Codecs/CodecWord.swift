@@ -17,7 +17,7 @@ struct CodecWord {
   static let calm = Duration.seconds(600)
 
   private var word = Expected.named
-  /// Since when somebody lacks it; nil: all have it.
+  /// When a subscriber first lacked it; nil: every subscriber supports it.
   private var lackedSince: Instant?
   /// Since when all have had it, where it may have to be named again: at the earliest and at the latest.
   private var hadSince: (earliest: Instant, latest: Instant) = (
@@ -61,7 +61,7 @@ struct CodecWord {
 
   private func isCalm(_ now: Instant) -> Bool { now - takenAwayAt >= Self.calm }
 
-  /// Whether somebody lacks it from here on.
+  /// A subscriber lacks it from now on, or every subscriber supports it.
   mutating func set(isLacked: Bool, now: Instant) {
     pass(to: now)
     guard isLacked != (lackedSince != nil) else { return }
@@ -80,7 +80,7 @@ struct CodecWord {
     }
   }
 
-  /// The server doesn't look, or may not: what has changed of late is as if it had changed now.
+  /// The server does not compare codecs at present, or may not: a recent change counts as one of now.
   mutating func standStill(_ now: Instant) {
     if lackedSince != nil { lackedSince = now }
     if word != .named { hadSince.latest = now }

@@ -84,7 +84,7 @@ extension Conference {
 
   /// Without a change it is looked at so often.
   private static let codecInterval = Duration.milliseconds(50)
-  /// So long after somebody's media is connected it has been measured, and the server looks at its room.
+  /// From a participant's connected media to the first time that the server compares codecs in its room.
   private static let measured = Duration.seconds(2)
 
   func auditCodecs() {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Gateway
 
-/// For whom a key frame was last requested, from the far end's RTCP to the answer of REST, over real sockets.
+/// Who last requested a key frame: from the subscriber's RTCP to the REST answer, over real sockets.
 @Suite("REST: who asks for key frames", .timeLimit(.minutes(2)))
 struct KeyFrameRequestTests {
   /// One who publishes a picture, and those who come to see it.

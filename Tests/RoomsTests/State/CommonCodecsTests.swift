@@ -137,7 +137,7 @@ struct CommonCodecsTests {
     #expect(heard(ada).count == 3 && heard(ada).last?.contains("VP9") == true)
   }
 
-  @Test func `what no slot of somebody's can show isn't lost for all where another slot can`() {
+  @Test func `where subscribers share no format, the most widely supported ones are common`() {
     let (vp8, h264) = (CodecSet(takenBy: [CodecFormat.vp8]), CodecSet(takenBy: [CodecFormat(.h264)]))
     let both = vp8.union(h264)
     #expect(CodecSet(takenByMost: []) == .all)
