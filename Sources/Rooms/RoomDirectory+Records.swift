@@ -11,6 +11,9 @@ extension RoomDirectory {
   /// who was in it has left, with the reason `serverShutdown`; then it stands again under its name with its settings, waiting for
   /// participants as long as rooms that were made ahead. One that was being closed ends now, and so does one that this server doesn't
   /// take, because its limits are lower.
+  ///
+  /// Returns once those events can be read, so that who asks first sees all of them; or after some seconds where the store
+  /// doesn't take them, which the journal goes on to try.
   public func recover(_ recovery: RoomRecovery) async {
     let records = registry.records
     if let events = recovery.events {
@@ -29,6 +32,7 @@ extension RoomDirectory {
         await end(room)
       }
     }
+    try? await records.synced()
   }
 
   private func comeBack(_ kept: RoomRecovery.Room) async throws(AdministrationError) {

@@ -32,7 +32,6 @@ struct RecoveryTests {
 
     let second = try await journals.serve()
     let directory = second.server.directory
-    try await directory.synced()
     let room = try #require(await directory.rooms(after: nil, limit: 10).first)
     #expect(room.info.id == made.info.id && room.settings == settings && room.created == made.created)
     #expect(room.participants == 0)
