@@ -6,19 +6,22 @@ public enum OpusForm {
   public static let frameSamples = 960
   /// Of a coded frame (RFC 6716 §3.2.1 allows 1,275 for one of 20 ms).
   public static let byteLimit = 1_275
+  /// In bits per second (RFC 6716 §2.1.1).
+  public static let bitrates = 6_000...510_000
 }
 
 /// Encodes sound with libopus, frame by frame. It belongs to one thread at a time.
 public final class OpusEncoder {
   private let encoder: OpaquePointer
 
-  /// - Parameter bitrate: in bits per second, 6,000–510,000.
+  /// - Parameter bitrate: in bits per second, 6,000–510,000. libopus has meanings of its own for some numbers outside of that.
   public init(bitrate: Int) throws(CodecError) {
+    guard OpusForm.bitrates.contains(bitrate) else { throw .unavailable(.opus, code: OPUS_BAD_ARG) }
     var status: Int32 = OPUS_OK
     guard let encoder = opus_encoder_create(Int32(OpusForm.sampleRate), 1, OPUS_APPLICATION_AUDIO, &status)
     else { throw .unavailable(.opus, code: status) }
     self.encoder = encoder
-    status = ro_set_bitrate(encoder, Int32(clamping: bitrate))
+    status = ro_set_bitrate(encoder, Int32(bitrate))
     guard status == OPUS_OK else { throw .unavailable(.opus, code: status) }
   }
 

@@ -47,7 +47,7 @@ public struct Gateway: HTTPHandler {
   private let configuration: GatewayConfiguration
   private let rooms: (any RoomService)?
   private let tokens = ResumeTokens()
-  private let intakes = Intakes()
+  private let intakes: Intakes
   let rest: RESTDoor?
   private let standalone: StandaloneDoor?
 
@@ -59,6 +59,8 @@ public struct Gateway: HTTPHandler {
   ) {
     self.configuration = configuration
     self.rooms = rooms
+    let intakes = Intakes()
+    self.intakes = intakes
     rest = administered.map {
       RESTDoor(
         rooms: $0, crossOrigin: configuration.crossOrigin, keys: configuration.keys, wall: configuration.now)
@@ -68,6 +70,9 @@ public struct Gateway: HTTPHandler {
         rooms: $0, crossOrigin: configuration.crossOrigin,
         verify: { text throws(AccessTokenRefusal) in
           try AccessToken(verifying: text, keys: configuration.keys, now: configuration.now())
+        },
+        charge: { bytes, room, identity in
+          intakes.charge(bytes, room: room, identity: identity, now: configuration.instant())
         },
         links: { user in ICELink.fields(configuration.iceServers.list(for: user, now: configuration.now())) })
     }

@@ -7,6 +7,7 @@ enum Decimals {
     let (whole, rest) = units.quotientAndRemainder(dividingBy: Int64(scale))
     let digits = String(rest)
     let sign = value < 0 && units > 0 ? "-" : ""
+    guard places > 0 else { return "\(sign)\(whole)" }
     return "\(sign)\(whole)." + String(repeating: "0", count: places - digits.count) + digits
   }
 }

@@ -57,7 +57,7 @@ struct GatewayTests {
       #expect(!text.contains("innerHTML") && !text.contains("eval(") && !text.contains("document.write"))
       asked += text.matches(of: /from "\.?(\/[a-z.]+)"/).map { String($0.output.1) }
     }
-    #expect(seen.count == 42)
+    #expect(seen.count == 43)
   }
 
   @Test(arguments: [

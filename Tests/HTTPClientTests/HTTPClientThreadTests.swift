@@ -107,12 +107,12 @@ struct HTTPClientThreadTests {
     try await withServer { _, _, origin in
       let client = HTTPClientThread()
       let start = ContinuousClock.now
-      let late = try post(origin + "/slow", milliseconds: 400)
+      let late = try post(origin + "/slow", milliseconds: 2_000)
       async let slow = client.send(late)
       let quick = try await client.send(post(origin)).get()
-      #expect(quick.head.status == 200 && ContinuousClock.now - start < .milliseconds(300))
+      #expect(quick.head.status == 200 && ContinuousClock.now - start < .milliseconds(1_500))
       #expect(await slow == .failure(.timeout))
-      #expect(ContinuousClock.now - start < .seconds(2))
+      #expect(ContinuousClock.now - start < .seconds(8))
       #expect(try await client.send(post(origin + "/long")) == .failure(.tooLarge(limit: 65_536)))
     }
   }
@@ -137,7 +137,7 @@ struct HTTPClientThreadTests {
   {
     let now = Int64(Date().timeIntervalSince1970)
     let identity = try TLSIdentity(
-      selfSignedFor: [SocketAddress(ipv4: 127, 0, 0, 1, port: 0)], names: ["localhost"],
+      selfSignedFor: [SocketAddress(ipv4: 127, 0, 0, 1, port: 0)], names: ["roost.test"],
       notBefore: now - 3_600,
       notAfter: now + 3_600)
     let file = FileManager.default.temporaryDirectory.appending(path: "roost-\(UUID()).pem")
@@ -152,7 +152,7 @@ struct HTTPClientThreadTests {
       let client = HTTPClientThread(trust: .file(file.path))
       #expect(try await client.send(post(origin, [1])).get().head.status == 200)
       // Another name of the same place, which the certificate doesn't have.
-      let other = try await client.send(post("https://127.0.0.2:\(server.addresses[0].port)/", [1]))
+      let other = try await client.send(post("https://localhost:\(server.addresses[0].port)/", [1]))
       guard case .failure(.certificate) = other else {
         Issue.record("it takes any name: \(other)")
         return

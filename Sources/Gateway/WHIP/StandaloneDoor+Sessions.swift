@@ -12,6 +12,10 @@ extension StandaloneDoor {
     guard request.body.count <= SessionDescription.maximumBytes else {
       throw .tooLarge("a description can have at most \(SessionDescription.maximumBytes) bytes")
     }
+    // By identity and not by room alone, which is another one each time where none stands and the offer is refused.
+    guard charge(Self.offerPrice + request.body.count, place.room, identity) == .zero else {
+      throw RESTProblem(StandaloneError.tooOften)
+    }
     guard let sdp = String(validating: request.body, as: UTF8.self) else {
       throw RESTProblem(StandaloneError.offer(.malformed(.notUTF8)))
     }

@@ -8,11 +8,16 @@ internal import Wire
 struct StandaloneDoor: Sendable {
   static let description = "application/sdp"
   static let fragment = "application/trickle-ice-sdpfrag"
+  /// What an offer costs beside its bytes, in units of `IntakeBudget`: a room that is made for it, or a participant. An
+  /// identity makes some 120 at once and then 31 a second.
+  static let offerPrice = 16_384
 
   let rooms: RoomDirectory
   let crossOrigin: CrossOrigin
   /// Reads a token and says whether it is good.
   let verify: @Sendable (String?) throws(AccessTokenRefusal) -> AccessToken
+  /// Charges an identity in a room for an offer of so many bytes, and says for how long it owes.
+  let charge: @Sendable (_ bytes: Int, _ room: String, _ identity: String) -> Duration
   /// `Link` fields for the participant of that id.
   let links: @Sendable (String) -> [String]
 

@@ -44,13 +44,19 @@ struct HiddenTableTests {
     "GET /v1/rooms/{room}/events",
     "GET /v1/events",
   ]
+  /// Of recordings, whose files are of tracks: a hidden participant has none. `RecordingsRESTTests` has these.
+  static let ofRecordings: Set = [
+    "POST /v1/rooms/{room}/recordings", "GET /v1/rooms/{room}/recordings",
+    "GET /v1/rooms/{room}/recordings/{recording}", "DELETE /v1/rooms/{room}/recordings/{recording}",
+  ]
   /// The request that ends the room has a test of its own, below.
   static let closing = "DELETE /v1/rooms/{room}"
 
   @Test func `every request of REST and every message of a client is performed`() throws {
     let requests = RESTOperation.all.filter { $0.grant != .none }.map { "\($0.method.rawValue) \($0.path)" }
     let wanted = Set(ClientMessage.kinds.map { $0.type }).union(requests)
-    #expect(Set(Self.rows.keys).union(Self.following).union([Self.closing]) == wanted)
+    #expect(
+      Set(Self.rows.keys).union(Self.following).union(Self.ofRecordings).union([Self.closing]) == wanted)
     // A socket that ends without a word is neither.
     let names = Set(Self.rows.values.joined()).union(["breaks off"])
     #expect(names == Set(HiddenTests.operations.map { $0.name }))
@@ -90,7 +96,9 @@ struct HiddenTableTests {
   {
     let messages = Set(ServerMessage.kinds.map { $0.type })
     #expect(messages == Self.naming.union(Self.nameless))
-    let rooms: Set<RoomEvent.Kind> = [.roomStarted, .roomUpdated, .roomFinished]
+    let rooms: Set<RoomEvent.Kind> = [
+      .roomStarted, .roomUpdated, .roomFinished, .roomRecording, .recordingEnded,
+    ]
     let events = Set(RoomEvent.Kind.allCases).subtracting(rooms).map(\.rawValue)
     var found: Set<String> = []
     for (_, perform) in HiddenTests.operations {

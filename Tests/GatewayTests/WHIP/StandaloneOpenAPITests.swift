@@ -69,7 +69,8 @@ struct StandaloneOpenAPITests {
       default: _ = await ask(client, "", token: client.token, [])
       }
       _ = await client.ask(.delete)
-      try await house.directory.close(room: "demo")
+      // Where no one was in, it has gone by itself.
+      try? await house.directory.close(room: "demo")
     }
     #expect(
       statuses.isSuperset(of: [200, 201, 204, 400, 401, 403, 409, 412, 413, 415, 422, 428]), "\(statuses)")

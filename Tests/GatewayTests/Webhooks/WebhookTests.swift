@@ -228,6 +228,7 @@ struct WebhookTests {
     defer { withExtendedLifetime(sending) {} }
     _ = try await house.enter("ada")
     await house.directory.close()
+    try await house.directory.synced()
     await webhooks.finish(within: .seconds(5))
     let kinds = receiver.state.withLock { $0.requests }.map { request in
       let body = (try? JSONSerialization.jsonObject(with: Data(request.body))) as? [String: Any]

@@ -26,12 +26,17 @@ struct LoadChartTests {
     return try document.nodes(forXPath: "//*[local-name()='\(name)']").compactMap { $0 as? XMLElement }
   }
 
+  /// Foundation's `attribute(forName:)` finds none of an element in a namespace.
+  private func attribute(_ name: String, of element: XMLElement) -> String? {
+    element.attributes?.first { $0.name == name }?.stringValue
+  }
+
   @Test func `it is XML, with a line for each series`() throws {
     let svg = LoadChart(timeline(20), ramp: nil, title: "a & b < c").svg
     let lines = try elements(svg, "polyline")
     #expect(lines.count == 4)
     for line in lines {
-      let points = try #require(line.attribute(forName: "points")?.stringValue).split(separator: " ")
+      let points = try #require(attribute("points", of: line)).split(separator: " ")
       #expect(points.count == 20)
       for point in points {
         let place = try point.split(separator: ",").map { try #require(Double($0)) }
@@ -62,7 +67,7 @@ struct LoadChartTests {
     ]
     let svg = LoadChart(timeline(12), ramp: report, title: "").svg
     #expect(try elements(svg, "rect").count == 3)
-    #expect(try elements(svg, "line").filter { $0.attribute(forName: "stroke-dasharray") != nil }.count == 2)
+    #expect(try elements(svg, "line").filter { attribute("stroke-dasharray", of: $0) != nil }.count == 2)
     let words = try elements(svg, "text").compactMap(\.stringValue)
     #expect(words.contains("4") && words.contains("6"))
     #expect(try elements(svg, "title").contains { $0.stringValue == "9 % were lost" })
@@ -70,7 +75,7 @@ struct LoadChartTests {
 
   @Test func `the higher the delay, the higher its point`() throws {
     let line = try #require(try elements(LoadChart(timeline(10), ramp: nil, title: "").svg, "polyline").first)
-    let heights = try #require(line.attribute(forName: "points")?.stringValue).split(separator: " ")
+    let heights = try #require(attribute("points", of: line)).split(separator: " ")
       .compactMap { Double($0.split(separator: ",")[1]) }
     #expect(zip(heights, heights.dropFirst()).allSatisfy { $0 > $1 })
   }

@@ -46,8 +46,13 @@ struct MarkedPictureTests {
     let frames = try (0..<12).map { try encoder.encode(try drawn(3, $0), isKeyFrame: false).bytes }
     for number in 0..<8 { _ = try decoder.decode(frames[number]) }
     // Numbers 8 to 10 are left out.
-    let decoded = try #require(try decoder.decode(frames[11]))
-    #expect(fault(decoded) != nil)
+    let decoded: Picture?
+    do throws(CodecError) {
+      decoded = try decoder.decode(frames[11])
+    } catch .damaged {
+      return  // libvpx noticed by itself.
+    }
+    #expect(fault(try #require(decoded)) != nil)
   }
 
   @Test func `another picture's pattern or colours behind a number are found`() throws {
