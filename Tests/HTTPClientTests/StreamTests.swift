@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import HTTPClient
 import Synchronization
@@ -59,7 +60,7 @@ struct StreamTests {
         usleep(200_000)
         PlainServer.say(":\n\n", to: client)
       }
-      usleep(3_000_000)
+      Thread.sleep(forTimeInterval: 3)
     }
     defer { server.stop() }
     let client = HTTPClient()
@@ -152,7 +153,7 @@ struct StreamTests {
   }
 
   @Test func `a server that says nothing at all is given up in time`() throws {
-    let server = try PlainServer { _ in usleep(3_000_000) }
+    let server = try PlainServer { _ in Thread.sleep(forTimeInterval: 3) }
     defer { server.stop() }
     var request = HTTPClientRequest(.get, server.url)
     request.milliseconds = 300

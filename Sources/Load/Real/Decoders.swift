@@ -17,7 +17,8 @@ struct Decoded: Sendable {
     case wrongPicture(MarkedPicture.Fault)
     /// A coded picture that is not to be shown: nothing here makes such.
     case noPicture
-    /// Whether it was the tone that it should be; nil where that wasn't known.
+    /// Whether it was the tone that it should be; nil where that wasn't known, or it wasn't and the decoder still comes back from
+    /// a frame that was lost.
     case sound(isRight: Bool?)
     case lostSound
     case failed(CodecError)
@@ -79,7 +80,7 @@ private final class DecodersOfThread {
   private let now: () -> Instant
   private let decoded: (Decoded) -> Void
   private var video: [StreamName: VP8Decoder] = [:]
-  private var audio: [StreamName: OpusDecoder] = [:]
+  private var audio: [StreamName: Ear] = [:]
   /// Pixels of a picture's side, at most: what is larger is no picture of ours.
   private static let longestSide = 1_280
 
@@ -113,10 +114,14 @@ private final class DecodersOfThread {
 
   private func play(_ name: StreamName, _ bytes: [UInt8]?, _ tone: Tone?) -> Decoded.Result {
     do throws(CodecError) {
-      if audio[name] == nil { audio[name] = try OpusDecoder() }
-      let samples = try audio[name]?.decode(bytes) ?? []
-      guard bytes != nil else { return .lostSound }
-      return .sound(isRight: tone?.isHeard(in: samples))
+      var ear: Ear
+      if let known = audio[name] { ear = known } else { ear = try Ear() }
+      defer { audio[name] = ear }
+      guard let bytes else {
+        try ear.miss()
+        return .lostSound
+      }
+      return .sound(isRight: try ear.hear(tone, in: bytes))
     } catch { return .failed(error) }
   }
 
