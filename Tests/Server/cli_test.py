@@ -15,7 +15,9 @@ from cli_parts import Cli, Followed, cli, environment
 from limits import LimitedTest
 from roost import BINARY, Roost, ask, free_port, token
 
-ESCAPES = "\x1b[31m\x9b2J\u202e\u2028"
+# A name can have those that are no control characters.
+TURNED = "\u202e\u2028"
+ESCAPES = "\x1b[31m\x9b2J" + TURNED
 
 
 def lines(done):
@@ -140,10 +142,10 @@ class ParticipantsTest(LimitedTest):
         self.assertIn("`roost participants load-1` lists", absent.stderr)
 
     def change(self, roost_cli, identity):
-        changed = roost_cli.json("participants", "update", "load-1", identity, "--name", "Ada" + ESCAPES, "--attribute", "seat=1=2",
-                                 "--attribute", "gone=", "--metadata", "text")
+        changed = roost_cli.json("participants", "update", "load-1", identity, "--name", "Ada" + TURNED, "--attribute", "seat=1=2",
+                                 "--attribute", "gone=", "--metadata", ESCAPES)
         self.assertEqual((changed["name"], changed["attributes"], changed["metadata"]),
-                         ("Ada" + ESCAPES, {"seat": "1=2", "gone": ""}, "text"))
+                         ("Ada" + TURNED, {"seat": "1=2", "gone": ""}, ESCAPES))
         changed = roost_cli.json("participants", "update", "load-1", identity, "--remove-attribute", "gone", "--unset", "metadata",
                                  "--deny", "subscribe,data", "--sources", "camera,microphone,unknown")
         self.assertEqual(changed["attributes"], {"seat": "1=2"})

@@ -156,7 +156,7 @@ class MetricsTest(LimitedAsyncTest):
             self.assertGreater(total(last, "roost_sessions_started_total"), 4)
 
     def test_the_page_of_the_operator_names_every_metric(self):
-        with Roost() as roost:
+        with Roost("--webhooks.urls=http://127.0.0.1:1/") as roost:
             names = set(re.findall(r"^# TYPE (\S+)", roost.get_admin("/metrics").body, re.MULTILINE))
         with open(os.path.join(HERE, "../../docs/operating.md")) as file:
             page = file.read()

@@ -23,6 +23,8 @@ final class Viewer {
   private var streams: [Int: Stream] = [:]
   /// Whose pictures came last in a stream.
   private var shownIn: [Int: Int] = [:]
+  /// Streams that came to show a publisher, and no picture of it that another one had not shown before: it moved there.
+  private var arriving: Set<Int> = []
   /// By the publishers that it is subscribed to.
   private(set) var shares: [Int: Share]
   var isMeasured = false
@@ -161,12 +163,15 @@ final class Viewer {
     guard shares[picture.publisher] != nil, decoded.publisher ?? picture.publisher == picture.publisher
     else { return note(corrupt: "a picture of another publisher", decoded) }
     shown += 1
-    shownIn[decoded.name.stream] = picture.publisher
+    let stream = decoded.name.stream
+    if shownIn.updateValue(picture.publisher, forKey: stream) != picture.publisher { arriving.insert(stream) }
     do throws(PictureTally.Fault) {
       let isInSpan = try shares[picture.publisher]?.pictures.show(
         picture.number, sent: captured.count, now: decoded.decodedAt)
+      arriving.remove(stream)
       guard isInSpan == true, isMeasured else { return }
     } catch {
+      if error == .shownBefore, arriving.contains(stream) { return }
       return note(
         corrupt: error == .neverSent ? "a picture that was never sent" : "a picture that was shown before",
         decoded)

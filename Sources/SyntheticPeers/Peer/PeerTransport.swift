@@ -25,8 +25,12 @@ final class PeerTransport {
   var pendingCredentials: ICECredentials
   /// As the server's answers describe it.
   private(set) var remote: RemoteTransport?
-  /// When something last came from the server.
+  /// When media or its reports last came from the server.
   var lastHeard = Instant.never
+  /// When the server last answered a check, which it does for those alone who are in (RFC 7675).
+  private(set) var answeredAt = Instant(nanoseconds: 0)
+  /// When its silence was last noticed.
+  private var missedAt = Instant(nanoseconds: 0)
   var outgoing: [(bytes: [UInt8], path: NetworkPath)] = []
 
   /// A browser sends checks this soon when nothing comes any more.
@@ -101,12 +105,13 @@ final class PeerTransport {
 
   /// When the watch over silence is due.
   var nextWatch: Instant {
-    lastHeard == .never || !nominatesAgain ? .never : lastHeard.advanced(byNanoseconds: Self.silence)
+    lastHeard == .never || !nominatesAgain
+      ? .never : max(lastHeard, missedAt).advanced(byNanoseconds: Self.silence)
   }
 
   /// Nothing came for a while: the path is checked and nominated again, from whatever address the NAT gives now.
   func missServer(now: Instant) {
-    lastHeard = now
+    missedAt = now
     if let selected = agent.selected { agent.nominate(selected) }
     agentDeadline = agent.deadline
   }
@@ -122,7 +127,10 @@ final class PeerTransport {
     }
     flushICE()
     switch outcome {
-    case .validated(let path), .selected(let path): beginHandshake(path, now: now)
+    case .validated(let path), .selected(let path):
+      answeredAt = now
+      beginHandshake(path, now: now)
+    case .consentRefreshed: answeredAt = now
     default: break
     }
     agentDeadline = agent.deadline

@@ -43,8 +43,10 @@ extension SyntheticPeer {
     transport = transport.successor(now: now, random: &random)
   }
 
-  /// When media or its reports last came.
-  package var lastHeard: Instant { transport.lastHeard }
+  /// When the server last showed that this peer is in: by media, reports, or the answer to a check. `never`: not yet.
+  package var lastHeard: Instant {
+    transport.lastHeard == .never ? .never : max(transport.lastHeard, transport.answeredAt)
+  }
   package var association: DTLSAssociation? { transport.association }
   /// Why the handshake failed.
   package var failure: DTLSError? { transport.failure }

@@ -18,12 +18,13 @@ struct ViewerTests {
   private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(milliseconds) * 1_000_000) }
 
   private func take(
-    _ viewer: Viewer, _ result: Decoded.Result, publisher: Int? = nil, sent: Int = 10, at time: Int = 100
+    _ viewer: Viewer, _ result: Decoded.Result, publisher: Int? = nil, sent: Int = 10, at time: Int = 100,
+    stream: Int = 0
   ) -> [Int64] {
     var delays: [Int64] = []
     viewer.take(
       Decoded(
-        name: StreamName(subscriber: 9, stream: 0), publisher: publisher, result: result,
+        name: StreamName(subscriber: 9, stream: stream), publisher: publisher, result: result,
         arrivedAt: at(time - 3), decodedAt: at(time)),
       captured: { _ in (0..<sent).map { at($0 * 10) } }, verified: { delays.append($1) })
     return delays
@@ -67,6 +68,22 @@ struct ViewerTests {
     #expect(viewer.corrupt == 1 && viewer.shown <= 1)
     #expect(viewer.faults.count == 1 && viewer.faults.keys.first?.contains(word) == true, "\(viewer.faults)")
     #expect(viewer.shares.values.allSatisfy { $0.pictures.seen == 0 })
+  }
+
+  @Test func `a publisher that moves to another slot may begin there with pictures that were shown, once`() {
+    let viewer = viewer()
+    viewer.begin(next: { _ in 0 }, now: at(0))
+    for number in 3...6 { _ = take(viewer, picture(1, number)) }
+    for number in 5...7 { _ = take(viewer, picture(1, number), stream: 2) }
+    #expect(viewer.corrupt == 0 && viewer.shares[1]?.pictures.verified == 5)
+    _ = take(viewer, picture(1, 7), stream: 2)
+    #expect(viewer.corrupt == 1)
+    // The slot that it left has no beginning before another publisher was in it.
+    _ = take(viewer, picture(1, 7))
+    #expect(viewer.corrupt == 2)
+    _ = take(viewer, picture(4, 1))
+    _ = take(viewer, picture(1, 7))
+    #expect(viewer.corrupt == 2)
   }
 
   @Test func `a picture that is shown twice is corrupt`() {
