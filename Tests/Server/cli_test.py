@@ -143,9 +143,9 @@ class ParticipantsTest(LimitedTest):
 
     def change(self, roost_cli, identity):
         changed = roost_cli.json("participants", "update", "load-1", identity, "--name", "Ada" + TURNED, "--attribute", "seat=1=2",
-                                 "--attribute", "gone=", "--metadata", ESCAPES)
+                                 "--attribute", "gone=x", "--metadata", ESCAPES)
         self.assertEqual((changed["name"], changed["attributes"], changed["metadata"]),
-                         ("Ada" + TURNED, {"seat": "1=2", "gone": ""}, ESCAPES))
+                         ("Ada" + TURNED, {"seat": "1=2", "gone": "x"}, ESCAPES))
         changed = roost_cli.json("participants", "update", "load-1", identity, "--remove-attribute", "gone", "--unset", "metadata",
                                  "--deny", "subscribe,data", "--sources", "camera,microphone,unknown")
         self.assertEqual(changed["attributes"], {"seat": "1=2"})
@@ -274,6 +274,7 @@ class TLSTest(LimitedTest):
             secret = "s" * 40
             with log.open("w") as output:
                 child = subprocess.Popen([BINARY, "serve", "--http.port=0", "--admin.port=0", f"--media.port={free_port()}",
+                                          f"--storage.directory={folder}/data",
                                           f"--http.certificate={folder}/certificate.pem", f"--http.privateKey={folder}/key.pem"],
                                          stdin=subprocess.DEVNULL, stdout=output, stderr=output,
                                          env=environment(ROOST_KEYS="key:" + secret))
