@@ -7,7 +7,7 @@ struct CodecLedger {
     /// Codecs that a subscriber lacks; where subscribers share none, the codecs that fewer than the most support.
     var lacked: Set<String> = []
     var isEmpty = false
-    /// A participant's media is connected: the server compares codecs only then.
+    /// A publisher's media is connected: the server compares codecs only then.
     var isLooked = true
     /// False: an offer came to the server, and it isn't known outside whether it was answered.
     var isKnown = true

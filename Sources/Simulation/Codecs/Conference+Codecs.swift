@@ -84,7 +84,7 @@ extension Conference {
 
   /// Without a change it is looked at so often.
   private static let codecInterval = Duration.milliseconds(50)
-  /// From a participant's connected media to the first time that the server compares codecs in its room.
+  /// From a publisher's connected media to the first time that the server compares codecs in its room.
   private static let measured = Duration.seconds(2)
 
   func auditCodecs() {
@@ -94,8 +94,10 @@ extension Conference {
     for room in 0..<plan.rooms {
       let present = participants.filter { $0.room == room && $0.key != nil && !$0.presence.hasEnded }
       var presence = CodecLedger.Presence(isEmpty: present.isEmpty)
+      // A peer that neither sends nor gets anything has no regular reports, and so no samples.
       presence.isLooked = present.contains {
         $0.connection.connectedAt != .never && now - $0.connection.connectedAt >= Self.measured
+          && $0.ledger.publications.values.contains(where: \.isPublished)
       }
       presence.isKnown = !present.contains(where: \.ledger.isUnsettled)
       presence.lacked = CodecLedger.lacked(

@@ -123,7 +123,8 @@ extension Conference {
       back -= 1
     }
     return (number...min(number + 200, track.packets.count - 1)).contains {
-      track.packets[$0].run != packet.run
+      // Numbers that were never sent: those over which the source leapt.
+      track.packets[$0].run != packet.run || track.packets[$0].sentAt == .never
     }
   }
 }
