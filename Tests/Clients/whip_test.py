@@ -94,7 +94,7 @@ class WhipTest(LimitedTest):
                         "-c:a", "libopus", "-page_duration", "20000", cls.folder / "tone.ogg"], check=True, timeout=60)
 
     def peer(self, what, roost, identity, *more, door=None):
-        door = door or ("whip" if what == "publish" else "whep")
+        door = door or ("whep" if what == "play" else "whip")
         return Child(self, [PYTHON, HERE / "whip_peer.py", what, f"http://{roost.public}/{door}/demo", token(identity), *more])
 
     def plays(self, roost):

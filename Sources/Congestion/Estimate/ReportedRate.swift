@@ -28,6 +28,10 @@ public struct ReportedRate: BitwiseCopyable, Sendable {
   private static let cutInterval = Duration.milliseconds(300)
   /// Without harmful losses for so long, an estimate of the remote's is believed as it is.
   private static let trust = Duration.seconds(10)
+  /// Receivers name 0.85 of what came at each hiccup of the delay (draft-ietf-rmcat-gcc-02 §5.5), and count no headers. An estimate of
+  /// at least this share of what arrives whole, less what headers of a stream take, takes away nothing that flows.
+  private static let hiccup = 0.8
+  private static let headers = 30_000.0
 
   private var word: Double?
   private var wordAt = Instant(nanoseconds: 0)
@@ -43,6 +47,13 @@ public struct ReportedRate: BitwiseCopyable, Sendable {
   private var weighedAt: Instant?
   /// Bytes that have left, at the last weighing.
   private var bytes: UInt64 = 0
+  /// Of them, those of streams of sound.
+  private var soundBytes: UInt64 = 0
+  private var soundAt: Instant?
+  /// What leaves for those, in bits per second.
+  private var sound = 0.0
+  /// What arrives, in bits per second, and until when that counts; nil: something is lost of it, or it isn't known.
+  private var whole: (rate: Double, until: Instant)?
 
   public init() {}
 
@@ -63,7 +74,9 @@ public struct ReportedRate: BitwiseCopyable, Sendable {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.staleEstimate) { return word }
     #endif
-    return now - wordAt < Self.wordLife ? word : nil
+    guard now - wordAt < Self.wordLife, let word else { return nil }
+    guard let whole, whole.until > now, word + Self.headers >= Self.hiccup * whole.rate else { return word }
+    return max(word, whole.rate)
   }
 
   private func isSilent(_ now: Instant) -> Bool {
@@ -75,11 +88,14 @@ public struct ReportedRate: BitwiseCopyable, Sendable {
   // MARK: - What is heard
 
   /// The remote says what it can take: at once where that is less than before, within some seconds where it is more.
-  /// - Parameter bitsPerSecond: any; what is out of the estimator's bounds is taken for the nearest within.
-  public mutating func take(estimate bitsPerSecond: UInt64, now: Instant) {
+  /// - Parameters:
+  ///   - bitsPerSecond: any; what is out of the estimator's bounds is taken for the nearest within.
+  ///   - namesSound: it is for streams of sound too. Else they come on top of it: an estimate is for the streams that it names
+  ///     (draft-alvestrand-rmcat-remb-03 §2.3).
+  public mutating func take(estimate bitsPerSecond: UInt64, namesSound: Bool = true, now: Instant) {
     heardAt = now
-    let said = Self.bounded(Double(bitsPerSecond))
-    if let old = estimate(now: now), said > old {
+    let said = Self.bounded(Double(bitsPerSecond) + (namesSound ? 0 : sound))
+    if now - wordAt < Self.wordLife, let old = word, said > old {
       let passed = min(max(Self.seconds(now - wordAt), 0), 1)
       word = old + (said - old) * passed / 2
     } else {
@@ -103,8 +119,11 @@ public struct ReportedRate: BitwiseCopyable, Sendable {
   }
 
   /// Weighs what was reported; to be called about once a second.
-  /// - Parameter sent: bytes that have ever left, with UDP and IP; where there are fewer than before, streams have ended.
-  public mutating func weigh(sent: UInt64, roundTrip: Duration, now: Instant) {
+  /// - Parameters:
+  ///   - sent: bytes that have ever left, with UDP and IP; where there are fewer than before, streams have ended.
+  ///   - ofSound: of them, those of streams of sound.
+  public mutating func weigh(sent: UInt64, ofSound: UInt64 = 0, roundTrip: Duration, now: Instant) {
+    weigh(sound: ofSound, now)
     if sent != bytes {
       if firstLeft == nil { firstLeft = now }
       lastLeft = now
@@ -122,6 +141,7 @@ public struct ReportedRate: BitwiseCopyable, Sendable {
     let loss = lost / packets
     let arriving = Double(sent - bytes) * 8 / passed * (1 - loss)
     begin(sent, now)
+    whole = loss < Self.harmless ? (arriving, now + Self.wordLife) : nil
     if loss > Self.harmful {
       guard cutAt.map({ now - $0 >= Self.cutInterval + roundTrip }) ?? true else { return }
       // Until then nothing was withheld.
@@ -135,6 +155,13 @@ public struct ReportedRate: BitwiseCopyable, Sendable {
       // What has arrived whole is carried.
       rate = Self.bounded(max(rate, grown, arriving))
     }
+  }
+
+  private mutating func weigh(sound bytes: UInt64, _ now: Instant) {
+    if let soundAt, now > soundAt {
+      sound = bytes < soundBytes ? 0 : Double(bytes - soundBytes) * 8 / Self.seconds(now - soundAt)
+    }
+    (soundBytes, soundAt) = (bytes, now)
   }
 
   private mutating func begin(_ sent: UInt64, _ now: Instant) {

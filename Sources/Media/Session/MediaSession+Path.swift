@@ -124,8 +124,16 @@ extension MediaSession {
       let isOurs = names.contains { ours.contains(estimate[$0] ?? 0) }
     #endif
     guard isOurs else { return context.counters.count(.rtcpForeignStream) }
-    path.reported.take(estimate: estimate.bitrate, now: now)
+    path.reported.take(estimate: estimate.bitrate, namesSound: namesSound(estimate, names), now: now)
     estimator.setCeiling(path.reported.estimate(now: now))
+  }
+
+  private func namesSound(_ estimate: ReceiverEstimate, _ names: Range<Int>) -> Bool {
+    (0..<slots.count).contains { slot in
+      let slot = slots.pointer(slot)
+      guard slot.pointee.isAgreed, slot.pointee.forwarder.kind == .audio else { return false }
+      return names.contains { estimate[$0] == slot.pointee.section.ssrc }
+    }
   }
 
   // MARK: - What comes from the peer
@@ -159,11 +167,13 @@ extension MediaSession {
 
   /// Weighs what the peer's reports said of losses; about once a second.
   mutating func weighReports(now: Instant) {
-    var sent: UInt64 = 0
+    var (sent, sound): (UInt64, UInt64) = (0, 0)
     for slot in 0..<slots.count where slots.pointer(slot).pointee.isAgreed {
-      sent &+= slots.pointer(slot).pointee.forwarder.bytesLeft
+      let forwarder = slots.pointer(slot)
+      sent &+= forwarder.pointee.forwarder.bytesLeft
+      if forwarder.pointee.forwarder.kind == .audio { sound &+= forwarder.pointee.forwarder.bytesLeft }
     }
-    path.reported.weigh(sent: sent, roundTrip: roundTrip, now: now)
+    path.reported.weigh(sent: sent, ofSound: sound, roundTrip: roundTrip, now: now)
     if path.reported.estimate(now: now) == nil { estimator.setCeiling(nil) }
   }
 }
