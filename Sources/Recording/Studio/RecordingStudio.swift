@@ -184,7 +184,7 @@ public final class RecordingStudio: Sendable {
     case .begin(let id, let room, let moment, let most):
       begin(id, manifest(id, room, moment), at: moment, most: most, &sessions)
     case .add(let track, let id):
-      attempt(id, &sessions) { session throws(FileProblem) in try session.add(track, now: now) }
+      attempt(id, &sessions) { session throws(FileProblem) in session.add(track, now: now) }
     case .end(let track, let id):
       attempt(id, &sessions) { session throws(FileProblem) in try session.end(track, now: now) }
     case .stop(let id, let reason): finish(id, reason, &sessions)

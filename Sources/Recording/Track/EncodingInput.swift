@@ -12,7 +12,11 @@ struct EncodingInput: Sendable {
   private var sound = SoundAssembler()
   private var continuity = FrameContinuity()
   var parameters = CodecParameters()
-  var clock: ClockMapping?
+  /// Where the timestamps of the present source stand, and of the one before it: its last frames may still wait.
+  private(set) var clock: ClockMapping?
+  private var former: (ssrc: UInt32, clock: ClockMapping)?
+  private var stale: ClockMapping?
+  private var ssrc: UInt32?
   /// Of the last key frame.
   private(set) var pixels = 0
   /// When its last packet came.
@@ -30,9 +34,22 @@ struct EncodingInput: Sendable {
   var incomplete: UInt64 { pictures.incomplete }
   var needsKeyFrame: Bool { kind == .video && continuity.needsKeyFrame }
 
-  mutating func add(_ packet: FramePacket) {
+  /// - Parameter new: where the timestamps stand, as is known by now: of another source before it, until it has reported.
+  mutating func add(_ packet: FramePacket, clock new: ClockMapping?) {
+    if let new, new != stale { clock = new }
+    if packet.ssrc != ssrc {
+      if let ssrc, let known = clock, known.isReported {
+        former = (ssrc, known)
+        (stale, clock) = (known, nil)
+      }
+      ssrc = packet.ssrc
+    }
     heard = packet.arrival
     order.add(packet)
+  }
+
+  func clock(of frame: EncodedFrame) -> ClockMapping? {
+    if let former, former.ssrc == frame.ssrc, frame.ssrc != ssrc { former.clock } else { clock }
   }
 
   /// The frames that are whole by now and that a decoder can make use of.
@@ -48,6 +65,8 @@ struct EncodingInput: Sendable {
         // Between two lives of a source, or before and after a mute, nothing is joined.
         if let restart, restart != packet.restart { pictures.lose() }
         restart = packet.restart
+        // A probe, which takes a number and has nothing.
+        if packet.payload.isEmpty { continue }
         if kind == .video {
           pictures.add(packet, into: &frames)
         } else {

@@ -137,6 +137,12 @@ struct RoomRecordingTests {
     #expect(stopped(run) == Array(repeating: .roomFinished, count: 4))
     #expect(throws: AdministrationError.unknownRoom) { try start(run) }
     #expect(!run.state.info.isRecorded)
+    // Nor has one that was over for lack of people.
+    let empty = StateRun(settings: RoomSettings(departureTimeout: 0))
+    try empty.handle(.request(empty.join("ada").id, .leave(.left)))
+    empty.handle(.finish)
+    #expect(throws: AdministrationError.unknownRoom) { try start(empty) }
+    #expect(empty.recorded.isEmpty)
   }
 
   @Test func `recordings end before their room does, with the reason, and a server that ends says so`() throws
