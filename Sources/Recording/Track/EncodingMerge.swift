@@ -32,7 +32,7 @@ struct EncodingMerge: Sendable {
 
   private static func isBefore(_ time: Int64, _ frame: EncodedFrame, _ other: Entry) -> Bool {
     if time != other.time { return time < other.time }
-    return frame.bytes.count > other.frame.bytes.count
+    return frame.size?.pixels ?? 0 > other.frame.size?.pixels ?? 0
   }
 
   /// - Parameter now: `.never`: nothing more comes, so nothing waits.

@@ -1,0 +1,162 @@
+import Media
+import Model
+import Recording
+import Testing
+
+@Suite("Files of sources that do what none should", .timeLimit(.minutes(1)))
+struct HostileSourceTests {
+  typealias Sent = (FramePacket, encoding: Int, ClockMapping?)
+  static let second = TrackRecorderTests.second
+  static let terms = TrackRecorderTests.terms
+
+  static func record(_ recorder: inout TrackRecorder, _ packets: [Sent]) throws -> RecordedFiles {
+    try TrackRecorderTests.record(&recorder, packets)
+  }
+
+  @Test func `probes, which take numbers and have nothing, are not missing`() throws {
+    var source = Source(.vp8)
+    var path = Path(seed: 11)
+    path.jitter = 5_000_000
+    var packets: [Sent] = []
+    for index in 0..<250 as Range<Int64> {
+      let time = index * 40_000_000
+      var sent = source.picture(at: time, isKeyFrame: index % 50 == 0)
+      // Behind each picture, under numbers of its own.
+      if index % 3 == 0 { sent += source.probes(3, at: time) }
+      for packet in sent {
+        if let packet = path.carry(packet) { packets.append((packet, 0, source.clock(at: time))) }
+      }
+    }
+    var recorder = TrackRecorder(.video, terms: Self.terms)
+    let files = try Self.record(&recorder, packets)
+    #expect(try RecordedFiles.frames(files.files[0]).count == 250)
+    #expect(recorder.counts == TrackCounts())
+    #expect(files.keyFramesWanted.count <= 1)
+  }
+
+  @Test func `after another SSRC the clock of the old one is not believed`() throws {
+    var source = Source(.vp8)
+    var path = Path(seed: 4)
+    var recorder = TrackRecorder(.video, terms: Self.terms)
+    var packets = TrackRecorderTests.pictures(of: &source, over: &path, seconds: 5)
+    let old = source.clock(at: 4 * Self.second)
+    source.startOver(at: 5 * Self.second)
+    // As if its timestamps went on where those of the old one were a second ago.
+    source.firstTimestamp = source.firstTimestamp &+ old.timestamp
+    for (packet, encoding, clock) in TrackRecorderTests.pictures(
+      of: &source, over: &path, seconds: 10, from: 5 * Self.second)
+    {
+      // The first report of the new clock comes after three seconds.
+      packets.append((packet, encoding, packet.arrival.nanoseconds < 8 * Self.second ? old : clock))
+    }
+    let files = try Self.record(&recorder, packets)
+    #expect(files.files.map(\.start.number) == [1, 2])
+    for file in files.files { #expect(TrackRecorderTests.error(try RecordedFiles.frames(file)) <= 2) }
+    #expect(try RecordedFiles.frames(files.files[1]).count == 250)
+  }
+
+  @Test(arguments: [UInt32(1) << 31, 1 << 20, 0x7FFF_FFFF])
+  func `pictures whose timestamps jump lie where they came, and the file is no longer than the recording`(
+    jump: UInt32
+  ) throws {
+    var source = Source(.vp8)
+    var packets: [Sent] = []
+    for index in 0..<250 as Range<Int64> {
+      let time = index * 40_000_000
+      for var packet in source.picture(at: time, isKeyFrame: index % 10 == 0) {
+        if index % 20 >= 10 { packet.timestamp &+= jump }
+        packets.append((packet, 0, source.clock(at: 0)))
+      }
+    }
+    var recorder = TrackRecorder(.video, terms: Self.terms)
+    let file = try Self.record(&recorder, packets).files[0]
+    let frames = try RecordedFiles.frames(file)
+    #expect(frames.count == 250)
+    #expect(try #require(file.end).duration <= 10 * Self.second)
+    for (frame, next) in zip(frames, frames.dropFirst()) { #expect(next.nanoseconds > frame.nanoseconds) }
+  }
+
+  @Test func `a key frame that never comes is asked for again and again, and nothing is written or kept`()
+    throws
+  {
+    var source = Source(.vp8)
+    var path = Path(seed: 3)
+    var packets: [Sent] = []
+    for index in 1..<1_500 as Range<Int64> {
+      for packet in source.picture(at: index * 40_000_000, isKeyFrame: false) {
+        guard let packet = path.carry(packet) else { continue }
+        packets.append((packet, 0, source.clock(at: index * 40_000_000)))
+      }
+    }
+    var recorder = TrackRecorder(.video, terms: Self.terms)
+    let files = try Self.record(&recorder, packets)
+    #expect(files.files.isEmpty)
+    // A minute, every two seconds.
+    #expect((25...31).contains(files.keyFramesWanted.count))
+    #expect(recorder.counts.framesSkipped > 1_000)
+  }
+
+  @Test func `a picture larger than any is left out, and what refers to it`() throws {
+    var source = Source(.vp8)
+    var packets: [Sent] = []
+    for index in 0..<200 as Range<Int64> {
+      let time = index * 40_000_000
+      var sent = source.picture(at: time, isKeyFrame: index % 50 == 0)
+      if index == 20 {
+        // Nine megabytes before its end.
+        var end = sent.removeLast()
+        source.renumber(after: end.sequence - 1)
+        sent += source.middle(150, size: 60_000, at: time)
+        end.sequence = sent[sent.count - 1].sequence + 1
+        source.renumber(after: end.sequence)
+        sent.append(end)
+      }
+      for packet in sent { packets.append((packet, 0, source.clock(at: time))) }
+    }
+    var recorder = TrackRecorder(.video, terms: Self.terms)
+    let files = try Self.record(&recorder, packets)
+    let frames = try RecordedFiles.frames(files.files[0])
+    #expect(frames.count == 170)
+    #expect(frames.allSatisfy { $0.bytes.count < 100 })
+    #expect(!files.keyFramesWanted.isEmpty)
+  }
+
+  @Test func `a codec that changes with every packet makes a file of each, which is whole`() throws {
+    var (opus, other) = (Source(.opus), Source(CodecFormat(.pcmu)))
+    var packets: [Sent] = []
+    for index in 0..<300 as Range<Int64> {
+      let time = index * 20_000_000
+      var packet = index % 2 == 0 ? opus.sound(at: time) : other.sound(at: time)
+      if index % 2 == 1 { packet.payload = [UInt8](repeating: 0x7F, count: 160) }
+      packet.sequence = index
+      packets.append((packet, 0, index % 2 == 0 ? opus.clock(at: time) : other.clock(at: time)))
+    }
+    var recorder = TrackRecorder(.audio, terms: Self.terms)
+    let files = try Self.record(&recorder, packets)
+    #expect(files.files.count == 300 && files.files.map(\.start.number) == Array(1...300))
+    for file in files.files {
+      #expect(file.end?.frames == 1)
+      #expect(try RecordedFiles.frames(file).count == 1)
+    }
+  }
+
+  @Test func `a larger encoding whose packets take longer is written all the same, each picture in its time`()
+    throws
+  {
+    var (small, large) = (Source(.vp8), Source(.vp8))
+    large.ssrc = 900
+    var (fast, slow) = (Path(seed: 6), Path(seed: 7))
+    (fast.jitter, slow.delay, slow.jitter) = (5_000_000, 240_000_000, 100_000_000)
+    var packets = TrackRecorderTests.pictures(
+      of: &small, over: &fast, seconds: 20, keyEvery: 25, width: 32, encoding: 1)
+    packets += TrackRecorderTests.pictures(
+      of: &large, over: &slow, seconds: 17, from: 3 * Self.second, keyEvery: 25, width: 640, encoding: 0)
+    var recorder = TrackRecorder(.video, encodings: 2, terms: Self.terms)
+    let file = try Self.record(&recorder, packets).files[0]
+    let frames = try RecordedFiles.frames(file)
+    #expect(TrackRecorderTests.error(frames) <= 2)
+    #expect(frames.count == 500 && recorder.counts.switches == 1)
+    let widths = frames.filter(\.isKeyFrame).map { $0.bytes[7] }
+    #expect(widths == [0, 0, 0] + Array(repeating: 2, count: 17))
+  }
+}
