@@ -162,6 +162,9 @@ public struct TrackRecorder: Sendable {
     outputs.append(.write(change))
   }
 
+  /// Nanoseconds that a frame may take. Longer than senders keep what they can't send and lost packets are waited for, a report is wrong.
+  private static let believed: ClosedRange<Int64> = -1_000_000_000...4_000_000_000
+
   /// Nanoseconds from the recording's beginning. A time that its arrival contradicts is none: then its arrival is.
   private func time(of frame: EncodedFrame, _ encoding: Int) -> Int64 {
     let arrival = terms.epoch.ntp(at: frame.arrival)
@@ -173,7 +176,7 @@ public struct TrackRecorder: Sendable {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.timestampsBelieved) { return moment.nanoseconds(since: terms.zero) }
     #endif
-    guard (-1_000_000_000...10_000_000_000).contains(journey) else {
+    guard Self.believed.contains(journey) else {
       return arrival.nanoseconds(since: terms.zero)
     }
     return moment.nanoseconds(since: terms.zero)
