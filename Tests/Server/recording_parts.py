@@ -30,10 +30,20 @@ def server(folder, *more):
     return Roost(f"--storage.directory={folder}", *more)
 
 
+class Media(subprocess.Popen):
+    """Somebody who sends; `with` ends it in any case."""
+
+    def __init__(self, *arguments):
+        super().__init__(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def __exit__(self, *what):
+        self.kill()
+        super().__exit__(*what)
+
+
 def publisher(roost, seconds, codec="vp8", port=0, identity="ada", door="native"):
-    return subprocess.Popen(
-        ["/usr/bin/python3", HERE / "flash_publisher.py", f"http://{roost.public}", "demo", token(identity), str(seconds), codec,
-         str(port), door], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return Media("/usr/bin/python3", HERE / "flash_publisher.py", f"http://{roost.public}", "demo", token(identity), str(seconds),
+                 codec, str(port), door)
 
 
 def published(child):
@@ -84,9 +94,8 @@ LOADED = "demo-1"
 
 def loaded(roost, seconds, rate="1M"):
     """Synthetic participants in a room of their own."""
-    child = subprocess.Popen(
-        [LOAD, "--url", f"ws://{roost.public}", "--json", "--publishers", "2", "--subscribers", "2", "--video", rate,
-         "--duration", str(seconds), "--room", "demo"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    child = Media(LOAD, "--url", f"ws://{roost.public}", "--json", "--publishers", "2", "--subscribers", "2", "--video", rate,
+                  "--duration", str(seconds), "--room", "demo")
     until(lambda: ask(roost, "GET", f"/v1/rooms/{LOADED}", admin(LOADED)).status == 200)
     return child
 
@@ -125,8 +134,7 @@ def record(codec, seconds, loss):
     """What a server recorded of somebody whose media lost so much on the way: the manifest, how much was lost, the synchrony of
     what the files say when they are placed by the manifest, and when they are put together as they are."""
     with directory() as folder, server(folder) as roost, LossyRelay(roost.media_port, loss) as relay:
-        child = publisher(roost, seconds + 4, codec, relay.port)
-        try:
+        with publisher(roost, seconds + 4, codec, relay.port) as child:
             published(child)
             made = start(roost)
             time.sleep(seconds)
@@ -134,8 +142,6 @@ def record(codec, seconds, loss):
             found = ended(roost, made["id"])
             output, problem = child.communicate(timeout=30)
             assert "sent" in output, problem
-        finally:
-            child.kill()
         written, path = recorded.manifest(folder)
         assert written == found
         placed = synchrony(written, path)

@@ -60,8 +60,7 @@ class RulesTest(LimitedAsyncTest):
 
     async def test_files_are_the_servers_users_alone_and_purge_leaves_none(self):
         with directory() as folder, server(folder) as roost:
-            load = loaded(roost, 12)
-            try:
+            with loaded(roost, 12) as load:
                 made = start(roost, LOADED)
                 await asyncio.sleep(4)
                 refused = ask(roost, "DELETE", f"/v1/rooms/{LOADED}/recordings/{made['id']}", token("ada", LOADED)).status
@@ -77,9 +76,6 @@ class RulesTest(LimitedAsyncTest):
                 self.assertEqual(stop(roost, made["id"], "?purge", LOADED), 204)
                 self.assertFalse(path.exists())
                 self.assertEqual(ask(roost, "GET", f"/v1/rooms/{LOADED}/recordings/{made['id']}", admin(LOADED)).status, 404)
-            finally:
-                load.kill()
-                load.wait()
 
     async def test_tracks_encrypted_end_to_end_are_noted_and_not_written(self):
         offer = (HERE.parent / "Fixtures/sdp/chromium-156-audio-video-sendrecv-offer.sdp").read_text()
@@ -102,14 +98,11 @@ class EndsTest(LimitedTest):
     def test_a_recording_that_a_crash_left_open_is_closed_at_the_next_start_and_plays(self):
         with directory() as folder:
             with server(folder) as roost:
-                child = publisher(roost, 30)
-                try:
+                with publisher(roost, 30) as child:
                     published(child)
                     made = start(roost)
                     time.sleep(12)
                     os.kill(roost.pid, signal.SIGKILL)
-                finally:
-                    child.kill()
             with server(folder) as roost:
                 found = recording(roost, made["id"])
                 self.assertEqual((found["state"], found["reason"]), ("ended", "serverFailed"))
@@ -128,15 +121,12 @@ class EndsTest(LimitedTest):
     def test_a_server_that_is_asked_to_end_makes_its_files_whole(self):
         with directory() as folder:
             with server(folder, "--drain.seconds=0") as roost:
-                child = publisher(roost, 30)
-                try:
+                with publisher(roost, 30) as child:
                     published(child)
                     start(roost)
                     time.sleep(8)
                     roost.signal(signal.SIGTERM)
                     self.assertEqual(asyncio.run(roost.ended(15)), 0)
-                finally:
-                    child.kill()
             written, path = recorded.manifest(folder)
             self.assertEqual((written["state"], written["reason"]), ("ended", "serverShutdown"))
             for track in written["tracks"]:
@@ -154,8 +144,7 @@ class EndsTest(LimitedTest):
                 subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", place], check=True)
                 try:
                     with server(folder, f"--recording.freeBytes={free}") as roost:
-                        load = loaded(roost, 22, "2M")
-                        try:
+                        with loaded(roost, 22, "2M") as load:
                             made = start(roost, LOADED)
                             found = ended(roost, made["id"], LOADED, 25)
                             self.assertEqual(found["reason"], "diskFull")
@@ -163,8 +152,6 @@ class EndsTest(LimitedTest):
                             ends = [each["recording"] for each in events if each["type"] == "recording.ended"]
                             self.assertEqual(ends, [{"id": made["id"], "active": False, "reason": "diskFull"}])
                             output, problem = load.communicate(timeout=40)
-                        finally:
-                            load.kill()
                         report = json.loads(output)
                         self.assertEqual(report["never"], 0, report)
                         # Its manifest says so on the disk, too.
@@ -179,15 +166,11 @@ class EndsTest(LimitedTest):
 
     def test_a_recording_ends_at_its_limit(self):
         with directory() as folder, server(folder) as roost:
-            load = loaded(roost, 20, "2M")
-            try:
+            with loaded(roost, 20, "2M") as load:
                 made = start(roost, LOADED, maxBytes=2 << 20)
                 found = ended(roost, made["id"], LOADED, 20)
                 self.assertEqual(found["reason"], "tooLarge")
                 self.assertLess(found["bytes"], 4 << 20)
-            finally:
-                load.kill()
-                load.wait()
 
 
 if __name__ == "__main__":
