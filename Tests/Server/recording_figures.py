@@ -27,7 +27,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=64)
     options = parser.parse_args()
     # Each is shown, also behind one that falls short.
-    sys.exit(not all([measure("vp8", options.seconds), measure("h264", options.seconds // 3)]))
+    sys.exit(not all([measure("vp8", options.seconds), measure("h264", options.seconds // 4)]))
 
 
 if __name__ == "__main__":
