@@ -159,4 +159,59 @@ struct HostileSourceTests {
     let widths = frames.filter(\.isKeyFrame).map { $0.bytes[7] }
     #expect(widths == [0, 0, 0] + Array(repeating: 2, count: 17))
   }
+
+  @Test(arguments: [
+    ("vp8", CodecFormat.vp8), ("vp9", CodecFormat(.vp9)), ("av1", CodecFormat(.av1)),
+    ("h264", .h264(.constrainedBaseline, mode: 1)!), ("h265", CodecFormat(.h265)), ("opus", .opus),
+    ("opus", CodecFormat(.red)),
+  ])
+  func `packets of any bytes make files that can be read, or none`(name: String, format: CodecFormat) throws {
+    let whole =
+      name == "av1"
+      ? try CodecFilesTests.packets(dividing: "av1.ivf", format) : try CodecFilesTests.packets(name, format)
+    let kind = format.codec.kind
+    for seed in 1...16 as ClosedRange<UInt64> {
+      var random = RandomSource.seeded(state: seed)
+      var recorder = TrackRecorder(
+        kind, encodings: kind == .video ? 2 : 1, terms: seed % 2 == 0 ? Self.terms : TrackRecorderTests.simple
+      )
+      var files = RecordedFiles()
+      for place in 0..<200 {
+        var packet = whole[place % whole.count]
+        packet.sequence = Int64(place) + Int64.random(in: -2...2, using: &random)
+        packet.arrival = Instant(nanoseconds: Int64(place) * 30_000_000)
+        if format.codec == .red { packet.primaryFormat = .opus }
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0:
+          packet.payload = Array(
+            packet.payload.prefix(Int.random(in: 0...packet.payload.count, using: &random)))
+        case 1, 2:
+          for _ in 0..<4 where !packet.payload.isEmpty {
+            let at = Int.random(in: 0..<min(48, packet.payload.count), using: &random)
+            packet.payload[at] = UInt8.random(in: 0...255, using: &random)
+          }
+        case 3:
+          packet.payload = (0..<Int.random(in: 0...40, using: &random)).map { _ in
+            UInt8.random(in: 0...255, using: &random)
+          }
+        case 4:
+          packet.timestamp = UInt32.random(in: 0...UInt32.max, using: &random)
+          packet.restart = UInt8.random(in: 0...1, using: &random)
+        default: break
+        }
+        let clock = ClockMapping(
+          timestamp: packet.timestamp, ntp: Source.epoch.ntp(at: packet.arrival),
+          rate: format.codec.clockRate,
+          measured: UInt32.random(in: 0...200_000, using: &random), isReported: Bool.random(using: &random))
+        recorder.take(packet, encoding: Int.random(in: 0...2, using: &random), clock: clock)
+        try files.take(recorder.poll(now: packet.arrival))
+      }
+      try files.take(recorder.finish(now: Instant(nanoseconds: 7_000_000_000)))
+      for file in files.files {
+        let end = try #require(file.end)
+        #expect(UInt64(try RecordedFiles.frames(file).count) == end.frames)
+        #expect(end.duration <= 20 * Self.second)
+      }
+    }
+  }
 }

@@ -23,7 +23,7 @@ struct EncodingChoice: Sendable {
     #else
       let mayBegin = frame.isKeyFrame
     #endif
-    let size = frame.isKeyFrame ? frame.size?.pixels ?? inputs[encoding].pixels : 0
+    let size = frame.isKeyFrame ? frame.size?.pixels ?? inputs[encoding].pixels ?? 0 : 0
     if let current, current != encoding {
       guard mayBegin, !isLate, size > pixels || Self.isSilent(inputs[current], now: frame.arrival) else {
         return false
@@ -54,8 +54,9 @@ struct EncodingChoice: Sendable {
     guard let current, current != encoding else {
       return inputs[encoding].needsKeyFrame || current == nil || !isWriting
     }
-    return inputs[encoding].pixels > inputs[current].pixels || inputs[encoding].pixels == 0
-      || Self.isSilent(inputs[current], now: now)
+    // One of unknown size shows it by its first key frame, or never.
+    guard let pixels = inputs[encoding].pixels else { return true }
+    return pixels > inputs[current].pixels ?? 0 || Self.isSilent(inputs[current], now: now)
   }
 
   private static func isSilent(_ input: EncodingInput, now: Instant) -> Bool {

@@ -17,8 +17,8 @@ struct EncodingInput: Sendable {
   private var former: (ssrc: UInt32, clock: ClockMapping)?
   private var stale: ClockMapping?
   private var ssrc: UInt32?
-  /// Of the last key frame.
-  private(set) var pixels = 0
+  /// Of the last key frame; nil before the first.
+  private(set) var pixels: Int?
   /// When its last packet came.
   private(set) var heard: Instant?
   private var restart: UInt8?
@@ -77,7 +77,7 @@ struct EncodingInput: Sendable {
     guard kind == .video else { return frames }
     return frames.filter { frame in
       parameters.note(frame)
-      if frame.isKeyFrame { pixels = frame.size?.pixels ?? pixels }
+      if frame.isKeyFrame { pixels = frame.size?.pixels ?? pixels ?? 0 }
       let isGood = continuity.admit(frame)
       if !isGood { skipped &+= 1 }
       return isGood
