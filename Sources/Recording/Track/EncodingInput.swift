@@ -17,8 +17,9 @@ struct EncodingInput: Sendable {
   private var former: (ssrc: UInt32, clock: ClockMapping)?
   private var stale: ClockMapping?
   private var ssrc: UInt32?
-  /// Of the last key frame; nil before the first.
-  private(set) var pixels: Int?
+  /// Of the last key frame that said so.
+  private(set) var size: PictureSize?
+  private var hasKeyFrame = false
   /// When its last packet came.
   private(set) var heard: Instant?
   private var restart: UInt8?
@@ -31,6 +32,8 @@ struct EncodingInput: Sendable {
     order = PacketOrder(patience: kind == .video ? Self.patience.video : Self.patience.audio)
   }
 
+  /// Of the last key frame; nil before the first.
+  var pixels: Int? { hasKeyFrame ? size?.pixels ?? 0 : nil }
   var incomplete: UInt64 { pictures.incomplete }
   var needsKeyFrame: Bool { kind == .video && continuity.needsKeyFrame }
 
@@ -77,7 +80,10 @@ struct EncodingInput: Sendable {
     guard kind == .video else { return frames }
     return frames.filter { frame in
       parameters.note(frame)
-      if frame.isKeyFrame { pixels = frame.size?.pixels ?? pixels ?? 0 }
+      if frame.isKeyFrame {
+        size = frame.size ?? size
+        hasKeyFrame = true
+      }
       let isGood = continuity.admit(frame)
       if !isGood { skipped &+= 1 }
       return isGood

@@ -191,8 +191,9 @@ public struct TrackRecorder: Sendable {
     guard frame.isKeyFrame else { return }
     var start = max(0, time)
     if segments == 0, let origin, time - origin < Self.together { start = max(0, origin) }
+    let size = frame.size ?? inputs[encoding].size
     guard
-      let track = inputs[encoding].parameters.track(frame.format, size: frame.size ?? PictureSize()),
+      let track = inputs[encoding].parameters.track(frame.format, size: size ?? PictureSize()),
       let (new, change) = TrackSegment.begin(track, terms.form, start: start, serial: UInt32(segments + 1))
     else { return }
     segments += 1
@@ -200,7 +201,7 @@ public struct TrackRecorder: Sendable {
     outputs.append(
       .begin(
         SegmentStart(
-          number: segments, start: start, format: frame.format, suffix: new.suffix, size: frame.size,
+          number: segments, start: start, format: frame.format, suffix: new.suffix, size: size,
           clock: inputs[encoding].clock(of: frame))))
     outputs.append(.write(change))
   }

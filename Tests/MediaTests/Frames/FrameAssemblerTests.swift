@@ -28,11 +28,11 @@ struct FrameAssemblerTests {
     }
   }
 
-  /// Units without parameter sets and delimiters, which payloaders put in or leave out.
+  /// Units without parameter sets, delimiters and what encoders say of themselves, which payloaders put in or leave out.
   static func units(_ units: [[UInt8]], _ name: String) -> [[UInt8]] {
     units.filter { unit in
       let type = name == "h264" ? unit[0] & 0x1F : unit[0] >> 1 & 0x3F
-      return !(name == "h264" ? [7, 8, 9] : [32, 33, 34, 35]).contains(type)
+      return !(name == "h264" ? [6, 7, 8, 9] : [32, 33, 34, 35, 39]).contains(type)
     }
   }
 
@@ -60,7 +60,10 @@ struct FrameAssemblerTests {
     let file = try PayloaderFixture.bytes(of: "\(name).\(name)")
     let wanted = NALUnits.betweenStartCodes(file).map { Array(file[$0]) }
     #expect(Self.units(found, name) == Self.units(wanted, name))
-    #expect(frames.filter(\.isKeyFrame).allSatisfy { $0.size == PictureSize(width: 64, height: 48) })
+    // GStreamer has put H.265's parameter sets in front of the first alone.
+    let sizes = frames.filter(\.isKeyFrame).map(\.size)
+    let size = PictureSize(width: 64, height: 48)
+    #expect(sizes == (name == "h264" ? [size, size] : [size, nil]))
   }
 
   @Test(arguments: ["vp8", "vp9", "h264", "h265"])
@@ -73,12 +76,21 @@ struct FrameAssemblerTests {
       var fewer = packets
       let lost = fewer.remove(at: missing)
       let frames = PayloaderFixture.frames(fewer)
-      #expect(
-        frames.map(\.bytes) == whole.filter { $0.timestamp != lost.timestamp }.map(\.bytes), "\(missing)")
-      // The one behind it says so.
-      if let next = frames.first(where: { Int32(bitPattern: $0.timestamp &- lost.timestamp) > 0 }) {
-        #expect(next.followsLoss)
+      // What H.264's encoder says of itself is in front of the first picture, in two packets that it doesn't need.
+      guard name != "h264" || missing > 1 else {
+        #expect(frames.map(\.bytes) == whole.map(\.bytes))
+        continue
       }
+      let place = try #require(whole.firstIndex { $0.timestamp == lost.timestamp })
+      var wanted = whole
+      wanted.remove(at: place)
+      // A key frame that has no parameter sets may have lost them.
+      if lost.marker, place < wanted.count, wanted[place].isKeyFrame, name == "h265" {
+        wanted.remove(at: place)
+      }
+      #expect(frames.map(\.bytes) == wanted.map(\.bytes), "\(missing)")
+      // The one behind it, as they are sent, says so.
+      if place < frames.count { #expect(frames[place].followsLoss) }
     }
   }
 
