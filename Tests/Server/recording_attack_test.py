@@ -152,7 +152,7 @@ class AdministratorTest(LimitedTest):
                 shutil.rmtree(pathlib.Path(folder) / "recordings" / made["id"])
                 found = ended(roost, made["id"], LOADED, 40)
                 self.assertEqual(found["reason"], "storageFailed")
-                self.assertEqual(events(roost, "recording.ended", LOADED),
+                self.assertEqual(until(lambda: events(roost, "recording.ended", LOADED)),
                                  [{"id": made["id"], "active": False, "reason": "storageFailed"}])
                 output, _ = load.communicate(timeout=40)
             self.assertEqual(json.loads(output)["never"], 0, output)

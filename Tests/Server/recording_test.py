@@ -108,9 +108,8 @@ class EndsTest(LimitedTest):
                 self.assertEqual((found["state"], found["reason"]), ("ended", "serverFailed"))
                 written, path = recorded.manifest(folder)
                 self.assertEqual(written, found)
-                events = ask(roost, "GET", f"/v1/rooms/demo/events?roomId={made['roomId']}", admin("demo")).json["items"]
-                last = [each for each in events if each["type"] == "recording.ended"]
-                self.assertEqual(last[0]["recording"], {"id": made["id"], "active": False, "reason": "serverFailed"})
+                self.assertEqual(events(roost, "recording.ended", roomId=made["roomId"])[0],
+                                 {"id": made["id"], "active": False, "reason": "serverFailed"})
             sound, picture = recorded.files(written, path, "audio")[0], recorded.files(written, path, "video")[0]
             flashes, pictures = recorded.flashes(picture[0])
             self.assertGreater(pictures, 100)
@@ -148,9 +147,8 @@ class EndsTest(LimitedTest):
                             made = start(roost, LOADED)
                             found = ended(roost, made["id"], LOADED, 25)
                             self.assertEqual(found["reason"], "diskFull")
-                            events = ask(roost, "GET", f"/v1/rooms/{LOADED}/events", admin(LOADED)).json["items"]
-                            ends = [each["recording"] for each in events if each["type"] == "recording.ended"]
-                            self.assertEqual(ends, [{"id": made["id"], "active": False, "reason": "diskFull"}])
+                            self.assertEqual(until(lambda: events(roost, "recording.ended", LOADED)),
+                                             [{"id": made["id"], "active": False, "reason": "diskFull"}])
                             output, problem = load.communicate(timeout=40)
                         report = json.loads(output)
                         self.assertEqual(report["never"], 0, report)

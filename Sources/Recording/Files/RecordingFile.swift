@@ -1,6 +1,10 @@
 internal import Containers
 internal import Glibc
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// Why a file could not be written: the system's error number.
 struct FileProblem: Error, Equatable {
   var code: Int32
@@ -57,6 +61,9 @@ final class RecordingFile {
   /// Writes what waits. Where that fails it waits on: what comes later may change it, and a full disk get room again.
   func flush() throws(FileProblem) {
     guard !waiting.isEmpty else { return }
+    #if PLANTED_DEFECTS
+      defer { if PlantedDefect.isOn(.unwrittenForgone) { waiting = [] } }
+    #endif
     try write(waiting, at: written)
     written += waiting.count
     waiting.removeAll(keepingCapacity: true)

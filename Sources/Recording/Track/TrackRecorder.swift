@@ -75,6 +75,9 @@ public struct TrackRecorder: Sendable {
 
   public mutating func take(_ packet: FramePacket, encoding: Int = 0, clock: ClockMapping?) {
     guard inputs.indices.contains(encoding) else { return }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.probesMissing), packet.payload.isEmpty { return }
+    #endif
     inputs[encoding].add(packet, clock: clock)
   }
 
@@ -119,7 +122,12 @@ public struct TrackRecorder: Sendable {
     for encoding in inputs.indices {
       for frame in inputs[encoding].frames(now: now) {
         let time = time(of: frame, encoding)
-        if inputs.count > 1 { merge.add(frame, encoding, at: time) } else { take(frame, encoding, at: time) }
+        #if PLANTED_DEFECTS
+          let isAlone = inputs.count == 1 || PlantedDefect.isOn(.encodingsUnmerged)
+        #else
+          let isAlone = inputs.count == 1
+        #endif
+        if isAlone { take(frame, encoding, at: time) } else { merge.add(frame, encoding, at: time) }
       }
     }
     while let next = merge.next(now: now) { take(next.frame, next.encoding, at: next.time) }
