@@ -121,6 +121,24 @@ struct HostileSourceTests {
     #expect(!files.keyFramesWanted.isEmpty)
   }
 
+  @Test func `a day without a sound is a gap in time, and no work`() throws {
+    var source = Source(.opus)
+    var path = Path(seed: 4)
+    var packets = TrackRecorderTests.minute(of: &source, over: &path, seconds: 2)
+    source.skip(1_000)
+    let day = 86_400 * Self.second
+    var recorder = TrackRecorder(.audio, terms: Self.terms)
+    var files = RecordedFiles()
+    for (packet, _, clock) in packets { recorder.take(packet, clock: clock) }
+    try files.take(recorder.poll(now: Instant(nanoseconds: 3 * Self.second)))
+    packets = TrackRecorderTests.minute(of: &source, over: &path, seconds: 2, from: day)
+    for (packet, _, clock) in packets { recorder.take(packet, clock: clock) }
+    try files.take(recorder.finish(now: Instant(nanoseconds: day + 3 * Self.second)))
+    let frames = try RecordedFiles.frames(files.files[0])
+    #expect(frames.count == 200 && TrackRecorderTests.error(frames) <= 21)
+    #expect(files.files[0].bytes.count < 10_000)
+  }
+
   @Test func `a codec that changes with every packet makes a file of each, which is whole`() throws {
     var (opus, other) = (Source(.opus), Source(CodecFormat(.pcmu)))
     var packets: [Sent] = []
