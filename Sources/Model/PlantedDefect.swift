@@ -642,6 +642,16 @@
     case anyFileName = "any-file-name"
     /// An encrypted track is recorded.
     case encryptedRecorded = "encrypted-recorded"
+    /// A packet without a payload is missing.
+    case probesMissing = "probes-missing"
+    /// After another SSRC the old one's clock goes on.
+    case oldClockBelieved = "old-clock-believed"
+    /// Encodings are written in the order in which they come.
+    case encodingsUnmerged = "encodings-unmerged"
+    /// What a full disk didn't take is forgotten.
+    case unwrittenForgone = "unwritten-forgone"
+    /// A room that is over begins recordings.
+    case recordsFinished = "records-finished"
 
     /// Set once, before anything runs; unless it is, what the environment says.
     public nonisolated(unsafe) static var active: PlantedDefect? =

@@ -221,10 +221,10 @@ struct ReportedRateTests {
   @Test func `an estimate of 0.85 of what arrives whole takes away nothing that flows`() {
     var rate = served(pictures: 40_000, sound: 150_000, until: 5)
     rate.take(estimate: 23_000, namesSound: false, now: at(5))
-    #expect(rate.estimate(now: at(5.5)).map { $0 >= 189_000 } == true)
+    #expect(rate.estimate(now: at(5.5)).map { $0 >= 189_000 * 1.2 && $0 < 191_000 * 1.2 } == true)
     rate = served(pictures: 2e6, sound: 0, until: 5)
     rate.take(estimate: 1_700_000, now: at(5))
-    #expect(rate.estimate(now: at(5.5)).map { $0 >= 1_990_000 } == true)
+    #expect(rate.estimate(now: at(5.5)).map { $0 >= 1_990_000 * 1.2 && $0 < 2_010_000 * 1.2 } == true)
     // Less is believed, and so is any once something is lost, or nothing is known of what arrives any more.
     rate.take(estimate: 1_500_000, now: at(6))
     #expect(rate.estimate(now: at(6)) == 1_500_000)

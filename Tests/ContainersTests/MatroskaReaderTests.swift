@@ -150,13 +150,14 @@ struct MatroskaReaderTests {
     #expect(error([0x42, 0x86, 0x81, 1]) == .notThis(format: "WebM or Matroska", offset: 0))
     let other = [0x1A, 0x45, 0xDF, 0xA3, 0x87, 0x42, 0x82, 0x84] + Array("mp4 ".utf8)
     #expect(error(other) == .notThis(format: "WebM or Matroska", offset: 0))
-    let block: [UInt8] = [0xA3, 0x08, 0x02, 0, 0, 0, 0]
+    // Of five bytes, which have 35 bits for the number.
+    let block: [UInt8] = [0xA3, 0x0A, 0, 0, 0, 0]
     #expect(
       error(file(tracks + block))
         == .tooLarge(
-          what: "an element", bytes: 0x2_0000_0000, limit: MatroskaReader.largestBlock, offset: 43))
+          what: "an element", bytes: 0x2_0000_0000, limit: MatroskaReader.largestBlock, offset: 41))
     let unknown: [UInt8] = [0xA3, 0xFF, 0x81, 0, 0, 0x80]
-    #expect(error(file(tracks + unknown)) == .invalid(field: "an element's size", offset: 43))
+    #expect(error(file(tracks + unknown)) == .invalid(field: "an element's size", offset: 41))
     let subtitles =
       [0x16, 0x54, 0xAE, 0x6B, 0x8D, 0xAE, 0x8B, 0xD7, 0x81, 1, 0x86, 0x86] + Array("S_TEXT".utf8)
     #expect(error(file(subtitles)) == .noTrack(offset: 24))

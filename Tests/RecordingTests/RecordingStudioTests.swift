@@ -198,16 +198,18 @@ struct RecordingStudioTests {
     }
   }
 
-  @Test func `tracks beyond the limit are noted once, and not written`() async throws {
+  @Test(arguments: [false, true])
+  func `tracks beyond the limit are noted once, and not written`(encrypted: Bool) async throws {
     try await inFolder { folder in
       let studio = try Self.studio(folder)
       try begin(studio, "RC_aaaaaaaaaaaa")
       for number in 0..<(RecordingLimits.tracks + 5) {
-        studio.perform(.add(Self.track("TR_\(number)", encrypted: true), to: "RC_aaaaaaaaaaaa"))
+        studio.perform(.add(Self.track("TR_\(number)", encrypted: encrypted), to: "RC_aaaaaaaaaaaa"))
       }
       studio.stop()
       let found = try #require(studio.recording("RC_aaaaaaaaaaaa", of: "r"))
-      #expect(found.tracks.count == RecordingLimits.tracks)
+      #expect(found.tracks.count == RecordingLimits.tracks + 1)
+      #expect(found.tracks.map(\.reason).suffix(2) == [encrypted ? .encrypted : nil, .limit])
     }
   }
 }

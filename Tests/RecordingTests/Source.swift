@@ -51,6 +51,20 @@ struct Source {
     ]
   }
 
+  /// Packets of padding, as probes have them.
+  mutating func probes(_ count: Int, at time: Int64) -> [FramePacket] {
+    (0..<count).map { _ in packet([], at: time, marker: false) }
+  }
+
+  /// Packets in the middle of a picture.
+  mutating func middle(_ count: Int, size: Int, at time: Int64) -> [FramePacket] {
+    (0..<count).map { _ in
+      packet([0x00] + [UInt8](repeating: 7, count: size), at: time, marker: false)
+    }
+  }
+
+  mutating func renumber(after last: Int64) { sequence = last + 1 }
+
   private mutating func packet(_ payload: [UInt8], at time: Int64, marker: Bool) -> FramePacket {
     defer { sequence += 1 }
     return FramePacket(

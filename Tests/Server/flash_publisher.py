@@ -1,7 +1,7 @@
-"""Publishes a flash and a beep, both at each full second: flash_publisher.py URL ROOM TOKEN SECONDS CODEC [PORT]
+"""Publishes a flash and a beep, both at each half second: flash_publisher.py URL ROOM TOKEN SECONDS CODEC [PORT [DOOR]]
 
-CODEC: vp8, vp9 or h264. PORT: to which media goes instead of the port that the server says. At its end it says how many pictures it
-has sent.
+CODEC: vp8, vp9 or h264. PORT: to which media goes instead of the port that the server says; 0: to that. DOOR: native or whip. At its
+end it says how many pictures it has sent.
 """
 
 import array
@@ -12,6 +12,8 @@ import re
 import sys
 import threading
 import time
+import urllib.parse
+import urllib.request
 
 import gi
 
@@ -30,18 +32,19 @@ SAMPLING = 48_000
 PIECE = SAMPLING // 50
 BEEP = array.array("h", (int(20_000 * math.sin(2 * math.pi * 1_000 * at / SAMPLING)) for at in range(PIECE))).tobytes()
 RTP = "application/x-rtp,payload="
+# Numbers that webrtcbin chooses for retransmissions begin at 96.
 ENCODERS = {
-    "vp8": ("vp8enc deadline=1 keyframe-max-dist=50 error-resilient=1 target-bitrate=400000 ! rtpvp8pay pt=96 picture-id-mode=2", "VP8"),
-    "vp9": ("vp9enc deadline=1 cpu-used=8 keyframe-max-dist=50 target-bitrate=400000 ! rtpvp9pay pt=96 picture-id-mode=2", "VP9"),
-    "h264": ("openh264enc gop-size=50 bitrate=400000 ! h264parse config-interval=-1 ! rtph264pay pt=96 config-interval=-1 "
-             "aggregate-mode=zero-latency", "H264,packetization-mode=(string)1,profile-level-id=(string)42e01f"),
+    "vp8": ("vp8enc deadline=1 keyframe-max-dist=50 error-resilient=1 target-bitrate=400000 ! rtpvp8pay pt=100 picture-id-mode=2", "VP8"),
+    "vp9": ("vp9enc deadline=1 cpu-used=8 keyframe-max-dist=50 target-bitrate=400000 ! rtpvp9pay pt=100 picture-id-mode=2", "VP9"),
+    "h264": ("openh264enc gop-size=50 bitrate=400000 ! h264parse config-interval=-1 ! rtph264pay pt=100 config-interval=-1 "
+             "aggregate-mode=zero-latency", "H264,packetization-mode=(string)1"),
 }
 
 
 class Publisher:
     def __init__(self, codec):
         encoder, name = ENCODERS[codec]
-        video = f"{RTP}96,media=video,encoding-name={name},clock-rate=90000"
+        video = f"{RTP}100,media=video,encoding-name={name},clock-rate=90000"
         audio = RTP + "111,media=audio,encoding-name=OPUS,clock-rate=48000,encoding-params=(string)2"
         self.pipeline = Gst.parse_launch(f"""
           webrtcbin name=peer bundle-policy=max-bundle
@@ -55,6 +58,8 @@ class Publisher:
         self.peer = self.pipeline.get_by_name("peer")
         self.sent = 0
         self.isOver = False
+        self.isConnected = threading.Event()
+        self.peer.connect("notify::connection-state", self.connection_changed)
         direction = GstWebRTC.WebRTCRTPTransceiverDirection
         for index in range(2):
             transceiver = self.peer.emit("get-transceiver", index)
@@ -67,29 +72,43 @@ class Publisher:
         for feeder in self.feeders:
             feeder.start()
 
+    def connection_changed(self, peer, _):
+        if peer.get_property("connection-state") == GstWebRTC.WebRTCPeerConnectionState.CONNECTED:
+            # Its sinks are new; without a word about latency, sender reports have times of nothing.
+            self.pipeline.recalculate_latency()
+            self.began = self.now()
+            self.isConnected.set()
+
+    def now(self):
+        return self.pipeline.get_clock().get_time() - self.pipeline.get_base_time()
+
     def feed(self, name, rate, content):
-        """Gives a source its buffers, each when its time has come by the pipeline's clock."""
+        """Gives a source its buffers, each when its time has come by the pipeline's clock: two for the offer, which says what
+        comes of them, and the others once there is a way for them, or those of before would be sent in a heap."""
         source = self.pipeline.get_by_name(name)
+        for number in range(2):
+            self.push(source, content(number), number * Gst.SECOND // rate, rate)
+        self.isConnected.wait()
         number = 0
         while not self.isOver:
-            clock = self.pipeline.get_clock()
-            if clock is None or self.pipeline.get_base_time() == 0:
-                time.sleep(0.01)
-                continue
-            moment = number * Gst.SECOND // rate
-            wait = moment - (clock.get_time() - self.pipeline.get_base_time())
+            moment = self.began + number * Gst.SECOND // rate
+            wait = moment - self.now()
             if wait > 0:
                 time.sleep(wait / Gst.SECOND)
-            buffer = Gst.Buffer.new_wrapped(content(number))
-            buffer.pts = moment
-            buffer.duration = Gst.SECOND // rate
-            source.emit("push-buffer", buffer)
+            self.push(source, content(number), moment, rate)
             number += 1
+
+    @staticmethod
+    def push(source, content, moment, rate):
+        buffer = Gst.Buffer.new_wrapped(content)
+        buffer.pts = moment
+        buffer.duration = Gst.SECOND // rate
+        source.emit("push-buffer", buffer)
 
     def picture(self, number):
         self.sent += 1
         plane = WIDTH * HEIGHT
-        if number % RATE < FLASH * RATE:
+        if 0 <= number % RATE - RATE // 2 < FLASH * RATE:
             return bytes([235]) * plane + bytes([128]) * (plane // 2)
         # A line that moves, so that pictures differ.
         row = number % HEIGHT
@@ -97,7 +116,7 @@ class Publisher:
         return luma + bytes([128]) * (plane // 2)
 
     def piece(self, number):
-        return BEEP if number % 50 < FLASH * 50 else bytes(2 * PIECE)
+        return BEEP if 0 <= number % 50 - 24 < FLASH * 50 else bytes(2 * PIECE)
 
     def ask(self, signal, *arguments):
         """What a promise of webrtcbin comes to."""
@@ -108,6 +127,9 @@ class Publisher:
         return promise.get_reply()
 
     def offer(self):
+        deadline = time.monotonic() + 5
+        while not all(pad.get_current_caps() for pad in self.peer.sinkpads) and time.monotonic() < deadline:
+            time.sleep(0.01)
         reply = self.ask("create-offer", None)
         text = reply.get_value("offer").sdp.as_text()
         self.ask("set-local-description", reply.get_value("offer"))
@@ -122,22 +144,22 @@ class Publisher:
 
     def end(self):
         self.isOver = True
+        self.isConnected.set()
         for feeder in self.feeders:
             feeder.join(2)
         self.pipeline.set_state(Gst.State.NULL)
 
 
 def by_way_of(sdp, port):
-    """Every candidate at another port of the same address."""
+    """Every candidate at another port of the same address; 0: as it is."""
+    if not port:
+        return sdp
     return re.sub(r"^(a=candidate:\S+ \d+ udp \d+ \S+) \d+", rf"\1 {port}", sdp, flags=re.MULTILINE | re.IGNORECASE)
 
 
-async def main(url, room, token, seconds, codec, port=None):
-    Gst.init(None)
-    publisher = Publisher(codec)
-
+async def natively(publisher, url, room, token, seconds, port):
     async def leave(ws):
-        await asyncio.sleep(float(seconds))
+        await asyncio.sleep(seconds)
         await say(ws, type="leave")
 
     async with connect(url, room) as ws:
@@ -150,12 +172,30 @@ async def main(url, room, token, seconds, codec, port=None):
                 tracks = [{"mid": mid, "source": {"audio": "microphone"}.get(kind, "camera")} for kind, mid in kinds]
                 await say(ws, type="offer", sdp=sdp, tracks=tracks)
             elif message["type"] == "answer":
-                answer = by_way_of(message["sdp"], port) if port else message["sdp"]
-                await asyncio.to_thread(publisher.answer, answer)
+                await asyncio.to_thread(publisher.answer, by_way_of(message["sdp"], port))
                 print("publishing", flush=True)
             elif message["type"] == "error":
                 raise RuntimeError(message)
         await leaving
+
+
+async def by_whip(publisher, url, room, token, seconds, port):
+    def ask(method, where, body=None):
+        headers = {"Authorization": f"Bearer {token}"} | ({"Content-Type": "application/sdp"} if body else {})
+        with urllib.request.urlopen(urllib.request.Request(where, body, headers, method=method), timeout=10) as answer:
+            return answer.headers.get("Location"), answer.read().decode()
+
+    place, answer = ask("POST", f"{url}/whip/{room}", publisher.offer().encode())
+    publisher.answer(by_way_of(answer, port))
+    print("publishing", flush=True)
+    await asyncio.sleep(seconds)
+    ask("DELETE", urllib.parse.urljoin(url, place))
+
+
+async def main(url, room, token, seconds, codec, port="0", door="native"):
+    Gst.init(None)
+    publisher = Publisher(codec)
+    await {"native": natively, "whip": by_whip}[door](publisher, url, room, token, float(seconds), int(port))
     publisher.end()
     print(f"sent {publisher.sent} pictures")
 

@@ -32,6 +32,8 @@ public struct ReportedRate: BitwiseCopyable, Sendable {
   /// at least this share of what arrives whole, less what headers of a stream take, takes away nothing that flows.
   private static let hiccup = 0.8
   private static let headers = 30_000.0
+  /// What flows is given so much more than it takes within a second.
+  private static let peaks = 1.2
 
   private var word: Double?
   private var wordAt = Instant(nanoseconds: 0)
@@ -76,7 +78,7 @@ public struct ReportedRate: BitwiseCopyable, Sendable {
     #endif
     guard now - wordAt < Self.wordLife, let word else { return nil }
     guard let whole, whole.until > now, word + Self.headers >= Self.hiccup * whole.rate else { return word }
-    return max(word, whole.rate)
+    return max(word, whole.rate * Self.peaks)
   }
 
   private func isSilent(_ now: Instant) -> Bool {

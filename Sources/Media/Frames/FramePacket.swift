@@ -30,12 +30,13 @@ public struct FramePacket: Equatable, Sendable {
     self.payload = payload
   }
 
+  /// One without a payload is a probe, whose number isn't missing.
   /// - Parameter packet: plain RTP, about which `info` is.
-  /// - Returns: nil for one without a payload, as a probe has it.
+  /// - Returns: nil where the two don't fit together.
   public init?(_ packet: UnsafeRawBufferPointer, _ info: PacketInfo) {
     let start = Int(info.payloadOffset)
     let end = start + Int(info.payloadSize)
-    guard info.payloadSize > 0, start >= 12, end <= packet.count else { return nil }
+    guard start >= 12, end <= packet.count else { return nil }
     self.init(
       sequence: info.extendedSequence, timestamp: info.timestamp, marker: info.flags.contains(.marker),
       format: info.format, primaryFormat: info.primaryFormat, restart: info.restart,

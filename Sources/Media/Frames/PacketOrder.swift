@@ -14,6 +14,9 @@ public struct PacketOrder: Sendable {
   static let limit = 4_096
   static let byteLimit = 4 * 1_024 * 1_024
 
+  /// A source that starts over goes on far above its old numbers: what may still come is what was overtaken.
+  static let restartPatience = Duration.milliseconds(100)
+
   private let patience: Duration
   /// By number, the lowest first.
   private var waiting: [FramePacket] = []
@@ -51,6 +54,7 @@ public struct PacketOrder: Sendable {
     let packet = waiting[first]
     if let expected, packet.sequence != expected {
       // What goes on is older than what is waited for, or there is too much.
+      let patience = packet.restart == restart ? patience : min(patience, Self.restartPatience)
       let isOver =
         waiting.count - first > Self.limit || bytes > Self.byteLimit || now == .never
         || now - packet.arrival >= patience

@@ -3,8 +3,11 @@ internal import Wire
 
 /// H.264 (RFC 6184): single units, aggregates without decoding order numbers, fragments.
 extension PictureAssembly {
+  /// A key frame's parameter sets come before it: of one that begins without them they may be what is missing.
   static func beginsH264(_ payload: UnsafeRawBufferPointer) -> Bool {
-    (try? H264Payload(payload))?.startsFrame ?? false
+    guard let units = try? H264Payload(payload), units.startsFrame else { return false }
+    let type = payload[0] & 0x1F
+    return (type == 28 ? payload[1] & 0x1F : type) != 5
   }
 
   mutating func addH264(_ payload: UnsafeRawBufferPointer) -> Bool {

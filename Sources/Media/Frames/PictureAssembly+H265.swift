@@ -3,8 +3,11 @@ internal import Wire
 
 /// H.265 (RFC 7798): single units, aggregates and fragments, in a single stream without decoding order numbers.
 extension PictureAssembly {
+  /// As of H.264: not a key frame without the parameter sets before it.
   static func beginsH265(_ payload: UnsafeRawBufferPointer) -> Bool {
-    (try? H265Payload(payload))?.startsFrame ?? false
+    guard let units = try? H265Payload(payload), units.startsFrame else { return false }
+    let type = payload[0] >> 1 & 0x3F
+    return !(16...23).contains(type == 49 && payload.count > 2 ? payload[2] & 0x3F : type)
   }
 
   mutating func addH265(_ payload: UnsafeRawBufferPointer) -> Bool {

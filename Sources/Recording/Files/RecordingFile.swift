@@ -1,6 +1,10 @@
 internal import Containers
 internal import Glibc
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// Why a file could not be written: the system's error number.
 struct FileProblem: Error, Equatable {
   var code: Int32
@@ -23,9 +27,12 @@ final class RecordingFile {
   var size: Int { written + waiting.count }
 
   /// Makes the file; one that is there already is an error.
-  init(_ name: String, in folder: RecordingFolder) throws(FileProblem) {
-    descriptor = try folder.create(name)
+  convenience init(_ name: String, in folder: RecordingFolder) throws(FileProblem) {
+    self.init(descriptor: try folder.create(name))
   }
+
+  /// - Parameter descriptor: of an empty file, which is closed with this.
+  init(descriptor: Int32) { self.descriptor = descriptor }
 
   deinit { Glibc.close(descriptor) }
 
@@ -51,13 +58,15 @@ final class RecordingFile {
     try write(patch.bytes, at: patch.offset)
   }
 
-  /// Writes what waits.
+  /// Writes what waits. Where that fails it waits on: what comes later may change it, and a full disk get room again.
   func flush() throws(FileProblem) {
     guard !waiting.isEmpty else { return }
-    let bytes = waiting
+    #if PLANTED_DEFECTS
+      defer { if PlantedDefect.isOn(.unwrittenForgone) { waiting = [] } }
+    #endif
+    try write(waiting, at: written)
+    written += waiting.count
     waiting.removeAll(keepingCapacity: true)
-    try write(bytes, at: written)
-    written += bytes.count
   }
 
   /// What was written outlives the machine.

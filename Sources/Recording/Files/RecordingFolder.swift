@@ -68,7 +68,9 @@ struct RecordingFolder: Sendable {
 
   /// - Parameter most: bytes; a longer one is none of ours.
   func readManifest(most: Int) -> [UInt8]? {
-    let descriptor = open("\(path)/\(Self.manifest)", O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    // What isn't a file may have an end that somebody has yet to open.
+    let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    let descriptor = open("\(path)/\(Self.manifest)", flags)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var status = stat()

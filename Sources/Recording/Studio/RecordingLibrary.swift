@@ -47,7 +47,8 @@ final class RecordingLibrary: Sendable {
           folder.size(of: manifest.tracks[track].files[file].name) ?? 0
       }
     }
-    manifest.bytes = manifest.files.reduce(0) { $0 + $1.bytes }
+    // Files of holes alone may claim more than any disk has.
+    manifest.bytes = manifest.files.reduce(0) { $0.addingReportingOverflow($1.bytes).partialValue }
     folder.giveReserveBack()
     do throws(FileProblem) {
       try folder.write(manifest: manifest.json)

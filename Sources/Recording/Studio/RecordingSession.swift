@@ -21,6 +21,8 @@ struct RecordingSession {
   /// Where the files of each participant begin, in nanoseconds from the recording's beginning.
   private var origins: [String: Int64] = [:]
   private var pacedAt: Instant
+  /// The manifest is other than what is written.
+  private var hasChanged = false
   private(set) var bytes = 0
 
   init(
@@ -41,31 +43,34 @@ struct RecordingSession {
 
   // MARK: - Tracks
 
-  mutating func add(_ track: RecordedTrack, now: Instant) throws(FileProblem) {
+  mutating func add(_ track: RecordedTrack, now: Instant) {
     guard takes[track.id] == nil else { return }
     if !manifest.participants.contains(where: { $0.id == track.publisher.id }) {
-      guard manifest.participants.count < RecordingLimits.tracks else { return }
+      guard manifest.participants.count <= RecordingLimits.tracks else { return }
       manifest.participants.append(track.publisher)
     }
-    #if PLANTED_DEFECTS
-      let isEncrypted = track.isEncrypted && !PlantedDefect.isOn(.encryptedRecorded)
-    #else
-      let isEncrypted = track.isEncrypted
-    #endif
-    let reason: RecordingManifest.SkipReason? =
-      isEncrypted ? .encrypted : manifest.tracks.count >= RecordingLimits.tracks ? .limit : nil
-    guard reason == nil else {
+    if let reason = skipReason(of: track) {
       // That there are more is noted once.
       if reason == .limit, manifest.tracks.last?.reason == .limit { return }
       var entry = track.entry
       (entry.state, entry.reason) = (.skipped, reason)
       manifest.tracks.append(entry)
-      return try folder.write(manifest: manifest.json)
+      hasChanged = true
+      return
     }
     var take = TrackTake(track, terms: terms)
     take.listen(bridge, now: now)
     manifest.tracks.append(take.entry)
+    hasChanged = true
     takes[track.id] = take
+  }
+
+  private func skipReason(of track: RecordedTrack) -> RecordingManifest.SkipReason? {
+    if manifest.tracks.count >= RecordingLimits.tracks { return .limit }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.encryptedRecorded) { return nil }
+    #endif
+    return track.isEncrypted ? .encrypted : nil
   }
 
   mutating func end(_ id: String, now: Instant) throws(FileProblem) {
@@ -79,6 +84,7 @@ struct RecordingSession {
   private mutating func note(_ take: TrackTake) {
     guard let place = manifest.tracks.firstIndex(where: { $0.track == take.track.id }) else { return }
     manifest.tracks[place] = take.entry
+    hasChanged = true
   }
 
   // MARK: - Work
@@ -87,21 +93,23 @@ struct RecordingSession {
   /// - Returns: why it can't go on; nil: it does.
   mutating func work(now: Instant) -> RecordingEndReason? {
     do throws(FileProblem) {
-      var hasChanged = false
       for id in takes.keys.sorted() {
         // Out of the table meanwhile: two owners of what waits would copy it.
         guard var take = takes.removeValue(forKey: id) else { continue }
         defer { takes[id] = take }
-        take.listen(bridge, now: now)
+        // What a sink that ended has left first: it is replaced.
         if let first = take.takePackets() { setOrigin(&take, first) }
+        take.listen(bridge, now: now)
         try take.work(bridge, in: folder, now: now)
         if take.hasChanged {
           take.hasChanged = false
-          hasChanged = true
           note(take)
         }
       }
-      if hasChanged { try folder.write(manifest: manifest.json) }
+      if hasChanged {
+        try folder.write(manifest: manifest.json)
+        hasChanged = false
+      }
       guard now - pacedAt >= Self.pace else { return nil }
       pacedAt = now
       return try look()

@@ -14,6 +14,8 @@ internal import Synchronization
 public final class RecordingStudio: Sendable {
   /// How often rings are emptied.
   static let turn = Duration.milliseconds(50)
+  /// Bytes that a recording needs to begin.
+  static let least = 1_024 * 1_024
 
   public struct Counts: Equatable, Sendable {
     /// That run.
@@ -102,7 +104,8 @@ public final class RecordingStudio: Sendable {
   /// Keeps a place for a recording; `begin` follows, or `giveBack`.
   public func reserve() throws(Refusal) {
     if library.count >= limits.kept { throw .tooMany(kept: limits.kept) }
-    if let free = RecordingFolder(path).free, free < limits.free { throw .noSpace }
+    // One that would end with its first second doesn't begin.
+    if let free = RecordingFolder(path).free, free - Self.least < limits.free { throw .noSpace }
     let isTaken = tally.withLock { tally in
       guard tally.active < limits.atOnce else { return false }
       tally.active += 1
@@ -184,7 +187,7 @@ public final class RecordingStudio: Sendable {
     case .begin(let id, let room, let moment, let most):
       begin(id, manifest(id, room, moment), at: moment, most: most, &sessions)
     case .add(let track, let id):
-      attempt(id, &sessions) { session throws(FileProblem) in try session.add(track, now: now) }
+      attempt(id, &sessions) { session throws(FileProblem) in session.add(track, now: now) }
     case .end(let track, let id):
       attempt(id, &sessions) { session throws(FileProblem) in try session.end(track, now: now) }
     case .stop(let id, let reason): finish(id, reason, &sessions)

@@ -18,6 +18,8 @@ struct SoundTimeline: Sendable {
   /// Seconds of silence that are written into files of G.711 and G.722, which have a byte for each sample; a longer gap is left out,
   /// as their files have times.
   private static let longestSilence: Int64 = 1
+  /// Seconds that are filled in a file with times: who was muted for a day would keep others waiting for their turn.
+  private static let longestFill: Int64 = 600
 
   /// Where the next packet is to begin.
   private var end: Int64 = 0
@@ -34,7 +36,9 @@ struct SoundTimeline: Sendable {
     var entries: [Entry] = []
     // Less than a frame is jitter of clocks; in files with times it does no harm.
     let tolerance = Int64(max(frame.samples, Int(codec.clockRate) / 100))
-    if gap >= tolerance { fill(gap, like: frame, &entries) }
+    if gap >= tolerance, countsSamples || gap <= Self.longestFill * Int64(codec.clockRate) {
+      fill(gap, like: frame, &entries)
+    }
     if gap <= -tolerance {
       // Before the beginning, or more than there is time for.
       if countsSamples || position < 0 {

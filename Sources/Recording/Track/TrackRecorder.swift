@@ -38,6 +38,9 @@ public struct TrackRecorder: Sendable {
   public let kind: MediaKind
   var inputs: [EncodingInput]
   var choice = EncodingChoice()
+  private var merge = EncodingMerge()
+  /// Of the last frame that was written or kept, in nanoseconds from the recording's beginning.
+  private var lastTime = Int64.min
   private var segment: TrackSegment?
   private var segments = 0
   /// When the first file begins, in nanoseconds from the recording's beginning; nil: with its first frame.
@@ -72,18 +75,21 @@ public struct TrackRecorder: Sendable {
 
   public mutating func take(_ packet: FramePacket, encoding: Int = 0, clock: ClockMapping?) {
     guard inputs.indices.contains(encoding) else { return }
-    if let clock { inputs[encoding].clock = clock }
-    inputs[encoding].add(packet)
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.probesMissing), packet.payload.isEmpty { return }
+    #endif
+    inputs[encoding].add(packet, clock: clock)
   }
 
   /// Says what is to be done by now. Called a few times a second at least, and after packets.
   public mutating func poll(now: Instant) -> [Output] {
-    for encoding in inputs.indices {
-      for frame in inputs[encoding].frames(now: now) { take(frame, encoding, now: now) }
-    }
+    takeFrames(now: now)
     release(now: now)
     if kind == .video {
-      for encoding in choice.wanted(inputs, now: now) { outputs.append(.keyFrameWanted(encoding: encoding)) }
+      let isWriting = isHolding || segment != nil
+      for encoding in choice.wanted(inputs, isWriting: isWriting, now: now) {
+        outputs.append(.keyFrameWanted(encoding: encoding))
+      }
     }
     defer { outputs = [] }
     return outputs
@@ -91,9 +97,7 @@ public struct TrackRecorder: Sendable {
 
   /// Nothing more comes.
   public mutating func finish(now: Instant) -> [Output] {
-    for encoding in inputs.indices {
-      for frame in inputs[encoding].frames(now: .never) { take(frame, encoding, now: now) }
-    }
+    takeFrames(now: .never)
     release(now: .never)
     endSegment()
     defer { outputs = [] }
@@ -114,8 +118,24 @@ public struct TrackRecorder: Sendable {
 
   // MARK: - Frames
 
-  private mutating func take(_ frame: EncodedFrame, _ encoding: Int, now: Instant) {
-    if kind == .video, !choice.takes(frame, encoding, inputs) { return }
+  private mutating func takeFrames(now: Instant) {
+    for encoding in inputs.indices {
+      for frame in inputs[encoding].frames(now: now) {
+        let time = time(of: frame, encoding)
+        #if PLANTED_DEFECTS
+          let isAlone = inputs.count == 1 || PlantedDefect.isOn(.encodingsUnmerged)
+        #else
+          let isAlone = inputs.count == 1
+        #endif
+        if isAlone { take(frame, encoding, at: time) } else { merge.add(frame, encoding, at: time) }
+      }
+    }
+    while let next = merge.next(now: now) { take(next.frame, next.encoding, at: next.time) }
+  }
+
+  private mutating func take(_ frame: EncodedFrame, _ encoding: Int, at time: Int64) {
+    if kind == .video, !choice.takes(frame, encoding, isLate: time < lastTime, inputs) { return }
+    lastTime = time
     if let ssrc, ssrc.encoding == encoding, ssrc.number != frame.ssrc {
       // Its publisher began again; its clock is another.
       release(now: .never)
@@ -132,7 +152,7 @@ public struct TrackRecorder: Sendable {
   /// Writes what was kept, once its time is known or it is too much.
   private mutating func release(now: Instant) {
     guard isHolding, let last = held.last, let since = heldSince else { return }
-    let isKnown = inputs[last.encoding].clock?.isReported ?? false
+    let isKnown = inputs[last.encoding].clock(of: last.frame)?.isReported ?? false
     guard isKnown || now == .never || heldBytes > Self.mostHeld || now - since >= Self.patience else {
       return
     }
@@ -150,10 +170,13 @@ public struct TrackRecorder: Sendable {
     outputs.append(.write(change))
   }
 
+  /// Nanoseconds that a frame may take. Longer than senders keep what they can't send and lost packets are waited for, a report is wrong.
+  private static let believed: ClosedRange<Int64> = -1_000_000_000...4_000_000_000
+
   /// Nanoseconds from the recording's beginning. A time that its arrival contradicts is none: then its arrival is.
   private func time(of frame: EncodedFrame, _ encoding: Int) -> Int64 {
     let arrival = terms.epoch.ntp(at: frame.arrival)
-    guard let clock = inputs[encoding].clock, clock.rate == frame.format.codec.clockRate else {
+    guard let clock = inputs[encoding].clock(of: frame), clock.rate == frame.format.codec.clockRate else {
       return arrival.nanoseconds(since: terms.zero)
     }
     let moment = clock.ntp(at: frame.timestamp)
@@ -161,7 +184,7 @@ public struct TrackRecorder: Sendable {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.timestampsBelieved) { return moment.nanoseconds(since: terms.zero) }
     #endif
-    guard (-1_000_000_000...10_000_000_000).contains(journey) else {
+    guard Self.believed.contains(journey) else {
       return arrival.nanoseconds(since: terms.zero)
     }
     return moment.nanoseconds(since: terms.zero)
@@ -176,8 +199,9 @@ public struct TrackRecorder: Sendable {
     guard frame.isKeyFrame else { return }
     var start = max(0, time)
     if segments == 0, let origin, time - origin < Self.together { start = max(0, origin) }
+    let size = frame.size ?? inputs[encoding].size
     guard
-      let track = inputs[encoding].parameters.track(frame.format, size: frame.size ?? PictureSize()),
+      let track = inputs[encoding].parameters.track(frame.format, size: size ?? PictureSize()),
       let (new, change) = TrackSegment.begin(track, terms.form, start: start, serial: UInt32(segments + 1))
     else { return }
     segments += 1
@@ -185,8 +209,8 @@ public struct TrackRecorder: Sendable {
     outputs.append(
       .begin(
         SegmentStart(
-          number: segments, start: start, format: frame.format, suffix: new.suffix, size: frame.size,
-          clock: inputs[encoding].clock)))
+          number: segments, start: start, format: frame.format, suffix: new.suffix, size: size,
+          clock: inputs[encoding].clock(of: frame))))
     outputs.append(.write(change))
   }
 

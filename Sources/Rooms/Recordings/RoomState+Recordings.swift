@@ -6,8 +6,13 @@ internal import Recording
 /// What is recorded, and that everybody who is in learns of it.
 extension RoomState {
   mutating func startRecording(_ scope: RecordingScope) throws(AdministrationError) {
-    // Its name may be another's by now.
-    guard closed == nil else { throw .unknownRoom }
+    // Its name may be another's by now, and a recording of it would have no end.
+    #if PLANTED_DEFECTS
+      let isOver = isFinished && !PlantedDefect.isOn(.recordsFinished)
+    #else
+      let isOver = isFinished
+    #endif
+    guard closed == nil, !isOver else { throw .unknownRoom }
     guard recordings.count < RoomRecording.limit else {
       throw .full("recordings of the room: \(RoomRecording.limit)")
     }

@@ -13,10 +13,11 @@ def token(binary, *flags):
 
 def _ask(server, binary, method, path, body=None, kind="application/json"):
     request = urllib.request.Request(
-        f"{server.ORIGIN}/v1/rooms/{path}", method=method, data=body and json.dumps(body).encode(),
+        f"{server.ORIGIN}/v1/rooms/{path}", method=method, data=None if body is None else json.dumps(body).encode(),
         headers={"authorization": f"Bearer {token(binary, '--admin', '--room', '*')}", "content-type": kind})
     with urllib.request.urlopen(request, timeout=5) as answer:
-        return json.load(answer)
+        text = answer.read()
+        return json.loads(text) if text else None
 
 
 def participants(server, binary, room):
@@ -34,3 +35,12 @@ def mute(server, binary, room, identity, source, muted=True):
 def permit(server, binary, room, identity, **permissions):
     """Changes what a participant may do."""
     return _ask(server, binary, "PATCH", f"{room}/participants/{identity}", {"permissions": permissions})
+
+
+def record(server, binary, room):
+    """Begins a recording. Answers with its id."""
+    return _ask(server, binary, "POST", f"{room}/recordings", {})["id"]
+
+
+def stop_recording(server, binary, room, recording):
+    _ask(server, binary, "DELETE", f"{room}/recordings/{recording}")

@@ -50,7 +50,9 @@ struct PacketOrderTests {
     order.add(Self.packet(1, at: 0))
     order.add(Self.packet(70_000, at: 10, restart: 1))
     #expect(Self.drain(&order, at: 20) == [1])
-    #expect(Self.drain(&order, at: 510) == [70_000])
+    // What was overtaken may still come; more than that is not waited for.
+    #expect(Self.drain(&order, at: 109) == [])
+    #expect(Self.drain(&order, at: 110) == [70_000])
     order.add(Self.packet(70_002, at: 600, restart: 1))
     #expect(Self.drain(&order, at: nil) == [-1, 70_002])
   }

@@ -100,6 +100,33 @@ struct RoomRecordingTests {
     #expect(track.isEncrypted)
   }
 
+  @Test func `one who was hidden is recorded from when others know of it`() throws {
+    let run = StateRun()
+    _ = try run.whep("ada") { $0.hidden = true }
+    let id = try start(run)
+    #expect(added(run).isEmpty)
+    // Its page joins, and says who it is.
+    let page = try run.join("ada")
+    #expect(page.member?.grants.hidden == false)
+    let native = try #require(page.member?.transports.first { $0.standalone == nil }?.id)
+    _ = try page.offer([.audio], on: native)
+    #expect(added(run) == run.tracks("ada").map { "\($0.id.text) \(id)" } && added(run).count == 1)
+  }
+
+  @Test func `what comes by WHIP is recorded like the rest, and is over with its transport`() throws {
+    let run = StateRun()
+    let first = try run.whip("cam")
+    let before = try #require(run.transport(first)?.published.map(\.info.id.text))
+    #expect(!before.isEmpty)
+    let id = try start(run)
+    #expect(added(run) == before.map { "\($0) \(id)" })
+    let second = try run.whip("other")
+    let later = try #require(run.transport(second)?.published.map(\.info.id.text))
+    #expect(added(run) == (before + later).map { "\($0) \(id)" })
+    _ = run.ask(first, .close)
+    #expect(ended(run) == before.map { "\($0) \(id)" })
+  }
+
   @Test func `everybody learns of each beginning and end, and who comes of the state`() throws {
     let run = StateRun()
     let ada = try run.join("ada")
@@ -137,6 +164,12 @@ struct RoomRecordingTests {
     #expect(stopped(run) == Array(repeating: .roomFinished, count: 4))
     #expect(throws: AdministrationError.unknownRoom) { try start(run) }
     #expect(!run.state.info.isRecorded)
+    // Nor has one that was over for lack of people.
+    let empty = StateRun(settings: RoomSettings(departureTimeout: 0))
+    try empty.handle(.request(empty.join("ada").id, .leave(.left)))
+    empty.handle(.finish)
+    #expect(throws: AdministrationError.unknownRoom) { try start(empty) }
+    #expect(empty.recorded.isEmpty)
   }
 
   @Test func `recordings end before their room does, with the reason, and a server that ends says so`() throws
