@@ -198,7 +198,10 @@ let package = Package(
     tests("Client", ["Model", "Wire", "Containers", "Media", "Client"]),
     tests(
       "Operator",
-      ["Model", "AccessTokens", "HTTPClient", "Configuration", "Operator"]),
+      [
+        "Model", "AccessTokens", "HTTPClient", "WebSocketClient", "Configuration", "Signalling", "Recording",
+        "Client", "Operator",
+      ]),
     tests(
       "Rooms",
       [

@@ -56,8 +56,8 @@ package final class FileSource {
   /// Reads on as far as is needed by that time, or is there.
   package func fill(until time: Int64) throws(MediaFileError) {
     while !isAtEnd, bytesAhead < Self.mostAhead {
-      let newest = lastTimes.compactMap(\.self).max() ?? 0
-      guard newest < time + Self.ahead else { return }
+      // The track that lags behind counts: what is due of it may lie further on.
+      guard lastTimes.contains(where: { ($0 ?? .min) < time + Self.ahead }) else { return }
       guard try read() else { return }
     }
   }

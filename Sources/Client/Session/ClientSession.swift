@@ -120,6 +120,12 @@ package final class ClientSession {
     }
   }
 
+  /// The one towards the server's WebSocket, and those of all interfaces: media may be elsewhere than the WebSocket is.
+  private var addresses: [SocketAddress] {
+    let first = LocalAddress.of(webSocket.descriptor).with(port: socket.port)
+    return [first] + HostAddresses.list(port: socket.port, includesLoopback: true).filter { $0 != first }
+  }
+
   private func leave() {
     media?.sayFarewell()
     media?.flush(socket.send)
@@ -198,7 +204,7 @@ package final class ClientSession {
       }
       let socket = socket
       media = MediaEnd(
-        agreed, address: LocalAddress.of(webSocket.descriptor).with(port: socket.port), dtls: dtls,
+        agreed, addresses: addresses, dtls: dtls,
         epoch: clock.epoch, now: now, whenFull: { socket.send(&$0) })
     }
     media?.apply(agreement, now: now)

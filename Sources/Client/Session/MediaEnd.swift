@@ -25,10 +25,10 @@ package final class MediaEnd {
   package var onPacket: (Int, UnsafeRawBufferPointer, PacketInfo) -> Void = { _, _, _ in }
 
   /// - Parameters:
-  ///   - address: from which datagrams leave.
+  ///   - addresses: from which datagrams may leave, the likeliest first.
   ///   - whenFull: sends what is in the outbox.
   package init(
-    _ agreed: AgreedTransport, address: SocketAddress, dtls: DTLSContext, epoch: Epoch, now: Instant,
+    _ agreed: AgreedTransport, addresses: [SocketAddress], dtls: DTLSContext, epoch: Epoch, now: Instant,
     whenFull: @escaping (inout Outbox) -> Void
   ) {
     self.epoch = epoch
@@ -39,7 +39,7 @@ package final class MediaEnd {
     var agent = ControllingAgent(
       local: agreed.localCredentials, remote: agreed.remote.credentials, configuration: configuration,
       now: now, random: &random)
-    agent.addLocal(address)
+    for address in addresses { agent.addLocal(address) }
     Self.add(agreed.remoteCandidates, to: &agent)
     transport = Transport(
       agent: agent, role: agreed.remote.role, fingerprints: agreed.remote.fingerprints, createdAt: now)
