@@ -7,8 +7,10 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 
@@ -243,8 +245,8 @@ class RulesTest(LimitedAsyncTest):
                 file = written(made, folder / "take", kind)
                 done = recorded.run("ffprobe", "-v", "error", "-show_entries", "packet=pts_time", "-of", "csv=p=0", file, text=True)
                 times = [float(line.strip(",")) for line in done.stdout.split() if line.strip(",")]
-                # The first picture may stand where the recording begins.
-                steps = [after - before for before, after in zip(times[1:], times[2:])]
+                # In front stands what makes both begin together.
+                steps = [after - before for before, after in zip(times, times[1:]) if before > 0.5]
                 self.assertGreater(times[-1] - times[0], 7)
                 self.assertLess(max(steps), most, kind)
                 self.assertGreater(min(steps), 0, kind)
@@ -293,6 +295,82 @@ class RulesTest(LimitedAsyncTest):
             self.assertEqual(made["reason"], "roomFinished")
             self.assertEqual([(track["state"], track["reason"]) for track in made["tracks"]], [("skipped", "encrypted")] * 2)
             self.assertEqual([each.name for each in (folder / "take").iterdir()], ["manifest.json"])
+
+
+class Cutting:
+    """`with Cutting(roost) as way:` a way to the server's HTTP port that is cut off by `cut`, and there again at once."""
+
+    def __init__(self, roost):
+        host, port = roost.public.split(":")
+        self._server, self._pairs, self.count = (host, int(port)), [], 0
+        self._front = socket.create_server(("127.0.0.1", 0))
+        self.public = "127.0.0.1:%d" % self._front.getsockname()[1]
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._front.close()
+        self.cut()
+
+    def _run(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self._front.accept()
+                server = socket.create_connection(self._server)
+                self.count += 1
+                self._pairs += [client, server]
+                for pair in [(client, server), (server, client)]:
+                    threading.Thread(target=self._pass, args=pair, daemon=True).start()
+
+    @staticmethod
+    def _pass(source, sink):
+        with contextlib.suppress(OSError):
+            while data := source.recv(65_536):
+                sink.sendall(data)
+
+    def cut(self):
+        for each in self._pairs:
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
+        self._pairs = []
+
+
+class BrokenTest(LimitedTest):
+    def test_a_connection_that_breaks_is_made_again_and_media_goes_on(self):
+        with directory() as folder, Roost() as roost, Cutting(roost) as way:
+            with Running(way, "record", "--out", folder / "take") as recorder:
+                with Running(way, "publish", Clips.path("both.webm"), "--identity", "ada") as ada:
+                    time.sleep(1)
+                    way.cut()
+                    time.sleep(1)
+                    way.cut()
+                    ada.ended()
+                # Who comes behind that is recorded as well.
+                publish(roost, "vp8.ivf", "--identity", "eve")
+                time.sleep(1.5)
+                made = recorder.interrupt()
+            self.assertGreaterEqual(way.count, 6)
+            self.assertEqual(made["reason"], "stopped")
+            for number, name in enumerate(["both.webm", "vp8.ivf"]):
+                got, sent = hashes(written(made, folder / "take", "video", number), "video"), hashes(Clips.path(name), "video")
+                self.assertEqual(got[-len(sent):], sent, name)
+
+    def test_a_server_that_goes_away_ends_both_and_leaves_whole_files(self):
+        with directory() as folder, Roost("--drain.seconds=0") as roost:
+            with Running(roost, "record", "--out", folder / "take") as recorder, \
+                    Running(roost, "publish", Clips.path("both.webm"), "--loop") as card:
+                time.sleep(3)
+                roost.signal(signal.SIGTERM)
+                made = recorder.ended(7)
+                output, errors = card.child.communicate(timeout=20)
+                self.assertEqual((card.child.returncode, output), (7, ""), errors)
+                self.assertIn("the server has stopped", errors)
+            self.assertEqual(made["reason"], "serverShutdown")
+            for kind in ("video", "audio"):
+                self.assertGreater(len(hashes(written(made, folder / "take", kind), kind)), 40)
 
 
 class RefusalsTest(LimitedTest):

@@ -1,13 +1,11 @@
 internal import Crypto
 package import Engine
 internal import Glibc
-internal import HTTPClient
 package import Model
 package import Negotiation
 internal import Polling
 package import Signalling
 internal import Transport
-internal import WebSocketClient
 internal import Wire
 
 /// A session in a room, by the native protocol: its WebSocket, its UDP socket, and the loop that serves both on the thread that runs it.
@@ -33,16 +31,16 @@ package final class ClientSession {
   private let terms: ClientTerms
   private let task: any ClientTask
   private let socket: ClientSocket
-  private let webSocket: WebSocketClient
+  private let line: SessionLine
   private let dtls: DTLSContext
   private var offers: MediaOffers
   private var plan = OfferPlan()
-  /// When the ping after this is due, and how long it is between two.
-  private var ping = (next: Instant.never, interval: Duration.seconds(20))
   private var mediaUntil = Instant.never
   private var end: End?
   private var wantsOffer = (plan: false, restart: false)
   private var requests = 1
+  /// The offer that was made last, as it was sent.
+  private var lastOffer = ""
 
   /// Opens the WebSocket; blocks until it is open.
   package init(_ terms: ClientTerms, _ task: any ClientTask, clock: Clock) throws(ClientError) {
@@ -50,13 +48,7 @@ package final class ClientSession {
     self.task = task
     self.clock = clock
     socket = try ClientSocket(clock)
-    let place = terms.server.appending(["v1", "rooms", terms.room, "connect"])
-    guard let url = WebSocketURL(place.description) else { throw .system("\(place) is no place for a room") }
-    do throws(WebSocketClientError) {
-      webSocket = try WebSocketClient(
-        url, protocol: "roost.v1", headers: [("Authorization", "Bearer \(terms.token)")],
-        checksCertificate: !terms.isInsecure, authorities: terms.authorities)
-    } catch { throw .unreachable(error) }
+    line = try SessionLine(terms)
     let now = Int64(time(nil))
     do throws(OpenSSLError) {
       dtls = try DTLSContext(
@@ -67,7 +59,7 @@ package final class ClientSession {
       offeredExtensions: task.isReceiver ? [.audioLevel, .transportSequence, .mid] : [])
     policy.repairsSound = true
     offers = MediaOffers(
-      policy, address: LocalAddress.of(webSocket.descriptor).with(port: socket.port),
+      policy, address: LocalAddress.of(line.descriptor).with(port: socket.port),
       fingerprint: dtls.certificate.fingerprint(.sha256))
   }
 
@@ -75,36 +67,32 @@ package final class ClientSession {
   /// - Parameter signals: a descriptor that becomes readable when the session is to end.
   package func run(signals: Int32) throws(ClientError) -> End {
     guard let poller = Poller(),
-      poller.add(socket.descriptor, id: 0, .readable), poller.add(webSocket.descriptor, id: 1, .readable),
+      poller.add(socket.descriptor, id: 0, .readable), line.watch(poller),
       poller.add(signals, id: 2, .readable)
     else { throw .system("epoll: \(String(cString: strerror(errno)))") }
     defer { leave() }
     while true {
-      if let end = try turn() { return end }
+      if let end = try turn(poller) { return end }
       let now = clock.now
-      let deadline = min(media?.deadline ?? .never, task.deadline, ping.next, mediaUntil)
+      let deadline = min(media?.deadline ?? .never, task.deadline, line.deadline, mediaUntil)
       let count = poller.wait(until: deadline, now: now, atMost: Self.longestWait)
       if (0..<count).contains(where: { poller[$0].id == 2 }) { return .interrupted }
     }
   }
 
   /// Does what is to be done now.
-  private func turn() throws(ClientError) -> End? {
+  private func turn(_ poller: borrowing Poller) throws(ClientError) -> End? {
     let now = clock.now
     if let media {
       socket.receive { media.receive($0, path: $1, arrival: $2, now: now) }
       media.poll(now: now)
     }
-    try readMessages(now: now)
+    for message in try line.read(poller, now: now) { try take(message.content, now: now) }
     if let end { return end }
     if try task.poll(self, now: now) { return .done }
     try sendOffer(now: now)
     media?.flush(socket.send)
-    if ping.next <= now {
-      ping.next = now + ping.interval
-      send(.ping)
-    }
-    webSocket.flush()
+    line.flush(now: now)
     try checkMedia(now: now)
     return nil
   }
@@ -122,43 +110,31 @@ package final class ClientSession {
 
   /// The one towards the server's WebSocket, and those of all interfaces: media may be elsewhere than the WebSocket is.
   private var addresses: [SocketAddress] {
-    let first = LocalAddress.of(webSocket.descriptor).with(port: socket.port)
+    let first = LocalAddress.of(line.descriptor).with(port: socket.port)
     return [first] + HostAddresses.list(port: socket.port, includesLoopback: true).filter { $0 != first }
   }
 
   private func leave() {
     media?.sayFarewell()
     media?.flush(socket.send)
-    send(.leave)
-    webSocket.flush()
-    webSocket.close()
+    line.close()
   }
 
   // MARK: - Messages
 
-  package func send(_ content: ClientMessage.Content) { webSocket.send(ClientMessage(content).json) }
-
-  private func readMessages(now: Instant) throws(ClientError) {
-    for text in webSocket.read() {
-      let message: ServerMessage
-      do throws(MessageError) { message = try ServerMessage(json: text) } catch {
-        throw .notRoost("\(error)")
-      }
-      try take(message.content, now: now)
-    }
-    if end == nil, case .closed(let code, _) = webSocket.state {
-      throw .connectionLost("the server closed the connection, code \(code)")
-    }
-  }
+  package func send(_ content: ClientMessage.Content) { line.send(ClientMessage(content).json) }
 
   private func take(_ message: ServerMessage.Content, now: Instant) throws(ClientError) {
     switch message {
-    case .joined(let joined):
-      ping.interval = .seconds(min(joined.pingInterval, 3_600))
-      ping.next = now + ping.interval
+    case .joined:
       mediaUntil = now + .seconds(Self.patience)
       wantsOffer.plan = true
     case .answer(let answer): try accept(answer, now: now)
+    case .resumed(let resumed):
+      if offers.isPending {
+        if let answer = resumed.answer?.answer { try accept(answer, now: now) } else { line.send(lastOffer) }
+      }
+      return try task.take(.slots(resumed.slots), self, now: now)
     case .offerWanted(let wanted):
       if wanted.reason == .iceRestart { wantsOffer.restart = true }
     case .error(let error):
@@ -186,7 +162,8 @@ package final class ClientSession {
     do throws(NegotiationError) {
       let offer = try offers.offer(plan, restartsICE: wantsOffer.restart && media != nil)
       wantsOffer = (false, false)
-      webSocket.send(ClientMessage(.offer(.init(sdp: offer.text)), id: RequestID(requests)).json)
+      lastOffer = ClientMessage(.offer(.init(sdp: offer.text)), id: RequestID(requests)).json
+      line.send(lastOffer)
       requests += 1
     } catch { throw .system("no offer can be made: \(error)") }
   }
