@@ -32,9 +32,9 @@ extension OperatorError {
         return
       }
       self = .problem(ServerProblem(status: status, json: json, retryAfter: nil))
-    case .connection(let text):
-      let isTrust = text.contains("certificate") || text.contains("CAfile")
-      self = .unreachable(isTrust ? .certificate(text) : .connection(text), url: url)
+    case .connection(let text): self = .unreachable(.connection(text), url: url)
+    case .certificate(let text): self = .unreachable(.certificate(text), url: url)
+    case .authorities(let text): self = .unreachable(.authorities(text), url: url)
     case .handshake: self = .notRoost(status: 200, type: nil)
     case .timeout: self = .unreachable(.timeout, url: url)
     }

@@ -36,7 +36,12 @@ final class CurlConnection {
     guard code == CURLE_OK, rc_get_socket(handle, &socket) == CURLE_OK, socket >= 0 else {
       let text = message[0] == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: message)
       curl_easy_cleanup(handle)
-      throw code == CURLE_OPERATION_TIMEDOUT ? .timeout : .connection(text)
+      switch code {
+      case CURLE_OPERATION_TIMEDOUT: throw .timeout
+      case CURLE_SSL_CACERT_BADFILE: throw .authorities(text)
+      case CURLE_PEER_FAILED_VERIFICATION: throw .certificate(text)
+      default: throw .connection(text)
+      }
     }
     // The buffer goes away with this call.
     _ = rc_set_memory(handle, CURLOPT_ERRORBUFFER, nil)
