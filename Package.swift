@@ -68,7 +68,18 @@ let package = Package(
     module("HTTPClient", ["Model", "Polling", "CCurl"]),
     module("Configuration", ["Model"]),
     module("Storage", ["Model", "Logging", "Polling", "CSystem", "CSQLite", "CPostgreSQL"]),
-    module("Operator", ["Model", "AccessTokens", "HTTPClient", "Configuration"]),
+    module(
+      "Client",
+      [
+        "Model", "Polling", "Wire", "Crypto", "ICE", "Containers", "Media", "Negotiation", "Signalling",
+        "Transport", "Engine", "AccessTokens", "HTTPClient", "WebSocketClient", "Recording",
+      ]),
+    module(
+      "Operator",
+      [
+        "Model", "Polling", "Crypto", "AccessTokens", "HTTPClient", "Configuration", "Recording", "Engine",
+        "Signalling", "WebSocketClient", "Client",
+      ]),
     module(
       "Rooms",
       [
@@ -99,7 +110,7 @@ let package = Package(
       "Load",
       [
         "Model", "Polling", "Wire", "Crypto", "Codecs", "ICE", "Engine", "HTTPClient", "WebSocketClient",
-        "AccessTokens", "Signalling", "SyntheticPeers",
+        "AccessTokens", "Signalling", "SyntheticPeers", "Client",
       ]),
 
     // Every parser as a function that fuzzing and FuzzTests call; may name any module above.
@@ -122,8 +133,8 @@ let package = Package(
     .executableTarget(
       name: "roost",
       dependencies: [
-        "Model", "Logging", "Crypto", "ICE", "Negotiation", "Configuration", "Engine", "AccessTokens",
-        "Operator", "Rooms", "Recording", "HTTPServer", "Storage",
+        "Model", "Logging", "Polling", "Crypto", "ICE", "Negotiation", "Configuration", "Engine",
+        "AccessTokens", "Operator", "Rooms", "Recording", "HTTPServer", "Storage",
         "Gateway",
       ],
       swiftSettings: strict),
@@ -184,9 +195,13 @@ let package = Package(
     tests("HTTPClient", ["Model", "Crypto", "HTTPServer", "HTTPClient"]),
     tests("Configuration", ["Model", "Configuration"]),
     tests("Storage", ["Model", "Logging", "Storage"]),
+    tests("Client", ["Model", "Wire", "Containers", "Media", "Client"]),
     tests(
       "Operator",
-      ["Model", "AccessTokens", "HTTPClient", "Configuration", "Operator"]),
+      [
+        "Model", "AccessTokens", "HTTPClient", "WebSocketClient", "Configuration", "Signalling", "Recording",
+        "Client", "Operator",
+      ]),
     tests(
       "Rooms",
       [

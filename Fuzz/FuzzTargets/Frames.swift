@@ -96,6 +96,10 @@ private func drain(
   let set = Array(bytes)
   if let record = H264Configuration.record(sequence: set, picture: [0x68]) {
     check(record.count >= set.count + 11, "the set is in it")
+    check(H264Configuration.read(record)?.sets.first == set, "and comes out of it")
+  }
+  if let (width, sets) = H264Configuration.read(set) {
+    check(width != 3 && sets.reduce(7) { $0 + $1.count + 2 } <= set.count, "sets lie in their record")
   }
   if let record = H265Configuration.record(video: [0x40, 1], sequence: set, picture: [0x44, 1]) {
     check(record.count == set.count + 42, "the sets are in it")

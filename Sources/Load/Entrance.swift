@@ -1,4 +1,5 @@
 internal import AccessTokens
+internal import Client
 internal import Glibc
 internal import HTTPClient
 internal import Model

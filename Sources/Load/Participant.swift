@@ -1,3 +1,4 @@
+internal import Client
 internal import Crypto
 internal import Engine
 internal import Glibc

@@ -34,6 +34,9 @@ public struct NegotiationPolicy: Equatable, Sendable {
   /// Sections of a far end's offer, stopped ones among them; one with more is refused.
   public var maximumSections = 128
 
+  /// Offers of ours have sound asked for again, too, which browsers don't: for whom nothing is to be missing, however late it comes.
+  public var repairsSound = false
+
   /// The header extensions that offers of ours list; answers take those that they know.
   public var offeredExtensions: [HeaderExtension]
 

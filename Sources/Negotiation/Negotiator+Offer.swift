@@ -132,7 +132,9 @@ extension Negotiator {
   private func offeredCodecs(_ kind: MediaKind) -> [NegotiatedCodec] {
     guard kind == .video else {
       return [
-        NegotiatedCodec(codec: .opus, payloadType: 111, formatParameters: "minptime=10;useinbandfec=1"),
+        NegotiatedCodec(
+          codec: .opus, payloadType: 111, nack: policy.repairsSound,
+          formatParameters: "minptime=10;useinbandfec=1"),
         NegotiatedCodec(codec: .red, payloadType: 63, formatParameters: "111/111"),
         NegotiatedCodec(codec: .g722, payloadType: 9), NegotiatedCodec(codec: .pcmu, payloadType: 0),
         NegotiatedCodec(codec: .pcma, payloadType: 8),

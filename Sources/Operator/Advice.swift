@@ -20,6 +20,7 @@ struct Advice {
       return
         "`roost participants show \(roomWord) \(identity.map(Self.quoted) ?? "IDENTITY")` lists its tracks."
     case .address: return nil
+    case .session(let error): return error.advice
     }
   }
 
@@ -56,6 +57,10 @@ struct Advice {
       return
         "`roost token --list --create --admin --room '*'` makes a token for everything that can be asked."
     case "token-removed": return "Make another token, or have another identity in it."
+    case "not-allowed":
+      return signs
+        ? "May the room be joined so, and may this be published there?"
+        : "`roost token --room \(roomWord) --identity NAME` makes one that may join, publish and subscribe."
     case "room-not-found": return "`roost rooms` lists those that there are."
     case "participant-not-found": return "`roost participants \(roomWord)` lists those who are in."
     case "track-not-found":

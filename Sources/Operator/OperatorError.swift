@@ -14,6 +14,8 @@ enum OperatorError: Error, Equatable {
   case noTrack(source: String)
   /// A stream of events ended for good.
   case streamEnded(StreamEnd)
+  /// What a command did in a room itself came to an end that it wasn't to have.
+  case session(SessionError)
 
   /// For scripts; the help of each command lists them.
   var exitCode: Int32 {
@@ -24,6 +26,7 @@ enum OperatorError: Error, Equatable {
     case .noTrack: 5
     case .problem(let problem): problem.exitCode
     case .streamEnded(let end): end.exitCode
+    case .session(let error): error.exitCode
     }
   }
 
@@ -37,6 +40,7 @@ enum OperatorError: Error, Equatable {
     case .address(let text): text
     case .noTrack(let source): "the participant has no track of \(source)"
     case .streamEnded(let end): end.title
+    case .session(let error): error.title
     }
   }
 

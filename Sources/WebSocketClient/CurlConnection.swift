@@ -12,7 +12,10 @@ final class CurlConnection {
   /// - Parameters:
   ///   - origin: scheme, host and port.
   ///   - checksCertificate: false takes a server's word for who it is.
-  init(origin: String, milliseconds: Int, checksCertificate: Bool) throws(WebSocketClientError) {
+  ///   - authorities: a PEM file with those that are believed; nil: those of the system.
+  init(
+    origin: String, milliseconds: Int, checksCertificate: Bool, authorities: String? = nil
+  ) throws(WebSocketClientError) {
     _ = Self.started
     guard let handle = curl_easy_init() else { throw .connection("libcurl failed to start") }
     let message = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -20,6 +23,7 @@ final class CurlConnection {
     defer { message.deallocate() }
     _ = rc_set_text(handle, CURLOPT_URL, origin)
     _ = rc_set_memory(handle, CURLOPT_ERRORBUFFER, message)
+    if let authorities { _ = rc_set_text(handle, CURLOPT_CAINFO, authorities) }
     for (option, value) in [
       (CURLOPT_CONNECT_ONLY, 1), (CURLOPT_NOSIGNAL, 1), (CURLOPT_TIMEOUT_MS, milliseconds),
       // An upgrade is of HTTP/1.1 alone.
@@ -32,7 +36,12 @@ final class CurlConnection {
     guard code == CURLE_OK, rc_get_socket(handle, &socket) == CURLE_OK, socket >= 0 else {
       let text = message[0] == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: message)
       curl_easy_cleanup(handle)
-      throw code == CURLE_OPERATION_TIMEDOUT ? .timeout : .connection(text)
+      switch code {
+      case CURLE_OPERATION_TIMEDOUT: throw .timeout
+      case CURLE_SSL_CACERT_BADFILE: throw .authorities(text)
+      case CURLE_PEER_FAILED_VERIFICATION: throw .certificate(text)
+      default: throw .connection(text)
+      }
     }
     // The buffer goes away with this call.
     _ = rc_set_memory(handle, CURLOPT_ERRORBUFFER, nil)

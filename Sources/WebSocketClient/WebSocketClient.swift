@@ -31,13 +31,15 @@ public final class WebSocketClient: @unchecked Sendable {
   /// - Parameters:
   ///   - headers: further ones of the request; names and values go out as they are.
   ///   - milliseconds: for all of it.
+  ///   - authorities: a PEM file with those that are believed, and no others; nil: those of the system.
   public init(
     _ url: WebSocketURL, protocol name: String, headers: [(String, String)] = [], milliseconds: Int = 10_000,
-    checksCertificate: Bool = true
+    checksCertificate: Bool = true, authorities: String? = nil
   ) throws(WebSocketClientError) {
     let began = Self.milliseconds()
     connection = try CurlConnection(
-      origin: url.origin, milliseconds: milliseconds, checksCertificate: checksCertificate)
+      origin: url.origin, milliseconds: milliseconds, checksCertificate: checksCertificate,
+      authorities: authorities)
     descriptor = connection.descriptor
     let nonce = Base64.encode(Random.bytes(16))
     var request = "GET \(url.target) HTTP/1.1\r\nHost: \(url.hostHeader)\r\n"

@@ -2,6 +2,7 @@ internal import Dispatch
 internal import Foundation
 internal import HTTPServer
 internal import Logging
+internal import Polling
 internal import Rooms
 
 #if PLANTED_DEFECTS

@@ -94,7 +94,7 @@ struct InvocationTests {
   @Test(arguments: [
     (
       "",
-      "roost: missing command: serve, token, config, rooms, participants, events, load or completion"
+      "roost: missing command: serve, token, config, rooms, participants, events, publish, record, load or completion"
     ),
     ("sreve", "roost: no such command: sreve; did you mean serve?"),
     ("serve --confg x", "roost: no such flag: --confg; did you mean --config?"),

@@ -262,9 +262,39 @@ struct OperatorInvocationTests {
       "roost: no completion for bsh; did you mean bash?; there are bash, zsh, fish"
     ),
     ("completion", "roost: SHELL is missing: roost completion SHELL"),
+    ("publish --room demo", "roost: FILE is missing: roost publish FILE"),
+    ("publish clip.ivf", "roost: --room is missing"),
+    ("publish - --room demo --loop", "roost: --loop: standard input can't begin over"),
+    ("record", "roost: --room is missing"),
+    ("record --room demo --duration 5", "roost: --duration 5: expected a time such as 90s, 30m or 2h"),
+    ("record --room demo --out=", "roost: --out \"\": expected at least one character"),
+    ("record --room demo --media 192.0.2.7", "roost: --media 192.0.2.7: expected an address and a port"),
+    ("record --room demo --media :80", "roost: --media :80: expected an address and a port"),
+    ("record --room demo --token t --identity eve", "roost: --identity and --token contradict each other"),
   ])
   func `a slip is answered with what was meant`(line: String, expected: String) {
     #expect(message(line).hasPrefix(expected), "\(message(line))")
+  }
+
+  @Test func `commands that are in a room say which, as whom, and by which way`() throws {
+    var session = SessionWanted(room: "demo")
+    session.identity = "card"
+    session.media = SessionWanted.MediaPlace(address: "2001:db8::7", port: 7_881)
+    var publish = PublishWanted(file: "clip.webm", session)
+    publish.loops = true
+    let words = "publish clip.webm --room demo --identity card --loop --media [2001:db8::7]:7881 --dev"
+    guard
+      case .ask(let request, "publish") = try Invocation(
+        parsing: words.split(separator: " ").map(String.init))
+    else { return #expect(Bool(false)) }
+    #expect(request.deed == .publish(publish) && !request.json && request.access.configuration.development)
+    var record = RecordWanted(SessionWanted(room: "demo"))
+    (record.folder, record.participant, record.seconds, record.isWebM) = ("take1", "ada", 90, true)
+    let line = "record --room demo --out take1 --participant ada --duration 90s --webm --json"
+    guard
+      case .ask(let other, "record") = try Invocation(parsing: line.split(separator: " ").map(String.init))
+    else { return #expect(Bool(false)) }
+    #expect(other.deed == .record(record) && other.json)
   }
 
   @Test func `an empty name is refused before it becomes another path`() {

@@ -26,6 +26,7 @@ RULES = [
     # What takes a fraction of a second.
     Rule(r"(export )?(\w+=\$\()?(\.build/release/)?roost (token|config) .*", RUN),
     Rule(r"roost (rooms|participants|events|completion)\b.*", RUN),
+    Rule(r"(ffmpeg .* \| |timeout .* )?roost (publish|record) .*", RUN),
     Rule(r"source <\(roost completion bash\)", RUN),
     Rule(r"export ROOST_URL=\S+", RUN),
     Rule(r"export \$\(cat /etc/roost/secrets\)", RUN),

@@ -155,6 +155,9 @@ class CommandsTest(LimitedTest):
         self.assertRegex(output, r"(?m)^may +publish, subscribe$")
         self.assertRegex(output, r"(?m)^TR_\w+ +microphone +audio +by admin")
         self.assertIn("removed eve from demo", output)
+        self.assertRegex(output, r"(?m)^roost: publishing VP8 and opus into demo$")
+        self.assertRegex(output, r"(?m)^TR_\w+\.1\.ivf +ada +VP8 ")
+        self.assertIn("in take2, with manifest.json", output)
 
     def test_the_codes_are_those_of_help(self):
         page = (ROOT / "docs/cli.md").read_text(encoding="utf-8")

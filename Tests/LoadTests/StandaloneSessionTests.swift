@@ -1,5 +1,4 @@
 import HTTPClient
-import Model
 import Testing
 
 @testable import Load
@@ -25,11 +24,5 @@ struct StandaloneSessionTests {
   func `anything else is none`(location: String) throws {
     let endpoint = try #require(HTTPURL("http://127.0.0.1:7880/whip/r"))
     #expect(endpoint.resolving(location) == nil)
-  }
-
-  @Test func `datagrams to this machine leave from it`() throws {
-    let local = try #require(LocalAddress.towards(host: "127.0.0.1", port: 9))
-    #expect(local.with(port: 5) == SocketAddress(ipv4: 127, 0, 0, 1, port: 5))
-    #expect(LocalAddress.towards(host: "[::1", port: 9) == nil)
   }
 }

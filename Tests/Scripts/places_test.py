@@ -14,9 +14,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SECTION = (ROOT / "docs/architecture.md").read_text().split("\n## Where to add what\n", 1)[1].split("\n## ", 1)[0]
 KINDS = {name: [path for path in re.findall(r"`([^`\s]+)`", text) if "/" in path]
          for name, text in re.findall(r"^### Add an? (.*?)\n(.*?)(?=^### |\Z)", SECTION, re.M | re.S)}
-# What the far ends of tests and load tools have is theirs.
+# What the far ends of tests, load tools and commands have is theirs.
 SERVER = {str(path.relative_to(ROOT)): path.read_text() for path in sorted((ROOT / "Sources").rglob("*.swift"))
-          if path.relative_to(ROOT).parts[1] not in ("SyntheticPeers", "Simulation", "Load", "roost-load", "roost-simulate", "roost-link")}
+          if path.relative_to(ROOT).parts[1] not in ("SyntheticPeers", "Simulation", "Load", "Client", "roost-load", "roost-simulate", "roost-link")}
 
 
 def text(path):

@@ -46,7 +46,7 @@ for line in "${@[2,-1]}"; do
   print -r -- ${(j: :)${(fM)${out//$'\r'/}:#*<*>*}}
 done
 """
-COMMANDS = {"serve", "token", "config", "rooms", "participants", "events", "load", "completion"}
+COMMANDS = {"serve", "token", "config", "rooms", "participants", "events", "publish", "record", "load", "completion"}
 ACTIONS = {"list", "show", "create", "update", "close"}
 
 

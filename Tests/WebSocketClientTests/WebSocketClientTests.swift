@@ -47,12 +47,13 @@ struct WebSocketClientTests {
   }
 
   private func open(
-    _ address: SocketAddress, token: String = "good", scheme: String = "ws", checks: Bool = true
+    _ address: SocketAddress, token: String = "good", scheme: String = "ws", checks: Bool = true,
+    authorities: String? = nil
   ) throws -> WebSocketClient {
     let url = try #require(WebSocketURL("\(scheme)://127.0.0.1:\(address.port)/"))
     return try WebSocketClient(
       url, protocol: "roost.v1", headers: [("Authorization", "Bearer \(token)")], milliseconds: 5_000,
-      checksCertificate: checks)
+      checksCertificate: checks, authorities: authorities)
   }
 
   /// Messages until there are `count`, or 5 s are over.
@@ -93,6 +94,28 @@ struct WebSocketClientTests {
       #expect(hear(client, 2) == ["welcome", "hidden"])
       let error = #expect(throws: WebSocketClientError.self) { try open(address, scheme: "wss") }
       #expect(error.map { "\($0)" }?.contains("certificate") == true)
+    }
+  }
+
+  @Test func `authorities of a file are believed, and no others`() async throws {
+    let now = Int64(Date().timeIntervalSince1970)
+    let identity = try TLSIdentity(
+      selfSignedFor: [SocketAddress(ipv4: 127, 0, 0, 1, port: 0)], names: [], notBefore: now - 3_600,
+      notAfter: now + 3_600)
+    let file = FileManager.default.temporaryDirectory.appending(path: "roost-\(UUID()).pem")
+    try Data(identity.certificates.utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    try await withServer(tls: TLSContext(identity)) { address in
+      let client = try open(address, scheme: "wss", authorities: file.path)
+      #expect(hear(client, 1) == ["welcome"])
+      let stranger = #expect(throws: WebSocketClientError.self) { try open(address, scheme: "wss") }
+      guard case .certificate? = stranger else {
+        return #expect(Bool(false), "\(String(describing: stranger))")
+      }
+      let none = #expect(throws: WebSocketClientError.self) {
+        try open(address, scheme: "wss", authorities: "/nowhere.pem")
+      }
+      guard case .authorities? = none else { return #expect(Bool(false), "\(String(describing: none))") }
     }
   }
 

@@ -160,7 +160,7 @@ extension CommandDescription {
   /// What a track may be of.
   static let sources = ["camera", "microphone", "screen_share", "screen_share_audio", "unknown"]
 
-  static let all = [serve, token, config, rooms, participants, events, load, completion]
+  static let all = [serve, token, config, rooms, participants, events, publish, record, load, completion]
 
   static var overview: String {
     """

@@ -24,6 +24,8 @@ extension OperatorRequest {
     case "participants remove": self.init(.removeParticipant(room: words[0], identity: words[1]))
     case "participants mute":
       self.init(.mute(room: words[0], identity: words[1], track: words[2], muted: !flags.has("lift")))
+    case "publish": self.init(.publish(try PublishWanted(flags)))
+    case "record": self.init(.record(try RecordWanted(flags)))
     default: self.init(.events(try EventsWanted(flags)))
     }
     json = flags.has("json")

@@ -26,6 +26,8 @@ public struct OperatorRequest: Equatable, Sendable {
     /// `track` is an id, or a source, which stands for all tracks of it.
     case mute(room: String, identity: String, track: String, muted: Bool)
     case events(EventsWanted)
+    case publish(PublishWanted)
+    case record(RecordWanted)
   }
 
   public var deed: Deed

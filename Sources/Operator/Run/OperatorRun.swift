@@ -2,12 +2,14 @@ internal import AccessTokens
 public import Configuration
 internal import Glibc
 internal import HTTPClient
+internal import Polling
 
 /// Carries a command of the operator out: asks the server, prints what the command's task makes of the answers.
 public struct OperatorRun {
   private let request: OperatorRequest
   private let bearer: Bearer
   private let address: String
+  private let authorities: String?
   private let client: HTTPClient
   private let style: Style
   private let streams = OperatorStreams()
@@ -24,9 +26,9 @@ public struct OperatorRun {
     bearer = Bearer(
       credential: try access.credential(in: configuration, environment: environment, command: command))
     address = access.address(in: configuration, environment: environment)
+    authorities = access.authorities(environment: environment)
     let trust: HTTPClient.Trust =
-      access.isInsecure
-      ? .anyone : access.authorities(environment: environment).map { .file($0) } ?? .system
+      access.isInsecure ? .anyone : authorities.map { .file($0) } ?? .system
     client = HTTPClient(trust: trust)
     style = Style(json: request.json, width: request.wide ? nil : streams.width ?? 80)
   }
@@ -42,6 +44,8 @@ public struct OperatorRun {
       } else if case .events(let wanted) = request.deed {
         try follow(
           Follower(wanted.source, limit: wanted.page.limit, signs: bearer.signs, style: style), at: url)
+      } else {
+        try join(at: url)
       }
       return 0
     } catch {
@@ -85,6 +89,31 @@ public struct OperatorRun {
     // A server says something every 15 s.
     message.idleMilliseconds = 45_000
     return message
+  }
+
+  // MARK: In a room
+
+  private func join(at url: HTTPURL) throws(OperatorError) {
+    let joining = Joining(bearer: bearer, server: url, access: request.access, authorities: authorities)
+    let signals = SignalPipe.open(for: [SIGINT, SIGTERM])
+    let streams = streams
+    let note = { (text: String) in
+      _ = streams.write("roost: \(TerminalText.shown(text))\n", to: STDERR_FILENO)
+    }
+    let now = time(nil)
+    switch request.deed {
+    case .publish(let wanted):
+      let terms = joining.terms(wanted.session, publishes: true, now: now)
+      let run = PublishRun(wanted: wanted, terms: terms, style: style, note: note)
+      _ = streams.write(try run.run(signals: signals), to: STDOUT_FILENO)
+    case .record(let wanted):
+      let terms = joining.terms(wanted.session, publishes: false, now: now)
+      try RecordRun(
+        wanted: wanted, terms: terms, style: style, note: note,
+        show: { _ = streams.write($0, to: STDOUT_FILENO) }
+      ).run(signals: signals)
+    default: break
+    }
   }
 
   // MARK: Events as they happen

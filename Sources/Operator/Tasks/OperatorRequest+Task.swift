@@ -3,7 +3,7 @@ internal import Configuration
 internal import HTTPClient
 
 extension OperatorRequest {
-  /// What carries it out; nil: a stream of events does.
+  /// What carries it out; nil: a stream of events does, or a session in a room.
   func task(_ style: Style) -> (any OperatorTask)? {
     switch deed {
     case .listRooms(let page): ListTask(.rooms, limit: page.limit, after: page.after, style: style)
@@ -40,6 +40,7 @@ extension OperatorRequest {
       MuteTask(room: room, identity: identity, track: track, muted: muted, style: style)
     case .events(let wanted):
       wanted.follows ? nil : EventsTask(wanted.source, limit: wanted.page.limit, style: style)
+    case .publish, .record: nil
     }
   }
 
@@ -58,6 +59,8 @@ extension OperatorRequest {
       .removeParticipant(let room, let identity), .mute(let room, let identity, _, _):
       Advice(signs: signs, room: room, identity: identity)
     case .events(let wanted): Advice(signs: signs, room: wanted.room)
+    case .publish(let wanted): Advice(signs: signs, room: wanted.session.room)
+    case .record(let wanted): Advice(signs: signs, room: wanted.session.room)
     }
   }
 }

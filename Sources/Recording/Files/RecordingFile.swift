@@ -6,13 +6,13 @@ internal import Glibc
 #endif
 
 /// Why a file could not be written: the system's error number.
-struct FileProblem: Error, Equatable {
-  var code: Int32
+package struct FileProblem: Error, Equatable {
+  package var code: Int32
 
-  init(_ code: Int32 = errno) { self.code = code }
+  package init(_ code: Int32 = errno) { self.code = code }
 
-  var isFull: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
-  var text: String { String(cString: strerror(code)) }
+  package var isFull: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
+  package var text: String { String(cString: strerror(code)) }
 }
 
 /// A file that grows, of one track. What is appended waits until it is worth a call, or a second has passed.

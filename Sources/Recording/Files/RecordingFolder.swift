@@ -1,17 +1,17 @@
 internal import Glibc
 
 /// The folder of one recording: its files are read and written by the server's user alone, and have names of the server's own.
-struct RecordingFolder: Sendable {
-  static let manifest = "manifest.json"
+package struct RecordingFolder: Sendable {
+  package static let manifest = "manifest.json"
   private static let unfinished = ".manifest-unfinished"
   /// Room for the ends of files and the manifest where a disk has become full.
   private static let reserve = ".reserve"
   private static let reserved = 256 * 1_024
 
-  let path: String
+  package let path: String
 
   /// - Parameter path: of a folder that is made, or is there already.
-  init(_ path: String) { self.path = path }
+  package init(_ path: String) { self.path = path }
 
   /// Makes the folder, and those that it lies in, for the server's user alone.
   func make() throws(FileProblem) {
@@ -83,7 +83,7 @@ struct RecordingFolder: Sendable {
   }
 
   /// - Returns: nil where there is no such file.
-  func size(of name: String) -> Int? {
+  package func size(of name: String) -> Int? {
     var status = stat()
     guard lstat("\(path)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     return Int(status.st_size)

@@ -6,7 +6,7 @@ extension RecordingManifest {
   /// Bytes of a manifest that are read.
   static let mostBytes = 16 * 1_024 * 1_024
 
-  var json: [UInt8] {
+  package var json: [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     guard let data = try? encoder.encode(self) else {
@@ -23,7 +23,7 @@ extension RecordingManifest {
   }
 
   /// Of all tracks.
-  var files: [File] { tracks.flatMap(\.files) }
+  package var files: [File] { tracks.flatMap(\.files) }
 
   /// `RC_` and twelve letters or digits, which is the name of its folder, too.
   static func isID(_ text: String) -> Bool {
@@ -36,10 +36,15 @@ extension RecordingManifest {
       if PlantedDefect.isOn(.anyFileName) { return true }
     #endif
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 3, parts[0].hasPrefix("TR_"), parts[0].utf8.dropFirst(3).allSatisfy(isAlphanumeric),
+    guard parts.count == 3, isTrackID(parts[0]),
       parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) })
     else { return false }
     return ["webm", "mkv", "ivf", "ogg"].contains(parts[2])
+  }
+
+  /// `TR_` and letters or digits.
+  package static func isTrackID(_ text: some StringProtocol) -> Bool {
+    text.hasPrefix("TR_") && text.utf8.count <= 64 && text.utf8.dropFirst(3).allSatisfy(isAlphanumeric)
   }
 
   private static func isAlphanumeric(_ byte: UInt8) -> Bool {

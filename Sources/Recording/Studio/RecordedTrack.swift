@@ -7,15 +7,15 @@ public struct RecordedTrack: Equatable, Sendable {
   /// As the protocol names it.
   public var source: String
   public var name: String?
-  /// In the media plane.
-  public var key: TrackKey
+  /// In the media plane of this process; nil where its packets come from elsewhere.
+  public var key: TrackKey?
   /// That its publisher may send of it.
   public var encodings: Int
   public var isEncrypted: Bool
   public var publisher: RecordingManifest.Participant
 
   public init(
-    id: String, kind: MediaKind, source: String, name: String?, key: TrackKey, encodings: Int,
+    id: String, kind: MediaKind, source: String, name: String?, key: TrackKey?, encodings: Int,
     isEncrypted: Bool, publisher: RecordingManifest.Participant
   ) {
     self.id = id

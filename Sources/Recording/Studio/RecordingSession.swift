@@ -1,21 +1,19 @@
-internal import Engine
 internal import Media
-internal import Model
+package import Model
 
-/// One recording while it runs, on the studio's thread.
-struct RecordingSession {
+/// One recording while it runs: its tracks on their way into files, and its manifest. It belongs to one thread.
+package struct RecordingSession {
   /// How often the manifest is written where nothing but sizes has changed, and what waits in files is.
   private static let pace = Duration.seconds(1)
   /// How much earlier than the first packet that comes of a participant its files begin, so that a track whose packets take longer has
   /// its first frames in them.
   private static let lead: Int64 = 300_000_000
 
-  private(set) var manifest: RecordingManifest
+  package private(set) var manifest: RecordingManifest
   private let folder: RecordingFolder
   private let terms: TrackRecorder.Terms
   private let most: Int
   private let free: Int
-  private let bridge: Bridge
   /// By their ids.
   private var takes: [String: TrackTake] = [:]
   /// Where the files of each participant begin, in nanoseconds from the recording's beginning.
@@ -23,18 +21,21 @@ struct RecordingSession {
   private var pacedAt: Instant
   /// The manifest is other than what is written.
   private var hasChanged = false
-  private(set) var bytes = 0
+  package private(set) var bytes = 0
 
-  init(
+  /// Makes its folder, with the manifest in it.
+  /// - Parameters:
+  ///   - most: bytes of all files.
+  ///   - free: bytes that stay free on the disk.
+  package init(
     _ manifest: RecordingManifest, folder: RecordingFolder, terms: TrackRecorder.Terms, most: Int, free: Int,
-    bridge: Bridge, now: Instant
+    now: Instant
   ) throws(FileProblem) {
     self.manifest = manifest
     self.folder = folder
     self.terms = terms
     self.most = most
     self.free = free
-    self.bridge = bridge
     pacedAt = now
     try folder.make()
     try folder.keepReserve()
@@ -43,7 +44,8 @@ struct RecordingSession {
 
   // MARK: - Tracks
 
-  mutating func add(_ track: RecordedTrack, now: Instant) {
+  /// Takes a track in; one that is encrypted end to end is noted and not written.
+  package mutating func add(_ track: RecordedTrack, from supply: any TrackSupply, now: Instant) {
     guard takes[track.id] == nil else { return }
     if !manifest.participants.contains(where: { $0.id == track.publisher.id }) {
       guard manifest.participants.count <= RecordingLimits.tracks else { return }
@@ -58,8 +60,8 @@ struct RecordingSession {
       hasChanged = true
       return
     }
-    var take = TrackTake(track, terms: terms)
-    take.listen(bridge, now: now)
+    let take = TrackTake(track, from: supply, terms: terms)
+    supply.listen(now: now)
     manifest.tracks.append(take.entry)
     hasChanged = true
     takes[track.id] = take
@@ -73,10 +75,11 @@ struct RecordingSession {
     return track.isEncrypted ? .encrypted : nil
   }
 
-  mutating func end(_ id: String, now: Instant) throws(FileProblem) {
+  /// Nothing more comes of a track.
+  package mutating func end(_ id: String, now: Instant) throws(FileProblem) {
     guard var take = takes.removeValue(forKey: id) else { return }
     defer { note(take) }
-    take.stopListening(bridge)
+    take.supply.stop()
     _ = take.takePackets()
     try take.finish(in: folder, now: now)
   }
@@ -91,7 +94,7 @@ struct RecordingSession {
 
   /// Writes what has come.
   /// - Returns: why it can't go on; nil: it does.
-  mutating func work(now: Instant) -> RecordingEndReason? {
+  package mutating func work(now: Instant) -> RecordingEndReason? {
     do throws(FileProblem) {
       for id in takes.keys.sorted() {
         // Out of the table meanwhile: two owners of what waits would copy it.
@@ -99,8 +102,8 @@ struct RecordingSession {
         defer { takes[id] = take }
         // What a sink that ended has left first: it is replaced.
         if let first = take.takePackets() { setOrigin(&take, first) }
-        take.listen(bridge, now: now)
-        try take.work(bridge, in: folder, now: now)
+        take.supply.listen(now: now)
+        try take.work(in: folder, now: now)
         if take.hasChanged {
           take.hasChanged = false
           note(take)
@@ -143,12 +146,12 @@ struct RecordingSession {
 
   /// Ends its files and the manifest, as far as the disk lets it.
   /// - Returns: what could not be written; nil: all is.
-  mutating func finish(_ reason: RecordingEndReason, at moment: Instant, now: Instant) -> String? {
+  package mutating func finish(_ reason: RecordingEndReason, at moment: Instant, now: Instant) -> String? {
     folder.giveReserveBack()
     var problem: FileProblem?
     for id in takes.keys.sorted() {
       guard var take = takes.removeValue(forKey: id) else { continue }
-      take.stopListening(bridge)
+      take.supply.stop()
       _ = take.takePackets()
       do throws(FileProblem) { try take.finish(in: folder, now: now) } catch {
         problem = error

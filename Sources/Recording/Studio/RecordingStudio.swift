@@ -187,7 +187,9 @@ public final class RecordingStudio: Sendable {
     case .begin(let id, let room, let moment, let most):
       begin(id, manifest(id, room, moment), at: moment, most: most, &sessions)
     case .add(let track, let id):
-      attempt(id, &sessions) { session throws(FileProblem) in session.add(track, now: now) }
+      guard let key = track.key else { break }
+      let supply = SinkSupply(key, track, bridge: bridge)
+      attempt(id, &sessions) { session throws(FileProblem) in session.add(track, from: supply, now: now) }
     case .end(let track, let id):
       attempt(id, &sessions) { session throws(FileProblem) in try session.end(track, now: now) }
     case .stop(let id, let reason): finish(id, reason, &sessions)
@@ -203,7 +205,7 @@ public final class RecordingStudio: Sendable {
       sessions[id] = try RecordingSession(
         manifest, folder: RecordingFolder("\(path)/\(id)"), terms: terms,
         most: min(most ?? .max, limits.bytes),
-        free: limits.free, bridge: bridge, now: clock())
+        free: limits.free, now: clock())
       log.info("recording began", ["id": id, "room": manifest.room])
     } catch {
       log.error("a recording can't begin", ["id": id, "room": manifest.room, "reason": error.text])

@@ -1,21 +1,13 @@
-internal import Engine
 internal import Media
 internal import Model
 
-/// One track on its way into files: the sinks that its packets come from, what makes files of them, and the file that is open.
+/// One track on its way into files: where its packets come from, what makes files of them, and the file that is open.
 struct TrackTake {
-  /// How long it is until a sink that ended, while its track goes on, is asked for again: a worker may have had no room for it, or not
-  /// have heard of the track yet.
-  private static let again = Duration.seconds(1)
-  /// Of sound much less comes in the time in which rings are emptied.
-  private static let ringSize: (video: Int, audio: Int) = (1 << 20, 1 << 17)
-
   let track: RecordedTrack
   var recorder: TrackRecorder
   var entry: RecordingManifest.Track
   private var file: RecordingFile?
-  private var sinks: [TrackSink?]
-  private var askedAt: Instant?
+  let supply: any TrackSupply
   /// Whether what the manifest says has changed.
   var hasChanged = true
   /// Bytes of files that are whole.
@@ -23,59 +15,32 @@ struct TrackTake {
 
   var bytes: Int { wholeBytes + (file?.size ?? 0) }
 
-  init(_ track: RecordedTrack, terms: TrackRecorder.Terms) {
+  init(_ track: RecordedTrack, from supply: any TrackSupply, terms: TrackRecorder.Terms) {
     self.track = track
+    self.supply = supply
     entry = track.entry
     let encodings = max(1, min(track.encodings, ReceiveSection.mostEncodings))
     recorder = TrackRecorder(track.kind, encodings: encodings, terms: terms)
-    sinks = Array(repeating: nil, count: encodings)
   }
 
   // MARK: - Packets
-
-  /// Has its packets come, also where they came before and ended.
-  mutating func listen(_ bridge: Bridge, now: Instant) {
-    guard sinks.contains(where: { $0?.isEnded ?? true }) else { return }
-    if let askedAt, now - askedAt < Self.again { return }
-    askedAt = now
-    for encoding in sinks.indices where sinks[encoding]?.isEnded ?? true {
-      let key = TrackKey(peer: track.key.peer, index: track.key.index, encoding: UInt8(encoding))
-      let size = track.kind == .video ? Self.ringSize.video : Self.ringSize.audio
-      // It isn't woken: rings are emptied many times before they are full.
-      let sink = TrackSink(key, ringSize: size, wake: {})
-      sinks[encoding] = sink
-      bridge.add(sink, kind: track.kind, at: worker(bridge))
-    }
-  }
-
-  private func worker(_ bridge: Bridge) -> Int { min(track.key.peer.home, bridge.workerCount - 1) }
 
   /// Takes what has come.
   /// - Returns: when the first packet of it came, if anything did.
   mutating func takePackets() -> Instant? {
     var first: Instant?
-    for case let sink? in sinks {
-      let clock = sink.clock
-      sink.take { packet, info in
-        if first == nil { first = info.arrival }
-        recorder.take(packet, info, clock: clock)
-      }
+    supply.take { packet, info, clock in
+      if first == nil { first = info.arrival }
+      recorder.take(packet, info, clock: clock)
     }
     return first
   }
 
-  /// Nothing more is to come.
-  func stopListening(_ bridge: Bridge) {
-    for case let sink? in sinks { bridge.remove(sink, at: worker(bridge)) }
-  }
-
   // MARK: - Files
 
-  mutating func work(_ bridge: Bridge, in folder: RecordingFolder, now: Instant) throws(FileProblem) {
+  mutating func work(in folder: RecordingFolder, now: Instant) throws(FileProblem) {
     for output in recorder.poll(now: now) {
-      if case .keyFrameWanted(let encoding) = output, let sink = sinks[encoding] {
-        bridge.ask(.keyFrame, for: sink, at: worker(bridge))
-      }
+      if case .keyFrameWanted(let encoding) = output { supply.requestKeyFrame(encoding: encoding) }
       try perform(output, in: folder)
     }
   }

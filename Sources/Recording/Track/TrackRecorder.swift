@@ -13,11 +13,16 @@ public struct TrackRecorder: Sendable {
     /// The recording's beginning.
     public var zero: NTPTime
     public var form: RecordingForm
+    /// How long frames are kept while their time isn't known.
+    public var patience: Duration
 
-    public init(epoch: Epoch, zero: NTPTime, form: RecordingForm = .webm) {
+    public init(
+      epoch: Epoch, zero: NTPTime, form: RecordingForm = .webm, patience: Duration = .seconds(8)
+    ) {
       self.epoch = epoch
       self.zero = zero
       self.form = form
+      self.patience = patience
     }
   }
 
@@ -30,9 +35,8 @@ public struct TrackRecorder: Sendable {
     case keyFrameWanted(encoding: Int)
   }
 
-  /// How long frames are kept while their time isn't known, and bytes of them.
-  static let patience = Duration.seconds(8)
-  static let mostHeld = 4 * 1_024 * 1_024
+  /// Bytes that are kept for each second of that.
+  static let mostHeld = 512 * 1_024
 
   let terms: Terms
   public let kind: MediaKind
@@ -149,11 +153,13 @@ public struct TrackRecorder: Sendable {
     heldBytes += frame.bytes.count
   }
 
+  private var mostHeld: Int { Int(terms.patience.components.seconds) * Self.mostHeld }
+
   /// Writes what was kept, once its time is known or it is too much.
   private mutating func release(now: Instant) {
     guard isHolding, let last = held.last, let since = heldSince else { return }
     let isKnown = inputs[last.encoding].clock(of: last.frame)?.isReported ?? false
-    guard isKnown || now == .never || heldBytes > Self.mostHeld || now - since >= Self.patience else {
+    guard isKnown || now == .never || heldBytes > mostHeld || now - since >= terms.patience else {
       return
     }
     isHolding = false

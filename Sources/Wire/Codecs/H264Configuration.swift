@@ -19,6 +19,29 @@ public enum H264Configuration {
     return record
   }
 
+  /// What stands in a record.
+  /// - Returns: bytes of the sizes in front of units, and the parameter sets in their order; nil where it is none.
+  public static func read(_ record: [UInt8]) -> (width: Int, sets: [[UInt8]])? {
+    guard record.count >= 7, record[0] == 1 else { return nil }
+    let width = Int(record[4] & 3) + 1
+    var sets: [[UInt8]] = []
+    var offset = 5
+    for mask in [UInt8(0x1F), 0xFF] {
+      guard offset < record.count else { return nil }
+      let count = Int(record[offset] & mask)
+      offset += 1
+      for _ in 0..<count {
+        guard offset + 2 <= record.count else { return nil }
+        let size = Int(record[offset]) << 8 | Int(record[offset + 1])
+        offset += 2
+        guard size > 0, offset + size <= record.count else { return nil }
+        sets.append(Array(record[offset..<offset + size]))
+        offset += size
+      }
+    }
+    return width == 3 ? nil : (width, sets)
+  }
+
   /// How colours are sampled, and bits of a sample beyond eight, as sets of the higher profiles say.
   private static func sampling(_ sequence: [UInt8]) -> (chroma: UInt8, luma: UInt8, depth: UInt8)? {
     sequence.withUnsafeBytes { bytes in

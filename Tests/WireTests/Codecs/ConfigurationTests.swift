@@ -18,6 +18,11 @@ struct ConfigurationTests {
       "017a000affe10018677a000ab6cd9447b0110000030001000003 00140f122596 01 0006 68ebe3cb22c0 fefafa00")
     #expect(
       H264Configuration.record(sequence: Array(high[8..<32]), picture: Array(high[35..<41])) == high)
+    let read = H264Configuration.read(plain)
+    #expect(read?.width == 4 && read?.sets == [sequence, Array(plain[34...])])
+    #expect(H264Configuration.read(high)?.sets == [Array(high[8..<32]), Array(high[35..<41])])
+    // Cut anywhere before its sets end it is none.
+    for size in 0..<plain.count { #expect(H264Configuration.read(Array(plain[..<size])) == nil, "\(size)") }
     #expect(H264Configuration.record(sequence: [0x67, 1], picture: [0x68]) == nil)
     #expect(H264Configuration.record(sequence: sequence, picture: []) == nil)
     // One of the higher profiles that is cut before it says how colours are sampled.

@@ -1,14 +1,14 @@
-internal import Foundation
+internal import Glibc
 internal import Synchronization
 
 /// Signals as bytes in a pipe, so that none is lost between the moment that they are asked for and the moment that
 /// they are read: Dispatch's own source for signals registers on another thread, and what comes before is ignored.
-enum SignalPipe {
+package enum SignalPipe {
   /// Where the handler writes; -1 before there is a pipe.
   private static let writing = Atomic<Int32>(-1)
 
   /// Returns the end to read from, which doesn't block; each byte is the number of a signal that came.
-  static func open(for numbers: [Int32]) -> Int32 {
+  package static func open(for numbers: [Int32]) -> Int32 {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else {
       preconditionFailure("no pipe for signals: \(String(cString: strerror(errno)))")

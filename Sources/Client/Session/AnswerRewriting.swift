@@ -1,9 +1,9 @@
 /// An answer whose candidates are all one address.
-enum AnswerRewriting {
+package enum AnswerRewriting {
   /// - Parameters:
   ///   - answer: SDP.
   ///   - media: address and port.
-  static func withCandidate(_ media: (address: String, port: Int), _ answer: String) -> String {
+  package static func withCandidate(_ media: (address: String, port: Int), _ answer: String) -> String {
     var lines: [Substring] = []
     var hasOne = false
     for line in answer.split(separator: "\r\n", omittingEmptySubsequences: true) {

@@ -1,11 +1,11 @@
 internal import Engine
 internal import Glibc
-internal import Model
+package import Model
 
 /// From which address datagrams leave.
-enum LocalAddress {
+package enum LocalAddress {
   /// Of an open socket; of none, 127.0.0.1 without a port.
-  static func of(_ descriptor: Int32) -> SocketAddress {
+  package static func of(_ descriptor: Int32) -> SocketAddress {
     var storage = sockaddr_in6()
     var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
     let status = withUnsafeMutablePointer(to: &storage) {
@@ -18,7 +18,7 @@ enum LocalAddress {
 
   /// Towards a host: asks the system which address it would take, and sends nothing.
   /// - Returns: nil for a host that has no address, or none that can be reached.
-  static func towards(host: String, port: UInt16) -> SocketAddress? {
+  package static func towards(host: String, port: UInt16) -> SocketAddress? {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
     let name = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
