@@ -36,7 +36,7 @@ package final class RoomRecorder: ClientTask {
   private static let mostSlots = 60
 
   package private(set) var folder = ""
-  /// Called once the room is entered.
+  /// Called once media can come.
   package var onBegin: () -> Void = {}
   private let options: Options
   private var recording: RecordingSession?
@@ -47,6 +47,7 @@ package final class RoomRecorder: ClientTask {
   private var slots = (audio: RoomRecorder.spare, video: RoomRecorder.spare)
   private var ending: [(track: String, at: Instant)] = []
   private var began = Instant.never
+  private var hasBegun = false
   private var nextTurn = Instant.never
   /// Why it ended by itself.
   package private(set) var reason: RecordingEndReason?
@@ -68,7 +69,6 @@ package final class RoomRecorder: ClientTask {
       guard joined.participant.permissions?.canSubscribe ?? true else { throw .maySubscribeToNothing }
       try begin(joined.room, session, now: now)
       for case .value(let participant) in joined.participants { try note(participant, session, now: now) }
-      onBegin()
     case .event(let event): try take(event, session, now: now)
     case .answer(let answer):
       session.media?.onPacket = { [unowned self, unowned session] in take($0, $1, $2, session) }
@@ -195,6 +195,10 @@ package final class RoomRecorder: ClientTask {
   package var deadline: Instant { nextTurn }
 
   package func poll(_ session: ClientSession, now: Instant) throws(ClientError) -> Bool {
+    if !hasBegun, session.media?.isConnected ?? false {
+      hasBegun = true
+      onBegin()
+    }
     guard nextTurn <= now, recording != nil else { return false }
     nextTurn = now + Self.turn
     while let first = ending.first, first.at <= now {
