@@ -74,7 +74,7 @@ test-simulation: ## conferences on a virtual clock, SIMULATION_SEEDS of them and
 test-server: ## the server as a process: metrics, health, its end
 	swift build -c release --product roost && swift build -c release --product roost-load
 	swift build -c release --product roost-bench
-	@$(PYTHON) -m unittest discover --start-directory Tests/Server --pattern '*_test.py'
+	@Tests/Server/run
 
 .PHONY: test-docs
 test-docs: ## the clients, commands and messages of the documentation

@@ -4,6 +4,7 @@ listened to; each test prints the share of the pictures that came out, and the p
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -51,8 +52,9 @@ def pitch(path):
 class Child:
     """A client in a process of its own, whose lines are read as they come."""
 
-    def __init__(self, test, command, folder=None):
-        self.process = subprocess.Popen(list(map(str, command)), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=folder)
+    def __init__(self, test, command, **environment):
+        self.process = subprocess.Popen(list(map(str, command)), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                        env=os.environ | environment)
         self.lines = []
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
@@ -90,6 +92,8 @@ class WhipTest(LimitedTest):
         cls.addClassCleanup(cls.scratch.cleanup)
         cls.folder = pathlib.Path(cls.scratch.name)
         go_build(cls.folder, (HERE / "whip.go").read_text())
+        subprocess.run([shutil.which("cc") or "clang", "-shared", "-fPIC", "-Wl,-soname,libgupnp-igd-1.0.so.4", "-o", cls.folder / "libgupnp-igd-1.0.so.4",
+                        HERE / "no_upnp.c"], check=True, timeout=60)
         subprocess.run([*FFMPEG, "-f", "lavfi", "-i", f"sine=frequency={PITCH}:duration={SECONDS + 4}:sample_rate=48000",
                         "-c:a", "libopus", "-page_duration", "20000", cls.folder / "tone.ogg"], check=True, timeout=60)
 
@@ -217,7 +221,8 @@ class WhipTest(LimitedTest):
                     "-A", f"audiotestsrc is-live=true wave=sine freq={PITCH} ! audioconvert ! audioresample ! queue ! opusenc"
                           f" ! rtpopuspay pt=100 ! queue ! {RTP}audio,encoding-name=OPUS,payload=100",
                     "-V", f"videotestsrc is-live=true ! video/x-raw,width=320,height=240,framerate=30/1 ! videoconvert"
-                          f" ! queue ! {encoder} ! queue ! {RTP}video,encoding-name={codec},payload=96"])
+                          f" ! queue ! {encoder} ! queue ! {RTP}video,encoding-name={codec},payload=96"],
+                    LD_LIBRARY_PATH=str(self.folder))
                 time.sleep(SECONDS + 2)
                 self.assertEqual(sorted(self.participants(roost)), ["cam", "tv"], "\n".join(cam.lines[-20:]))
                 cam.process.send_signal(signal.SIGINT)

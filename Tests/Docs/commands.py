@@ -44,6 +44,7 @@ RULES = [
     Rule(r"venv/bin/python client\.py .*", RUN),
     Rule(r"venv/bin/python play\.py .*", RUN),
     Rule(r"timeout .* whip-client .*", RUN),
+    Rule(r"cc -shared .*", RUN),
     Rule(r"\./client .*", RUN),
     Rule(r"TOKEN=\$token node watch\.mjs .*", RUN),
     Rule(r"make help", RUN),
@@ -67,6 +68,7 @@ RULES = [
     Rule(r"scripts/clean-room .*", LISTED, "makes a Debian"),
     Rule(r"scripts/keep-state", LISTED, "builds, and writes what the repository keeps"),
     Rule(r"Tests/Browsers/run .*", LISTED, "takes minutes"),
+    Rule(r"Tests/Server/run .*", LISTED, "a test run"),
     Rule(r"ROOST=\.build/debug/roost /usr/bin/python3 Tests/Server/\w+\.py", LISTED, "a test run"),
     Rule(r"/usr/bin/python3 Tests/Server/storm_figures\.py", LISTED, "takes minutes"),
 ]
