@@ -106,15 +106,16 @@ extension ConfigurationOption {
     _ name: String, _ path: Path<[String]>, _ explanation: String, _ change: Change = .atStart
   ) -> Self {
     let set: @Sendable (inout Configuration, [String]) -> Bool = {
-      guard $1.count <= 16, Set($1).count == $1.count, $1.allSatisfy({ WebhookURL($0) != nil }) else {
-        return false
-      }
+      // One receiver has one key: what it has had is remembered by its URL.
+      let urls = $1.compactMap { WebhookURL($0)?.url }
+      guard $1.count <= 16, urls.count == $1.count, Set(urls).count == urls.count else { return false }
       $0[keyPath: path] = $1
       return true
     }
     return Self(
       name: name, explanation: explanation,
-      expectation: "a list of up to 16 URLs such as https://desk.example/roost#myKey", change: change,
+      expectation: "a list of up to 16 URLs, each once, such as https://desk.example/roost#myKey",
+      change: change,
       isSecret: false,
       setTree: { configuration, tree in tree.strings.map { set(&configuration, $0) } ?? false },
       setText: { set(&$0, $1.isEmpty ? [] : $1.split(separator: ",").map { String($0.trimmed) }) },

@@ -72,7 +72,7 @@ public struct Gateway: HTTPHandler {
           try AccessToken(verifying: text, keys: configuration.keys, now: configuration.now())
         },
         charge: { bytes, room, identity in
-          intakes.charge(bytes, room: room, identity: identity, now: configuration.instant())
+          intakes.take(bytes, room: room, identity: identity, now: configuration.instant())
         },
         links: { user in ICELink.fields(configuration.iceServers.list(for: user, now: configuration.now())) })
     }

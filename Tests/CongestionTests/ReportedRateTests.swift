@@ -225,9 +225,19 @@ struct ReportedRateTests {
     rate = served(pictures: 2e6, sound: 0, until: 5)
     rate.take(estimate: 1_700_000, now: at(5))
     #expect(rate.estimate(now: at(5.5)).map { $0 >= 1_990_000 * 1.2 && $0 < 2_010_000 * 1.2 } == true)
-    // Less is believed, and so is any once something is lost, or nothing is known of what arrives any more.
+    // One that lasts is believed.
+    rate.take(estimate: 1_700_000, now: at(7.9))
+    #expect(rate.estimate(now: at(7.9)).map { $0 >= 1_990_000 * 1.2 } == true)
+    #expect(rate.estimate(now: at(8)) == 1_700_000)
+    // Less is believed, and so is any where a queue grows, once something is lost, or nothing is known of what arrives any more.
+    rate = served(pictures: 2e6, sound: 0, until: 5)
     rate.take(estimate: 1_500_000, now: at(6))
     #expect(rate.estimate(now: at(6)) == 1_500_000)
+    rate = served(pictures: 2e6, sound: 0, until: 5)
+    rate.take(packets: 100, lost: 0, now: at(6))
+    rate.weigh(sent: 1_500_000, roundTrip: .milliseconds(160), now: at(6))
+    rate.take(estimate: 1_700_000, now: at(6))
+    #expect(rate.estimate(now: at(6)) == 1_700_000)
     rate = served(pictures: 2e6, sound: 0, until: 5)
     rate.take(packets: 100, lost: 5, now: at(6))
     rate.weigh(sent: 1_500_000, roundTrip: .milliseconds(50), now: at(6))

@@ -1,8 +1,11 @@
 import Containers
+import Foundation
+import Glibc
 import Media
 import Model
-import Recording
 import Testing
+
+@testable import Recording
 
 /// What a recorder had written, file by file.
 struct RecordedFiles {
@@ -10,6 +13,31 @@ struct RecordedFiles {
     var start: SegmentStart
     var bytes: [UInt8] = []
     var end: SegmentEnd?
+    /// As it comes onto a disk.
+    let written = try? WrittenFile()
+  }
+
+  /// A file of the recorder's own, without a name.
+  final class WrittenFile {
+    let file: RecordingFile
+    private let descriptor: Int32
+
+    init() throws {
+      let path = FileManager.default.temporaryDirectory.appending(path: "roost-\(UUID().uuidString)").path
+      descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+      try #require(descriptor >= 0)
+      file = RecordingFile(descriptor: dup(descriptor))
+      unlink(path)
+    }
+
+    deinit { close(descriptor) }
+
+    func bytes() throws -> [UInt8] {
+      try file.flush()
+      var bytes = [UInt8](repeating: 0, count: file.size)
+      let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+      return Array(bytes.prefix(max(count, 0)))
+    }
   }
 
   var files: [File] = []
@@ -26,7 +54,11 @@ struct RecordedFiles {
           files[last].bytes.replaceSubrange(
             patch.offset..<patch.offset + patch.bytes.count, with: patch.bytes)
         }
-      case .end(let end): files[try #require(files.indices.last)].end = end
+        try files[last].written?.file.apply(change)
+      case .end(let end):
+        let last = try #require(files.indices.last)
+        files[last].end = end
+        #expect(try files[last].written?.bytes() == files[last].bytes)
       case .keyFrameWanted(let encoding): keyFramesWanted.append(encoding)
       }
     }

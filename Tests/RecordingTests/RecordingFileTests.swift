@@ -31,6 +31,18 @@ struct RecordingFileTests {
     #expect(throws: FileProblem(ENOSPC)) { try file.apply(change(at: 60_000, [7])) }
   }
 
+  @Test func `a change may patch what it appends itself, and none lies beyond the file`() throws {
+    let written = try RecordedFiles.WrittenFile()
+    try written.file.apply(change([0, 1, 2, 3], at: 2, [7, 8]))
+    #expect(try written.bytes() == [0, 1, 7, 8])
+    try written.file.apply(change([4], at: 3, [9, 9]))
+    #expect(try written.bytes() == [0, 1, 7, 9, 9])
+    for offset in [4, 5, -1, 1_000_000] {
+      #expect(throws: FileProblem(EINVAL)) { try written.file.apply(change(at: offset, [1, 2])) }
+    }
+    #expect(try written.bytes() == [0, 1, 7, 9, 9])
+  }
+
   @Test func `what is changed lies where it belongs, written already, waiting or both`() throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "roost-\(UUID().uuidString)").path
     defer { unlink(path) }

@@ -28,9 +28,13 @@ public struct ReportedRate: BitwiseCopyable, Sendable {
   private static let cutInterval = Duration.milliseconds(300)
   /// Without harmful losses for so long, an estimate of the remote's is believed as it is.
   private static let trust = Duration.seconds(10)
-  /// Receivers name 0.85 of what came at each hiccup of the delay (draft-ietf-rmcat-gcc-02 §5.5), and count no headers. An estimate of
-  /// at least this share of what arrives whole, less what headers of a stream take, takes away nothing that flows.
+  /// Receivers name 0.85 of what came at each hiccup of the delay (draft-ietf-rmcat-gcc-02 §5.5), and count no headers. While all arrives
+  /// and no queue grows, an estimate of at least this share of it, less what headers of a stream take, takes away nothing that flows
+  /// until it has lasted for `forgiveness`.
   private static let hiccup = 0.8
+  private static let forgiveness = Duration.seconds(3)
+  /// A round trip that is so much longer than the shortest tells of a queue.
+  private static let queue = Duration.milliseconds(100)
   private static let headers = 30_000.0
   /// What flows is given so much more than it takes within a second.
   private static let peaks = 1.2
@@ -56,6 +60,10 @@ public struct ReportedRate: BitwiseCopyable, Sendable {
   private var sound = 0.0
   /// What arrives, in bits per second, and until when that counts; nil: something is lost of it, or it isn't known.
   private var whole: (rate: Double, until: Instant)?
+  /// Since when the word is less than what arrives.
+  private var fellAt = Instant(nanoseconds: 0)
+  private var isBelow = false
+  private var shortestTrip: Duration?
 
   public init() {}
 
@@ -77,8 +85,14 @@ public struct ReportedRate: BitwiseCopyable, Sendable {
       if PlantedDefect.isOn(.staleEstimate) { return word }
     #endif
     guard now - wordAt < Self.wordLife, let word else { return nil }
-    guard let whole, whole.until > now, word + Self.headers >= Self.hiccup * whole.rate else { return word }
-    return max(word, whole.rate * Self.peaks)
+    guard let whole, whole.until > now, word < whole.rate, isHiccup(word, of: whole.rate),
+      now - fellAt < Self.forgiveness
+    else { return word }
+    return whole.rate * Self.peaks
+  }
+
+  private func isHiccup(_ word: Double, of rate: Double) -> Bool {
+    word + Self.headers >= Self.hiccup * rate
   }
 
   private func isSilent(_ now: Instant) -> Bool {
@@ -104,8 +118,15 @@ public struct ReportedRate: BitwiseCopyable, Sendable {
       word = said
     }
     wordAt = now
+    noteFall(now)
     guard let word, cutAt.map({ now - $0 >= Self.trust }) ?? true else { return }
     rate = max(rate, word)
+  }
+
+  private mutating func noteFall(_ now: Instant) {
+    let wasBelow = isBelow
+    isBelow = if let whole, let word { word < whole.rate } else { false }
+    if isBelow, !wasBelow { fellAt = now }
   }
 
   /// A receiver report.
@@ -143,7 +164,9 @@ public struct ReportedRate: BitwiseCopyable, Sendable {
     let loss = lost / packets
     let arriving = Double(sent - bytes) * 8 / passed * (1 - loss)
     begin(sent, now)
-    whole = loss < Self.harmless ? (arriving, now + Self.wordLife) : nil
+    if roundTrip > .zero { shortestTrip = min(shortestTrip ?? roundTrip, roundTrip) }
+    let queues = shortestTrip.map { roundTrip > $0 + Self.queue } ?? false
+    whole = loss < Self.harmless && !queues ? (arriving, now + Self.wordLife) : nil
     if loss > Self.harmful {
       guard cutAt.map({ now - $0 >= Self.cutInterval + roundTrip }) ?? true else { return }
       // Until then nothing was withheld.

@@ -28,7 +28,12 @@ final class EventFeeds: Sendable {
 
   /// No reader has it any more, unless it was made again.
   private func tidy(_ room: RoomID?) {
-    places.withLock { if $0[room]?.feed == nil { $0[room] = nil } }
+    // What was made again may end here, and then comes back to this: not while the table is locked.
+    _ = places.withLock { places -> EventFeed? in
+      let feed = places[room]?.feed
+      if feed == nil { places[room] = nil }
+      return feed
+    }
   }
 }
 

@@ -25,4 +25,11 @@ struct IntakeBudget: Refilling {
     #endif
     return limit.charge(Self.message + Double(bytes), now: now)
   }
+
+  /// Charges a message of so many bytes, if there is enough for it.
+  /// - Returns: zero, or how long it takes until there is.
+  mutating func take(_ bytes: Int, now: Instant) -> Duration {
+    let amount = min(Self.message + Double(bytes), Self.burst)
+    return limit.take(amount, now: now) ? .zero : limit.wait(for: amount, now: now)
+  }
 }

@@ -21,4 +21,14 @@ package final class Intakes: Sendable {
       }
     }
   }
+
+  /// As `charge`, of what is refused where there isn't enough; then nothing is charged.
+  /// - Returns: zero, or how long it takes until there is enough.
+  func take(_ bytes: Int, room: String, identity: String, now: Instant) -> Duration {
+    table.withLock { table in
+      table.use(Payer(room: ExactName(room), identity: ExactName(identity)), now: now) {
+        $0.take(bytes, now: now)
+      }
+    }
+  }
 }

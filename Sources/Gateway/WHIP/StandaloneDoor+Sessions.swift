@@ -13,9 +13,7 @@ extension StandaloneDoor {
       throw .tooLarge("a description can have at most \(SessionDescription.maximumBytes) bytes")
     }
     // By identity and not by room alone, which is another one each time where none stands and the offer is refused.
-    guard charge(Self.offerPrice + request.body.count, place.room, identity) == .zero else {
-      throw RESTProblem(StandaloneError.tooOften)
-    }
+    try pay(Self.offerPrice, request, place, identity)
     guard let sdp = String(validating: request.body, as: UTF8.self) else {
       throw RESTProblem(StandaloneError.offer(.malformed(.notUTF8)))
     }
@@ -33,6 +31,17 @@ extension StandaloneDoor {
     for link in links(answer.participant.text) { response.headers.add("link", link) }
     response.headers.add("cache-control", "no-store")
     return response
+  }
+
+  /// Before anything is read of the body.
+  private func pay(
+    _ price: Int, _ request: HTTPRequest, _ place: StandalonePlace, _ identity: String
+  ) throws(RESTProblem) {
+    let wait = charge(price + request.body.count, place.room, identity)
+    guard wait > .zero else { return }
+    var problem = RESTProblem(StandaloneError.tooOften)
+    problem.headers = [("retry-after", "\(max(1, wait.components.seconds + 1))")]
+    throw problem
   }
 
   /// Of whom and of what a player gets something; an encoder gets nothing.
@@ -72,6 +81,7 @@ extension StandaloneDoor {
       problem.headers.append(("accept-patch", Self.fragment))
       throw problem
     }
+    try pay(0, request, place, identity)
     let fragment: ICEFragment
     do throws(SDPError) { fragment = try ICEFragment(parsing: request.body) } catch {
       throw RESTProblem(StandaloneError.offer(.malformed(error)))

@@ -16,7 +16,7 @@ struct StandaloneDoor: Sendable {
   let crossOrigin: CrossOrigin
   /// Reads a token and says whether it is good.
   let verify: @Sendable (String?) throws(AccessTokenRefusal) -> AccessToken
-  /// Charges an identity in a room for an offer of so many bytes, and says for how long it owes.
+  /// Charges an identity in a room for so many bytes and returns zero, or says how long it takes until it has enough.
   let charge: @Sendable (_ bytes: Int, _ room: String, _ identity: String) -> Duration
   /// `Link` fields for the participant of that id.
   let links: @Sendable (String) -> [String]

@@ -36,13 +36,22 @@ final class RecordingFile {
 
   deinit { Glibc.close(descriptor) }
 
+  /// What is appended comes first: a change may patch what it appends itself. Where something can't be written the rest is done all the
+  /// same, so that the file goes on where its writer believes that it does.
   func apply(_ change: FileChange) throws(FileProblem) {
-    for patch in change.patches { try apply(patch) }
+    var problem: FileProblem?
     waiting += change.appended
-    if waiting.count >= Self.worth { try flush() }
+    for patch in change.patches {
+      do throws(FileProblem) { try apply(patch) } catch { problem = problem ?? error }
+    }
+    if waiting.count >= Self.worth {
+      do throws(FileProblem) { try flush() } catch { problem = problem ?? error }
+    }
+    if let problem { throw problem }
   }
 
   private func apply(_ patch: FilePatch) throws(FileProblem) {
+    guard patch.offset >= 0, patch.offset + patch.bytes.count <= size else { throw FileProblem(EINVAL) }
     guard patch.offset + patch.bytes.count <= written else {
       // It is about what still waits.
       for (index, byte) in patch.bytes.enumerated() {

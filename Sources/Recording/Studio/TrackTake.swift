@@ -39,14 +39,11 @@ struct TrackTake {
   // MARK: - Files
 
   mutating func work(in folder: RecordingFolder, now: Instant) throws(FileProblem) {
-    for output in recorder.poll(now: now) {
-      if case .keyFrameWanted(let encoding) = output { supply.requestKeyFrame(encoding: encoding) }
-      try perform(output, in: folder)
-    }
+    try perform(recorder.poll(now: now), in: folder)
   }
 
   mutating func finish(in folder: RecordingFolder, now: Instant) throws(FileProblem) {
-    for output in recorder.finish(now: now) { try perform(output, in: folder) }
+    try perform(recorder.finish(now: now), in: folder)
     noteCounts()
     entry.state = .ended
     hasChanged = true
@@ -70,6 +67,19 @@ struct TrackTake {
     entry.switches = Int(clamping: counts.switches)
   }
 
+  /// All of them, also behind one that fails: each goes by those before it.
+  /// - Throws: the first problem.
+  private mutating func perform(
+    _ outputs: [TrackRecorder.Output], in folder: RecordingFolder
+  ) throws(FileProblem) {
+    var problem: FileProblem?
+    for output in outputs {
+      if case .keyFrameWanted(let encoding) = output { supply.requestKeyFrame(encoding: encoding) }
+      do throws(FileProblem) { try perform(output, in: folder) } catch { problem = problem ?? error }
+    }
+    if let problem { throw problem }
+  }
+
   private mutating func perform(
     _ output: TrackRecorder.Output, in folder: RecordingFolder
   ) throws(FileProblem) {
@@ -82,6 +92,8 @@ struct TrackTake {
   }
 
   private mutating func begin(_ start: SegmentStart, in folder: RecordingFolder) throws(FileProblem) {
+    // Whatever comes is not for the file before.
+    file = nil
     // What goes beyond isn't written.
     guard entry.files.count < RecordingLimits.filesOfTrack else { return }
     let name = "\(track.id).\(start.number).\(start.suffix)"
