@@ -18,14 +18,20 @@ struct FrameAssemblerTests {
     return frames
   }
 
-  /// The pictures of H.264's file, as frames have them: behind their sizes. Each is of one slice.
+  /// The pictures of H.264's file, as frames have them: units behind their sizes, a slice and what parameter sets it has.
   static func pictures() throws -> [[UInt8]] {
     let bytes = try PayloaderFixture.bytes(of: "h264.h264")
-    let units: [[UInt8]] = NALUnits.betweenStartCodes(bytes).map { Array(bytes[$0]) }
-    return units.filter { [1, 5].contains($0[0] & 0x1F) }.map { unit in
-      let size: [UInt8] = [0, 0, UInt8(unit.count >> 8), UInt8(unit.count & 0xFF)]
-      return size + unit
+    var pictures: [[UInt8]] = []
+    var picture: [UInt8] = []
+    for range in NALUnits.betweenStartCodes(bytes) {
+      let unit = Array(bytes[range])
+      guard [1, 5, 7, 8].contains(unit[0] & 0x1F) else { continue }
+      picture += [0, 0, UInt8(unit.count >> 8), UInt8(unit.count & 0xFF)] + unit
+      guard unit[0] & 0x1F <= 5 else { continue }
+      pictures.append(picture)
+      picture = []
     }
+    return pictures
   }
 
   /// Units without parameter sets, delimiters and what encoders say of themselves, which payloaders put in or leave out.
