@@ -17,9 +17,10 @@ extension MediaSession {
     var writer = RTCPWriter(into: context.output.reserve())
     let source = appendSenderReports(&writer, isOwed: false, now: now, &context)
     let isSaid = finishReports(&writer, source: source, now: now, &context)
+    // Where nothing flows either way too: when the peer was last heard shows whether it is still there.
+    context.effects.noteQuality()
     guard isSaid || ratesChanged else { return }
     tallyLoss()
-    context.effects.noteQuality()
     scheduleClockReports(now: now)
   }
 
