@@ -102,6 +102,8 @@ package struct PictureAssembler {
     }
     guard let first = waiting[next], let end = end(of: next) else { return nil }
     guard first.startsFrame else {
+      // A number that came twice may be another packet by now.
+      keyStarts.removeAll { $0 <= next }
       startOver()
       return takeNext()
     }

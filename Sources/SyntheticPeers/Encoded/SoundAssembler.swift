@@ -49,6 +49,11 @@ package struct SoundAssembler {
         next = place + Self.step
         continue
       }
+      // Of times between frames: the one that came out goes beyond it.
+      guard first > place else {
+        waiting.removeValue(forKey: first)
+        continue
+      }
       let isFull = waiting.count >= Self.frameLimit
       guard isFull || now.nanoseconds - oldest.nanoseconds >= Self.patience else { break }
       let lost = min((first - place) / Self.step, Self.lostLimit)
