@@ -51,7 +51,7 @@ class Followed:
 
     def __enter__(self):
         self.child = subprocess.Popen([BINARY, *self._arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                      stderr=subprocess.PIPE, text=True, env=self._environment)
+                                      stderr=subprocess.PIPE, text=True, env=self._environment, preexec_fn=self._begin)
         self._threads = [threading.Thread(target=self._read, args=(self.child.stdout, self._lines.put), daemon=True),
                          threading.Thread(target=self._read, args=(self.child.stderr, self.errors.append), daemon=True)]
         for thread in self._threads:
@@ -63,6 +63,11 @@ class Followed:
         self.child.wait(10)
         for thread in self._threads:
             thread.join(10)
+
+    @staticmethod
+    def _begin():
+        # Of what a shell runs in the background it is ignored.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
     @staticmethod
     def _read(stream, take):

@@ -166,7 +166,8 @@ class RealMediaTest(LimitedTest):
             root = xml.etree.ElementTree.parse(chart).getroot()
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         lines = [each.get("points").split() for each in root.iter("{http://www.w3.org/2000/svg}polyline")]
-        self.assertEqual([len(line) for line in lines], [3] * 4)
+        # A second that was begun at the end is one.
+        self.assertIn([len(line) for line in lines], ([3] * 4, [4] * 4))
 
     def test_a_chart_that_cannot_be_written_is_said_before_the_run(self):
         done = subprocess.run([LOAD, "--picture", "/nonexistent/a.svg", "--url", "http://127.0.0.1:1"],

@@ -4,7 +4,8 @@
 
 (() => {
   function picture() {
-    const canvas = document.createElement("canvas");
+    // A test may have it larger.
+    const canvas = window.testCanvas = document.createElement("canvas");
     canvas.width = 320;
     canvas.height = 180;
     const context = canvas.getContext("2d");
