@@ -126,11 +126,16 @@ class EqualTest(LimitedTest):
 
     def same(self, clip, file, kind, cut):
         sent, got = hashes(Clips.path(clip), kind), hashes(file, kind)
+        cut_sound = cut > 0 and kind == "audio"
+        if cut_sound:
+            # Silence that stands for what came too late is none of the clip's frames.
+            got = [each for each in got if each in set(sent)]
         # Behind the end of a track nothing shows a subscriber that its last packets are missing.
         while cut > 0 and got[-1] != sent[-1]:
             sent, cut = sent[:-1], cut - 1
         # Sound that came before there was a slot for it isn't sent again.
-        early = next((count for count in range(16) if kind == "audio" and got[count - len(sent):] == sent[count:]), 0)
+        late = 16 if cut_sound else 0
+        early = next((count for count in range(late + 1) if got[count - len(sent):] == sent[count:]), 0)
         sent = sent[early:]
         # In front stands what makes files of one participant begin together: the first picture once more, or silence.
         front = len(got) - len(sent)
