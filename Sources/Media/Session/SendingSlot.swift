@@ -20,6 +20,8 @@ struct SendingSlot: ~Copyable {
   var beginnings = RateLimit(rate: 0.5, burst: 10)
   /// It has another source, of which no key frame could be asked for yet.
   var isUnasked = false
+  /// What leaves of it, as it was last weighed. No state: it is measured again.
+  var left = LeavingRate()
   /// Since when there is no room for the encoding that it shows, while it waits for a lower one's key frame.
   var shedsSince: Instant?
   /// So long it may go on.
@@ -65,5 +67,20 @@ struct SendingSlot: ~Copyable {
     forwarder = read
     redundancy.apply(section)
     self.picture = picture
+  }
+}
+
+/// What leaves of a stream, in bits per second with UDP and IP.
+struct LeavingRate {
+  private(set) var rate = 0.0
+  private var bytes: UInt64 = 0
+  private var at: Instant?
+
+  /// - Parameter sent: bytes that have ever left.
+  mutating func weigh(_ sent: UInt64, now: Instant) {
+    if let at, now > at {
+      rate = sent < bytes ? 0 : Double(sent - bytes) * 8e9 / Double((now - at).wholeNanoseconds)
+    }
+    (bytes, at) = (sent, now)
   }
 }
