@@ -18,6 +18,8 @@ struct SendingSlot: ~Copyable {
   var keyFrames = KeyFrameAllowance()
   /// Pauses that end and other encodings, each of which begins with a key frame. No state, like the one above.
   var beginnings = RateLimit(rate: 0.5, burst: 10)
+  /// The last of them that leads from one encoding to another. No state.
+  var crossing: EncodingCrossing?
   /// It has another source, of which no key frame could be asked for yet.
   var isUnasked = false
   /// What leaves of it, as it was last weighed. No state: it is measured again.
@@ -83,4 +85,12 @@ struct LeavingRate {
     }
     (bytes, at) = (sent, now)
   }
+}
+
+/// A slot's way from the encoding that it shows to another.
+public struct EncodingCrossing: Equatable, Sendable {
+  public var shown: UInt8
+  public var next: UInt8
+
+  public init(from shown: UInt8, to next: UInt8) { (self.shown, self.next) = (shown, next) }
 }
