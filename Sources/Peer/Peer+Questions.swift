@@ -144,8 +144,9 @@ extension Peer {
     session.setPaused(slot: slot, isPaused)
   }
   /// Whether the slot may begin a picture, in this encoding or another; it has then done so.
-  public mutating func beginsPicture(slot: Int, now: Instant) -> Bool {
-    session.beginsPicture(slot: slot, now: now)
+  /// - Parameter crossing: to another encoding, which costs nothing twice while it hasn't come; nil: a pause ends.
+  public mutating func beginsPicture(slot: Int, crossing: EncodingCrossing? = nil, now: Instant) -> Bool {
+    session.beginsPicture(slot: slot, crossing: crossing, now: now)
   }
   /// Whether a slot with another source may have that asked for a key frame now; it has then done so. Else it waits for `takesUpPicture`.
   public mutating func beginsNewPicture(slot: Int, now: Instant) -> Bool {

@@ -194,35 +194,33 @@ struct ReportedRateTests {
     #expect(throws: StateError.self) { try ReportedRate(from: &reader) }
   }
 
-  /// A receiver's stream of pictures beside one of sound, of which all arrives.
-  private func served(pictures: Double, sound: Double, until seconds: Int) -> ReportedRate {
+  /// A receiver at which all arrives.
+  private func served(_ total: Double, until seconds: Int) -> ReportedRate {
     var rate = ReportedRate()
     for second in 0...seconds {
       rate.take(packets: 60, lost: 0, now: at(Double(second)))
       rate.weigh(
-        sent: UInt64(Double(second) * (pictures + sound) / 8), ofSound: UInt64(Double(second) * sound / 8),
+        sent: UInt64(Double(second) * total / 8),
         roundTrip: .milliseconds(50), now: at(Double(second)))
     }
     return rate
   }
 
-  @Test func `an estimate that names no sound is for what comes beside it`() {
-    var rate = served(pictures: 1e6, sound: 200_000, until: 5)
-    rate.take(estimate: 400_000, namesSound: false, now: at(5))
-    #expect(rate.estimate(now: at(5.5)).map { abs($0 - 600_000) < 1_000 } == true)
+  @Test func `what leaves in streams that an estimate doesn't name comes on top of it`() {
+    var rate = served(1.2e6, until: 5)
+    rate.take(estimate: 400_000, beside: 200_000, now: at(5))
+    #expect(rate.estimate(now: at(5.5)) == 600_000)
     rate.take(estimate: 300_000, now: at(6))
     #expect(rate.estimate(now: at(6)) == 300_000)
-    // The streams of sound have ended.
-    rate.weigh(sent: 0, roundTrip: .milliseconds(50), now: at(7))
-    rate.take(estimate: 200_000, namesSound: false, now: at(7))
-    #expect(rate.estimate(now: at(7)) == 200_000)
+    rate.take(estimate: .max, beside: .greatestFiniteMagnitude, now: at(7))
+    #expect(rate.estimate(now: at(7)).map { $0 <= BandwidthEstimator.bounds.upperBound } == true)
   }
 
   @Test func `an estimate of 0.85 of what arrives whole takes away nothing that flows`() {
-    var rate = served(pictures: 40_000, sound: 150_000, until: 5)
-    rate.take(estimate: 23_000, namesSound: false, now: at(5))
+    var rate = served(190_000, until: 5)
+    rate.take(estimate: 23_000, beside: 150_000, now: at(5))
     #expect(rate.estimate(now: at(5.5)).map { $0 >= 189_000 * 1.2 && $0 < 191_000 * 1.2 } == true)
-    rate = served(pictures: 2e6, sound: 0, until: 5)
+    rate = served(2e6, until: 5)
     rate.take(estimate: 1_700_000, now: at(5))
     #expect(rate.estimate(now: at(5.5)).map { $0 >= 1_990_000 * 1.2 && $0 < 2_010_000 * 1.2 } == true)
     // One that lasts is believed.
@@ -230,20 +228,20 @@ struct ReportedRateTests {
     #expect(rate.estimate(now: at(7.9)).map { $0 >= 1_990_000 * 1.2 } == true)
     #expect(rate.estimate(now: at(8)) == 1_700_000)
     // Less is believed, and so is any where a queue grows, once something is lost, or nothing is known of what arrives any more.
-    rate = served(pictures: 2e6, sound: 0, until: 5)
+    rate = served(2e6, until: 5)
     rate.take(estimate: 1_500_000, now: at(6))
     #expect(rate.estimate(now: at(6)) == 1_500_000)
-    rate = served(pictures: 2e6, sound: 0, until: 5)
+    rate = served(2e6, until: 5)
     rate.take(packets: 100, lost: 0, now: at(6))
     rate.weigh(sent: 1_500_000, roundTrip: .milliseconds(160), now: at(6))
     rate.take(estimate: 1_700_000, now: at(6))
     #expect(rate.estimate(now: at(6)) == 1_700_000)
-    rate = served(pictures: 2e6, sound: 0, until: 5)
+    rate = served(2e6, until: 5)
     rate.take(packets: 100, lost: 5, now: at(6))
     rate.weigh(sent: 1_500_000, roundTrip: .milliseconds(50), now: at(6))
     rate.take(estimate: 1_700_000, now: at(6))
     #expect(rate.estimate(now: at(6)) == 1_700_000)
-    rate = served(pictures: 2e6, sound: 0, until: 5)
+    rate = served(2e6, until: 5)
     rate.take(estimate: 1_700_000, now: at(11))
     #expect(rate.estimate(now: at(11)) == 1_700_000)
   }

@@ -349,6 +349,28 @@ struct PeerRTCPTests {
     #expect((19...20).contains(begun[0]) && begun[1] == 1)
   }
 
+  @Test func `the same way to another encoding is paid for once, until it is left`() throws {
+    let far = try ConnectedPeer(AgreedMedia(send: [ConnectedPeer.slot(0)]))
+    func begins(_ crossing: EncodingCrossing) -> Bool {
+      far.peer.beginsPicture(slot: 0, crossing: crossing, now: far.now)
+    }
+    let (up, down) = (EncodingCrossing(from: 1, to: 0), EncodingCrossing(from: 0, to: 1))
+    // The choice goes to and fro while the key frame hasn't come.
+    for _ in 0..<100 {
+      #expect(begins(up))
+      far.peer.setNextEncoding(slot: 0, 0, clock: nil)
+      far.peer.setNextEncoding(slot: 0, nil, clock: nil)
+    }
+    // Eight more, down and up in turn, and none of them is for nothing.
+    for turn in 0..<9 { #expect(begins(turn % 2 == 0 ? down : up)) }
+    #expect(!begins(up) && !begins(EncodingCrossing(from: 2, to: 0)))
+    far.now = far.now + .seconds(4)
+    #expect(begins(up))
+    // Sent back without being asked, it pays again.
+    far.peer.setNextEncoding(slot: 0, 1, clock: nil)
+    #expect(begins(up) && !begins(down))
+  }
+
   @Test func `a publisher's clock that steps is counted until it is believed`() throws {
     let far = try ConnectedPeer(AgreedMedia(receive: [ConnectedPeer.section(0, ssrc: 50)]))
     far.send(ssrc: 50, payloadType: 96)

@@ -53,11 +53,6 @@ public struct ReportedRate: BitwiseCopyable, Sendable {
   private var weighedAt: Instant?
   /// Bytes that have left, at the last weighing.
   private var bytes: UInt64 = 0
-  /// Of them, those of streams of sound.
-  private var soundBytes: UInt64 = 0
-  private var soundAt: Instant?
-  /// What leaves for those, in bits per second.
-  private var sound = 0.0
   /// What arrives, in bits per second, and until when that counts; nil: something is lost of it, or it isn't known.
   private var whole: (rate: Double, until: Instant)?
   /// Since when the word is less than what arrives.
@@ -106,11 +101,11 @@ public struct ReportedRate: BitwiseCopyable, Sendable {
   /// The remote says what it can take: at once where that is less than before, within some seconds where it is more.
   /// - Parameters:
   ///   - bitsPerSecond: any; what is out of the estimator's bounds is taken for the nearest within.
-  ///   - namesSound: it is for streams of sound too. Else they come on top of it: an estimate is for the streams that it names
+  ///   - beside: bits per second that leave in streams of which it says nothing: it is for those that it names
   ///     (draft-alvestrand-rmcat-remb-03 §2.3).
-  public mutating func take(estimate bitsPerSecond: UInt64, namesSound: Bool = true, now: Instant) {
+  public mutating func take(estimate bitsPerSecond: UInt64, beside: Double = 0, now: Instant) {
     heardAt = now
-    let said = Self.bounded(Double(bitsPerSecond) + (namesSound ? 0 : sound))
+    let said = Self.bounded(Double(bitsPerSecond) + beside)
     if now - wordAt < Self.wordLife, let old = word, said > old {
       let passed = min(max(Self.seconds(now - wordAt), 0), 1)
       word = old + (said - old) * passed / 2
@@ -142,11 +137,8 @@ public struct ReportedRate: BitwiseCopyable, Sendable {
   }
 
   /// Weighs what was reported; to be called about once a second.
-  /// - Parameters:
-  ///   - sent: bytes that have ever left, with UDP and IP; where there are fewer than before, streams have ended.
-  ///   - ofSound: of them, those of streams of sound.
-  public mutating func weigh(sent: UInt64, ofSound: UInt64 = 0, roundTrip: Duration, now: Instant) {
-    weigh(sound: ofSound, now)
+  /// - Parameter sent: bytes that have ever left, with UDP and IP; where there are fewer than before, streams have ended.
+  public mutating func weigh(sent: UInt64, roundTrip: Duration, now: Instant) {
     if sent != bytes {
       if firstLeft == nil { firstLeft = now }
       lastLeft = now
@@ -180,13 +172,6 @@ public struct ReportedRate: BitwiseCopyable, Sendable {
       // What has arrived whole is carried.
       rate = Self.bounded(max(rate, grown, arriving))
     }
-  }
-
-  private mutating func weigh(sound bytes: UInt64, _ now: Instant) {
-    if let soundAt, now > soundAt {
-      sound = bytes < soundBytes ? 0 : Double(bytes - soundBytes) * 8 / Self.seconds(now - soundAt)
-    }
-    (soundBytes, soundAt) = (bytes, now)
   }
 
   private mutating func begin(_ sent: UInt64, _ now: Instant) {

@@ -20,8 +20,9 @@ extension WorkerCore {
       peer.pointee.setNextEncoding(slot: slot, nil, clock: nil)
       if let unused = feeds.unsubscribe(.here(.slot(place: place, slot: slot)), from: next) { drop(unused) }
     }
+    let crossing = EncodingCrossing(from: shown.encoding, to: encoding)
     guard encoding != shown.encoding,
-      isForced || peer.pointee.beginsPicture(slot: slot, now: now)
+      isForced || peer.pointee.beginsPicture(slot: slot, crossing: crossing, now: now)
     else { return }
     let wanted = TrackKey(peer: shown.peer, index: shown.index, encoding: encoding)
     guard let next = self.feed(for: wanted, kind: .video) else { return }

@@ -124,15 +124,20 @@ extension MediaSession {
       let isOurs = names.contains { ours.contains(estimate[$0] ?? 0) }
     #endif
     guard isOurs else { return context.counters.count(.rtcpForeignStream) }
-    path.reported.take(estimate: estimate.bitrate, namesSound: namesSound(estimate, names), now: now)
+    path.reported.take(estimate: estimate.bitrate, beside: unnamed(by: estimate, names), now: now)
     estimator.setCeiling(path.reported.estimate(now: now))
   }
 
-  private func namesSound(_ estimate: ReceiverEstimate, _ names: Range<Int>) -> Bool {
-    (0..<slots.count).contains { slot in
+  /// Bits per second that leave in streams of ours that an estimate doesn't name: some receivers estimate each stream by itself, and
+  /// many name no sound.
+  private func unnamed(by estimate: ReceiverEstimate, _ names: Range<Int>) -> Double {
+    (0..<slots.count).reduce(0) { sum, slot in
       let slot = slots.pointer(slot)
-      guard slot.pointee.isAgreed, slot.pointee.forwarder.kind == .audio else { return false }
-      return names.contains { estimate[$0] == slot.pointee.section.ssrc }
+      guard slot.pointee.isAgreed, !names.contains(where: { estimate[$0] == slot.pointee.section.ssrc })
+      else {
+        return sum
+      }
+      return sum + slot.pointee.left.rate
     }
   }
 
@@ -167,13 +172,14 @@ extension MediaSession {
 
   /// Weighs what the peer's reports said of losses; about once a second.
   mutating func weighReports(now: Instant) {
-    var (sent, sound): (UInt64, UInt64) = (0, 0)
+    var sent: UInt64 = 0
     for slot in 0..<slots.count where slots.pointer(slot).pointee.isAgreed {
-      let forwarder = slots.pointer(slot)
-      sent &+= forwarder.pointee.forwarder.bytesLeft
-      if forwarder.pointee.forwarder.kind == .audio { sound &+= forwarder.pointee.forwarder.bytesLeft }
+      let slot = slots.pointer(slot)
+      let bytes = slot.pointee.forwarder.bytesLeft
+      slot.pointee.left.weigh(bytes, now: now)
+      sent &+= bytes
     }
-    path.reported.weigh(sent: sent, ofSound: sound, roundTrip: roundTrip, now: now)
+    path.reported.weigh(sent: sent, roundTrip: roundTrip, now: now)
     if path.reported.estimate(now: now) == nil { estimator.setCeiling(nil) }
   }
 }

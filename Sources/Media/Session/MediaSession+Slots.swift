@@ -155,7 +155,10 @@ extension MediaSession {
   /// Has a slot go on to another encoding of its track at that one's next key frame; nil: it stays where it is.
   public mutating func setNextEncoding(slot: Int, _ encoding: UInt8?, clock: ClockMapping?) {
     guard kind(ofSlot: slot) != nil else { return }
-    slots.pointer(slot).pointee.forwarder.setNextEncoding(encoding, clock: clock)
+    let slot = slots.pointer(slot)
+    // Another way than the one that was paid for.
+    if let encoding, slot.pointee.crossing?.next != encoding { slot.pointee.crossing = nil }
+    slot.pointee.forwarder.setNextEncoding(encoding, clock: clock)
   }
 
   /// Has a slot show these layers of an encoding, as soon as they can be begun or left out.
@@ -188,11 +191,17 @@ extension MediaSession {
   }
 
   /// Whether a slot may begin a picture, in this encoding or another, though all pay for it who get the track; it has then done so.
-  public mutating func beginsPicture(slot: Int, now: Instant) -> Bool {
+  /// - Parameter crossing: to another encoding; nil: a pause ends. The same one costs nothing once more while its key frame hasn't come:
+  ///   a choice that is in doubt between two encodings would be without an allowance when it has come to one.
+  public mutating func beginsPicture(slot: Int, crossing: EncodingCrossing? = nil, now: Instant) -> Bool {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.beginningsUnbounded) { return true }
     #endif
-    return slots.pointer(slot).pointee.beginnings.take(now: now)
+    let slot = slots.pointer(slot)
+    if let crossing, slot.pointee.crossing == crossing { return true }
+    guard slot.pointee.beginnings.take(now: now) else { return false }
+    slot.pointee.crossing = crossing
+    return true
   }
 
   /// A slot's new source can't be asked for a key frame at present, or can again.

@@ -39,9 +39,13 @@ extension RoomState {
     case .tags(let tags):
       guard let tag = self[place].standalone?.tag, tags.contains(tag) else { throw .preconditionFailed }
     }
-    guard let credentials, let known = self[place].negotiator?.remote?.credentials, credentials != known
-    else {
+    guard let credentials, let known = self[place].negotiator?.remote?.credentials else {
       return reply(.changed(.noted))
+    }
+    if credentials == known {
+      // With `*` it is a restart whose answer was lost, and which is asked for once more (RFC 9725 §4.3.3).
+      guard case .any = precondition else { return reply(.changed(.noted)) }
+      return prepare(at: place) { .restart(credentials, on: $0) }
     }
     guard credentials.ufrag != known.ufrag, credentials.password != known.password else {
       throw .credentials
@@ -49,13 +53,17 @@ extension RoomState {
     prepare(at: place) { .restart(credentials, on: $0) }
   }
 
-  /// ICE begins again, and all that was agreed on besides stays.
+  /// ICE begins again, and all that was agreed on besides stays. With the credentials that are in force nothing begins: the answer is the
+  /// one that they had.
   mutating func restart(_ remote: ICECredentials, _ local: LocalTransport, at place: TransportPlace) {
     guard let peer = self[place].peer, var negotiator = self[place].negotiator,
-      var standalone = self[place].standalone,
-      negotiator.restartICE(remote: remote, local: local.credentials),
+      var standalone = self[place].standalone
+    else { return reply(.standaloneRefused(.unknown)) }
+    let isKnown = negotiator.remote?.credentials == remote
+    guard isKnown || negotiator.restartICE(remote: remote, local: local.credentials),
       let fragment = negotiator.fragment(local, group: standalone.group, options: standalone.options)
     else { return reply(.standaloneRefused(.unknown)) }
+    guard !isKnown else { return reply(.changed(.restarted(tag: standalone.tag, fragment))) }
     standalone.tag = Standalone.newTag(&random)
     self[place].negotiator = negotiator
     self[place].standalone = standalone

@@ -183,7 +183,8 @@ extension RoomState {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.closedRoomWaits) { return settings.departureTimeout }
     #endif
-    return closed == .roomClosed ? 0 : settings.departureTimeout
+    // One that was made for somebody who was not let in never began, and waits for none.
+    return closed == .roomClosed || lastEvent == 0 ? 0 : settings.departureTimeout
   }
 
   mutating func close(_ reason: LeaveReason) {

@@ -207,6 +207,19 @@ struct StandaloneRulesTests {
   }
 
   @Test(arguments: doors)
+  func `an offer that is refused leaves no room behind`(door: String) async throws {
+    let house = try House()
+    for _ in 0..<20 {
+      let answer = await house.ask(
+        .post, "/\(door)/demo", "v=0", token: Encoder.token("one"), headers: Encoder.sdp)
+      #expect(answer.status == 400)
+    }
+    #expect(await house.directory.rooms(after: nil, limit: 10).isEmpty)
+    _ = try await post(house, door, Encoder.token("one"))
+    #expect(await house.directory.rooms(after: nil, limit: 10).count == 1)
+  }
+
+  @Test(arguments: doors)
   func `a server that is about to stop takes none`(door: String) async throws {
     let house = try House()
     await house.directory.drain(for: .seconds(1))

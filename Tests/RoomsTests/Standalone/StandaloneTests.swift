@@ -234,9 +234,17 @@ struct StandaloneTests {
       #expect(local == fragment.credentials && remote == StandaloneEnd.restarted)
     }
     #expect(restarts == 1 && run.tracks("cam") == tracks)
+    // The answer was lost: it is the same once more, and nothing begins.
+    guard case .changed(.restarted(tag, fragment)) = run.ask(cam, .change(.any, StandaloneEnd.restarted))
+    else {
+      Issue.record("another answer")
+      return
+    }
+    let begun = run.commands.count { if case .restartICE = $0 { true } else { false } }
+    #expect(begun == 1 && run.transport(cam)?.standalone?.tag == tag)
     // The tag of before is stale, whatever comes with it; the same credentials once more are those in force.
     #expect(words(run.ask(cam, .change(.tags([cam.answer.tag]), nil))) == "preconditionFailed")
-    #expect(words(run.ask(cam, .change(.any, StandaloneEnd.restarted))) == "noted")
+    #expect(words(run.ask(cam, .change(.tags([tag]), StandaloneEnd.restarted))) == "noted")
     #expect(words(run.ask(cam, .change(.tags([tag]), StandaloneEnd.credentials))) == "restarted")
   }
 
