@@ -14,9 +14,11 @@ struct Records {
   private let writing: Task<Void, Never>
 
   /// - Throws: a `StoreError` that says what to do.
-  /// - Parameter receivers: of webhooks, by their names.
+  /// - Parameters:
+  ///   - receivers: of webhooks, by their names.
+  ///   - heldBytes: of events that are kept for them.
   init(
-    _ storage: Configuration.Storage, receivers: [String], development: Bool, log: Log
+    _ storage: Configuration.Storage, receivers: [String], heldBytes: Int, development: Bool, log: Log
   ) async throws(StoreError) {
     let location: StoreLocation =
       if !storage.postgresql.isEmpty {
@@ -30,9 +32,13 @@ struct Records {
     journal = StoredJournal(store: store, log: log)
     recovery = try await journal.recover()
     // Before the journal writes: it might delete what a receiver has still to hear.
-    deliveries =
-      receivers.isEmpty
-      ? nil : try await StoredDeliveries(to: receivers, in: store, journal: journal, log: log)
+    if receivers.isEmpty {
+      try await StoredDeliveries.forgetReceivers(in: store)
+      deliveries = nil
+    } else {
+      deliveries = try await StoredDeliveries(
+        to: receivers, in: store, journal: journal, limits: .init(bytes: heldBytes), log: log)
+    }
     writing = Task { [journal] in await journal.run() }
     log.info(
       "store ready",

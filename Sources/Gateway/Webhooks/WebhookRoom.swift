@@ -65,8 +65,8 @@ struct WebhookRoom: Sendable {
 
   /// - Parameter rest: from where on there is more of what was to be read; nil: there is none.
   mutating func hasRead(_ rest: WebhookQueue.Mark?) {
+    defer { asked = nil }
     guard let asked, let now = left else { return }
-    self.asked = nil
     if let rest {
       left?.first = rest
     } else if now.last.number > asked.number {

@@ -14,6 +14,8 @@ struct DeliveryProgress: Sendable {
   struct Changes: Sendable {
     /// All up to this position is settled.
     var floor: UInt64
+    /// It is another one than the store has.
+    var isFloorNew = true
     /// Beyond it: by room, the last event before which all are, and its position.
     var rooms: [RoomID: Settled] = [:]
   }
@@ -95,6 +97,7 @@ struct DeliveryProgress: Sendable {
   mutating func takeChanges() -> Changes? {
     guard hasChanges else { return nil }
     var changes = Changes(floor: floor)
+    changes.isFloorNew = changes.floor > storedFloor
     for name in changed {
       if let settled = rooms[name]?.settled, settled.position > changes.floor {
         changes.rooms[name] = settled

@@ -27,10 +27,9 @@ extension DeliveryRows {
   }
 
   /// Deletes what no receiver has still to hear, among events that the log has given up.
-  /// - Returns: how many rows are left, and the bytes of their bodies.
   static func trim(
     after position: UInt64, upTo last: UInt64, in transaction: borrowing Transaction
-  ) throws(StoreError) -> (rows: Int, bytes: Int) {
+  ) throws(StoreError) {
     let range: [SQLValue] = [.integer(Int64(clamping: position)), .integer(Int64(clamping: last))]
     try transaction.run(
       """
@@ -39,14 +38,24 @@ extension DeliveryRows {
           SELECT 1 FROM event_deliveries WHERE event_deliveries.receiver = event_receivers.receiver
           AND event_deliveries.life = events.life AND event_deliveries.id >= events.id))
       """, range)
-    // What is said there is of no more use once none of these events is left.
+  }
+
+  /// Deletes what is said of events of which none is left.
+  static func forgetGone(upTo position: UInt64, in transaction: borrowing Transaction) throws(StoreError) {
     try transaction.run(
       """
-      DELETE FROM event_deliveries WHERE position > $1 AND position <= $2 AND NOT EXISTS (
+      DELETE FROM event_deliveries WHERE position <= $1 AND NOT EXISTS (
         SELECT 1 FROM events WHERE events.life = event_deliveries.life AND events.id <= event_deliveries.id)
-      """, range)
+      """, [.integer(Int64(clamping: position))])
+  }
+
+  /// How many rows there are, and the bytes of their bodies.
+  static func size(
+    after position: UInt64, upTo last: UInt64, in transaction: borrowing Transaction
+  ) throws(StoreError) -> (rows: Int, bytes: Int) {
     let left = try transaction.run(
-      "SELECT count(*), sum(length(body)) FROM events WHERE position > $1 AND position <= $2", range
+      "SELECT count(*), sum(length(body)) FROM events WHERE position > $1 AND position <= $2",
+      [.integer(Int64(clamping: position)), .integer(Int64(clamping: last))]
     ).first
     return (Int(clamping: try left?.integer(0) ?? 0), Int(clamping: try left?.optionalInteger(1) ?? 0))
   }

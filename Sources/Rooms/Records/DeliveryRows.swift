@@ -135,6 +135,7 @@ enum DeliveryRows {
       each: changes.rooms.map {
         [.bytes(of: receiver), .text($0.text), .integer($1.id), .integer(Int64(clamping: $1.position))]
       })
+    guard changes.isFloorNew else { return }
     try transaction.run(
       "DELETE FROM event_deliveries WHERE receiver = $1 AND position <= $2",
       [.bytes(of: receiver), .integer(floor)])

@@ -72,17 +72,21 @@ struct HeldEvents: Sendable {
     }
   }
 
-  /// The next piece in turn, of those up to a position.
-  mutating func next(upTo position: UInt64) -> (after: UInt64, last: UInt64)? {
-    if turn >= pieces.count || pieces[turn].last > position { turn = 0 }
-    guard turn < pieces.count, pieces[turn].last <= position else { return nil }
+  /// The next piece in turn, of those that begin before a position.
+  mutating func next(before position: UInt64) -> (after: UInt64, last: UInt64)? {
+    if turn >= pieces.count || place(before: turn) >= position { turn = 0 }
+    guard turn < pieces.count, place(before: turn) < position else { return nil }
     defer { turn += 1 }
-    return (turn > 0 ? pieces[turn - 1].last : start, pieces[turn].last)
+    return (place(before: turn), pieces[turn].last)
   }
 
+  private func place(before index: Int) -> UInt64 { index > 0 ? pieces[index - 1].last : start }
+
   /// What is left of a piece.
-  mutating func measured(upTo last: UInt64, rows: Int, bytes: Int) {
-    guard let index = pieces.firstIndex(where: { $0.last == last }) else { return }
+  /// - Returns: whether something has gone.
+  mutating func measured(upTo last: UInt64, rows: Int, bytes: Int) -> Bool {
+    guard let index = pieces.firstIndex(where: { $0.last == last }) else { return false }
+    let before = pieces[index].rows
     self.bytes -= Self.size(rows: pieces[index].rows, bytes: pieces[index].bytes)
     if rows == 0 {
       pieces.remove(at: index)
@@ -91,5 +95,6 @@ struct HeldEvents: Sendable {
       (pieces[index].rows, pieces[index].bytes) = (rows, bytes)
       self.bytes += Self.size(rows: rows, bytes: bytes)
     }
+    return rows < before
   }
 }

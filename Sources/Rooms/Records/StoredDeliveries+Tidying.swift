@@ -52,19 +52,22 @@ extension StoredDeliveries {
   /// - Parameter count: of pieces, each in a transaction of its own.
   private func trim(_ count: Int) async -> Bool {
     let givenUp = journal.givenUpPosition
+    var hasShrunk = false
     for _ in 0..<min(count, state.withLock { $0.held.pieces.count }) {
-      guard let (after, last) = state.withLock({ $0.held.next(upTo: givenUp) }) else { return true }
-      do throws(StoreError) {
-        let left = try await store.write(bytes: 0) { transaction throws(StoreError) in
-          try DeliveryRows.trim(after: after, upTo: last, in: transaction)
-        }
-        state.withLock { $0.held.measured(upTo: last, rows: left.rows, bytes: left.bytes) }
-      } catch {
-        note(.writing, error)
-        return false
+      guard let (after, last) = state.withLock({ $0.held.next(before: givenUp) }) else { break }
+      let left = await writing { transaction throws(StoreError) in
+        try DeliveryRows.trim(after: after, upTo: min(last, givenUp), in: transaction)
+        return try DeliveryRows.size(after: after, upTo: last, in: transaction)
+      }
+      guard let left else { return false }
+      if state.withLock({ $0.held.measured(upTo: last, rows: left.rows, bytes: left.bytes) }) {
+        hasShrunk = true
       }
     }
-    return true
+    guard hasShrunk else { return true }
+    return await writing { transaction throws(StoreError) in
+      try DeliveryRows.forgetGone(upTo: givenUp, in: transaction)
+    } != nil
   }
 
   /// Gives up the oldest events, for every receiver that hasn't had them.

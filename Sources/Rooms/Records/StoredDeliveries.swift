@@ -197,19 +197,16 @@ public final class StoredDeliveries: Sendable {
       return changes
     }
     guard !changes.isEmpty else { return true }
-    do throws(StoreError) {
-      try await store.write(bytes: changes.values.reduce(0) { $0 + 128 * ($1.rooms.count + 1) }) {
-        transaction throws(StoreError) in
-        for (receiver, change) in changes { try DeliveryRows.write(change, of: receiver, to: transaction) }
-      }
-    } catch {
+    let bytes = changes.values.reduce(0) { $0 + 128 * ($1.rooms.count + 1) }
+    let isDone: Void? = await writing(bytes: bytes) { transaction throws(StoreError) in
+      for (receiver, change) in changes { try DeliveryRows.write(change, of: receiver, to: transaction) }
+    }
+    guard isDone != nil else {
       state.withLock { state in
         for (receiver, change) in changes { state.receivers[receiver]?.progress.giveBack(change) }
       }
-      note(.writing, error)
       return false
     }
-    note(.writing, nil)
     let floor = state.withLock { state in
       for (receiver, change) in changes { state.receivers[receiver]?.progress.written(change) }
       return state.floor
@@ -218,8 +215,21 @@ public final class StoredDeliveries: Sendable {
     return true
   }
 
+  func writing<Value: Sendable>(
+    bytes: Int = 0, _ body: @escaping @Sendable (borrowing Transaction) throws(StoreError) -> Value
+  ) async -> Value? {
+    do throws(StoreError) {
+      let value = try await store.write(bytes: bytes, body)
+      note(.writing, nil)
+      return value
+    } catch {
+      note(.writing, error)
+      return nil
+    }
+  }
+
   /// The operator hears of it when it begins and when it is over.
-  func note(_ trouble: Trouble, _ error: StoreError?) {
+  private func note(_ trouble: Trouble, _ error: StoreError?) {
     let isNews = state.withLock { state in
       error == nil ? state.troubles.remove(trouble) != nil : state.troubles.insert(trouble).inserted
     }
