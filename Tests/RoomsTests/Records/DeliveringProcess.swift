@@ -25,9 +25,16 @@ struct DeliveringProcess {
     running = Task { [journal] in await journal.run() }
   }
 
-  /// What comes next, of many pages or one.
+  /// The next page.
   func events(for receiver: String, bytes: Int = 1_000_000) async -> [StoredEvent] {
     await deliveries.next(for: receiver, bytes: bytes) ?? []
+  }
+
+  /// All pages that there are by now.
+  func all(for receiver: String) async -> [StoredEvent] {
+    var all: [StoredEvent] = []
+    while case let page = await events(for: receiver), !page.isEmpty { all += page }
+    return all
   }
 
   func numbers(for receiver: String, bytes: Int = 1_000_000) async -> [Int] {
