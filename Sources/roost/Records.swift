@@ -14,12 +14,11 @@ struct Records {
   private let writing: Task<Void, Never>
 
   /// - Throws: a `StoreError` that says what to do.
-  /// - Parameters:
-  ///   - receivers: of webhooks, by their names.
-  ///   - heldBytes: of events that are kept for them.
+  /// - Parameter receivers: of webhooks, by their names.
   init(
-    _ storage: Configuration.Storage, receivers: [String], heldBytes: Int, development: Bool, log: Log
+    _ configuration: Configuration, receivers: [String], development: Bool, log: Log
   ) async throws(StoreError) {
+    let storage = configuration.storage
     let location: StoreLocation =
       if !storage.postgresql.isEmpty {
         .postgreSQL(storage.postgresql)
@@ -37,7 +36,8 @@ struct Records {
       deliveries = nil
     } else {
       deliveries = try await StoredDeliveries(
-        to: receivers, in: store, journal: journal, limits: .init(bytes: heldBytes), log: log)
+        to: receivers, in: store, journal: journal, limits: .init(bytes: configuration.webhooks.heldBytes),
+        log: log)
     }
     writing = Task { [journal] in await journal.run() }
     log.info(

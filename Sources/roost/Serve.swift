@@ -37,8 +37,7 @@ extension Roost {
     // First: a second server on the same records ends here, before it takes a port.
     let targets = try webhookTargets(configuration)
     let records = try await Records(
-      configuration.storage, receivers: targets.map(\.name), heldBytes: configuration.webhooks.heldBytes,
-      development: audience != .owners, log: log)
+      configuration, receivers: targets.map(\.name), development: audience != .owners, log: log)
     let media = try MediaServer(
       configuration, development: audience != .owners, journal: records.journal, log: log)
     await media.notePriority(log)

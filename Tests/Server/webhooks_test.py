@@ -64,7 +64,7 @@ class UnresolvedNameTest(LimitedAsyncTest):
             probe = subprocess.run(["unshare", "-m", "sh", "-c", mounts], capture_output=True, text=True, timeout=10)
             if probe.returncode:
                 self.skipTest(f"no mounts of its own: {probe.stderr}")
-            with Roost(f"--webhooks.urls=http://nobody.roost.test/,{good.url}", before=["unshare", "-m", "sh", "-c", mounts + ' && exec "$@"', "sh"],
+            with Roost(f"--webhooks.urls=http://unknown.roost.test/,{good.url}", before=["unshare", "-m", "sh", "-c", mounts + ' && exec "$@"', "sh"],
                        ) as roost:
                 slowest = await asyncio.to_thread(self.watch, roost, good)
                 self.assertTrue(server.recv(512, socket.MSG_DONTWAIT), "the name server is another")

@@ -123,8 +123,8 @@ struct WebSocketClientTests {
     async throws
   {
     try await withServer { address in
-      let nobody = try #require(freePort())
-      setenv("http_proxy", "http://127.0.0.1:\(nobody)", 1)
+      let unused = try #require(freePort())
+      setenv("http_proxy", "http://127.0.0.1:\(unused)", 1)
       defer { unsetenv("http_proxy") }
       #expect(hear(try open(address), 1) == ["welcome"])
       let named = try #require(WebSocketURL("ws://localhost:\(address.port)/"))

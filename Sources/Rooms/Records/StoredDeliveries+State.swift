@@ -41,7 +41,7 @@ extension StoredDeliveries.State {
 extension StoredDeliveries.Receiver {
   /// - Parameter stored: the newest that could be among the page.
   mutating func take(_ page: DeliveryRows.Page, upTo stored: UInt64) -> [StoredEvent] {
-    // Positions without a row are of events that were dropped before they could be written, or that nobody has still to hear.
+    // Positions without a row are of events that were dropped before they could be written, or that no receiver has still to hear.
     let last = page.isWhole ? stored : page.last?.position ?? stored
     defer { read = max(read, last) }
     return page.events.filter {

@@ -8,7 +8,7 @@ extension StoredDeliveries {
   /// Pieces that are looked at again each time.
   private static let pieces = 16
 
-  /// Deletes what nobody has still to hear, and gives up what is too old or too much, until its task is cancelled.
+  /// Deletes what no receiver has still to hear, and gives up what is too old or too much, until its task is cancelled.
   /// - Parameter now: by the clock of the events' times.
   public func tidy(by now: @escaping @Sendable () -> WallTime) async {
     while !Task.isCancelled {
