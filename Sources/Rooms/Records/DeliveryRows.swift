@@ -112,7 +112,7 @@ enum DeliveryRows {
     return page
   }
 
-  /// Nobody is to hear of events any more.
+  /// There are no receivers any more.
   static func forgetAll(in transaction: borrowing Transaction) throws(StoreError) {
     try transaction.run("DELETE FROM event_deliveries")
     try transaction.run("DELETE FROM event_receivers")
