@@ -49,7 +49,8 @@ package struct WebhookQueue: Sendable {
       ready.append(id.roomId)
     }
     rooms[id.roomId]?.last = mark
-    if let room = rooms[id.roomId], room.left == nil, room.bytes < limits.roomBytes {
+    let isKept = rooms[id.roomId].map { $0.left == nil && $0.bytes < limits.roomBytes } ?? false
+    if isKept {
       keep(Notice(id: id, position: position, body: body()))
     } else {
       rooms[id.roomId]?.leave(from: mark)

@@ -56,10 +56,12 @@ struct HeldEventsTests {
   @Test func `pieces are looked at in turn, as far as the log has given them up`() {
     var held = HeldEvents(after: 0)
     held.append(rows(1...4, every: 100), now: Self.now)
-    func next(_ position: UInt64) -> UInt64? { held.next(before: position)?.last }
-    #expect((0..<5).map { _ in next(3) } == [1, 2, 3, 1, 2])
-    #expect(next(0) == nil)
-    #expect((0..<4).map { _ in next(100) } == [1, 2, 3, 4])
+    let some = (0..<5).map { _ in held.next(before: 3)?.last }
+    #expect(some == [1, 2, 3, 1, 2])
+    let none = held.next(before: 0)
+    #expect(none == nil)
+    let all = (0..<4).map { _ in held.next(before: 100)?.last }
+    #expect(all == [1, 2, 3, 4])
     _ = held.measured(upTo: 2, rows: 0, bytes: 0)
     // The rows between belong to the one behind.
     let places = (0..<3).map { _ in held.next(before: 100) }
