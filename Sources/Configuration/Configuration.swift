@@ -131,6 +131,8 @@ public struct Configuration: Equatable, Sendable {
     public var urls: [String] = []
     /// Path of a PEM file; empty: those of the system.
     public var authorities = ""
+    /// Of events that are kept for receivers.
+    public var heldBytes = 1_073_741_824
   }
 
   /// What is kept of sessions that failed.

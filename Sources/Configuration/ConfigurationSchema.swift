@@ -122,6 +122,10 @@ public enum ConfigurationSchema {
     .path(
       "webhooks.authorities", \.webhooks.authorities,
       "PEM file with the certificates that vouch for receivers, in place of the system's."),
+    .integer(
+      "webhooks.heldBytes", \.webhooks.heldBytes, 1_048_576...1_125_899_906_842_624,
+      "Bytes of stored events that wait for a receiver, with what is stored behind them; beyond, the oldest are given up."
+    ),
 
     .choice("log.level", \.log.level, "Least severe level that is logged."),
 

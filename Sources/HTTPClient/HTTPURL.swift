@@ -1,8 +1,5 @@
 internal import CCurl
-
-#if PLANTED_DEFECTS
-  internal import Model
-#endif
+internal import Model
 
 /// Where a server is: `http://host[:port][/path]` or `https://…`, read by libcurl.
 public struct HTTPURL: Equatable, Sendable, CustomStringConvertible {
@@ -86,13 +83,6 @@ public struct HTTPURL: Equatable, Sendable, CustomStringConvertible {
     return "\(isSecure ? "https" : "http")://\(host)\(isUsual ? "" : ":\(port)")\(path)\(query)"
   }
 
-  /// Whether it is this machine, by an address that never leaves it or a name that stands for one (RFC 6761 §6.3).
-  public var isLoopback: Bool {
-    if host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]" { return true }
-    #if PLANTED_DEFECTS
-      if PlantedDefect.isOn(.loopbackPrefix), host.hasPrefix("127.") { return true }
-    #endif
-    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
-  }
+  /// Whether it is this machine.
+  public var isLoopback: Bool { LoopbackHost.contains(host) }
 }

@@ -88,6 +88,8 @@ final class Transfer {
       (CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1), (CURLOPT_FOLLOWLOCATION, 0),
       (CURLOPT_SUPPRESS_CONNECT_HEADERS, 1), (CURLOPT_TIMEOUT_MS, request.milliseconds ?? 0),
       (CURLOPT_CONNECTTIMEOUT_MS, request.connectMilliseconds),
+      // A name that isn't resolved is left to its thread: nothing else waits for that.
+      (CURLOPT_QUICK_EXIT, 1),
     ] { _ = rc_set_number(handle, option, value) }
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.redirectFollowed) { _ = rc_set_number(handle, CURLOPT_FOLLOWLOCATION, 1) }
@@ -101,6 +103,8 @@ final class Transfer {
     case .file(let path):
       checks = true
       _ = rc_set_text(handle, CURLOPT_CAINFO, path)
+      // libcurl would believe those of the system's directory beside them.
+      _ = rc_set_text(handle, CURLOPT_CAPATH, nil)
     case .anyone: checks = false
     }
     _ = rc_set_number(handle, CURLOPT_SSL_VERIFYPEER, checks ? 1 : 0)

@@ -1,6 +1,6 @@
 internal import Engine
 internal import Logging
-internal import Model
+public import Model
 internal import Recording
 
 /// What outlives the process.
@@ -71,4 +71,7 @@ extension RoomDirectory {
   public func synced() async throws(AdministrationError) {
     do throws(JournalError) { try await registry.records.synced() } catch { throw .notStored }
   }
+
+  /// The present, by the clock of the events' times, which is never stepped.
+  public var wallTime: WallTime { media.wallTime }
 }

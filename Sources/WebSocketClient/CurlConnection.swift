@@ -12,9 +12,10 @@ final class CurlConnection {
   /// - Parameters:
   ///   - origin: scheme, host and port.
   ///   - checksCertificate: false takes a server's word for who it is.
-  ///   - authorities: a PEM file with those that are believed; nil: those of the system.
+  ///   - usesProxies: false: it connects to the host, whatever the environment names.
+  ///   - authorities: a PEM file with those that are believed, and no others; nil: those of the system.
   init(
-    origin: String, milliseconds: Int, checksCertificate: Bool, authorities: String? = nil
+    origin: String, milliseconds: Int, usesProxies: Bool, checksCertificate: Bool, authorities: String? = nil
   ) throws(WebSocketClientError) {
     _ = Self.started
     guard let handle = curl_easy_init() else { throw .connection("libcurl failed to start") }
@@ -23,13 +24,21 @@ final class CurlConnection {
     defer { message.deallocate() }
     _ = rc_set_text(handle, CURLOPT_URL, origin)
     _ = rc_set_memory(handle, CURLOPT_ERRORBUFFER, message)
-    if let authorities { _ = rc_set_text(handle, CURLOPT_CAINFO, authorities) }
+    _ = rc_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
+    if !usesProxies { _ = rc_set_text(handle, CURLOPT_PROXY, "") }
+    if let authorities {
+      _ = rc_set_text(handle, CURLOPT_CAINFO, authorities)
+      // libcurl would believe those of the system's directory beside them.
+      _ = rc_set_text(handle, CURLOPT_CAPATH, nil)
+    }
     for (option, value) in [
       (CURLOPT_CONNECT_ONLY, 1), (CURLOPT_NOSIGNAL, 1), (CURLOPT_TIMEOUT_MS, milliseconds),
       // An upgrade is of HTTP/1.1 alone.
       (CURLOPT_SSL_ENABLE_ALPN, 0), (CURLOPT_TCP_NODELAY, 1),
       (CURLOPT_SSL_VERIFYPEER, checksCertificate ? 1 : 0),
-      (CURLOPT_SSL_VERIFYHOST, checksCertificate ? 2 : 0),
+      (CURLOPT_SSL_VERIFYHOST, checksCertificate ? 2 : 0), (CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2),
+      // A name that isn't resolved in time is left to its thread.
+      (CURLOPT_QUICK_EXIT, 1),
     ] { _ = rc_set_number(handle, option, value) }
     let code = curl_easy_perform(handle)
     var socket: curl_socket_t = -1

@@ -1,6 +1,7 @@
 internal import CWslay
 internal import Crypto
 internal import Glibc
+internal import Model
 
 /// The client's side of a WebSocket (RFC 6455): libcurl connects, wslay reads and makes the frames.
 ///
@@ -38,8 +39,8 @@ public final class WebSocketClient: @unchecked Sendable {
   ) throws(WebSocketClientError) {
     let began = Self.milliseconds()
     connection = try CurlConnection(
-      origin: url.origin, milliseconds: milliseconds, checksCertificate: checksCertificate,
-      authorities: authorities)
+      origin: url.origin, milliseconds: milliseconds, usesProxies: !LoopbackHost.contains(url.host),
+      checksCertificate: checksCertificate, authorities: authorities)
     descriptor = connection.descriptor
     let nonce = Base64.encode(Random.bytes(16))
     var request = "GET \(url.target) HTTP/1.1\r\nHost: \(url.hostHeader)\r\n"

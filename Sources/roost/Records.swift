@@ -16,8 +16,9 @@ struct Records {
   /// - Throws: a `StoreError` that says what to do.
   /// - Parameter receivers: of webhooks, by their names.
   init(
-    _ storage: Configuration.Storage, receivers: [String], development: Bool, log: Log
+    _ configuration: Configuration, receivers: [String], development: Bool, log: Log
   ) async throws(StoreError) {
+    let storage = configuration.storage
     let location: StoreLocation =
       if !storage.postgresql.isEmpty {
         .postgreSQL(storage.postgresql)
@@ -30,9 +31,14 @@ struct Records {
     journal = StoredJournal(store: store, log: log)
     recovery = try await journal.recover()
     // Before the journal writes: it might delete what a receiver has still to hear.
-    deliveries =
-      receivers.isEmpty
-      ? nil : try await StoredDeliveries(to: receivers, in: store, journal: journal, log: log)
+    if receivers.isEmpty {
+      try await StoredDeliveries.forgetReceivers(in: store)
+      deliveries = nil
+    } else {
+      deliveries = try await StoredDeliveries(
+        to: receivers, in: store, journal: journal, limits: .init(bytes: configuration.webhooks.heldBytes),
+        log: log)
+    }
     writing = Task { [journal] in await journal.run() }
     log.info(
       "store ready",

@@ -37,7 +37,7 @@ extension Roost {
     // First: a second server on the same records ends here, before it takes a port.
     let targets = try webhookTargets(configuration)
     let records = try await Records(
-      configuration.storage, receivers: targets.map(\.name), development: audience != .owners, log: log)
+      configuration, receivers: targets.map(\.name), development: audience != .owners, log: log)
     let media = try MediaServer(
       configuration, development: audience != .owners, journal: records.journal, log: log)
     await media.notePriority(log)
@@ -120,7 +120,7 @@ extension Roost {
     Webhooks(
       to: targets, of: media.rooms.events, deliveries: deliveries,
       authorities: authorities.isEmpty ? nil : authorities, log: log,
-      wall: { WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) },
+      seconds: MediaServer.wallSeconds, wall: { [rooms = media.rooms] in rooms.wallTime },
       instant: { [clock = media.engine.clock] in clock.now })
   }
 

@@ -1,8 +1,13 @@
 """Webhooks of the server as a process: to receivers that fail, hang, redirect and restart."""
 
+import asyncio
 import collections
+import os
+import pathlib
 import signal
+import socket
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -43,6 +48,47 @@ class EndTest(LimitedAsyncTest):
             kinds = [each.json["event"]["type"] for each in receiver.taken()]
             self.assertEqual(kinds[:3], ["room.started", "participant.joined", "participant.left"])
             self.assertEqual(receiver.taken()[2].json["event"]["reason"], "serverShutdown")
+
+
+@unittest.skipUnless(os.geteuid() == 0, "has a name server of its own")
+class UnresolvedNameTest(LimitedAsyncTest):
+    """With a name server that never answers, in a mount namespace of its own."""
+
+    async def test_a_name_that_is_not_resolved_delays_no_other_receiver_and_no_end(self):
+        with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server, Receiver() as good:
+            server.bind(("127.0.0.77", 53))
+            pathlib.Path(folder, "resolv").write_text("nameserver 127.0.0.77\noptions timeout:5 attempts:2\n")
+            pathlib.Path(folder, "switch").write_text("hosts: files dns\n")
+            mounts = " && ".join(f'mount --bind {folder}/{name} "$(readlink -f /etc/{place})"'
+                                 for name, place in (("resolv", "resolv.conf"), ("switch", "nsswitch.conf")))
+            probe = subprocess.run(["unshare", "-m", "sh", "-c", mounts], capture_output=True, text=True, timeout=10)
+            if probe.returncode:
+                self.skipTest(f"no mounts of its own: {probe.stderr}")
+            with Roost(f"--webhooks.urls=http://unknown.roost.test/,{good.url}", before=["unshare", "-m", "sh", "-c", mounts + ' && exec "$@"', "sh"],
+                       ) as roost:
+                slowest = await asyncio.to_thread(self.watch, roost, good)
+                self.assertTrue(server.recv(512, socket.MSG_DONTWAIT), "the name server is another")
+                print(f"\nwebhooks: beside a name that isn't resolved the slowest notice took {slowest * 1000:.0f} ms")
+                self.assertLess(slowest, 2)
+                now = scrape(roost)
+                self.assertEqual(total(now, "roost_webhook_failures_total", webhook="2"), 0)
+                self.assertGreaterEqual(total(now, "roost_webhook_failures_total", webhook="1"), 1)
+                roost.signal(signal.SIGINT)
+                await roost.ended(12)
+
+    @staticmethod
+    def watch(roost, good):
+        """The longest from an event to its notice, in 14 s: twice as long as a try takes, and until the next one is well under way."""
+        began, slowest, count = time.monotonic(), 0, 1
+        make(roost, "demo")
+        while time.monotonic() < began + 14:
+            asked = time.monotonic()
+            good.wait(count)
+            slowest = max(slowest, time.monotonic() - asked)
+            time.sleep(0.1)
+            assert ask(roost, "PATCH", "/v1/rooms/demo", admin(), {"metadata": f"{count}"}).status == 200
+            count += 1
+        return slowest
 
 
 class WebhooksTest(LimitedTest):

@@ -64,7 +64,8 @@ public struct AdminDoor: HTTPHandler {
     RoomMetrics.write(
       rooms.counts, kept: rooms.events.size, isDraining: rooms.isDraining, to: &exposition)
     StoreMetrics.write(store.report, journal: journal.report, to: &exposition)
-    WebhookMetrics.write(await webhooks?.reports() ?? [], to: &exposition)
+    WebhookMetrics.write(
+      await webhooks?.reports() ?? [], held: webhooks?.held ?? (0, 0), to: &exposition)
     FlightMetrics.write(rooms.flightCounts, to: &exposition)
     RecordingMetrics.write(rooms.recordingCounts, to: &exposition)
     WorkerMetrics.write(await reports, to: &exposition)

@@ -1,79 +1,22 @@
 package import Model
 
-/// What is still to be said to one URL, in the order of each room; given the time, it says what to send and when to look again.
+/// What is still to be said to one URL, in the order of each room; given the time, it says what to send or to read, and when to look
+/// again.
+///
+/// It is a window on the store. Of a room that gets through, the next notices are here; of one that doesn't, or has many more, only
+/// where they go on in the store, from where they are read when it is their turn. So nothing is given up for want of memory.
 ///
 /// Of a room one notice is on its way at a time, and the next leaves once it has arrived, so the order holds however often one is
 /// sent again. Rooms don't wait for each other: one whose notice is refused is tried again later, and later, while others go on.
 /// Only when nothing gets through at all the URL as a whole is left alone for a while, and then tried by one.
 package struct WebhookQueue: Sendable {
-  package struct Limits: Sendable {
-    /// Of all notices that wait.
-    package var bytes = 64 * 1_024 * 1_024
-    /// A notice that is older is given up.
-    package var age = Duration.seconds(86_400)
-    /// Notices on their way at once, each of another room.
-    package var atOnce = 8
-    /// From one failure of a room's notice to the next try; twice as long each time, up to the other.
-    package var shortestPause = Duration.seconds(1)
-    package var longestPause = Duration.seconds(300)
-
-    package init() {}
-  }
-
-  /// An event, as one URL is to hear of it.
-  package struct Notice: Equatable, Sendable {
-    package var id: EventID
-    /// When it happened.
-    package var created: WallTime
-    package var body: [UInt8]
-
-    package init(id: EventID, created: WallTime, body: [UInt8]) {
-      self.id = id
-      self.created = created
-      self.body = body
-    }
-  }
-
-  package enum Action: Equatable, Sendable {
-    /// Say by `answered` what became of it.
-    case send(Notice)
-    /// Nothing before that moment, unless a notice or an answer comes; `.never`: nothing waits but for those.
-    case wait(until: Instant)
-  }
-
-  package enum Outcome: Equatable, Sendable {
-    case arrived
-    /// - Parameter pause: what the receiver asks for; nil: nothing.
-    case failed(pause: Duration?)
-  }
-
-  package struct Counters: Equatable, Sendable {
-    package var arrived: UInt64 = 0
-    /// Tries that failed; each notice may have many.
-    package var failed: UInt64 = 0
-    /// Given up: older than `Limits.age`, or without a place.
-    package var late: UInt64 = 0
-    package var crowdedOut: UInt64 = 0
-  }
-
-  /// What waits of one room, the notice that is on its way among it.
-  fileprivate struct Room: Sendable {
-    var notices: [Notice] = []
-    /// How many at the front are used up; they go in one move, not one by one.
-    var first = 0
-    var bytes = 0
-    var isUnderWay = false
-    var failures = 0
-  }
-
   package private(set) var counters = Counters()
-  private var settled: [EventID] = []
-  /// Of all that waits, and how many notices these are; those on their way among them.
+  /// Of all that is here, with what a room takes for itself.
   package private(set) var bytes = 0
-  package private(set) var count = 0
+  private var settled: [Settled] = []
   private let limits: Limits
-  private var rooms: [String: Room] = [:]
-  /// Rooms whose next notice may leave, those first that have had no turn for longest.
+  private var rooms: [String: WebhookRoom] = [:]
+  /// Rooms that may have a turn, those first that have had none for longest.
   private var ready: [String] = []
   /// Rooms whose next notice is to be tried again, by the moment.
   private var paused: [(until: Instant, room: String)] = []
@@ -81,65 +24,90 @@ package struct WebhookQueue: Sendable {
   /// Failures one after the other, of whatever rooms.
   private var failures = 0
   private var pausedUntil = Instant(nanoseconds: .min)
-  private var nextSweep = Instant(nanoseconds: .min)
+  /// As the receiver has asked for; time alone ends it.
+  private var askedUntil = Instant(nanoseconds: .min)
+  private var givenUp: UInt64 = 0
 
   package init(limits: Limits = Limits()) { self.limits = limits }
 
+  /// How many notices wait, here and in the store: about, where some of the store's were given up.
+  package var count: Int { rooms.values.reduce(0) { $0 + $1.count } }
+  package var isEmpty: Bool { rooms.isEmpty }
+  /// Whether more is to be read of what has happened in all rooms.
+  package var hasSpace: Bool { bytes < limits.bytes }
+
   // MARK: - What comes
 
-  /// A further event of its room. Beyond its share, of a sixteenth of all, a room gives up its own oldest that isn't on its way;
-  /// where there is no place at all, the new one is given up.
-  package mutating func add(_ notice: Notice) {
-    let name = notice.id.roomId
-    guard bytes + notice.size <= limits.bytes else {
-      counters.crowdedOut &+= 1
-      settled.append(notice.id)
-      return
+  /// A further event of its room.
+  /// - Parameter body: asked for where the notice is kept here.
+  package mutating func add(_ id: EventID, at position: UInt64, body: () -> [UInt8]) {
+    guard position > givenUp else { return }
+    let mark = Mark(number: id.number, position: position)
+    if rooms[id.roomId] == nil {
+      rooms[id.roomId] = WebhookRoom(last: mark)
+      bytes += WebhookRoom.bytes
+      ready.append(id.roomId)
     }
-    if rooms[name] == nil { ready.append(name) }
-    rooms[name, default: Room()].append(notice)
+    rooms[id.roomId]?.last = mark
+    let isKept = rooms[id.roomId].map { $0.left == nil && $0.bytes < limits.roomBytes } ?? false
+    if isKept {
+      keep(Notice(id: id, position: position, body: body()))
+    } else {
+      rooms[id.roomId]?.leave(from: mark)
+    }
+  }
+
+  /// What the store has of a room that was to be read.
+  /// - Parameters:
+  ///   - notices: the first of its span; some may be gone.
+  ///   - rest: from where on there is more of the span; nil: there is none.
+  package mutating func came(_ notices: [Notice], rest: Mark?, of room: String) {
+    guard rooms[room]?.turn == .reading else { return }
+    underWay -= 1
+    for notice in notices where notice.position > givenUp { keep(notice) }
+    rooms[room]?.hasRead(rest)
+    // It has waited for its turn.
+    settleDown(room, isNext: true)
+  }
+
+  /// The store can't be read.
+  package mutating func cameNot(of room: String, now: Instant) {
+    guard rooms[room]?.turn == .reading else { return }
+    underWay -= 1
+    rooms[room]?.hasRead(rooms[room]?.left?.first)
+    settleDown(room, until: now + limits.shortestPause)
+  }
+
+  private mutating func keep(_ notice: Notice) {
+    rooms[notice.id.roomId]?.append(notice)
     bytes += notice.size
-    count += 1
-    while let room = rooms[name], room.bytes > limits.bytes / 16, room.hasSpare {
-      giveUp(in: name, \.crowdedOut)
-    }
   }
 
   /// What became of the notice of that room that was sent last.
-  package mutating func answered(_ room: String, _ outcome: Outcome, now: Instant) {
-    guard rooms[room]?.isUnderWay == true else { return }
+  package mutating func answered(_ name: String, _ outcome: Outcome, now: Instant) {
+    guard rooms[name]?.turn == .sending else { return }
     underWay -= 1
-    rooms[room]?.isUnderWay = false
-    switch outcome {
-    case .arrived:
+    if outcome == .arrived {
       counters.arrived &+= 1
       (failures, pausedUntil) = (0, now)
-      rooms[room]?.failures = 0
-      drop(in: room)
-      settle(room, until: nil)
-    case .failed(let pause):
-      counters.failed &+= 1
+      drop(in: name)
+      return settleDown(name)
+    }
+    counters.failed &+= 1
+    if case .failed(let pause) = outcome {
       failures += 1
       // The first may be the notice's own fault.
       if failures > 1 { pausedUntil = now + self.pause(after: failures - 1) }
-      if let pause { pausedUntil = max(pausedUntil, now + min(pause, limits.longestPause)) }
-      rooms[room]?.failures += 1
-      settle(room, until: now + self.pause(after: rooms[room]?.failures ?? 1))
+      if let pause { askedUntil = max(askedUntil, now + min(pause, limits.longestPause)) }
     }
-  }
-
-  /// Where a room belongs whose notice is on its way no longer.
-  private mutating func settle(_ room: String, until moment: Instant?) {
-    guard rooms[room]?.head != nil else {
-      rooms[room] = nil
-      return
+    let tries = rooms[name]?.fail(isRefused: outcome == .refused, now: now) ?? 1
+    if let since = rooms[name]?.refusedSince, now - since >= limits.refusals {
+      counters.refused &+= 1
+      drop(in: name)
+      return settleDown(name)
     }
-    guard let moment else {
-      ready.append(room)
-      return
-    }
-    let place = paused.firstIndex { $0.until > moment } ?? paused.count
-    paused.insert((moment, room), at: place)
+    bytes -= rooms[name]?.putBack(givenUp: givenUp) ?? 0
+    settleDown(name, until: now + self.pause(after: tries))
   }
 
   private func pause(after failures: Int) -> Duration {
@@ -148,23 +116,64 @@ package struct WebhookQueue: Sendable {
     return min(pause, limits.longestPause)
   }
 
+  /// The first notice of a room is done with.
+  private mutating func drop(in name: String) {
+    guard let dropped = rooms[name]?.drop() else { return }
+    bytes -= dropped.size
+    settled.append(
+      Settled(id: dropped.id, position: dropped.position, next: rooms[name]?.next?.position))
+  }
+
+  /// Where a room belongs that had its turn.
+  /// - Parameters:
+  ///   - until: when it may have its next one; nil: at once.
+  ///   - isNext: before all others.
+  private mutating func settleDown(_ name: String, until: Instant? = nil, isNext: Bool = false) {
+    guard let room = rooms[name] else { return }
+    guard room.next != nil else {
+      let last = EventID(roomId: name, number: room.last.number)
+      // Its last may be one that the store doesn't have any more.
+      if settled.last?.id != last {
+        settled.append(Settled(id: last, position: room.last.position, next: nil))
+      }
+      return forget(name)
+    }
+    rooms[name]?.turn = until == nil ? .ready : .paused
+    guard let until else { return ready.insert(name, at: isNext ? 0 : ready.count) }
+    let place = paused.firstIndex { $0.until > until } ?? paused.count
+    paused.insert((until, name), at: place)
+  }
+
+  private mutating func forget(_ name: String) {
+    if rooms.removeValue(forKey: name) != nil { bytes -= WebhookRoom.bytes }
+  }
+
   // MARK: - What is to be done
 
-  /// - Parameters:
-  ///   - now: by a clock that is never stepped.
-  ///   - wall: by that of `Notice.created`.
-  package mutating func next(now: Instant, wall: WallTime) -> Action {
-    sweep(now: now, wall: wall)
+  /// - Parameter now: by a clock that is never stepped.
+  package mutating func next(now: Instant) -> Action {
     while let first = paused.first, first.until <= now {
       paused.removeFirst()
+      rooms[first.room]?.turn = .ready
       ready.append(first.room)
     }
-    guard now >= pausedUntil else { return .wait(until: pausedUntil) }
+    let pause = max(pausedUntil, askedUntil)
+    guard now >= pause else { return .wait(until: pause) }
     // As long as nothing gets through, one tries.
-    guard underWay < (failures > 1 ? 1 : limits.atOnce) else { return .wait(until: nextSweep) }
+    guard underWay < (failures > 1 ? 1 : limits.atOnce) else { return .wait(until: .never) }
     while !ready.isEmpty {
       let name = ready.removeFirst()
-      guard let notice = rooms[name]?.head else { continue }
+      guard let room = rooms[name] else { continue }
+      guard let notice = room.head else {
+        guard let left = room.left else { continue }
+        underWay += 1
+        rooms[name]?.beginReading()
+        // Of one that may not get through its first alone.
+        let isNarrow = room.failures > 0 || !hasSpace
+        return .read(
+          Span(room: name, first: left.first, last: left.last),
+          bytes: isNarrow ? 1 : limits.roomBytes / 4)
+      }
       #if PLANTED_DEFECTS
         if PlantedDefect.isOn(.noticesAtOnce) {
           drop(in: name)
@@ -172,87 +181,34 @@ package struct WebhookQueue: Sendable {
           return .send(notice)
         }
       #endif
-      rooms[name]?.isUnderWay = true
+      rooms[name]?.turn = .sending
       underWay += 1
       return .send(notice)
     }
-    return .wait(until: count > 0 ? min(paused.first?.until ?? .never, nextSweep) : .never)
+    return .wait(until: paused.first?.until ?? .never)
   }
 
-  /// Between two looks at how old what waits is.
-  private static let sweeping = Duration.seconds(60)
-
-  private mutating func sweep(now: Instant, wall: WallTime) {
-    guard now >= nextSweep else { return }
-    nextSweep = now + Self.sweeping
-    let oldest = wall.advanced(by: .zero - limits.age)
-    for name in rooms.keys {
-      while let room = rooms[name], !room.isUnderWay, let head = room.head, head.created < oldest {
-        giveUp(in: name, \.late)
-      }
-      if rooms[name]?.head == nil { forget(name) }
-    }
-  }
-
-  private mutating func giveUp(in room: String, _ counter: WritableKeyPath<Counters, UInt64>) {
-    counters[keyPath: counter] &+= 1
-    drop(in: room)
-  }
-
-  private mutating func drop(in room: String) {
-    guard let dropped = rooms[room]?.drop() else { return }
-    bytes -= dropped.size
-    count -= 1
-    settled.append(dropped.id)
-  }
-
-  /// What has arrived or was given up since it was asked for last: it will not be sent again.
-  package mutating func takeSettled() -> [EventID] {
+  /// What has arrived or was given up here since it was asked for last.
+  package mutating func takeSettled() -> [Settled] {
     defer { settled = [] }
     return settled
   }
 
-  /// It has nothing more to say.
-  private mutating func forget(_ room: String) {
-    rooms[room] = nil
-    ready.removeAll { $0 == room }
-    paused.removeAll { $0.room == room }
-  }
-}
-
-extension WebhookQueue.Notice {
-  /// What it takes to wait, about.
-  fileprivate var size: Int { body.count + 128 }
-}
-
-extension WebhookQueue.Room {
-  var head: WebhookQueue.Notice? { first < notices.count ? notices[first] : nil }
-
-  /// Whether it has one that is neither on its way nor its newest.
-  var hasSpare: Bool { notices.count - first > (isUnderWay ? 2 : 1) }
-
-  mutating func append(_ notice: WebhookQueue.Notice) {
-    notices.append(notice)
-    bytes += notice.size
-  }
-
-  /// Drops the oldest that isn't on its way.
-  /// - Returns: which that was, and what it took; nil: there is none.
-  mutating func drop() -> (id: EventID, size: Int)? {
-    let place = first + (isUnderWay ? 1 : 0)
-    guard place < notices.count else { return nil }
-    let (id, size) = (notices[place].id, notices[place].size)
-    if isUnderWay {
-      notices.remove(at: place)
-    } else {
-      notices[place].body = []
-      first += 1
-      if first > 64, first > notices.count / 2 {
-        notices.removeFirst(first)
-        first = 0
+  /// Of whatever room: what waits up to this position is not sent any more, unless it is on its way.
+  package mutating func giveUp(upTo position: UInt64) {
+    guard position > givenUp else { return }
+    givenUp = position
+    var gone: Set<String> = []
+    for name in Array(rooms.keys) {
+      bytes -= rooms[name]?.giveUp(upTo: position) ?? 0
+      guard let room = rooms[name], room.next == nil, room.turn == .ready || room.turn == .paused else {
+        continue
       }
+      forget(name)
+      gone.insert(name)
     }
-    bytes -= size
-    return (id, size)
+    guard !gone.isEmpty else { return }
+    ready.removeAll { gone.contains($0) }
+    paused.removeAll { gone.contains($0.room) }
   }
 }

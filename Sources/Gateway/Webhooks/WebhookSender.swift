@@ -3,16 +3,21 @@ internal import Logging
 internal import Model
 internal import Rooms
 
-/// Carries what happens to one URL: reads events, sends what `WebhookQueue` says, and does nothing else.
+/// Carries what happens to one URL: reads and sends what `WebhookQueue` says, and does nothing else.
 actor WebhookSender {
-  /// Seconds since 1970 and a clock that is never stepped.
   struct Clocks: Sendable {
+    /// Seconds since 1970, as tokens have them.
+    let seconds: @Sendable () -> Int
+    /// As events have it.
     let wall: @Sendable () -> WallTime
+    /// One that is never stepped.
     let instant: @Sendable () -> Instant
   }
 
-  /// Events that are read at once.
-  private static let batch = 256
+  /// Bytes of events that are read at once.
+  private static let page = 1_024 * 1_024
+  /// To the next try, where the store can't be read.
+  private static let retry = Duration.seconds(1)
 
   private let target: Webhooks.Target
   private let ledger: any WebhookLedger
@@ -25,10 +30,14 @@ actor WebhookSender {
   private var lastWord: Instant?
   private var queue: WebhookQueue
   private var isReading = false
+  /// There may be more than is being read.
+  private var isToReadOn = false
+  private var isOver = false
   private let occasions: AsyncStream<Void>
   private let occasion: AsyncStream<Void>.Continuation
   private var alarm: Task<Void, any Error>?
 
+  /// - Parameter client: of its own.
   init(
     _ target: Webhooks.Target, of events: EventLog, ledger: any WebhookLedger, client: HTTPClientThread,
     clocks: Clocks, log: Log,
@@ -45,46 +54,76 @@ actor WebhookSender {
   }
 
   var report: Webhooks.Report {
-    Webhooks.Report(
-      arrived: queue.counters.arrived, failed: queue.counters.failed, late: queue.counters.late,
-      crowdedOut: queue.counters.crowdedOut, waiting: queue.count, waitingBytes: queue.bytes)
+    let kept = ledger.report(for: target.name)
+    return Webhooks.Report(
+      arrived: queue.counters.arrived, failed: queue.counters.failed, late: kept.late,
+      crowdedOut: kept.crowdedOut, refused: queue.counters.refused, waiting: queue.count + kept.unread,
+      waitingBytes: queue.bytes)
   }
 
   /// Whether everything has arrived that could be read by now.
-  func isDone() async -> Bool {
-    guard await read() else { return false }
-    send()
-    return queue.count == 0
-  }
+  var isDone: Bool { queue.isEmpty && !isReading && ledger.report(for: target.name).unread == 0 }
 
   /// Until the task is cancelled. What is on its way then may have arrived.
   func run() async {
     let watch = events.watch { [occasion] in occasion.yield() }
     occasion.yield()
     for await _ in occasions {
-      await read()
+      readOn()
       send()
     }
+    isOver = true
     alarm?.cancel()
     withExtendedLifetime(watch) {}
   }
 
-  /// - Returns: false: somebody reads already.
-  @discardableResult
-  private func read() async -> Bool {
-    guard !isReading else { return false }
+  // MARK: - Reading
+
+  /// Beside what is sent meanwhile.
+  private func readOn() {
+    guard !isReading else { return isToReadOn = true }
     isReading = true
+    Task { await read() }
+  }
+
+  private func read() async {
     defer { isReading = false }
-    while true {
-      let events = await ledger.next(for: target.name, limit: Self.batch)
-      guard !events.isEmpty else { return true }
-      for event in events {
-        let id = EventID(roomId: event.room.id.text, number: event.id)
-        queue.add(WebhookQueue.Notice(id: id, created: event.time, body: WebhookBody.bytes(event, id)))
+    while !isOver, queue.hasSpace {
+      isToReadOn = false
+      guard let events = await ledger.next(for: target.name, bytes: Self.page) else {
+        return comeAgain()
       }
-      settle()
+      if events.isEmpty, !isToReadOn { return }
+      for entry in events {
+        let id = entry.id
+        queue.add(id, at: entry.position) { WebhookBody.bytes(entry.event, id) }
+      }
+      send()
     }
   }
+
+  private func comeAgain() {
+    Task { [occasion] in
+      try await Task.sleep(for: Self.retry)
+      occasion.yield()
+    }
+  }
+
+  private func read(_ span: WebhookQueue.Span, bytes: Int) async {
+    let page = await ledger.events(of: span.room, ids: span.first.number...span.last.number, bytes: bytes)
+    if let page {
+      let notices = page.events.map {
+        WebhookQueue.Notice(id: $0.id, position: $0.position, body: WebhookBody.bytes($0.event, $0.id))
+      }
+      let rest = page.rest.map { WebhookQueue.Mark(number: $0.id, position: $0.position) }
+      queue.came(notices, rest: rest, of: span.room)
+    } else {
+      queue.cameNot(of: span.room, now: clocks.instant())
+    }
+    send()
+  }
+
+  // MARK: - Sending
 
   /// What was given up or has arrived is no longer kept for this receiver.
   private func settle() {
@@ -93,9 +132,11 @@ actor WebhookSender {
 
   private func send() {
     defer { settle() }
-    while true {
-      switch queue.next(now: clocks.instant(), wall: clocks.wall()) {
+    queue.giveUp(upTo: ledger.report(for: target.name).givenUp)
+    while !isOver {
+      switch queue.next(now: clocks.instant()) {
       case .send(let notice): Task { await send(notice) }
+      case .read(let span, let bytes): Task { await read(span, bytes: bytes) }
       case .wait(let moment): return wake(at: moment)
       }
     }
@@ -112,10 +153,11 @@ actor WebhookSender {
   }
 
   private func send(_ notice: WebhookQueue.Notice) async {
-    let seconds = Int(clocks.wall().milliseconds / 1_000)
     let token = WebhookSignature.token(
-      for: notice.body, key: target.key, secret: target.secret, now: seconds)
+      for: notice.body, key: target.key, secret: target.secret, now: clocks.seconds())
     let answer = await post(notice.body, token: token)
+    // What becomes of it is the next process's to find out.
+    guard answer != .failure(.stopped) else { return }
     let outcome = Self.outcome(answer)
     say(outcome == .arrived ? nil : Self.trouble(answer))
     queue.answered(notice.id.roomId, outcome, now: clocks.instant())
@@ -164,6 +206,9 @@ actor WebhookSender {
     }
   }
 
+  /// Answers that are about the notice itself: its form, size or kind.
+  private static let refusals: Set<Int> = [400, 413, 414, 415, 422]
+
   /// Any 2xx says that it has arrived; a redirect is not followed and says nothing.
   static func outcome(_ answer: Result<HTTPAnswer, HTTPClientError>) -> WebhookQueue.Outcome {
     guard case .success(let answer) = answer else { return .failed(pause: nil) }
@@ -171,8 +216,13 @@ actor WebhookSender {
       if PlantedDefect.isOn(.redirectArrives), (300..<400).contains(answer.head.status) { return .arrived }
     #endif
     if (200..<300).contains(answer.head.status) { return .arrived }
+    if refusals.contains(answer.head.status), answer.retryAfter == nil { return .refused }
     return .failed(pause: answer.retryAfter.map { .seconds(min($0, 86_400)) })
   }
+}
+
+extension StoredEvent {
+  fileprivate var id: EventID { EventID(roomId: event.room.id.text, number: event.id) }
 }
 
 /// What goes over the wire: the event as everywhere, with the notice's own name and time.

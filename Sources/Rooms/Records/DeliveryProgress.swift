@@ -1,30 +1,30 @@
 internal import Model
 
-/// How far one receiver has come: what was given out to it and isn't settled, and the position before which all is.
+/// How far one receiver has come: of each room what was given out and isn't settled, and the position before which all is.
+///
+/// It grows with rooms that wait, not with their events: those of a room are settled in their order.
 struct DeliveryProgress: Sendable {
-  /// An event that was given out.
-  private struct Given: Sendable {
-    let id: Int
-    let position: UInt64
+  /// An event of a room.
+  struct Settled: Equatable, Sendable {
+    var id: Int
+    var position: UInt64
   }
 
   /// What the store is to learn.
   struct Changes: Sendable {
     /// All up to this position is settled.
     var floor: UInt64
+    /// It is another one than the store has.
+    var isFloorNew = true
     /// Beyond it: by room, the last event before which all are, and its position.
     var rooms: [RoomID: Settled] = [:]
   }
 
-  struct Settled: Equatable, Sendable {
-    var id: Int
-    var position: UInt64
-  }
-
   private struct Room: Sendable {
-    var given = EventQueue<Given>()
-    /// Given up behind one that is still on its way.
-    var skipped: Set<Int> = []
+    /// Of what was given out nothing before this position waits; nil: nothing waits.
+    var oldest: UInt64?
+    /// The last that was given out.
+    var last: Settled
     var settled: Settled?
   }
 
@@ -45,49 +45,59 @@ struct DeliveryProgress: Sendable {
 
   /// All up to it is settled.
   var floor: UInt64 {
-    let oldest = rooms.values.compactMap(\.given.first?.position).min()
+    let oldest = rooms.values.lazy.compactMap(\.oldest).min()
     return oldest.map { $0 - 1 } ?? lastGiven
   }
 
-  /// Of all that is settled; events that are on their way count until they are.
-  var waiting: Int { rooms.values.reduce(0) { $0 + $1.given.count } }
-
+  /// In the order of all.
   /// - Returns: false: it was settled before.
-  mutating func begin(_ id: Int, of room: RoomID, at position: UInt64) -> Bool {
+  mutating func begin(_ id: Int, of name: RoomID, at position: UInt64) -> Bool {
     lastGiven = max(lastGiven, position)
-    if let settled = known[room], id <= settled.id {
+    if let settled = known[name] {
       // With it the floor moves, and the row is of no more use once it has passed.
-      if position >= settled.position { known[room] = nil }
-      hasChanges = true
-      return false
+      if position >= settled.position || id > settled.id { known[name] = nil }
+      if id <= settled.id {
+        hasChanges = true
+        return false
+      }
     }
-    rooms[room, default: Room()].given.append(Given(id: id, position: position))
+    let event = Settled(id: id, position: position)
+    rooms[name, default: Room(last: event)].last = event
+    if rooms[name]?.oldest == nil { rooms[name]?.oldest = position }
     return true
   }
 
+  /// All events of a room up to this one.
+  /// - Parameter next: where the next that was given out is; nil: there is none, or it isn't known.
   /// - Returns: whether there is something to be written.
-  mutating func settle(_ id: Int, of name: RoomID) -> Bool {
-    guard var room = rooms[name], let first = room.given.first else { return false }
-    guard first.id == id else {
-      if id > first.id { room.skipped.insert(id) }
-      rooms[name] = room
-      return false
-    }
-    room.skipped.insert(id)
-    while let first = room.given.first, room.skipped.remove(first.id) != nil {
-      room.settled = Settled(id: first.id, position: first.position)
-      room.given.dropFirst()
-    }
-    rooms[name] = room
+  mutating func settle(_ event: Settled, next: UInt64?, of name: RoomID) -> Bool {
+    guard let room = rooms[name], let oldest = room.oldest, event.position >= oldest,
+      event.id <= room.last.id
+    else { return false }
+    rooms[name]?.settled = event
+    rooms[name]?.oldest = event.id < room.last.id ? max(next ?? 0, event.position + 1) : nil
     changed.insert(name)
     hasChanges = true
     return true
+  }
+
+  /// Of whatever room: what isn't settled up to this position is no longer waited for.
+  mutating func giveUp(upTo position: UInt64) {
+    guard position > floor else { return }
+    for name in Array(rooms.keys) {
+      guard let room = rooms[name], let oldest = room.oldest, oldest <= position else { continue }
+      rooms[name]?.oldest = room.last.position > position ? position + 1 : nil
+    }
+    known = known.filter { $0.value.position > position }
+    lastGiven = max(lastGiven, position)
+    hasChanges = true
   }
 
   /// - Returns: nil: the store knows everything.
   mutating func takeChanges() -> Changes? {
     guard hasChanges else { return nil }
     var changes = Changes(floor: floor)
+    changes.isFloorNew = changes.floor > storedFloor
     for name in changed {
       if let settled = rooms[name]?.settled, settled.position > changes.floor {
         changes.rooms[name] = settled
@@ -104,7 +114,7 @@ struct DeliveryProgress: Sendable {
   }
 
   mutating func written(_ changes: Changes) {
-    storedFloor = changes.floor
-    for (name, room) in rooms where room.given.isEmpty && !changed.contains(name) { rooms[name] = nil }
+    storedFloor = max(storedFloor, changes.floor)
+    for (name, room) in rooms where room.oldest == nil && !changed.contains(name) { rooms[name] = nil }
   }
 }

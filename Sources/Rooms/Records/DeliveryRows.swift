@@ -4,10 +4,11 @@ internal import Storage
 /// The rows of `StoredDeliveries`, on the store's thread.
 enum DeliveryRows {
   struct Page: Sendable {
-    var events: [(position: UInt64, event: RoomEvent)] = []
-    /// How many there were, those that can't be read among them, and the position of the last.
-    var rows = 0
-    var last: UInt64 = 0
+    var events: [StoredEvent] = []
+    /// Of all rows, those that can't be read among them.
+    var last: DeliveryProgress.Settled?
+    /// Nothing follows of what was asked for.
+    var isWhole = true
   }
 
   /// - Parameter position: from which on a receiver is served that isn't known.
@@ -40,24 +41,81 @@ enum DeliveryRows {
     return known
   }
 
+  /// The next events in the order of all.
+  /// - Parameter bytes: of their rows, about; one is given in any case.
   static func events(
-    after position: UInt64, upTo last: UInt64, limit: Int, in transaction: borrowing Transaction
+    after position: UInt64, upTo last: UInt64, bytes: Int, in transaction: borrowing Transaction
   ) throws(StoreError) -> Page {
+    let range: [SQLValue] = [.integer(Int64(clamping: position)), .integer(Int64(clamping: last))]
+    let sizes = try transaction.run(
+      """
+      SELECT position, length(body) FROM events WHERE position > $1 AND position <= $2
+      ORDER BY position LIMIT $3
+      """, range + [.integer(Self.pageRows)])
+    guard let (end, isWhole) = try end(of: sizes, bytes: bytes) else { return Page() }
     let rows = try transaction.run(
       """
       SELECT position, life, id, time, body FROM events WHERE position > $1 AND position <= $2
-      ORDER BY position LIMIT $3
-      """, [.integer(Int64(clamping: position)), .integer(Int64(clamping: last)), .integer(limit)])
-    var page = Page(rows: rows.count)
+      ORDER BY position
+      """, [range[0], .integer(end)])
+    return try page(rows, isWhole: isWhole)
+  }
+
+  /// The next events of one room.
+  /// - Parameter bytes: of their rows, about; one is given in any case.
+  static func events(
+    of room: RoomID, ids: ClosedRange<Int>, bytes: Int, in transaction: borrowing Transaction
+  ) throws(StoreError) -> Page {
+    let range: [SQLValue] = [.text(room.text), .integer(ids.lowerBound), .integer(ids.upperBound)]
+    let sizes = try transaction.run(
+      "SELECT id, length(body) FROM events WHERE life = $1 AND id >= $2 AND id <= $3 ORDER BY id LIMIT $4",
+      range + [.integer(Self.pageRows)])
+    guard let (end, isWhole) = try end(of: sizes, bytes: bytes) else { return Page() }
+    let rows = try transaction.run(
+      """
+      SELECT position, life, id, time, body FROM events WHERE life = $1 AND id >= $2 AND id <= $3
+      ORDER BY id
+      """, [range[0], range[1], .integer(end)])
+    return try page(rows, isWhole: isWhole)
+  }
+
+  /// Rows of a page, whatever their size.
+  private static let pageRows = 1_024
+
+  /// How far a page goes.
+  /// - Parameter sizes: of the rows that there are, each with its place and its bytes.
+  /// - Returns: the place of its last row, and whether none follows; nil: there are none.
+  private static func end(
+    of sizes: [SQLRow], bytes: Int
+  ) throws(StoreError) -> (place: Int64, isWhole: Bool)? {
+    var (count, left) = (0, bytes)
+    for row in sizes {
+      left -= Int(clamping: try row.integer(1))
+      guard left >= 0 || count == 0 else { break }
+      count += 1
+    }
+    guard count > 0 else { return nil }
+    return (try sizes[count - 1].integer(0), count == sizes.count && count < Self.pageRows)
+  }
+
+  private static func page(_ rows: [SQLRow], isWhole: Bool) throws(StoreError) -> Page {
+    var page = Page(isWhole: isWhole)
     for row in rows {
-      page.last = UInt64(clamping: try row.integer(0))
+      let mark = DeliveryProgress.Settled(
+        id: Int(clamping: try row.integer(2)), position: UInt64(clamping: try row.integer(0)))
+      page.last = mark
       let event = try? RecordBytes.event(
-        try row.bytes(4), id: Int(clamping: try row.integer(2)),
-        time: WallTime(milliseconds: try row.integer(3)),
+        try row.bytes(4), id: mark.id, time: WallTime(milliseconds: try row.integer(3)),
         of: RoomID(naming: try row.text(1)))
-      if let event { page.events.append((page.last, event)) }
+      if let event { page.events.append(StoredEvent(position: mark.position, event: event)) }
     }
     return page
+  }
+
+  /// There are no receivers any more.
+  static func forgetAll(in transaction: borrowing Transaction) throws(StoreError) {
+    try transaction.run("DELETE FROM event_deliveries")
+    try transaction.run("DELETE FROM event_receivers")
   }
 
   static func write(
@@ -77,6 +135,7 @@ enum DeliveryRows {
       each: changes.rooms.map {
         [.bytes(of: receiver), .text($0.text), .integer($1.id), .integer(Int64(clamping: $1.position))]
       })
+    guard changes.isFloorNew else { return }
     try transaction.run(
       "DELETE FROM event_deliveries WHERE receiver = $1 AND position <= $2",
       [.bytes(of: receiver), .integer(floor)])

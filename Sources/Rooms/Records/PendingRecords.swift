@@ -13,7 +13,7 @@ struct PendingRecords: Sendable {
   private var standing: [ExactName: RoomID] = [:]
   private var waiting = RecordBatch()
   /// The log has given up events up to this position. Of them, those after `heldAfter` stay for who has still to hear of them.
-  private var givenUpPosition: UInt64 = 0
+  private(set) var givenUpPosition: UInt64 = 0
   private var heldAfter = UInt64.max
   /// Those up to this position are deleted, or about to be.
   private var deletedPosition: UInt64 = 0
@@ -75,7 +75,8 @@ struct PendingRecords: Sendable {
     }
   }
 
-  /// Events after this position stay in the store although the log gives them up; in place of an earlier position.
+  /// Of events after this position that the log gives up, those stay in the store that a receiver has still to hear; in place of an
+  /// earlier position.
   mutating func hold(after position: UInt64) { heldAfter = position }
 
   mutating func remember(_ removal: Removal) {
@@ -151,7 +152,6 @@ struct PendingRecords: Sendable {
   /// Everything that waits, to be written; until `giveBack` it waits no more.
   mutating func take() -> RecordBatch {
     var batch = waiting
-    batch.heldAfter = heldAfter
     let deletable = min(givenUpPosition, heldAfter)
     if deletable > deletedPosition {
       batch.givenUp.position = deletable

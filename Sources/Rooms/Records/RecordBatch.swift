@@ -48,8 +48,6 @@ struct RecordBatch: Sendable {
   /// When each was.
   var removals = RowChanges<RemovalKey, Int>()
   var givenUp = GivenUpEvents()
-  /// Events after this position stay.
-  var heldAfter = UInt64.max
   /// Of the event that was recorded last, whether it is among these or not.
   var lastPosition: UInt64 = 0
 

@@ -23,7 +23,7 @@ enum RecordWriter {
     try write(batch.participants, to: transaction)
     try write(batch.tracks, to: transaction)
     try write(batch.removals, to: transaction)
-    try delete(batch.givenUp, heldAfter: batch.heldAfter, from: transaction)
+    try delete(batch.givenUp, from: transaction)
     try transaction.run(
       """
       INSERT INTO event_log (one, run, last_position) VALUES (1, $1, $2)
@@ -123,16 +123,19 @@ enum RecordWriter {
   }
 
   private static func delete(
-    _ events: GivenUpEvents, heldAfter: UInt64, from transaction: borrowing Transaction
+    _ events: GivenUpEvents, from transaction: borrowing Transaction
   ) throws(StoreError) {
     if events.position > 0 {
       try transaction.run(
         "DELETE FROM events WHERE position <= $1", [.integer(Int64(bitPattern: events.position))])
     }
+    // But for what a receiver has still to hear.
     try transaction.run(
-      "DELETE FROM events WHERE life = $1 AND id <= $2 AND position <= $3",
-      each: events.rooms.map {
-        [.text($0.key.text), .integer($0.value), .integer(Int64(clamping: heldAfter))]
-      })
+      """
+      DELETE FROM events WHERE life = $1 AND id <= $2 AND NOT EXISTS (
+        SELECT 1 FROM event_receivers WHERE event_receivers.floor < events.position AND NOT EXISTS (
+          SELECT 1 FROM event_deliveries WHERE event_deliveries.receiver = event_receivers.receiver
+          AND event_deliveries.life = events.life AND event_deliveries.id >= events.id))
+      """, each: events.rooms.map { [.text($0.key.text), .integer($0.value)] })
   }
 }

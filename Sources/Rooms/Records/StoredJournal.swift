@@ -82,8 +82,11 @@ public final class StoredJournal: RoomJournal {
   /// It goes with the next group: that a row stays for longer harms nothing.
   public func giveUp(_ events: GivenUpEvents) { state.withLock { $0.pending.giveUp(events) } }
 
-  /// Events after this position stay in the store although the log gives them up; in place of an earlier position.
+  /// Of events after this position that the log gives up, those stay in the store that a receiver has still to hear; in place of an
+  /// earlier position.
   func hold(after position: UInt64) { state.withLock { $0.pending.hold(after: position) } }
+  /// The log has given up all events up to this position.
+  var givenUpPosition: UInt64 { state.withLock { $0.pending.givenUpPosition } }
 
   private func say(_ words: (inout PendingRecords) -> Void) {
     state.withLock { words(&$0.pending) }

@@ -104,7 +104,7 @@ struct ExpositionTests {
     HTTPMetrics.write(http, to: &exposition)
     var hook = Webhooks.Report()
     (hook.arrived, hook.waiting) = (13, 14)
-    WebhookMetrics.write([hook, hook], to: &exposition)
+    WebhookMetrics.write([hook, hook], held: (events: 15, bytes: 16), to: &exposition)
     var counts = RoomCounts()
     counts.sessionsEnded = [.removed: 10]
     RoomMetrics.write(counts, kept: (rooms: 1, events: 11, bytes: 12), isDraining: true, to: &exposition)

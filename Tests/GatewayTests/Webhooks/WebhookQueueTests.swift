@@ -2,189 +2,356 @@ import Gateway
 import Model
 import Testing
 
-/// What one URL is still to hear, without a network: in which order, how often, and what is given up.
+/// What one URL is still to hear, without a network: in which order, how often, and what is kept in memory.
 @Suite("What waits for a webhook", .timeLimit(.minutes(1)))
 struct WebhookQueueTests {
-  private typealias Notice = WebhookQueue.Notice
   private static let start = Instant(nanoseconds: 1_000_000_000)
-  private static let wall = WallTime(milliseconds: 1_800_000_000_000)
 
-  private func notice(_ room: String, _ number: Int, bytes: Int = 100, age: Duration = .zero)
-    -> WebhookQueue.Notice
-  {
-    WebhookQueue.Notice(
-      id: EventID(roomId: room, number: number), created: Self.wall.advanced(by: .zero - age),
-      body: [UInt8](repeating: 46, count: bytes))
-  }
+  /// The queue with the store that it looks into.
+  private struct Desk {
+    var queue: WebhookQueue
+    /// Of each room, in order.
+    var stored: [String: [WebhookQueue.Notice]] = [:]
+    var position: UInt64 = 0
+    /// How often a room was read.
+    var reads = 0
 
-  private func limits(_ adjust: (inout WebhookQueue.Limits) -> Void = { _ in }) -> WebhookQueue.Limits {
-    var limits = WebhookQueue.Limits()
-    adjust(&limits)
-    return limits
-  }
+    init(_ adjust: (inout WebhookQueue.Limits) -> Void = { _ in }) {
+      var limits = WebhookQueue.Limits()
+      adjust(&limits)
+      queue = WebhookQueue(limits: limits)
+    }
 
-  /// What may leave now.
-  private func sent(_ queue: inout WebhookQueue, _ now: Instant = start, wall: WallTime = wall) -> [String] {
-    var ids: [String] = []
-    while case .send(let notice) = queue.next(now: now, wall: wall) { ids.append(notice.id.text) }
-    return ids
+    /// The next event of a room.
+    mutating func happen(_ room: String, bytes: Int = 100) {
+      position += 1
+      let id = EventID(roomId: room, number: (stored[room]?.last?.id.number ?? 0) + 1)
+      let notice = WebhookQueue.Notice(
+        id: id, position: position, body: [UInt8](repeating: 46, count: bytes))
+      stored[room, default: []].append(notice)
+      queue.add(id, at: position) { notice.body }
+    }
+
+    /// What the store has, as the queue asks for it.
+    mutating func read(_ span: WebhookQueue.Span, bytes: Int) {
+      reads += 1
+      var (left, notices) = (bytes, [WebhookQueue.Notice]())
+      let all = (stored[span.room] ?? []).filter {
+        (span.first.number...span.last.number).contains($0.id.number)
+      }
+      for notice in all where notices.isEmpty || left >= notice.body.count {
+        left -= notice.body.count
+        notices.append(notice)
+      }
+      let rest =
+        notices.count < all.count
+        ? WebhookQueue.Mark(
+          number: all[notices.count].id.number, position: all[notices.count].position) : nil
+      queue.came(notices, rest: rest, of: span.room)
+    }
+
+    /// What leaves now.
+    mutating func send(_ now: Instant = start) -> [WebhookQueue.Notice] {
+      var notices: [WebhookQueue.Notice] = []
+      while true {
+        switch queue.next(now: now) {
+        case .send(let notice): notices.append(notice)
+        case .read(let span, let bytes): read(span, bytes: bytes)
+        case .wait: return notices
+        }
+      }
+    }
+
+    mutating func sent(_ now: Instant = start) -> [String] { send(now).map(\.id.text) }
   }
 
   @Test func `a room's next notice leaves once the one before has arrived, rooms don't wait for each other`()
   {
-    var queue = WebhookQueue()
-    for number in 1...3 { for room in ["RM_a", "RM_b"] { queue.add(notice(room, number)) } }
-    #expect(sent(&queue) == ["RM_a:1", "RM_b:1"])
-    queue.answered("RM_b", .arrived, now: Self.start)
-    #expect(sent(&queue) == ["RM_b:2"])
-    queue.answered("RM_a", .arrived, now: Self.start)
-    queue.answered("RM_b", .arrived, now: Self.start)
-    #expect(sent(&queue) == ["RM_a:2", "RM_b:3"])
+    var desk = Desk()
+    for _ in 1...3 { for room in ["RM_a", "RM_b"] { desk.happen(room) } }
+    #expect(desk.sent() == ["RM_a:1", "RM_b:1"])
+    desk.queue.answered("RM_b", .arrived, now: Self.start)
+    #expect(desk.sent() == ["RM_b:2"])
+    desk.queue.answered("RM_a", .arrived, now: Self.start)
+    desk.queue.answered("RM_b", .arrived, now: Self.start)
+    #expect(desk.sent() == ["RM_a:2", "RM_b:3"])
     for room in ["RM_a", "RM_b", "RM_a"] {
-      queue.answered(room, .arrived, now: Self.start)
-      _ = sent(&queue)
+      desk.queue.answered(room, .arrived, now: Self.start)
+      _ = desk.sent()
     }
-    #expect(queue.count == 0 && queue.bytes == 0 && queue.counters.arrived == 6)
-    #expect(queue.next(now: Self.start, wall: Self.wall) == .wait(until: .never))
-    queue.add(notice("RM_a", 4))
-    #expect(sent(&queue) == ["RM_a:4"])
+    #expect(desk.queue.isEmpty && desk.queue.count == 0 && desk.queue.bytes == 0)
+    #expect(desk.queue.counters.arrived == 6 && desk.reads == 0)
+    #expect(desk.queue.next(now: Self.start) == .wait(until: .never))
+    let settled = desk.queue.takeSettled()
+    #expect(settled.map(\.id.text) == ["RM_b:1", "RM_a:1", "RM_b:2", "RM_a:2", "RM_b:3", "RM_a:3"])
+    #expect(settled.map(\.position) == [2, 1, 4, 3, 6, 5] && settled.map(\.next) == [4, 3, 6, 5, nil, nil])
+    desk.happen("RM_a")
+    #expect(desk.sent() == ["RM_a:4"])
   }
 
   @Test func `one that failed is tried again, later each time, while other rooms go on`() {
-    var queue = WebhookQueue()
+    var desk = Desk()
     var now = Self.start
-    queue.add(notice("RM_bad", 1))
-    queue.add(notice("RM_bad", 2))
+    for _ in 1...2 { desk.happen("RM_bad") }
     var pauses: [Int] = []
-    for number in 1...12 {
-      queue.add(notice("RM_good", number))
+    for _ in 1...12 {
+      desk.happen("RM_good")
       let before = now
       var isTried = false
       while !isTried {
-        for id in sent(&queue, now) {
+        for id in desk.sent(now) {
           let isBad = id == "RM_bad:1"
           #expect(isBad || id.hasPrefix("RM_good"))
           isTried = isTried || isBad
-          queue.answered(isBad ? "RM_bad" : "RM_good", isBad ? .failed(pause: nil) : .arrived, now: now)
+          desk.queue.answered(
+            isBad ? "RM_bad" : "RM_good", isBad ? .failed(pause: nil) : .arrived, now: now)
         }
         now = now + .milliseconds(500)
       }
       pauses.append(Int((now - before).components.seconds))
     }
-    #expect(queue.counters.failed == 12 && queue.counters.arrived == 12)
+    #expect(desk.queue.counters.failed == 12 && desk.queue.counters.arrived == 12)
     #expect(pauses[1] <= 2 && pauses[5] >= 15 && pauses[11] >= 299 && pauses[11] <= 302, "\(pauses)")
-    queue.answered("RM_bad", .arrived, now: now)
-    #expect(queue.count == 2, "an answer that is not waited for changes nothing")
+    desk.queue.answered("RM_bad", .arrived, now: now)
+    #expect(desk.queue.count == 2, "an answer that is not waited for changes nothing")
   }
 
   @Test func `where nothing gets through, one tries, and less and less often`() {
-    var queue = WebhookQueue()
-    for room in 0..<40 { queue.add(notice("RM_\(room)", 1)) }
+    var desk = Desk()
+    for room in 0..<40 { desk.happen("RM_\(room)") }
     var now = Self.start
     var tries: [Int] = []
     for _ in 0..<600 {
-      let ids = sent(&queue, now)
-      tries.append(ids.count)
-      for id in ids { queue.answered(EventID(id)?.roomId ?? "", .failed(pause: nil), now: now) }
+      let notices = desk.send(now)
+      tries.append(notices.count)
+      for notice in notices { desk.queue.answered(notice.id.roomId, .failed(pause: nil), now: now) }
       now = now + .seconds(1)
     }
     #expect(tries[0] == 8 && tries.dropFirst().allSatisfy { $0 <= 1 })
-    #expect(tries.reduce(0, +) < 20 && queue.count == 40)
+    #expect(tries.reduce(0, +) < 20 && desk.queue.count == 40)
     // One that arrives opens it for all.
     while true {
-      if let id = sent(&queue, now).first {
-        queue.answered(EventID(id)?.roomId ?? "", .arrived, now: now)
+      if let notice = desk.send(now).first {
+        desk.queue.answered(notice.id.roomId, .arrived, now: now)
         break
       }
       now = now + .seconds(1)
     }
-    #expect(sent(&queue, now).count == 8)
+    #expect(desk.sent(now).count == 8)
   }
 
   @Test func `what the receiver asks for is waited, within bounds`() {
-    var queue = WebhookQueue()
-    queue.add(notice("RM_a", 1))
-    _ = sent(&queue)
-    queue.answered("RM_a", .failed(pause: .seconds(20)), now: Self.start)
-    queue.add(notice("RM_c", 1))
-    #expect(sent(&queue, Self.start + .seconds(19)).isEmpty)
-    #expect(Set(sent(&queue, Self.start + .seconds(20))) == ["RM_a:1", "RM_c:1"])
-    queue.answered("RM_a", .failed(pause: nil), now: Self.start + .seconds(20))
-    queue.answered("RM_c", .failed(pause: .seconds(1_000_000)), now: Self.start + .seconds(20))
-    #expect(sent(&queue, Self.start + .seconds(20 + 299)).isEmpty)
-    #expect(!sent(&queue, Self.start + .seconds(20 + 301)).isEmpty)
+    var desk = Desk()
+    desk.happen("RM_a")
+    _ = desk.sent()
+    desk.queue.answered("RM_a", .failed(pause: .seconds(20)), now: Self.start)
+    desk.happen("RM_c")
+    #expect(desk.sent(Self.start + .seconds(19)).isEmpty)
+    #expect(Set(desk.sent(Self.start + .seconds(20))) == ["RM_a:1", "RM_c:1"])
+    desk.queue.answered("RM_a", .failed(pause: nil), now: Self.start + .seconds(20))
+    desk.queue.answered("RM_c", .failed(pause: .seconds(1_000_000)), now: Self.start + .seconds(20))
+    #expect(desk.sent(Self.start + .seconds(20 + 299)).isEmpty)
+    #expect(!desk.sent(Self.start + .seconds(20 + 301)).isEmpty)
   }
 
-  @Test func `what is older than a day is given up and counted, what is on its way is not`() {
-    var queue = WebhookQueue()
-    queue.add(notice("RM_a", 1, age: .seconds(86_401)))
-    queue.add(notice("RM_a", 2, age: .seconds(86_399)))
-    queue.add(notice("RM_b", 1, age: .seconds(90_000)))
-    #expect(sent(&queue) == ["RM_a:2"])
-    #expect(queue.counters.late == 2 && queue.count == 1)
-    let later = Self.start + .seconds(7_200)
-    #expect(
-      sent(&queue, later, wall: Self.wall.advanced(by: .seconds(7_200))).isEmpty && queue.counters.late == 2)
-    queue.answered("RM_a", .failed(pause: nil), now: later)
-    #expect(sent(&queue, later + .seconds(61), wall: Self.wall.advanced(by: .seconds(7_261))).isEmpty)
-    #expect(queue.counters.late == 3 && queue.count == 0 && queue.bytes == 0)
-    queue.add(notice("RM_b", 2))
-    #expect(sent(&queue, later + .seconds(62)) == ["RM_b:2"], "a room that had given up all comes again")
+  @Test func `what the receiver asks for is waited also where another notice arrives meanwhile`() {
+    var desk = Desk()
+    for room in ["RM_a", "RM_b"] { desk.happen(room) }
+    _ = desk.sent()
+    desk.queue.answered("RM_a", .failed(pause: .seconds(60)), now: Self.start)
+    desk.queue.answered("RM_b", .arrived, now: Self.start + .seconds(1))
+    desk.happen("RM_b")
+    #expect(desk.sent(Self.start + .seconds(59)).isEmpty)
+    #expect(Set(desk.sent(Self.start + .seconds(60))) == ["RM_a:1", "RM_b:2"])
   }
 
-  @Test
-  func `what waits has a bound: a loud room gives up its own oldest, and of a full queue the newest goes`() {
-    var queue = WebhookQueue(limits: limits { $0.bytes = 16 * 4_096 })
-    queue.add(notice("RM_quiet", 1))
-    for number in 1...100 { queue.add(notice("RM_loud", number, bytes: 500)) }
-    #expect(queue.bytes < 4_096 + 1_000 && queue.counters.crowdedOut > 80)
-    #expect(sent(&queue) == ["RM_quiet:1", "RM_loud:\(100 - (queue.count - 2))"])
-    // The one that is on its way stays.
-    for number in 101...200 { queue.add(notice("RM_loud", number, bytes: 500)) }
-    queue.answered("RM_loud", .arrived, now: Self.start)
-    let next = sent(&queue)
-    #expect(next.count == 1 && next[0] != "RM_loud:101" && next[0].hasPrefix("RM_loud:19"))
-    for room in 0..<1_000 { queue.add(notice("RM_\(room)", 1, bytes: 500)) }
-    #expect(queue.bytes <= 16 * 4_096)
-    let crowded = queue.counters.crowdedOut
-    queue.add(notice("RM_one", 1, bytes: 500))
-    #expect(queue.counters.crowdedOut == crowded + 1)
-    // One larger than a room's share is taken where there is place.
-    var empty = WebhookQueue(limits: limits { $0.bytes = 16 * 4_096 })
-    empty.add(notice("RM_a", 1, bytes: 20_000))
-    #expect(sent(&empty) == ["RM_a:1"])
+  @Test func `a room that says much at once keeps its share in memory, and is heard to its end`() {
+    var desk = Desk { $0.roomBytes = 4_096 }
+    desk.happen("RM_quiet")
+    for _ in 1...500 { desk.happen("RM_loud", bytes: 500) }
+    #expect(desk.queue.bytes < 6_000 && desk.queue.count == 501)
+    var came: [Int] = []
+    #expect(desk.sent() == ["RM_quiet:1", "RM_loud:1"])
+    desk.queue.answered("RM_quiet", .arrived, now: Self.start)
+    came.append(1)
+    desk.queue.answered("RM_loud", .arrived, now: Self.start)
+    while let notice = desk.send().first {
+      if notice.id.number == 100 { for _ in 1...50 { desk.happen("RM_loud", bytes: 500) } }
+      #expect(desk.queue.bytes < 6_000)
+      came.append(notice.id.number)
+      desk.queue.answered("RM_loud", .arrived, now: Self.start)
+    }
+    #expect(came == Array(1...550) && desk.queue.isEmpty)
+    // One that is larger than a room's share is sent like any.
+    desk.happen("RM_a", bytes: 20_000)
+    #expect(desk.sent() == ["RM_a:1"])
+  }
+
+  @Test func `rooms that are refused keep nothing in memory, so that others are read`() {
+    var desk = Desk { $0.bytes = 40_000 }
+    var now = Self.start
+    // They say more than there is place for.
+    for round in 0..<40 {
+      for room in 0..<8 { desk.happen("RM_bad\(room)", bytes: 2_000) }
+      desk.happen("RM_good\(round)")
+      while case let notices = desk.send(now), !notices.isEmpty {
+        for notice in notices {
+          let isGood = notice.id.roomId.hasPrefix("RM_good")
+          desk.queue.answered(notice.id.roomId, isGood ? .arrived : .refused, now: now)
+        }
+      }
+      now = now + .seconds(60)
+      #expect(desk.queue.hasSpace)
+    }
+    #expect(desk.queue.counters.arrived == 40 && desk.queue.count == 320 && desk.queue.bytes < 4_000)
+  }
+
+  @Test func `no more is read while there is as much as memory has place for`() {
+    var desk = Desk { $0.bytes = 40_000 }
+    var rooms = 0
+    while desk.queue.hasSpace {
+      rooms += 1
+      desk.happen("RM_\(rooms)", bytes: 500)
+    }
+    #expect(desk.queue.bytes < 41_000 && rooms > 30)
+    for notice in desk.send() { desk.queue.answered(notice.id.roomId, .arrived, now: Self.start) }
+    #expect(desk.queue.hasSpace)
+    // Rooms of which nothing but their place is known take some, too.
+    var parked = Desk { $0.bytes = 10_000 }
+    for room in 0..<1_000 where parked.queue.hasSpace {
+      parked.happen("RM_\(room)", bytes: 10)
+      for notice in parked.send() {
+        parked.queue.answered(notice.id.roomId, .refused, now: Self.start)
+      }
+    }
+    #expect(!parked.queue.hasSpace && parked.queue.count < 100)
+  }
+
+  @Test func `a notice that is refused for what it is is given up after an hour, and its room goes on`() {
+    var desk = Desk()
+    for _ in 1...2 { desk.happen("RM_a") }
+    var now = Self.start
+    var next: String?
+    while next == nil, now < Self.start + .seconds(7_200) {
+      for id in desk.sent(now) {
+        if id == "RM_a:1" {
+          desk.queue.answered("RM_a", .refused, now: now)
+        } else {
+          next = id
+        }
+      }
+      now = now + .seconds(1)
+    }
+    #expect(next == "RM_a:2" && desk.queue.counters.refused == 1)
+    let spent = (now - Self.start).components.seconds
+    #expect(spent >= 3_600 && spent < 3_600 + 302)
+    #expect(desk.queue.takeSettled().map(\.id.text) == ["RM_a:1"])
+    // Where the receiver fails it says nothing of the notice.
+    var failing = Desk()
+    failing.happen("RM_a")
+    for hour in 0..<20 {
+      let now = Self.start + .seconds(3_600 * hour)
+      for _ in failing.sent(now) {
+        failing.queue.answered("RM_a", hour % 2 == 0 ? .refused : .failed(pause: nil), now: now)
+      }
+    }
+    #expect(failing.queue.count == 1 && failing.queue.counters.refused == 0)
+  }
+
+  @Test func `a refusal holds up no other room: the receiver is there`() {
+    var desk = Desk()
+    for room in 0..<8 { desk.happen("RM_\(room)") }
+    for notice in desk.send() { desk.queue.answered(notice.id.roomId, .refused, now: Self.start) }
+    for room in 8..<16 { desk.happen("RM_\(room)") }
+    #expect(desk.sent(Self.start + .milliseconds(1)).count == 8)
+  }
+
+  @Test func `what the store has given up is sent no more, unless it is on its way`() {
+    var desk = Desk()
+    for _ in 1...3 { for room in ["RM_a", "RM_b", "RM_c"] { desk.happen(room) } }
+    #expect(desk.sent() == ["RM_a:1", "RM_b:1", "RM_c:1"])
+    desk.queue.answered("RM_b", .failed(pause: nil), now: Self.start)
+    desk.queue.giveUp(upTo: 6)
+    desk.queue.answered("RM_a", .failed(pause: nil), now: Self.start)
+    desk.queue.answered("RM_c", .arrived, now: Self.start)
+    #expect(desk.queue.count == 3)
+    for room in ["RM_a", "RM_b", "RM_c"] { desk.stored[room]?.removeFirst(2) }
+    let later = Self.start + .seconds(10)
+    #expect(Set(desk.sent(later)) == ["RM_a:3"])
+    desk.queue.answered("RM_a", .arrived, now: later)
+    #expect(Set(desk.sent(later)) == ["RM_b:3", "RM_c:3"])
+    // All of a room, while it is read.
+    var other = Desk()
+    other.happen("RM_a")
+    _ = other.send()
+    other.queue.answered("RM_a", .failed(pause: nil), now: Self.start)
+    guard case .read(let span, _) = other.queue.next(now: later) else {
+      Issue.record("it is not read")
+      return
+    }
+    other.queue.giveUp(upTo: 1)
+    other.happen("RM_a")
+    other.queue.came([], rest: nil, of: span.room)
+    #expect(other.sent(later) == ["RM_a:2"])
+  }
+
+  @Test func `a room that can't be read is read again, and one that has nothing left there is done with`() {
+    var desk = Desk()
+    desk.happen("RM_a")
+    _ = desk.send()
+    desk.queue.answered("RM_a", .failed(pause: nil), now: Self.start)
+    let later = Self.start + .seconds(5)
+    guard case .read(let span, _) = desk.queue.next(now: later) else {
+      Issue.record("it is not read")
+      return
+    }
+    #expect(span.first == span.last && span.first == WebhookQueue.Mark(number: 1, position: 1))
+    desk.queue.cameNot(of: "RM_a", now: later)
+    #expect(desk.queue.next(now: later) == .wait(until: later + .seconds(1)))
+    desk.stored = [:]
+    #expect(desk.sent(later + .seconds(1)).isEmpty && desk.queue.isEmpty)
+    #expect(desk.queue.takeSettled().map(\.id.text) == ["RM_a:1"])
   }
 
   @Test func `in whatever order answers come, every notice arrives at least once, in the order of its room`()
   {
     for seed in 0..<200 {
       var random = RandomSource.seeded(state: UInt64(seed))
-      var queue = WebhookQueue()
+      var desk = Desk {
+        $0.bytes = 4_000
+        $0.roomBytes = 400
+      }
       var (written, arrived): ([String: Int], [String: Int]) = ([:], [:])
       var under: [String] = []
       var now = Self.start
-      for step in 0..<4_000 {
-        if step < 500 {
+      for step in 0..<6_000 {
+        if step < 500 || arrived != written, written.values.reduce(0, +) < 500, desk.queue.hasSpace {
           let room = "RM_\(Int.random(in: 0..<5, using: &random))"
           written[room, default: 0] += 1
-          queue.add(notice(room, written[room] ?? 0, bytes: 10))
+          desk.happen(room, bytes: Int.random(in: 1...200, using: &random))
         }
-        while case .send(let notice) = queue.next(now: now, wall: Self.wall) {
+        for notice in desk.send(now) {
           #expect(
             !under.contains(notice.id.roomId) && notice.id.number == arrived[notice.id.roomId, default: 0] + 1
           )
           under.append(notice.id.roomId)
         }
-        #expect(under.count <= 8)
+        #expect(under.count <= 8 && desk.queue.bytes < 6_000)
         if let index = under.indices.randomElement(using: &random) {
           let room = under.remove(at: index)
           let isGood = Int.random(in: 0..<4, using: &random) > 0
-          queue.answered(room, isGood ? .arrived : .failed(pause: nil), now: now)
+          desk.queue.answered(room, isGood ? .arrived : .failed(pause: nil), now: now)
           if isGood { arrived[room, default: 0] += 1 }
         }
         now = now + .milliseconds(Int.random(in: 0...900, using: &random))
       }
-      #expect(arrived == written && queue.count == 0 && queue.bytes == 0, "seed \(seed)")
+      #expect(arrived == written && desk.queue.isEmpty && desk.queue.bytes == 0, "seed \(seed)")
+      var settled: [String: Int] = [:]
+      for event in desk.queue.takeSettled() {
+        #expect(event.id.number == settled[event.id.roomId, default: 0] + 1)
+        settled[event.id.roomId] = event.id.number
+      }
+      #expect(settled == written, "seed \(seed)")
     }
   }
 }

@@ -21,6 +21,8 @@ struct WebhookTests {
       var requests: [HTTPRequest] = []
       /// What it answers, one after the other; then 200.
       var plan: [Int] = []
+      /// Names of rooms of which it takes nothing.
+      var refused: Set<String> = []
       /// Of each room by its id, the last event that was taken, and those that came out of order.
       var taken: [String: Int] = [:]
       var arrived = 0
@@ -30,8 +32,10 @@ struct WebhookTests {
     let state = Mutex(State())
 
     func respond(to request: HTTPRequest) async -> HTTPResponse {
+      let room = Self.event(request)?["room"] as? String
       let status = state.withLock { state in
         state.requests.append(request)
+        if let room, state.refused.contains(room) { return 413 }
         return state.plan.isEmpty ? 200 : state.plan.removeFirst()
       }
       switch status {
@@ -43,9 +47,13 @@ struct WebhookTests {
       return HTTPResponse(status: max(status, 200))
     }
 
-    private func take(_ request: HTTPRequest) {
+    private static func event(_ request: HTTPRequest) -> [String: Any]? {
       let body = (try? JSONSerialization.jsonObject(with: Data(request.body))) as? [String: Any]
-      let event = body?["event"] as? [String: Any]
+      return body?["event"] as? [String: Any]
+    }
+
+    private func take(_ request: HTTPRequest) {
+      let event = Self.event(request)
       guard let room = event?["roomId"] as? String, let number = event?["id"] as? Int else { return }
       state.withLock { state in
         let last = state.taken[room, default: 0]
@@ -74,6 +82,20 @@ struct WebhookTests {
       handler: receiver)
   }
 
+  private static func clocks(_ directory: RoomDirectory) -> WebhookSender.Clocks {
+    let origin = ContinuousClock.now
+    return WebhookSender.Clocks(
+      seconds: { House.now }, wall: { directory.wallTime },
+      instant: {
+        let span = (ContinuousClock.now - origin).components
+        return Instant(nanoseconds: span.seconds * 1_000_000_000 + span.attoseconds / 1_000_000_000)
+      })
+  }
+
+  private static func target(_ url: String) -> Webhooks.Target {
+    Webhooks.Target(url: url, key: "APIkey", secret: secret)
+  }
+
   /// A house whose events are stored, and what carries them to receivers.
   private final class Sending: Sendable {
     let house: House
@@ -88,7 +110,7 @@ struct WebhookTests {
       limits.shortestPause = .milliseconds(50)
       limits.longestPause = .milliseconds(400)
       adjust(&limits)
-      let targets = urls.map { Webhooks.Target(url: $0, key: "APIkey", secret: WebhookTests.secret) }
+      let targets = urls.map(WebhookTests.target)
       let store = try await Store.open(.memory, log: log)
       let journal = StoredJournal(store: store, log: log)
       _ = try await journal.recover()
@@ -96,15 +118,9 @@ struct WebhookTests {
         to: targets.map(\.name), in: store, journal: journal, log: log)
       running = Task { await journal.run() }
       house = try House(journal: journal)
-      let origin = ContinuousClock.now
       webhooks = Webhooks(
         to: targets, of: house.directory.events, ledger: deliveries, log: log,
-        clocks: WebhookSender.Clocks(
-          wall: { WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) },
-          instant: {
-            let span = (ContinuousClock.now - origin).components
-            return Instant(nanoseconds: span.seconds * 1_000_000_000 + span.attoseconds / 1_000_000_000)
-          }), limits: limits)
+        clocks: WebhookTests.clocks(house.directory), limits: limits)
     }
 
     deinit { running.cancel() }
@@ -236,5 +252,106 @@ struct WebhookTests {
     }
     #expect(kinds == ["room.started", "participant.joined", "participant.left", "room.finished"])
     await server.shutdown(grace: .zero)
+  }
+
+  @Test func `a room that says more than memory has place for is heard to its end, in order`() async throws {
+    let receiver = Receiver()
+    let server = try Self.listen(receiver)
+    let sending = try await Sending(to: ["http://127.0.0.1:\(server.addresses[0].port)/"]) {
+      $0.bytes = 20_000
+      $0.roomBytes = 4_000
+    }
+    let (house, webhooks) = (sending.house, sending.webhooks)
+    defer { withExtendedLifetime(sending) {} }
+    for name in ["a", "b"] { try await house.room(name, updates: 300) }
+    #expect(await receiver.wait { $0.taken.values.reduce(0, +) == 602 })
+    #expect(receiver.state.withLock { $0.outOfOrder } == 0)
+    let report = await webhooks.reports()[0]
+    #expect(report.arrived == 602 && report.waiting == 0 && report.late + report.crowdedOut == 0)
+    await webhooks.finish(within: .seconds(1))
+    await server.shutdown(grace: .zero)
+  }
+
+  @Test func `while a room's notices are refused, however many, others arrive, and it goes on afterwards`()
+    async throws
+  {
+    let receiver = Receiver()
+    receiver.state.withLock { $0.refused = ["bad"] }
+    let server = try Self.listen(receiver)
+    let sending = try await Sending(to: ["http://127.0.0.1:\(server.addresses[0].port)/"]) {
+      $0.bytes = 20_000
+      $0.roomBytes = 4_000
+    }
+    let (house, webhooks) = (sending.house, sending.webhooks)
+    defer { withExtendedLifetime(sending) {} }
+    let bad = try await house.room("bad", updates: 300)
+    for name in ["a", "b"] { try await house.room(name, updates: 20) }
+    #expect(await receiver.wait { $0.taken.values.reduce(0, +) == 42 })
+    var report = await webhooks.reports()[0]
+    #expect(report.waiting == 301 && report.waitingBytes < 20_000 && report.arrived == 42, "\(report)")
+    receiver.state.withLock { $0.refused = [] }
+    #expect(await receiver.wait { $0.taken[bad] == 301 })
+    report = await webhooks.reports()[0]
+    #expect(receiver.state.withLock { $0.outOfOrder } == 0 && report.refused == 0)
+    await webhooks.finish(within: .seconds(1))
+    await server.shutdown(grace: .zero)
+  }
+
+  @Test func `a notice that is never taken for what it is is given up, counted, and its room goes on`()
+    async throws
+  {
+    let receiver = Receiver()
+    receiver.state.withLock { $0.plan = [Int](repeating: 422, count: 3) }
+    let server = try Self.listen(receiver)
+    let sending = try await Sending(to: ["http://127.0.0.1:\(server.addresses[0].port)/"]) {
+      $0.refusals = .milliseconds(100)
+    }
+    let (house, webhooks) = (sending.house, sending.webhooks)
+    defer { withExtendedLifetime(sending) {} }
+    let life = try await house.room(updates: 3)
+    #expect(await receiver.wait { $0.taken[life] == 4 })
+    let report = await webhooks.reports()[0]
+    #expect(report.refused == 1 && report.arrived == 3 && report.failed == 3 && report.waiting == 0, "\(report)")
+    await webhooks.finish(within: .seconds(1))
+    await server.shutdown(grace: .zero)
+  }
+
+  /// A store that stands still, or that can't be read.
+  private struct Standing: WebhookLedger {
+    let answers: Bool
+    var held: (events: Int, bytes: Int) { (0, 0) }
+
+    private func wait() async {
+      if !answers { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
+    }
+
+    func next(for receiver: String, bytes: Int) async -> [StoredEvent]? {
+      await wait()
+      return nil
+    }
+    func events(of room: String, ids: ClosedRange<Int>, bytes: Int) async -> StoredDeliveries.RoomPage? {
+      await wait()
+      return nil
+    }
+    func settle(_ event: WebhookQueue.Settled, for receiver: String) {}
+    func report(for receiver: String) -> StoredDeliveries.Report {
+      var report = StoredDeliveries.Report()
+      report.unread = 1
+      return report
+    }
+    func tidy(by now: @escaping @Sendable () -> WallTime) async { await wait() }
+    func flush() async { await wait() }
+  }
+
+  @Test(arguments: [false, true]) func `a store that stands still, or can't be read, holds up no end`(
+    answers: Bool
+  ) async throws {
+    let house = try House()
+    let webhooks = Webhooks(
+      to: [Self.target("http://127.0.0.1:1/")], of: house.directory.events, ledger: Standing(answers: answers),
+      log: Log(level: .error) { _ in }, clocks: Self.clocks(house.directory))
+    let start = ContinuousClock.now
+    await webhooks.finish(within: .milliseconds(300))
+    #expect(ContinuousClock.now - start < .seconds(5))
   }
 }
