@@ -203,11 +203,9 @@ public struct ReportLine: Sendable {
     let fit = points.fit()
     let slope = max(-Self.offRate, min(fit.slope, Self.offRate))
     let scatter = Self.scatter(points, fit.deviation)
-    var believed = 0.0
-    if Self.isShown(slope, points, scatter: scatter, pace) {
-      believed = slope
-    } else if let pace, (slope - pace.fraction).magnitude * points.span <= max(Self.pairScatter, scatter) {
-      believed = pace.fraction
+    var believed = slope
+    if !Self.isShown(slope, points, scatter: scatter, pace) {
+      believed = pace.map { Self.excludes($0, slope, points, scatter: scatter) ? 0 : $0.fraction } ?? 0
     }
     return Drawing(
       believed: Line(slope: believed, offset: fit.y - believed * fit.x),
@@ -232,10 +230,17 @@ public struct ReportLine: Sendable {
   private static func isShown(
     _ slope: Double, _ points: FittedLine, scatter: Double, _ pace: ClockPace?
   ) -> Bool {
-    let ahead = slope.magnitude * points.span
-    guard ahead > scatter else { return false }
+    guard slope.magnitude * points.span > scatter else { return false }
     guard slope.magnitude > ClockPace.crystal, let pace, pace.contradicts(slope) else { return true }
-    return points.count > 2 && points.span >= longSpan && ahead > pairScatter
+    return excludes(ClockPace(fraction: 0, margin: 0), slope, points, scatter: scatter)
+  }
+
+  /// Whether reports over a longer span show that the clock runs otherwise.
+  private static func excludes(
+    _ pace: ClockPace, _ slope: Double, _ points: FittedLine, scatter: Double
+  ) -> Bool {
+    points.count > 2 && points.span >= longSpan
+      && (slope - pace.fraction).magnitude * points.span > max(pairScatter, scatter)
   }
 
   // MARK: State
