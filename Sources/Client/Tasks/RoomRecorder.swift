@@ -40,6 +40,7 @@ package final class RoomRecorder: ClientTask {
   package var onBegin: () -> Void = {}
   private let options: Options
   private var recording: RecordingSession?
+  private var disk: DiskThread?
   private var supplies: [String: SlotSupply] = [:]
   private var routes = SlotRoutes()
   /// Of a kind, the tracks that are to have a slot.
@@ -92,10 +93,12 @@ package final class RoomRecorder: ClientTask {
       throw .folder(folder, FileProblem(EEXIST))
     }
     do throws(FileProblem) {
+      let thread = try DiskThread()
+      disk = thread
       recording = try RecordingSession(
         RecordingManifest(
           id: id, room: room.name, roomId: room.id, startedAt: WallTime(epoch.ntp(at: now)).text),
-        folder: RecordingFolder(folder),
+        folder: RecordingFolder(folder), thread: thread,
         terms: TrackRecorder.Terms(
           epoch: epoch, zero: epoch.ntp(at: now), form: options.form, patience: Self.patience),
         most: .max, free: Self.free, now: now)
@@ -213,9 +216,11 @@ package final class RoomRecorder: ClientTask {
     return options.duration.map { now - began >= $0 } ?? false
   }
 
-  /// Makes the files and the manifest whole, whatever ended the session.
+  /// Makes the files and the manifest whole, whatever ended the session, and waits for the disk.
   /// - Returns: what could not be written; nil: all is.
   package func finish(_ reason: RecordingEndReason, now: Instant) -> String? {
-    recording?.finish(reason, at: now, now: now)
+    recording?.finish(reason, at: now, now: now) { _, _ in }
+    disk?.stop()
+    return recording?.problem?.text
   }
 }

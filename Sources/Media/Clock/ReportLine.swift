@@ -232,7 +232,7 @@ public struct ReportLine: Sendable {
   ) -> Bool {
     guard slope.magnitude * points.span > scatter else { return false }
     guard slope.magnitude > ClockPace.crystal, let pace, pace.contradicts(slope) else { return true }
-    return excludes(ClockPace(fraction: 0, margin: 0), slope, points, scatter: scatter)
+    return excludes(.nominal, slope, points, scatter: scatter)
   }
 
   /// Whether reports over a longer span show that the clock runs otherwise.
