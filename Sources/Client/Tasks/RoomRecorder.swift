@@ -73,8 +73,8 @@ package final class RoomRecorder: ClientTask {
     case .event(let event): try take(event, session, now: now)
     case .answer(let answer):
       session.media?.onPacket = { [unowned self, unowned session] in take($0, $1, $2, session) }
-      show(answer.slots, session)
-    case .slots(let slots): show(slots, session)
+      show(answer.slots, session, now: now)
+    case .slots(let slots): show(slots, session, now: now)
     case .offerWanted(let wanted) where wanted.reason == .slots:
       slots.audio = min(slots.audio + wanted.audio, Self.mostSlots)
       slots.video = min(slots.video + wanted.video, Self.mostSlots)
@@ -179,18 +179,23 @@ package final class RoomRecorder: ClientTask {
     ending.append((track, now + Self.linger))
   }
 
-  private func show(_ slots: [Slot], _ session: ClientSession) {
+  private func show(_ slots: [Slot], _ session: ClientSession, now: Instant) {
     guard let media = session.media else { return }
     for slot in slots {
       guard let section = media.agreed.receive.first(where: { $0.mid == slot.mid }) else { continue }
-      routes.set(Int(section.index), track: slot.track, slot.track.flatMap { supplies[$0] })
+      let index = Int(section.index)
+      if routes.set(index, track: slot.track, slot.track.flatMap { supplies[$0] }, now: now) {
+        media.forgetClock(of: index)
+      }
     }
   }
 
   private func take(
     _ section: Int, _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, _ session: ClientSession
   ) {
-    routes.supply(of: section, info)?.add(packet, info, clock: session.media?.clock(of: section))
+    let clock = session.media?.clock(of: section)
+    guard let route = routes.supply(of: section, info, clock: clock, epoch: session.clock.epoch) else { return }
+    route.supply.add(packet, info, clock: route.clock)
   }
 
   // MARK: - Time

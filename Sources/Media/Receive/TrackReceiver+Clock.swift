@@ -52,6 +52,12 @@ extension TrackReceiver {
     clock.line.add(ntp, timestamp, rate: clock.rate, pace: pace, arrival: arrival)
   }
 
+  /// What was reported is of another clock than what comes from now on.
+  mutating func forgetClock() {
+    clock.line.reset()
+    clock.pace.reset()
+  }
+
   /// Where the stream's timestamps stand on the server's time line.
   /// - Returns: nil before the first packet, and where nothing new is known since the publisher's clock was set:
   ///   what was known holds.
