@@ -21,7 +21,8 @@ struct ReportLineTests {
     /// A report on a moment, in milliseconds, whose timestamp is `late` milliseconds behind.
     mutating func report(_ moment: Int, late: Int = 0) {
       let behind = UInt32(truncatingIfNeeded: late * Int(rate) / 1_000)
-      line.add(time(moment), timestamp(moment) &- behind, rate: rate, pace: told, arrival: milliseconds(moment))
+      line.add(
+        time(moment), timestamp(moment) &- behind, rate: rate, pace: told, arrival: milliseconds(moment))
     }
     /// Milliseconds that the line is ahead of the truth.
     func error(at moment: Int) throws -> Double {
@@ -91,7 +92,9 @@ struct ReportLineTests {
     return worst
   }
 
-  @Test func `reports that are off by tens of milliseconds carry no picture away until the next report`() throws {
+  @Test func `reports that are off by tens of milliseconds carry no picture away until the next report`()
+    throws
+  {
     for seed in 1...40 as ClosedRange<UInt64> {
       var track = Track(rate: 90_000, told: .nominal)
       let found = try worst(&track, seed: seed) { Int($0.next() % 81) - 40 }

@@ -36,7 +36,8 @@ struct RecordingSessionTests {
   {
     var track = RecordingStudioTests.track(id, encrypted: encrypted)
     track.name = name
-    track.publisher = RecordingManifest.Participant(id: "PA_\(identity.prefix(20))", identity: identity, name: nil)
+    track.publisher = RecordingManifest.Participant(
+      id: "PA_\(identity.prefix(20))", identity: identity, name: nil)
     return track
   }
 
@@ -61,7 +62,8 @@ struct RecordingSessionTests {
     for turn in 0..<25 as Range<Int64> {
       let time = second * 1_000 + turn * 40
       supply.give(
-        source.picture(at: time * 1_000_000, isKeyFrame: turn == 0), clock: source.clock(at: time * 1_000_000))
+        source.picture(at: time * 1_000_000, isKeyFrame: turn == 0), clock: source.clock(at: time * 1_000_000)
+      )
       #expect(session.work(now: at(time)) == nil)
     }
   }
@@ -173,7 +175,8 @@ struct RecordingSessionTests {
 
   // MARK: - Shares
 
-  @Test func `who has had a thousand tracks of which nothing came keeps nobody's track out, nor one of its own`()
+  @Test
+  func `who has had a thousand tracks of which nothing came keeps nobody's track out, nor one of its own`()
     throws
   {
     try inSession { session, _, _ in
@@ -202,7 +205,8 @@ struct RecordingSessionTests {
       // One of which nothing came makes room.
       try session.end("TR_7", now: at(0))
       session.add(track("TR_again"), from: GivenSupply(), now: at(0))
-      #expect(session.manifest.tracks.last?.track == "TR_again" && session.manifest.tracks.last?.reason == nil)
+      #expect(
+        session.manifest.tracks.last?.track == "TR_again" && session.manifest.tracks.last?.reason == nil)
     }
   }
 
@@ -211,7 +215,9 @@ struct RecordingSessionTests {
       for number in 0..<1_500 {
         session.add(track("TR_\(number)", encrypted: true), from: GivenSupply(), now: at(0))
       }
-      #expect(session.manifest.tracks.map(\.reason) == Array(repeating: .encrypted, count: RecordingLimits.notesOfOne))
+      #expect(
+        session.manifest.tracks.map(\.reason)
+          == Array(repeating: .encrypted, count: RecordingLimits.notesOfOne))
       session.add(track("TR_open"), from: GivenSupply(), now: at(0))
       session.add(track("TR_theirs", of: "bob", encrypted: true), from: GivenSupply(), now: at(0))
       #expect(session.manifest.tracks.suffix(2).map(\.state) == [.recording, .skipped])
@@ -256,7 +262,8 @@ struct RecordingSessionTests {
 
   @Test func `an entry of a manifest never takes more than was counted for it`() throws {
     let name = String(repeating: "\u{1}\"\\", count: 50)
-    var manifest = RecordingManifest(id: Self.id, room: name, roomId: "RM_1", startedAt: "2026-01-01T00:00:00.000Z")
+    var manifest = RecordingManifest(
+      id: Self.id, room: name, roomId: "RM_1", startedAt: "2026-01-01T00:00:00.000Z")
     manifest.reason = .serverShutdown
     manifest.endedAt = manifest.startedAt
     manifest.bytes = .max
@@ -277,7 +284,8 @@ struct RecordingSessionTests {
     (manifest.participants, manifest.tracks) = ([person, person], [entry, entry])
     var isTaken = true
     for _ in 0..<2 {
-      isTaken = isTaken && budget.take(ManifestBudget.cost(of: person)) && budget.take(ManifestBudget.cost(of: entry))
+      isTaken =
+        isTaken && budget.take(ManifestBudget.cost(of: person)) && budget.take(ManifestBudget.cost(of: entry))
       for file in entry.files { isTaken = isTaken && budget.take(ManifestBudget.cost(ofFile: file.name)) }
     }
     #expect(isTaken && manifest.json.count <= 1 << 20 - budget.left)

@@ -81,7 +81,9 @@ struct RecordingStudioTests {
       // A name that a participant chose is in no path.
       #expect(try names(place) == ["manifest.json"])
       #expect(await studio.recording("RC_aaaaaaaaaaaa", of: "other") == nil)
-      await #expect(throws: RecordingStudio.Refusal.unknown) { try await studio.erase("RC_aaaaaaaaaaaa", of: "other") }
+      await #expect(throws: RecordingStudio.Refusal.unknown) {
+        try await studio.erase("RC_aaaaaaaaaaaa", of: "other")
+      }
       try await studio.erase("RC_aaaaaaaaaaaa", of: "r")
       #expect(!manager.fileExists(atPath: place.path))
       studio.stop()
@@ -95,7 +97,9 @@ struct RecordingStudioTests {
       let studio = try Self.studio(folder)
       try await begin(studio, "RC_aaaaaaaaaaaa")
       try await until { studio.counts.active == 1 }
-      await #expect(throws: RecordingStudio.Refusal.isActive) { try await studio.erase("RC_aaaaaaaaaaaa", of: "r") }
+      await #expect(throws: RecordingStudio.Refusal.isActive) {
+        try await studio.erase("RC_aaaaaaaaaaaa", of: "r")
+      }
       studio.perform(.stop("RC_aaaaaaaaaaaa", .stopped))
       try await until { await studio.recording("RC_aaaaaaaaaaaa", of: "r")?.state == .ended }
       let place = folder.appending(path: "recordings/RC_aaaaaaaaaaaa")

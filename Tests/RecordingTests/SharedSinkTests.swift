@@ -53,7 +53,9 @@ struct SharedSinkTests {
 
   private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
 
-  @Test func `four recordings of a track take one sink of an encoding, and each gets every packet once`() throws {
+  @Test func `four recordings of a track take one sink of an encoding, and each gets every packet once`()
+    throws
+  {
     let sinks = SharedSinks(bridge)
     let supplies = (0..<4).map { _ in supply(sinks, encodings: 2) }
     for supply in supplies { supply.listen(now: at(0)) }

@@ -73,7 +73,9 @@ struct StrangeFoldersTests {
     #expect(recordings.isEmpty && warnings == 1)
   }
 
-  @Test func `a manifest that is a pipe with no other end doesn't keep the server from starting`() async throws {
+  @Test func `a manifest that is a pipe with no other end doesn't keep the server from starting`()
+    async throws
+  {
     let (recordings, warnings) = try await found { recordings, _ in
       let place = recordings.appending(path: Self.id)
       try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
@@ -82,7 +84,9 @@ struct StrangeFoldersTests {
     #expect(recordings.isEmpty && warnings == 1)
   }
 
-  @Test func `a file that is a link has no size, and to erase the recording removes the link alone`() async throws {
+  @Test func `a file that is a link has no size, and to erase the recording removes the link alone`()
+    async throws
+  {
     let (recordings, _) = try await found { recordings, elsewhere in
       try make(recordings.appending(path: Self.id))
       try Data(count: 5_000).write(to: elsewhere.appending(path: "precious"))
@@ -139,7 +143,9 @@ struct StrangeFoldersTests {
     #expect(recordings.isEmpty && warnings == 1)
   }
 
-  @Test func `a folder in which a recording had yet to begin goes, and with anything else in it stays`() async throws {
+  @Test func `a folder in which a recording had yet to begin goes, and with anything else in it stays`()
+    async throws
+  {
     let (recordings, warnings) = try await found { recordings, _ in
       for (id, file) in [("RC_aaaaaaaaaaaa", ".reserve"), ("RC_bbbbbbbbbbbb", "notes.txt")] {
         let place = recordings.appending(path: id)

@@ -94,7 +94,8 @@ package final class FilePublisher: ClientTask {
     time.turn(now: now, next: source.nextTime)
     while let frame = source.next(until: time.due(now: now)) {
       media.send(
-        frame.bytes, at: time.start.advanced(byNanoseconds: frame.time), track: senders[frame.track], now: now)
+        frame.bytes, at: time.start.advanced(byNanoseconds: frame.time), track: senders[frame.track], now: now
+      )
       lastSent = now
     }
     time.rest(isStarving: source.nextTime == nil && !source.isOver)

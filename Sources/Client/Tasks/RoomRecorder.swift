@@ -194,7 +194,9 @@ package final class RoomRecorder: ClientTask {
     _ section: Int, _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, _ session: ClientSession
   ) {
     let clock = session.media?.clock(of: section)
-    guard let route = routes.supply(of: section, info, clock: clock, epoch: session.clock.epoch) else { return }
+    guard let route = routes.supply(of: section, info, clock: clock, epoch: session.clock.epoch) else {
+      return
+    }
     route.supply.add(packet, info, clock: route.clock)
   }
 

@@ -20,7 +20,9 @@ extension MediaSession {
 
   /// What a track carries from now on is timed by another clock, of which nothing was reported yet.
   public mutating func forgetClock(track: Int) {
-    for encoding in 0..<encodingCount(ofTrack: track) { find(track, encoding)?.pointee.receiver.forgetClock() }
+    for encoding in 0..<encodingCount(ofTrack: track) {
+      find(track, encoding)?.pointee.receiver.forgetClock()
+    }
   }
 
   /// Gives an encoding the owner's number, which comes with each of its packets.

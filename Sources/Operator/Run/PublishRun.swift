@@ -18,7 +18,9 @@ struct PublishRun {
     do throws(MediaFileError) {
       source = try FileSource(wanted.file, loops: wanted.loops, signals: signals)
     } catch {
-      if error == .interrupted { return style.json ? Self.json(nil, wanted.session.room).line : "sent nothing\n" }
+      if error == .interrupted {
+        return style.json ? Self.json(nil, wanted.session.room).line : "sent nothing\n"
+      }
       throw .session(.file(wanted.file, error))
     }
     if !source.others.isEmpty { note("left out: \(source.others.joined(separator: ", "))") }
@@ -38,7 +40,8 @@ struct PublishRun {
   static func json(_ publisher: FilePublisher?, _ room: String) -> StrictJSON {
     .object([
       "room": .string(room), "participant": .string(publisher?.participant ?? ""),
-      "seconds": .number(Double(publisher?.played ?? 0) / 1e9), "passes": .number(Double(publisher?.passes ?? 0)),
+      "seconds": .number(Double(publisher?.played ?? 0) / 1e9),
+      "passes": .number(Double(publisher?.passes ?? 0)),
       "tracks": .array(
         (publisher?.tracks ?? []).map { track in
           let counts = track.counts

@@ -150,7 +150,8 @@ package struct RecordingFolder: Sendable {
         $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
       }
       var status = stat()
-      if !name.hasPrefix("."), lstat("\(path)/\(name)", &status) == 0, types.contains(status.st_mode & S_IFMT) {
+      if !name.hasPrefix("."), lstat("\(path)/\(name)", &status) == 0, types.contains(status.st_mode & S_IFMT)
+      {
         found.append(name)
       }
     }

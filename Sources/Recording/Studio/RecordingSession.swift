@@ -117,7 +117,9 @@ package struct RecordingSession {
     }
     note(take)
     let publisher = take.track.publisher
-    if !takes.values.contains(where: { $0.track.publisher.id == publisher.id }) { origins[publisher.id] = nil }
+    if !takes.values.contains(where: { $0.track.publisher.id == publisher.id }) {
+      origins[publisher.id] = nil
+    }
     guard take.entry.files.isEmpty else { return }
     // Nothing came of it: others may have its place.
     shares.giveBack(publisher.identity)
@@ -170,7 +172,9 @@ package struct RecordingSession {
         }
         try take.work(on: disk, &budget, now: now)
       }
-      if hasChanged, now - writtenAt >= Self.pace, disk.keep(manifest) { (hasChanged, writtenAt) = (false, now) }
+      if hasChanged, now - writtenAt >= Self.pace, disk.keep(manifest) {
+        (hasChanged, writtenAt) = (false, now)
+      }
       guard now - pacedAt >= Self.pace else { return nil }
       pacedAt = now
       return try look()

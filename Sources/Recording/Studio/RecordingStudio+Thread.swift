@@ -92,7 +92,9 @@ extension RecordingStudio {
     putBack(session, reason, &desk)
   }
 
-  private func putBack(_ session: consuming RecordingSession, _ reason: RecordingEndReason?, _ desk: inout Desk) {
+  private func putBack(
+    _ session: consuming RecordingSession, _ reason: RecordingEndReason?, _ desk: inout Desk
+  ) {
     var session = session
     if let manifest = session.takeNews() { library.put(manifest) }
     let id = session.manifest.id

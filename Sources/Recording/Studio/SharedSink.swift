@@ -64,7 +64,9 @@ final class SharedSink {
   func take(_ reader: Int, _ body: (UnsafeRawBufferPointer, PacketInfo, ClockMapping?) -> Void) {
     guard let place = places[reader] else { return }
     if places.count > 1 { keepAll() }
-    for packet in kept[(place - first)...] { packet.bytes.withUnsafeBytes { body($0, packet.info, packet.clock) } }
+    for packet in kept[(place - first)...] {
+      packet.bytes.withUnsafeBytes { body($0, packet.info, packet.clock) }
+    }
     places[reader] = first + kept.count
     forget()
     guard places.count == 1, let sink else { return }
