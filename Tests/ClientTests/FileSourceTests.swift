@@ -99,7 +99,7 @@ struct FileSourceTests {
     #expect(source.isOver && source.passes < 110)
   }
 
-  @Test func `a track that never has a frame has nobody read on without an end`() throws {
+  @Test func `for a track that never has a frame the file isn't read without an end`() throws {
     let file = try matroska([(0, 160), (20_000_000, 160)], pictures: true)
     let source = try FileSource(file, piece: 4_096, loops: true)
     #expect(source.tracks == [.pcmu, .vp8])

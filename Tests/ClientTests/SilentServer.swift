@@ -14,7 +14,7 @@ final class SilentServer: HTTPHandler {
   private let heard = Mutex<[String]>([])
   private let connections = Mutex(0)
 
-  /// What it was told behind the first connection.
+  /// What it heard behind the first connection.
   var messages: [String] { heard.withLock { $0 } }
 
   func respond(to request: HTTPRequest) async -> HTTPResponse { HTTPResponse(status: 404) }

@@ -11,8 +11,8 @@ struct ReportLineTests {
     var base: UInt32 = 0xFFFF_F000
     var ntp = NTPTime(unixNanoseconds: 1_900_000_000_000_000_000)
     var line = ReportLine()
-    /// What packets tell.
-    var told: ClockPace?
+    /// As packets come.
+    var arriving: ClockPace?
 
     func timestamp(_ moment: Int) -> UInt32 {
       base &+ UInt32(truncatingIfNeeded: moment * Int(rate) / 1_000 * (1_000_000 + pace) / 1_000_000)
@@ -22,11 +22,11 @@ struct ReportLineTests {
     mutating func report(_ moment: Int, late: Int = 0) {
       let behind = UInt32(truncatingIfNeeded: late * Int(rate) / 1_000)
       line.add(
-        time(moment), timestamp(moment) &- behind, rate: rate, pace: told, arrival: milliseconds(moment))
+        time(moment), timestamp(moment) &- behind, rate: rate, pace: arriving, arrival: milliseconds(moment))
     }
     /// Milliseconds that the line is ahead of the truth.
     func error(at moment: Int) throws -> Double {
-      let drawn = try #require(line.line(rate: rate, pace: told))
+      let drawn = try #require(line.line(rate: rate, pace: arriving))
       let span = Double(time(moment).nanoseconds(since: drawn.ntp)) / 1e9
       let expected = Double(drawn.rate) * span
       let counted = Double(Int32(bitPattern: timestamp(moment) &- drawn.timestamp))
@@ -96,7 +96,7 @@ struct ReportLineTests {
     throws
   {
     for seed in 1...40 as ClosedRange<UInt64> {
-      var track = Track(rate: 90_000, told: .nominal)
+      var track = Track(rate: 90_000, arriving: .nominal)
       let found = try worst(&track, seed: seed) { Int($0.next() % 81) - 40 }
       #expect(found.error < 80 && found.drift < 30, "seed \(seed): \(found)")
     }
@@ -104,14 +104,14 @@ struct ReportLineTests {
 
   @Test func `a rate that packets come at is believed, however far reports are off`() throws {
     for seed in 1...40 as ClosedRange<UInt64> {
-      var track = Track(pace: -34_000, told: ClockPace(fraction: -0.032, margin: 0.006))
+      var track = Track(pace: -34_000, arriving: ClockPace(fraction: -0.032, margin: 0.006))
       let found = try worst(&track, seed: seed) { Int($0.next() % 41) - 20 }
       #expect(found.error < 70 && found.drift < 35, "seed \(seed): \(found)")
     }
   }
 
   @Test func `one report that is off by a tenth of a second changes nothing`() throws {
-    var track = Track(rate: 90_000, told: .nominal)
+    var track = Track(rate: 90_000, arriving: .nominal)
     for second in 0..<4 { track.report(second * 4_000) }
     track.report(16_000, late: 120)
     for moment in [16_000, 20_000] { #expect(abs(try track.error(at: moment)) < 1) }
@@ -120,7 +120,7 @@ struct ReportLineTests {
   }
 
   @Test func `a clock that was set by a tenth of a second is followed with the second report`() throws {
-    var track = Track(rate: 90_000, told: .nominal)
+    var track = Track(rate: 90_000, arriving: .nominal)
     for second in 0..<8 { track.report(second * 4_000) }
     for moment in [32_000, 36_000] { track.report(moment, late: 150) }
     #expect(abs(try track.error(at: 36_000) + 150) < 1)
@@ -128,7 +128,7 @@ struct ReportLineTests {
   }
 
   @Test func `a rate that packets don't come at is believed once reports show it for long`() throws {
-    var track = Track(rate: 90_000, pace: -20_000, told: .nominal)
+    var track = Track(rate: 90_000, pace: -20_000, arriving: .nominal)
     for moment in [0, 4_000] { track.report(moment) }
     #expect(try #require(track.line.line(rate: 90_000, pace: .nominal)).rate == 90_000)
     for moment in [8_000, 12_000] { track.report(moment) }

@@ -176,7 +176,7 @@ struct RecordingSessionTests {
   // MARK: - Shares
 
   @Test
-  func `who has had a thousand tracks of which nothing came keeps nobody's track out, nor one of its own`()
+  func `who has had a thousand tracks of which nothing came keeps no other track out, nor one of its own`()
     throws
   {
     try inSession { session, _, _ in

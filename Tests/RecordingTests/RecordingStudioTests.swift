@@ -278,7 +278,7 @@ struct RecordingStudioTests {
     }
   }
 
-  @Test func `a disk that hangs keeps nobody waiting but those who ask of it`() async throws {
+  @Test func `a disk that hangs keeps no one waiting but those who ask of it`() async throws {
     try await inFolder { folder in
       let studio = try Self.studio(folder, limits: RecordingLimits(atOnce: 200, free: 0, kept: 1_000))
       let isHeld = Held()

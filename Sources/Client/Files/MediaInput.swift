@@ -23,7 +23,7 @@ final class MediaInput {
   /// - Parameter path: `-` is standard input.
   init(_ path: String) throws(MediaFileError) {
     let isOwned = path != "-"
-    // A pipe that nobody has opened to write yet is no reason to wait here.
+    // A pipe that no one has opened to write yet is no reason to wait here.
     let flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
     let descriptor = isOwned ? open(path, flags) : STDIN_FILENO
     guard descriptor >= 0 else { throw Self.problem() }

@@ -174,7 +174,7 @@ public struct ReportLine: Sendable {
   }
 
   private struct Drawing {
-    /// That timestamps are told by.
+    /// That timestamps go by.
     var believed = Line()
     /// Through the reports as well as may be, whatever can be believed of it.
     var free = Line()
@@ -187,13 +187,13 @@ public struct ReportLine: Sendable {
     }
   }
 
-  private func draw(_ rate: UInt32, _ told: ClockPace?) -> Drawing {
+  private func draw(_ rate: UInt32, _ arriving: ClockPace?) -> Drawing {
     guard count > 1 else {
       let line = Line(slope: given ?? 0)
       return Drawing(believed: line, free: line)
     }
     // What was known before the codec changed says no more than what to begin with.
-    let pace = told ?? given.map { ClockPace(fraction: $0, margin: Self.offRate) }
+    let pace = arriving ?? given.map { ClockPace(fraction: $0, margin: Self.offRate) }
     let last = reports[count &- 1]
     var points = FittedLine()
     for index in 0..<count {

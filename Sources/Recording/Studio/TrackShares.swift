@@ -1,4 +1,4 @@
-/// How many entries of a recording are whose: everybody has a share, so that nobody uses up what there is for all.
+/// How many entries of a recording are whose: everybody has a share, so that no one uses up what there is for all.
 struct TrackShares {
   private struct Count {
     var all = 0
