@@ -119,7 +119,7 @@ let package = Package(
       dependencies: [
         "Model", "Logging", "Wire", "Crypto", "Codecs", "ICE", "Congestion", "Containers", "Media",
         "Negotiation", "Transport", "Peer", "Engine",
-        "HTTPServer", "HTTPClient", "AccessTokens", "Operator", "Signalling", "Rooms", "Gateway",
+        "HTTPServer", "HTTPClient", "AccessTokens", "Client", "Operator", "Signalling", "Rooms", "Gateway",
         "SyntheticPeers", "Simulation",
       ],
       path: "Fuzz/FuzzTargets",
@@ -195,12 +195,13 @@ let package = Package(
     tests("HTTPClient", ["Model", "Crypto", "HTTPServer", "HTTPClient"]),
     tests("Configuration", ["Model", "Configuration"]),
     tests("Storage", ["Model", "Logging", "Storage"]),
-    tests("Client", ["Model", "Wire", "Containers", "Media", "Client"]),
+    tests(
+      "Client", ["Model", "Polling", "Wire", "Containers", "Media", "HTTPServer", "HTTPClient", "Client"]),
     tests(
       "Operator",
       [
-        "Model", "AccessTokens", "HTTPClient", "WebSocketClient", "Configuration", "Signalling", "Recording",
-        "Client", "Operator",
+        "Model", "AccessTokens", "HTTPServer", "HTTPClient", "WebSocketClient", "Configuration", "Signalling",
+        "Recording", "Client", "Operator",
       ]),
     tests(
       "Rooms",

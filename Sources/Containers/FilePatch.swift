@@ -10,10 +10,10 @@ public struct FilePatch: Equatable, Sendable {
   }
 }
 
-/// What is to be done to a file, in this order: places that are known only now, then what comes at its end.
+/// What is to be done to a file, in this order: what comes at its end, then places that are known only now, also in what has just come.
 public struct FileChange: Equatable, Sendable {
-  public var patches: [FilePatch] = []
   public var appended: [UInt8] = []
+  public var patches: [FilePatch] = []
 
   public init() {}
 

@@ -37,6 +37,7 @@ extension OperatorError {
     case .authorities(let text): self = .unreachable(.authorities(text), url: url)
     case .handshake: self = .notRoost(status: 200, type: nil)
     case .timeout: self = .unreachable(.timeout, url: url)
+    case .request(let text): self = .unreachable(.request(text), url: url)
     }
   }
 }

@@ -69,6 +69,7 @@ enum SessionError: Error, Equatable {
     case .noTrack(let others):
       "nothing in it can be sent" + (others.isEmpty ? "" : "; it has \(others.joined(separator: ", "))")
     case .empty: "it ends before its first frame"
+    case .interrupted: "interrupted before its first frame"
     }
   }
 

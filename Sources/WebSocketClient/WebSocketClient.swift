@@ -30,13 +30,14 @@ public final class WebSocketClient: @unchecked Sendable {
 
   /// Connects and upgrades.
   /// - Parameters:
-  ///   - headers: further ones of the request; names and values go out as they are.
+  ///   - headers: further ones of the request; what would end a field or the request is refused.
   ///   - milliseconds: for all of it.
   ///   - authorities: a PEM file with those that are believed, and no others; nil: those of the system.
   public init(
     _ url: WebSocketURL, protocol name: String, headers: [(String, String)] = [], milliseconds: Int = 10_000,
     checksCertificate: Bool = true, authorities: String? = nil
   ) throws(WebSocketClientError) {
+    try Self.check(headers)
     let began = Self.milliseconds()
     connection = try CurlConnection(
       origin: url.origin, milliseconds: milliseconds, usesProxies: !LoopbackHost.contains(url.host),
@@ -106,6 +107,14 @@ extension WebSocketClient {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return Int(time.tv_sec) * 1_000 + Int(time.tv_nsec) / 1_000_000
+  }
+
+  private static func check(_ headers: [(String, String)]) throws(WebSocketClientError) {
+    for (name, value) in headers {
+      guard !name.isEmpty, name.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ":") }),
+        value.utf8.allSatisfy({ $0 == 9 || $0 >= 32 && $0 != 127 })
+      else { throw .request("the header field \(name) can't be written") }
+    }
   }
 
   private static func write(

@@ -11,10 +11,12 @@ public enum WebSocketClientError: Error, Equatable, CustomStringConvertible {
   /// What came is no answer to the upgrade (RFC 6455 §4.1).
   case handshake(String)
   case timeout
+  /// The request can't be written: a header field with a line end in it, for instance.
+  case request(String)
 
   public var description: String {
     switch self {
-    case .connection(let text), .certificate(let text), .authorities(let text): text
+    case .connection(let text), .certificate(let text), .authorities(let text), .request(let text): text
     case .refused(let status, let body): body.isEmpty ? "status \(status)" : "status \(status): \(body)"
     case .handshake(let text): text
     case .timeout: "timed out"

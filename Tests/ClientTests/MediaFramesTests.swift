@@ -69,6 +69,17 @@ struct MediaFramesTests {
     #expect(AVCFrames(record)?.frame([0, 0, 0, 9, 1], isKeyFrame: false) == nil)
   }
 
+  @Test func `a block of hours comes in packets, and in no time`() throws {
+    var change = FileChange()
+    var writer = try #require(
+      MatroskaWriter(
+        [try #require(MatroskaTrack.telephone(.pcma))], application: "test", into: &change))
+    // As large as a block may be.
+    writer.add([UInt8](repeating: 1, count: 16_000_000), nanoseconds: 0, isKeyFrame: true, into: &change)
+    let (_, found) = try frames(change.appended, piece: 1 << 20)
+    #expect(found.count == 100_000 && found.last?.nanoseconds == 99_999 * 20_000_000)
+  }
+
   @Test func `what is no media says so before much of it is kept`() {
     #expect(throws: MediaFileError.unknownFormat) { try frames(Array("<html>".utf8), piece: 2) }
     #expect(throws: MediaFileError.invalid(.invalid(field: "IVF's version", offset: 4))) {

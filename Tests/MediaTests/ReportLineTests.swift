@@ -11,6 +11,8 @@ struct ReportLineTests {
     var base: UInt32 = 0xFFFF_F000
     var ntp = NTPTime(unixNanoseconds: 1_900_000_000_000_000_000)
     var line = ReportLine()
+    /// As packets come.
+    var arriving: ClockPace?
 
     func timestamp(_ moment: Int) -> UInt32 {
       base &+ UInt32(truncatingIfNeeded: moment * Int(rate) / 1_000 * (1_000_000 + pace) / 1_000_000)
@@ -19,11 +21,12 @@ struct ReportLineTests {
     /// A report on a moment, in milliseconds, whose timestamp is `late` milliseconds behind.
     mutating func report(_ moment: Int, late: Int = 0) {
       let behind = UInt32(truncatingIfNeeded: late * Int(rate) / 1_000)
-      line.add(time(moment), timestamp(moment) &- behind, rate: rate, arrival: milliseconds(moment))
+      line.add(
+        time(moment), timestamp(moment) &- behind, rate: rate, pace: arriving, arrival: milliseconds(moment))
     }
     /// Milliseconds that the line is ahead of the truth.
     func error(at moment: Int) throws -> Double {
-      let drawn = try #require(line.line(rate: rate))
+      let drawn = try #require(line.line(rate: rate, pace: arriving))
       let span = Double(time(moment).nanoseconds(since: drawn.ntp)) / 1e9
       let expected = Double(drawn.rate) * span
       let counted = Double(Int32(bitPattern: timestamp(moment) &- drawn.timestamp))
@@ -69,6 +72,67 @@ struct ReportLineTests {
       guard second > 2 else { continue }
       #expect(abs(try track.error(at: second * 5_000 + 5_000) + 10) < 30)
     }
+  }
+
+  /// How far the line is off at worst, and by how much it moves at worst from one report to the next, in milliseconds.
+  private func worst(_ track: inout Track, seed: UInt64, late: (inout RandomSource) -> Int) throws -> (
+    error: Double, drift: Double
+  ) {
+    var random = RandomSource.seeded(state: seed)
+    var (moment, worst) = (0, (error: 0.0, drift: 0.0))
+    for count in 1...30 {
+      track.report(moment, late: late(&random))
+      let next = moment + 3_000 + Int(random.next() % 2_000)
+      if count > 1 {
+        let (now, then) = (try track.error(at: moment), try track.error(at: next))
+        worst = (max(worst.error, abs(now), abs(then)), max(worst.drift, abs(then - now)))
+      }
+      moment = next
+    }
+    return worst
+  }
+
+  @Test func `reports that are off by tens of milliseconds carry no picture away until the next report`()
+    throws
+  {
+    for seed in 1...40 as ClosedRange<UInt64> {
+      var track = Track(rate: 90_000, arriving: .nominal)
+      let found = try worst(&track, seed: seed) { Int($0.next() % 81) - 40 }
+      #expect(found.error < 80 && found.drift < 30, "seed \(seed): \(found)")
+    }
+  }
+
+  @Test func `a rate that packets come at is believed, however far reports are off`() throws {
+    for seed in 1...40 as ClosedRange<UInt64> {
+      var track = Track(pace: -34_000, arriving: ClockPace(fraction: -0.032, margin: 0.006))
+      let found = try worst(&track, seed: seed) { Int($0.next() % 41) - 20 }
+      #expect(found.error < 70 && found.drift < 35, "seed \(seed): \(found)")
+    }
+  }
+
+  @Test func `one report that is off by a tenth of a second changes nothing`() throws {
+    var track = Track(rate: 90_000, arriving: .nominal)
+    for second in 0..<4 { track.report(second * 4_000) }
+    track.report(16_000, late: 120)
+    for moment in [16_000, 20_000] { #expect(abs(try track.error(at: moment)) < 1) }
+    track.report(20_000)
+    #expect(abs(try track.error(at: 25_000)) < 1)
+  }
+
+  @Test func `a clock that was set by a tenth of a second is followed with the second report`() throws {
+    var track = Track(rate: 90_000, arriving: .nominal)
+    for second in 0..<8 { track.report(second * 4_000) }
+    for moment in [32_000, 36_000] { track.report(moment, late: 150) }
+    #expect(abs(try track.error(at: 36_000) + 150) < 1)
+    #expect(abs(try track.error(at: 40_000) + 150) < 1)
+  }
+
+  @Test func `a rate that packets don't come at is believed once reports show it for long`() throws {
+    var track = Track(rate: 90_000, pace: -20_000, arriving: .nominal)
+    for moment in [0, 4_000] { track.report(moment) }
+    #expect(try #require(track.line.line(rate: 90_000, pace: .nominal)).rate == 90_000)
+    for moment in [8_000, 12_000] { track.report(moment) }
+    #expect(abs(try track.error(at: 17_000)) < 1)
   }
 
   @Test func `one report is not enough, nor are two in one second`() {

@@ -1,3 +1,4 @@
+import AccessTokens
 import Testing
 
 @testable import Operator
@@ -13,6 +14,21 @@ struct TerminalTextTests {
   ])
   func `what a terminal would obey, or no one sees, is written out`(text: String, expected: String) {
     #expect(TerminalText.shown(text) == expected)
+  }
+
+  @Test(arguments: [
+    ("ada", #""ada""#), ("Ünal 田中 £", #""Ünal 田中 £""#), ("\u{1B}[31m", #""\u001b[31m""#),
+    ("a\u{7F}b\u{9B}31m\u{80}\u{9F}\u{A0}", "\"a\\u007fb\\u009b31m\\u0080\\u009f\u{A0}\""),
+  ])
+  func `JSON has nothing either that a terminal would obey, and says the same`(text: String, expected: String)
+    throws
+  {
+    let value = StrictJSON.string(text)
+    #expect(value.line == expected + "\n")
+    #expect(StrictJSON.parse(Array(value.line.utf8)) == value)
+    var output = Output()
+    output.print(.object(["name": value]))
+    #expect(output.text == "{\"name\":" + expected + "}\n")
   }
 
   @Test(arguments: [

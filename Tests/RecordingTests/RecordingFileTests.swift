@@ -43,6 +43,27 @@ struct RecordingFileTests {
     #expect(try written.bytes() == [0, 1, 7, 9, 9])
   }
 
+  @Test func `what can't be changed for want of room is changed later, in its order`() throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "roost-\(UUID().uuidString)").path
+    let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    let (kept, full) = (dup(descriptor), open("/dev/full", O_WRONLY | O_CLOEXEC))
+    defer {
+      unlink(path)
+      close(kept)
+      close(full)
+    }
+    let file = RecordingFile(descriptor: descriptor)
+    try file.apply(change([0, 1, 2, 3]))
+    try file.flush()
+    dup2(full, descriptor)
+    for patch in [[7, 8], [9]] as [[UInt8]] {
+      #expect(throws: FileProblem(ENOSPC)) { try file.apply(change(at: 1, patch)) }
+    }
+    dup2(kept, descriptor)
+    try file.flush()
+    #expect(Array(try Data(contentsOf: URL(filePath: path))) == [0, 9, 8, 3])
+  }
+
   @Test func `what is changed lies where it belongs, written already, waiting or both`() throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "roost-\(UUID().uuidString)").path
     defer { unlink(path) }
@@ -54,7 +75,7 @@ struct RecordingFileTests {
       try file.apply(change(at: offset, patch))
     }
     try file.flush()
-    try file.sync()
+    try file.open.sync()
     let written = try Data(contentsOf: URL(filePath: path))
     #expect(Array(written) == [10, 11, 2, 13, 14, 5, 16, 7])
   }

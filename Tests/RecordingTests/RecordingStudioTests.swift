@@ -1,5 +1,6 @@
 import Engine
 import Foundation
+import Glibc
 import Logging
 import Model
 import Synchronization
@@ -31,13 +32,18 @@ struct RecordingStudioTests {
       publisher: RecordingManifest.Participant(id: "PA_1", identity: "../ada", name: "Ada"))
   }
 
-  private func until(_ holds: () -> Bool) async throws {
-    for _ in 0..<500 where !holds() { try await Task.sleep(for: .milliseconds(10)) }
-    #expect(holds())
+  private func until(_ holds: () async -> Bool) async throws {
+    for _ in 0..<500 {
+      if await holds() { return }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    Issue.record("it never came about")
   }
 
-  private func begin(_ studio: RecordingStudio, _ id: String, room: String = "r", most: Int? = nil) throws {
-    try studio.reserve()
+  private func begin(
+    _ studio: RecordingStudio, _ id: String, room: String = "r", most: Int? = nil
+  ) async throws {
+    try await studio.reserve(room)
     studio.perform(.begin(id: id, room: (room, "RM_1"), at: Instant(nanoseconds: 0), most: most))
   }
 
@@ -57,26 +63,28 @@ struct RecordingStudioTests {
   {
     try await inFolder { folder in
       let studio = try Self.studio(folder)
-      try begin(studio, "RC_aaaaaaaaaaaa")
+      try await begin(studio, "RC_aaaaaaaaaaaa")
       studio.perform(.add(Self.track("TR_1"), to: "RC_aaaaaaaaaaaa"))
       studio.perform(.add(Self.track("TR_2", encrypted: true), to: "RC_aaaaaaaaaaaa"))
       let place = folder.appending(path: "recordings/RC_aaaaaaaaaaaa")
-      try await until { studio.recording("RC_aaaaaaaaaaaa", of: "r")?.tracks.count == 2 }
+      try await until { await studio.recording("RC_aaaaaaaaaaaa", of: "r")?.tracks.count == 2 }
       let manager = FileManager.default
       for (path, mode) in [(place.path, 0o700), (place.path + "/manifest.json", 0o600)] {
         #expect(try manager.attributesOfItem(atPath: path)[.posixPermissions] as? Int == mode, "\(path)")
       }
       studio.perform(.stop("RC_aaaaaaaaaaaa", .stopped))
-      try await until { studio.recording("RC_aaaaaaaaaaaa", of: "r")?.state == .ended }
-      let manifest = try #require(studio.recording("RC_aaaaaaaaaaaa", of: "r"))
+      try await until { await studio.recording("RC_aaaaaaaaaaaa", of: "r")?.state == .ended }
+      let manifest = try #require(await studio.recording("RC_aaaaaaaaaaaa", of: "r"))
       #expect(manifest.tracks.map(\.state) == [.ended, .skipped] && manifest.tracks[1].reason == .encrypted)
       let written = try Data(contentsOf: place.appending(path: "manifest.json"))
       #expect(RecordingManifest(json: Array(written)) == manifest)
       // A name that a participant chose is in no path.
       #expect(try names(place) == ["manifest.json"])
-      #expect(studio.recording("RC_aaaaaaaaaaaa", of: "other") == nil)
-      #expect(throws: RecordingStudio.Refusal.unknown) { try studio.erase("RC_aaaaaaaaaaaa", of: "other") }
-      try studio.erase("RC_aaaaaaaaaaaa", of: "r")
+      #expect(await studio.recording("RC_aaaaaaaaaaaa", of: "other") == nil)
+      await #expect(throws: RecordingStudio.Refusal.unknown) {
+        try await studio.erase("RC_aaaaaaaaaaaa", of: "other")
+      }
+      try await studio.erase("RC_aaaaaaaaaaaa", of: "r")
       #expect(!manager.fileExists(atPath: place.path))
       studio.stop()
     }
@@ -87,14 +95,16 @@ struct RecordingStudioTests {
   {
     try await inFolder { folder in
       let studio = try Self.studio(folder)
-      try begin(studio, "RC_aaaaaaaaaaaa")
+      try await begin(studio, "RC_aaaaaaaaaaaa")
       try await until { studio.counts.active == 1 }
-      #expect(throws: RecordingStudio.Refusal.isActive) { try studio.erase("RC_aaaaaaaaaaaa", of: "r") }
+      await #expect(throws: RecordingStudio.Refusal.isActive) {
+        try await studio.erase("RC_aaaaaaaaaaaa", of: "r")
+      }
       studio.perform(.stop("RC_aaaaaaaaaaaa", .stopped))
-      try await until { studio.recording("RC_aaaaaaaaaaaa", of: "r")?.state == .ended }
+      try await until { await studio.recording("RC_aaaaaaaaaaaa", of: "r")?.state == .ended }
       let place = folder.appending(path: "recordings/RC_aaaaaaaaaaaa")
       try Data("mine".utf8).write(to: place.appending(path: "notes.txt"))
-      try studio.erase("RC_aaaaaaaaaaaa", of: "r")
+      try await studio.erase("RC_aaaaaaaaaaaa", of: "r")
       #expect(try names(place) == ["notes.txt"])
       studio.stop()
     }
@@ -117,14 +127,15 @@ struct RecordingStudioTests {
       try Data(manifest.json).write(to: place.appending(path: "manifest.json"))
       try Data(count: 1_234).write(to: place.appending(path: "TR_1.1.webm"))
       let studio = try Self.studio(folder)
-      let found = try #require(studio.recording("RC_bbbbbbbbbbbb", of: "r"))
+      let found = try #require(await studio.recording("RC_bbbbbbbbbbbb", of: "r"))
       #expect(found.state == .ended && found.reason == .serverFailed && found.bytes == 1_234)
       #expect(found.tracks[0].state == .ended && found.tracks[0].files.map(\.bytes) == [1_234, 0])
       #expect(studio.leftOpen(of: "RM_7") == ["RC_bbbbbbbbbbbb"] && studio.leftOpen(of: "RM_8").isEmpty)
       studio.stop()
       // Once: at the next start it is closed.
       let next = try Self.studio(folder)
-      #expect(next.leftOpen(of: "RM_7").isEmpty && next.recording("RC_bbbbbbbbbbbb", of: "r") == found)
+      #expect(next.leftOpen(of: "RM_7").isEmpty)
+      #expect(await next.recording("RC_bbbbbbbbbbbb", of: "r") == found)
       next.stop()
     }
   }
@@ -145,7 +156,7 @@ struct RecordingStudioTests {
       let lines = Mutex<[String]>([])
       let studio = try Self.studio(
         folder, log: Log(level: .warning) { line in lines.withLock { $0.append(line) } })
-      #expect(studio.recordings(of: "r", after: nil, limit: 9).isEmpty)
+      #expect(await studio.recordings(of: "r", after: nil, limit: 9).found.isEmpty)
       #expect(lines.withLock { $0 }.contains { $0.contains("no manifest that can be read") })
       studio.stop()
     }
@@ -156,19 +167,19 @@ struct RecordingStudioTests {
   {
     try await inFolder { folder in
       let studio = try Self.studio(folder, limits: RecordingLimits(atOnce: 2, free: 0, kept: 3))
-      try begin(studio, "RC_aaaaaaaaaaaa")
-      try studio.reserve()
-      #expect(throws: RecordingStudio.Refusal.full(atOnce: 2)) { try studio.reserve() }
-      studio.giveBack()
-      try begin(studio, "RC_bbbbbbbbbbbb")
+      try await begin(studio, "RC_aaaaaaaaaaaa")
+      try await studio.reserve("r")
+      await #expect(throws: RecordingStudio.Refusal.full(atOnce: 2)) { try await studio.reserve("r") }
+      studio.giveBack("r")
+      try await begin(studio, "RC_bbbbbbbbbbbb")
       for id in ["RC_aaaaaaaaaaaa", "RC_bbbbbbbbbbbb"] { studio.perform(.stop(id, .stopped)) }
       try await until { studio.counts.active == 0 }
-      try begin(studio, "RC_cccccccccccc")
-      #expect(throws: RecordingStudio.Refusal.tooMany(kept: 3)) { try studio.reserve() }
+      try await begin(studio, "RC_cccccccccccc")
+      await #expect(throws: RecordingStudio.Refusal.tooMany(kept: 3)) { try await studio.reserve("r") }
       #expect(studio.counts.kept == 3 && studio.counts.ended == [.stopped: 2])
       studio.stop()
       let full = try Self.studio(folder, limits: RecordingLimits(free: .max))
-      #expect(throws: RecordingStudio.Refusal.noSpace) { try full.reserve() }
+      await #expect(throws: RecordingStudio.Refusal.noSpace) { try await full.reserve("r") }
       full.stop()
     }
   }
@@ -177,11 +188,11 @@ struct RecordingStudioTests {
     try await inFolder { folder in
       try Data().write(to: folder.appending(path: "recordings"))
       let studio = try Self.studio(folder)
-      try begin(studio, "RC_aaaaaaaaaaaa")
+      try await begin(studio, "RC_aaaaaaaaaaaa")
       var ends = studio.ended.makeAsyncIterator()
       let end = await ends.next()
       #expect(end == RecordingEnd(id: "RC_aaaaaaaaaaaa", room: "r", reason: .storageFailed))
-      #expect(studio.recording("RC_aaaaaaaaaaaa", of: "r")?.reason == .storageFailed)
+      #expect(await studio.recording("RC_aaaaaaaaaaaa", of: "r")?.reason == .storageFailed)
       #expect(studio.counts.active == 0)
       studio.stop()
     }
@@ -190,26 +201,104 @@ struct RecordingStudioTests {
   @Test func `a studio that stops ends what runs`() async throws {
     try await inFolder { folder in
       let studio = try Self.studio(folder)
-      try begin(studio, "RC_aaaaaaaaaaaa")
+      try await begin(studio, "RC_aaaaaaaaaaaa")
       studio.perform(.add(Self.track("TR_1"), to: "RC_aaaaaaaaaaaa"))
       studio.stop()
-      let found = try #require(studio.recording("RC_aaaaaaaaaaaa", of: "r"))
+      let found = try #require(await studio.recording("RC_aaaaaaaaaaaa", of: "r"))
       #expect(found.state == .ended && found.reason == .serverShutdown)
     }
   }
 
-  @Test(arguments: [false, true])
-  func `tracks beyond the limit are noted once, and not written`(encrypted: Bool) async throws {
+  // MARK: - Rooms beside each other
+
+  @Test func `no room uses up what there is for all, running or kept`() async throws {
+    try await inFolder { folder in
+      let limits = RecordingLimits(atOnce: 16, free: 0, kept: 100, keptOfRoom: 6)
+      let studio = try Self.studio(folder, limits: limits)
+      let ids = (0..<7).map { "RC_aaaaaaaaaaa\($0)" }
+      for id in ids.prefix(4) { try await begin(studio, id) }
+      await #expect(throws: RecordingStudio.Refusal.roomFull(atOnce: 4)) { try await studio.reserve("r") }
+      try await begin(studio, "RC_bbbbbbbbbbbb", room: "other")
+      for id in ids.prefix(4) { studio.perform(.stop(id, .stopped)) }
+      try await until { studio.counts.active == 1 }
+      for id in ids[4...5] { try await begin(studio, id) }
+      await #expect(throws: RecordingStudio.Refusal.tooManyOfRoom(kept: 6)) { try await studio.reserve("r") }
+      try await begin(studio, "RC_cccccccccccc", room: "other")
+      try await studio.erase(ids[0], of: "r")
+      try await begin(studio, ids[6])
+      studio.stop()
+      // It goes by what is on the disk, too.
+      let next = try Self.studio(folder, limits: limits)
+      await #expect(throws: RecordingStudio.Refusal.tooManyOfRoom(kept: 6)) { try await next.reserve("r") }
+      next.stop()
+    }
+  }
+
+  // MARK: - Manifests on the disk
+
+  @Test func `of a recording that has ended the manifest is read when somebody asks`() async throws {
     try await inFolder { folder in
       let studio = try Self.studio(folder)
-      try begin(studio, "RC_aaaaaaaaaaaa")
-      for number in 0..<(RecordingLimits.tracks + 5) {
-        studio.perform(.add(Self.track("TR_\(number)", encrypted: encrypted), to: "RC_aaaaaaaaaaaa"))
-      }
+      try await begin(studio, "RC_aaaaaaaaaaaa")
+      #expect(studio.library.inMemory("RC_aaaaaaaaaaaa") != nil)
+      studio.perform(.stop("RC_aaaaaaaaaaaa", .stopped))
+      try await until { studio.counts.active == 0 }
+      #expect(studio.library.inMemory("RC_aaaaaaaaaaaa") == nil)
+      var manifest = try #require(await studio.recording("RC_aaaaaaaaaaaa", of: "r"))
+      manifest.bytes = 77
+      let path = folder.appending(path: "recordings/RC_aaaaaaaaaaaa/manifest.json")
+      try Data(manifest.json).write(to: path)
+      #expect(await studio.recording("RC_aaaaaaaaaaaa", of: "r")?.bytes == 77)
+      #expect(await studio.recordings(of: "r", after: nil, limit: 9).found == [manifest])
       studio.stop()
-      let found = try #require(studio.recording("RC_aaaaaaaaaaaa", of: "r"))
-      #expect(found.tracks.count == RecordingLimits.tracks + 1)
-      #expect(found.tracks.map(\.reason).suffix(2) == [encrypted ? .encrypted : nil, .limit])
     }
+  }
+
+  @Test func `a page of recordings with much to say has fewer, and the next one goes on`() async throws {
+    try await inFolder { folder in
+      let ids = ["RC_aaaaaaaaaaaa", "RC_bbbbbbbbbbbb", "RC_cccccccccccc"]
+      for id in ids {
+        let place = folder.appending(path: "recordings/\(id)")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        var manifest = RecordingManifest(
+          id: id, room: "r", roomId: "RM_7", state: .ended, startedAt: "2026-01-01T00:00:00.000Z")
+        var track = Self.track("TR_1").entry
+        track.files = (1...5_000).map {
+          RecordingManifest.File(name: "TR_1.\($0).webm", codec: "VP8", start: 0, bytes: 0)
+        }
+        manifest.tracks = [track]
+        try Data(manifest.json).write(to: place.appending(path: "manifest.json"))
+      }
+      let studio = try Self.studio(folder)
+      let first = await studio.recordings(of: "r", after: nil, limit: 10)
+      #expect(first.found.map(\.id) == Array(ids.prefix(2)) && first.hasMore)
+      let second = await studio.recordings(of: "r", after: ids[1], limit: 10)
+      #expect(second.found.map(\.id) == [ids[2]] && !second.hasMore)
+      studio.stop()
+    }
+  }
+
+  @Test func `a disk that hangs keeps no one waiting but those who ask of it`() async throws {
+    try await inFolder { folder in
+      let studio = try Self.studio(folder, limits: RecordingLimits(atOnce: 200, free: 0, kept: 1_000))
+      let isHeld = Held()
+      studio.disk.perform { while isHeld.isTrue { usleep(1_000) } }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        // More than there are threads for tasks.
+        for number in 0..<100 { group.addTask { try await studio.reserve("room \(number)") } }
+        for _ in 0..<100 { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(studio.counts.active == 0)
+        isHeld.release()
+        try await group.waitForAll()
+      }
+      #expect(studio.counts.active == 100)
+      studio.stop()
+    }
+  }
+
+  private final class Held: Sendable {
+    private let state = Mutex(true)
+    var isTrue: Bool { state.withLock { $0 } }
+    func release() { state.withLock { $0 = false } }
   }
 }

@@ -24,8 +24,8 @@ struct StrangeFoldersTests {
   /// - Returns: what the studio finds, and what it says of it.
   private func found(
     _ prepare: (_ recordings: URL, _ elsewhere: URL) throws -> Void,
-    _ look: (RecordingStudio, _ elsewhere: URL) throws -> Void = { _, _ in }
-  ) throws -> (recordings: [RecordingManifest], warnings: Int) {
+    _ look: (RecordingStudio, _ elsewhere: URL) async throws -> Void = { _, _ in }
+  ) async throws -> (recordings: [RecordingManifest], warnings: Int) {
     let folder = FileManager.default.temporaryDirectory.appending(path: "roost-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
     let (recordings, elsewhere) = (
@@ -39,8 +39,8 @@ struct StrangeFoldersTests {
     let studio = try RecordingStudioTests.studio(
       folder, log: Log(level: .warning) { _ in warnings.withLock { $0 += 1 } })
     defer { studio.stop() }
-    try look(studio, elsewhere)
-    return (studio.recordings(of: "r", after: nil, limit: 9), warnings.withLock { $0 })
+    try await look(studio, elsewhere)
+    return (await studio.recordings(of: "r", after: nil, limit: 9).found, warnings.withLock { $0 })
   }
 
   private func make(_ folder: URL, _ manifest: [UInt8] = Self.manifest()) throws {
@@ -48,21 +48,21 @@ struct StrangeFoldersTests {
     try Data(manifest).write(to: folder.appending(path: "manifest.json"))
   }
 
-  @Test func `a folder that is a link is no recording, and what it points at stays as it is`() throws {
-    let (recordings, _) = try found { recordings, elsewhere in
+  @Test func `a folder that is a link is no recording, and what it points at stays as it is`() async throws {
+    let (recordings, _) = try await found { recordings, elsewhere in
       try make(elsewhere)
       try FileManager.default.createSymbolicLink(
         at: recordings.appending(path: Self.id), withDestinationURL: elsewhere)
     } _: { studio, elsewhere in
-      #expect(throws: RecordingStudio.Refusal.unknown) { try studio.erase(Self.id, of: "r") }
+      await #expect(throws: RecordingStudio.Refusal.unknown) { try await studio.erase(Self.id, of: "r") }
       let kept = try Data(contentsOf: elsewhere.appending(path: "manifest.json"))
       #expect(Array(kept) == Self.manifest())
     }
     #expect(recordings.isEmpty)
   }
 
-  @Test func `a manifest that is a link is not read`() throws {
-    let (recordings, warnings) = try found { recordings, elsewhere in
+  @Test func `a manifest that is a link is not read`() async throws {
+    let (recordings, warnings) = try await found { recordings, elsewhere in
       try Data(Self.manifest()).write(to: elsewhere.appending(path: "manifest.json"))
       let place = recordings.appending(path: Self.id)
       try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
@@ -73,8 +73,10 @@ struct StrangeFoldersTests {
     #expect(recordings.isEmpty && warnings == 1)
   }
 
-  @Test func `a manifest that is a pipe with no other end doesn't keep the server from starting`() throws {
-    let (recordings, warnings) = try found { recordings, _ in
+  @Test func `a manifest that is a pipe with no other end doesn't keep the server from starting`()
+    async throws
+  {
+    let (recordings, warnings) = try await found { recordings, _ in
       let place = recordings.appending(path: Self.id)
       try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
       #expect(mkfifo(place.appending(path: "manifest.json").path, 0o600) == 0)
@@ -82,23 +84,25 @@ struct StrangeFoldersTests {
     #expect(recordings.isEmpty && warnings == 1)
   }
 
-  @Test func `a file that is a link has no size, and to erase the recording removes the link alone`() throws {
-    let (recordings, _) = try found { recordings, elsewhere in
+  @Test func `a file that is a link has no size, and to erase the recording removes the link alone`()
+    async throws
+  {
+    let (recordings, _) = try await found { recordings, elsewhere in
       try make(recordings.appending(path: Self.id))
       try Data(count: 5_000).write(to: elsewhere.appending(path: "precious"))
       try FileManager.default.createSymbolicLink(
         at: recordings.appending(path: Self.id + "/TR_1.1.webm"),
         withDestinationURL: elsewhere.appending(path: "precious"))
     } _: { studio, elsewhere in
-      #expect(studio.recording(Self.id, of: "r")?.bytes == 0)
-      try studio.erase(Self.id, of: "r")
+      #expect(await studio.recording(Self.id, of: "r")?.bytes == 0)
+      try await studio.erase(Self.id, of: "r")
       #expect(try Data(contentsOf: elsewhere.appending(path: "precious")).count == 5_000)
     }
     #expect(recordings.isEmpty)
   }
 
-  @Test func `files that claim more than can be counted don't keep the server from starting`() throws {
-    let (recordings, _) = try found { recordings, _ in
+  @Test func `files that claim more than can be counted don't keep the server from starting`() async throws {
+    let (recordings, _) = try await found { recordings, _ in
       let place = recordings.appending(path: Self.id)
       try make(
         place,
@@ -120,8 +124,8 @@ struct StrangeFoldersTests {
   @Test(arguments: [
     "", "{}", "[]", "null", "\u{0}", #"{"id":"RC_cccccccccccc"}"#, String(repeating: "[", count: 100_000),
   ])
-  func `what is no manifest is said and passed over`(text: String) throws {
-    let (recordings, warnings) = try found { recordings, _ in
+  func `what is no manifest is said and passed over`(text: String) async throws {
+    let (recordings, warnings) = try await found { recordings, _ in
       try make(recordings.appending(path: Self.id), Array(text.utf8))
       // Names of other things are not looked at.
       for name in ["RC_short", "RC_cccccccccc/x", "..RC_aaaaaaaaaa", "lost+found"] {
@@ -132,11 +136,33 @@ struct StrangeFoldersTests {
     #expect(recordings.isEmpty && warnings == 1)
   }
 
-  @Test func `a manifest in another recording's folder is passed over`() throws {
-    let (recordings, warnings) = try found { recordings, _ in
+  @Test func `a manifest in another recording's folder is passed over`() async throws {
+    let (recordings, warnings) = try await found { recordings, _ in
       try make(recordings.appending(path: "RC_dddddddddddd"))
     }
     #expect(recordings.isEmpty && warnings == 1)
+  }
+
+  @Test func `a folder in which a recording had yet to begin goes, and with anything else in it stays`()
+    async throws
+  {
+    let (recordings, warnings) = try await found { recordings, _ in
+      for (id, file) in [("RC_aaaaaaaaaaaa", ".reserve"), ("RC_bbbbbbbbbbbb", "notes.txt")] {
+        let place = recordings.appending(path: id)
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        try Data(count: 5).write(to: place.appending(path: file))
+      }
+    } _: { _, elsewhere in
+      let place = elsewhere.deletingLastPathComponent().appending(path: "recordings")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: place.path) == ["RC_bbbbbbbbbbbb"])
+    }
+    #expect(recordings.isEmpty && warnings == 1)
+  }
+
+  private static var manyOfRoom: RecordingLimits {
+    var limits = RecordingLimits(free: 0, kept: 1_000, keptOfRoom: 1_000)
+    limits.atOnceInRoom = 16
+    return limits
   }
 
   @Test func `a recording whose folder is taken away ends, and says why`() async throws {
@@ -144,7 +170,7 @@ struct StrangeFoldersTests {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let studio = try RecordingStudioTests.studio(folder)
-    try studio.reserve()
+    try await studio.reserve("r")
     studio.perform(.begin(id: Self.id, room: ("r", "RM_1"), at: Instant(nanoseconds: 0), most: nil))
     for _ in 0..<500
     where !FileManager.default.fileExists(
@@ -154,9 +180,10 @@ struct StrangeFoldersTests {
     studio.perform(.add(RecordingStudioTests.track("TR_1"), to: Self.id))
     var ends = studio.ended.makeAsyncIterator()
     #expect(await ends.next() == RecordingEnd(id: Self.id, room: "r", reason: .storageFailed))
-    #expect(studio.counts.active == 0 && studio.recording(Self.id, of: "r")?.reason == .storageFailed)
+    #expect(studio.counts.active == 0)
+    #expect(await studio.recording(Self.id, of: "r")?.reason == .storageFailed)
     // What is gone can be erased.
-    try studio.erase(Self.id, of: "r")
+    try await studio.erase(Self.id, of: "r")
     #expect(studio.counts.kept == 0)
     studio.stop()
   }
@@ -165,7 +192,7 @@ struct StrangeFoldersTests {
     let folder = FileManager.default.temporaryDirectory.appending(path: "roost-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let studio = try RecordingStudioTests.studio(folder, limits: RecordingLimits(free: 0, kept: 1_000))
+    let studio = try RecordingStudioTests.studio(folder, limits: Self.manyOfRoom)
     func descriptors() throws -> Int {
       try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))?
@@ -174,7 +201,7 @@ struct StrangeFoldersTests {
     }
     var begun = 0
     while begun < 1_000 {
-      do throws(RecordingStudio.Refusal) { try studio.reserve() } catch {
+      do throws(RecordingStudio.Refusal) { try await studio.reserve("r") } catch {
         // Sixteen at once are on their way to the disk.
         #expect(error == .full(atOnce: 16))
         try await Task.sleep(for: .milliseconds(5))
@@ -188,10 +215,10 @@ struct StrangeFoldersTests {
     }
     for _ in 0..<500 where studio.counts.active > 0 { try await Task.sleep(for: .milliseconds(10)) }
     #expect(studio.counts.active == 0 && studio.counts.ended == [.stopped: 1_000])
-    #expect(throws: RecordingStudio.Refusal.tooMany(kept: 1_000)) { try studio.reserve() }
+    await #expect(throws: RecordingStudio.Refusal.tooMany(kept: 1_000)) { try await studio.reserve("r") }
     #expect(try descriptors() == 0)
-    for manifest in studio.recordings(of: "r", after: nil, limit: 2_000) {
-      try studio.erase(manifest.id, of: "r")
+    for manifest in await studio.recordings(of: "r", after: nil, limit: 2_000).found {
+      try await studio.erase(manifest.id, of: "r")
     }
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "recordings").path).isEmpty)

@@ -142,6 +142,15 @@ struct WebSocketClientTests {
     }
   }
 
+  @Test(arguments: ["good\r\nHost: elsewhere", "good\n", "go\0od", "good\u{7F}"])
+  func `a token that would end its line is not sent`(token: String) async throws {
+    try await withServer { address in
+      #expect(throws: WebSocketClientError.request("the header field Authorization can't be written")) {
+        try open(address, token: token)
+      }
+    }
+  }
+
   @Test func `the server's close is reported with its code`() async throws {
     try await withServer { address in
       let client = try open(address)

@@ -5,9 +5,12 @@ package import Model
 package final class FileSource {
   typealias Frame = MediaFrames.Frame
 
-  /// How much of it is read ahead, in time and in bytes: tracks lie beside each other in a file, but not exactly.
+  /// How much of it is read ahead, in time, in bytes and in frames: tracks lie beside each other in a file, but not exactly.
   private static let ahead: Int64 = 1_000_000_000
-  private static let mostAhead = 32 * 1_024 * 1_024
+  static let mostAhead = 32 * 1_024 * 1_024
+  static let mostFrames = 32 * 1_024
+  /// Pieces that are read at once: of a file with nothing in it, too, there is no end in sight.
+  private static let mostPieces = 256
 
   private let input: MediaInput
   private let loops: Bool
@@ -15,7 +18,8 @@ package final class FileSource {
   /// In the order of the file, by track; the first ones are gone up to `heads`.
   private var queues: [[Frame]] = []
   private var heads: [Int] = []
-  private var bytesAhead = 0
+  private(set) var bytesAhead = 0
+  private(set) var framesAhead = 0
   /// The time of the file's first frame, with which it begins.
   private var fileStart: Int64?
   /// Where the present pass begins, and where the last frames of each track end.
@@ -27,13 +31,26 @@ package final class FileSource {
   package private(set) var passes = 1
 
   /// Opens a file and reads it up to its first frame. Of standard input that is waited for.
-  /// - Parameter path: `-` is standard input.
-  package init(_ path: String, loops: Bool) throws(MediaFileError) {
-    input = try MediaInput(path)
+  /// - Parameters:
+  ///   - path: `-` is standard input.
+  ///   - signals: a descriptor that becomes readable when nothing is to be waited for any more.
+  package convenience init(_ path: String, loops: Bool, signals: Int32? = nil) throws(MediaFileError) {
+    try self.init(MediaInput(path), loops: loops, signals: signals)
+  }
+
+  /// The same of bytes that come in pieces.
+  package convenience init(_ bytes: [UInt8], piece: Int, loops: Bool) throws(MediaFileError) {
+    try self.init(MediaInput(bytes, piece: piece), loops: loops, signals: nil)
+  }
+
+  private init(_ input: MediaInput, loops: Bool, signals: Int32?) throws(MediaFileError) {
+    self.input = input
     self.loops = loops
     while queues.allSatisfy(\.isEmpty) {
       if isAtEnd { throw .empty }
-      if try !read() { input.wait(milliseconds: 200) }
+      // Also where there is always something to read.
+      let isNothing = try !read()
+      if input.wait(milliseconds: isNothing ? 200 : 0, signals: signals) { throw .interrupted }
     }
   }
 
@@ -55,9 +72,10 @@ package final class FileSource {
 
   /// Reads on as far as is needed by that time, or is there.
   package func fill(until time: Int64) throws(MediaFileError) {
-    while !isAtEnd, bytesAhead < Self.mostAhead {
-      // The track that lags behind counts: what is due of it may lie further on.
-      guard lastTimes.contains(where: { ($0 ?? .min) < time + Self.ahead }) else { return }
+    for _ in 0..<Self.mostPieces {
+      guard !isAtEnd, bytesAhead < Self.mostAhead, framesAhead < Self.mostFrames else { return }
+      // The track that lags behind counts, what is due of it may lie further on; one that has had nothing so far may have nothing at all.
+      guard lastTimes.contains(where: { $0.map { $0 < time + Self.ahead } ?? false }) else { return }
       guard try read() else { return }
     }
   }
@@ -68,6 +86,7 @@ package final class FileSource {
     let frame = queues[track][heads[track]]
     heads[track] += 1
     bytesAhead -= frame.bytes.count
+    framesAhead -= 1
     if heads[track] >= 256 || heads[track] == queues[track].count {
       queues[track].removeSubrange(..<heads[track])
       heads[track] = 0
@@ -100,8 +119,9 @@ package final class FileSource {
     let base = fileStart ?? frame.nanoseconds
     fileStart = base
     let (relative, overflow) = frame.nanoseconds.subtractingReportingOverflow(base)
-    guard !overflow, abs(relative) < Self.longest else { return }
+    guard !overflow, relative.magnitude < Self.longest else { return }
     let time = relative + passStart
+    guard time < Self.end else { return }
     frame.nanoseconds = time
     // A picture is shown as long as the one before was; of a single one a second's 25th.
     let last = lastTimes[track]
@@ -111,10 +131,13 @@ package final class FileSource {
     lastTimes[track] = max(last ?? time, time)
     framesOfPass += 1
     bytesAhead += frame.bytes.count
+    framesAhead += 1
     queues[track].append(frame)
   }
   /// A year: what is further away is no time.
-  private static let longest: Int64 = 31_536_000_000_000_000
+  private static let longest: UInt64 = 31_536_000_000_000_000
+  /// A hundred of them, in which all passes come to an end.
+  private static let end: Int64 = 3_153_600_000_000_000_000
 
   private func endPass() throws(MediaFileError) {
     guard loops, framesOfPass > 0 else {

@@ -10,4 +10,6 @@ package enum MediaFileError: Error, Equatable, Sendable {
   case noTrack(others: [String])
   /// It ends before its first frame.
   case empty
+  /// A signal came before its first frame.
+  case interrupted
 }

@@ -23,6 +23,7 @@ struct MediaFrames {
   private var reader: Reader?
   private var begin: [UInt8] = []
   private var waiting: [Frame] = []
+  private var taken = 0
   private var avc: AVCFrames?
   /// The track of the file that each of `tracks` is.
   private var places: [Int] = []
@@ -37,6 +38,7 @@ struct MediaFrames {
     reader = nil
     begin = []
     waiting = []
+    taken = 0
   }
 
   mutating func append(_ bytes: [UInt8]) throws(MediaFileError) {
@@ -71,7 +73,12 @@ struct MediaFrames {
   /// - Returns: nil until more has come.
   mutating func next() throws(MediaFileError) -> Frame? {
     while true {
-      if !waiting.isEmpty { return waiting.removeFirst() }
+      if taken < waiting.count {
+        defer { taken += 1 }
+        return waiting[taken]
+      }
+      waiting.removeAll(keepingCapacity: true)
+      taken = 0
       do throws(ContainerError) {
         guard try step() else { return nil }
       } catch { throw .invalid(error) }
@@ -96,7 +103,8 @@ struct MediaFrames {
       guard let packet = try ogg.next(), let head = ogg.head else { return false }
       know([.opus])
       let position = packet.position - Int64(head.preSkip)
-      add(packet.bytes, track: 0, at: position * 62_500 / 3, isKeyFrame: true)
+      let (units, overflow) = position.multipliedReportingOverflow(by: 62_500)
+      if !overflow { add(packet.bytes, track: 0, at: units / 3, isKeyFrame: true) }
     case .matroska(var matroska):
       reader = nil
       defer { reader = .matroska(matroska) }
@@ -149,10 +157,10 @@ struct MediaFrames {
       // A byte for each 125 µs, in packets of 20 ms.
       for start in stride(from: 0, to: bytes.count, by: 160) {
         let piece = Array(bytes[start..<min(start + 160, bytes.count)])
+        let (begins, overflow) = time.addingReportingOverflow(Int64(start) * 125_000)
+        guard !overflow else { return }
         waiting.append(
-          Frame(
-            track: track, nanoseconds: time + Int64(start) * 125_000, duration: Int64(piece.count) * 125_000,
-            bytes: piece))
+          Frame(track: track, nanoseconds: begins, duration: Int64(piece.count) * 125_000, bytes: piece))
       }
     case .h264:
       guard let frame = avc?.frame(bytes, isKeyFrame: isKeyFrame) else { return }

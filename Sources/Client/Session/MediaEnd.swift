@@ -127,6 +127,9 @@ package final class MediaEnd {
   /// Where a section's timestamps stand on this machine's time line, as the server's reports tie them to its own.
   package func clock(of section: Int) -> ClockMapping? { session.clock(track: section, epoch: epoch) }
 
+  /// Another track is in a section, with a clock of its own.
+  package func forgetClock(of section: Int) { session.forgetClock(track: section) }
+
   package func requestKeyFrame(of section: Int) { session.requestKeyFrame(track: section) }
 
   // MARK: - What is sent

@@ -88,6 +88,9 @@ final class SessionLine {
       }
       if try note(message.content, now: now) { messages.append(message) }
     }
+    if case .resuming(let until) = state, now >= until {
+      throw .connectionLost("the connection to the server broke, and the session did not go on")
+    }
     if case .closed(let code, _) = webSocket.state, !messages.contains(where: Self.isEnd) {
       try lose(poller, code, now: now)
     }

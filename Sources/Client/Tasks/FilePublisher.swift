@@ -20,8 +20,6 @@ package final class FilePublisher: ClientTask {
   private static let repetitions: [Duration] = [.milliseconds(100), .milliseconds(400)]
   /// How long the last packets may be asked for again.
   private static let linger = Duration.seconds(1)
-  /// Where a source that is read as it comes has stood still for longer, it goes on from there.
-  private static let mostLate: Int64 = 200_000_000
 
   package private(set) var tracks: [Track]
   package private(set) var participant = ""
@@ -29,10 +27,8 @@ package final class FilePublisher: ClientTask {
   package var onBegin: () -> Void = {}
   private let source: FileSource
   private let offered: [TrackAnnouncement]
-  /// Where the file's beginning lies; `.never` before there is a path.
-  private var start = Instant.never
+  private var time = PlayTime()
   private var first = Instant.never
-  private var isStarving = false
   private var lastSent = Instant.never
   private var endsRepeated = 0
   private var senders: [Int] = []
@@ -79,34 +75,30 @@ package final class FilePublisher: ClientTask {
   // MARK: - Time
 
   package var deadline: Instant {
-    guard start != .never else { return .never }
+    guard time.start != .never else { return .never }
     if source.isOver {
       let wait = endsRepeated < Self.repetitions.count ? Self.repetitions[endsRepeated] : Self.linger
-      return lastSent == .never ? start : lastSent + wait
+      return lastSent == .never ? time.start : lastSent + wait
     }
     // What comes from a pipe says nothing of when.
     guard let next = source.nextTime else { return lastPolled + .milliseconds(10) }
-    return start.advanced(byNanoseconds: next)
+    return time.start.advanced(byNanoseconds: next)
   }
   private var lastPolled = Instant(nanoseconds: 0)
 
   package func poll(_ session: ClientSession, now: Instant) throws(ClientError) -> Bool {
     lastPolled = now
     guard let media = session.media, media.isConnected else { return false }
-    if start == .never { try begin(media, now: now) }
-    do throws(MediaFileError) { try source.fill(until: now.nanoseconds - start.nanoseconds) } catch {
-      throw .file(error)
-    }
-    if isStarving, let next = source.nextTime {
-      let late = now.nanoseconds - start.advanced(byNanoseconds: next).nanoseconds
-      if late > Self.mostLate { start = start.advanced(byNanoseconds: late) }
-    }
-    while let frame = source.next(until: now.nanoseconds - start.nanoseconds) {
+    if time.start == .never { try begin(media, now: now) }
+    do throws(MediaFileError) { try source.fill(until: time.due(now: now)) } catch { throw .file(error) }
+    time.turn(now: now, next: source.nextTime)
+    while let frame = source.next(until: time.due(now: now)) {
       media.send(
-        frame.bytes, at: start.advanced(byNanoseconds: frame.time), track: senders[frame.track], now: now)
+        frame.bytes, at: time.start.advanced(byNanoseconds: frame.time), track: senders[frame.track], now: now
+      )
       lastSent = now
     }
-    isStarving = source.nextTime == nil && !source.isOver
+    time.rest(isStarving: source.nextTime == nil && !source.isOver)
     for (track, sender) in senders.enumerated() { tracks[track].counts = media.senders[sender].counts }
     if source.isOver, endsRepeated < Self.repetitions.count, lastSent != .never,
       now - lastSent >= Self.repetitions[endsRepeated]
@@ -118,12 +110,12 @@ package final class FilePublisher: ClientTask {
   }
 
   private func begin(_ media: MediaEnd, now: Instant) throws(ClientError) {
-    start = now + Self.lead
-    first = start
+    first = now + Self.lead
+    time.begin(at: first)
     for (place, announcement) in offered.enumerated() {
       let codec = tracks[place].codec
       guard let section = media.agreed.send.first(where: { $0.ssrc == announcement.ssrc }),
-        let sender = media.send(codec, in: section, now: start)
+        let sender = media.send(codec, in: section, now: first)
       else { throw .declined(codec: codec.encodingName, word: "codec") }
       senders.append(sender)
     }

@@ -40,6 +40,7 @@ package final class RoomRecorder: ClientTask {
   package var onBegin: () -> Void = {}
   private let options: Options
   private var recording: RecordingSession?
+  private var disk: DiskThread?
   private var supplies: [String: SlotSupply] = [:]
   private var routes = SlotRoutes()
   /// Of a kind, the tracks that are to have a slot.
@@ -72,8 +73,8 @@ package final class RoomRecorder: ClientTask {
     case .event(let event): try take(event, session, now: now)
     case .answer(let answer):
       session.media?.onPacket = { [unowned self, unowned session] in take($0, $1, $2, session) }
-      show(answer.slots, session)
-    case .slots(let slots): show(slots, session)
+      show(answer.slots, session, now: now)
+    case .slots(let slots): show(slots, session, now: now)
     case .offerWanted(let wanted) where wanted.reason == .slots:
       slots.audio = min(slots.audio + wanted.audio, Self.mostSlots)
       slots.video = min(slots.video + wanted.video, Self.mostSlots)
@@ -92,10 +93,12 @@ package final class RoomRecorder: ClientTask {
       throw .folder(folder, FileProblem(EEXIST))
     }
     do throws(FileProblem) {
+      let thread = try DiskThread()
+      disk = thread
       recording = try RecordingSession(
         RecordingManifest(
           id: id, room: room.name, roomId: room.id, startedAt: WallTime(epoch.ntp(at: now)).text),
-        folder: RecordingFolder(folder),
+        folder: RecordingFolder(folder), thread: thread,
         terms: TrackRecorder.Terms(
           epoch: epoch, zero: epoch.ntp(at: now), form: options.form, patience: Self.patience),
         most: .max, free: Self.free, now: now)
@@ -176,18 +179,25 @@ package final class RoomRecorder: ClientTask {
     ending.append((track, now + Self.linger))
   }
 
-  private func show(_ slots: [Slot], _ session: ClientSession) {
+  private func show(_ slots: [Slot], _ session: ClientSession, now: Instant) {
     guard let media = session.media else { return }
     for slot in slots {
       guard let section = media.agreed.receive.first(where: { $0.mid == slot.mid }) else { continue }
-      routes.set(Int(section.index), track: slot.track, slot.track.flatMap { supplies[$0] })
+      let index = Int(section.index)
+      if routes.set(index, track: slot.track, slot.track.flatMap { supplies[$0] }, now: now) {
+        media.forgetClock(of: index)
+      }
     }
   }
 
   private func take(
     _ section: Int, _ packet: UnsafeRawBufferPointer, _ info: PacketInfo, _ session: ClientSession
   ) {
-    routes.supply(of: section, info)?.add(packet, info, clock: session.media?.clock(of: section))
+    let clock = session.media?.clock(of: section)
+    guard let route = routes.supply(of: section, info, clock: clock, epoch: session.clock.epoch) else {
+      return
+    }
+    route.supply.add(packet, info, clock: route.clock)
   }
 
   // MARK: - Time
@@ -213,9 +223,11 @@ package final class RoomRecorder: ClientTask {
     return options.duration.map { now - began >= $0 } ?? false
   }
 
-  /// Makes the files and the manifest whole, whatever ended the session.
+  /// Makes the files and the manifest whole, whatever ended the session, and waits for the disk.
   /// - Returns: what could not be written; nil: all is.
   package func finish(_ reason: RecordingEndReason, now: Instant) -> String? {
-    recording?.finish(reason, at: now, now: now)
+    recording?.finish(reason, at: now, now: now) { _, _ in }
+    disk?.stop()
+    return recording?.problem?.text
   }
 }

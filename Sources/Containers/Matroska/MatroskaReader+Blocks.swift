@@ -19,8 +19,9 @@ extension MatroskaReader {
     }
     let units = Int64(clamping: clusterTime).addingReportingOverflow(Int64(relative))
     var (time, overflow) = max(0, units.partialValue).multipliedReportingOverflow(by: Int64(clamping: scale))
-    guard !units.overflow, !overflow else { throw .invalid(field: "a block's timestamp", offset: offset) }
+    if units.overflow { overflow = true }
     for frame in frames {
+      guard !overflow else { throw .invalid(field: "a block's timestamp", offset: offset) }
       ready.append(
         Frame(
           track: track, nanoseconds: time, isKeyFrame: isKeyFrame ?? (flags & 0x80 != 0),

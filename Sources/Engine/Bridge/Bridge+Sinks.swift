@@ -4,7 +4,7 @@ internal import Polling
 /// Sinks, for what stands outside the workers and yet wants a track's packets.
 extension Bridge {
   /// Has a worker serve a sink. Any worker can: a track of another one is relayed to it. The sink ends with its track, with the
-  /// worker, and at once where there is no such track or the worker serves as many sinks as it may.
+  /// worker, and at once where there is no such track or the worker serves as many sinks as it may, which it says.
   package func add(_ sink: TrackSink, kind: MediaKind, at worker: Int) {
     post(.sinkAdded(sink, kind: kind), to: worker)
   }

@@ -6,7 +6,7 @@ extension WorkerCore {
     guard feeds.sinks.find(sink) == nil else { return }
     guard let feed = feed(for: sink.track, kind: kind) else { return sink.end() }
     guard let number = feeds.sinks.insert(sink, feed: feed) else {
-      sink.end()
+      sink.refuse()
       if feeds.pointer(feed).pointee.publisher == nil, feeds.pointer(feed).pointee.consumers.isEmptyHere {
         drop(feed)
       }

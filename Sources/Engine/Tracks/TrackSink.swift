@@ -13,6 +13,7 @@ package final class TrackSink: Sendable {
   let ring: CrossingRing
   private let wake: @Sendable () -> Void
   private let ended = Atomic<Bool>(false)
+  private let refused = Atomic<Bool>(false)
   private let lost = Atomic<UInt64>(0)
   private let mapping = Mutex<ClockMapping?>(nil)
 
@@ -28,6 +29,9 @@ package final class TrackSink: Sendable {
   /// The track is over: nothing comes any more.
   package var isEnded: Bool { ended.load(ordering: .acquiring) }
 
+  /// It ended because the worker serves as many as it may.
+  package var isRefused: Bool { refused.load(ordering: .acquiring) }
+
   /// Where the timestamps of its packets stand on the server's time line, as is known by now.
   package var clock: ClockMapping? { mapping.withLock { $0 } }
 
@@ -42,6 +46,11 @@ package final class TrackSink: Sendable {
   func end() {
     ended.store(true, ordering: .releasing)
     wake()
+  }
+
+  func refuse() {
+    refused.store(true, ordering: .releasing)
+    end()
   }
 
   func poke() { wake() }

@@ -15,5 +15,9 @@ enum RecordingMetrics {
     exposition.family(
       "roost_recordings_ended_total", .counter, "Recordings that ended, by reason.",
       RecordingEndReason.allCases.map { .init(counts.ended[$0, default: 0], ("reason", $0.rawValue)) })
+    exposition.family(
+      "roost_recording_refused_total", .counter,
+      "Encodings that weren't recorded for now, because their worker served as many as it may.",
+      [.init(counts.refused)])
   }
 }

@@ -23,16 +23,17 @@ extension RESTDoor {
 
   @Sendable func listRecordings(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
     let page = try RESTPage(call.request)
-    let found = try await ask { () async throws(AdministrationError) in
-      try rooms.recordings(of: call.room, after: page.after, limit: page.limit + 1)
+    let (found, hasMore) = try await ask { () async throws(AdministrationError) in
+      try await rooms.recordings(of: call.room, after: page.after, limit: page.limit)
     }
-    return answer(page.body(found) { $0.id })
+    let next = hasMore ? found.last.map { RESTPage.next(after: $0.id) } : nil
+    return answer(RESTList(items: found, next: next))
   }
 
   @Sendable func showRecording(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
     answer(
       try await ask { () async throws(AdministrationError) in
-        try rooms.recording(call.recording, of: call.room)
+        try await rooms.recording(call.recording, of: call.room)
       })
   }
 

@@ -19,6 +19,8 @@ public struct ArrivalPace: Sendable {
   /// What is less is jitter, what is more no clock.
   static let least = 0.015
   static let most = 0.15
+  /// How near to the truth a pace is at best.
+  static let exactness = 0.006
   /// Seconds by which a journey differs from the last window's least for no network's reason.
   static let jump: UInt32 = 2
 
@@ -49,7 +51,10 @@ public struct ArrivalPace: Sendable {
 
   /// - Parameter rate: of the codec, in hertz.
   /// - Returns: 0 for the codec's own; nil while it is unknown.
-  public func fraction(rate: UInt32) -> Double? {
+  public func fraction(rate: UInt32) -> Double? { pace(rate: rate)?.fraction }
+
+  /// The same, and how much else the arrivals may mean.
+  public func pace(rate: UInt32) -> ClockPace? {
     guard count >= Self.enough, rate > 0 else { return nil }
     var line = FittedLine()
     for index in 0..<count {
@@ -57,10 +62,11 @@ public struct ArrivalPace: Sendable {
       line.add(seconds, -Double(Int32(bitPattern: points[index].transit &- points[0].transit)) / Double(rate))
     }
     let fit = line.fit()
-    guard fit.slope.magnitude >= Self.least, fit.slope.magnitude <= Self.most,
-      fit.slope.magnitude * line.span > 4 * fit.deviation
-    else { return 0 }
-    return fit.slope
+    let slope = fit.slope.magnitude
+    guard slope <= Self.most else { return ClockPace(fraction: 0, margin: Self.most) }
+    let scatter = line.span > 0 ? 4 * fit.deviation / line.span : Self.most
+    guard slope >= Self.least, slope > scatter else { return ClockPace(fraction: 0, margin: slope + scatter) }
+    return ClockPace(fraction: fit.slope, margin: max(Self.exactness, scatter))
   }
 
   @inline(never)

@@ -17,7 +17,7 @@ extension TrackReceiver {
     restarts &+= 1
     clock.firstArrival = arrival
     clock.firstTimestamp = header.timestamp
-    let known = clock.line.line(rate: old, pace: clock.pace.fraction(rate: old))
+    let known = clock.line.line(rate: old, pace: clock.pace.pace(rate: old))
     clock.pace.reset()
     // The card that it counts by is the same, whatever the codec's clock.
     guard let equal, let known else { return clock.line.reset() }
@@ -26,6 +26,9 @@ extension TrackReceiver {
     clock.line.restart(
       mapping.ntp(at: equal), header.timestamp, pace: Double(known.rate) / Double(old) - 1, arrival: arrival)
   }
+
+  /// What is known of the clock's rate but by reports.
+  private var pace: ClockPace? { kind == .audio ? clock.pace.pace(rate: clock.rate) : .nominal }
 
   /// How far the timestamp of a report may be from those of the packets.
   private static let reportTolerance = Duration.seconds(10)
@@ -46,7 +49,13 @@ extension TrackReceiver {
     {
       return
     }
-    clock.line.add(ntp, timestamp, rate: clock.rate, arrival: arrival)
+    clock.line.add(ntp, timestamp, rate: clock.rate, pace: pace, arrival: arrival)
+  }
+
+  /// What was reported is of another clock than what comes from now on.
+  mutating func forgetClock() {
+    clock.line.reset()
+    clock.pace.reset()
   }
 
   /// Where the stream's timestamps stand on the server's time line.
@@ -55,8 +64,7 @@ extension TrackReceiver {
   public func mapping(_ publisher: PublisherClock, epoch: Epoch) -> ClockMapping? {
     guard clock.rate > 0 else { return nil }
     if publisher.isKnown,
-      let known = clock.line.line(
-        rate: clock.rate, pace: kind == .audio ? clock.pace.fraction(rate: clock.rate) : 0)
+      let known = clock.line.line(rate: clock.rate, pace: pace)
     {
       let moment = publisher.serverTime(known.ntp)
       let delay = epoch.ntp(at: clock.line.arrival).nanoseconds(since: moment)

@@ -18,6 +18,13 @@ extension MediaSession {
       clocks[receiving.pointer(track).pointee.clock], epoch: epoch)
   }
 
+  /// What a track carries from now on is timed by another clock, of which nothing was reported yet.
+  public mutating func forgetClock(track: Int) {
+    for encoding in 0..<encodingCount(ofTrack: track) {
+      find(track, encoding)?.pointee.receiver.forgetClock()
+    }
+  }
+
   /// Gives an encoding the owner's number, which comes with each of its packets.
   public mutating func setTag(track: Int, encoding: Int = 0, _ tag: Int) {
     find(track, encoding)?.pointee.receiver.tag = Int32(truncatingIfNeeded: tag)

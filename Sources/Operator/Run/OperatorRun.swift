@@ -49,7 +49,7 @@ public struct OperatorRun {
       }
       return 0
     } catch {
-      let text = style.json ? error.json.text + "\n" : error.text(request.advice(signs: bearer.signs))
+      let text = style.json ? error.json.line : error.text(request.advice(signs: bearer.signs))
       _ = streams.write(text, to: STDERR_FILENO)
       return error.exitCode
     }

@@ -15,7 +15,12 @@ struct PublishRun {
 
   func run(signals: Int32) throws(OperatorError) -> String {
     let source: FileSource
-    do throws(MediaFileError) { source = try FileSource(wanted.file, loops: wanted.loops) } catch {
+    do throws(MediaFileError) {
+      source = try FileSource(wanted.file, loops: wanted.loops, signals: signals)
+    } catch {
+      if error == .interrupted {
+        return style.json ? Self.json(nil, wanted.session.room).line : "sent nothing\n"
+      }
       throw .session(.file(wanted.file, error))
     }
     if !source.others.isEmpty { note("left out: \(source.others.joined(separator: ", "))") }
@@ -28,15 +33,17 @@ struct PublishRun {
       end = try session.run(signals: signals)
     } catch { throw OperatorError(error, file: wanted.file, url: terms.server.description) }
     if case .closed(let reason) = end { throw .session(.closed(reason)) }
-    return style.json ? Self.json(publisher, wanted.session.room).text + "\n" : Self.text(publisher)
+    return style.json ? Self.json(publisher, wanted.session.room).line : Self.text(publisher)
   }
 
-  static func json(_ publisher: FilePublisher, _ room: String) -> StrictJSON {
+  /// - Parameter publisher: nil: it never came to that.
+  static func json(_ publisher: FilePublisher?, _ room: String) -> StrictJSON {
     .object([
-      "room": .string(room), "participant": .string(publisher.participant),
-      "seconds": .number(Double(publisher.played) / 1e9), "passes": .number(Double(publisher.passes)),
+      "room": .string(room), "participant": .string(publisher?.participant ?? ""),
+      "seconds": .number(Double(publisher?.played ?? 0) / 1e9),
+      "passes": .number(Double(publisher?.passes ?? 0)),
       "tracks": .array(
-        publisher.tracks.map { track in
+        (publisher?.tracks ?? []).map { track in
           let counts = track.counts
           return .object([
             "track": .string(track.id), "kind": .string(track.codec.kind == .audio ? "audio" : "video"),

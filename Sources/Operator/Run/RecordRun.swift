@@ -35,6 +35,7 @@ struct RecordRun {
     } catch { failure = error }
     guard recorder.manifest != nil else {
       if let failure { throw OperatorError(failure, file: recorder.folder, url: terms.server.description) }
+      if case .closed(let reason) = end { throw .session(.closed(reason)) }
       return
     }
     let problem = recorder.finish(reason(end, failure, recorder), now: clock.now)
@@ -70,7 +71,7 @@ struct RecordRun {
   /// As in the folder, on one line.
   private static func line(_ manifest: RecordingManifest) -> String {
     let json = StrictJSON.parse(manifest.json, maximumMembers: manifest.json.count)
-    return (json?.text ?? String(decoding: manifest.json, as: UTF8.self)) + "\n"
+    return json?.line ?? TerminalText.json(String(decoding: manifest.json, as: UTF8.self)) + "\n"
   }
 
   static func text(_ manifest: RecordingManifest, _ folder: String) -> String {

@@ -15,9 +15,9 @@ struct EventLines {
   /// With its line end.
   mutating func line(_ item: EventSource.Item) -> String {
     guard !style.json else {
-      guard let cursor = item.cursor, var members = item.event.object else { return item.event.text + "\n" }
+      guard let cursor = item.cursor, var members = item.event.object else { return item.event.line }
       members["cursor"] = .string(cursor)
-      return StrictJSON.object(members).text + "\n"
+      return StrictJSON.object(members).line
     }
     let event = item.event
     let moment = event["time"]?.string.flatMap(Figures.moment)

@@ -22,7 +22,7 @@ struct Output: Equatable {
   }
 
   /// One JSON value on a line.
-  mutating func print(_ json: StrictJSON) { text += json.text + "\n" }
+  mutating func print(_ json: StrictJSON) { text += json.line }
 }
 
 /// How answers are shown.

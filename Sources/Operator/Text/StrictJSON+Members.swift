@@ -1,6 +1,9 @@
 internal import AccessTokens
 
 extension StrictJSON {
+  /// As it is printed.
+  var line: String { TerminalText.json(text) + "\n" }
+
   /// A member of an object; nil where there is none, or it is null.
   subscript(name: String) -> StrictJSON? {
     guard case .object(let members) = self, let value = members[name], value != .null else { return nil }

@@ -20,6 +20,20 @@ package enum TerminalText {
     return result
   }
 
+  /// JSON as a terminal may show it: what it would obey stands as JSON has it, which only strings have.
+  package static func json(_ text: String) -> String {
+    guard text.utf8.contains(where: { $0 == 0x7F || $0 == 0xC2 }) else { return text }
+    var result = ""
+    for scalar in text.unicodeScalars {
+      if (0x7F...0x9F).contains(scalar.value) {
+        result += "\\u00" + String(scalar.value, radix: 16)
+      } else {
+        result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
   private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.upperControls), scalar.value > 0x7F { return false }

@@ -18,10 +18,15 @@ package struct FileProblem: Error, Equatable {
 /// A file that grows, of one track. What is appended waits until it is worth a call, or a second has passed.
 final class RecordingFile {
   private static let worth = 64 * 1_024
+  /// Bytes after which it is to be synced: piece by piece, so that its end has little left.
+  private static let piece = 8 * 1_024 * 1_024
 
-  private let descriptor: Int32
+  let open: OpenFile
   private var waiting: [UInt8] = []
+  /// Of what is written, in their order.
+  private var patches: [FilePatch] = []
   private var written = 0
+  private var unsynced = 0
 
   /// Bytes of it, with those that wait.
   var size: Int { written + waiting.count }
@@ -32,9 +37,14 @@ final class RecordingFile {
   }
 
   /// - Parameter descriptor: of an empty file, which is closed with this.
-  init(descriptor: Int32) { self.descriptor = descriptor }
+  init(descriptor: Int32) { open = OpenFile(descriptor: descriptor) }
 
-  deinit { Glibc.close(descriptor) }
+  /// - Returns: whether enough was written since the last time that it is to be synced.
+  func takeSyncIsDue() -> Bool {
+    guard unsynced >= Self.piece else { return false }
+    unsynced = 0
+    return true
+  }
 
   /// What is appended comes first: a change may patch what it appends itself. Where something can't be written the rest is done all the
   /// same, so that the file goes on where its writer believes that it does.
@@ -52,40 +62,41 @@ final class RecordingFile {
 
   private func apply(_ patch: FilePatch) throws(FileProblem) {
     guard patch.offset >= 0, patch.offset + patch.bytes.count <= size else { throw FileProblem(EINVAL) }
-    guard patch.offset + patch.bytes.count <= written else {
-      // It is about what still waits.
-      for (index, byte) in patch.bytes.enumerated() {
-        let place = patch.offset + index - written
-        guard place < 0 else {
-          waiting[place] = byte
-          continue
-        }
-        try write([byte], at: patch.offset + index)
-      }
-      return
+    // Some of it may be about what still waits.
+    let split = max(0, min(written - patch.offset, patch.bytes.count))
+    for index in split..<patch.bytes.count { waiting[patch.offset + index - written] = patch.bytes[index] }
+    guard split > 0 else { return }
+    patches.append(FilePatch(offset: patch.offset, bytes: Array(patch.bytes[..<split])))
+    try writePatches()
+  }
+
+  private func writePatches() throws(FileProblem) {
+    while let patch = patches.first {
+      try write(patch.bytes, at: patch.offset)
+      patches.removeFirst()
     }
-    try write(patch.bytes, at: patch.offset)
   }
 
   /// Writes what waits. Where that fails it waits on: what comes later may change it, and a full disk get room again.
   func flush() throws(FileProblem) {
-    guard !waiting.isEmpty else { return }
-    #if PLANTED_DEFECTS
-      defer { if PlantedDefect.isOn(.unwrittenForgone) { waiting = [] } }
-    #endif
-    try write(waiting, at: written)
-    written += waiting.count
-    waiting.removeAll(keepingCapacity: true)
+    if !waiting.isEmpty {
+      #if PLANTED_DEFECTS
+        defer { if PlantedDefect.isOn(.unwrittenForgone) { waiting = [] } }
+      #endif
+      try write(waiting, at: written)
+      written += waiting.count
+      unsynced += waiting.count
+      waiting.removeAll(keepingCapacity: true)
+    }
+    try writePatches()
   }
-
-  /// What was written outlives the machine.
-  func sync() throws(FileProblem) { if fdatasync(descriptor) != 0 { throw FileProblem() } }
 
   private func write(_ bytes: [UInt8], at start: Int) throws(FileProblem) {
     let code = bytes.withUnsafeBytes { raw -> Int32 in
       var offset = 0
       while offset < raw.count {
-        let count = pwrite(descriptor, raw.baseAddress! + offset, raw.count - offset, off_t(start + offset))
+        let count = pwrite(
+          open.descriptor, raw.baseAddress! + offset, raw.count - offset, off_t(start + offset))
         if count < 0 {
           if errno == EINTR { continue }
           return errno

@@ -43,7 +43,8 @@ package struct RecordingFolder: Sendable {
   // MARK: - The manifest
 
   /// Writes the manifest: it is there as a whole, or as it was.
-  func write(manifest bytes: [UInt8]) throws(FileProblem) {
+  /// - Parameter isSynced: it outlives the machine, which may take long.
+  func write(manifest bytes: [UInt8], isSynced: Bool = true) throws(FileProblem) {
     let (temporary, final) = ("\(path)/\(Self.unfinished)", "\(path)/\(Self.manifest)")
     unlink(temporary)
     let descriptor = try create(Self.unfinished)
@@ -55,7 +56,7 @@ package struct RecordingFolder: Sendable {
         guard count > 0 else { return false }
         offset += count
       }
-      return fdatasync(descriptor) == 0
+      return !isSynced || fdatasync(descriptor) == 0
     }
     let code = errno
     close(descriptor)
@@ -104,24 +105,43 @@ package struct RecordingFolder: Sendable {
     let descriptor = try create(Self.reserve)
     defer { close(descriptor) }
     let code = posix_fallocate(descriptor, 0, off_t(Self.reserved))
-    guard code == 0 else { throw FileProblem(code) }
+    guard code == 0 else {
+      giveReserveBack()
+      throw FileProblem(code)
+    }
   }
 
   func giveReserveBack() { unlink("\(path)/\(Self.reserve)") }
 
   // MARK: - Erasing
 
-  /// Removes everything of the recording: the files that the manifest names, and what the server itself has beside them. What somebody
+  /// Removes everything of the recording: files that are called as the server calls them, and what it has beside them. What somebody
   /// else has put there stays, and the folder with it.
-  func erase(_ names: [String]) throws(FileProblem) {
-    for name in names + [Self.unfinished, Self.reserve, Self.manifest] {
+  func erase() throws(FileProblem) {
+    let files = Self.list(path, S_IFREG, S_IFLNK).filter(RecordingManifest.isFileName)
+    for name in files + [Self.unfinished, Self.reserve, Self.manifest] {
       if unlink("\(path)/\(name)") != 0, errno != ENOENT { throw FileProblem() }
     }
     if rmdir(path) != 0, errno != ENOENT, errno != ENOTEMPTY { throw FileProblem() }
   }
 
+  /// Removes what is left of a recording that had no manifest yet.
+  /// - Returns: false where there is something else in it, and the folder stays.
+  func removeIfEmpty() -> Bool {
+    // The manifest that is there makes it none of these.
+    guard access("\(path)/\(Self.manifest)", F_OK) != 0, errno == ENOENT,
+      Self.list(path, S_IFREG, S_IFLNK, S_IFDIR).isEmpty
+    else { return false }
+    giveReserveBack()
+    unlink("\(path)/\(Self.unfinished)")
+    return rmdir(path) == 0
+  }
+
   /// Names of folders in a folder.
-  static func list(_ path: String) -> [String] {
+  static func list(_ path: String) -> [String] { list(path, S_IFDIR) }
+
+  /// Names in a folder, of files of those types; without those that begin with a dot.
+  private static func list(_ path: String, _ types: mode_t...) -> [String] {
     guard let directory = opendir(path) else { return [] }
     defer { closedir(directory) }
     var found: [String] = []
@@ -130,7 +150,8 @@ package struct RecordingFolder: Sendable {
         $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
       }
       var status = stat()
-      if !name.hasPrefix("."), lstat("\(path)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+      if !name.hasPrefix("."), lstat("\(path)/\(name)", &status) == 0, types.contains(status.st_mode & S_IFMT)
+      {
         found.append(name)
       }
     }

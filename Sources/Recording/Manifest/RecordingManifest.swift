@@ -16,7 +16,7 @@ public struct RecordingManifest: Codable, Equatable, Sendable {
   public var reason: RecordingEndReason?
   public var startedAt: String
   public var endedAt: String?
-  /// Of all its files.
+  /// Of all its files; as of the last second while it runs.
   public var bytes: Int
   /// Who published what is recorded.
   public var participants: [Participant] = []
@@ -49,7 +49,7 @@ public struct RecordingManifest: Codable, Equatable, Sendable {
     public var source: String
     public var name: String?
     public var state: State
-    /// Why it is skipped.
+    /// Why it is skipped, or nothing of it comes for now.
     public var reason: SkipReason?
     public var packetsLost: Int = 0
     /// Of which a part came, or which nothing could be made of without what was lost.
@@ -62,8 +62,10 @@ public struct RecordingManifest: Codable, Equatable, Sendable {
   public enum SkipReason: String, Codable, Sendable, CaseIterable {
     /// Its frames are encrypted end to end.
     case encrypted
-    /// The recording has as many tracks as it may.
+    /// The recording has as many tracks as it may, or as many of this participant.
     case limit
+    /// The worker serves as many recorded encodings as it may. It is asked again.
+    case busy
   }
 
   public struct File: Codable, Equatable, Sendable {
@@ -74,7 +76,9 @@ public struct RecordingManifest: Codable, Equatable, Sendable {
     public var start: Double
     /// Once it has ended.
     public var duration: Double?
+    /// As of the last second while it grows.
     public var bytes: Int
+    /// Once it has ended.
     public var frames: Int?
     /// Of the first picture.
     public var width: Int?

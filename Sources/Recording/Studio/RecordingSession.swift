@@ -1,16 +1,17 @@
 internal import Media
 package import Model
 
-/// One recording while it runs: its tracks on their way into files, and its manifest. It belongs to one thread.
+/// One recording while it runs: its tracks on their way into files, and its manifest. It belongs to one thread, and leaves what may take
+/// a disk long to another.
 package struct RecordingSession {
-  /// How often the manifest is written where nothing but sizes has changed, and what waits in files is.
+  /// How often the manifest is written at most, and how often what waits in files is.
   private static let pace = Duration.seconds(1)
   /// How much earlier than the first packet that comes of a participant its files begin, so that a track whose packets take longer has
   /// its first frames in them.
   private static let lead: Int64 = 300_000_000
 
   package private(set) var manifest: RecordingManifest
-  private let folder: RecordingFolder
+  private let disk: RecordingDisk
   private let terms: TrackRecorder.Terms
   private let most: Int
   private let free: Int
@@ -18,28 +19,41 @@ package struct RecordingSession {
   private var takes: [String: TrackTake] = [:]
   /// Where the files of each participant begin, in nanoseconds from the recording's beginning.
   private var origins: [String: Int64] = [:]
+  private var shares = TrackShares()
+  private var budget: ManifestBudget
   private var pacedAt: Instant
+  private var writtenAt: Instant
   /// The manifest is other than what is written.
-  private var hasChanged = false
+  private var hasChanged = true
+  /// It is other than when it was asked for last.
+  private var isNew = true
   package private(set) var bytes = 0
+  private var ownProblem: FileProblem?
 
   /// Makes its folder, with the manifest in it.
   /// - Parameters:
+  ///   - thread: for what takes long.
   ///   - most: bytes of all files.
   ///   - free: bytes that stay free on the disk.
   package init(
-    _ manifest: RecordingManifest, folder: RecordingFolder, terms: TrackRecorder.Terms, most: Int, free: Int,
-    now: Instant
+    _ manifest: RecordingManifest, folder: RecordingFolder, thread: DiskThread, terms: TrackRecorder.Terms,
+    most: Int, free: Int, now: Instant
   ) throws(FileProblem) {
     self.manifest = manifest
-    self.folder = folder
     self.terms = terms
     self.most = most
     self.free = free
-    pacedAt = now
+    disk = RecordingDisk(folder, thread)
+    budget = ManifestBudget(of: manifest)
+    (pacedAt, writtenAt) = (now, now)
     try folder.make()
-    try folder.keepReserve()
-    try folder.write(manifest: manifest.json)
+    do throws(FileProblem) {
+      try folder.keepReserve()
+      try folder.write(manifest: manifest.json, isSynced: false)
+    } catch {
+      _ = folder.removeIfEmpty()
+      throw error
+    }
   }
 
   // MARK: - Tracks
@@ -47,47 +61,93 @@ package struct RecordingSession {
   /// Takes a track in; one that is encrypted end to end is noted and not written.
   package mutating func add(_ track: RecordedTrack, from supply: any TrackSupply, now: Instant) {
     guard takes[track.id] == nil else { return }
-    if !manifest.participants.contains(where: { $0.id == track.publisher.id }) {
-      guard manifest.participants.count <= RecordingLimits.tracks else { return }
-      manifest.participants.append(track.publisher)
-    }
-    if let reason = skipReason(of: track) {
-      // That there are more is noted once.
-      if reason == .limit, manifest.tracks.last?.reason == .limit { return }
-      var entry = track.entry
-      (entry.state, entry.reason) = (.skipped, reason)
-      manifest.tracks.append(entry)
-      hasChanged = true
+    let identity = track.publisher.identity
+    if isEncrypted(track) {
+      if shares.note(identity) { note(track, skipped: .encrypted) }
       return
     }
-    let take = TrackTake(track, from: supply, terms: terms)
-    supply.listen(now: now)
-    manifest.tracks.append(take.entry)
-    hasChanged = true
+    guard shares.take(identity) else {
+      if shares.noteLimit(identity) { note(track, skipped: .limit) }
+      return
+    }
+    guard enter(track.entry, track.publisher) else { return shares.giveBack(identity) }
+    var take = TrackTake(track, from: supply, terms: terms)
+    take.listen(now: now)
     takes[track.id] = take
   }
 
-  private func skipReason(of track: RecordedTrack) -> RecordingManifest.SkipReason? {
-    if manifest.tracks.count >= RecordingLimits.tracks { return .limit }
+  private func isEncrypted(_ track: RecordedTrack) -> Bool {
     #if PLANTED_DEFECTS
-      if PlantedDefect.isOn(.encryptedRecorded) { return nil }
+      if PlantedDefect.isOn(.encryptedRecorded) { return false }
     #endif
-    return track.isEncrypted ? .encrypted : nil
+    return track.isEncrypted
+  }
+
+  private mutating func note(_ track: RecordedTrack, skipped reason: RecordingManifest.SkipReason) {
+    var entry = track.entry
+    (entry.state, entry.reason) = (.skipped, reason)
+    _ = enter(entry, track.publisher)
+  }
+
+  /// - Returns: false where the manifest has no room for it.
+  private mutating func enter(
+    _ entry: RecordingManifest.Track, _ publisher: RecordingManifest.Participant
+  ) -> Bool {
+    let isKnown = manifest.participants.contains { $0.id == publisher.id }
+    let cost = ManifestBudget.cost(of: entry) + (isKnown ? 0 : ManifestBudget.cost(of: publisher))
+    guard budget.take(cost) else { return false }
+    if !isKnown { manifest.participants.append(publisher) }
+    manifest.tracks.append(entry)
+    noteChange()
+    return true
   }
 
   /// Nothing more comes of a track.
+  /// - Throws: what of it can't be written now; `finish` tries again.
   package mutating func end(_ id: String, now: Instant) throws(FileProblem) {
     guard var take = takes.removeValue(forKey: id) else { return }
-    defer { note(take) }
     take.supply.stop()
     _ = take.takePackets()
-    try take.finish(in: folder, now: now)
+    do throws(FileProblem) {
+      try take.finish(on: disk, &budget, now: now)
+    } catch {
+      note(take)
+      takes[id] = take
+      throw error
+    }
+    note(take)
+    let publisher = take.track.publisher
+    if !takes.values.contains(where: { $0.track.publisher.id == publisher.id }) {
+      origins[publisher.id] = nil
+    }
+    guard take.entry.files.isEmpty else { return }
+    // Nothing came of it: others may have its place.
+    shares.giveBack(publisher.identity)
+    if !shares.note(publisher.identity) { forget(id, publisher) }
+  }
+
+  private mutating func forget(_ id: String, _ publisher: RecordingManifest.Participant) {
+    guard let place = manifest.tracks.lastIndex(where: { $0.track == id }) else { return }
+    budget.giveBack(ManifestBudget.cost(of: manifest.tracks.remove(at: place)))
+    noteChange()
+    guard !manifest.tracks.contains(where: { $0.participant == publisher.id }),
+      let person = manifest.participants.firstIndex(where: { $0.id == publisher.id })
+    else { return }
+    budget.giveBack(ManifestBudget.cost(of: manifest.participants.remove(at: person)))
   }
 
   private mutating func note(_ take: TrackTake) {
-    guard let place = manifest.tracks.firstIndex(where: { $0.track == take.track.id }) else { return }
+    guard let place = manifest.tracks.lastIndex(where: { $0.track == take.track.id }) else { return }
     manifest.tracks[place] = take.entry
-    hasChanged = true
+    noteChange()
+  }
+
+  private mutating func noteChange() { (hasChanged, isNew) = (true, true) }
+
+  /// - Returns: the manifest, where it is other than the last time.
+  package mutating func takeNews() -> RecordingManifest? {
+    defer { isNew = false }
+    return isNew ? manifest : nil
   }
 
   // MARK: - Work
@@ -96,22 +156,24 @@ package struct RecordingSession {
   /// - Returns: why it can't go on; nil: it does.
   package mutating func work(now: Instant) -> RecordingEndReason? {
     do throws(FileProblem) {
+      if let problem = disk.problem { throw problem }
       for id in takes.keys.sorted() {
         // Out of the table meanwhile: two owners of what waits would copy it.
         guard var take = takes.removeValue(forKey: id) else { continue }
         defer { takes[id] = take }
         // What a sink that ended has left first: it is replaced.
         if let first = take.takePackets() { setOrigin(&take, first) }
-        take.supply.listen(now: now)
-        try take.work(in: folder, now: now)
-        if take.hasChanged {
-          take.hasChanged = false
-          note(take)
+        take.listen(now: now)
+        defer {
+          if take.hasChanged {
+            take.hasChanged = false
+            note(take)
+          }
         }
+        try take.work(on: disk, &budget, now: now)
       }
-      if hasChanged {
-        try folder.write(manifest: manifest.json)
-        hasChanged = false
+      if hasChanged, now - writtenAt >= Self.pace, disk.keep(manifest) {
+        (hasChanged, writtenAt) = (false, now)
       }
       guard now - pacedAt >= Self.pace else { return nil }
       pacedAt = now
@@ -133,28 +195,44 @@ package struct RecordingSession {
 
   private mutating func look() throws(FileProblem) -> RecordingEndReason? {
     for id in takes.keys { try takes[id]?.flush() }
-    let whole = manifest.tracks.reduce(0) { sum, track in
-      takes[track.track] == nil ? sum + track.files.reduce(0) { $0 + $1.bytes } : sum
-    }
-    bytes = takes.values.reduce(whole) { $0 + $1.bytes }
+    noteSizes()
     if bytes >= most { return .tooLarge }
-    if let left = folder.free, left < free { return .diskFull }
+    if let left = disk.free, left < free { return .diskFull }
+    _ = disk.keep(nil)
     return nil
+  }
+
+  /// Sizes alone are no reason to write the manifest.
+  private mutating func noteSizes() {
+    var sum = 0
+    for place in manifest.tracks.indices {
+      if let take = takes[manifest.tracks[place].track], !take.entry.files.isEmpty {
+        takes[take.track.id]?.noteSize()
+        manifest.tracks[place].files = takes[take.track.id]?.entry.files ?? []
+      }
+      sum += manifest.tracks[place].files.reduce(0) { $0 + $1.bytes }
+    }
+    if sum != bytes { isNew = true }
+    (bytes, manifest.bytes) = (sum, sum)
   }
 
   // MARK: - End
 
-  /// Ends its files and the manifest, as far as the disk lets it.
-  /// - Returns: what could not be written; nil: all is.
-  package mutating func finish(_ reason: RecordingEndReason, at moment: Instant, now: Instant) -> String? {
-    folder.giveReserveBack()
-    var problem: FileProblem?
+  /// Ends its files and the manifest, as far as the disk lets it. They outlive the machine once `then` is called, which is on the
+  /// disk's thread.
+  /// - Parameter then: gets the manifest, and what could not be written; nil: all is.
+  package mutating func finish(
+    _ reason: RecordingEndReason, at moment: Instant, now: Instant,
+    then: @escaping @Sendable (RecordingManifest, FileProblem?) -> Void
+  ) {
+    disk.folder.giveReserveBack()
+    disk.forgetProblem()
     for id in takes.keys.sorted() {
       guard var take = takes.removeValue(forKey: id) else { continue }
       take.supply.stop()
       _ = take.takePackets()
-      do throws(FileProblem) { try take.finish(in: folder, now: now) } catch {
-        problem = error
+      do throws(FileProblem) { try take.finish(on: disk, &budget, now: now) } catch {
+        ownProblem = error
         take.giveUp()
       }
       note(take)
@@ -162,9 +240,12 @@ package struct RecordingSession {
     manifest.state = .ended
     manifest.reason = reason
     manifest.endedAt = WallTime(terms.epoch.ntp(at: moment)).text
-    manifest.bytes = manifest.tracks.reduce(0) { $0 + $1.files.reduce(0) { $0 + $1.bytes } }
-    bytes = manifest.bytes
-    do throws(FileProblem) { try folder.write(manifest: manifest.json) } catch { problem = error }
-    return problem?.text
+    noteSizes()
+    isNew = true
+    let (last, own) = (manifest, ownProblem)
+    disk.finish(last) { then(last, own ?? $0) }
   }
+
+  /// What could not be written of one that has ended, as far as the disk's thread has come.
+  package var problem: FileProblem? { ownProblem ?? disk.problem }
 }

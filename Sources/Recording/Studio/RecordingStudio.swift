@@ -7,13 +7,11 @@ internal import Polling
 internal import Synchronization
 
 /// Records tracks of rooms into files, on a thread of its own: workers leave packets in rings and never wait, and where a disk is slow
-/// a ring that is full drops and counts.
+/// a ring that is full drops and counts. What may take a disk long is on another.
 ///
 /// Rooms say by commands what is recorded; what they may, they know. A recording that ends by itself, because of its size or of the
 /// disk, is said by `ended`.
 public final class RecordingStudio: Sendable {
-  /// How often rings are emptied.
-  static let turn = Duration.milliseconds(50)
   /// Bytes that a recording needs to begin.
   static let least = 1_024 * 1_024
 
@@ -25,6 +23,8 @@ public final class RecordingStudio: Sendable {
     public var ended: [RecordingEndReason: UInt64] = [:]
     /// Bytes of those that run.
     public var bytes = 0
+    /// How often a worker had no room for an encoding that is recorded.
+    public var refused: UInt64 = 0
 
     public init() {}
   }
@@ -33,8 +33,10 @@ public final class RecordingStudio: Sendable {
   public enum Refusal: Error, Equatable, Sendable {
     /// So many run.
     case full(atOnce: Int)
+    case roomFull(atOnce: Int)
     /// So many are kept.
     case tooMany(kept: Int)
+    case tooManyOfRoom(kept: Int)
     /// Less space is free than has to stay free.
     case noSpace
     case isActive
@@ -43,19 +45,31 @@ public final class RecordingStudio: Sendable {
     case storage(String)
   }
 
+  struct Tally {
+    var counts = Counts()
+    /// That run or are to begin, by their rooms' names.
+    var rooms: [String: Int] = [:]
+
+    mutating func giveBack(_ room: String) {
+      counts.active -= 1
+      rooms[room] = rooms[room].flatMap { $0 > 1 ? $0 - 1 : nil }
+    }
+  }
+
   public let limits: RecordingLimits
-  private let path: String
-  private let library: RecordingLibrary
-  private let bridge: Bridge
-  private let clock: @Sendable () -> Instant
-  private let epoch: Epoch
-  private let log: Log
-  private let wakeup = Wakeup()
-  private let mailbox: Mailbox<RecordingCommand>
-  private let stopping = Atomic<Bool>(false)
+  let path: String
+  let library: RecordingLibrary
+  let bridge: Bridge
+  let clock: @Sendable () -> Instant
+  let epoch: Epoch
+  let log: Log
+  let wakeup = Wakeup()
+  let mailbox: Mailbox<RecordingCommand>
+  let disk: DiskThread
+  let stopping = Atomic<Bool>(false)
   private let thread = Mutex<pthread_t?>(nil)
-  private let tally = Mutex(Counts())
-  private let endings: AsyncStream<RecordingEnd>.Continuation
+  let tally = Mutex(Tally())
+  let endings: AsyncStream<RecordingEnd>.Continuation
 
   /// Recordings that ended by themselves.
   public let ended: AsyncStream<RecordingEnd>
@@ -82,39 +96,48 @@ public final class RecordingStudio: Sendable {
     // Bounded by the rooms: each command is of a track or a recording of theirs.
     mailbox = Mailbox(limit: .max, wake: { [wakeup] in wakeup.signal() })
     (ended, endings) = AsyncStream.makeStream(of: RecordingEnd.self)
+    do throws(FileProblem) { disk = try DiskThread() } catch { throw .storage(Self.noThread(error)) }
     var handle = pthread_t()
     let context = Unmanaged.passRetained(self).toOpaque()
     let code = pthread_create(&handle, nil, studioMain, context)
     guard code == 0 else {
       Unmanaged<RecordingStudio>.fromOpaque(context).release()
-      throw .storage("no thread can be made: \(FileProblem(code).text)")
+      disk.stop()
+      throw .storage(Self.noThread(FileProblem(code)))
     }
     let started = handle
     thread.withLock { $0 = started }
   }
 
+  private static func noThread(_ problem: FileProblem) -> String { "no thread can be made: \(problem.text)" }
+
   public var counts: Counts {
-    var counts = tally.withLock { $0 }
+    var counts = tally.withLock { $0.counts }
     counts.kept = library.count
     return counts
   }
 
   // MARK: - What rooms and doors ask
 
-  /// Keeps a place for a recording; `begin` follows, or `giveBack`.
-  public func reserve() throws(Refusal) {
+  /// Keeps a place for a recording of a room; `begin` follows, or `giveBack`.
+  public func reserve(_ room: String) async throws(Refusal) {
     if library.count >= limits.kept { throw .tooMany(kept: limits.kept) }
+    if library.count(of: room) >= limits.keptOfRoom { throw .tooManyOfRoom(kept: limits.keptOfRoom) }
     // One that would end with its first second doesn't begin.
-    if let free = RecordingFolder(path).free, free - Self.least < limits.free { throw .noSpace }
-    let isTaken = tally.withLock { tally in
-      guard tally.active < limits.atOnce else { return false }
-      tally.active += 1
-      return true
+    let folder = RecordingFolder(path)
+    if let free = await disk.answer({ folder.free }), free - Self.least < limits.free { throw .noSpace }
+    let refusal: Refusal? = tally.withLock { tally in
+      guard tally.counts.active < limits.atOnce else { return .full(atOnce: limits.atOnce) }
+      let ofRoom = tally.rooms[room, default: 0]
+      guard ofRoom < limits.atOnceInRoom else { return .roomFull(atOnce: limits.atOnceInRoom) }
+      tally.counts.active += 1
+      tally.rooms[room] = ofRoom + 1
+      return nil
     }
-    if !isTaken { throw .full(atOnce: limits.atOnce) }
+    if let refusal { throw refusal }
   }
 
-  public func giveBack() { tally.withLock { $0.active -= 1 } }
+  public func giveBack(_ room: String) { tally.withLock { $0.giveBack(room) } }
 
   /// Has it done; soon, and not before this returns. One that begins is in the list at once.
   public func perform(_ command: RecordingCommand) {
@@ -124,24 +147,50 @@ public final class RecordingStudio: Sendable {
     mailbox.post(command, force: true)
   }
 
-  private func manifest(_ id: String, _ room: (name: String, id: String), _ at: Instant) -> RecordingManifest
-  {
+  func manifest(_ id: String, _ room: (name: String, id: String), _ at: Instant) -> RecordingManifest {
     RecordingManifest(
       id: id, room: room.name, roomId: room.id, startedAt: WallTime(epoch.ntp(at: at)).text)
   }
 
   /// Of a room, by its name, in the order in which they began.
-  /// - Parameter after: the id of one of them.
-  public func recordings(of room: String, after: String?, limit: Int) -> [RecordingManifest] {
-    library.list(room, after: after, limit: limit)
+  /// - Parameters:
+  ///   - after: the id of one of them.
+  ///   - limit: how many; fewer where their manifests are long.
+  /// - Returns: them, and whether there are more.
+  public func recordings(
+    of room: String, after: String?, limit: Int
+  ) async -> (found: [RecordingManifest], hasMore: Bool) {
+    let listed = library.list(room, after: after, limit: limit + 1)
+    return await disk.answer { [library] in
+      var found: [RecordingManifest] = []
+      var bytes = 0
+      for (place, summary) in listed.enumerated() {
+        guard place < limit, bytes < RecordingLimits.bytesOfPage else { return (found, true) }
+        guard let manifest = library.manifest(of: summary.id) else { continue }
+        found.append(manifest)
+        bytes += manifest.roughSize
+      }
+      return (found, false)
+    }
   }
 
   /// - Returns: nil where that room has had no such recording.
-  public func recording(_ id: String, of room: String) -> RecordingManifest? {
+  public func recording(_ id: String, of room: String) async -> RecordingManifest? {
+    guard isKnown(id, in: room) else { return nil }
+    if let running = library.inMemory(id) { return running }
+    return await disk.answer { [library] in library.manifest(of: id) }
+  }
+
+  /// Whether a recording of that room runs, or is still being written; nil: there is none.
+  public func isActive(_ id: String, of room: String) -> Bool? {
+    isKnown(id, in: room) ? library.isActive(id) : nil
+  }
+
+  private func isKnown(_ id: String, in room: String) -> Bool {
     #if PLANTED_DEFECTS
-      if PlantedDefect.isOn(.recordingOfAnyRoom) { return library[id] }
+      if PlantedDefect.isOn(.recordingOfAnyRoom) { return library.summary(of: id, in: nil) != nil }
     #endif
-    return library[id].flatMap { $0.room.utf8.elementsEqual(room.utf8) ? $0 : nil }
+    return library.summary(of: id, in: room) != nil
   }
 
   /// Those of a room, by its id, that an earlier process left open.
@@ -150,10 +199,14 @@ public final class RecordingStudio: Sendable {
   }
 
   /// Removes a recording that has ended, with its files.
-  public func erase(_ id: String, of room: String) throws(Refusal) {
-    guard let manifest = recording(id, of: room) else { throw .unknown }
-    guard manifest.state == .ended else { throw .isActive }
-    do throws(FileProblem) { try library.erase(manifest) } catch { throw .storage(error.text) }
+  public func erase(_ id: String, of room: String) async throws(Refusal) {
+    guard let isActive = isActive(id, of: room) else { throw .unknown }
+    guard !isActive else { throw .isActive }
+    let problem: FileProblem? = await disk.answer { [library] in
+      do throws(FileProblem) { try library.erase(id) } catch { return error }
+      return nil
+    }
+    if let problem { throw .storage(problem.text) }
     log.info("recording erased", ["id": id, "room": room])
   }
 
@@ -162,117 +215,8 @@ public final class RecordingStudio: Sendable {
     stopping.store(true, ordering: .sequentiallyConsistent)
     wakeup.signal()
     if let handle = thread.withLock({ $0.take() }) { pthread_join(handle, nil) }
+    disk.stop()
     endings.finish()
-  }
-
-  // MARK: - The thread
-
-  fileprivate func loop() {
-    rs_setname(pthread_self(), "roost-recorder")
-    var sessions: [String: RecordingSession] = [:]
-    while !stopping.load(ordering: .sequentiallyConsistent) {
-      wakeup.wait(atMost: sessions.isEmpty ? .seconds(60) : Self.turn)
-      for command in mailbox.take() { run(command, &sessions) }
-      for id in sessions.keys.sorted() { work(id, &sessions) }
-      let bytes = sessions.values.reduce(0) { $0 + $1.bytes }
-      tally.withLock { $0.bytes = bytes }
-    }
-    for command in mailbox.close() { run(command, &sessions) }
-    for id in sessions.keys.sorted() { finish(id, .serverShutdown, &sessions) }
-  }
-
-  private func run(_ command: RecordingCommand, _ sessions: inout [String: RecordingSession]) {
-    let now = clock()
-    switch command {
-    case .begin(let id, let room, let moment, let most):
-      begin(id, manifest(id, room, moment), at: moment, most: most, &sessions)
-    case .add(let track, let id):
-      guard let key = track.key else { break }
-      let supply = SinkSupply(key, track, bridge: bridge)
-      attempt(id, &sessions) { session throws(FileProblem) in session.add(track, from: supply, now: now) }
-    case .end(let track, let id):
-      attempt(id, &sessions) { session throws(FileProblem) in try session.end(track, now: now) }
-    case .stop(let id, let reason): finish(id, reason, &sessions)
-    }
-  }
-
-  private func begin(
-    _ id: String, _ manifest: RecordingManifest, at moment: Instant, most: Int?,
-    _ sessions: inout [String: RecordingSession]
-  ) {
-    let terms = TrackRecorder.Terms(epoch: epoch, zero: epoch.ntp(at: moment))
-    do throws(FileProblem) {
-      sessions[id] = try RecordingSession(
-        manifest, folder: RecordingFolder("\(path)/\(id)"), terms: terms,
-        most: min(most ?? .max, limits.bytes),
-        free: limits.free, now: clock())
-      log.info("recording began", ["id": id, "room": manifest.room])
-    } catch {
-      log.error("a recording can't begin", ["id": id, "room": manifest.room, "reason": error.text])
-      var failed = manifest
-      (failed.state, failed.reason, failed.endedAt) = (
-        .ended, error.isFull ? .diskFull : .storageFailed, failed.startedAt
-      )
-      library.put(failed)
-      note(failed)
-      endings.yield(RecordingEnd(id: id, room: failed.room, reason: failed.reason ?? .storageFailed))
-    }
-  }
-
-  private func attempt(
-    _ id: String, _ sessions: inout [String: RecordingSession],
-    _ body: (inout RecordingSession) throws(FileProblem) -> Void
-  ) {
-    guard var session = sessions.removeValue(forKey: id) else { return }
-    do throws(FileProblem) {
-      try body(&session)
-      sessions[id] = session
-      library.put(session.manifest)
-    } catch {
-      sessions[id] = session
-      endByItself(id, error.isFull ? .diskFull : .storageFailed, &sessions)
-    }
-  }
-
-  private func work(_ id: String, _ sessions: inout [String: RecordingSession]) {
-    guard var session = sessions.removeValue(forKey: id) else { return }
-    let reason = session.work(now: clock())
-    let manifest = session.manifest
-    sessions[id] = session
-    if library[id] != manifest { library.put(manifest) }
-    if let reason { endByItself(id, reason, &sessions) }
-  }
-
-  private func endByItself(
-    _ id: String, _ reason: RecordingEndReason, _ sessions: inout [String: RecordingSession]
-  ) {
-    guard let room = sessions[id]?.manifest.room else { return }
-    finish(id, reason, &sessions)
-    endings.yield(RecordingEnd(id: id, room: room, reason: reason))
-  }
-
-  private func finish(
-    _ id: String, _ reason: RecordingEndReason, _ sessions: inout [String: RecordingSession]
-  ) {
-    guard var session = sessions.removeValue(forKey: id) else { return }
-    let now = clock()
-    let problem = session.finish(reason, at: now, now: now)
-    library.put(session.manifest)
-    note(session.manifest)
-    log.info(
-      "recording ended",
-      [
-        "id": id, "room": session.manifest.room, "reason": reason.rawValue,
-        "bytes": "\(session.manifest.bytes)",
-      ])
-    if let problem { log.warning("a recording could not be finished", ["id": id, "reason": problem]) }
-  }
-
-  private func note(_ ended: RecordingManifest) {
-    tally.withLock { tally in
-      tally.active -= 1
-      tally.ended[ended.reason ?? .stopped, default: 0] += 1
-    }
   }
 }
 

@@ -2,54 +2,38 @@ internal import Engine
 internal import Media
 internal import Model
 
-/// The packets of a track in the media plane of this process: a sink for each of its encodings.
+/// The packets of a track in the media plane of this process: a sink for each of its encodings, which it shares with other recordings.
 final class SinkSupply: TrackSupply {
-  /// How long it is until a sink that ended, while its track goes on, is asked for again: a worker may have had no room for it, or not
-  /// have heard of the track yet.
-  private static let again = Duration.seconds(1)
-  /// Of sound much less comes in the time in which rings are emptied.
-  private static let ringSize: (video: Int, audio: Int) = (1 << 20, 1 << 17)
+  private let sinks: SharedSinks
+  private var encodings: [(sink: SharedSink, reader: Int)] = []
+  private var rest: [SharedSink.Packet] = []
 
-  private let key: TrackKey
-  private let kind: MediaKind
-  private let bridge: Bridge
-  private var sinks: [TrackSink?]
-  private var askedAt: Instant?
-
-  init(_ key: TrackKey, _ track: RecordedTrack, bridge: Bridge) {
-    self.key = key
-    self.bridge = bridge
-    kind = track.kind
-    sinks = Array(repeating: nil, count: max(1, min(track.encodings, ReceiveSection.mostEncodings)))
-  }
-
-  func listen(now: Instant) {
-    guard sinks.contains(where: { $0?.isEnded ?? true }) else { return }
-    if let askedAt, now - askedAt < Self.again { return }
-    askedAt = now
-    for encoding in sinks.indices where sinks[encoding]?.isEnded ?? true {
-      let key = TrackKey(peer: key.peer, index: key.index, encoding: UInt8(encoding))
-      let size = kind == .video ? Self.ringSize.video : Self.ringSize.audio
-      // It isn't woken: rings are emptied many times before they are full.
-      let sink = TrackSink(key, ringSize: size, wake: {})
-      sinks[encoding] = sink
-      bridge.add(sink, kind: kind, at: worker)
+  init(_ key: TrackKey, _ track: RecordedTrack, sinks: SharedSinks) {
+    self.sinks = sinks
+    let count = max(1, min(track.encodings, ReceiveSection.mostEncodings))
+    encodings = (0..<count).map {
+      sinks.join(TrackKey(peer: key.peer, index: key.index, encoding: UInt8($0)), track.kind)
     }
   }
 
-  private var worker: Int { min(key.peer.home, bridge.workerCount - 1) }
+  deinit { stop() }
+
+  var isRefused: Bool { encodings.contains { $0.sink.isRefused } }
+
+  func listen(now: Instant) { for encoding in encodings { sinks.listen(encoding.sink, now: now) } }
 
   func take(_ body: (UnsafeRawBufferPointer, PacketInfo, ClockMapping?) -> Void) {
-    for case let sink? in sinks {
-      let clock = sink.clock
-      sink.take { packet, info in body(packet, info, clock) }
-    }
+    for packet in rest { packet.bytes.withUnsafeBytes { body($0, packet.info, packet.clock) } }
+    rest = []
+    for encoding in encodings { encoding.sink.take(encoding.reader, body) }
   }
 
   func requestKeyFrame(encoding: Int) {
-    guard sinks.indices.contains(encoding), let sink = sinks[encoding] else { return }
-    bridge.ask(.keyFrame, for: sink, at: worker)
+    if encodings.indices.contains(encoding) { encodings[encoding].sink.requestKeyFrame() }
   }
 
-  func stop() { for case let sink? in sinks { bridge.remove(sink, at: worker) } }
+  func stop() {
+    for encoding in encodings { rest += sinks.leave(encoding.sink, encoding.reader) }
+    encodings = []
+  }
 }

@@ -11,4 +11,10 @@ package protocol TrackSupply: AnyObject {
   func requestKeyFrame(encoding: Int)
   /// Nothing more is to come; what has come is still taken.
   func stop()
+  /// Nothing comes for now, because there is no room for it.
+  var isRefused: Bool { get }
+}
+
+extension TrackSupply {
+  package var isRefused: Bool { false }
 }

@@ -7,6 +7,8 @@ struct TrackTake {
   var recorder: TrackRecorder
   var entry: RecordingManifest.Track
   private var file: RecordingFile?
+  /// The file is whole but for what couldn't be written yet.
+  private var ending: SegmentEnd?
   let supply: any TrackSupply
   /// Whether what the manifest says has changed.
   var hasChanged = true
@@ -36,29 +38,52 @@ struct TrackTake {
     return first
   }
 
-  // MARK: - Files
-
-  mutating func work(in folder: RecordingFolder, now: Instant) throws(FileProblem) {
-    try perform(recorder.poll(now: now), in: folder)
+  /// Has its packets come.
+  mutating func listen(now: Instant) {
+    supply.listen(now: now)
+    guard supply.isRefused != (entry.reason == .busy) else { return }
+    entry.reason = supply.isRefused ? .busy : nil
+    hasChanged = true
   }
 
-  mutating func finish(in folder: RecordingFolder, now: Instant) throws(FileProblem) {
-    try perform(recorder.finish(now: now), in: folder)
-    noteCounts()
-    entry.state = .ended
-    hasChanged = true
+  // MARK: - Files
+
+  mutating func work(
+    on disk: RecordingDisk, _ budget: inout ManifestBudget, now: Instant
+  ) throws(FileProblem) {
+    try perform(recorder.poll(now: now), on: disk, &budget)
+  }
+
+  /// - Throws: what can't be written now; to be called again for that.
+  mutating func finish(
+    on disk: RecordingDisk, _ budget: inout ManifestBudget, now: Instant
+  ) throws(FileProblem) {
+    noteEnd()
+    defer { noteCounts() }
+    try perform(recorder.finish(now: now), on: disk, &budget)
+    if let ending { try end(ending, on: disk) }
   }
 
   /// Its file can't go on; what is written of it stays.
   mutating func giveUp() {
-    wholeBytes = bytes
-    if let last = entry.files.indices.last, let file { entry.files[last].bytes = file.size }
-    file = nil
+    closeFile()
+    noteEnd()
     noteCounts()
+  }
+
+  private mutating func noteEnd() {
     entry.state = .ended
+    if entry.reason == .busy { entry.reason = nil }
+    hasChanged = true
   }
 
   mutating func flush() throws(FileProblem) { try file?.flush() }
+
+  /// How long the file is that grows.
+  mutating func noteSize() {
+    guard let file, let last = entry.files.indices.last else { return }
+    entry.files[last].bytes = file.size
+  }
 
   private mutating func noteCounts() {
     let counts = recorder.counts
@@ -70,34 +95,38 @@ struct TrackTake {
   /// All of them, also behind one that fails: each goes by those before it.
   /// - Throws: the first problem.
   private mutating func perform(
-    _ outputs: [TrackRecorder.Output], in folder: RecordingFolder
+    _ outputs: [TrackRecorder.Output], on disk: RecordingDisk, _ budget: inout ManifestBudget
   ) throws(FileProblem) {
     var problem: FileProblem?
     for output in outputs {
-      if case .keyFrameWanted(let encoding) = output { supply.requestKeyFrame(encoding: encoding) }
-      do throws(FileProblem) { try perform(output, in: folder) } catch { problem = problem ?? error }
+      do throws(FileProblem) { try perform(output, on: disk, &budget) } catch { problem = problem ?? error }
     }
     if let problem { throw problem }
   }
 
   private mutating func perform(
-    _ output: TrackRecorder.Output, in folder: RecordingFolder
+    _ output: TrackRecorder.Output, on disk: RecordingDisk, _ budget: inout ManifestBudget
   ) throws(FileProblem) {
     switch output {
-    case .begin(let start): try begin(start, in: folder)
-    case .write(let change): try file?.apply(change)
-    case .end(let end): try self.end(end)
-    case .keyFrameWanted: break
+    case .begin(let start): try begin(start, on: disk, &budget)
+    case .write(let change):
+      try file?.apply(change)
+      if let file, file.takeSyncIsDue() { disk.sync(file.open) }
+    case .end(let end): try self.end(end, on: disk)
+    case .keyFrameWanted(let encoding): supply.requestKeyFrame(encoding: encoding)
     }
   }
 
-  private mutating func begin(_ start: SegmentStart, in folder: RecordingFolder) throws(FileProblem) {
+  private mutating func begin(
+    _ start: SegmentStart, on disk: RecordingDisk, _ budget: inout ManifestBudget
+  ) throws(FileProblem) {
     // Whatever comes is not for the file before.
-    file = nil
-    // What goes beyond isn't written.
-    guard entry.files.count < RecordingLimits.filesOfTrack else { return }
+    closeFile()
     let name = "\(track.id).\(start.number).\(start.suffix)"
-    file = try RecordingFile(name, in: folder)
+    // What goes beyond isn't written.
+    guard entry.files.count < RecordingLimits.filesOfTrack, budget.take(ManifestBudget.cost(ofFile: name))
+    else { return }
+    file = try RecordingFile(name, in: disk.folder)
     entry.files.append(
       RecordingManifest.File(
         name: name, codec: start.format.codec.encodingName, start: Double(start.start) / 1e9, bytes: 0,
@@ -106,16 +135,23 @@ struct TrackTake {
     hasChanged = true
   }
 
-  private mutating func end(_ end: SegmentEnd) throws(FileProblem) {
+  private mutating func end(_ end: SegmentEnd, on disk: RecordingDisk) throws(FileProblem) {
     guard let ended = file, let last = entry.files.indices.last else { return }
-    try ended.flush()
-    try ended.sync()
+    ending = end
     entry.files[last].duration = Double(end.duration) / 1e9
-    entry.files[last].bytes = ended.size
     entry.files[last].frames = Int(clamping: end.frames)
     if track.kind == .audio { entry.files[last].filled = Double(end.filled) / 1_000 }
-    wholeBytes += ended.size
-    file = nil
+    try ended.flush()
+    disk.sync(ended.open)
+    closeFile()
+  }
+
+  private mutating func closeFile() {
+    ending = nil
+    guard let file else { return }
+    noteSize()
+    wholeBytes += file.size
+    self.file = nil
     hasChanged = true
   }
 }

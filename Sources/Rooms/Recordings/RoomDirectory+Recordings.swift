@@ -10,37 +10,44 @@ extension RoomDirectory {
   ) async throws(AdministrationError) -> RecordingManifest {
     let studio = try requireStudio()
     guard let room = room(of: name) else { throw .unknownRoom }
-    do throws(RecordingStudio.Refusal) { try studio.reserve() } catch { throw AdministrationError(error) }
+    do throws(RecordingStudio.Refusal) { try await studio.reserve(name) } catch {
+      throw AdministrationError(error)
+    }
     switch await room.ask(.administration(.record(scope))) {
     case .recording(let id):
-      guard let manifest = studio.recording(id.text, of: name) else { throw .unknownRecording }
+      guard let manifest = await studio.recording(id.text, of: name) else { throw .unknownRecording }
       return manifest
     case .administrationRefused(let error):
-      studio.giveBack()
+      studio.giveBack(name)
       throw error
     default:
-      studio.giveBack()
+      studio.giveBack(name)
       throw .unknownRoom
     }
   }
 
   /// In the order in which they began.
-  /// - Parameter after: the id of one of them.
+  /// - Parameters:
+  ///   - after: the id of one of them.
+  ///   - limit: how many; fewer where they have much to say.
+  /// - Returns: them, and whether there are more.
   public func recordings(
     of name: String, after: String?, limit: Int
-  ) throws(AdministrationError) -> [RecordingManifest] {
-    try requireStudio().recordings(of: name, after: after, limit: limit)
+  ) async throws(AdministrationError) -> (found: [RecordingManifest], hasMore: Bool) {
+    await (try requireStudio()).recordings(of: name, after: after, limit: limit)
   }
 
-  public func recording(_ id: String, of name: String) throws(AdministrationError) -> RecordingManifest {
-    guard let found = try requireStudio().recording(id, of: name) else { throw .unknownRecording }
+  public func recording(
+    _ id: String, of name: String
+  ) async throws(AdministrationError) -> RecordingManifest {
+    guard let found = await (try requireStudio()).recording(id, of: name) else { throw .unknownRecording }
     return found
   }
 
   /// Stops a recording; one that has ended stays as it is.
   public func stopRecording(_ id: String, of name: String) async throws(AdministrationError) {
-    let known = try recording(id, of: name)
-    guard known.state == .active, let room = room(of: name) else { return }
+    guard let isActive = try requireStudio().isActive(id, of: name) else { throw .unknownRecording }
+    guard isActive, let room = room(of: name) else { return }
     // It may have ended in the meantime.
     _ = await room.ask(.administration(.stopRecording(id)))
   }
@@ -50,10 +57,10 @@ extension RoomDirectory {
     let studio = try requireStudio()
     try await stopRecording(id, of: name)
     // Its last bytes may still be on their way to the disk.
-    for _ in 0..<Self.erasePatience where studio.recording(id, of: name)?.state == .active {
+    for _ in 0..<Self.erasePatience where studio.isActive(id, of: name) == true {
       do { try await media.port.pause(.milliseconds(20)) } catch { break }
     }
-    do throws(RecordingStudio.Refusal) { try studio.erase(id, of: name) } catch {
+    do throws(RecordingStudio.Refusal) { try await studio.erase(id, of: name) } catch {
       throw AdministrationError(error)
     }
   }
@@ -82,7 +89,9 @@ extension AdministrationError {
   init(_ refusal: RecordingStudio.Refusal) {
     switch refusal {
     case .full(let count): self = .full("recordings at the same time: \(count)")
+    case .roomFull(let count): self = .full("recordings of the room: \(count)")
     case .tooMany(let count): self = .full("recordings that are kept: \(count)")
+    case .tooManyOfRoom(let count): self = .full("recordings of rooms of this name that are kept: \(count)")
     case .noSpace: self = .noSpace
     case .isActive: self = .recordingActive
     case .unknown: self = .unknownRecording
