@@ -71,9 +71,8 @@ struct MediaFramesTests {
 
   @Test func `a block of hours comes in packets, and in no time`() throws {
     var change = FileChange()
-    var writer = try #require(
-      MatroskaWriter(
-        [try #require(MatroskaTrack.telephone(.pcma))], application: "test", into: &change))
+    let track = try #require(MatroskaTrack.telephone(.pcma))
+    var writer = try #require(MatroskaWriter([track], application: "test", into: &change))
     // As large as a block may be.
     writer.add([UInt8](repeating: 1, count: 16_000_000), nanoseconds: 0, isKeyFrame: true, into: &change)
     let (_, found) = try frames(change.appended, piece: 1 << 20)

@@ -1,5 +1,6 @@
 import Media
 import Model
+import Polling
 import Testing
 
 @testable import Engine

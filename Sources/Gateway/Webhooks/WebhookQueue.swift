@@ -74,7 +74,8 @@ package struct WebhookQueue: Sendable {
   package mutating func cameNot(of room: String, now: Instant) {
     guard rooms[room]?.turn == .reading else { return }
     underWay -= 1
-    rooms[room]?.hasRead(rooms[room]?.left?.first)
+    let first = rooms[room]?.left?.first
+    rooms[room]?.hasRead(first)
     settleDown(room, until: now + limits.shortestPause)
   }
 

@@ -1,6 +1,9 @@
 internal import CSystem
 internal import Glibc
+internal import Logging
 internal import Model
+internal import Polling
+internal import Synchronization
 
 /// What the recorder's thread does.
 extension RecordingStudio {

@@ -73,7 +73,7 @@ extension StoredDeliveries {
   /// Gives up the oldest events, for every receiver that hasn't had them.
   /// - Parameter isDue: whether the oldest piece is to go.
   private func giveUp(
-    as reason: WritableKeyPath<Report, UInt64> & Sendable,
+    as reason: any WritableKeyPath<Report, UInt64> & Sendable,
     _ isDue: ((after: UInt64, piece: HeldEvents.Piece)) -> Bool
   ) async {
     var isGone = false

@@ -1,5 +1,3 @@
-public import Model
-
 /// An event that is on the disk, with its place among those of all rooms.
 public struct StoredEvent: Sendable {
   public var position: UInt64
