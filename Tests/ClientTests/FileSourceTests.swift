@@ -20,7 +20,7 @@ struct FileSourceTests {
     let made = IVFWriter(IVFHeader(codec: .vp8, width: 64, height: 48, rate: 25, scale: 1), into: &change)
     var writer = try #require(made)
     for (number, timestamp) in timestamps.enumerated() {
-      writer.add([UInt8(number), 1], timestamp: timestamp, into: &change)
+      writer.add([UInt8(truncatingIfNeeded: number), 1], timestamp: timestamp, into: &change)
     }
     return change.appended
   }

@@ -28,6 +28,8 @@ package final class FileSource {
   private var lastTimes: [Int64?] = []
   private var framesOfPass = 0
   private var isAtEnd = false
+  /// Times don't go on for ever, and no pass begins after one that was cut.
+  private var isBeyondEnd = false
   package private(set) var passes = 1
 
   /// Opens a file and reads it up to its first frame. Of standard input that is waited for.
@@ -121,7 +123,10 @@ package final class FileSource {
     let (relative, overflow) = frame.nanoseconds.subtractingReportingOverflow(base)
     guard !overflow, relative.magnitude < Self.longest else { return }
     let time = relative + passStart
-    guard time < Self.end else { return }
+    guard time < Self.end else {
+      isBeyondEnd = true
+      return
+    }
     frame.nanoseconds = time
     // A picture is shown as long as the one before was; of a single one a second's 25th.
     let last = lastTimes[track]
@@ -140,7 +145,7 @@ package final class FileSource {
   private static let end: Int64 = 3_153_600_000_000_000_000
 
   private func endPass() throws(MediaFileError) {
-    guard loops, framesOfPass > 0 else {
+    guard loops, framesOfPass > 0, !isBeyondEnd else {
       isAtEnd = true
       return
     }
