@@ -65,10 +65,12 @@ public final class WebSocketClient: @unchecked Sendable {
   public func read() -> [String] {
     guard state == .open else { return [] }
     let result = wslay_event_recv(context)
-    if state == .open, result != 0 || wslay_event_get_close_received(context) != 0 {
+    // A close frame whose code wslay doesn't know, as 1013, is none to it; it reads no further then.
+    if state == .open, result != 0 || wslay_event_get_read_enabled(context) == 0 {
       // The answer to its close frame, as far as it goes.
       _ = wslay_event_send(context)
-      state = .closed(code: result == 0 ? wslay_event_get_status_code_received(context) : 1_006, reason: "")
+      let isSaid = result == 0 && wslay_event_get_close_received(context) != 0
+      state = .closed(code: isSaid ? wslay_event_get_status_code_received(context) : 1_006, reason: "")
     }
     defer { received = [] }
     return received

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("The WebSocket client against the server, over real sockets", .timeLimit(.minutes(2)))
 struct WebSocketClientTests {
-  /// Says back what it hears; `bye` is answered by a close.
+  /// Says back what it hears; `bye` and `flood` are answered by a close.
   private struct Echo: HTTPHandler {
     func respond(to request: HTTPRequest) async -> HTTPResponse {
       HTTPResponse(status: 404, type: "text/plain", body: "nothing here".utf8)
@@ -24,6 +24,7 @@ struct WebSocketClientTests {
         _ = socket.send("welcome")
         for await text in socket.messages {
           guard text != "bye" else { return socket.close(code: 4_001, reason: "as asked") }
+          guard text != "flood" else { return socket.close(code: 1_013, reason: "too fast") }
           _ = socket.send(text)
         }
       }
@@ -157,6 +158,15 @@ struct WebSocketClientTests {
       client.send("bye")
       _ = hear(client, 2)
       #expect(client.state == .closed(code: 4_001, reason: ""))
+    }
+  }
+
+  @Test func `a close by a code that wslay doesn't know is a close`() async throws {
+    try await withServer { address in
+      let client = try open(address)
+      client.send("flood")
+      _ = hear(client, 2)
+      #expect(client.state == .closed(code: 1_006, reason: ""))
     }
   }
 

@@ -15,6 +15,9 @@ public struct ClockPace: Equatable, Sendable {
     self.margin = margin
   }
 
+  /// Whether the clock surely runs otherwise than its codec says.
+  var isCertain: Bool { fraction.magnitude > 2 * margin }
+
   /// Whether the clock can't run so much faster.
   func contradicts(_ slope: Double) -> Bool { (slope - fraction).magnitude > margin + Self.crystal }
 }

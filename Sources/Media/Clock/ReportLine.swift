@@ -203,10 +203,7 @@ public struct ReportLine: Sendable {
     let fit = points.fit()
     let slope = max(-Self.offRate, min(fit.slope, Self.offRate))
     let scatter = Self.scatter(points, fit.deviation)
-    var believed = slope
-    if !Self.isShown(slope, points, scatter: scatter, pace) {
-      believed = pace.map { Self.excludes($0, slope, points, scatter: scatter) ? 0 : $0.fraction } ?? 0
-    }
+    let believed = Self.believed(slope, points, scatter: scatter, pace)
     return Drawing(
       believed: Line(slope: believed, offset: fit.y - believed * fit.x),
       free: Line(slope: slope, offset: fit.y - slope * fit.x),
@@ -227,13 +224,24 @@ public struct ReportLine: Sendable {
     return most.map { max(0.001, $0 * deviation) } ?? pairScatter
   }
 
-  private static func isShown(
+  /// The rate that timestamps go by: the codec's while what reports show may be scatter, and that of arrivals where these speak against
+  /// what a few reports show. Reports that lie on one line are more exact than arrivals.
+  private static func believed(
     _ slope: Double, _ points: FittedLine, scatter: Double, _ pace: ClockPace?
-  ) -> Bool {
-    guard slope.magnitude * points.span > scatter else { return false }
-    guard slope.magnitude > ClockPace.crystal, let pace, pace.contradicts(slope) else { return true }
-    return excludes(.nominal, slope, points, scatter: scatter)
+  ) -> Double {
+    guard slope.magnitude * points.span > scatter else {
+      guard let pace, pace.isCertain, (slope - pace.fraction).magnitude * points.span <= scatter else {
+        return 0
+      }
+      return pace.fraction
+    }
+    guard slope.magnitude > ClockPace.crystal, let pace, pace.contradicts(slope) else { return slope }
+    if points.count >= exactCount && scatter < pace.margin * points.span { return slope }
+    if excludes(.nominal, slope, points, scatter: scatter) { return slope }
+    return excludes(pace, slope, points, scatter: scatter) ? 0 : pace.fraction
   }
+  /// Reports that don't lie on one line by chance.
+  private static let exactCount = 4
 
   /// Whether reports over a longer span show that the clock runs otherwise.
   private static func excludes(
