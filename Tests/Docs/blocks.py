@@ -60,9 +60,9 @@ ALL = [block for path in PAGES for block in blocks(path)]
 
 
 def programs():
-    """The programs of the pages, by the file name that stands in front of each."""
+    """The programs of the pages, by the file name that stands in front of each; pages are programs too."""
     found = {}
     for block in ALL:
-        if name := re.search(r"`([\w-]+\.(?:py|go|mjs))`:$", block.before):
+        if name := re.search(r"`((?:\w+/)?[\w-]+\.(?:py|go|mjs|html))`:$", block.before):
             found[name[1]] = block.text + "\n"
     return found

@@ -4,11 +4,12 @@ instead. A command that no rule knows fails the test."""
 import dataclasses
 import re
 import shlex
+import socket
 import subprocess
 
 from blocks import ALL, ROOT
 
-RUN, SERVE, LISTED = "run", "serve", "listed"
+RUN, SERVE, BESIDE, LISTED = "run", "serve", "beside", "listed"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,12 +24,16 @@ RULES = [
     # Servers: started, asked for their page, ended by SIGTERM.
     Rule(r'make run( ARGS="--lan")?', SERVE),
     Rule(r"(\.build/release/)?roost serve .*", SERVE),
+    # What goes on until the page's end; why says by which words it is known to have begun.
+    Rule(r"python3 -m http\.server .*", BESIDE, "Serving HTTP on"),
+    Rule(r"roost publish .* --loop .*", BESIDE, "publishing VP8 and opus into demo"),
     # What takes a fraction of a second.
-    Rule(r"(export )?(\w+=\$\()?(\.build/release/)?roost (token|config) .*", RUN),
+    Rule(r"(export )?(\w+=\$\()?(ROOST_\w+=\S+ )*(\.build/release/)?roost (token|config) .*", RUN),
     Rule(r"roost (rooms|participants|events|completion)\b.*", RUN),
     Rule(r"(ffmpeg .* \| |timeout .* )?roost (publish|record) .*", RUN),
     Rule(r"source <\(roost completion bash\)", RUN),
-    Rule(r"export ROOST_URL=\S+", RUN),
+    Rule(r"export ROOST_(URL|KEYS)=.*", RUN),
+    Rule(r'export PATH="\$PWD/\.build/release:\$PATH"', RUN),
     Rule(r"export \$\(cat /etc/roost/secrets\)", RUN),
     Rule(r"\$EDITOR roost\.json5", RUN),
     Rule(r"curl .*", RUN),
@@ -71,7 +76,12 @@ RULES = [
     Rule(r"Tests/Server/run .*", LISTED, "a test run"),
     Rule(r"ROOST=\.build/debug/roost /usr/bin/python3 Tests/Server/\w+\.py", LISTED, "a test run"),
     Rule(r"/usr/bin/python3 Tests/Server/storm_figures\.py", LISTED, "takes minutes"),
+    Rule(r"ROOST_WRITE_OPTIONS=1 /usr/bin/python3 -m unittest Tests/Docs/\w+\.py", LISTED, "writes what the repository keeps"),
 ]
+
+# A port for the web server of a page of the reader's own.
+with socket.create_server(("127.0.0.1", 0)) as probe:
+    OWN_PORT = str(probe.getsockname()[1])
 
 # What stands for the reader's own machine, and by what a test replaces it. ROOM is a folder of the page's own, PUBLIC
 # the address of a server.
@@ -82,6 +92,7 @@ SUBSTITUTIONS = [
     (r"(?<=ROOST_URL=)https://relay\.example", "http://PUBLIC"),
     (r"http://(localhost|127\.0\.0\.1):7880", "http://PUBLIC"),
     (r"ws://127\.0\.0\.1:7880", "ws://PUBLIC"),
+    (r"(?<=http://localhost:)8000|(?<=--directory hello )8000", OWN_PORT),
     # Seconds that a client stays.
     (r'"\$(TOKEN|PLAYER)" 10', r'"$\1" 4'),
     (r"--preserve-status 10", "--preserve-status 4"),
@@ -95,6 +106,8 @@ SUBSTITUTIONS = [
 # Blocks that are neither commands, programs nor JSON, by their page and how they begin; who looks at them.
 FIGURES = {
     ("architecture.md", " UDP ─▶ Engine"): "a drawing",
+    ("configuration.md", "[Service]"): "test_the_variables_of_the_unit_are_options",
+    ("configuration.md", "server {"): "nginx's language; look_at_proxy wants it to lead to the default port",
     ("clients.md", "client  "): "a drawing",
     ("clients.md", "TR_k3XbQ9uTzLw2: 297 frames"): "Tests/Clients reads these lines of the same client",
     ("testing.md", "test direct\n  skipped:"): "what a machine without namespaces prints",
@@ -106,7 +119,6 @@ FIGURES = {
     ("operating.md", "# /etc/sysctl.d/roost.conf"): "test_settings_of_the_kernel_exist",
     ("operating.md", "[Service]"): "systemd's language; each setting has a variable of that form, says ConfigurationTests",
     ("operating.md", "# /etc/roost/secrets"): "test_variables_of_the_service_are_options",
-    ("operating.md", "server {"): "nginx's language; test_the_proxy_leads_to_the_default_port",
     ("operating.md", "# /etc/turnserver.conf"): "test_settings_of_coturn_exist; the other half test_configurations_hold",
     ("roost-js.md", "import { Room }"): "test_the_call_in_twenty_lines",
 }
@@ -115,13 +127,13 @@ SNIPPET = re.compile(r"(admin|webhooks|http|turn|media|rooms|keys|limits|reconne
 
 def kind_of(block):
     """What a block is; None: nothing that is known."""
-    if block.language in ("python", "go") or block.language == "js" and block.before.endswith(".mjs`:"):
+    if block.language in ("python", "go", "html") or block.language == "js" and block.before.endswith(".mjs`:"):
         return "program"
     if block.language == "json" or block.text.startswith('{"'):
         return "json"
     if any(block.page == page and block.text.startswith(start) for page, start in FIGURES):
         return "figure"
-    if SNIPPET.match(block.text):
+    if SNIPPET.match(block.text) or block.language == "json5":
         return "configuration"
     if block.language in ("", "sh") and all(rule_of(each) for each in commands_of(block)):
         return "commands"
@@ -198,7 +210,7 @@ def faults_of(command):
     elif not (ROOT / program).exists() and not program.startswith(".build/debug/"):
         yield f"there is no {program}"
     elif program == "/usr/bin/python3":
-        yield from (f"there is no {each}" for each in rest if not (ROOT / each).exists())
+        yield from (f"there is no {each}" for each in rest if each not in ("-m", "unittest") and not (ROOT / each).exists())
     elif program == "scripts/clean-room":
         if not rest:
             yield "it wants a command"

@@ -1,5 +1,6 @@
 """Every command that README.md and docs/ give is run, or listed with the reason."""
 
+import asyncio
 import contextlib
 import json
 import pathlib
@@ -11,11 +12,12 @@ import time
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "Server")]
+sys.path[:0] = [str(HERE), str(HERE.parent / "Server"), str(HERE.parent / "Browsers")]
 
 import commands  # noqa: E402
 from blocks import ALL, ROOT, programs  # noqa: E402
 from doors import claims_of, join  # noqa: E402
+from harness.chromium import Chromium  # noqa: E402
 from limits import LimitedTest  # noqa: E402
 from room import SECRET, Room  # noqa: E402
 from roost import Roost, token  # noqa: E402
@@ -66,27 +68,38 @@ class CommandsTest(LimitedTest):
                 # The records of a server that has run.
                 room.serve(f"roost serve --dev --storage.directory={folder}/var/lib/roost")
             prepare(room)
-            waiting, count = [], 0
-            for block in ALL:
-                if block.page != page or commands.kind_of(block) != "commands":
-                    continue
-                for command in commands.commands_of(block):
-                    rule = commands.rule_of(command)
-                    if rule.action == commands.LISTED:
-                        self.assertEqual(list(commands.faults_of(command)), [], f"{block}: {command}")
-                        continue
-                    count += 1
-                    line = commands.substituted(command, folder, public)
-                    if rule.action == commands.RUN:
-                        waiting.append(line)
-                    else:
-                        room.run(waiting)
-                        waiting = []
-                        room.serve(line)
-            output = room.run(waiting)
-            self.assertGreater(count, 0)
-            self.check(page, room, output)
+            try:
+                output = self.run_blocks(page, room, public)
+                self.check(page, room, output)
+            finally:
+                room.end()
             return output
+
+    def run_blocks(self, page, room, public):
+        """What they print."""
+        waiting, count, output = [], 0, ""
+        for block in ALL:
+            if block.page != page or commands.kind_of(block) != "commands":
+                continue
+            for command in commands.commands_of(block):
+                rule = commands.rule_of(command)
+                if rule.action == commands.LISTED:
+                    self.assertEqual(list(commands.faults_of(command)), [], f"{block}: {command}")
+                    continue
+                count += 1
+                line = commands.substituted(command, room.folder, public)
+                if rule.action == commands.RUN:
+                    waiting.append(line)
+                    continue
+                output += room.run(waiting)
+                waiting = []
+                if rule.action == commands.SERVE:
+                    room.serve(line)
+                else:
+                    room.begin(line, rule.why)
+        output += room.run(waiting)
+        self.assertGreater(count, 0)
+        return output
 
     def check(self, page, room, output):
         """What must have come of it."""
@@ -109,6 +122,8 @@ class CommandsTest(LimitedTest):
             backup = subprocess.run(["sqlite3", room.folder / "var/backups/roost.db", "SELECT max(version) FROM schema_version"],
                                     capture_output=True, text=True, timeout=10)
             self.assertEqual(backup.stdout, "2\n", backup.stderr)
+        if page == "first-call.md":
+            room.look(output)
         if page == "events.md":
             # By curl as it happened, by the program afterwards.
             self.assertIn('event: room.started\ndata: {"id":1,"room":"demo"', output)
@@ -117,6 +132,52 @@ class CommandsTest(LimitedTest):
 
     def test_readme(self):
         self.run_page("README.md")
+
+    def test_first_call(self):
+        """The page of one's own, in Chromium: it shows the file that is published, and the others get what it sends."""
+        def prepare(room):
+            page = room.folder / "hello/index.html"
+            page.write_text(commands.substituted(page.read_text(), room.folder, roost.public))
+            # By this port `--dev` finds the server.
+            room.environment["ROOST_HTTP_PORT"] = roost.public.split(":")[1]
+            room.look = look
+
+        def look(output):
+            first, *links = re.findall(r"^(?:http://\S+#token=)?ey[\w-]+\.[\w-]+\.[\w-]+$", output, re.MULTILINE)
+            self.assertEqual(join(roost, first)["participant"]["identity"], "ann")
+            self.assertEqual([each.split("/#")[0] for each in links], [f"http://{roost.public}", f"http://localhost:{commands.OWN_PORT}"])
+            self.assertRegex(output, r"(?m)^testcard .*")
+            self.assertEqual(len(re.findall(r"(?m)^TR_\w+ +(?:camera|microphone|unknown) +(?:audio|video)", output)), 2)
+            asyncio.run(self.look_at_the_page_of_ones_own(roost, links[1]))
+            asyncio.run(self.look_at_the_servers_page(links[0]))
+
+        with Roost() as roost:
+            self.run_page("first-call.md", roost.public, prepare)
+
+    async def look_at_the_page_of_ones_own(self, roost, link):
+        async with Chromium() as browser:
+            await browser.open(link)
+            await browser.evaluate("document.querySelector('button').click();")
+            video = "document.querySelector('video[title=testcard]')"
+            await browser.wait_until(f"{video}?.videoWidth === 480 && {video}.currentTime > 1")
+            path, headers = "/v1/rooms/demo/participants/carol", {"Authorization": f"Bearer {token('boss', roomAdmin=True)}"}
+            deadline = time.monotonic() + 20
+            while len((answer := roost.get(path, headers=headers)).json.get("tracks", [])) != 2:
+                self.assertLess(time.monotonic(), deadline, answer.body)
+                await asyncio.sleep(0.1)
+
+    async def look_at_the_servers_page(self, link):
+        async with Chromium() as browser:
+            await browser.open(link)
+            await browser.evaluate("document.querySelector('#join-button').click();")
+            await browser.wait_until("[...document.querySelectorAll('video')].some((each) => each.videoWidth === 480 && each.currentTime > 1)")
+
+    def test_configuration(self):
+        output = self.run_page("configuration.md")
+        printed = [json.loads(each) for each in re.findall(r"^\{\"http\": .*\}$", output, re.MULTILINE)]
+        # By the flag, which counts before the variable; by the variable, without its secret.
+        self.assertEqual([each["media"]["workers"] for each in printed], [3, 0])
+        self.assertEqual([each["keys"] for each in printed], [{"mykey": "(hidden)"}] * 2)
 
     def test_operating(self):
         self.run_page("operating.md")
@@ -222,7 +283,7 @@ class CommandsTest(LimitedTest):
 
     def test_pages_of_long_runs(self):
         for page in commands.pages():
-            if page in ("README.md", "operating.md", "rest.md", "events.md", "cli.md", "tokens.md", "clients.md", "recording.md",
+            if page in ("README.md", "first-call.md", "configuration.md", "operating.md", "rest.md", "events.md", "cli.md", "tokens.md", "clients.md", "recording.md",
                         "load-testing.md", "whip-whep.md"):
                 continue
             with self.subTest(page):

@@ -26,7 +26,9 @@ class Room:
             (self.folder / name).mkdir(parents=True)
         (self.folder / "bin/roost").symlink_to(ROOT / ".build/release/roost")
         for name, text in programs().items():
+            (self.folder / name).parent.mkdir(exist_ok=True)
             (self.folder / name).write_text(text)
+        self._beside = []
         # As files of a recording are called, made by another tool.
         for name, of in [("TR_k3XbQ9uTzLw2.1.webm", "vp8-opus.webm"), ("TR_Zp0aVq81LmNs.1.webm", "vp8-opus.webm")]:
             (self.folder / name).symlink_to(ROOT / "Tests/Fixtures/containers" / of)
@@ -49,6 +51,30 @@ class Room:
         if done.returncode != 0:
             raise AssertionError(f"exit status {done.returncode} of\n{script}\n{done.stdout[-4000:]}")
         return done.stdout
+
+    def begin(self, line, words, seconds=30):
+        """Starts what goes on until `end`, and waits until it prints these words."""
+        path = self.folder / f"beside-{len(self._beside)}.log"
+        with open(path, "w", encoding="utf-8") as log:
+            child = subprocess.Popen(["bash", "-c", f"exec {line}"], cwd=self.folder, env=self.environment | {"PYTHONUNBUFFERED": "1"},
+                                     stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self._beside.append(child)
+        deadline = time.monotonic() + seconds
+        while words not in (text := path.read_text(encoding="utf-8")):
+            if child.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError(f"{line} does not say {words}:\n{text}")
+            time.sleep(0.05)
+
+    def end(self):
+        """Interrupts what goes on, as Ctrl-C does."""
+        for child in self._beside:
+            child.send_signal(signal.SIGINT)
+        for child in self._beside:
+            try:
+                child.wait(10)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
 
     def serve(self, line):
         """Starts a server, waits until it is ready, and ends it by SIGTERM."""
