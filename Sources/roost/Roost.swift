@@ -69,8 +69,11 @@ struct Roost {
       apiKey: key, identity: request.identity, expires: now + request.validFor, notBefore: now, issuedAt: now,
       name: request.name, metadata: request.metadata, grants: Grants(request)
     ).signed(secret: secret)
-    // Behind the # it stays in the browser.
-    let link = request.link.map { $0 + ($0.hasSuffix("/") ? "" : "/") + "#token=" + token }
+    // Behind the # it stays in the browser. An address with no path is its root's.
+    let link = request.link.map { page in
+      let hasPath = page.split(separator: "/", omittingEmptySubsequences: false).count > 3
+      return page + (hasPath ? "" : "/") + "#token=" + token
+    }
     guard request.json else { return link ?? token }
     var object: [String: StrictJSON] = ["token": .string(token)]
     if let link { object["link"] = .string(link) }
