@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "Server")]
 
 from clients_test import PYTHON, go_build, pictures  # noqa: E402
-from limits import LimitedTest  # noqa: E402
+from limits import LimitedTest, full  # noqa: E402
 from roost import Roost, ask, token  # noqa: E402
 
 SECONDS, PITCH, GREY = 6, 440, 160
@@ -191,6 +191,7 @@ class WhipTest(LimitedTest):
             cam.until("sent")
             self.wait_until_alone(roost, 3)
 
+    @full
     def test_a_client_that_dies_is_gone_with_its_consent(self):
         with Roost() as roost:
             tv = self.pion("play", roost, self.folder, 60, identity="tv")

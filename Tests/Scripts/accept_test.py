@@ -190,9 +190,9 @@ class AcceptTest(LimitedTest):
         self.assertIn("no check named three", output)
 
     def test_a_list_that_takes_too_long_in_all_is_refused(self):
-        status, output, _ = self.accept({"one": "", "two": ""}, {"one": 12000, "two": 1})
+        status, output, _ = self.accept({"one": "", "two": ""}, {"one": 12900, "two": 1})
         self.assertEqual(status, 1)
-        self.assertIn("12001 s", output)
+        self.assertIn("12901 s", output)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import unittest
 import xml.etree.ElementTree
 
 from bad_network import BadNetwork
-from limits import LimitedTest
+from limits import LimitedTest, full
 from load_test import LOAD
 from roost import Roost, ask, token
 
@@ -70,6 +70,7 @@ class RealMediaTest(LimitedTest):
         self.assertEqual(status, 0, (report, said))
         self.assertRight(report, 0.98)
 
+    @full
     def test_without_repair_pictures_are_skipped_and_none_is_wrong(self):
         status, report, said = self.bad_network("--nack", "off")
         self.assertEqual(status, 0, (report, said))
@@ -79,6 +80,7 @@ class RealMediaTest(LimitedTest):
         self.assertGreater(pictures["verified"], 10, pictures)
         self.assertGreater(pictures["frozenSeconds"], 0.5, pictures)
 
+    @full
     def test_where_nothing_arrives_it_fails(self):
         status, report, _ = self.bad_network(every=1)
         self.assertEqual(status, 1)
@@ -106,6 +108,7 @@ class RealMediaTest(LimitedTest):
         self.assertEqual((done.returncode, report["never"], report["violations"]), (0, 0, 0), report)
         self.assertGreater(report["expected"], 200)
 
+    @full
     def test_a_session_that_the_server_ends_is_a_failure(self):
         with Roost() as roost:
             load = subprocess.Popen([LOAD, "--url", f"http://{roost.public}", "--real", "--whip", "--whep", "--duration", "14",
@@ -143,6 +146,7 @@ class RealMediaTest(LimitedTest):
         self.assertGreater(steps[2]["arrived"], steps[0]["arrived"] * 2)
         self.assertIn("7 participants in 1 room: ", said)
 
+    @full
     def test_a_ramp_of_rooms_stops_where_it_was_asked_to(self):
         with Roost() as roost, tempfile.TemporaryDirectory() as folder:
             chart = os.path.join(folder, "ramp.svg")

@@ -10,7 +10,7 @@ import time
 import unittest
 
 import recorded
-from limits import LimitedTest
+from limits import FULL, LimitedTest
 from recording_parts import (APART, admin, directory, ended, events, loaded, LOADED, published, publisher, recording, server, start,
                              stop, synchrony, until)
 from roost import ask, token
@@ -78,7 +78,7 @@ class PublisherTest(LimitedTest):
 class AdministratorTest(LimitedTest):
     seconds = 180
 
-    def test_recordings_that_begin_and_are_erased_at_once_a_thousand_times_leave_nothing_behind(self):
+    def test_recordings_that_begin_and_are_erased_at_once_again_and_again_leave_nothing_behind(self):
         with directory() as folder, server(folder) as roost:
             with loaded(roost, 120) as load:
                 def begin_and_erase(_):
@@ -89,12 +89,12 @@ class AdministratorTest(LimitedTest):
 
                 with concurrent.futures.ThreadPoolExecutor(4) as pool:
                     list(pool.map(begin_and_erase, range(40)))
-                    before = descriptors(roost), memory(roost)
-                    statuses = list(pool.map(begin_and_erase, range(1_000)))
+                    before, times = (descriptors(roost), memory(roost)), 1_000 if FULL else 150
+                    statuses = list(pool.map(begin_and_erase, range(times)))
                 self.assertEqual(set(statuses) - {204, 503, 429}, set())
-                self.assertGreater(statuses.count(204), 500)
+                self.assertGreater(statuses.count(204), times / 2)
                 after = descriptors(roost), memory(roost)
-                print(f"a thousand times: {statuses.count(204)} recorded and erased, descriptors {before[0]} before and {after[0]} after, "
+                print(f"{times} times: {statuses.count(204)} recorded and erased, descriptors {before[0]} before and {after[0]} after, "
                       f"memory {before[1]:.0f} and {after[1]:.0f} MiB")
                 self.assertLessEqual(after[0], before[0] + 4)
                 self.assertLess(after[1], before[1] + 64)
@@ -160,7 +160,7 @@ class AdministratorTest(LimitedTest):
     def test_a_server_that_is_killed_again_and_again_while_it_records_closes_every_manifest(self):
         with directory() as folder:
             made = []
-            for _ in range(4):
+            for _ in range(4 if FULL else 2):
                 with server(folder) as roost:
                     for id in made:
                         self.assertEqual(recording(roost, id, LOADED)["reason"], "serverFailed")

@@ -2,7 +2,7 @@
 
 import unittest
 
-from limits import LimitedTest
+from limits import LimitedTest, full
 from recording_parts import APART, record
 
 
@@ -31,15 +31,18 @@ class SyncTest(LimitedTest):
         self.assertLessEqual(placed.worst, APART, placed.pairs)
         self.assertLessEqual(plain.worst, APART, plain.pairs)
 
+    @full
     def test_vp8_with_losses_on_the_way_in(self):
         self.hold("vp8", 15, 0.05)
 
+    @full
     def test_vp9_with_losses_on_the_way_in(self):
         self.hold("vp9", 12, 0.05)
 
     def test_h264_with_losses_on_the_way_in(self):
         self.hold("h264", 12, 0.05)
 
+    @full
     def test_vp8_without_losses(self):
         self.hold("vp8", 10, 0)
 
