@@ -27,8 +27,6 @@ struct AIMDRate: BitwiseCopyable {
   private var lastDecrease: Int64 = .min
   /// Since when it has grown with no capacity known.
   private var freeSince: Int64 = .max
-  /// Whether the rate has ever been found too high.
-  private(set) var hasDecreased = false
 
   init(start: Double) { rate = start }
 
@@ -75,7 +73,6 @@ struct AIMDRate: BitwiseCopyable {
       }
       lastDecrease = now.nanoseconds
       freeSince = .max
-      hasDecreased = true
       // What arrives says little where little was sent: a burst made that queue.
       let basis = isFilled ? acknowledged ?? rate : max(acknowledged ?? 0, min(rate, allowed))
       var lower = basis * Self.decrease

@@ -134,7 +134,7 @@ public struct BandwidthEstimator: ~Copyable {
     let isRefused = ceiling.map { $0 <= allowed } ?? false
     let useful = isRefused ? WantedRate(rate: wanted.rate, next: wanted.next) : wanted
     guard let plan = probes.next(target: target, useful, isIdle: isIdle, now: now) else { return nil }
-    clusters.begin(plan.cluster, rate: plan.rate, now: now)
+    clusters.begin(plan.cluster, now: now)
     return plan
   }
 

@@ -4,8 +4,6 @@ internal import Model
 struct ProbeClusters: BitwiseCopyable {
   struct Cluster: BitwiseCopyable {
     var number: UInt16 = 0
-    /// Bits per second at which it was to leave.
-    var rate = 0.0
     var packets = 0
     var bytes = 0
     var lastBytes = 0
@@ -38,10 +36,10 @@ struct ProbeClusters: BitwiseCopyable {
 
   init() {}
 
-  mutating func begin(_ number: UInt16, rate: Double, now: Instant) {
+  mutating func begin(_ number: UInt16, now: Instant) {
     var oldest = 0
     for index in 0..<Self.most where clusters[index].begun < clusters[oldest].begun { oldest = index }
-    clusters[oldest] = Cluster(number: number, rate: rate, begun: now.nanoseconds)
+    clusters[oldest] = Cluster(number: number, begun: now.nanoseconds)
   }
 
   /// A packet of a probe arrived.
