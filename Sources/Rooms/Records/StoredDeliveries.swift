@@ -75,7 +75,7 @@ public final class StoredDeliveries: Sendable {
     state = Mutex(
       State(
         receivers: known.mapValues { Receiver(progress: $0, read: $0.floor) },
-        held: HeldEvents(after: floor)))
+        held: HeldEvents(after: floor, pieceBytes: max(limits.bytes / 64, 65_536))))
     journal.hold(after: floor)
   }
 

@@ -130,7 +130,8 @@ struct StoredDeliveriesTests {
   @Test func `that the store can't be read is said once, and once that it can`() async throws {
     let journals = try await Journals()
     let lines = Mutex<[String]>([])
-    let process = try await DeliveringProcess(journals, log: Log(level: .info) { line in lines.withLock { $0.append(line) } })
+    let process = try await DeliveringProcess(
+      journals, log: Log(level: .info) { line in lines.withLock { $0.append(line) } })
     defer { process.running.cancel() }
     var room = WritingRoom("r")
     process.journal.record(room.event(.roomStarted), at: 1)
@@ -172,7 +173,8 @@ struct StoredDeliveriesTests {
     defer { process.running.cancel() }
     var room = WritingRoom("r")
     for position in 1...40 {
-      let info = ParticipantInfo.test("i", metadata: String(repeating: "x", count: position > 30 ? 50_000 : 10))
+      let info = ParticipantInfo.test(
+        "i", metadata: String(repeating: "x", count: position > 30 ? 50_000 : 10))
       process.journal.record(room.event(.participantUpdated, .whole(info)), at: UInt64(position))
     }
     try await process.journal.synced()
