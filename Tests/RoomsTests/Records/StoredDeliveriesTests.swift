@@ -106,6 +106,31 @@ struct StoredDeliveriesTests {
     #expect(try await journals.count("SELECT floor FROM event_receivers") == 20)
   }
 
+  @Test func `what is written at the same time is written in its order`() async throws {
+    let journals = try await Journals()
+    for round in 0..<5 as Range<UInt64> {
+      let process = try await DeliveringProcess(journals, to: ["x"])
+      defer { process.running.cancel() }
+      var rooms = (0..<20).map { WritingRoom("r\($0)") }
+      for position in 1...200 as ClosedRange<UInt64> {
+        process.journal.record(
+          rooms[Int(position % 20)].event(.roomUpdated), at: 200 * round + position)
+      }
+      try await process.journal.synced()
+      let came = await process.all(for: "x")
+      await withTaskGroup(of: Void.self) { group in
+        for entry in came {
+          process.deliveries.settle(
+            entry.event.id, of: entry.event.room.id.text, at: entry.position, next: nil, for: "x")
+          group.addTask { await process.deliveries.flush() }
+          await Task.yield()
+        }
+      }
+      #expect(try await journals.count("SELECT floor FROM event_receivers") == Int(200 * round + 200))
+      #expect(try await journals.count("SELECT count(*) FROM event_deliveries") == 0)
+    }
+  }
+
   @Test func `while the store can't be read or written nothing is lost`() async throws {
     let journals = try await Journals()
     let process = try await DeliveringProcess(journals, to: ["x"])
