@@ -21,8 +21,10 @@ package struct WebhookQueue: Sendable {
   /// Rooms whose next notice is to be tried again, by the moment.
   private var paused: [(until: Instant, room: String)] = []
   private var underWay = 0
-  /// Failures one after the other, of whatever rooms.
+  /// Failures one after the other, of whatever rooms; of one room alone, 1.
   private var failures = 0
+  /// The room of the first of them.
+  private var failed: String?
   private var pausedUntil = Instant(nanoseconds: .min)
   /// As the receiver has asked for; time alone ends it.
   private var askedUntil = Instant(nanoseconds: .min)
@@ -96,8 +98,9 @@ package struct WebhookQueue: Sendable {
     }
     counters.failed &+= 1
     if case .failed(let pause) = outcome {
-      failures += 1
-      // The first may be the notice's own fault.
+      // One that fails alone, however often, may do so by its own fault.
+      if failures == 0 { failed = name }
+      if failures != 1 || failed != name { failures += 1 }
       if failures > 1 { pausedUntil = now + self.pause(after: failures - 1) }
       if let pause { askedUntil = max(askedUntil, now + min(pause, limits.longestPause)) }
     }
@@ -162,8 +165,7 @@ package struct WebhookQueue: Sendable {
     guard now >= pause else { return .wait(until: pause) }
     // As long as nothing gets through, one tries.
     guard underWay < (failures > 1 ? 1 : limits.atOnce) else { return .wait(until: .never) }
-    while !ready.isEmpty {
-      let name = ready.removeFirst()
+    while let name = takeTurn() {
       guard let room = rooms[name] else { continue }
       guard let notice = room.head else {
         guard let left = room.left else { continue }
@@ -187,6 +189,14 @@ package struct WebhookQueue: Sendable {
       return .send(notice)
     }
     return .wait(until: paused.first?.until ?? .never)
+  }
+
+  /// The room whose turn it is. As long as nothing gets through, those that haven't failed by themselves are before the others.
+  private mutating func takeTurn() -> String? {
+    guard failures > 1, let fresh = ready.firstIndex(where: { rooms[$0]?.failures == 0 }) else {
+      return ready.isEmpty ? nil : ready.removeFirst()
+    }
+    return ready.remove(at: fresh)
   }
 
   /// What has arrived or was given up here since it was asked for last.

@@ -104,6 +104,7 @@ struct WebhookRoom: Sendable {
   /// - Returns: how many bytes that were.
   mutating func putBack(givenUp: UInt64) -> Int {
     defer { (notices, used, bytes) = ([], 0, 0) }
+    if let head, head.position <= givenUp { (failures, refusedSince) = (0, nil) }
     if let first = notices[used...].first(where: { $0.position > givenUp }) {
       left = Left(first: Self.mark(first), last: last)
     }
@@ -112,6 +113,8 @@ struct WebhookRoom: Sendable {
 
   /// - Returns: how many bytes of notices are gone; one that is on its way stays.
   mutating func giveUp(upTo position: UInt64) -> Int {
+    // What was said of its next one is not said of the one behind.
+    if turn != .sending, let next, next.position <= position { (failures, refusedSince) = (0, nil) }
     let kept = notices[used...].enumerated().filter { index, notice in
       notice.position > position || index == 0 && turn == .sending
     }.map(\.element)
@@ -120,7 +123,8 @@ struct WebhookRoom: Sendable {
     bytes = kept.reduce(0) { $0 + $1.size }
     if let now = left {
       if now.last.position <= position {
-        left = nil
+        // What is read of it says nothing of what comes from here on.
+        (left, asked) = (nil, nil)
       } else if now.first.position <= position {
         left?.first.position = position + 1
       }

@@ -69,8 +69,9 @@ actor WebhookSender {
     let watch = events.watch { [occasion] in occasion.yield() }
     occasion.yield()
     for await _ in occasions {
-      readOn()
       send()
+      // Behind what is sent and given up, which makes place.
+      readOn()
     }
     isOver = true
     alarm?.cancel()
@@ -81,7 +82,10 @@ actor WebhookSender {
 
   /// Beside what is sent meanwhile.
   private func readOn() {
-    guard !isReading else { return isToReadOn = true }
+    guard !isReading else {
+      isToReadOn = true
+      return
+    }
     isReading = true
     Task { await read() }
   }
@@ -91,7 +95,8 @@ actor WebhookSender {
     while !isOver, queue.hasSpace {
       isToReadOn = false
       guard let events = await ledger.next(for: target.name, bytes: Self.page) else {
-        return comeAgain()
+        try? await Task.sleep(for: Self.retry)
+        continue
       }
       if events.isEmpty, !isToReadOn { return }
       for entry in events {
@@ -99,13 +104,6 @@ actor WebhookSender {
         queue.add(id, at: entry.position) { WebhookBody.bytes(entry.event, id) }
       }
       send()
-    }
-  }
-
-  private func comeAgain() {
-    Task { [occasion] in
-      try await Task.sleep(for: Self.retry)
-      occasion.yield()
     }
   }
 
@@ -121,6 +119,8 @@ actor WebhookSender {
       queue.cameNot(of: span.room, now: clocks.instant())
     }
     send()
+    // A room of which nothing is left makes place.
+    occasion.yield()
   }
 
   // MARK: - Sending

@@ -2,7 +2,7 @@ internal import Model
 
 /// How much the store has of events behind the position before which every receiver has all, in pieces: a value.
 ///
-/// A piece is what is given up at once: few rows, of a short time.
+/// A piece is what is given up at once: few rows and bytes, of a short time.
 struct HeldEvents: Sendable {
   struct Row: Sendable {
     var position: UInt64
@@ -22,6 +22,9 @@ struct HeldEvents: Sendable {
   /// Of a piece, in time.
   static let span = Duration.seconds(60)
 
+  /// Of a piece, but for its last row.
+  private let pieceBytes: Int
+
   /// All up to it is settled.
   private(set) var start: UInt64
   private(set) var pieces: [Piece] = []
@@ -30,7 +33,10 @@ struct HeldEvents: Sendable {
   /// The piece that is looked at next.
   private var turn = 0
 
-  init(after start: UInt64) { self.start = start }
+  init(after start: UInt64, pieceBytes: Int = 1_048_576) {
+    self.start = start
+    self.pieceBytes = pieceBytes
+  }
 
   /// What is measured goes up to here.
   var end: UInt64 { pieces.last?.last ?? start }
@@ -60,7 +66,7 @@ struct HeldEvents: Sendable {
       let time = min(row.time, now)
       bytes += Self.size(rows: 1, bytes: row.bytes)
       if let last = pieces.indices.last, pieces[last].rows < DeliveryRows.heldRows,
-        time < pieces[last].oldest.advanced(by: Self.span)
+        pieces[last].bytes < pieceBytes, time < pieces[last].oldest.advanced(by: Self.span)
       {
         pieces[last].last = row.position
         pieces[last].rows += 1

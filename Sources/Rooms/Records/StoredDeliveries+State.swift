@@ -4,6 +4,8 @@ extension StoredDeliveries {
   struct State {
     var receivers: [String: Receiver]
     var isWriting = false
+    /// The one that was begun last.
+    var lastWrite: Task<Bool, Never>?
     var held: HeldEvents
     /// What the operator has heard of, and not of its end.
     var troubles: Set<Trouble> = []

@@ -75,7 +75,7 @@ public final class StoredDeliveries: Sendable {
     state = Mutex(
       State(
         receivers: known.mapValues { Receiver(progress: $0, read: $0.floor) },
-        held: HeldEvents(after: floor)))
+        held: HeldEvents(after: floor, pieceBytes: max(limits.bytes / 64, 65_536))))
     journal.hold(after: floor)
   }
 
@@ -187,8 +187,21 @@ public final class StoredDeliveries: Sendable {
     }
   }
 
+  /// One after the other: of two, the later would be written first, and what is older in its place.
   /// - Returns: whether the store knows everything.
   func write() async -> Bool {
+    let task = state.withLock { state in
+      let task = Task { [before = state.lastWrite] in
+        _ = await before?.value
+        return await writeNow()
+      }
+      state.lastWrite = task
+      return task
+    }
+    return await task.value
+  }
+
+  private func writeNow() async -> Bool {
     let changes = state.withLock { state in
       var changes: [String: DeliveryProgress.Changes] = [:]
       for receiver in state.receivers.keys {

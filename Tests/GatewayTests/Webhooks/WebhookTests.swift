@@ -311,7 +311,8 @@ struct WebhookTests {
     let life = try await house.room(updates: 3)
     #expect(await receiver.wait { $0.taken[life] == 4 })
     let report = await webhooks.reports()[0]
-    #expect(report.refused == 1 && report.arrived == 3 && report.failed == 3 && report.waiting == 0, "\(report)")
+    #expect(
+      report.refused == 1 && report.arrived == 3 && report.failed == 3 && report.waiting == 0, "\(report)")
     await webhooks.finish(within: .seconds(1))
     await server.shutdown(grace: .zero)
   }
@@ -348,7 +349,8 @@ struct WebhookTests {
   ) async throws {
     let house = try House()
     let webhooks = Webhooks(
-      to: [Self.target("http://127.0.0.1:1/")], of: house.directory.events, ledger: Standing(answers: answers),
+      to: [Self.target("http://127.0.0.1:1/")], of: house.directory.events,
+      ledger: Standing(answers: answers),
       log: Log(level: .error) { _ in }, clocks: Self.clocks(house.directory))
     let start = ContinuousClock.now
     await webhooks.finish(within: .milliseconds(300))

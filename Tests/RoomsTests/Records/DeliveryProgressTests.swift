@@ -42,7 +42,9 @@ struct DeliveryProgressTests {
     let goesOn = progress.settle(mark(2, 20), next: nil, of: Self.a)
     #expect(goesOn && progress.floor == 20)
     // What is settled, or was never given out, changes nothing.
-    for (event, room) in [(mark(1, 10), Self.a), (mark(2, 20), Self.a), (mark(9, 90), Self.a), (mark(1, 10), Self.b)] {
+    for (event, room) in [
+      (mark(1, 10), Self.a), (mark(2, 20), Self.a), (mark(9, 90), Self.a), (mark(1, 10), Self.b),
+    ] {
       let isNews = progress.settle(event, next: nil, of: room)
       #expect(!isNews)
     }

@@ -50,12 +50,18 @@ struct HeldDeliveriesTests {
     for receiver in ["x", "y"] {
       let came = await process.events(for: receiver)
       // Of the loud room one has half.
-      process.settle(came.filter { $0.event.room.name == "loud" && (receiver == "x" || $0.event.id <= 10) }, for: receiver)
+      process.settle(
+        came.filter { $0.event.room.name == "loud" && (receiver == "x" || $0.event.id <= 10) }, for: receiver)
     }
     await process.deliveries.flush()
     try await process.giveUp(0, [loud.info.id: 15], at: 22)
     #expect(try await journals.count("SELECT count(*) FROM events") == 22 - 10)
     #expect(try await journals.count("SELECT count(*) FROM events WHERE position > 1 AND position < 12") == 0)
+  }
+
+  /// Minutes after the first event could be.
+  private static func at(_ minutes: Int64) -> WallTime {
+    WallTime(milliseconds: DeliveringProcess.time + minutes * 60_000)
   }
 
   /// One event a minute, of as many rooms, of a kilobyte each.
@@ -78,7 +84,7 @@ struct HeldDeliveriesTests {
       try await write(100, process)
       process.settle(await process.events(for: "y"), for: "y")
       let came = await process.events(for: "x")
-      await process.deliveries.tidy(Self.now)
+      await process.deliveries.tidy(Self.at(101))
       let held = process.deliveries.held
       #expect(held.bytes <= 50_000 && held.events > 30 && held.events < 50)
       let report = process.deliveries.report(for: "x")
@@ -89,7 +95,7 @@ struct HeldDeliveriesTests {
       process.settle(Array(came.prefix(3)), for: "x")
       await process.deliveries.flush()
       #expect(try await journals.count("SELECT min(floor) FROM event_receivers") == Int(report.givenUp))
-      await process.deliveries.tidy(Self.now)
+      await process.deliveries.tidy(Self.at(101))
       #expect(process.deliveries.report(for: "x") == report)
     }
     let process = try await DeliveringProcess(journals)
@@ -104,7 +110,7 @@ struct HeldDeliveriesTests {
     let process = try await DeliveringProcess(journals, to: ["x"], limits: .init(bytes: 50_000))
     defer { process.running.cancel() }
     try await write(100, process)
-    await process.deliveries.tidy(Self.now)
+    await process.deliveries.tidy(Self.at(101))
     let report = process.deliveries.report(for: "x")
     #expect(report.givenUp > 50 && report.unread == 100 - Int(report.givenUp))
     #expect(await process.events(for: "x").first?.position == report.givenUp + 1)
@@ -116,24 +122,23 @@ struct HeldDeliveriesTests {
     defer { process.running.cancel() }
     try await write(100, process)
     _ = await process.events(for: "x")
-    let at = { (minutes: Int64) in
-      WallTime(milliseconds: DeliveringProcess.time + minutes * 60_000).advanced(by: Self.day)
-    }
-    await process.deliveries.tidy(at(1))
+    await process.deliveries.tidy(Self.at(1).advanced(by: Self.day))
     #expect(process.deliveries.report(for: "x").late == 0)
-    await process.deliveries.tidy(at(31))
+    await process.deliveries.tidy(Self.at(31).advanced(by: Self.day))
     for receiver in ["x", "y"] {
       let report = process.deliveries.report(for: receiver)
       #expect(report.late >= 29 && report.late <= 30 && report.crowdedOut == 0, "\(report)")
     }
     #expect(await process.events(for: "y").count == 100 - Int(process.deliveries.report(for: "y").late))
-    await process.deliveries.tidy(at(102))
+    await process.deliveries.tidy(Self.at(102).advanced(by: Self.day))
     #expect(process.deliveries.report(for: "x").late == 100)
     #expect(process.deliveries.held.events == 0)
     #expect(try await journals.count("SELECT min(floor) FROM event_receivers") == 100)
   }
 
-  @Test func `a clock that is stepped back makes nothing old, and what it said is old a day later`() async throws {
+  @Test func `a clock that is stepped back makes nothing old, and what it said is old a day later`()
+    async throws
+  {
     let journals = try await Journals()
     let process = try await DeliveringProcess(journals, to: ["x"])
     defer { process.running.cancel() }

@@ -30,6 +30,13 @@ struct HeldEventsTests {
     #expect(slow.pieces.map(\.rows) == [3, 3, 3, 3] && slow.rows == 12)
   }
 
+  @Test func `a piece is of few bytes, or of one row`() {
+    var held = HeldEvents(after: 0, pieceBytes: 10_000)
+    held.append(rows(1...9, bytes: 4_000), now: Self.now)
+    held.append(rows(10...11, bytes: 50_000), now: Self.now)
+    #expect(held.pieces.map(\.rows) == [3, 3, 3, 1, 1])
+  }
+
   @Test func `a time that is to come is taken for now`() {
     var held = HeldEvents(after: 0)
     held.append([HeldEvents.Row(position: 1, bytes: 1, time: WallTime(milliseconds: .max))], now: Self.now)

@@ -106,6 +106,31 @@ struct StoredDeliveriesTests {
     #expect(try await journals.count("SELECT floor FROM event_receivers") == 20)
   }
 
+  @Test func `what is written at the same time is written in its order`() async throws {
+    let journals = try await Journals()
+    for round in 0..<5 as Range<UInt64> {
+      let process = try await DeliveringProcess(journals, to: ["x"])
+      defer { process.running.cancel() }
+      var rooms = (0..<20).map { WritingRoom("r\($0)") }
+      for position in 1...200 as ClosedRange<UInt64> {
+        process.journal.record(
+          rooms[Int(position % 20)].event(.roomUpdated), at: 200 * round + position)
+      }
+      try await process.journal.synced()
+      let came = await process.all(for: "x")
+      await withTaskGroup(of: Void.self) { group in
+        for entry in came {
+          process.deliveries.settle(
+            entry.event.id, of: entry.event.room.id.text, at: entry.position, next: nil, for: "x")
+          group.addTask { await process.deliveries.flush() }
+          await Task.yield()
+        }
+      }
+      #expect(try await journals.count("SELECT floor FROM event_receivers") == Int(200 * round + 200))
+      #expect(try await journals.count("SELECT count(*) FROM event_deliveries") == 0)
+    }
+  }
+
   @Test func `while the store can't be read or written nothing is lost`() async throws {
     let journals = try await Journals()
     let process = try await DeliveringProcess(journals, to: ["x"])
@@ -130,7 +155,8 @@ struct StoredDeliveriesTests {
   @Test func `that the store can't be read is said once, and once that it can`() async throws {
     let journals = try await Journals()
     let lines = Mutex<[String]>([])
-    let process = try await DeliveringProcess(journals, log: Log(level: .info) { line in lines.withLock { $0.append(line) } })
+    let process = try await DeliveringProcess(
+      journals, log: Log(level: .info) { line in lines.withLock { $0.append(line) } })
     defer { process.running.cancel() }
     var room = WritingRoom("r")
     process.journal.record(room.event(.roomStarted), at: 1)
@@ -172,7 +198,8 @@ struct StoredDeliveriesTests {
     defer { process.running.cancel() }
     var room = WritingRoom("r")
     for position in 1...40 {
-      let info = ParticipantInfo.test("i", metadata: String(repeating: "x", count: position > 30 ? 50_000 : 10))
+      let info = ParticipantInfo.test(
+        "i", metadata: String(repeating: "x", count: position > 30 ? 50_000 : 10))
       process.journal.record(room.event(.participantUpdated, .whole(info)), at: UInt64(position))
     }
     try await process.journal.synced()

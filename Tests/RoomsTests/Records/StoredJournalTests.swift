@@ -168,11 +168,14 @@ struct StoredJournalTests {
     let journals = try await Journals()
     let (journal, _, running) = try await journals.begin()
     defer { running.cancel() }
+    let (stands, say) = AsyncStream.makeStream(of: Void.self)
     let gate = Task {
       try await journals.store.write(bytes: 1) { _ throws(StoreError) in
+        say.finish()
         _ = usleep(8_000_000)
       }
     }
+    for await _ in stands {}
     var room = WritingRoom("r")
     journal.record(room.event(.roomStarted), at: 1)
     let begin = ContinuousClock.now
