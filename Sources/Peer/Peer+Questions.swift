@@ -74,6 +74,7 @@ extension Peer {
     session.setTag(track: receiver, encoding: encoding, tag)
   }
   /// The publisher has muted the track, or lets it flow again.
+  public func isMuted(receiver: Int) -> Bool { session.isMuted(track: receiver) }
   public mutating func setMuted(receiver: Int, _ muted: Bool) { session.setMuted(track: receiver, muted) }
   /// What the control plane says of the track.
   public func traits(ofReceiver index: Int) -> TrackTraits { session.traits(ofTrack: index) }

@@ -19,6 +19,8 @@ struct DirectoryState<Handle: Sendable>: Sendable {
     var attendance = Attendance()
     /// When it goes, once it is without anybody.
     var deadline = Instant.never
+    /// Seconds for which it waits for its first participant, where it was made ahead.
+    var waits = 0
   }
 
   private let limits: Limits
@@ -63,11 +65,15 @@ struct DirectoryState<Handle: Sendable>: Sendable {
     _ name: String, patience: Int, now: Instant, _ make: (_ number: UInt64) -> Handle
   ) throws(AdministrationError) -> (handle: Handle, isNew: Bool) {
     let name = ExactName(name)
-    if let room = rooms[name] { return (room.handle, false) }
+    if let room = rooms[name] {
+      rooms[name]?.waits = max(room.waits, patience)
+      return (room.handle, false)
+    }
     guard !isDraining else { throw .draining }
     guard count < limits.rooms else { throw .full("rooms: \(limits.rooms)") }
     let handle = add(name, make)
     rooms[name]?.deadline = now + .seconds(patience)
+    rooms[name]?.waits = patience
     return (handle, true)
   }
 
@@ -152,6 +158,8 @@ struct DirectoryState<Handle: Sendable>: Sendable {
       return (true, sessions == 0)
     }
     guard rooms[name]?.attendance.count == 0 else { return (false, sessions == 0) }
+    // One that was asked for doesn't go with somebody who was not let in.
+    let patience = patience == 0 && reason == nil ? rooms[name]?.waits ?? 0 : patience
     guard patience > 0 else {
       rooms[name] = nil
       return (true, sessions == 0)

@@ -61,6 +61,15 @@ struct Roost {
     }
   }
 
+  /// A page's address; one without a path is that of the root.
+  private static func withPath(_ page: String) -> String {
+    var page = page
+    let host = page.firstRange(of: "://")?.upperBound ?? page.startIndex
+    let end = page[host...].firstIndex { "/?#".contains($0) } ?? page.endIndex
+    if end == page.endIndex || page[end] != "/" { page.insert("/", at: end) }
+    return page
+  }
+
   private static func token(_ request: TokenRequest) throws -> String {
     let configuration = try load(request.configuration)
     let (key, secret) = try request.keyPair(in: configuration)
@@ -69,11 +78,8 @@ struct Roost {
       apiKey: key, identity: request.identity, expires: now + request.validFor, notBefore: now, issuedAt: now,
       name: request.name, metadata: request.metadata, grants: Grants(request)
     ).signed(secret: secret)
-    // Behind the # it stays in the browser. An address with no path is its root's.
-    let link = request.link.map { page in
-      let hasPath = page.split(separator: "/", omittingEmptySubsequences: false).count > 3
-      return page + (hasPath ? "" : "/") + "#token=" + token
-    }
+    // Behind the # it stays in the browser.
+    let link = request.link.map { withPath($0) + "#token=" + token }
     guard request.json else { return link ?? token }
     var object: [String: StrictJSON] = ["token": .string(token)]
     if let link { object["link"] = .string(link) }

@@ -70,9 +70,12 @@ struct EncodingMonitorTests {
 
   /// - Parameter traits: of the track.
   /// - Returns: which encodings are watched, as the publisher hears, after all that comes has stopped for some tenths of a second.
-  private func watched(_ track: Track, _ traits: TrackTraits = [], silentFor tenths: Int) -> UInt8 {
+  private func watched(
+    _ track: Track, _ traits: TrackTraits = [], muted: [Bool] = [], silentFor tenths: Int
+  ) -> UInt8 {
     var group = TrackGroup()
     (group.monitors, group.traits) = (track.monitors, traits)
+    for isMuted in muted { group.mute(isMuted) }
     var said: UInt8 = 0
     for tenth in 1...tenths {
       let now = track.now + .milliseconds(tenth * 100)
@@ -89,6 +92,9 @@ struct EncodingMonitorTests {
     #expect(watched(track, silentFor: 4) == 0b10)
     #expect(watched(track, silentFor: 7) == 0b11)
     #expect(watched(track, .screen, silentFor: 40) == 0b10, "a screen may stand still")
+    #expect(
+      watched(track, muted: [true], silentFor: 40) == 0b10, "what is muted is silent by its publisher's wish")
+    #expect(watched(track, muted: [true, false], silentFor: 40) == 0b10, "it hasn't begun again yet")
     // Once: what doesn't come is not called in again and again.
     #expect(watched(track, silentFor: 200) == 0b10)
   }

@@ -10,17 +10,19 @@ struct SubscriberPathTests {
   private static let start = BandwidthEstimator.start
 
   /// - Parameter numbers: packets have transport-wide numbers.
-  private func subscriber(numbers: Bool = false) -> Person {
+  private func subscriber(numbers: Bool = false, slots: Int = 1) -> Person {
     var extensions = HeaderExtensionMap()
     if numbers { extensions[.transportSequence] = 5 }
-    return Person(
-      9,
-      AgreedMedia(send: [
+    let codec = NegotiatedCodec(codec: .vp8, payloadType: 100, rtxPayloadType: 101, nack: true)
+    var sections: [SendSection] = []
+    for slot in 0..<UInt16(slots) {
+      let ssrc = 7_000 + 2 * UInt32(slot)
+      sections.append(
         SendSection(
-          index: 0, mid: "s", kind: .video,
-          codecs: [NegotiatedCodec(codec: .vp8, payloadType: 100, rtxPayloadType: 101, nack: true)],
-          extensions: extensions, ssrc: 7_000, rtxSSRC: 7_001, cname: "us", streamID: "s")
-      ]))
+          index: slot, mid: "s\(slot)", kind: .video, codecs: [codec], extensions: extensions, ssrc: ssrc,
+          rtxSSRC: ssrc + 1, cname: "us", streamID: "s\(slot)"))
+    }
+    return Person(9, AgreedMedia(send: sections))
   }
 
   private func target(_ person: Person, _ moment: Int) -> Double? {
@@ -73,9 +75,23 @@ struct SubscriberPathTests {
     #expect(person.context.counters[.rtcpForeignStream] == 2)
     say(300_000, for: [1, 7_001], by: person, at: milliseconds(20))
     #expect(target(person, 20) == 300_000)
-    // Named behind more streams than anyone gets it isn't looked for.
-    say(200_000, for: Array(1...200) + [7_000], by: person, at: milliseconds(30))
-    #expect(target(person, 30) == 300_000)
+    // However many others are named before it.
+    say(200_000, for: Array(1...254) + [7_000], by: person, at: milliseconds(30))
+    #expect(target(person, 30) == 200_000)
+  }
+
+  @Test func `what leaves in streams that it doesn't name comes on top`() throws {
+    let person = subscriber(slots: 2)
+    pass(person, seconds: 0..<5, fraction: 0)
+    // Some 380 kbit/s leave in the first slot.
+    say(200_000, for: [7_002], by: person, at: milliseconds(5_500))
+    let beside = try #require(target(person, 5_500))
+    #expect((540_000..<640_000).contains(beside))
+    say(200_000, for: Array(1...253) + [7_002, 7_000], by: person, at: milliseconds(5_600))
+    #expect(target(person, 5_600) == 200_000)
+    // What is named twice leaves once.
+    say(200_000, for: [7_000, 7_000, 7_002], by: person, at: milliseconds(5_700))
+    #expect(target(person, 5_700) == 200_000)
   }
 
   @Test func `a flood of estimates is cut off, and counted`() {

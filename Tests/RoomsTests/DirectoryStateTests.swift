@@ -24,13 +24,16 @@ private final class Directory {
   /// - Returns: whether the room has gone; nil: there is none.
   func close(_ name: String) -> Bool? { value.close(name)?.isOver }
 
-  /// - Parameter number: of the room; nil: the one that has the name.
+  /// - Parameters:
+  ///   - number: of the room; nil: the one that has the name.
+  ///   - reason: nil: it was refused.
   @discardableResult
   func end(
-    _ identity: String, _ room: String, number: UInt64? = nil, patience: Int = 0, now: Instant = at(0)
+    _ identity: String, _ room: String, number: UInt64? = nil, reason: LeaveReason? = .left, patience: Int = 0,
+    now: Instant = at(0)
   ) -> Bool {
     let number = number ?? value.room(room) ?? 0
-    return value.end(identity, in: room, number: number, reason: .left, patience: patience, now: now).isOver
+    return value.end(identity, in: room, number: number, reason: reason, patience: patience, now: now).isOver
   }
 }
 
@@ -82,6 +85,24 @@ struct DirectoryStateTests {
       _ = try directory.create("s", patience: 5, now: at(0))
     }
     #expect(directory.sweep(now: at(5)) == [1])
+  }
+
+  @Test func `a room that was asked for doesn't go with somebody who is refused`() throws {
+    let directory = Directory()
+    _ = try directory.create("r", patience: 5, now: at(0))
+    _ = try directory.begin("eve", "r")
+    #expect(!directory.end("eve", "r", reason: nil, now: at(1)))
+    #expect(directory.sweep(now: at(5)) == [] && directory.sweep(now: at(6)) == [1])
+    // Nor if who is refused came first; without having been asked for it goes at once.
+    _ = try directory.begin("eve", "s")
+    _ = try directory.create("s", patience: 5, now: at(0))
+    #expect(!directory.end("eve", "s", reason: nil, now: at(1)) && directory.sweep(now: at(6)) == [2])
+    _ = try directory.begin("eve", "t")
+    #expect(directory.end("eve", "t", reason: nil, now: at(1)))
+    // Once people were in, it goes with the last of them.
+    _ = try directory.create("u", patience: 5, now: at(0))
+    _ = try directory.begin("ada", "u")
+    #expect(directory.end("ada", "u"))
   }
 
   @Test func `a closing room gives up its name at once, and ends with the last participant in or on its way`()

@@ -314,8 +314,8 @@ class JSONTest(LimitedTest):
         self.assertEqual((list(made), made["token"].count(".")), (["token"], 2))
         made = json.loads(cli("token", "--dev", "--list", "--link", "https://a", "--json").stdout)
         self.assertEqual(made["link"], f"https://a/#token={made['token']}")
-        for page in ("https://a/", "https://a/call.html", "https://a/app/"):
-            made = json.loads(cli("token", "--dev", "--list", "--link", page, "--json").stdout)
+        for given, page in [("https://a/", "https://a/"), ("https://a/call.html", "https://a/call.html"), ("https://a?x=1", "https://a/?x=1")]:
+            made = json.loads(cli("token", "--dev", "--list", "--link", given, "--json").stdout)
             self.assertEqual(made["link"], f"{page}#token={made['token']}")
         done = cli("config", "--json", ROOST_KEYS="a:" + "s" * 40, ROOST_MEDIA_WORKERS="3")
         shown = json.loads(done.stdout)

@@ -139,7 +139,7 @@ class ProxyTest(LimitedTest):
             try:
                 proxy = f"http://127.0.0.1:{listener.getsockname()[1]}"
                 done = cli("record", "--room", "demo", "--duration", "1s", "--out", f"{folder}/take", "--dev", "--url", f"http://{roost.public}",
-                           http_proxy=proxy, all_proxy=proxy)
+                           http_proxy=proxy, all_proxy=proxy, no_proxy="", NO_PROXY="")
             finally:
                 isOver.set()
                 thread.join()

@@ -120,21 +120,6 @@ struct WebSocketClientTests {
     }
   }
 
-  @Test func `a server on this machine is reached directly, whatever proxy the environment names`()
-    async throws
-  {
-    try await withServer { address in
-      let unused = try #require(freePort())
-      setenv("http_proxy", "http://127.0.0.1:\(unused)", 1)
-      defer { unsetenv("http_proxy") }
-      #expect(hear(try open(address), 1) == ["welcome"])
-      let named = try #require(WebSocketURL("ws://localhost:\(address.port)/"))
-      let client = try WebSocketClient(
-        named, protocol: "roost.v1", headers: [("Authorization", "Bearer good")], milliseconds: 5_000)
-      #expect(hear(client, 1) == ["welcome"])
-    }
-  }
-
   @Test func `a refusal is reported with status and body`() async throws {
     try await withServer { address in
       #expect(throws: WebSocketClientError.refused(status: 401, body: "no token")) {

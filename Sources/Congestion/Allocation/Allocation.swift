@@ -48,8 +48,6 @@ public struct Allocator: Sendable {
     var usable: [Int]
     /// Of `usable`; -1: nothing.
     var step = -1
-    /// Among those of its priority: who has the lower goes first.
-    var rank = 0
     var isCapped: Bool
     var isFull = false
     /// One of too many.
@@ -76,11 +74,8 @@ public struct Allocator: Sendable {
     let path = Path(target: target, failures: demands, now: now)
     let order = ladders.indices.filter { ladders[$0].demand.kind == .video && !ladders[$0].isBeyond }
       .sorted { goesFirst(ladders[$0], ladders[$1]) }
-    for (rank, index) in order.enumerated() {
-      ladders[index].rank = rank
-      raise(&ladders[index], &left, path)
-    }
-    while let index = next(order, ladders) { raise(&ladders[index], &left, path) }
+    for index in order { raise(&ladders[index], &left, path) }
+    fill(order, &ladders, &left, path)
     return result(ladders, path, left)
   }
 
@@ -104,14 +99,19 @@ public struct Allocator: Sendable {
     }
   }
 
-  /// Who has least goes first among equals; higher priorities have their fill before.
-  private static func next(_ order: [Int], _ ladders: [Ladder]) -> Int? {
-    var best: (index: Int, key: (Int, Int, Int))?
-    for index in order where !ladders[index].isFull && ladders[index].step >= 0 {
-      let key = (-Int(ladders[index].demand.picture.priority), ladders[index].step, ladders[index].rank)
-      if best.map({ key < $0.key }) ?? true { best = (index, key) }
+  /// Step by step: who has least goes first among equals; higher priorities, which come first in the order, have their fill before.
+  private static func fill(_ order: [Int], _ ladders: inout [Ladder], _ left: inout Double, _ path: Path) {
+    var rest = order[...]
+    while let first = rest.first {
+      let priority = ladders[first].demand.picture.priority
+      let equals = rest.prefix { ladders[$0].demand.picture.priority == priority }
+      for step in 0..<SlotDemand.mostOptions {
+        for index in equals where !ladders[index].isFull && ladders[index].step == step {
+          raise(&ladders[index], &left, path)
+        }
+      }
+      rest = rest[equals.endIndex...]
     }
-    return best?.index
   }
 
   // MARK: - What a slot has a use for

@@ -46,12 +46,13 @@ extension WorkerCore {
     guard feed.pointee.kind == .video else {
       return SlotDemand(slot: slot, kind: .audio, options: [sound(place, slot: slot)], memory: memory)
     }
-    let layers = feeds.groups.layers(of: feed.pointee.key)
+    let traits = feeds.groups.layers(of: feed.pointee.key)?.traits ?? []
     let most = peers.pointer(place).pointee.mostSpatial(ofSlot: slot)
-    let options = layers.map { Self.options($0).filter { $0.spatial <= most } } ?? []
+    var options = feeds.groups.options(of: feed.pointee.key)
+    if options.contains(where: { $0.spatial > most }) { options.removeAll { $0.spatial > most } }
     var demand = SlotDemand(slot: slot, kind: .video, options: options, memory: memory)
-    demand.isScreen = layers?.traits.contains(.screen) ?? false
-    demand.isSpeaking = layers?.traits.contains(.speaking) ?? false
+    demand.isScreen = traits.contains(.screen)
+    demand.isSpeaking = traits.contains(.speaking)
     demand.picture = peers.pointer(place).pointee.picture(ofSlot: slot)
     return demand
   }
@@ -74,21 +75,6 @@ extension WorkerCore {
   private static let unmeasured = 56_000.0
   /// What SRTP and header extensions add.
   private static let sealing = 1.15
-
-  /// Each layer of each encoding that comes, from the cheapest to the best.
-  static func options(_ layers: TrackLayers) -> [LayerOption] {
-    layers.ranking.flatMap { number -> [LayerOption] in
-      let encoding = layers.encodings[Int(number)]
-      return encoding.layers.map {
-        let picture = $0.picture.pixels > 0 ? $0.picture : encoding.picture
-        // Of a second that was measured one picture may have come just before.
-        return LayerOption(
-          encoding: number, spatial: $0.spatial, temporal: $0.temporal, width: picture.width,
-          height: picture.height, frameRate: $0.frameRate == 0 ? 0 : UInt8(clamping: Int($0.frameRate) + 1),
-          rate: Double($0.rate), peak: Double($0.peak), steady: Double($0.steady))
-      }
-    }
-  }
 
   private mutating func apply(_ allotted: Allocation.Slot, _ place: Int, now: Instant) {
     let slot = allotted.slot
@@ -134,7 +120,7 @@ extension WorkerCore {
       slot: slot, of: option.encoding, spatial: layers.spatial, temporal: layers.temporal, sheds: sheds,
       now: now)
     // What has no room, or has stopped, has to go on elsewhere, however often; all else its subscriber asks for.
-    let isForced = sheds || known?.ranking.contains(shown.encoding) == false
+    let isForced = sheds || known?.isActive(shown.encoding) == false
     goOn(place, slot: slot, to: option.encoding, isForced: isForced, now: now)
     // What waits for the lower encoding's key frame shows nothing until it is there.
     guard isOverdue, peers.pointer(place).pointee.giveUpEncoding(slot: slot),
@@ -145,6 +131,25 @@ extension WorkerCore {
 }
 
 extension TrackLayers {
+  /// Each layer of each encoding that comes, from the cheapest to the best.
+  var options: [LayerOption] {
+    ranking.flatMap { number -> [LayerOption] in
+      let encoding = encodings[Int(number)]
+      return encoding.layers.map {
+        let picture = $0.picture.pixels > 0 ? $0.picture : encoding.picture
+        // Of a second that was measured one picture may have come just before.
+        return LayerOption(
+          encoding: number, spatial: $0.spatial, temporal: $0.temporal, width: picture.width,
+          height: picture.height, frameRate: $0.frameRate == 0 ? 0 : UInt8(clamping: Int($0.frameRate) + 1),
+          rate: Double($0.rate), peak: Double($0.peak), steady: Double($0.steady))
+      }
+    }
+  }
+
+  fileprivate func isActive(_ encoding: UInt8) -> Bool {
+    encodings.indices.contains(Int(encoding)) && encodings[Int(encoding)].isActive
+  }
+
   /// Whether an encoding is cheaper than another; of one that has stopped nothing is known.
   fileprivate func isBelow(_ encoding: UInt8, _ other: UInt8) -> Bool {
     guard encoding != other, let place = ranking.firstIndex(of: encoding),

@@ -94,6 +94,7 @@ extension WorkerCore {
       peers.pointer(place).pointee.setPicture(slot: Int(slot), picture)
     case .mute(let track, let muted):
       peers.pointer(place).pointee.setMuted(receiver: Int(track.index), muted)
+      feeds.groups.mute(track, muted)
       if muted { hideMuted(place, receiver: Int(track.index)) }
     case .describe(let track, let traits):
       peers.pointer(place).pointee.setTraits(receiver: Int(track.index), traits)

@@ -134,6 +134,7 @@ extension WorkerCore {
       let track = TrackKey(peer: key, index: UInt16(receiver))
       feeds.groups.publish(track, encodings: peer.pointee.encodingCount(ofReceiver: receiver), now: now)
       feeds.groups.describe(track, peer.pointee.traits(ofReceiver: receiver))
+      feeds.groups.mute(track, peer.pointee.isMuted(receiver: receiver))
     }
   }
 

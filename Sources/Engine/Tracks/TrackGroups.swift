@@ -1,3 +1,4 @@
+internal import Congestion
 internal import Model
 
 /// The encodings of one video track, as far as they are known on one worker. Feeds, one for each encoding, carry the packets;
@@ -10,9 +11,21 @@ struct TrackGroup {
   /// Encodings that are watched, as its publisher was last given word; nil: not yet.
   fileprivate var said: UInt8?
   /// As measured there, or heard from there.
-  var layers: TrackLayers?
+  var layers: TrackLayers? { didSet { options = layers?.options ?? [] } }
+  /// Of what comes all there is to choose from: made once, and asked for by each slot.
+  private(set) var options: [LayerOption] = []
   /// At the worker that has the publisher.
   var traits: TrackTraits = []
+  private var isMuted = false
+
+  /// Published on this worker.
+  init(monitors: [EncodingMonitor] = []) { self.monitors = monitors }
+
+  /// Published on another, which said so.
+  fileprivate init(heard layers: TrackLayers) {
+    self.layers = layers
+    options = layers.options
+  }
 
   /// What an encoding's feed has counted, and what its packets say of it.
   typealias Counted = (TrackKey) -> (bytes: LayerCounts, frames: UInt64, description: EncodingDescription)?
@@ -37,7 +50,7 @@ struct TrackGroup {
   /// if it does. A screen may as well stand still.
   private mutating func callIn(now: Instant) {
     let latest = monitors.map(\.lastHeard).max() ?? now
-    guard !traits.contains(.screen), calledAt != latest, monitors.contains(where: { !$0.isOff }),
+    guard !isMuted, !traits.contains(.screen), calledAt != latest, monitors.contains(where: { !$0.isOff }),
       monitors.allSatisfy({ $0.isOff || !$0.hasCome || $0.isSilent(at: now) }),
       let least = monitors.indices.filter({ monitors[$0].isOff }).min(by: {
         monitors[$0].cost < monitors[$1].cost
@@ -48,6 +61,13 @@ struct TrackGroup {
     #endif
     calledAt = latest
     monitors[least].callIn(now: now)
+  }
+
+  /// What is muted is silent by its publisher's wish: nothing of it is called in, nor before it comes again.
+  mutating func mute(_ muted: Bool) {
+    guard muted != isMuted else { return }
+    isMuted = muted
+    calledAt = monitors.map(\.lastHeard).max()
   }
 
   /// Its publisher has nothing to make a key frame of, where an encoding is silent beside others: it begins with one when it comes,
@@ -86,6 +106,7 @@ struct TrackGroups {
   var deadline: Instant { groups.isEmpty ? .never : next }
 
   func layers(of track: TrackKey) -> TrackLayers? { groups[track.track]?.layers }
+  func options(of track: TrackKey) -> [LayerOption] { groups[track.track]?.options ?? [] }
 
   /// Whether a key frame of an encoding may be asked for.
   func givesKeyFrames(_ track: TrackKey) -> Bool {
@@ -123,11 +144,13 @@ struct TrackGroups {
   /// Another worker, which has the publisher, said so.
   mutating func hear(_ track: TrackKey, _ layers: TrackLayers, now: Instant) {
     if groups.isEmpty { next = now + EncodingMonitor.interval }
-    groups[track.track] = TrackGroup(layers: layers)
+    groups[track.track] = TrackGroup(heard: layers)
   }
 
   /// What the control plane says of a track; others hear of it with its layers.
   mutating func describe(_ track: TrackKey, _ traits: TrackTraits) { groups[track.track]?.traits = traits }
+
+  mutating func mute(_ track: TrackKey, _ muted: Bool) { groups[track.track]?.mute(muted) }
 
   mutating func remove(_ track: TrackKey) { groups[track.track] = nil }
 

@@ -112,5 +112,5 @@ extension MediaSession {
 
   /// Whether we send to this peer under the SSRC: what came by it could not be distinguished from what is said of ours
   /// (RFC 3550 §8.2).
-  private func isOurs(_ ssrc: UInt32) -> Bool { ours.contains(ssrc) }
+  private func isOurs(_ ssrc: UInt32) -> Bool { ours[ssrc] != nil }
 }

@@ -102,9 +102,6 @@ extension MediaSession {
     return estimator.finish(feedback)
   }
 
-  /// Streams that an estimate may name before one of ours.
-  private static let estimateNames = 32
-
   /// What the peer believes that it can take (REMB). With arrival times it bounds what they allow.
   mutating func receiveEstimate(
     _ packet: RTCPPacket, now: Instant, _ context: inout MediaContext
@@ -116,28 +113,27 @@ extension MediaSession {
       return context.counters.count(.rtcpUnused)
     }
     guard path.estimates.take(now: now) else { return context.counters.count(.rtcpUnused) }
-    let names = 0..<min(estimate.count, Self.estimateNames)
+    // What leaves of the streams that it names: some receivers estimate each stream by itself, and many name no sound.
+    var (isOurs, named) = (false, 0.0)
+    for index in 0..<estimate.count {
+      guard let slot = estimate[index].flatMap({ ours[$0] }) else { continue }
+      isOurs = true
+      if slots.pointer(slot).pointee.section.ssrc == estimate[index] {
+        named += slots.pointer(slot).pointee.left.rate
+      }
+    }
     #if PLANTED_DEFECTS
-      let isOurs =
-        PlantedDefect.isOn(.foreignEstimate) || names.contains { ours.contains(estimate[$0] ?? 0) }
-    #else
-      let isOurs = names.contains { ours.contains(estimate[$0] ?? 0) }
+      if PlantedDefect.isOn(.foreignEstimate) { isOurs = true }
     #endif
     guard isOurs else { return context.counters.count(.rtcpForeignStream) }
-    path.reported.take(estimate: estimate.bitrate, beside: unnamed(by: estimate, names), now: now)
+    path.reported.take(estimate: estimate.bitrate, beside: max(leaving - named, 0), now: now)
     estimator.setCeiling(path.reported.estimate(now: now))
   }
 
-  /// Bits per second that leave in streams of ours that an estimate doesn't name: some receivers estimate each stream by itself, and
-  /// many name no sound.
-  private func unnamed(by estimate: ReceiverEstimate, _ names: Range<Int>) -> Double {
+  /// Bits per second in all streams of ours.
+  private var leaving: Double {
     (0..<slots.count).reduce(0) { sum, slot in
-      let slot = slots.pointer(slot)
-      guard slot.pointee.isAgreed, !names.contains(where: { estimate[$0] == slot.pointee.section.ssrc })
-      else {
-        return sum
-      }
-      return sum + slot.pointee.left.rate
+      slots.pointer(slot).pointee.isAgreed ? sum + slots.pointer(slot).pointee.left.rate : sum
     }
   }
 

@@ -137,6 +137,7 @@ extension MediaSession {
     if track?.track != source(ofSlot: slot) {
       slots.pointer(slot).pointee.memory = SlotMemory()
       slots.pointer(slot).pointee.redundancy.forget()
+      slots.pointer(slot).pointee.crossing = nil
     }
     return slots.pointer(slot).pointee.forwarder.setSource(track, clock: clock)
   }
@@ -157,7 +158,7 @@ extension MediaSession {
     guard kind(ofSlot: slot) != nil else { return }
     let slot = slots.pointer(slot)
     // Another way than the one that was paid for.
-    if let encoding, slot.pointee.crossing?.next != encoding { slot.pointee.crossing = nil }
+    if let encoding, slot.pointee.crossing?.way.next != encoding { slot.pointee.crossing = nil }
     slot.pointee.forwarder.setNextEncoding(encoding, clock: clock)
   }
 
@@ -191,16 +192,16 @@ extension MediaSession {
   }
 
   /// Whether a slot may begin a picture, in this encoding or another, though all pay for it who get the track; it has then done so.
-  /// - Parameter crossing: to another encoding; nil: a pause ends. The same one costs nothing once more while its key frame hasn't come:
+  /// - Parameter crossing: to another encoding; nil: a pause ends. The same one costs nothing for a second while its key frame hasn't come:
   ///   a choice that is in doubt between two encodings would be without an allowance when it has come to one.
   public mutating func beginsPicture(slot: Int, crossing: EncodingCrossing? = nil, now: Instant) -> Bool {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.beginningsUnbounded) { return true }
     #endif
     let slot = slots.pointer(slot)
-    if let crossing, slot.pointee.crossing == crossing { return true }
+    if let crossing, let paid = slot.pointee.crossing, paid.way == crossing, now < paid.until { return true }
     guard slot.pointee.beginnings.take(now: now) else { return false }
-    slot.pointee.crossing = crossing
+    slot.pointee.crossing = crossing.map { ($0, now + SendingSlot.doubt) }
     return true
   }
 

@@ -39,6 +39,11 @@ extension MediaSession {
     }
   }
 
+  public func isMuted(track: Int) -> Bool {
+    guard kind(ofTrack: track) != nil, encodingCount(ofTrack: track) > 0 else { return false }
+    return receiving.pointer(track).pointee.encoding(0).pointee.receiver.isMuted
+  }
+
   /// What the control plane says of the track.
   public func traits(ofTrack track: Int) -> TrackTraits {
     kind(ofTrack: track) == nil ? [] : receiving.pointer(track).pointee.traits

@@ -24,8 +24,8 @@ public struct MediaSession: ~Copyable {
   var streams = StreamMap()
   /// The names of the sections that are there, apart from them: a stream that isn't known is compared with all.
   var mids: [NamedSection] = []
-  /// SSRCs that we send under.
-  var ours: Set<UInt32> = []
+  /// SSRCs that we send under, with their slots.
+  var ours: [UInt32: Int] = [:]
   var clocks = PublisherClocks()
   /// Ids of all extensions that come in, whatever the section: in one bundle an id means one thing.
   var incoming = HeaderExtensionMap()
@@ -103,11 +103,11 @@ public struct MediaSession: ~Copyable {
       return NamedSection(mid: mid, section: Int(section.index))
     }
     for slot in 0..<slots.count { slots.pointer(slot).pointee.isAgreed = false }
-    ours = []
+    ours = [:]
     for section in new.send where section.index < slots.count {
       slots.pointer(Int(section.index)).pointee.isAgreed = true
-      ours.insert(section.ssrc)
-      if let rtxSSRC = section.rtxSSRC { ours.insert(rtxSSRC) }
+      ours[section.ssrc] = Int(section.index)
+      if let rtxSSRC = section.rtxSSRC { ours[rtxSSRC] = Int(section.index) }
     }
     carriesExtensions = incoming.hasCarried
     numbersPackets = (0..<slots.count).contains {

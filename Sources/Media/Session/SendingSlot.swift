@@ -18,8 +18,10 @@ struct SendingSlot: ~Copyable {
   var keyFrames = KeyFrameAllowance()
   /// Pauses that end and other encodings, each of which begins with a key frame. No state, like the one above.
   var beginnings = RateLimit(rate: 0.5, burst: 10)
-  /// The last of them that leads from one encoding to another. No state.
-  var crossing: EncodingCrossing?
+  /// The last of them that leads from one encoding to another, and until when it is good. No state.
+  var crossing: (way: EncodingCrossing, until: Instant)?
+  /// A choice that is in doubt goes to and fro for so long without paying again.
+  static let doubt = Duration.seconds(1)
   /// It has another source, of which no key frame could be asked for yet.
   var isUnasked = false
   /// What leaves of it, as it was last weighed. No state: it is measured again.
@@ -70,27 +72,4 @@ struct SendingSlot: ~Copyable {
     redundancy.apply(section)
     self.picture = picture
   }
-}
-
-/// What leaves of a stream, in bits per second with UDP and IP.
-struct LeavingRate {
-  private(set) var rate = 0.0
-  private var bytes: UInt64 = 0
-  private var at: Instant?
-
-  /// - Parameter sent: bytes that have ever left.
-  mutating func weigh(_ sent: UInt64, now: Instant) {
-    if let at, now > at {
-      rate = sent < bytes ? 0 : Double(sent - bytes) * 8e9 / Double((now - at).wholeNanoseconds)
-    }
-    (bytes, at) = (sent, now)
-  }
-}
-
-/// A slot's way from the encoding that it shows to another.
-public struct EncodingCrossing: Equatable, Sendable {
-  public var shown: UInt8
-  public var next: UInt8
-
-  public init(from shown: UInt8, to next: UInt8) { (self.shown, self.next) = (shown, next) }
 }
