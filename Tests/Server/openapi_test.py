@@ -1,0 +1,357 @@
+"""What the server says of itself at /openapi.json, held to what it answers: every operation, right and wrong, by validators that
+others wrote."""
+
+import base64
+import copy
+import json
+import pathlib
+import sqlite3
+import time
+import unittest
+
+import recording_parts
+from limits import LimitedTest
+from openapi_clerk import HERE, Clerk, Minutes
+from roost import Roost, get, token
+
+OFFERS = HERE.parent / "Fixtures/sdp"
+OFFER = {"openWhip": (OFFERS / "chromium-156-audio-video-sendonly-offer.sdp").read_text(),
+         "openWhep": (OFFERS / "chromium-156-whep-recvonly-offer.sdp").read_text()}
+FRAGMENT = "a=group:BUNDLE 0 1\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=mid:0\r\n"
+RESTART = FRAGMENT + "a=ice-ufrag:another\r\na=ice-pwd:anotheranotheranotheranother\r\n"
+# What is sent where nothing is wrong with it, by operation.
+BODIES = {
+    "createRoom": {"name": "demo", "metadata": "m", "maxParticipants": 9, "emptyTimeout": 60, "departureTimeout": 60},
+    "changeRoom": {"metadata": "changed", "departureTimeout": 30, "maxParticipants": None},
+    "changeParticipant": {"name": "A", "metadata": "m", "attributes": {"a": "b"},
+                          "permissions": {"canPublishSources": ["camera", "microphone"], "canPublishData": None}},
+    "muteTrack": {"muted": True},
+    "sendData": {"payload": "aGk=", "topic": "t", "reliable": False, "destinations": ["ada"]},
+    "startRecording": {"sources": ["camera", "microphone"], "maxBytes": 1_048_576},
+    "changeWhip": RESTART, "changeWhep": RESTART} | OFFER
+DOORS = ("Whip", "Whep")
+STREAM = {"accept": "text/event-stream"}
+EVERYTHING = {"roomCreate": True, "roomList": True, "roomAdmin": True}
+# What may stay unseen of what is described: an answer by the name that it has there, and why.
+UNSEEN = {"Late": "the server takes a minute without an answer, which no request brings about; LimitTests in HTTPServerTests sees it"}
+
+
+def boss(room="*", identity="boss", **more):
+    return token(identity, room, **EVERYTHING | more)
+
+
+def may_stay_unseen(document):
+    """Pairs of operation and status."""
+    answers = [{"$ref": f"#/components/responses/{name}"} for name in UNSEEN]
+    return {(operation["operationId"], status) for methods in document["paths"].values() for method, operation in methods.items()
+            if method != "parameters" for status, answer in operation["responses"].items() if answer in answers}
+
+
+class OpenAPITest(LimitedTest):
+    # Six servers, one of which waits until its store gives up.
+    seconds = 150
+
+    def test_every_operation_answers_as_described_and_all_that_is_described_is_seen(self):
+        with recording_parts.directory() as folder, Roost(f"--storage.directory={folder}", "--stun.urls=stun:127.0.0.1:3478") as roost:
+            self.minutes = Minutes(roost.get("/openapi.json").json)
+            clerk = Clerk(self.minutes, roost)
+            clerk.ask("describe", 200)
+            self.refusals(clerk)
+            self.nothing_there(clerk)
+            self.rooms(clerk)
+            with recording_parts.publisher(roost, 60) as child:
+                recording_parts.published(child)
+                self.recordings(clerk, pathlib.Path(folder))
+                self.participants(clerk)
+            for door in DOORS:
+                self.sessions(clerk, door)
+            self.events(clerk)
+        self.without_a_directory()
+        self.small()
+        self.full()
+        self.not_stored()
+        self.too_often()
+        verdict = self.minutes.verdict()
+        self.assertEqual(verdict["faults"], [], "\n" + "\n".join(verdict["faults"]))
+        described, seen = (set(map(tuple, verdict[each])) for each in ("described", "seen"))
+        self.assertEqual(set(self.minutes.operations) - {operation for operation, _ in seen}, set(), "never asked")
+        self.assertEqual(described - seen, may_stay_unseen(self.minutes.document), "described and never seen")
+        print(f"\n  {len(self.minutes.exchanges)} answers, {len(seen)} of {len(described)} statuses of "
+              f"{len(self.minutes.operations)} operations", flush=True)
+
+    # MARK: every operation
+
+    def each(self, status):
+        """Operations that have it, with the path's names and a body."""
+        for name, (method, template, operation) in self.minutes.operations.items():
+            if status in operation["responses"]:
+                yield name, template, operation, BODIES.get(name)
+
+    def refusals(self, clerk):
+        for name, _, operation, body in self.each("401"):
+            clerk.ask(name, 401, body=body, problem="token-absent")
+            clerk.ask(name, 401, "x.y.z", body=body, problem="token-malformed")
+        for name, template, operation, body in self.each("403"):
+            clerk.ask(name, 403, token("ada", "other"), body=body, problem="token-not-for-this")
+        for name, template, operation, body in self.each("400"):
+            if "{room}" in template:
+                clerk.ask(name, 400, boss(), body=body, names={"room": "*"}, problem="room-name")
+        for name, _, operation, body in self.each("415"):
+            session = name.removeprefix("change") in DOORS
+            clerk.ask(name, 415, boss("demo"), body=body, kind="text/plain", problem="content-type", **{"if-match": "*"} if session else {})
+        for template, methods in self.minutes.document["paths"].items():
+            target = Clerk.target(template, {})
+            clerk.send("PUT", target, boss())
+            clerk.send("OPTIONS", target)
+
+    def nothing_there(self, clerk):
+        for name, _, operation, body in self.each("404"):
+            if name not in OFFER:
+                clerk.ask(name, 404, boss("demo" if name[-4:] in DOORS else "*"), body=body, **{"if-match": "*"} if name[-4:] in DOORS else {})
+        clerk.ask("openWhep", 404, boss("demo"), OFFER["openWhep"], "?track=TR_none", problem="track-not-found")
+
+    def rooms(self, clerk):
+        clerk.ask("createRoom", 201, boss(), BODIES["createRoom"])
+        clerk.ask("createRoom", 200, boss(), {"name": "demo"})
+        clerk.ask("createRoom", 201, boss(), {"name": "other"})
+        clerk.ask("createRoom", 400, boss(), {"name": "demo", "x": 1}, problem="body")
+        clerk.ask("createRoom", 413, boss(), {"name": "large", "metadata": "x" * 65_537}, problem="too-large")
+        page = clerk.ask("listRooms", 200, boss(), query="?limit=1").json
+        self.assertEqual(clerk.ask("listRooms", 200, boss(), query=f"?limit=1&after={page['next']}").json["items"][0]["name"], "other")
+        clerk.ask("listRooms", 400, boss(), query="?limit=0", problem="query")
+        clerk.ask("showRoom", 200, boss())
+        clerk.ask("changeRoom", 200, boss(), BODIES["changeRoom"])
+        clerk.ask("changeRoom", 200, boss(), BODIES["changeRoom"], kind="application/json")
+        clerk.ask("changeRoom", 400, boss(), {"maxParticipants": 0}, problem="body")
+        for path in ("/openapi.json", "/v1/rooms", "/v1/rooms/demo", "/whip/demo", "/whep/demo"):
+            clerk.send("HEAD", path, boss())
+
+    def participants(self, clerk):
+        ada = {"identity": "ada"}
+        clerk.ask("listParticipants", 200, boss(), query="?limit=1")
+        clerk.ask("listParticipants", 400, boss(), query="?after=*", problem="query")
+        tracks = clerk.ask("showParticipant", 200, boss(), names=ada).json["tracks"]
+        clerk.ask("showParticipant", 400, boss(), names={"identity": "*"}, problem="identity")
+        clerk.ask("changeParticipant", 200, boss(), BODIES["changeParticipant"], names=ada)
+        clerk.ask("changeParticipant", 400, boss(), {"permissions": {"canFly": True}}, names=ada, problem="body")
+        clerk.ask("changeParticipant", 413, boss(), {"metadata": "x" * 65_537}, names=ada, problem="too-large")
+        clerk.ask("sendData", 204, boss(), BODIES["sendData"])
+        clerk.ask("sendData", 400, boss(), {"payload": "*"}, problem="body")
+        for muted in (True, False):
+            clerk.ask("muteTrack", 200, boss(), {"muted": muted}, names=ada | {"track": tracks[0]["id"]})
+        clerk.ask("muteTrack", 404, boss(), {"muted": True}, names=ada, problem="track-not-found")
+        answer = clerk.ask("openWhep", 201, token("viewer"), OFFER["openWhep"])
+        page = clerk.ask("explainRoom", 200, boss(), query="?limit=100").json
+        self.assertTrue(any(each["subscriptions"] for each in page["items"]), page)
+        clerk.ask("explainRoom", 400, boss(), query="?limit=101", problem="query")
+        clerk.ask("showFlight", 200, boss(), names=ada)
+        path = "/v1/rooms/demo/participants/ada/flight"
+        recording_parts.until(lambda: clerk.send("GET", path, boss()).status == 429)
+        clerk.ask("closeWhep", 200, token("viewer"), names={"session": answer.headers["location"].rsplit("/", 1)[1]})
+        clerk.ask("removeParticipant", 204, boss(), names=ada)
+
+    def recordings(self, clerk, folder):
+        made = clerk.ask("startRecording", 201, boss(), {}).json
+        other = clerk.ask("startRecording", 201, boss(), BODIES["startRecording"]).json
+        clerk.ask("startRecording", 400, boss(), {"maxBytes": 1}, problem="body")
+        clerk.ask("startRecording", 404, boss(), {"tracks": ["TR_none"]}, problem="track-not-found")
+
+        def written():
+            found = clerk.ask("showRecording", 200, boss(), names={"recording": made["id"]}).json
+            return len([track for track in found["tracks"] if track["files"]]) == 2
+
+        recording_parts.until(written)
+        page = clerk.ask("listRecordings", 200, boss(), query="?limit=1").json
+        clerk.ask("listRecordings", 200, boss(), query=f"?after={page['next']}")
+        clerk.ask("listRecordings", 400, boss(), query="?limit=x", problem="query")
+        clerk.ask("endRecording", 400, boss(), names={"recording": made["id"]}, query="?purge=perhaps", problem="query")
+        for each in (made, other):
+            clerk.ask("endRecording", 204, boss(), names={"recording": each["id"]}, query="?purge=false")
+            recording_parts.ended(clerk.roost, each["id"])
+        clerk.ask("showRecording", 200, boss(), names={"recording": made["id"]})
+        # A folder isn't removed as a file is.
+        manifest = folder / "recordings" / made["id"] / "manifest.json"
+        manifest.unlink()
+        manifest.mkdir()
+        clerk.ask("endRecording", 500, boss(), names={"recording": made["id"]}, query="?purge", problem="not-erased")
+        manifest.rmdir()
+        clerk.ask("endRecording", 204, boss(), names={"recording": made["id"]}, query="?purge=true")
+        clerk.ask("endRecording", 204, boss(), names={"recording": other["id"]}, query="?purge")
+
+    def sessions(self, clerk, door):
+        offer, cam, grant = OFFER[f"open{door}"], token(f"cam-{door}"), "canPublish" if door == "Whip" else "canSubscribe"
+        clerk.ask(f"find{door}", 204 if door == "Whip" else 200)
+        answers = [clerk.ask(f"open{door}", 201, cam, offer, "?participant=ada" if door == "Whep" and not each else "") for each in range(3)]
+        clerk.ask(f"open{door}", 409, cam, offer, problem="session-limit")
+        clerk.ask(f"open{door}", 400, token("two"), "v=1", problem="sdp")
+        clerk.ask(f"open{door}", 403, token("mute", **{grant: False}), offer, problem="not-allowed")
+        clerk.ask(f"open{door}", 422, token("two"), offer.replace("a=fingerprint", "a=none"), problem="offer-refused")
+        declined = clerk.ask(f"open{door}", 422, token("two"), offer.replace("m=audio", "m=text"), problem="sections-declined")
+        self.assertTrue(declined.json["sections"])
+        names = {"session": answers[0].headers["location"].rsplit("/", 1)[1]}
+        self.assertIn('rel="ice-server"', answers[0].headers["link"])
+        clerk.ask(f"show{door}", 204, cam, names=names)
+        for name, body in ((f"show{door}", None), (f"change{door}", FRAGMENT), (f"close{door}", None)):
+            clerk.ask(name, 403, token("two"), body, names=names, problem="session-foreign", **{"if-match": "*"})
+        tag = answers[0].headers["etag"]
+        clerk.ask(f"change{door}", 428, cam, FRAGMENT, names=names, problem="if-match-missing")
+        clerk.ask(f"change{door}", 204, cam, FRAGMENT, names=names, **{"if-match": tag})
+        clerk.ask(f"change{door}", 200, cam, RESTART, names=names, **{"if-match": "*"})
+        clerk.ask(f"change{door}", 412, cam, FRAGMENT, names=names, problem="if-match-stale", **{"if-match": tag})
+        clerk.ask(f"change{door}", 400, cam, "x", names=names, problem="sdp", **{"if-match": "*"})
+        clerk.ask(f"change{door}", 400, cam, FRAGMENT + "a=ice-ufrag:half\r\n", names=names, problem="ice-credentials", **{"if-match": "*"})
+        for each in answers:
+            clerk.ask(f"close{door}", 200, cam, names={"session": each.headers["location"].rsplit("/", 1)[1]})
+
+    def events(self, clerk):
+        page = clerk.ask("listRoomEvents", 200, boss(), query="?limit=2").json
+        clerk.ask("listRoomEvents", 200, boss(), query=f"?after={page['next']}&roomId={page['roomId']}")
+        clerk.ask("listRoomEvents", 400, boss(), query="?after=x", problem="query")
+        clerk.ask("listRoomEvents", 410, boss(), query="?after=99999", problem="events-gone")
+        first = clerk.ask("listEvents", 200, boss(), query="?limit=1").json
+        clerk.ask("listEvents", 200, boss(), query=f"?after={first['next']}")
+        clerk.ask("listEvents", 400, boss(), query="?after=x", problem="query")
+        # As a server says that has started at another time.
+        strange = base64.urlsafe_b64encode(bytes(16)).decode().rstrip("=")
+        clerk.ask("listEvents", 410, boss(), query=f"?after={strange}", problem="events-gone")
+        for name in ("listRoomEvents", "listEvents"):
+            clerk.ask(name, 400, boss(), problem="last-event-id", **STREAM | {"last-event-id": "x"})
+            clerk.ask(name, 410, boss(), problem="events-gone", **STREAM | {"last-event-id": "RM_none:1" if name == "listRoomEvents" else strange})
+        of_room = clerk.later("listRoomEvents", 200, boss(), **STREAM)
+        of_all = clerk.later("listEvents", 200, boss(), **STREAM)
+        time.sleep(0.5)
+        clerk.ask("closeRoom", 204, boss())
+        self.assertIn("roomFinished", of_room.result().body.decode())
+        over = clerk.ask("listRoomEvents", 200, boss(), query="?limit=1").json
+        clerk.ask("listRoomEvents", 204, boss(), **STREAM | {"last-event-id": f"{over['roomId']}:{over['lastEvent']}"})
+        # With somebody in a room it waits, and says so.
+        clerk.ask("openWhip", 201, token("cam", "other"), OFFER["openWhip"], names={"room": "other"})
+        clerk.roost.signal()
+        time.sleep(0.5)
+        for name in ("createRoom", *OFFER, "listEvents"):
+            clerk.ask(name, 503, boss("other") if name in OFFER else boss(), BODIES.get(name), names={"room": "other"}, problem="draining",
+                      **STREAM if name == "listEvents" else {})
+        clerk.roost.signal()
+        said = of_all.result().body.decode()
+        self.assertIn("event: draining", said)
+        self.assertIn("serverShutdown", said)
+
+    # MARK: servers that have less
+
+    def without_a_directory(self):
+        with Roost() as roost:
+            clerk = Clerk(self.minutes, roost)
+            clerk.ask("createRoom", 201, boss(), {"name": "demo"})
+            for name, _, _, body in self.each("409"):
+                if name not in OFFER:
+                    clerk.ask(name, 409, boss(), body, problem="recording-off")
+
+    def small(self):
+        """Of bodies, of the disk, and without rooms that aren't made before."""
+        with recording_parts.directory() as folder, \
+                Roost(f"--storage.directory={folder}", "--http.bodyBytes=16384", "--rooms.create=false", f"--recording.freeBytes={2**50}") as roost:
+            clerk = Clerk(self.minutes, roost)
+            for name, template, _, _ in self.each("413"):
+                clerk.ask(name, 413, boss("demo"), " " * 16_385, problem="body-too-large")
+            for name in OFFER:
+                clerk.ask(name, 404, boss("none"), OFFER[name], names={"room": "none"}, problem="room-not-found")
+            clerk.ask("createRoom", 201, boss(), {"name": "demo"})
+            clerk.ask("startRecording", 507, boss(), {}, problem="no-space")
+
+    def full(self):
+        with recording_parts.directory() as folder, \
+                Roost(f"--storage.directory={folder}", "--limits.rooms=1", "--limits.peers=1", "--http.streams=1", "--recording.atOnce=1",
+                      "--recording.freeBytes=0") as roost:
+            clerk = Clerk(self.minutes, roost)
+            clerk.ask("createRoom", 201, boss(), {"name": "demo"})
+            clerk.ask("createRoom", 503, boss(), {"name": "another"}, problem="full")
+            clerk.ask("startRecording", 201, boss(), {})
+            clerk.ask("startRecording", 503, boss(), {}, problem="full")
+            clerk.ask("openWhip", 201, token("cam"), OFFER["openWhip"])
+            for name in OFFER:
+                clerk.ask(name, 503, token("one"), OFFER[name], problem="full")
+            reader = clerk.later("listEvents", 200, boss(), **STREAM)
+            time.sleep(0.5)
+            for name in ("listEvents", "listRoomEvents"):
+                clerk.ask(name, 503, boss(), problem="full", **STREAM)
+            for _ in range(2):
+                roost.signal()
+                time.sleep(0.5)
+            self.assertIn("serverShutdown", reader.result().body.decode())
+
+    def not_stored(self):
+        """While another program writes into the database, and doesn't end."""
+        with recording_parts.directory() as folder, Roost(f"--storage.directory={folder}") as roost:
+            clerk = Clerk(self.minutes, roost)
+            for room in ("demo", "closed"):
+                clerk.ask("createRoom", 201, boss(), {"name": room})
+            other = sqlite3.connect(f"{folder}/roost.db", isolation_level=None)
+            other.execute("BEGIN IMMEDIATE")
+            waiting = [clerk.later(name, 503, boss(), body, names={"room": room}, problem="not-stored") for name, room, body in (
+                ("createRoom", "demo", {"name": "new"}), ("changeRoom", "demo", BODIES["changeRoom"]), ("closeRoom", "closed", None),
+                ("removeParticipant", "demo", None))]
+            for each in waiting:
+                each.result()
+            other.execute("ROLLBACK")
+            other.close()
+
+    def too_often(self):
+        with Roost("--limits.requestsPerAddress=1", "--limits.requestsAtOncePerAddress=1") as roost:
+            clerk = Clerk(self.minutes, roost)
+            for name, (method, template, _) in self.minutes.operations.items():
+                # One a second is let through.
+                answers = [clerk.send(method, Clerk.target(template, {})).status for _ in range(2)]
+                self.assertIn(429, answers, name)
+
+
+class JudgeTest(LimitedTest):
+    def test_what_is_not_as_described_is_found(self):
+        with Roost() as roost:
+            minutes = Minutes(get(f"http://{roost.public}/openapi.json").json)
+            clerk = Clerk(minutes, roost)
+            clerk.ask("createRoom", 201, boss(), BODIES["createRoom"])
+            clerk.ask("showRoom", 200, boss())
+            clerk.ask("showRoom", 404, boss(), names={"room": "none"})
+        made, shown, refused = minutes.exchanges
+        self.assertEqual(minutes.verdict()["faults"], [])
+
+        def changed(exchange, **more):
+            return copy.deepcopy(exchange) | more
+
+        def with_body(exchange, part, **fields):
+            value = json.loads(base64.b64decode(exchange[part])) | fields
+            return changed(exchange, **{part: base64.b64encode(json.dumps(value).encode()).decode()})
+
+        def without(exchange, name):
+            return changed(exchange, heard=[each for each in exchange["heard"] if each[0].lower() != name])
+
+        wrong = {
+            "no such path": changed(shown, target="/v1/room"),
+            "has no status 418": changed(refused, status=418),
+            "'x' was unexpected": with_body(shown, "answer", x=1),
+            "is not of type 'integer'": with_body(shown, "answer", tracks="1"),
+            "is not a 'date-time'": with_body(shown, "answer", createdAt="yesterday"),
+            "the problem's status": with_body(refused, "answer", status=403),
+            "request: ": with_body(made, "body", maxParticipants=0),
+            "body of type text/plain": changed(made, sent=made["sent"] | {"content-type": "text/plain"}),
+            "header location is missing": without(made, "location"),
+            "content of type none": without(shown, "content-type"),
+            "header x-new isn't described": changed(shown, heard=shown["heard"] + [["x-new", "1"]]),
+            "without a token": changed(shown, sent={}),
+            "body that isn't described": changed(shown, body="e30="),
+            "query's limit isn't described": changed(shown, target="/v1/rooms/demo?limit=1"),
+            "is too long": changed(shown, target=f"/v1/rooms/{'x' * 129}"),
+            "data of end: reason": changed(shown, target="/v1/rooms/demo/events", heard=[["content-type", "text/event-stream"]],
+                                           answer=base64.b64encode(b'event: end\ndata: {"reason": "bored"}\n\n').decode()),
+            "event: ": changed(shown, target="/v1/events", heard=[["content-type", "text/event-stream"]],
+                               answer=base64.b64encode(b"event: room.started\ndata: {}\n\n").decode()),
+            "Allow is": changed(refused, method="PUT", status=405),
+        }
+        faults = minutes.verdict(list(wrong.values()))["faults"]
+        self.assertEqual(len(faults), len(wrong), faults)
+        for words, fault in zip(wrong, faults):
+            self.assertIn(words, fault)
+
+
+if __name__ == "__main__":
+    unittest.main()
