@@ -6,12 +6,12 @@ import copy
 import json
 import pathlib
 import sqlite3
-import time
 import unittest
 
 import recording_parts
 from limits import LimitedTest
-from openapi_clerk import HERE, Clerk, Minutes
+from metrics_test import scrape, total
+from openapi_client import HERE, Client, Exchanges
 from roost import Roost, get, token
 
 OFFERS = HERE.parent / "Fixtures/sdp"
@@ -40,6 +40,17 @@ def boss(room="*", identity="boss", **more):
     return token(identity, room, **EVERYTHING | more)
 
 
+def read_by(roost, count):
+    """Waits until so many read events as they happen."""
+    recording_parts.until(lambda: total(scrape(roost), "roost_http_streams") == count)
+
+
+def drains(roost):
+    """Asks it to stop, and waits until it knows; a second signal ends it."""
+    roost.signal()
+    recording_parts.until(lambda: roost.get("/readyz").status == 503)
+
+
 def may_stay_unseen(document):
     """Pairs of operation and status."""
     answers = [{"$ref": f"#/components/responses/{name}"} for name in UNSEEN]
@@ -53,185 +64,184 @@ class OpenAPITest(LimitedTest):
 
     def test_every_operation_answers_as_described_and_all_that_is_described_is_seen(self):
         with recording_parts.directory() as folder, Roost(f"--storage.directory={folder}", "--stun.urls=stun:127.0.0.1:3478") as roost:
-            self.minutes = Minutes(roost.get("/openapi.json").json)
-            clerk = Clerk(self.minutes, roost)
-            clerk.ask("describe", 200)
-            self.refusals(clerk)
-            self.nothing_there(clerk)
-            self.rooms(clerk)
+            self.exchanges = Exchanges(roost.get("/openapi.json").json)
+            client = Client(self.exchanges, roost)
+            client.ask("describe", 200)
+            self.refusals(client)
+            self.nothing_there(client)
+            self.rooms(client)
             with recording_parts.publisher(roost, 60) as child:
                 recording_parts.published(child)
-                self.recordings(clerk, pathlib.Path(folder))
-                self.participants(clerk)
+                self.recordings(client, pathlib.Path(folder))
+                self.participants(client)
             for door in DOORS:
-                self.sessions(clerk, door)
-            self.events(clerk)
+                self.sessions(client, door)
+            self.events(client)
         self.without_a_directory()
         self.small()
         self.full()
         self.not_stored()
         self.too_often()
-        verdict = self.minutes.verdict()
+        verdict = self.exchanges.verdict()
         self.assertEqual(verdict["faults"], [], "\n" + "\n".join(verdict["faults"]))
         described, seen = (set(map(tuple, verdict[each])) for each in ("described", "seen"))
-        self.assertEqual(set(self.minutes.operations) - {operation for operation, _ in seen}, set(), "never asked")
-        self.assertEqual(described - seen, may_stay_unseen(self.minutes.document), "described and never seen")
-        print(f"\n  {len(self.minutes.exchanges)} answers, {len(seen)} of {len(described)} statuses of "
-              f"{len(self.minutes.operations)} operations", flush=True)
+        self.assertEqual(set(self.exchanges.operations) - {operation for operation, _ in seen}, set(), "never asked")
+        self.assertEqual(described - seen, may_stay_unseen(self.exchanges.document), "described and never seen")
+        print(f"\n  {len(self.exchanges.all)} answers, {len(seen)} of {len(described)} statuses of "
+              f"{len(self.exchanges.operations)} operations", flush=True)
 
     # MARK: every operation
 
     def each(self, status):
-        """Operations that have it, with the path's names and a body."""
-        for name, (method, template, operation) in self.minutes.operations.items():
+        """Operations that have it, with their paths and a body."""
+        for name, (_, template, operation) in self.exchanges.operations.items():
             if status in operation["responses"]:
-                yield name, template, operation, BODIES.get(name)
+                yield name, template, BODIES.get(name)
 
-    def refusals(self, clerk):
-        for name, _, operation, body in self.each("401"):
-            clerk.ask(name, 401, body=body, problem="token-absent")
-            clerk.ask(name, 401, "x.y.z", body=body, problem="token-malformed")
-        for name, template, operation, body in self.each("403"):
-            clerk.ask(name, 403, token("ada", "other"), body=body, problem="token-not-for-this")
-        for name, template, operation, body in self.each("400"):
+    def refusals(self, client):
+        for name, _, body in self.each("401"):
+            client.ask(name, 401, body=body, problem="token-absent")
+            client.ask(name, 401, "x.y.z", body=body, problem="token-malformed")
+        for name, _, body in self.each("403"):
+            client.ask(name, 403, token("ada", "other"), body=body, problem="token-not-for-this")
+        for name, template, body in self.each("400"):
             if "{room}" in template:
-                clerk.ask(name, 400, boss(), body=body, names={"room": "*"}, problem="room-name")
-        for name, _, operation, body in self.each("415"):
+                client.ask(name, 400, boss(), body=body, names={"room": "*"}, problem="room-name")
+        for name, _, body in self.each("415"):
             session = name.removeprefix("change") in DOORS
-            clerk.ask(name, 415, boss("demo"), body=body, kind="text/plain", problem="content-type", **{"if-match": "*"} if session else {})
-        for template, methods in self.minutes.document["paths"].items():
-            target = Clerk.target(template, {})
-            clerk.send("PUT", target, boss())
-            clerk.send("OPTIONS", target)
+            client.ask(name, 415, boss("demo"), body=body, kind="text/plain", problem="content-type", **{"if-match": "*"} if session else {})
+        for template, methods in self.exchanges.document["paths"].items():
+            target = Client.target(template, {})
+            client.send("PUT", target, boss())
+            client.send("OPTIONS", target)
 
-    def nothing_there(self, clerk):
-        for name, _, operation, body in self.each("404"):
+    def nothing_there(self, client):
+        for name, _, body in self.each("404"):
             if name not in OFFER:
-                clerk.ask(name, 404, boss("demo" if name[-4:] in DOORS else "*"), body=body, **{"if-match": "*"} if name[-4:] in DOORS else {})
-        clerk.ask("openWhep", 404, boss("demo"), OFFER["openWhep"], "?track=TR_none", problem="track-not-found")
+                client.ask(name, 404, boss("demo" if name[-4:] in DOORS else "*"), body=body, **{"if-match": "*"} if name[-4:] in DOORS else {})
+        client.ask("openWhep", 404, boss("demo"), OFFER["openWhep"], "?track=TR_none", problem="track-not-found")
 
-    def rooms(self, clerk):
-        clerk.ask("createRoom", 201, boss(), BODIES["createRoom"])
-        clerk.ask("createRoom", 200, boss(), {"name": "demo"})
-        clerk.ask("createRoom", 201, boss(), {"name": "other"})
-        clerk.ask("createRoom", 400, boss(), {"name": "demo", "x": 1}, problem="body")
-        clerk.ask("createRoom", 413, boss(), {"name": "large", "metadata": "x" * 65_537}, problem="too-large")
-        page = clerk.ask("listRooms", 200, boss(), query="?limit=1").json
-        self.assertEqual(clerk.ask("listRooms", 200, boss(), query=f"?limit=1&after={page['next']}").json["items"][0]["name"], "other")
-        clerk.ask("listRooms", 400, boss(), query="?limit=0", problem="query")
-        clerk.ask("showRoom", 200, boss())
-        clerk.ask("changeRoom", 200, boss(), BODIES["changeRoom"])
-        clerk.ask("changeRoom", 200, boss(), BODIES["changeRoom"], kind="application/json")
-        clerk.ask("changeRoom", 400, boss(), {"maxParticipants": 0}, problem="body")
+    def rooms(self, client):
+        client.ask("createRoom", 201, boss(), BODIES["createRoom"])
+        client.ask("createRoom", 200, boss(), {"name": "demo"})
+        client.ask("createRoom", 201, boss(), {"name": "other"})
+        client.ask("createRoom", 400, boss(), {"name": "demo", "x": 1}, problem="body")
+        client.ask("createRoom", 413, boss(), {"name": "large", "metadata": "x" * 65_537}, problem="too-large")
+        page = client.ask("listRooms", 200, boss(), query="?limit=1").json
+        self.assertEqual(client.ask("listRooms", 200, boss(), query=f"?limit=1&after={page['next']}").json["items"][0]["name"], "other")
+        client.ask("listRooms", 400, boss(), query="?limit=0", problem="query")
+        client.ask("showRoom", 200, boss())
+        client.ask("changeRoom", 200, boss(), BODIES["changeRoom"])
+        client.ask("changeRoom", 200, boss(), BODIES["changeRoom"], kind="application/json")
+        client.ask("changeRoom", 400, boss(), {"maxParticipants": 0}, problem="body")
         for path in ("/openapi.json", "/v1/rooms", "/v1/rooms/demo", "/whip/demo", "/whep/demo"):
-            clerk.send("HEAD", path, boss())
+            client.send("HEAD", path, boss())
 
-    def participants(self, clerk):
+    def participants(self, client):
         ada = {"identity": "ada"}
-        clerk.ask("listParticipants", 200, boss(), query="?limit=1")
-        clerk.ask("listParticipants", 400, boss(), query="?after=*", problem="query")
-        tracks = clerk.ask("showParticipant", 200, boss(), names=ada).json["tracks"]
-        clerk.ask("showParticipant", 400, boss(), names={"identity": "*"}, problem="identity")
-        clerk.ask("changeParticipant", 200, boss(), BODIES["changeParticipant"], names=ada)
-        clerk.ask("changeParticipant", 400, boss(), {"permissions": {"canFly": True}}, names=ada, problem="body")
-        clerk.ask("changeParticipant", 413, boss(), {"metadata": "x" * 65_537}, names=ada, problem="too-large")
-        clerk.ask("sendData", 204, boss(), BODIES["sendData"])
-        clerk.ask("sendData", 400, boss(), {"payload": "*"}, problem="body")
+        client.ask("listParticipants", 200, boss(), query="?limit=1")
+        client.ask("listParticipants", 400, boss(), query="?after=*", problem="query")
+        tracks = client.ask("showParticipant", 200, boss(), names=ada).json["tracks"]
+        client.ask("showParticipant", 400, boss(), names={"identity": "*"}, problem="identity")
+        client.ask("changeParticipant", 200, boss(), BODIES["changeParticipant"], names=ada)
+        client.ask("changeParticipant", 400, boss(), {"permissions": {"canFly": True}}, names=ada, problem="body")
+        client.ask("changeParticipant", 413, boss(), {"metadata": "x" * 65_537}, names=ada, problem="too-large")
+        client.ask("sendData", 204, boss(), BODIES["sendData"])
+        client.ask("sendData", 400, boss(), {"payload": "*"}, problem="body")
         for muted in (True, False):
-            clerk.ask("muteTrack", 200, boss(), {"muted": muted}, names=ada | {"track": tracks[0]["id"]})
-        clerk.ask("muteTrack", 404, boss(), {"muted": True}, names=ada, problem="track-not-found")
-        answer = clerk.ask("openWhep", 201, token("viewer"), OFFER["openWhep"])
-        page = clerk.ask("explainRoom", 200, boss(), query="?limit=100").json
+            client.ask("muteTrack", 200, boss(), {"muted": muted}, names=ada | {"track": tracks[0]["id"]})
+        client.ask("muteTrack", 404, boss(), {"muted": True}, names=ada, problem="track-not-found")
+        answer = client.ask("openWhep", 201, token("viewer"), OFFER["openWhep"])
+        page = client.ask("explainRoom", 200, boss(), query="?limit=100").json
         self.assertTrue(any(each["subscriptions"] for each in page["items"]), page)
-        clerk.ask("explainRoom", 400, boss(), query="?limit=101", problem="query")
-        clerk.ask("showFlight", 200, boss(), names=ada)
+        client.ask("explainRoom", 400, boss(), query="?limit=101", problem="query")
+        client.ask("showFlight", 200, boss(), names=ada)
         path = "/v1/rooms/demo/participants/ada/flight"
-        recording_parts.until(lambda: clerk.send("GET", path, boss()).status == 429)
-        clerk.ask("closeWhep", 200, token("viewer"), names={"session": answer.headers["location"].rsplit("/", 1)[1]})
-        clerk.ask("removeParticipant", 204, boss(), names=ada)
+        recording_parts.until(lambda: client.send("GET", path, boss()).status == 429)
+        client.ask("closeWhep", 200, token("viewer"), names={"session": answer.headers["location"].rsplit("/", 1)[1]})
+        client.ask("removeParticipant", 204, boss(), names=ada)
 
-    def recordings(self, clerk, folder):
-        made = clerk.ask("startRecording", 201, boss(), {}).json
-        other = clerk.ask("startRecording", 201, boss(), BODIES["startRecording"]).json
-        clerk.ask("startRecording", 400, boss(), {"maxBytes": 1}, problem="body")
-        clerk.ask("startRecording", 404, boss(), {"tracks": ["TR_none"]}, problem="track-not-found")
+    def recordings(self, client, folder):
+        made = client.ask("startRecording", 201, boss(), {}).json
+        other = client.ask("startRecording", 201, boss(), BODIES["startRecording"]).json
+        client.ask("startRecording", 400, boss(), {"maxBytes": 1}, problem="body")
+        client.ask("startRecording", 404, boss(), {"tracks": ["TR_none"]}, problem="track-not-found")
 
         def written():
-            found = clerk.ask("showRecording", 200, boss(), names={"recording": made["id"]}).json
+            found = client.ask("showRecording", 200, boss(), names={"recording": made["id"]}).json
             return len([track for track in found["tracks"] if track["files"]]) == 2
 
         recording_parts.until(written)
-        page = clerk.ask("listRecordings", 200, boss(), query="?limit=1").json
-        clerk.ask("listRecordings", 200, boss(), query=f"?after={page['next']}")
-        clerk.ask("listRecordings", 400, boss(), query="?limit=x", problem="query")
-        clerk.ask("endRecording", 400, boss(), names={"recording": made["id"]}, query="?purge=perhaps", problem="query")
+        page = client.ask("listRecordings", 200, boss(), query="?limit=1").json
+        client.ask("listRecordings", 200, boss(), query=f"?after={page['next']}")
+        client.ask("listRecordings", 400, boss(), query="?limit=x", problem="query")
+        client.ask("endRecording", 400, boss(), names={"recording": made["id"]}, query="?purge=perhaps", problem="query")
         for each in (made, other):
-            clerk.ask("endRecording", 204, boss(), names={"recording": each["id"]}, query="?purge=false")
-            recording_parts.ended(clerk.roost, each["id"])
-        clerk.ask("showRecording", 200, boss(), names={"recording": made["id"]})
+            client.ask("endRecording", 204, boss(), names={"recording": each["id"]}, query="?purge=false")
+            recording_parts.ended(client.roost, each["id"])
+        client.ask("showRecording", 200, boss(), names={"recording": made["id"]})
         # A folder isn't removed as a file is.
         manifest = folder / "recordings" / made["id"] / "manifest.json"
         manifest.unlink()
         manifest.mkdir()
-        clerk.ask("endRecording", 500, boss(), names={"recording": made["id"]}, query="?purge", problem="not-erased")
+        client.ask("endRecording", 500, boss(), names={"recording": made["id"]}, query="?purge", problem="not-erased")
         manifest.rmdir()
-        clerk.ask("endRecording", 204, boss(), names={"recording": made["id"]}, query="?purge=true")
-        clerk.ask("endRecording", 204, boss(), names={"recording": other["id"]}, query="?purge")
+        client.ask("endRecording", 204, boss(), names={"recording": made["id"]}, query="?purge=true")
+        client.ask("endRecording", 204, boss(), names={"recording": other["id"]}, query="?purge")
 
-    def sessions(self, clerk, door):
+    def sessions(self, client, door):
         offer, cam, grant = OFFER[f"open{door}"], token(f"cam-{door}"), "canPublish" if door == "Whip" else "canSubscribe"
-        clerk.ask(f"find{door}", 204 if door == "Whip" else 200)
-        answers = [clerk.ask(f"open{door}", 201, cam, offer, "?participant=ada" if door == "Whep" and not each else "") for each in range(3)]
-        clerk.ask(f"open{door}", 409, cam, offer, problem="session-limit")
-        clerk.ask(f"open{door}", 400, token("two"), "v=1", problem="sdp")
-        clerk.ask(f"open{door}", 403, token("mute", **{grant: False}), offer, problem="not-allowed")
-        clerk.ask(f"open{door}", 422, token("two"), offer.replace("a=fingerprint", "a=none"), problem="offer-refused")
-        declined = clerk.ask(f"open{door}", 422, token("two"), offer.replace("m=audio", "m=text"), problem="sections-declined")
+        client.ask(f"find{door}", 204 if door == "Whip" else 200)
+        answers = [client.ask(f"open{door}", 201, cam, offer, "?participant=ada" if door == "Whep" and not each else "") for each in range(3)]
+        client.ask(f"open{door}", 409, cam, offer, problem="session-limit")
+        client.ask(f"open{door}", 400, token("two"), "v=1", problem="sdp")
+        client.ask(f"open{door}", 403, token("mute", **{grant: False}), offer, problem="not-allowed")
+        client.ask(f"open{door}", 422, token("two"), offer.replace("a=fingerprint", "a=none"), problem="offer-refused")
+        declined = client.ask(f"open{door}", 422, token("two"), offer.replace("m=audio", "m=text"), problem="sections-declined")
         self.assertTrue(declined.json["sections"])
         names = {"session": answers[0].headers["location"].rsplit("/", 1)[1]}
         self.assertIn('rel="ice-server"', answers[0].headers["link"])
-        clerk.ask(f"show{door}", 204, cam, names=names)
+        client.ask(f"show{door}", 204, cam, names=names)
         for name, body in ((f"show{door}", None), (f"change{door}", FRAGMENT), (f"close{door}", None)):
-            clerk.ask(name, 403, token("two"), body, names=names, problem="session-foreign", **{"if-match": "*"})
+            client.ask(name, 403, token("two"), body, names=names, problem="session-foreign", **{"if-match": "*"})
         tag = answers[0].headers["etag"]
-        clerk.ask(f"change{door}", 428, cam, FRAGMENT, names=names, problem="if-match-missing")
-        clerk.ask(f"change{door}", 204, cam, FRAGMENT, names=names, **{"if-match": tag})
-        clerk.ask(f"change{door}", 200, cam, RESTART, names=names, **{"if-match": "*"})
-        clerk.ask(f"change{door}", 412, cam, FRAGMENT, names=names, problem="if-match-stale", **{"if-match": tag})
-        clerk.ask(f"change{door}", 400, cam, "x", names=names, problem="sdp", **{"if-match": "*"})
-        clerk.ask(f"change{door}", 400, cam, FRAGMENT + "a=ice-ufrag:half\r\n", names=names, problem="ice-credentials", **{"if-match": "*"})
+        client.ask(f"change{door}", 428, cam, FRAGMENT, names=names, problem="if-match-missing")
+        client.ask(f"change{door}", 204, cam, FRAGMENT, names=names, **{"if-match": tag})
+        client.ask(f"change{door}", 200, cam, RESTART, names=names, **{"if-match": "*"})
+        client.ask(f"change{door}", 412, cam, FRAGMENT, names=names, problem="if-match-stale", **{"if-match": tag})
+        client.ask(f"change{door}", 400, cam, "x", names=names, problem="sdp", **{"if-match": "*"})
+        client.ask(f"change{door}", 400, cam, FRAGMENT + "a=ice-ufrag:half\r\n", names=names, problem="ice-credentials", **{"if-match": "*"})
         for each in answers:
-            clerk.ask(f"close{door}", 200, cam, names={"session": each.headers["location"].rsplit("/", 1)[1]})
+            client.ask(f"close{door}", 200, cam, names={"session": each.headers["location"].rsplit("/", 1)[1]})
 
-    def events(self, clerk):
-        page = clerk.ask("listRoomEvents", 200, boss(), query="?limit=2").json
-        clerk.ask("listRoomEvents", 200, boss(), query=f"?after={page['next']}&roomId={page['roomId']}")
-        clerk.ask("listRoomEvents", 400, boss(), query="?after=x", problem="query")
-        clerk.ask("listRoomEvents", 410, boss(), query="?after=99999", problem="events-gone")
-        first = clerk.ask("listEvents", 200, boss(), query="?limit=1").json
-        clerk.ask("listEvents", 200, boss(), query=f"?after={first['next']}")
-        clerk.ask("listEvents", 400, boss(), query="?after=x", problem="query")
+    def events(self, client):
+        page = client.ask("listRoomEvents", 200, boss(), query="?limit=2").json
+        client.ask("listRoomEvents", 200, boss(), query=f"?after={page['next']}&roomId={page['roomId']}")
+        client.ask("listRoomEvents", 400, boss(), query="?after=x", problem="query")
+        client.ask("listRoomEvents", 410, boss(), query="?after=99999", problem="events-gone")
+        first = client.ask("listEvents", 200, boss(), query="?limit=1").json
+        client.ask("listEvents", 200, boss(), query=f"?after={first['next']}")
+        client.ask("listEvents", 400, boss(), query="?after=x", problem="query")
         # As a server says that has started at another time.
         strange = base64.urlsafe_b64encode(bytes(16)).decode().rstrip("=")
-        clerk.ask("listEvents", 410, boss(), query=f"?after={strange}", problem="events-gone")
+        client.ask("listEvents", 410, boss(), query=f"?after={strange}", problem="events-gone")
         for name in ("listRoomEvents", "listEvents"):
-            clerk.ask(name, 400, boss(), problem="last-event-id", **STREAM | {"last-event-id": "x"})
-            clerk.ask(name, 410, boss(), problem="events-gone", **STREAM | {"last-event-id": "RM_none:1" if name == "listRoomEvents" else strange})
-        of_room = clerk.later("listRoomEvents", 200, boss(), **STREAM)
-        of_all = clerk.later("listEvents", 200, boss(), **STREAM)
-        time.sleep(0.5)
-        clerk.ask("closeRoom", 204, boss())
+            client.ask(name, 400, boss(), problem="last-event-id", **STREAM | {"last-event-id": "x"})
+            client.ask(name, 410, boss(), problem="events-gone", **STREAM | {"last-event-id": "RM_none:1" if name == "listRoomEvents" else strange})
+        of_room = client.later("listRoomEvents", 200, boss(), **STREAM)
+        of_all = client.later("listEvents", 200, boss(), **STREAM)
+        read_by(client.roost, 2)
+        client.ask("closeRoom", 204, boss())
         self.assertIn("roomFinished", of_room.result().body.decode())
-        over = clerk.ask("listRoomEvents", 200, boss(), query="?limit=1").json
-        clerk.ask("listRoomEvents", 204, boss(), **STREAM | {"last-event-id": f"{over['roomId']}:{over['lastEvent']}"})
+        over = client.ask("listRoomEvents", 200, boss(), query="?limit=1").json
+        client.ask("listRoomEvents", 204, boss(), **STREAM | {"last-event-id": f"{over['roomId']}:{over['lastEvent']}"})
         # With somebody in a room it waits, and says so.
-        clerk.ask("openWhip", 201, token("cam", "other"), OFFER["openWhip"], names={"room": "other"})
-        clerk.roost.signal()
-        time.sleep(0.5)
+        client.ask("openWhip", 201, token("cam", "other"), OFFER["openWhip"], names={"room": "other"})
+        drains(client.roost)
         for name in ("createRoom", *OFFER, "listEvents"):
-            clerk.ask(name, 503, boss("other") if name in OFFER else boss(), BODIES.get(name), names={"room": "other"}, problem="draining",
+            client.ask(name, 503, boss("other") if name in OFFER else boss(), BODIES.get(name), names={"room": "other"}, problem="draining",
                       **STREAM if name == "listEvents" else {})
-        clerk.roost.signal()
+        client.roost.signal()
         said = of_all.result().body.decode()
         self.assertIn("event: draining", said)
         self.assertIn("serverShutdown", said)
@@ -240,54 +250,53 @@ class OpenAPITest(LimitedTest):
 
     def without_a_directory(self):
         with Roost() as roost:
-            clerk = Clerk(self.minutes, roost)
-            clerk.ask("createRoom", 201, boss(), {"name": "demo"})
-            for name, _, _, body in self.each("409"):
+            client = Client(self.exchanges, roost)
+            client.ask("createRoom", 201, boss(), {"name": "demo"})
+            for name, _, body in self.each("409"):
                 if name not in OFFER:
-                    clerk.ask(name, 409, boss(), body, problem="recording-off")
+                    client.ask(name, 409, boss(), body, problem="recording-off")
 
     def small(self):
         """Of bodies, of the disk, and without rooms that aren't made before."""
         with recording_parts.directory() as folder, \
                 Roost(f"--storage.directory={folder}", "--http.bodyBytes=16384", "--rooms.create=false", f"--recording.freeBytes={2**50}") as roost:
-            clerk = Clerk(self.minutes, roost)
-            for name, template, _, _ in self.each("413"):
-                clerk.ask(name, 413, boss("demo"), " " * 16_385, problem="body-too-large")
+            client = Client(self.exchanges, roost)
+            for name, _, _ in self.each("413"):
+                client.ask(name, 413, boss("demo"), " " * 16_385, problem="body-too-large")
             for name in OFFER:
-                clerk.ask(name, 404, boss("none"), OFFER[name], names={"room": "none"}, problem="room-not-found")
-            clerk.ask("createRoom", 201, boss(), {"name": "demo"})
-            clerk.ask("startRecording", 507, boss(), {}, problem="no-space")
+                client.ask(name, 404, boss("none"), OFFER[name], names={"room": "none"}, problem="room-not-found")
+            client.ask("createRoom", 201, boss(), {"name": "demo"})
+            client.ask("startRecording", 507, boss(), {}, problem="no-space")
 
     def full(self):
         with recording_parts.directory() as folder, \
                 Roost(f"--storage.directory={folder}", "--limits.rooms=1", "--limits.peers=1", "--http.streams=1", "--recording.atOnce=1",
                       "--recording.freeBytes=0") as roost:
-            clerk = Clerk(self.minutes, roost)
-            clerk.ask("createRoom", 201, boss(), {"name": "demo"})
-            clerk.ask("createRoom", 503, boss(), {"name": "another"}, problem="full")
-            clerk.ask("startRecording", 201, boss(), {})
-            clerk.ask("startRecording", 503, boss(), {}, problem="full")
-            clerk.ask("openWhip", 201, token("cam"), OFFER["openWhip"])
+            client = Client(self.exchanges, roost)
+            client.ask("createRoom", 201, boss(), {"name": "demo"})
+            client.ask("createRoom", 503, boss(), {"name": "another"}, problem="full")
+            client.ask("startRecording", 201, boss(), {})
+            client.ask("startRecording", 503, boss(), {}, problem="full")
+            client.ask("openWhip", 201, token("cam"), OFFER["openWhip"])
             for name in OFFER:
-                clerk.ask(name, 503, token("one"), OFFER[name], problem="full")
-            reader = clerk.later("listEvents", 200, boss(), **STREAM)
-            time.sleep(0.5)
+                client.ask(name, 503, token("one"), OFFER[name], problem="full")
+            reader = client.later("listEvents", 200, boss(), **STREAM)
+            read_by(roost, 1)
             for name in ("listEvents", "listRoomEvents"):
-                clerk.ask(name, 503, boss(), problem="full", **STREAM)
-            for _ in range(2):
-                roost.signal()
-                time.sleep(0.5)
+                client.ask(name, 503, boss(), problem="full", **STREAM)
+            drains(roost)
+            roost.signal()
             self.assertIn("serverShutdown", reader.result().body.decode())
 
     def not_stored(self):
         """While another program writes into the database, and doesn't end."""
         with recording_parts.directory() as folder, Roost(f"--storage.directory={folder}") as roost:
-            clerk = Clerk(self.minutes, roost)
+            client = Client(self.exchanges, roost)
             for room in ("demo", "closed"):
-                clerk.ask("createRoom", 201, boss(), {"name": room})
+                client.ask("createRoom", 201, boss(), {"name": room})
             other = sqlite3.connect(f"{folder}/roost.db", isolation_level=None)
             other.execute("BEGIN IMMEDIATE")
-            waiting = [clerk.later(name, 503, boss(), body, names={"room": room}, problem="not-stored") for name, room, body in (
+            waiting = [client.later(name, 503, boss(), body, names={"room": room}, problem="not-stored") for name, room, body in (
                 ("createRoom", "demo", {"name": "new"}), ("changeRoom", "demo", BODIES["changeRoom"]), ("closeRoom", "closed", None),
                 ("removeParticipant", "demo", None))]
             for each in waiting:
@@ -297,23 +306,23 @@ class OpenAPITest(LimitedTest):
 
     def too_often(self):
         with Roost("--limits.requestsPerAddress=1", "--limits.requestsAtOncePerAddress=1") as roost:
-            clerk = Clerk(self.minutes, roost)
-            for name, (method, template, _) in self.minutes.operations.items():
+            client = Client(self.exchanges, roost)
+            for name, (method, template, _) in self.exchanges.operations.items():
                 # One a second is let through.
-                answers = [clerk.send(method, Clerk.target(template, {})).status for _ in range(2)]
+                answers = [client.send(method, Client.target(template, {})).status for _ in range(2)]
                 self.assertIn(429, answers, name)
 
 
 class JudgeTest(LimitedTest):
     def test_what_is_not_as_described_is_found(self):
         with Roost() as roost:
-            minutes = Minutes(get(f"http://{roost.public}/openapi.json").json)
-            clerk = Clerk(minutes, roost)
-            clerk.ask("createRoom", 201, boss(), BODIES["createRoom"])
-            clerk.ask("showRoom", 200, boss())
-            clerk.ask("showRoom", 404, boss(), names={"room": "none"})
-        made, shown, refused = minutes.exchanges
-        self.assertEqual(minutes.verdict()["faults"], [])
+            exchanges = Exchanges(get(f"http://{roost.public}/openapi.json").json)
+            client = Client(exchanges, roost)
+            client.ask("createRoom", 201, boss(), BODIES["createRoom"])
+            client.ask("showRoom", 200, boss())
+            client.ask("showRoom", 404, boss(), names={"room": "none"})
+        made, shown, refused = exchanges.all
+        self.assertEqual(exchanges.verdict()["faults"], [])
 
         def changed(exchange, **more):
             return copy.deepcopy(exchange) | more
@@ -347,10 +356,17 @@ class JudgeTest(LimitedTest):
                                answer=base64.b64encode(b"event: room.started\ndata: {}\n\n").decode()),
             "Allow is": changed(refused, method="PUT", status=405),
         }
-        faults = minutes.verdict(list(wrong.values()))["faults"]
+        faults = exchanges.verdict(list(wrong.values()))["faults"]
         self.assertEqual(len(faults), len(wrong), faults)
         for words, fault in zip(wrong, faults):
             self.assertIn(words, fault)
+
+        document = exchanges.document
+        document["components"]["schemas"]["Idle"] = {"type": "string"}
+        del document["paths"]["/v1/rooms"]["get"]["responses"]["200"]["description"]
+        unsound, idle = exchanges.verdict()["faults"]
+        self.assertIn("description", unsound)
+        self.assertIn("no operation leads to #/components/schemas/Idle", idle)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Who asks a server by its description, by the operations' names, and keeps what was asked and answered for openapi_judge.py."""
+"""A client that asks by the operations' names of the description, and keeps what was asked and answered for openapi_judge.py."""
 
 import base64
 import http.client
@@ -23,22 +23,22 @@ class Answer:
         return json.loads(self.body)
 
 
-class Minutes:
-    """The description, and every exchange of a test."""
+class Exchanges:
+    """A description, and all that was asked and answered in a test."""
 
     def __init__(self, document):
         self.document = document
         self.operations = {operation["operationId"]: (method.upper(), template, operation)
                            for template, methods in document["paths"].items()
                            for method, operation in methods.items() if method != "parameters"}
-        self.exchanges = []
+        self.all = []
 
     def verdict(self, exchanges=None):
         """What the judge says of them; of all that there were unless given."""
         with tempfile.TemporaryDirectory(prefix="roost-openapi-") as folder:
             folder = pathlib.Path(folder)
             (folder / "openapi.json").write_text(json.dumps(self.document))
-            lines = self.exchanges if exchanges is None else exchanges
+            lines = self.all if exchanges is None else exchanges
             (folder / "exchanges").write_text("".join(json.dumps(each) + "\n" for each in lines))
             done = subprocess.run([PYTHON, HERE / "openapi_judge.py", folder / "openapi.json", folder / "exchanges"],
                                   capture_output=True, text=True, timeout=60)
@@ -47,11 +47,11 @@ class Minutes:
         return json.loads(done.stdout)
 
 
-class Clerk:
+class Client:
     """Asks one server."""
 
-    def __init__(self, minutes, roost):
-        self.minutes, self.roost = minutes, roost
+    def __init__(self, exchanges, roost):
+        self.exchanges, self.roost = exchanges, roost
 
     def send(self, method, target, text=None, body=b"", kind=None, **headers):
         """Asks, and keeps what is answered. `headers`: with underscores for hyphens."""
@@ -67,7 +67,7 @@ class Clerk:
             answer = heard.read()
         finally:
             connection.close()
-        self.minutes.exchanges.append({
+        self.exchanges.all.append({
             "method": method, "target": target, "status": heard.status, "sent": sent, "heard": heard.getheaders(),
             "body": base64.b64encode(body).decode(), "answer": base64.b64encode(answer).decode()})
         return Answer(heard.status, heard.getheaders(), answer)
@@ -76,7 +76,7 @@ class Clerk:
         """Asks by the operation's name, and wants that status, and the problem of that type.
 
         `names`: what stands in the path, `demo` for the room unless said. `body`: an object, or text."""
-        method, template, described = self.minutes.operations[operation]
+        method, template, described = self.exchanges.operations[operation]
         target = self.target(template, dict(names)) + query
         if body is not None and kind is None:
             kind = next(iter(described["requestBody"]["content"]))
