@@ -1,30 +1,45 @@
-"""WHIP from a page and WHEP in a page, by fetch from another origin: between browsers in every codec that both have, beside the native
-protocol and aiortc, with a simulcast and over ICE restarts."""
+"""WHIP and WHEP in a page, by fetch from another origin, and at the server's own page: between browsers, beside the native protocol, with
+aiortc and Pion, in every codec that both have; with a simulcast and over ICE restarts."""
 
 import asyncio
+import contextlib
 import json
 import os
 import pathlib
 import re
+import sys
+import tempfile
 
 from harness.calls import token
 from harness.chromium import Chromium
 from harness.evidence import kept_on_failure
 from harness.firefox import Firefox
-from harness.media import measure, until_flowing
+from harness.media import Counters, measure, until_flowing
 from harness.pages import Pages, source
+from harness.person import Person
 from harness.process import Process
 from harness.server import Server
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-CONNECTION = "window.client.connection"
-SHARE, PITCH = 0.95, 440
+CLIENTS = pathlib.Path(__file__).resolve().parents[1] / "Clients"
+sys.path.append(str(CLIENTS))
+
+from client_parts import PITCH, PYTHON, go_build, picture_file, pictures, pitch, tone_file  # noqa: E402
+
+CONNECTION, PAGE_CONNECTION = "window.client.connection", "window.roostPage.peerConnection"
+SHARE = 0.95
 WANTED = f"at least {SHARE:.0%} of the pictures decoded, a tone of {PITCH} Hz"
+# A camera and a microphone that show and sound as in the other pages.
+DEVICES = source("client.js") + """
+navigator.mediaDevices.getUserMedia = async ({ audio, video }) => new MediaStream([
+  ...(audio ? [window.RoostTestSources.tone()] : []), ...(video ? [window.RoostTestSources.picture()] : [])]);
+"""
+# The picture of somebody else.
+TILE = "document.querySelector('.tile.has-picture:not(.own) video')"
 
 
 async def open_page(browser, pages):
     await browser.open(pages.url("direct.html"))
-    await browser.evaluate("".join(source(name) for name in ("signaller.js", "client.js", "whip.js")))
+    await browser.evaluate("".join(source(name) for name in ("signaller.js", "pitch.js", "client.js", "whip.js")))
 
 
 async def open_session(browser, server, door, room, identity, sections, query=""):
@@ -99,46 +114,190 @@ async def beside_the_page(report, server, publisher, subscriber, codec, seconds)
     return holds
 
 
-def aiortc(what, server, door, room, *more):
-    return Process("aiortc", [str(ROOT / ".build-python/bin/python"), str(ROOT / "Tests/Clients/whip_peer.py"), what,
-                              f"{server.ORIGIN}/{door}/{room}", token(server, room, f"aiortc-{what}"), *map(str, more)])
+class Client(Process):
+    """aiortc or Pion by one of the doors; `async with` it, it is connected."""
+
+    def __init__(self, folder, name, what, server, room, *more):
+        door = "whip" if what == "publish" else "whep"
+        program = [str(PYTHON), str(CLIENTS / "whip_peer.py")] if name == "aiortc" else [f"{folder}/client"]
+        super().__init__(name, [*program, what, f"{server.ORIGIN}/{door}/{room}", token(server, room, f"{name}-{what}"), *map(str, more)])
+
+    @classmethod
+    def player(cls, folder, name, server, room):
+        """One that ends when nothing comes any more."""
+        what, more = ("play", []) if name == "aiortc" else ("listen", ["{folder}"])
+        return cls(folder, name, what, server, room, *more, 60)
+
+    @classmethod
+    def publisher(cls, folder, name, server, room, codec, seconds):
+        more = [seconds, codec] if name == "aiortc" else [picture_file(folder, codec, seconds), folder / "tone.ogg"]
+        return cls(folder, name, "publish", server, room, *more)
+
+    async def __aenter__(self):
+        self.start()
+        try:
+            await self.wait_for("connection", lambda: "connected" in self.log())
+        except BaseException:
+            await self.end()
+            raise
+        return self
+
+    async def __aexit__(self, *_):
+        await self.end()
+
+    async def sent(self):
+        """How many pictures, at its end."""
+        await self.ended()
+        return int(re.search(r'sent"?:? (\d+)', self.log())[1])
+
+    async def seen(self):
+        """How many pictures were decoded, and the pitch of the tone, at its end."""
+        await self.ended()
+        if self.name == "aiortc":
+            said = json.loads(re.search(r"^\{.*\}$", self.log(), re.MULTILINE)[0])
+            return said["pictures"], said["pitch"]
+        folder = pathlib.Path(self.folder)
+        kept = [*folder.glob("pictures.*"), *folder.glob("sound.ogg")]
+        if len(kept) != 2:
+            raise RuntimeError(f"Pion has kept {[each.name for each in kept]}")
+        return (await asyncio.to_thread(pictures, kept[0]))[0], await asyncio.to_thread(pitch, kept[1])
 
 
-async def beside_aiortc(report, server, browser, codec, seconds):
-    room = f"aiortc-{browser.name}-{codec}"
-    player = aiortc("play", server, "whep", room, seconds + 40)
-    player.start()
-    try:
-        await player.wait_for("connection", lambda: "connected" in player.log())
-        await publish(browser, server, room, codec)
-        await browser.wait_until("window.client.connection.connectionState === 'connected'")
+def judge_client(report, line, sent, decoded, hertz, seconds, more="", holds=True):
+    share = decoded / max(sent, 1)
+    return report.row(line, WANTED + more, f"{decoded} of {sent} pictures ({share:.1%}), {hertz:.0f} Hz{more if holds else ''}",
+                      holds and share >= SHARE and sent > 10 * seconds and abs(hertz - PITCH) < 25)
+
+
+class ByWHIP:
+    """What publishes in a page, at a player's other end."""
+
+    connection = CONNECTION
+
+    def __init__(self, tab, codec):
+        self.tab, self.codec = tab, codec
+
+    def __str__(self):
+        return f"WHIP in {self.tab.name}"
+
+    async def begin(self, server, room):
+        await publish(self.tab, server, room, self.codec)
+
+    async def end(self):
+        await self.tab.evaluate("await window.client.end(); window.client = null")
+
+
+class Natively(ByWHIP):
+    def __str__(self):
+        return f"the native protocol in {self.tab.name}"
+
+    async def begin(self, server, room):
+        await join(self.tab, server, room, "sendonly", self.codec)
+
+    async def end(self):
+        await self.tab.evaluate("window.client.close(); window.client = null")
+
+
+class FromThePage(ByWHIP):
+    """The server's own page, in a tab of its own, in the codec that it chooses."""
+
+    connection = PAGE_CONNECTION
+
+    def __init__(self, browser):
+        super().__init__(browser, "VP8")
+        self.browser = browser
+
+    def __str__(self):
+        return f"the page in {self.browser.name}"
+
+    async def begin(self, server, room):
+        self.person = await Person.join(self.browser, server, room, "Ada", DEVICES)
+        self.tab = self.person.tab
+        await self.person.until(f"{PAGE_CONNECTION}?.connectionState === 'connected'")
+
+    async def end(self):
+        await self.person.leave()
+
+
+async def to_clients(report, folder, server, names, publisher, seconds):
+    """What a page publishes is decoded by players."""
+    room = f"{publisher}-{publisher.codec}".replace(" ", "-")
+    async with contextlib.AsyncExitStack() as stack:
+        players = [await stack.enter_async_context(Client.player(folder, name, server, room)) for name in names]
+        await publisher.begin(server, room)
         await asyncio.sleep(seconds)
-        stats = await browser.stats(CONNECTION)
-        await browser.evaluate("return window.client.end()")
-        await browser.evaluate("window.client = null")
-        sent = max(entry.get("framesSent", 0) for entry in stats if entry["type"] == "outbound-rtp" and entry.get("kind") == "video")
-        said = json.loads((await player.wait_for("result", lambda: re.search(r"^\{.*\}$", player.log(), re.M)))[0])
-    finally:
-        await player.end()
-    share = said["pictures"] / max(sent, 1)
-    holds = report.row(f"WHIP in {browser.name} to WHEP in aiortc in {codec}", WANTED,
-                       f"{said['pictures']} of {sent} pictures ({share:.1%}), {said['pitch']} Hz",
-                       share >= SHARE and sent > 10 * seconds and abs(said["pitch"] - PITCH) < 25)
-    room = f"from-aiortc-{browser.name}-{codec}"
-    await play(browser, server, room)
-    publisher = aiortc("publish", server, "whip", room, seconds, codec)
-    publisher.start()
-    try:
-        said = json.loads((await publisher.wait_for("result", lambda: re.search(r"^\{.*\}$", publisher.log(), re.M), seconds + 30))[0])
-    finally:
+        sent = max(frames for _, frames in Counters.read(await publisher.tab.stats(publisher.connection)).frames_sent.values())
+        line = f"{publisher} to WHEP in {{}} in {publisher.codec}"
         await publisher.end()
-    stats = await browser.stats(CONNECTION)
-    decoded = sum(entry.get("framesDecoded", 0) for entry in stats if entry["type"] == "inbound-rtp" and entry.get("kind") == "video")
-    energy = sum(entry.get("totalAudioEnergy", 0) for entry in stats if entry["type"] == "inbound-rtp" and entry.get("kind") == "audio")
-    share = decoded / max(said["sent"], 1)
-    return holds & report.row(f"WHIP in aiortc to WHEP in {browser.name} in {codec}", f"at least {SHARE:.0%} of the pictures decoded, sound",
-                              f"{decoded} of {said['sent']} pictures ({share:.1%}), audio energy {energy:.4f}",
-                              share >= SHARE and said["sent"] > 10 * seconds and energy > 0)
+        seen = await asyncio.gather(*(each.seen() for each in players))
+    return all([judge_client(report, line.format(name), sent, *each, seconds) for name, each in zip(names, seen)])
+
+
+class ByWHEP:
+    """What plays in a page, at a publisher's other end."""
+
+    connection, stream, more = CONNECTION, "window.client.element.srcObject", ""
+
+    def __init__(self, browser):
+        self.tab = self.browser = browser
+
+    def __str__(self):
+        return f"WHEP in {self.browser.name}"
+
+    async def begin(self, server, room):
+        await play(self.tab, server, room)
+
+    async def listen(self, publisher):
+        """Hertz, and whether it is shown as it is to be."""
+        await until_flowing(publisher, self.tab, self.connection)
+        return await self.tab.evaluate(f"return window.pitchOf({self.stream})"), True
+
+    async def end(self):
+        await self.tab.evaluate("window.client.close(); window.client = null")
+
+
+class NativeViewer(ByWHEP):
+    def __str__(self):
+        return f"the native protocol in {self.browser.name}"
+
+    async def begin(self, server, room):
+        await join(self.tab, server, room, "recvonly", None)
+
+
+class AtThePage(ByWHEP):
+    connection, stream, more = PAGE_CONNECTION, f"{TILE}.srcObject", ", shown and played"
+
+    def __str__(self):
+        return f"the page in {self.browser.name}"
+
+    async def begin(self, server, room):
+        self.person = await Person.join(self.browser, server, room, "Ada", publish=0)
+        self.tab = self.person.tab
+        await self.tab.evaluate(source("pitch.js"))
+
+    async def listen(self, publisher):
+        await self.tab.wait_until(f"{TILE} !== null")
+        hertz, _ = await super().listen(publisher)
+        return hertz, await self.tab.evaluate(
+            f"const {{ paused, muted, volume, videoWidth }} = {TILE}; return !paused && !muted && volume > 0 && videoWidth > 0")
+
+    async def end(self):
+        await self.person.leave()
+
+
+async def from_client(report, folder, server, name, codec, viewers, seconds):
+    """What a publisher sends is decoded and heard in pages, by all of them at once."""
+    room, holds = f"from-{name}-{codec}", True
+    for each in viewers:
+        await each.begin(server, room)
+    async with Client.publisher(folder, name, server, room, codec, seconds) as publisher:
+        heard = await asyncio.gather(*(each.listen(publisher) for each in viewers))
+        sent = await publisher.sent()
+    for each, (hertz, is_shown) in zip(viewers, heard):
+        decoded = Counters.read(await each.tab.stats(each.connection)).frames_decoded
+        holds &= judge_client(report, f"WHIP in {name} to {each} in {codec}", sent, decoded, hertz, seconds, each.more, is_shown)
+        await each.end()
+    return holds
 
 
 async def simulcast(report, server, publisher, subscriber, seconds):
@@ -180,28 +339,45 @@ async def restarts(report, server, publisher, subscriber, seconds):
 async def run(report, options):
     if not os.access(options.roost, os.X_OK):
         raise FileNotFoundError(f"no server at {options.roost}: swift build -c release --product roost")
-    # There are many windows, and each shows what it is to show soon.
-    seconds, holds = min(options.seconds, 6), True
-    async with Server(options.roost) as server:
-        with Pages() as pages:
-            async with Chromium() as chromium, Firefox() as firefox:
-                async with kept_on_failure(report, options.evidence, (chromium, firefox), (server.process,)):
-                    for browser in (chromium, firefox):
-                        await open_page(browser, pages)
-                    for codec in ("VP8", "VP9"):
-                        holds &= await between_browsers(report, server, chromium, firefox, codec, seconds)
-                        holds &= await between_browsers(report, server, firefox, chromium, codec, seconds)
-                    holds &= await beside_the_page(report, server, chromium, firefox, "VP8", seconds)
-                    holds &= await beside_the_page(report, server, firefox, chromium, "VP9", seconds)
-                    holds &= await beside_aiortc(report, server, firefox, "VP8", seconds)
-                    holds &= await beside_aiortc(report, server, chromium, "H264", seconds)
-                    holds &= await simulcast(report, server, chromium, firefox, seconds)
-                    holds &= await restarts(report, server, chromium, firefox, seconds)
-                    holds &= await restarts(report, server, firefox, chromium, seconds)
-            async with Chromium() as one, Chromium() as other:
-                async with kept_on_failure(report, options.evidence, (one, other), (server.process,)):
-                    for browser in (one, other):
-                        await open_page(browser, pages)
-                    holds &= await between_browsers(report, server, one, other, "H264", seconds)
-        server.process.require_running()
+    with tempfile.TemporaryDirectory(prefix="roost-whip-") as folder:
+        folder = pathlib.Path(folder)
+        # There are many windows, and each shows what it is to show soon.
+        seconds = min(options.seconds, 5)
+        await asyncio.to_thread(go_build, folder, (CLIENTS / "whip.go").read_text())
+        await asyncio.to_thread(tone_file, folder, seconds + 4)
+        await asyncio.to_thread(picture_file, folder, "VP9", seconds)
+        async with Server(options.roost) as server:
+            with Pages() as pages:
+                holds = await in_both(report, options, server, pages, folder, seconds)
+                async with Chromium() as one, Chromium() as other:
+                    async with kept_on_failure(report, options.evidence, (one, other), (server.process,)):
+                        for browser in (one, other):
+                            await open_page(browser, pages)
+                        holds &= await between_browsers(report, server, one, other, "H264", seconds)
+                        holds &= await beside_the_page(report, server, one, other, "H264", seconds)
+            server.process.require_running()
+    return holds
+
+
+async def in_both(report, options, server, pages, folder, seconds):
+    holds = True
+    async with Chromium() as chromium, Firefox() as firefox:
+        async with kept_on_failure(report, options.evidence, (chromium, firefox), (server.process,)):
+            for browser in (chromium, firefox):
+                await open_page(browser, pages)
+            for codec in ("VP8", "VP9"):
+                holds &= await between_browsers(report, server, chromium, firefox, codec, seconds)
+                holds &= await between_browsers(report, server, firefox, chromium, codec, seconds)
+            holds &= await beside_the_page(report, server, chromium, firefox, "VP8", seconds)
+            holds &= await beside_the_page(report, server, firefox, chromium, "VP9", seconds)
+            both = ("aiortc", "Pion")
+            for names, publisher in [(both, ByWHIP(firefox, "VP8")), (both, ByWHIP(chromium, "H264")), (both[1:], ByWHIP(chromium, "VP9")),
+                                     (both[1:], Natively(firefox, "VP9")), (both, Natively(chromium, "H264")), (both, FromThePage(chromium))]:
+                holds &= await to_clients(report, folder, server, names, publisher, seconds)
+            for name, codec, viewers in [("aiortc", "VP8", [ByWHEP(firefox), NativeViewer(chromium)]), ("aiortc", "H264", [ByWHEP(chromium)]),
+                                         ("Pion", "VP9", [ByWHEP(chromium), NativeViewer(firefox), AtThePage(chromium)])]:
+                holds &= await from_client(report, folder, server, name, codec, viewers, seconds)
+            holds &= await simulcast(report, server, chromium, firefox, seconds)
+            holds &= await restarts(report, server, chromium, firefox, seconds)
+            holds &= await restarts(report, server, firefox, chromium, seconds)
     return holds

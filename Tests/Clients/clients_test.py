@@ -1,6 +1,5 @@
 """Clients that others would write: those of docs/clients.md as they stand there, and GStreamer's webrtcbin."""
 
-import os
 import pathlib
 import re
 import subprocess
@@ -9,39 +8,17 @@ import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE.parent / "Server"), str(HERE.parent / "Docs")]
 
 import blocks  # noqa: E402
+from client_parts import PYTHON, go_build, pictures  # noqa: E402
 from limits import LimitedTest  # noqa: E402
 from roost import Roost, token  # noqa: E402
 
-PYTHON = ROOT / ".build-python/bin/python"
 SECONDS = 6
 # Of 180 pictures and 300 pieces of sound that could come in that time, less what joining takes.
 PICTURES, SOUNDS = 45, 90
 GREY, WHITE = 160, 235
-
-
-def go_build(folder, source):
-    """Builds a program with Debian's Go libraries, as docs/clients.md says."""
-    place = folder / "go/src/client"
-    place.mkdir(parents=True)
-    (place / "go.mod").write_text("module client\n")
-    (place / "client.go").write_text(source)
-    environment = os.environ | {"GO111MODULE": "off", "GOPATH": f"{folder}/go:/usr/share/gocode", "GOFLAGS": "",
-                                "CGO_ENABLED": "0",
-                                "GOCACHE": str(ROOT / ".build-go")}
-    subprocess.run(["go", "vet"], cwd=place, env=environment, check=True, timeout=300)
-    subprocess.run(["go", "build", "-o", folder / "client"], cwd=place, env=environment, check=True, timeout=300)
-
-
-def pictures(path):
-    """How many pictures ffmpeg decodes of a file, and the brightness in the middle of the last."""
-    done = subprocess.run(["ffmpeg", "-v", "error", "-i", path, "-vf", "scale=64:48,format=gray", "-f", "rawvideo", "-"],
-                          capture_output=True, timeout=30)
-    frames = [done.stdout[at:at + 64 * 48] for at in range(0, len(done.stdout), 64 * 48)]
-    return len(frames), frames[-1][64 * 24 + 32] if frames else None
 
 
 class Seen:

@@ -1,6 +1,6 @@
-// whip publish|restart URL TOKEN FILE SOUND | whip play URL TOKEN FOLDER SECONDS: Pion by WHIP and WHEP.
+// whip publish|restart URL TOKEN FILE SOUND | whip play|listen URL TOKEN FOLDER SECONDS: Pion by WHIP and WHEP.
 //
-// `restart` is `publish` with an ICE restart in the middle of the file.
+// `restart` is `publish` with an ICE restart in the middle of the file; `listen` is `play` until nothing has come for two seconds.
 //
 // Publishes the pictures of an IVF or H.264 file and the sound of an Ogg file once; or keeps what comes for so many seconds, as
 // pictures.ivf or pictures.h264 and sound.ogg. Prints `connected` once it is, and at its end how many pictures it has sent, or
@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pion/rtp"
@@ -226,7 +227,11 @@ type span struct {
 	some        bool
 }
 
+// last is when something came, in nanoseconds since 1970; 0: nothing has.
+var last atomic.Int64
+
 func (s *span) note(packet *rtp.Packet) {
+	last.Store(time.Now().UnixNano())
 	if !s.some {
 		s.first, s.some = packet.Timestamp, true
 	}
@@ -320,7 +325,7 @@ func keep(track *webrtc.TrackRemote, folder string) {
 	}
 }
 
-func play(pc *webrtc.PeerConnection, address, token, folder, seconds string) {
+func play(pc *webrtc.PeerConnection, address, token, folder, seconds string, whileItComes bool) {
 	receiving := webrtc.RTPTransceiverInit{Direction: webrtc.RTPTransceiverDirectionRecvonly}
 	for _, kind := range []webrtc.RTPCodecType{webrtc.RTPCodecTypeAudio, webrtc.RTPCodecTypeVideo} {
 		_, err := pc.AddTransceiverFromKind(kind, receiving)
@@ -339,7 +344,13 @@ func play(pc *webrtc.PeerConnection, address, token, folder, seconds string) {
 	known := exchange(pc, address, token)
 	wait, err := strconv.Atoi(seconds)
 	check(err)
-	time.Sleep(time.Duration(wait) * time.Second)
+	until := time.Now().Add(time.Duration(wait) * time.Second)
+	for time.Now().Before(until) {
+		if came := last.Load(); whileItComes && came != 0 && time.Since(time.Unix(0, came)) > 2*time.Second {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
 	end(known, token)
 	check(pc.Close())
 	for range [2]int{} {
@@ -353,10 +364,10 @@ func play(pc *webrtc.PeerConnection, address, token, folder, seconds string) {
 func main() {
 	pc, err := webrtc.NewPeerConnection(webrtc.Configuration{})
 	check(err)
-	if os.Args[1] != "play" {
+	if os.Args[1] == "publish" || os.Args[1] == "restart" {
 		publish(pc, os.Args[2], os.Args[3], os.Args[4], os.Args[5], os.Args[1] == "restart")
 		check(pc.Close())
 	} else {
-		play(pc, os.Args[2], os.Args[3], os.Args[4], os.Args[5])
+		play(pc, os.Args[2], os.Args[3], os.Args[4], os.Args[5], os.Args[1] == "listen")
 	}
 }

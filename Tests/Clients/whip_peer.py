@@ -62,7 +62,7 @@ class Heard:
 
     def __init__(self):
         self.numbers, self.brightness, self.last = [], None, time.monotonic()
-        self.crossings = self.samples = 0
+        self.crossings = self.samples = self.peak = 0
         self.before = None
 
     def picture(self, frame):
@@ -82,12 +82,13 @@ class Heard:
                 self.crossings += 1
             self.before = value
         self.samples += sum(1 for value in wave if abs(value) >= 500)
+        self.peak = max(self.peak, *map(abs, wave))
         self.last = time.monotonic()
 
     @property
     def pitch(self):
-        """Hertz: a sine of 8,000 is below 500 for four parts in a hundred of its time."""
-        loud = 1 - 2 / math.pi * math.asin(500 / 8_000)
+        """Hertz: a sine is below 500 for a part of its time, one of 8,000 for four in a hundred."""
+        loud = 1 - 2 / math.pi * math.asin(500 / max(500, self.peak))
         return round(self.crossings / 2 / (self.samples / loud / RATE)) if self.samples else 0
 
 

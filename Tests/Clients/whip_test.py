@@ -16,37 +16,18 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "Server")]
 
-from clients_test import PYTHON, go_build, pictures  # noqa: E402
+from client_parts import FILES, PITCH, PYTHON, go_build, pictures, picture_file, pitch, tone_file  # noqa: E402
 from limits import LimitedTest, full  # noqa: E402
 from roost import Roost, ask, token  # noqa: E402
 
-SECONDS, PITCH, GREY = 6, 440, 160
+SECONDS, GREY = 6, 160
 # Of the pictures that were sent.
 SHARE = 0.95
 RTP = "application/x-rtp,media="
-FFMPEG = ["ffmpeg", "-nostdin", "-v", "error", "-y"]
-# How files of the same pictures are made, by the codec.
-FILES = {"VP8": ["-c:v", "libvpx", "-g", "30", "-b:v", "300k", "pictures.ivf"],
-         "VP9": ["-c:v", "libvpx-vp9", "-g", "30", "-b:v", "300k", "-deadline", "realtime", "-cpu-used", "8", "-lag-in-frames", "0",
-                 "pictures.ivf"],
-         "H264": ["-c:v", "libx264", "-profile:v", "baseline", "-level", "3.1", "-g", "30", "-bf", "0", "-threads", "1", "-tune",
-                  "zerolatency", "-bsf:v", "h264_mp4toannexb", "-f", "h264", "pictures.h264"]}
 # GStreamer's encoders and payloaders.
 ENCODERS = {"VP8": "vp8enc deadline=1 keyframe-max-dist=30 ! rtpvp8pay pt=96 picture-id-mode=15-bit",
             "VP9": "vp9enc deadline=1 cpu-used=8 keyframe-max-dist=30 ! rtpvp9pay pt=96 picture-id-mode=15-bit",
             "H264": "openh264enc gop-size=30 ! video/x-h264,profile=constrained-baseline ! rtph264pay pt=96 config-interval=-1"}
-
-
-def pitch(path):
-    """Hertz of the tone in a file, by its zero crossings after the first half second."""
-    done = subprocess.run([*FFMPEG, "-i", path, "-ss", "0.5", "-ac", "1", "-ar", "48000", "-f", "s16le", "-"],
-                          capture_output=True, timeout=30)
-    values = [value for value in memoryview(done.stdout[:len(done.stdout) // 2 * 2]).cast("h") if abs(value) > 200]
-    if len(values) < 4_800:
-        return 0
-    crossings = sum((a > 0) != (b > 0) for a, b in zip(values, values[1:]))
-    loud = 1 - 2 / 3.14159 * 200 / max(map(abs, values))
-    return round(crossings / 2 / (len(values) / loud / 48_000))
 
 
 class Child:
@@ -94,8 +75,7 @@ class WhipTest(LimitedTest):
         go_build(cls.folder, (HERE / "whip.go").read_text())
         subprocess.run([shutil.which("cc") or "clang", "-shared", "-fPIC", "-Wl,-soname,libgupnp-igd-1.0.so.4", "-o", cls.folder / "libgupnp-igd-1.0.so.4",
                         HERE / "no_upnp.c"], check=True, timeout=60)
-        subprocess.run([*FFMPEG, "-f", "lavfi", "-i", f"sine=frequency={PITCH}:duration={SECONDS + 4}:sample_rate=48000",
-                        "-c:a", "libopus", "-page_duration", "20000", cls.folder / "tone.ogg"], check=True, timeout=60)
+        tone_file(cls.folder, SECONDS + 4)
 
     def peer(self, what, roost, identity, *more, door=None):
         door = door or ("whep" if what == "play" else "whip")
@@ -148,13 +128,7 @@ class WhipTest(LimitedTest):
                 self.judge(f"Pion to Pion in {codec}", sent, decoded, pitch(kept / "sound.ogg"))
 
     def source(self, codec):
-        """A file of pictures, made once."""
-        folder = self.folder / f"source-{codec}"
-        if not folder.exists():
-            folder.mkdir()
-            subprocess.run([*FFMPEG, "-f", "lavfi", "-i", f"testsrc=size=320x240:rate=30:duration={SECONDS}", "-pix_fmt", "yuv420p",
-                            *FILES[codec]], cwd=folder, check=True, timeout=60)
-        return folder / FILES[codec][-1]
+        return picture_file(self.folder, codec, SECONDS)
 
     def pion(self, what, roost, *more, identity):
         door = "whep" if what == "play" else "whip"

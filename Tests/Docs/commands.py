@@ -2,8 +2,10 @@
 instead. A command that no rule knows fails the test."""
 
 import dataclasses
+import pathlib
 import re
 import shlex
+import shutil
 import socket
 import subprocess
 
@@ -122,11 +124,21 @@ FIGURES = {
     ("operating.md", "# /etc/turnserver.conf"): "test_settings_of_coturn_exist; the other half test_configurations_hold",
     ("roost-js.md", "import { Room }"): "test_the_call_in_twenty_lines",
 }
+# Blocks of what Debian 12 can't run have a remark in front of them in the page's source, which says what they need. What shows that
+# this machine doesn't have it: once it has, they are to be run.
+MISSING = re.compile(r"<!-- not in Debian 12: (.+) -->")
+NEWER = {
+    "OBS Studio 30": lambda: shutil.which("obs") is None,
+    "FFmpeg 8": lambda: lacks(muxers(), "whip", "ivf"),
+    "gst-plugins-rs": lambda: lacks(plugins(), "rswebrtc", "nice") and lacks(plugins(), "webrtchttp", "nice"),
+}
 SNIPPET = re.compile(r"(admin|webhooks|http|turn|media|rooms|keys|limits|reconnect|drain): (\{|\[)")
 
 
 def kind_of(block):
     """What a block is; None: nothing that is known."""
+    if needed_by(block):
+        return "newer" if needed_by(block) in NEWER else None
     if block.language in ("python", "go", "html") or block.language == "js" and block.before.endswith(".mjs`:"):
         return "program"
     if block.language == "json" or block.text.startswith('{"'):
@@ -138,6 +150,28 @@ def kind_of(block):
     if block.language in ("", "sh") and all(rule_of(each) for each in commands_of(block)):
         return "commands"
     return None
+
+
+def needed_by(block):
+    """What Debian 12 lacks to run it; None: nothing."""
+    marked = MISSING.fullmatch(block.before)
+    return marked and marked[1]
+
+
+def lacks(names, name, other):
+    """Whether a name is missing among others, where one that must be there is."""
+    if other not in names:
+        raise FileNotFoundError(other)
+    return name not in names
+
+
+def muxers():
+    return subprocess.run(["ffmpeg", "-v", "error", "-muxers"], capture_output=True, text=True, check=True, timeout=30).stdout.split()
+
+
+def plugins():
+    """GStreamer's."""
+    return [path.stem.removeprefix("libgst") for path in pathlib.Path("/usr/lib").glob("*/gstreamer-1.0/*.so")]
 
 
 def commands_of(block):
@@ -276,20 +310,26 @@ def swift_faults(words):
 
 # MARK: Commands in running text.
 
+# Those of other programs, whole or in pieces, belong into a block, where they are run or marked.
+OTHERS = re.compile(r"(ffmpeg|gst-launch-1\.0|whip-client|obs) .+|-\w+(:\w)? [^- ]\S* .+|\w+(sink|src) .*=.*")
+
 
 def inline_commands():
     """Pieces of code in running text that are commands: (page, piece)."""
     for path in sorted({ROOT / "README.md", *(ROOT / "docs").glob("*.md")}):
         text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
         text = "\n".join(line for line in text.splitlines() if not line.startswith("    "))
-        for piece in re.findall(r"`([^`\n]+)`", text):
-            if re.fullmatch(r"(make|roost|swift) [\w-].*|(scripts|Tests)/\S+.*", piece):
+        for piece in re.findall(r"`([^`\n]+(?:\n[^`\n]+)*)`", text):
+            piece = " ".join(piece.split())
+            if re.fullmatch(r"(make|roost|swift) [\w-].*|(scripts|Tests)/\S+.*", piece) or OTHERS.fullmatch(piece):
                 yield path.name, piece
 
 
 def inline_faults(piece):
     words = shlex.split(piece.replace("\\|", "|").replace("…", ""))
-    if words[0] == "make":
+    if OTHERS.fullmatch(piece):
+        yield "it belongs into a block"
+    elif words[0] == "make":
         yield from make_faults(words[1:])
     elif words[0] == "roost":
         yield from roost_faults(words[1:])

@@ -28,6 +28,14 @@ class BlocksTest(LimitedTest):
         unknown = [f"{block}: {block.text.splitlines()[0]}" for block in ALL if commands.kind_of(block) is None]
         self.assertEqual(unknown, [], "add a rule to Tests/Docs/commands.py: run it, or list it with the reason")
 
+    def test_what_debian_12_can_t_run_is_marked_and_listed(self):
+        marked = [block for block in ALL if commands.needed_by(block)]
+        for block in marked:
+            print(f"not run, for want of {commands.needed_by(block)} in Debian 12: {block}: {'; '.join(commands.commands_of(block))}", flush=True)
+        self.assertEqual({commands.needed_by(each) for each in marked}, set(commands.NEWER))
+        for name, is_missing in commands.NEWER.items():
+            self.assertTrue(is_missing(), f"there is {name} here: its commands are to be run")
+
     def test_every_rule_is_needed(self):
         found = {commands.rule_of(each) for block in ALL if commands.kind_of(block) == "commands"
                  for each in commands.commands_of(block)}
@@ -46,11 +54,13 @@ class BlocksTest(LimitedTest):
         for text in ["roost frobnicate", "make tea", "telnet localhost", "some: thing"]:
             block = type(ALL[0])("rest.md", 1, "", text, "", "")
             self.assertIsNone(commands.kind_of(block), text)
+        self.assertIsNone(commands.kind_of(type(ALL[0])("rest.md", 1, "", "ffmpeg -i a b", "<!-- not in Debian 12: patience -->", "")))
         for command in ["make accept CHEQUE=browsers", "make test-browsers BROWSER_TEST=nothing", "swift test --filter NoSuchTests",
                         "Tests/Browsers/run --loud", "scripts/fuzz --wide", "apt-get install no-such-package",
                         "venv/bin/pip install aiortc==0.1", ".build/release/roost-simulate --salt 1"]:
             self.assertTrue(list(commands.faults_of(command)), command)
-        for piece in ["roost serve --nothing", "roost nothing", "roost rooms show ROOM --limit 3", "scripts/nothing", "make nothing"]:
+        for piece in ["roost serve --nothing", "roost nothing", "roost rooms show ROOM --limit 3", "scripts/nothing", "make nothing",
+                      "ffmpeg -i a -f whip URL", "-c:v libx264 -f whip URL", "whipclientsink signaller::auth-token=…"]:
             self.assertTrue(list(commands.inline_faults(piece)), piece)
 
 

@@ -68,6 +68,16 @@ class Process:
                 raise TimeoutError(f"{self.name}: no {what} within {seconds:g} s")
             await asyncio.sleep(0.05)
 
+    async def ended(self, seconds=30.0):
+        """Waits until it has ended by itself, well."""
+        deadline = asyncio.get_running_loop().time() + seconds
+        while self._child.poll() is None:
+            if asyncio.get_running_loop().time() > deadline:
+                raise TimeoutError(f"{self.name} still runs after {seconds:g} s")
+            await asyncio.sleep(0.05)
+        if self._child.returncode:
+            self.require_running()
+
     async def end(self):
         """Asks the process to end, kills its process group after 5 s, removes its folder."""
         if self._child is not None and self._child.poll() is None:

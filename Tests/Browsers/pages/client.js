@@ -105,4 +105,5 @@
   }
 
   window.RoostTestClient = Client;
+  window.RoostTestSources = { tone, picture };
 })();

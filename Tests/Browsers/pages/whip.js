@@ -1,5 +1,5 @@
 "use strict";
-// WHIP and WHEP in a page, evaluated behind signaller.js and client.js: publishes what the test adds, or plays what comes, by fetch
+// WHIP and WHEP in a page, evaluated behind signaller.js, pitch.js and client.js: publishes what the test adds, or plays what comes, by fetch
 // from whichever origin the page has.
 
 (() => {
@@ -52,16 +52,8 @@
     }
 
     /** Hertz of the loudest tone that comes. */
-    async pitch() {
-      const context = new AudioContext();
-      await context.resume();
-      const analyser = new AnalyserNode(context, { fftSize: 16384, smoothingTimeConstant: 0 });
-      context.createMediaStreamSource(this.element.srcObject).connect(analyser);
-      await new Promise((resolve) => setTimeout(resolve, 1000));
-      const bins = new Float32Array(analyser.frequencyBinCount);
-      analyser.getFloatFrequencyData(bins);
-      await context.close();
-      return (bins.indexOf(Math.max(...bins)) * context.sampleRate) / analyser.fftSize;
+    pitch() {
+      return window.pitchOf(this.element.srcObject);
     }
 
     #patch(tag, lines) {
