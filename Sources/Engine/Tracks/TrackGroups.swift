@@ -63,7 +63,7 @@ struct TrackGroup {
     monitors[least].callIn(now: now)
   }
 
-  /// What is muted is silent because its publisher wants it so: nothing of it is called in, nor before it comes again.
+  /// What is muted is silent as its publisher wants: nothing of it is called in, nor before it comes again.
   mutating func mute(_ muted: Bool) {
     guard muted != isMuted else { return }
     isMuted = muted
