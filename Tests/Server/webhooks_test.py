@@ -144,7 +144,7 @@ class AuthorityTest(LimitedTest):
         done = subprocess.run([BINARY, "serve", "--dev", "--http.port=0", "--admin.port=0", "--webhooks.urls=https://127.0.0.1:9/",
                                f"--webhooks.authorities={self.folder}/none.pem"], capture_output=True, text=True, timeout=10)
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn("no such file", done.stderr)
+        self.assertIn("none.pem: cannot be read: no such file", done.stderr)
 
 
 class WebhooksTest(LimitedTest):
