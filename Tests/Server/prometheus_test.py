@@ -30,6 +30,8 @@ MAY_BE_ZERO = {
     "roost_joins_refused_total": "there is place for everyone",
     "roost_failed_handshakes_total": "every handshake succeeds",
     "roost_waiting_packets": "every path carries what there is",
+    "roost_sent_key_frame_requests_total": "who comes may begin with a key frame that is kept",
+    "roost_dropped_packets_total": "no peer sends what is to be dropped",
 }
 
 
@@ -144,7 +146,8 @@ class LoadedTest(LimitedTest):
         # While everyone was in, and once what was counted has been scraped.
         cls.moments = [time.time() - 3]
         cls.prometheus.until(f"sum(roost_sessions_ended_total) >= {cls.publishers + cls.subscribers}")
-        cls.prometheus.until("sum(rate(roost_sessions_ended_total[30s])) > 0")
+        for name in ("roost_sessions_ended_total", "roost_peers_ended_total"):
+            cls.prometheus.until(f"sum(rate({name}[30s])) > 0")
         cls.moments.append(time.time())
         cls.text, cls.after = cls.roost.get_admin("/metrics").body, scrape(cls.roost)
         cls.seconds_up = time.monotonic() - began
