@@ -108,7 +108,12 @@ extension Roost {
       Webhooks.Target(url: $0.url, key: $0.key, secret: configuration.keys[$0.key] ?? "")
     }
     let authorities = configuration.webhooks.authorities
-    if !targets.isEmpty, !authorities.isEmpty { _ = try Roost.text(of: authorities) }
+    guard !targets.isEmpty, !authorities.isEmpty else { return targets }
+    do {
+      _ = try Roost.text(of: authorities)
+    } catch {
+      throw StartProblem(description: "\(authorities): cannot be read: \(error)")
+    }
     return targets
   }
 

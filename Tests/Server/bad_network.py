@@ -1,8 +1,10 @@
 """A network between participants and the server that does what it should not."""
 
+import queue
 import selectors
 import socket
 import threading
+import time
 
 
 class BadNetwork:
@@ -60,9 +62,12 @@ class BadNetwork:
             self._selector.register(back, selectors.EVENT_READ, client)
         return self._backs[client]
 
+    @staticmethod
+    def _is_media(datagram):
+        return 128 <= datagram[0] < 192 and not 192 <= datagram[1] <= 223
+
     def _to_client(self, datagram, client):
-        is_media = 128 <= datagram[0] < 192 and not 192 <= datagram[1] <= 223
-        if not is_media:
+        if not self._is_media(datagram):
             self._front.sendto(datagram, client)
             return
         self.media += 1
@@ -81,3 +86,50 @@ class BadNetwork:
             self.flipped = 1
         else:
             self._front.sendto(datagram, client)
+
+
+class NarrowNetwork(BadNetwork):
+    """The same way, of which each second no more than `rate` packets of media come through to clients: what is more is lost, or waits where
+    it `has_queue`."""
+
+    burst = 0.1
+    """Seconds that packets of one moment may be ahead of the rate."""
+
+    def __init__(self, server_port, rate, has_queue=False):
+        super().__init__(server_port)
+        self._pause, self._free = 1 / rate, 0
+        self._waiting = queue.SimpleQueue() if has_queue else None
+
+    def __enter__(self):
+        if self._waiting:
+            self._carrier = threading.Thread(target=self._carry, daemon=True)
+            self._carrier.start()
+        return super().__enter__()
+
+    def __exit__(self, *_):
+        if self._waiting:
+            self._waiting.put(None)
+            self._carrier.join()
+        super().__exit__()
+
+    def _carry(self):
+        while (next_one := self._waiting.get()) and not self._stopped:
+            due, datagram, client = next_one
+            time.sleep(max(due - time.monotonic(), 0))
+            self._front.sendto(datagram, client)
+
+    def _to_client(self, datagram, client):
+        if not self._is_media(datagram):
+            return super()._to_client(datagram, client)
+        self.media += 1
+        now = time.monotonic()
+        self._free = max(self._free, now)
+        if self._waiting:
+            self._waiting.put((self._free, datagram, client))
+        elif self._free > now + self.burst:
+            self.lost += 1
+            return None
+        else:
+            self._front.sendto(datagram, client)
+        self._free += self._pause
+        return None

@@ -255,7 +255,8 @@ class TLSTest(LimitedTest):
 
     @staticmethod
     def make(folder):
-        """`ca.pem`, `certificate.pem` for localhost and 127.0.0.1, `key.pem`, and `other.pem`, another authority's."""
+        """`ca.pem`, `certificate.pem` for localhost and 127.0.0.1, `elsewhere.pem` for another name, `key.pem` of both, and `other.pem`, another
+        authority's."""
         def openssl(*words):
             subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True, timeout=30)
 
@@ -263,9 +264,10 @@ class TLSTest(LimitedTest):
         for name in ("ca", "other"):
             openssl("req", "-x509", *curve, "-days", "2", "-subj", f"/CN={name}", "-keyout", f"{name}.key", "-out", f"{name}.pem")
         openssl("req", *curve, "-subj", "/CN=localhost", "-keyout", "key.pem", "-out", "request.pem")
-        pathlib.Path(folder, "names").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\n")
-        openssl("x509", "-req", "-in", "request.pem", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile",
-                "names", "-out", "certificate.pem")
+        for name, covered in (("certificate", "DNS:localhost,IP:127.0.0.1"), ("elsewhere", "DNS:desk.example,IP:127.0.0.2")):
+            pathlib.Path(folder, "names").write_text(f"subjectAltName={covered}\n")
+            openssl("x509", "-req", "-in", "request.pem", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile",
+                    "names", "-out", f"{name}.pem")
 
     def test_a_server_must_prove_who_it_is(self):
         with tempfile.TemporaryDirectory() as folder:

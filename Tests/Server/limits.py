@@ -11,7 +11,8 @@ GRACE = 30
 
 # `make accept CHECK=doors` runs everything. Otherwise what takes long and shows the same as a shorter test, at larger figures, is left out.
 FULL = os.environ.get("ROOST_FULL") == "1"
-full = unittest.skipUnless(FULL, "takes long; `make accept CHECK=doors` runs it")
+TAKES_LONG = "takes long; `make accept CHECK=doors` runs it"
+full = unittest.skipUnless(FULL, TAKES_LONG)
 
 
 class OutOfTime(BaseException):

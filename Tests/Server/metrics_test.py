@@ -34,6 +34,12 @@ def total(samples, name, **labels):
     return sum(found)
 
 
+def documented():
+    """The names of all metrics, as the operator's page has them."""
+    with open(os.path.join(HERE, "../../docs/operating.md")) as file:
+        return set(re.findall(r"`((?:roost|process)_[a-z_]+)[`{]", file.read()))
+
+
 def listening(port):
     """The addresses on which this machine listens at `port`, as in /proc/net/tcp."""
     found = []
@@ -158,11 +164,9 @@ class MetricsTest(LimitedAsyncTest):
     def test_the_page_of_the_operator_names_every_metric(self):
         with Roost("--webhooks.urls=http://127.0.0.1:1/") as roost:
             names = set(re.findall(r"^# TYPE (\S+)", roost.get_admin("/metrics").body, re.MULTILINE))
-        with open(os.path.join(HERE, "../../docs/operating.md")) as file:
-            page = file.read()
         # Those without a sample at the start are on the page as well, and nothing is there that isn't.
         late = {"roost_http_requests_refused_total", "roost_http_websockets_closed_total", "roost_http_responses_total"}
-        named = set(re.findall(r"`((?:roost|process)_[a-z_]+)[`{]", page))
+        named = documented()
         self.assertEqual(names - named, set())
         self.assertEqual(named - names - late, set())
 

@@ -8,7 +8,7 @@ import time
 import unittest
 import xml.etree.ElementTree
 
-from bad_network import BadNetwork
+from bad_network import BadNetwork, NarrowNetwork
 from limits import LimitedTest, full
 from load_test import LOAD
 from roost import Roost, ask, token
@@ -145,6 +145,35 @@ class RealMediaTest(LimitedTest):
         self.assertIn("2 of 9 are not in", steps[-1]["broke"])
         self.assertGreater(steps[2]["arrived"], steps[0]["arrived"] * 2)
         self.assertIn("7 participants in 1 room: ", said)
+
+    def narrow(self, *arguments, has_queue=False):
+        """The steps of a ramp of subscribers over what carries 150 packets a second, of which each takes 50."""
+        with Roost() as roost, NarrowNetwork(roost.media_port, 150, has_queue) as network:
+            done = subprocess.run(
+                [LOAD, "--url", f"ws://{roost.public}", "--media", network.address, "--audio", "--subscribers", "2", "--duration", "1",
+                 "--ramp", "subscribers:2", "--ramp-to", "9", "--json", *arguments], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        steps = json.loads(done.stdout)["ramp"]["steps"]
+        # Two take 100 a second, four 200.
+        self.assertEqual([(step["participants"], bool(step.get("broke"))) for step in steps], [(3, False), (5, True)], steps)
+        return network, steps
+
+    def test_a_ramp_breaks_where_too_much_is_lost(self):
+        network, (good, bad) = self.narrow()
+        self.assertGreater(network.lost, 20)
+        self.assertEqual(good["loss"], 0)
+        # A quarter, but for what comes ahead of the rate.
+        self.assertTrue(0.1 < bad["loss"] < 0.3, bad)
+        self.assertRegex(bad["broke"], r"^[12]\d\.\d+ % were lost, above 1\.00 %$")
+
+    def test_a_ramp_breaks_where_it_takes_too_long(self):
+        _, (good, bad) = self.narrow("--most-delay", "150", has_queue=True)
+        # What has waited comes nevertheless.
+        self.assertEqual((good["loss"], bad["loss"]), (0, 0))
+        self.assertLess(good["delay"]["p95"], 100)
+        # Of each second a third is left over at its end.
+        self.assertTrue(200 < bad["delay"]["p95"] < 1_500, bad["delay"])
+        self.assertRegex(bad["broke"], r"^95 of 100 took up to \d+\.\d ms, above 150 ms$")
 
     @full
     def test_a_ramp_of_rooms_stops_where_it_was_asked_to(self):

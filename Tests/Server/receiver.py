@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import http.server
 import json
+import ssl
 import threading
 import time
 from dataclasses import dataclass
@@ -35,7 +36,11 @@ class Notice:
 class Receiver:
     """`with Receiver() as receiver:` listens; `stop` and `start` are its restarts, on the same port."""
 
-    def __init__(self, plan=()):
+    def __init__(self, plan=(), tls=None):
+        """`tls`: paths of a certificate and its key, with which it is reached by https."""
+        self._tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH) if tls else None
+        if tls:
+            self._tls.load_cert_chain(*tls)
         # Statuses for what comes, one after the other, then 200; 0: nothing is answered for a while.
         self.plan = list(plan)
         self.notices = []
@@ -51,7 +56,7 @@ class Receiver:
 
     @property
     def url(self):
-        return f"http://127.0.0.1:{self.port}/hook"
+        return f"http{'s' if self._tls else ''}://127.0.0.1:{self.port}/hook"
 
     def start(self):
         receiver = self
@@ -77,6 +82,8 @@ class Receiver:
         http.server.ThreadingHTTPServer.allow_reuse_address = True
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
         self._server.daemon_threads = True
+        if self._tls:
+            self._server.socket = self._tls.wrap_socket(self._server.socket, server_side=True)
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 

@@ -1,5 +1,7 @@
 """What outlives the server: killed under load, on a full disk, and with a database that goes away and comes back."""
 
+import asyncio
+import contextlib
 import os
 import re
 import shutil
@@ -9,6 +11,7 @@ import time
 import unittest
 
 from limits import LimitedAsyncTest, LimitedTest
+from listener import Ended, Listener
 from metrics_test import scrape, total
 from postgres import Postgres
 from receiver import Receiver
@@ -105,6 +108,109 @@ class RestartTest(LimitedAsyncTest):
             self.assertIn("kind=memory", roost.log())
         with Roost() as roost:
             self.assertEqual(ask(roost, "GET", "/v1/rooms/r", boss()).status, 404)
+
+
+class HeardTest(LimitedAsyncTest):
+    """Those who hear of rooms from outside, while the server is killed with participants present."""
+
+    async def _heard(self, storage):
+        streams = {path: None for path in ("/v1/rooms/demo/events", "/v1/rooms/other/events", "/v1/events")}
+        """By path, the id of the last event that was read there."""
+        heard = {path: [] for path in streams}
+        people, lives, expected = [], {}, {"demo": ["room.started"], "other": ["room.started"]}
+        with Receiver() as receiver:
+            for names in (("ada", "bob"), ("carol", "dan"), ("ed", "flo")):
+                async with contextlib.AsyncExitStack() as stack:
+                    roost = stack.enter_context(Roost(storage, f"--webhooks.urls={receiver.url}#devkey"))
+                    # What happens first in each old life.
+                    for room in lives:
+                        expected[room] += [f"participant.left {each} serverShutdown" for each, its in people if its == room]
+                    joined, people = people, []
+                    if not joined:
+                        await self._join(stack, roost, names, people, expected, lives)
+                    readers = {path: await stack.enter_async_context(Listener(roost, path, boss(), last=last)) for path, last in streams.items()}
+                    self.assertEqual({each.status for each in readers.values()}, {200})
+                    if joined:
+                        await self._read(readers, heard, expected)
+                        await self._join(stack, roost, names, people, expected, lives)
+                    await self._read(readers, heard, expected)
+                    self._arrived(receiver, expected)
+                    # What happens last arrives at no receiver before the server is killed.
+                    receiver.plan = [503] * 1_000
+                    await self._join(stack, roost, [names[0] + "-late"], people, expected, lives)
+                    await self._read(readers, heard, expected)
+                    streams = {path: each.last for path, each in readers.items()}
+                    roost.signal(9)
+                    await roost.ended(5)
+                    for each in readers.values():
+                        with self.assertRaises(Ended):
+                            await asyncio.wait_for(each.event(), 5)
+                        self.assertFalse(each.is_whole)
+                receiver.plan = []
+            with Roost(storage, f"--webhooks.urls={receiver.url}#devkey") as roost:
+                for room in lives:
+                    expected[room] += [f"participant.left {each} serverShutdown" for each, its in people if its == room]
+                async with contextlib.AsyncExitStack() as stack:
+                    readers = {path: await stack.enter_async_context(Listener(roost, path, boss(), last=last)) for path, last in streams.items()}
+                    await self._read(readers, heard, expected)
+                self._verify(roost, receiver, heard, expected, lives)
+
+    async def _join(self, stack, roost, names, people, expected, lives):
+        """Each into both rooms, which go on under the ids that they have."""
+        for name in names:
+            for room in ("demo", "other"):
+                ws = await stack.enter_async_context(roost.joined(name, room))
+                self.assertEqual(lives.setdefault(room, ws.joined["room"]["id"]), ws.joined["room"]["id"])
+                people.append((name, room))
+                expected[room].append(f"participant.joined {name}")
+
+    async def _read(self, readers, heard, expected):
+        """Each reader gets what it has not had yet, and nothing else."""
+        for path, reader in readers.items():
+            rooms = [room for room in expected if f"/{room}/" in path] or list(expected)
+            while len(heard[path]) < sum(len(expected[room]) for room in rooms):
+                _, data = await asyncio.wait_for(reader.event(), 5)
+                heard[path].append(data)
+            for room in rooms:
+                events = [each for each in heard[path] if each["room"] == room]
+                self.assertEqual([self._said(each) for each in events], expected[room], path)
+                self.assertEqual([each["id"] for each in events], list(range(1, len(events) + 1)), path)
+
+    @staticmethod
+    def _said(event):
+        words = (event["type"], event.get("participant", {}).get("identity"), event.get("reason"))
+        return " ".join(each for each in words if each)
+
+    def _arrived(self, receiver, expected):
+        """Waits until a notice of each event is there."""
+        count, deadline = sum(map(len, expected.values())), time.monotonic() + 20
+        while len({each.json["id"] for each in receiver.taken()}) < count:
+            self.assertLess(time.monotonic(), deadline, f"{len(receiver.taken())} of {count}")
+            time.sleep(0.05)
+
+    def _verify(self, roost, receiver, heard, expected, lives):
+        """The log, the streams and the webhooks say the same, in the same order."""
+        self._arrived(receiver, expected)
+        for room, life in lives.items():
+            log = ask(roost, "GET", f"/v1/rooms/{room}/events?after=0&roomId={life}&limit=1000", boss()).json["items"]
+            self.assertEqual(log, heard[f"/v1/rooms/{room}/events"])
+            self.assertEqual(log, [each for each in heard["/v1/events"] if each["roomId"] == life])
+            notices = []
+            for each in receiver.taken():
+                each.claims()
+                event = each.json["event"]
+                # What arrived shortly before a kill may come again, and is the same then.
+                if event["roomId"] == life and event not in notices:
+                    notices.append(event)
+            self.assertEqual(notices, log)
+
+    async def test_after_each_kill_webhooks_and_streams_hear_who_has_left_and_go_on_sqlite(self):
+        with Directory() as directory:
+            await self._heard(directory)
+
+    async def test_after_each_kill_webhooks_and_streams_hear_who_has_left_and_go_on_postgresql(self):
+        with Postgres() as postgres:
+            await self._heard(f"--storage.postgresql={postgres.text}")
 
 
 class StartTest(LimitedTest):

@@ -11,6 +11,7 @@ import tempfile
 import time
 import unittest
 
+import cli_test
 from limits import LimitedAsyncTest, LimitedTest
 from metrics_test import scrape, total
 from receiver import Receiver
@@ -89,6 +90,61 @@ class UnresolvedNameTest(LimitedAsyncTest):
             assert ask(roost, "PATCH", "/v1/rooms/demo", admin(), {"metadata": f"{count}"}).status == 200
             count += 1
         return slowest
+
+
+class AuthorityTest(LimitedTest):
+    """Receivers over TLS, with certificates of an authority that the system doesn't know."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        cli_test.TLSTest.make(self.folder)
+
+    def receiver(self, certificate):
+        return self.enterContext(Receiver(tls=(f"{self.folder}/{certificate}.pem", f"{self.folder}/key.pem")))
+
+    def refused(self, roost, receiver, webhook):
+        """Nothing gets there, which is counted, and the log says why."""
+        place = receiver.url.removesuffix("/hook")
+        self.until(lambda: total(scrape(roost), "roost_webhook_failures_total", webhook=webhook) >= 2)
+        said = [line for line in roost.log().splitlines() if "webhook does not get through" in line and place in line]
+        self.assertEqual(len(said), 1, roost.log())
+        self.assertRegex(said[0], "certificate|SSL")
+        self.assertEqual(total(scrape(roost), "roost_webhook_notices_total", webhook=webhook, result="arrived"), 0)
+        self.assertGreater(total(scrape(roost), "roost_webhook_waiting", webhook=webhook), 0)
+        self.assertEqual(receiver.notices, [])
+
+    def until(self, holds):
+        deadline = time.monotonic() + 15
+        while not holds():
+            self.assertLess(time.monotonic(), deadline, "not in time")
+            time.sleep(0.05)
+
+    def test_an_authority_of_the_configuration_vouches_for_a_receiver_under_its_own_name_alone(self):
+        good, elsewhere = self.receiver("certificate"), self.receiver("elsewhere")
+        with Roost(f"--webhooks.urls={good.url}#devkey,{elsewhere.url}#devkey", f"--webhooks.authorities={self.folder}/ca.pem") as roost:
+            make(roost, "demo", 5)
+            self.assertEqual(disorder(good.wait(6)), (0, 6))
+            for notice in good.taken():
+                self.assertEqual(notice.claims()["iss"], "devkey")
+            self.refused(roost, elsewhere, "2")
+            now = scrape(roost)
+            self.assertEqual(total(now, "roost_webhook_failures_total", webhook="1"), 0)
+            self.assertEqual(total(now, "roost_webhook_notices_total", webhook="1", result="arrived"), 6)
+
+    def test_without_it_or_with_another_one_nothing_is_sent_there(self):
+        receiver = self.receiver("certificate")
+        for more in ([], [f"--webhooks.authorities={self.folder}/other.pem"]):
+            with self.subTest(more), Roost(f"--webhooks.urls={receiver.url}", *more) as roost:
+                make(roost, "demo")
+                self.refused(roost, receiver, "1")
+
+    def test_a_file_of_authorities_that_there_is_not_stops_the_start(self):
+        done = subprocess.run([BINARY, "serve", "--dev", "--http.port=0", "--admin.port=0", "--webhooks.urls=https://127.0.0.1:9/",
+                               f"--webhooks.authorities={self.folder}/none.pem"], capture_output=True, text=True, timeout=10)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("none.pem: cannot be read: no such file", done.stderr)
 
 
 class WebhooksTest(LimitedTest):

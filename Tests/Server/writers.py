@@ -11,8 +11,10 @@ import time
 from roost import Roost, ask, token
 
 LIMITS = ("--limits.requestsPerAddress=1000000", "--limits.requestsAtOncePerAddress=1000000")
-WRONG = ("lost", "twice", "gaps", "moved", "disordered", "unheard")
+WRONG = ("lost", "twice", "gaps", "moved", "disordered", "unheard", "altered")
 """What none may be of among the counts."""
+DEFAULTS = {"emptyTimeout": 300, "departureTimeout": 20, "maxParticipants": None}
+"""What a room has that sets none of its own; no limit is none in its answer."""
 GONE = (OSError, http.client.HTTPException)
 """What a request ends with whose server is killed."""
 
@@ -28,9 +30,15 @@ class Room:
         self.name, self.id, self.created = name, None, None
         self.acknowledged, self.tried = [], []
         """Values of its metadata, in order: those that were answered, and all."""
+        self.settings, self.patch = DEFAULTS | {"emptyTimeout": 86_400}, {}
+        """Its other settings, as they were answered; and what the last that was tried sets beside its metadata."""
         self.closed = None
         """True: answered; False: asked for, and not answered."""
         self.removed = []
+
+
+def patched(settings, patch):
+    return settings | {name: DEFAULTS[name] if value is None else value for name, value in patch.items()}
 
 
 class Writer(threading.Thread):
@@ -81,8 +89,14 @@ class Writer(threading.Thread):
     def _change(self, room):
         value = str(next(self._values))
         room.tried.append(value)
-        self._ask((200,), "PATCH", f"/v1/rooms/{room.name}", {"metadata": value})
+        # Now and then a setting goes back to what the configuration says.
+        room.patch = {name: self._random.choice((None, self._random.randint(1_000, 86_400), self._random.randint(1_000, 86_400)))
+                      for name in ("emptyTimeout", "departureTimeout") if self._random.random() < 0.4}
+        if self._random.random() < 0.4:
+            room.patch["maxParticipants"] = self._random.choice((None, self._random.randint(1, 1_000)))
+        self._ask((200,), "PATCH", f"/v1/rooms/{room.name}", {"metadata": value} | room.patch)
         room.acknowledged.append(value)
+        room.settings = patched(room.settings, room.patch)
 
     def _remove(self, room):
         identity = f"i{next(self._values)}"
@@ -139,7 +153,7 @@ class Kills:
         self._writers, self._seconds = writers, seconds
         self._rooms, self._seen, self._cursor = {}, {}, None
         self.counts = {"kills": 0, "acknowledged": 0, "lost": 0, "twice": 0, "gaps": 0, "events": 0, "moved": 0,
-                       "received": 0, "disordered": 0, "unheard": 0}
+                       "received": 0, "disordered": 0, "unheard": 0, "altered": 0}
         self.problems = []
 
     def rounds(self, count):
@@ -147,6 +161,7 @@ class Kills:
             self._round()
         with Roost(*self._arguments) as roost:
             self._verify(roost)
+            self._verify_log(roost)
             self._verify_webhooks()
         return self.counts
 
@@ -214,6 +229,7 @@ class Kills:
         last = room.acknowledged[-1] if room.acknowledged else "0"
         if found["metadata"] != last and found["metadata"] not in room.tried[-1:]:
             self._count("lost", f"{room.name} has {found['metadata']}, was answered {last}")
+        self._verify_settings(room, found, last)
         for value in room.acknowledged:
             if value not in values:
                 self._count("lost", f"the event of {room.name}'s {value}")
@@ -229,8 +245,26 @@ class Kills:
                 self._count("lost", f"the removal of {identity} from {room.name}")
         room.removed = room.removed[:1]
 
+    def _verify_settings(self, room, found, last):
+        """They are those that go with its metadata: a change is stored as a whole."""
+        wanted = room.settings if found["metadata"] == last else patched(room.settings, room.patch)
+        has = {name: found.get(name) for name in DEFAULTS}
+        if has != wanted:
+            self._count("lost", f"{room.name} has {has} with {found['metadata']}, wanted {wanted} (it was answered {last})")
+        room.settings = has
+
+    def _verify_log(self, roost):
+        """Read again from its beginning, it says what it said whenever it was read."""
+        again = {}
+        reader = Reader(roost, again, None)
+        while reader.read():
+            pass
+        for key in self._seen.keys() | again.keys():
+            if self._seen.get(key) != again.get(key):
+                self._count("altered", f"{key}: {self._seen.get(key)} was read, {again.get(key)} is there")
+
     def _verify_webhooks(self):
-        """Again is allowed, another order or none at all is not."""
+        """Again is allowed, another order or none at all is not; and each says what the log says after all."""
         deadline = time.monotonic() + 60
         while True:
             last, disordered = collections.Counter(), 0
@@ -242,6 +276,12 @@ class Kills:
             if not unheard or time.monotonic() > deadline:
                 break
             time.sleep(0.2)
+        for notice in self._receiver.taken():
+            event = notice.json["event"]
+            stored = self._seen.get((event["roomId"], event["id"]))
+            named = (notice.json["id"], notice.json["createdAt"]) == (f"{event['roomId']}:{event['id']}", event["time"])
+            if event != stored or not named:
+                self._count("altered", f"{notice.json} came, {stored} is stored")
         self.counts |= {"received": len(events), "disordered": disordered, "unheard": len(unheard)}
         if unheard or disordered:
             self.problems.append(f"webhooks: {disordered} out of order, {len(unheard)} lost: {unheard[:3]}")
