@@ -93,11 +93,7 @@ struct EncodingMonitorTests {
     #expect(watched(track, silentFor: 7) == 0b11)
     #expect(watched(track, .screen, silentFor: 40) == 0b10, "a screen may stand still")
     #expect(
-<<<<<<< HEAD
-      watched(track, muted: [true], silentFor: 40) == 0b10, "what is muted is silent by its publisher's will")
-=======
       watched(track, muted: [true], silentFor: 40) == 0b10, "what is muted is silent as its publisher wants")
->>>>>>> a1ede8aed2c7eaeed18e50ac481c129b35ebcddc
     #expect(watched(track, muted: [true, false], silentFor: 40) == 0b10, "it hasn't begun again yet")
     // Once: what doesn't come is not called in again and again.
     #expect(watched(track, silentFor: 200) == 0b10)

@@ -29,7 +29,8 @@ private final class Directory {
   ///   - reason: nil: it was refused.
   @discardableResult
   func end(
-    _ identity: String, _ room: String, number: UInt64? = nil, reason: LeaveReason? = .left, patience: Int = 0,
+    _ identity: String, _ room: String, number: UInt64? = nil, reason: LeaveReason? = .left,
+    patience: Int = 0,
     now: Instant = at(0)
   ) -> Bool {
     let number = number ?? value.room(room) ?? 0

@@ -63,11 +63,7 @@ struct TrackGroup {
     monitors[least].callIn(now: now)
   }
 
-<<<<<<< HEAD
-  /// What is muted is silent by its publisher's will: nothing of it is called in, nor before it comes again.
-=======
   /// What is muted is silent as its publisher wants: nothing of it is called in, nor before it comes again.
->>>>>>> a1ede8aed2c7eaeed18e50ac481c129b35ebcddc
   mutating func mute(_ muted: Bool) {
     guard muted != isMuted else { return }
     isMuted = muted
