@@ -6,6 +6,7 @@ import hmac
 import http.server
 import json
 import ssl
+import sys
 import threading
 import time
 from dataclasses import dataclass
@@ -31,6 +32,16 @@ class Notice:
         claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
         assert claims["sha256"] == base64.b64encode(hashlib.sha256(self.body).digest()).decode(), "of another body"
         return claims
+
+
+class Server(http.server.ThreadingHTTPServer):
+    allow_reuse_address = True
+    daemon_threads = True
+
+    def handle_error(self, *_):
+        # One that was killed in the middle of a request is no news.
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(*_)
 
 
 class Receiver:
@@ -79,9 +90,7 @@ class Receiver:
             def log_message(self, *_):
                 pass
 
-        http.server.ThreadingHTTPServer.allow_reuse_address = True
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
-        self._server.daemon_threads = True
+        self._server = Server(("127.0.0.1", self.port), Handler)
         if self._tls:
             self._server.socket = self._tls.wrap_socket(self._server.socket, server_side=True)
         self.port = self._server.server_address[1]
