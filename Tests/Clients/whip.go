@@ -180,14 +180,49 @@ func sound(track *webrtc.TrackLocalStaticSample, path string, stop chan struct{}
 	}
 }
 
+// vp9 says of each picture whether it builds on the one before. Pion's payloader says of each that it builds on none, and browsers,
+// which leave out what nothing builds on as soon as they are late, can't decode what follows.
+type vp9 struct{ codecs.VP9Payloader }
+
+func (p *vp9) Payload(mtu uint16, frame []byte) [][]byte {
+	packets := p.VP9Payloader.Payload(mtu, frame)
+	for _, each := range packets {
+		each[0] &^= 0x10
+		if frame[0]&0x0c != 0 {
+			each[0] |= 0x40
+		}
+	}
+	return packets
+}
+
+// camera is a track of pictures, and what writes one.
+func camera(mime string) (webrtc.TrackLocal, func([]byte) error) {
+	capability := webrtc.RTPCodecCapability{MimeType: mime}
+	if mime != webrtc.MimeTypeVP9 {
+		track, err := webrtc.NewTrackLocalStaticSample(capability, "picture", "pion")
+		check(err)
+		return track, func(frame []byte) error { return track.WriteSample(media.Sample{Data: frame, Duration: pace}) }
+	}
+	track, err := webrtc.NewTrackLocalStaticRTP(capability, "picture", "pion")
+	check(err)
+	packetizer := rtp.NewPacketizer(1200, 0, 0, &vp9{}, rtp.NewRandomSequencer(), 90000)
+	return track, func(frame []byte) error {
+		for _, packet := range packetizer.Packetize(frame, 3000) {
+			if err := track.WriteRTP(packet); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
 func publish(pc *webrtc.PeerConnection, address, token, path, tone string, restarts bool) {
 	mime, next := pictures(path)
-	camera, err := webrtc.NewTrackLocalStaticSample(webrtc.RTPCodecCapability{MimeType: mime}, "picture", "pion")
-	check(err)
+	picture, write := camera(mime)
 	microphone, err := webrtc.NewTrackLocalStaticSample(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeOpus}, "sound", "pion")
 	check(err)
 	sending := webrtc.RTPTransceiverInit{Direction: webrtc.RTPTransceiverDirectionSendonly}
-	for _, track := range []*webrtc.TrackLocalStaticSample{microphone, camera} {
+	for _, track := range []webrtc.TrackLocal{microphone, picture} {
 		_, err = pc.AddTransceiverFromTrack(track, sending)
 		check(err)
 	}
@@ -209,7 +244,7 @@ func publish(pc *webrtc.PeerConnection, address, token, path, tone string, resta
 		if frame == nil {
 			break
 		}
-		check(camera.WriteSample(media.Sample{Data: frame, Duration: pace}))
+		check(write(frame))
 		sent++
 		if restarts && sent == 60 {
 			go restart(pc, known, token)

@@ -33,7 +33,7 @@ VP9 = ["-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-g", "2
 H264 = ["-pix_fmt", "yuv420p", "-c:v", "libx264", "-preset", "veryfast", "-bf", "0", "-g", "25"]
 AV1 = ["-pix_fmt", "yuv420p", "-c:v", "libaom-av1", "-usage", "realtime", "-cpu-used", "8", "-lag-in-frames", "0", "-g", "25", "-b:v", "400k"]
 # Frames of 20 ms, as they are sent.
-PCMU, PCMA = (["-ar", "8000", "-af", "asetnsamples=160", "-c:a", each] for each in ("pcm_mulaw", "pcm_alaw"))
+PCMU, PCMA = (["-af", "aresample=8000,asetnsamples=160", "-c:a", each] for each in ("pcm_mulaw", "pcm_alaw"))
 G722 = ["-ar", "16000", "-c:a", "g722"]
 # A flash and a beep at each full second, in step.
 FLASH = ["-f", "lavfi", "-i", "color=c=0x282828:size=320x240:rate=25:duration=10,drawbox=w=iw:h=ih:color=white:t=fill:enable='lt(mod(t,1),0.1)'",
@@ -160,6 +160,8 @@ class EqualTest(LimitedTest):
     def hold(self, names, *more, loss=0, together=False):
         """`together`: all at the same time."""
         names = list(CLIPS) if FULL and not together else names
+        for name in names:
+            Clips.path(name)
         with directory() as folder, Roost() as roost, LossyRelay(roost.media_port, loss, back=loss, whole=20) as relay:
             way = ["--media", f"127.0.0.1:{relay.port}"] if loss else []
             with Running(roost, "record", "--out", folder / "take", *way, *more) as recorder:
