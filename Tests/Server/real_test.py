@@ -50,6 +50,7 @@ class RealMediaTest(LimitedTest):
         self.assertNotIn("expected", report)
         self.assertIn("pictures right", said)
 
+    @full
     def test_publishers_of_several_rooms_see_each_other(self):
         with Roost() as roost:
             status, report, said = run(roost, "--rooms", "2", "--publishers", "3", "--subscribers", "0", "--mesh",
