@@ -32,7 +32,11 @@ final class PlainServer: Sendable {
     Thread {
       while true {
         let client = accept(listener, nil, nil)
-        guard client >= 0 else { return }
+        guard client >= 0 else {
+          // Here alone: closed elsewhere its number could be another server's by now.
+          close(listener)
+          return
+        }
         Thread {
           var head: [UInt8] = []
           var byte: UInt8 = 0
@@ -49,7 +53,6 @@ final class PlainServer: Sendable {
   /// No client comes any more.
   func stop() {
     shutdown(listener, Int32(SHUT_RDWR))
-    close(listener)
   }
 
   /// - Returns: false once the client has gone.
