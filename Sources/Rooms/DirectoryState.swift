@@ -158,7 +158,7 @@ struct DirectoryState<Handle: Sendable>: Sendable {
       return (true, sessions == 0)
     }
     guard rooms[name]?.attendance.count == 0 else { return (false, sessions == 0) }
-    // One that was asked for doesn't go with somebody who was not let in.
+    // A room that was created by request outlasts a refused join.
     let patience = patience == 0 && reason == nil ? rooms[name]?.waits ?? 0 : patience
     guard patience > 0 else {
       rooms[name] = nil

@@ -236,7 +236,7 @@ struct RecordingStudioTests {
 
   // MARK: - Manifests on the disk
 
-  @Test func `of a recording that has ended the manifest is read when somebody asks`() async throws {
+  @Test func `the manifest of a recording that has ended is read from the disk on request`() async throws {
     try await inFolder { folder in
       let studio = try Self.studio(folder)
       try await begin(studio, "RC_aaaaaaaaaaaa")

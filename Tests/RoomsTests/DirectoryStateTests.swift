@@ -88,7 +88,7 @@ struct DirectoryStateTests {
     #expect(directory.sweep(now: at(5)) == [1])
   }
 
-  @Test func `a room that was asked for doesn't go with somebody who is refused`() throws {
+  @Test func `a room that was created by request outlasts a refused join`() throws {
     let directory = Directory()
     _ = try directory.create("r", patience: 5, now: at(0))
     _ = try directory.begin("eve", "r")

@@ -14,7 +14,7 @@ package final class DiskThread: Sendable {
 
   /// - Throws: where there is no thread for it.
   package init() throws(FileProblem) {
-    // Bounded by those who ask: of a recording one manifest waits, of a file one sync, of a request one job.
+    // Of a recording one manifest waits, of a file one sync, of a request one job; a disk that stands still lets requests pile up.
     jobs = Mailbox(limit: .max, wake: { [wakeup] in wakeup.signal() })
     var handle = pthread_t()
     let context = Unmanaged.passRetained(self).toOpaque()

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// A file that is open for as long as somebody has it: the thread that writes it, and the one that has it outlive the machine.
+/// A file that stays open while the recorder's thread writes it or the disk's thread syncs it.
 final class OpenFile: Sendable {
   let descriptor: Int32
   private let isAsked = Atomic<Bool>(false)
@@ -11,7 +11,7 @@ final class OpenFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// - Returns: false where somebody has asked for a sync that has yet to begin, and that has this, too.
+  /// - Returns: false if a sync is pending already, which covers this one.
   func askForSync() -> Bool { !isAsked.exchange(true, ordering: .sequentiallyConsistent) }
 
   /// What was written by now outlives the machine.

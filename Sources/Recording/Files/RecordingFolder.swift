@@ -69,7 +69,7 @@ package struct RecordingFolder: Sendable {
 
   /// - Parameter most: bytes; a longer one is none of ours.
   func readManifest(most: Int) -> [UInt8]? {
-    // What isn't a file may have an end that somebody has yet to open.
+    // Opening a pipe would block until its other end is opened.
     let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
     let descriptor = open("\(path)/\(Self.manifest)", flags)
     guard descriptor >= 0 else { return nil }
@@ -115,8 +115,7 @@ package struct RecordingFolder: Sendable {
 
   // MARK: - Erasing
 
-  /// Removes everything of the recording: files that are called as the server calls them, and what it has beside them. What somebody
-  /// else has put there stays, and the folder with it.
+  /// Removes the recording's files and its manifest. Files that the server didn't make stay, and the folder with them.
   func erase() throws(FileProblem) {
     let files = Self.list(path, S_IFREG, S_IFLNK).filter(RecordingManifest.isFileName)
     for name in files + [Self.unfinished, Self.reserve, Self.manifest] {

@@ -2,8 +2,8 @@ internal import Logging
 internal import Model
 internal import Synchronization
 
-/// The recordings that there are, running ones and those that ended. Of one that has ended a few words are in memory; what else there is
-/// to say of it its manifest says, which is read when somebody asks.
+/// The recordings that there are, running ones and those that ended. Of one that has ended a summary is kept in memory; its manifest is
+/// read from the disk on request.
 final class RecordingLibrary: Sendable {
   /// What lists and limits go by.
   struct Summary: Equatable, Sendable {

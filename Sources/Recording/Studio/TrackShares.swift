@@ -34,7 +34,7 @@ struct TrackShares {
     noted.take(identity, most: RecordingLimits.notes, share: RecordingLimits.notesOfOne)
   }
 
-  /// That somebody has more tracks is noted once.
+  /// Whether to note that an identity is above its share; once for each.
   mutating func noteLimit(_ identity: String) -> Bool {
     guard !limited.contains(identity), note(identity) else { return false }
     limited.insert(identity)

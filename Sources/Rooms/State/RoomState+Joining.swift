@@ -183,7 +183,7 @@ extension RoomState {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.closedRoomWaits) { return settings.departureTimeout }
     #endif
-    // One that was made for somebody who was not let in never began, and waits for none.
+    // A room whose only join was refused never started, and ends at once.
     return closed == .roomClosed || lastEvent == 0 ? 0 : settings.departureTimeout
   }
 

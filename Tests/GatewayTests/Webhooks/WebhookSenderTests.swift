@@ -35,16 +35,6 @@ struct WebhookSenderTests {
     func flush() async {}
   }
 
-  private static func clocks(_ directory: RoomDirectory) -> WebhookSender.Clocks {
-    let origin = ContinuousClock.now
-    return WebhookSender.Clocks(
-      seconds: { House.now }, wall: { directory.wallTime },
-      instant: {
-        let span = (ContinuousClock.now - origin).components
-        return Instant(nanoseconds: span.seconds * 1_000_000_000 + span.attoseconds / 1_000_000_000)
-      })
-  }
-
   /// To where no server listens.
   private static func webhooks(_ house: House, _ ledger: Ledger, bytes: Int = 1_000_000) -> Webhooks {
     var limits = WebhookQueue.Limits()
@@ -53,7 +43,7 @@ struct WebhookSenderTests {
     return Webhooks(
       to: [Webhooks.Target(url: "http://127.0.0.1:1/", key: "APIkey", secret: "secret")],
       of: house.directory.events, ledger: ledger, log: Log(level: .error) { _ in },
-      clocks: clocks(house.directory), limits: limits)
+      clocks: WebhookTests.clocks(house.directory), limits: limits)
   }
 
   @Test func `a store that can't be read is asked once a second, however much happens`() async throws {

@@ -82,7 +82,7 @@ struct WebhookTests {
       handler: receiver)
   }
 
-  private static func clocks(_ directory: RoomDirectory) -> WebhookSender.Clocks {
+  static func clocks(_ directory: RoomDirectory) -> WebhookSender.Clocks {
     let origin = ContinuousClock.now
     return WebhookSender.Clocks(
       seconds: { House.now }, wall: { directory.wallTime },
