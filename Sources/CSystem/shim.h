@@ -45,6 +45,9 @@ extern int rs_setaffinity(pthread_t thread, size_t size, const void *set) __asm_
 extern int rs_getaffinity(pthread_t thread, size_t size, void *set) __asm__("pthread_getaffinity_np");
 /// Without signals: `mask` is NULL.
 extern int rs_ppoll(struct pollfd *set, unsigned long count, const struct timespec *time, const void *mask) __asm__("ppoll");
+/// Waits until the moment of a clock; without a result of the thread's.
+extern int rs_clockjoin(pthread_t thread, void **result, clockid_t clock, const struct timespec *moment)
+    __asm__("pthread_clockjoin_np");
 extern int rs_setname(pthread_t thread, const char *name) __asm__("pthread_setname_np");
 /// Of the calling thread: on Linux niceness is each thread's own. `who` 0 is the caller, `which` 0 a thread.
 extern int rs_getniceness(int which, unsigned int who) __asm__("getpriority");

@@ -243,6 +243,35 @@ struct RecordingSessionTests {
     }
   }
 
+  @Test
+  func `files of a source that changes its codec for ever take none of what others need, and it says so`()
+    throws
+  {
+    var shares = FileShares(of: RecordingManifest(id: Self.id, room: "r", roomId: "RM_1", startedAt: ""))
+    var taken = 0
+    for number in 0..<250 {
+      for file in 0..<200 where shares.take("TR_\(number).\(file).webm", of: "ada", already: file) {
+        taken += 1
+      }
+    }
+    #expect(taken == 250 + RecordingLimits.furtherFilesOfOne)
+    #expect(shares.take("TR_theirs.1.webm", of: "bob", already: 0))
+    #expect(shares.take("TR_theirs.2.webm", of: "bob", already: 1))
+    try inSession { session, folder, _ in
+      var source = Source(.vp8)
+      let supply = GivenSupply()
+      session.add(track("TR_1"), from: supply, now: at(0))
+      for second in 0..<130 as Range<Int64> {
+        record(&source, supply, second: second, &session)
+        source.startOver(at: (second + 1) * 1_000_000_000)
+      }
+      #expect(session.manifest.tracks[0].files.count == RecordingLimits.filesOfTrack)
+      #expect(session.manifest.tracks[0].reason == .limit)
+      try session.end("TR_1", now: at(130_000))
+      #expect(session.manifest.tracks[0].reason == .limit && session.manifest.tracks[0].state == .ended)
+    }
+  }
+
   // MARK: - The manifest's bound
 
   @Test func `a manifest is never longer than what is read, whatever people are called`() throws {

@@ -32,9 +32,9 @@ struct RecordingStudioTests {
       publisher: RecordingManifest.Participant(id: "PA_1", identity: "../ada", name: "Ada"))
   }
 
-  private func until(_ holds: () async -> Bool) async throws {
+  private func until(_ holds: () async throws -> Bool) async throws {
     for _ in 0..<500 {
-      if await holds() { return }
+      if try await holds() { return }
       try await Task.sleep(for: .milliseconds(10))
     }
     Issue.record("it never came about")
@@ -67,20 +67,20 @@ struct RecordingStudioTests {
       studio.perform(.add(Self.track("TR_1"), to: "RC_aaaaaaaaaaaa"))
       studio.perform(.add(Self.track("TR_2", encrypted: true), to: "RC_aaaaaaaaaaaa"))
       let place = folder.appending(path: "recordings/RC_aaaaaaaaaaaa")
-      try await until { await studio.recording("RC_aaaaaaaaaaaa", of: "r")?.tracks.count == 2 }
+      try await until { try await studio.recording("RC_aaaaaaaaaaaa", of: "r")?.tracks.count == 2 }
       let manager = FileManager.default
       for (path, mode) in [(place.path, 0o700), (place.path + "/manifest.json", 0o600)] {
         #expect(try manager.attributesOfItem(atPath: path)[.posixPermissions] as? Int == mode, "\(path)")
       }
       studio.perform(.stop("RC_aaaaaaaaaaaa", .stopped))
-      try await until { await studio.recording("RC_aaaaaaaaaaaa", of: "r")?.state == .ended }
-      let manifest = try #require(await studio.recording("RC_aaaaaaaaaaaa", of: "r"))
+      try await until { try await studio.recording("RC_aaaaaaaaaaaa", of: "r")?.state == .ended }
+      let manifest = try #require(try await studio.recording("RC_aaaaaaaaaaaa", of: "r"))
       #expect(manifest.tracks.map(\.state) == [.ended, .skipped] && manifest.tracks[1].reason == .encrypted)
       let written = try Data(contentsOf: place.appending(path: "manifest.json"))
       #expect(RecordingManifest(json: Array(written)) == manifest)
       // A name that a participant chose is in no path.
       #expect(try names(place) == ["manifest.json"])
-      #expect(await studio.recording("RC_aaaaaaaaaaaa", of: "other") == nil)
+      #expect(try await studio.recording("RC_aaaaaaaaaaaa", of: "other") == nil)
       await #expect(throws: RecordingStudio.Refusal.unknown) {
         try await studio.erase("RC_aaaaaaaaaaaa", of: "other")
       }
@@ -101,7 +101,7 @@ struct RecordingStudioTests {
         try await studio.erase("RC_aaaaaaaaaaaa", of: "r")
       }
       studio.perform(.stop("RC_aaaaaaaaaaaa", .stopped))
-      try await until { await studio.recording("RC_aaaaaaaaaaaa", of: "r")?.state == .ended }
+      try await until { try await studio.recording("RC_aaaaaaaaaaaa", of: "r")?.state == .ended }
       let place = folder.appending(path: "recordings/RC_aaaaaaaaaaaa")
       try Data("mine".utf8).write(to: place.appending(path: "notes.txt"))
       try await studio.erase("RC_aaaaaaaaaaaa", of: "r")
@@ -126,16 +126,20 @@ struct RecordingStudioTests {
       manifest.tracks = [track]
       try Data(manifest.json).write(to: place.appending(path: "manifest.json"))
       try Data(count: 1_234).write(to: place.appending(path: "TR_1.1.webm"))
+      // One that the manifest doesn't have yet, and what is nothing of ours.
+      try Data(count: 77).write(to: place.appending(path: "TR_2.1.webm"))
+      try Data(count: 9).write(to: place.appending(path: "notes.txt"))
       let studio = try Self.studio(folder)
-      let found = try #require(await studio.recording("RC_bbbbbbbbbbbb", of: "r"))
-      #expect(found.state == .ended && found.reason == .serverFailed && found.bytes == 1_234)
+      let found = try #require(try await studio.recording("RC_bbbbbbbbbbbb", of: "r"))
+      #expect(found.state == .ended && found.reason == .serverFailed && found.bytes == 1_234 + 77)
+      #expect(found.unlisted == ["TR_2.1.webm"])
       #expect(found.tracks[0].state == .ended && found.tracks[0].files.map(\.bytes) == [1_234, 0])
       #expect(studio.leftOpen(of: "RM_7") == ["RC_bbbbbbbbbbbb"] && studio.leftOpen(of: "RM_8").isEmpty)
       studio.stop()
       // Once: at the next start it is closed.
       let next = try Self.studio(folder)
       #expect(next.leftOpen(of: "RM_7").isEmpty)
-      #expect(await next.recording("RC_bbbbbbbbbbbb", of: "r") == found)
+      #expect(try await next.recording("RC_bbbbbbbbbbbb", of: "r") == found)
       next.stop()
     }
   }
@@ -156,7 +160,7 @@ struct RecordingStudioTests {
       let lines = Mutex<[String]>([])
       let studio = try Self.studio(
         folder, log: Log(level: .warning) { line in lines.withLock { $0.append(line) } })
-      #expect(await studio.recordings(of: "r", after: nil, limit: 9).found.isEmpty)
+      #expect(try await studio.recordings(of: "r", after: nil, limit: 9).found.isEmpty)
       #expect(lines.withLock { $0 }.contains { $0.contains("no manifest that can be read") })
       studio.stop()
     }
@@ -192,7 +196,7 @@ struct RecordingStudioTests {
       var ends = studio.ended.makeAsyncIterator()
       let end = await ends.next()
       #expect(end == RecordingEnd(id: "RC_aaaaaaaaaaaa", room: "r", reason: .storageFailed))
-      #expect(await studio.recording("RC_aaaaaaaaaaaa", of: "r")?.reason == .storageFailed)
+      #expect(try await studio.recording("RC_aaaaaaaaaaaa", of: "r")?.reason == .storageFailed)
       #expect(studio.counts.active == 0)
       studio.stop()
     }
@@ -204,7 +208,7 @@ struct RecordingStudioTests {
       try await begin(studio, "RC_aaaaaaaaaaaa")
       studio.perform(.add(Self.track("TR_1"), to: "RC_aaaaaaaaaaaa"))
       studio.stop()
-      let found = try #require(await studio.recording("RC_aaaaaaaaaaaa", of: "r"))
+      let found = try #require(try await studio.recording("RC_aaaaaaaaaaaa", of: "r"))
       #expect(found.state == .ended && found.reason == .serverShutdown)
     }
   }
@@ -244,12 +248,12 @@ struct RecordingStudioTests {
       studio.perform(.stop("RC_aaaaaaaaaaaa", .stopped))
       try await until { studio.counts.active == 0 }
       #expect(studio.library.inMemory("RC_aaaaaaaaaaaa") == nil)
-      var manifest = try #require(await studio.recording("RC_aaaaaaaaaaaa", of: "r"))
+      var manifest = try #require(try await studio.recording("RC_aaaaaaaaaaaa", of: "r"))
       manifest.bytes = 77
       let path = folder.appending(path: "recordings/RC_aaaaaaaaaaaa/manifest.json")
       try Data(manifest.json).write(to: path)
-      #expect(await studio.recording("RC_aaaaaaaaaaaa", of: "r")?.bytes == 77)
-      #expect(await studio.recordings(of: "r", after: nil, limit: 9).found == [manifest])
+      #expect(try await studio.recording("RC_aaaaaaaaaaaa", of: "r")?.bytes == 77)
+      #expect(try await studio.recordings(of: "r", after: nil, limit: 9).found == [manifest])
       studio.stop()
     }
   }
@@ -270,9 +274,9 @@ struct RecordingStudioTests {
         try Data(manifest.json).write(to: place.appending(path: "manifest.json"))
       }
       let studio = try Self.studio(folder)
-      let first = await studio.recordings(of: "r", after: nil, limit: 10)
+      let first = try await studio.recordings(of: "r", after: nil, limit: 10)
       #expect(first.found.map(\.id) == Array(ids.prefix(2)) && first.hasMore)
-      let second = await studio.recordings(of: "r", after: ids[1], limit: 10)
+      let second = try await studio.recordings(of: "r", after: ids[1], limit: 10)
       #expect(second.found.map(\.id) == [ids[2]] && !second.hasMore)
       studio.stop()
     }

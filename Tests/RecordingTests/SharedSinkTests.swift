@@ -27,8 +27,12 @@ struct SharedSinkTests {
   private let bridge = Bridge(workers: 1, wake: { _ in }, eventsReady: {})
   private let key = TrackKey(peer: PeerKey(home: 0, serial: 1), index: 0)
 
-  private func supply(_ sinks: SharedSinks, encodings: Int = 1) -> SinkSupply {
-    SinkSupply(key, RecordingStudioTests.track("TR_1", encodings: encodings), sinks: sinks)
+  private func supply(
+    _ sinks: SharedSinks, encodings: Int = 1, serial: UInt64 = 1, index: UInt16 = 0, in room: String = "RM_1"
+  ) -> SinkSupply {
+    let key = TrackKey(peer: PeerKey(home: 0, serial: serial), index: index)
+    return SinkSupply(
+      key, RecordingStudioTests.track("TR_1", encodings: encodings), in: room, sinks: sinks)
   }
 
   private func write(_ numbers: ClosedRange<Int64>, to sink: TrackSink) {
@@ -125,5 +129,31 @@ struct SharedSinkTests {
     supply.listen(now: at(3_000))
     for turn in 0...20 as ClosedRange<Int64> { supply.listen(now: at(3_000 + turn * 50)) }
     #expect(!supply.isRefused && sinks.refused == 1)
+  }
+
+  @Test func `one participant takes its share of a worker, and one room its own; who leaves gives it back`()
+    throws
+  {
+    let sinks = SharedSinks(bridge)
+    // Of each participant more than it may have, of a room as many of them as are too many.
+    let crowd = (1...5 as ClosedRange<UInt64>).map { serial in
+      (0..<70 as Range<UInt16>).map { supply(sinks, serial: serial, index: $0) }
+    }
+    for supplies in crowd { for supply in supplies { supply.listen(now: at(0)) } }
+    var asked = Asked()
+    asked.take(bridge)
+    let byPeer = Dictionary(grouping: asked.added, by: \.track.peer.serial).mapValues(\.count)
+    #expect(byPeer == [1: 64, 2: 64, 3: 64])
+    #expect(crowd.map { $0.filter(\.isRefused).count } == [6, 6, 6, 70, 70] && sinks.refused == 158)
+    // Another room's don't wait for them.
+    let other = supply(sinks, serial: 9, in: "RM_2")
+    other.listen(now: at(0))
+    #expect(!other.isRefused)
+    // A place that comes free goes to one of those that wait.
+    crowd[0][0].stop()
+    for supplies in crowd { for supply in supplies.dropFirst() { supply.listen(now: at(50)) } }
+    asked.take(bridge)
+    #expect(crowd.joined().filter(\.isRefused).count == 157 && asked.removed.count == 1)
+    #expect(asked.added.count == 64 * 3 + 2)
   }
 }

@@ -40,7 +40,7 @@ struct StrangeFoldersTests {
       folder, log: Log(level: .warning) { _ in warnings.withLock { $0 += 1 } })
     defer { studio.stop() }
     try await look(studio, elsewhere)
-    return (await studio.recordings(of: "r", after: nil, limit: 9).found, warnings.withLock { $0 })
+    return try (await studio.recordings(of: "r", after: nil, limit: 9).found, warnings.withLock { $0 })
   }
 
   private func make(_ folder: URL, _ manifest: [UInt8] = Self.manifest()) throws {
@@ -94,7 +94,7 @@ struct StrangeFoldersTests {
         at: recordings.appending(path: Self.id + "/TR_1.1.webm"),
         withDestinationURL: elsewhere.appending(path: "precious"))
     } _: { studio, elsewhere in
-      #expect(await studio.recording(Self.id, of: "r")?.bytes == 0)
+      #expect(try await studio.recording(Self.id, of: "r")?.bytes == 0)
       try await studio.erase(Self.id, of: "r")
       #expect(try Data(contentsOf: elsewhere.appending(path: "precious")).count == 5_000)
     }
@@ -182,7 +182,7 @@ struct StrangeFoldersTests {
     var ends = studio.ended.makeAsyncIterator()
     #expect(await ends.next() == RecordingEnd(id: Self.id, room: "r", reason: .storageFailed))
     #expect(studio.counts.active == 0)
-    #expect(await studio.recording(Self.id, of: "r")?.reason == .storageFailed)
+    #expect(try await studio.recording(Self.id, of: "r")?.reason == .storageFailed)
     // What is gone can be erased.
     try await studio.erase(Self.id, of: "r")
     #expect(studio.counts.kept == 0)
@@ -218,7 +218,7 @@ struct StrangeFoldersTests {
     #expect(studio.counts.active == 0 && studio.counts.ended == [.stopped: 1_000])
     await #expect(throws: RecordingStudio.Refusal.tooMany(kept: 1_000)) { try await studio.reserve("r") }
     #expect(try descriptors() == 0)
-    for manifest in await studio.recordings(of: "r", after: nil, limit: 2_000).found {
+    for manifest in try await studio.recordings(of: "r", after: nil, limit: 2_000).found {
       try await studio.erase(manifest.id, of: "r")
     }
     #expect(

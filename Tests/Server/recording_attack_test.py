@@ -1,11 +1,14 @@
 """Recordings of the server as a process, by those who may and mean no good, and by publishers who come in other ways or again."""
 
+import asyncio
 import concurrent.futures
 import json
 import os
 import pathlib
 import shutil
 import signal
+import subprocess
+import tempfile
 import time
 import unittest
 
@@ -13,7 +16,9 @@ import recorded
 from limits import FULL, LimitedTest
 from recording_parts import (APART, admin, directory, ended, events, loaded, LOADED, published, publisher, recording, server, start,
                              stop, synchrony, until)
-from roost import ask, token
+from roost import Roost, ask, token
+
+HERE = pathlib.Path(__file__).parent
 
 
 def descriptors(roost):
@@ -173,6 +178,55 @@ class AdministratorTest(LimitedTest):
                     self.assertEqual(recording(roost, id, LOADED)["reason"], "serverFailed")
                     self.assertEqual(stop(roost, id, "?purge", LOADED), 204)
             self.assertEqual(list((pathlib.Path(folder) / "recordings").iterdir()), [])
+
+
+class StillDiskTest(LimitedTest):
+    """A disk on which nothing is synced for now; the database's isn't one."""
+    seconds = 120
+
+    def test_nobody_waits_for_it_but_the_recordings_and_the_end_not_for_ever(self):
+        with tempfile.TemporaryDirectory(prefix="roost-still-") as made_here, directory() as folder:
+            here = pathlib.Path(made_here)
+            subprocess.run(["gcc", "-shared", "-fPIC", "-o", here / "still.so", HERE / "still_disk.c"], check=True, timeout=60)
+            still = here / "still"
+            with Roost(f"--storage.directory={folder}", "--recording.kept=100",
+                       environment={"LD_PRELOAD": str(here / "still.so"), "STILL_DISK": str(still)}) as roost, loaded(roost, 40) as load:
+                kept = start(roost, LOADED)
+                until(lambda: recording(roost, kept["id"], LOADED)["bytes"])
+                still.touch()
+                before = descriptors(roost)
+                made = [start(roost, LOADED)["id"] for _ in range(3)]
+                for each in made:
+                    self.assertEqual(stop(roost, each, room=LOADED), 204)
+                # They are still being written; what is asked is answered, and what ended takes no file of the process.
+                times = []
+                for _ in range(20):
+                    began = time.monotonic()
+                    found = ask(roost, "GET", f"/v1/rooms/{LOADED}/recordings", admin(LOADED))
+                    times.append(time.monotonic() - began)
+                    self.assertEqual((found.status, len(found.json["items"])), (200, 4))
+                self.assertLess(max(times), 1)
+                self.assertLess(descriptors(roost), before + 8)
+                self.assertEqual(ask(roost, "POST", f"/v1/rooms/{LOADED}/recordings", admin(LOADED), {}).status, 503)
+                # It moves, and all of them end.
+                still.unlink()
+                for each in made:
+                    self.assertEqual(ended(roost, each, LOADED)["reason"], "stopped")
+                last = start(roost, LOADED)
+                still.touch()
+                began = time.monotonic()
+                roost.signal()
+                self.assertEqual(asyncio.run(roost.ended(60)), 0)
+                print(f"the server's end with a disk that stands still: {time.monotonic() - began:.1f} s")
+                self.assertIn("the disk doesn't answer", roost.log())
+                load.kill()
+            with server(folder) as roost:
+                for id in (kept["id"], last["id"]):
+                    found = recording(roost, id, LOADED)
+                    self.assertEqual((found["state"], found["reason"]), ("ended", "serverFailed"))
+                    files = {file["name"] for track in found["tracks"] for file in track["files"]} | set(found.get("unlisted", []))
+                    path = pathlib.Path(folder) / "recordings" / id
+                    self.assertEqual(files, {each.name for each in path.iterdir()} - {"manifest.json"})
 
 
 if __name__ == "__main__":

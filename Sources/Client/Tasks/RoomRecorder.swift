@@ -7,6 +7,7 @@ package import Model
 package import Negotiation
 package import Recording
 package import Signalling
+internal import Synchronization
 
 /// Records the tracks of a room as one who is in it gets them, into the files and the manifest that the server's own recordings have.
 package final class RoomRecorder: ClientTask {
@@ -41,6 +42,7 @@ package final class RoomRecorder: ClientTask {
   private let options: Options
   private var recording: RecordingSession?
   private var disk: DiskThread?
+  private let ended = Ended()
   private var supplies: [String: SlotSupply] = [:]
   private var routes = SlotRoutes()
   /// Of a kind, the tracks that are to have a slot.
@@ -55,7 +57,7 @@ package final class RoomRecorder: ClientTask {
 
   package init(_ options: Options) { self.options = options }
 
-  package var manifest: RecordingManifest? { recording?.manifest }
+  package var manifest: RecordingManifest? { ended.value.withLock { $0 } ?? recording?.manifest }
   package var plan: OfferPlan { OfferPlan(audioReceivers: slots.audio, videoReceivers: slots.video) }
   package var codecs: [Codec] { [.vp8, .vp9, .h264, .h265, .av1] }
   package var isReceiver: Bool { true }
@@ -223,11 +225,18 @@ package final class RoomRecorder: ClientTask {
     return options.duration.map { now - began >= $0 } ?? false
   }
 
-  /// Makes the files and the manifest whole, whatever ended the session, and waits for the disk.
+  /// Makes the files and the manifest whole, whatever ended the session, and waits for the disk, for a minute at most.
   /// - Returns: what could not be written; nil: all is.
   package func finish(_ reason: RecordingEndReason, now: Instant) -> String? {
-    recording?.finish(reason, at: now, now: now) { _, _ in }
-    disk?.stop()
+    recording?.finish(reason, at: now, now: now) { [ended] manifest, _ in
+      ended.value.withLock { $0 = manifest }
+    }
+    guard disk?.stop() ?? true else { return "the disk doesn't answer" }
     return recording?.problem?.text
+  }
+
+  /// As it was written in the end, on the disk's thread.
+  private final class Ended: Sendable {
+    let value = Mutex<RecordingManifest?>(nil)
   }
 }

@@ -81,6 +81,11 @@ struct RESTProblem: Error {
       self.init(
         status: 507, code: "no-space", title: "Too little space is free to record",
         detail: "recording.freeBytes have to stay free on the disk")
+    case .diskSlow:
+      self.init(
+        status: 503, code: "disk-slow", title: "The disk of the recordings doesn't answer",
+        detail: "what was asked for may still be done; look again later")
+      headers = [("retry-after", "10")]
     case .notErased(let reason):
       self.init(
         status: 500, code: "not-erased", title: "Files of the recording can't be removed", detail: reason)

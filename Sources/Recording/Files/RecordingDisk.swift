@@ -6,6 +6,8 @@ final class RecordingDisk: Sendable {
     var problem: FileProblem?
     var free: Int?
     var isBusy = false
+    /// Files whose sync waits, which covers everything that they have until then.
+    var syncing: Set<String> = []
   }
 
   let folder: RecordingFolder
@@ -28,10 +30,13 @@ final class RecordingDisk: Sendable {
     }
   }
 
-  /// Has what a file has by now outlive the machine.
-  func sync(_ file: OpenFile) {
-    guard file.askForSync() else { return }
-    thread.perform { [self] in attempt { () throws(FileProblem) in try file.sync() } }
+  /// Has what a file has by now outlive the machine. It needn't stay open for that.
+  func sync(_ name: String) {
+    guard state.withLock({ $0.syncing.insert(name).inserted }) else { return }
+    thread.perform { [self] in
+      _ = state.withLock { $0.syncing.remove(name) }
+      attempt { () throws(FileProblem) in try folder.sync(name) }
+    }
   }
 
   /// Looks how much is free, and writes the manifest if there is one.
@@ -52,15 +57,29 @@ final class RecordingDisk: Sendable {
     return true
   }
 
-  /// Writes the last manifest, behind everything else.
-  /// - Parameter then: gets the first thing that goes wrong from here on; nil: all is written.
-  func finish(_ manifest: RecordingManifest, then: @escaping @Sendable (FileProblem?) -> Void) {
+  /// Writes the last manifest, behind everything else. What went wrong until then with files is its reason.
+  /// - Parameter then: gets it, and why it isn't written; nil: it is.
+  func finish(
+    _ manifest: RecordingManifest, then: @escaping @Sendable (RecordingManifest, FileProblem?) -> Void
+  ) {
     thread.perform { [self] in
-      attempt { () throws(FileProblem) in try folder.write(manifest: manifest.json) }
-      then(problem)
+      var last = manifest
+      if let problem { last.note(problem) }
+      var unwritten: FileProblem?
+      do throws(FileProblem) { try folder.write(manifest: last.json) } catch { unwritten = error }
+      if let unwritten { state.withLock { $0.problem = $0.problem ?? unwritten } }
+      then(last, unwritten)
     }
   }
 
-  /// What went wrong so far is dealt with.
-  func forgetProblem() { state.withLock { $0.problem = nil } }
+  /// A disk that was full has room again; anything else stays wrong.
+  func forgetFull() { state.withLock { if $0.problem?.isFull ?? false { $0.problem = nil } } }
+}
+
+extension RecordingManifest {
+  /// Why it has ended, where its files aren't as they should be; a reason that says so already stays.
+  mutating func note(_ problem: FileProblem) {
+    guard reason != .diskFull, reason != .storageFailed else { return }
+    reason = problem.isFull ? .diskFull : .storageFailed
+  }
 }

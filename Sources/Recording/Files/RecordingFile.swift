@@ -21,11 +21,12 @@ final class RecordingFile {
   /// Bytes after which it is to be synced: piece by piece, so that its end has little left.
   private static let piece = 8 * 1_024 * 1_024
 
-  let open: OpenFile
+  private let descriptor: Int32
   private var waiting: [UInt8] = []
   /// Of what is written, in their order.
   private var patches: [FilePatch] = []
-  private var written = 0
+  /// Bytes that the system has.
+  private(set) var written = 0
   private var unsynced = 0
 
   /// Bytes of it, with those that wait.
@@ -37,7 +38,9 @@ final class RecordingFile {
   }
 
   /// - Parameter descriptor: of an empty file, which is closed with this.
-  init(descriptor: Int32) { open = OpenFile(descriptor: descriptor) }
+  init(descriptor: Int32) { self.descriptor = descriptor }
+
+  deinit { close(descriptor) }
 
   /// - Returns: whether enough was written since the last time that it is to be synced.
   func takeSyncIsDue() -> Bool {
@@ -96,7 +99,7 @@ final class RecordingFile {
       var offset = 0
       while offset < raw.count {
         let count = pwrite(
-          open.descriptor, raw.baseAddress! + offset, raw.count - offset, off_t(start + offset))
+          descriptor, raw.baseAddress! + offset, raw.count - offset, off_t(start + offset))
         if count < 0 {
           if errno == EINTR { continue }
           return errno

@@ -40,6 +40,14 @@ package struct RecordingFolder: Sendable {
     return descriptor
   }
 
+  /// What a file has by now outlives the machine.
+  func sync(_ name: String) throws(FileProblem) {
+    let descriptor = open("\(path)/\(name)", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else { throw FileProblem() }
+    defer { close(descriptor) }
+    if fdatasync(descriptor) != 0 { throw FileProblem() }
+  }
+
   // MARK: - The manifest
 
   /// Writes the manifest: it is there as a whole, or as it was.
@@ -89,6 +97,9 @@ package struct RecordingFolder: Sendable {
     guard lstat("\(path)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     return Int(status.st_size)
   }
+
+  /// The files of tracks that lie in it.
+  var files: [String] { Self.list(path, S_IFREG).filter(RecordingManifest.isFileName) }
 
   // MARK: - Space
 

@@ -18,7 +18,9 @@ extension RecordingManifest {
   /// - Returns: nil of what isn't one, or names files that the server wouldn't.
   init?(json: [UInt8]) {
     guard let read = try? JSONDecoder().decode(RecordingManifest.self, from: Data(json)) else { return nil }
-    guard Self.isID(read.id), read.files.allSatisfy({ Self.isFileName($0.name) }) else { return nil }
+    guard Self.isID(read.id),
+      (read.files.map(\.name) + (read.unlisted ?? [])).allSatisfy(Self.isFileName)
+    else { return nil }
     self = read
   }
 

@@ -21,6 +21,8 @@ public struct RecordingManifest: Codable, Equatable, Sendable {
   /// Who published what is recorded.
   public var participants: [Participant] = []
   public var tracks: [Track] = []
+  /// Names of files of which nothing more is known, since the server failed before they were listed; nil: there are none.
+  public var unlisted: [String]?
 
   public struct Participant: Codable, Equatable, Sendable {
     public var id: String
@@ -62,7 +64,7 @@ public struct RecordingManifest: Codable, Equatable, Sendable {
   public enum SkipReason: String, Codable, Sendable, CaseIterable {
     /// Its frames are encrypted end to end.
     case encrypted
-    /// The recording has as many tracks as it may, or as many of this participant.
+    /// The recording has as many tracks or files as it may, or as many of this participant.
     case limit
     /// The worker serves as many recorded encodings as it may. It is asked again.
     case busy

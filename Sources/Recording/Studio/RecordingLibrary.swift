@@ -82,8 +82,13 @@ final class RecordingLibrary: Sendable {
           folder.size(of: manifest.tracks[track].files[file].name) ?? 0
       }
     }
+    // What began within a second of the end isn't in the manifest that was written last.
+    let listed = Set(manifest.files.map(\.name))
+    let unlisted = folder.files.filter { !listed.contains($0) }.prefix(RecordingLimits.unlisted)
+    manifest.unlisted = unlisted.isEmpty ? nil : Array(unlisted)
     // Files of holes alone may claim more than any disk has.
-    manifest.bytes = manifest.files.reduce(0) { $0.addingReportingOverflow($1.bytes).partialValue }
+    let sizes = manifest.files.map(\.bytes) + unlisted.map { folder.size(of: $0) ?? 0 }
+    manifest.bytes = sizes.reduce(0) { $0.addingReportingOverflow($1).partialValue }
     folder.giveReserveBack()
     do throws(FileProblem) {
       try folder.write(manifest: manifest.json)

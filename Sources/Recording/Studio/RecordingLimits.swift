@@ -22,6 +22,14 @@ public struct RecordingLimits: Equatable, Sendable {
   static let notesOfOne = 100
   /// Files of one track: a source that begins again and again gets no more.
   static let filesOfTrack = 100
+  /// Files beside the first of each track, and how many of them may be one participant's.
+  static let furtherFiles = 6_000
+  static let furtherFilesOfOne = 1_000
+  /// Encodings of one room, and of one participant, that a worker is asked to record; it serves `SinkTable.limit` in all.
+  static let encodingsOfRoom = 192
+  static let encodingsOfOne = 64
+  /// Files that a manifest names that a crash left without an entry.
+  static let unlisted = 1_000
   /// Bytes of manifests that one answer has, as long as it has one.
   static let bytesOfPage = 4 * 1_024 * 1_024
 

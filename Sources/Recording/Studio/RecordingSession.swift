@@ -20,7 +20,7 @@ package struct RecordingSession {
   /// Where the files of each participant begin, in nanoseconds from the recording's beginning.
   private var origins: [String: Int64] = [:]
   private var shares = TrackShares()
-  private var budget: ManifestBudget
+  private var files: FileShares
   private var pacedAt: Instant
   private var writtenAt: Instant
   /// The manifest is other than what is written.
@@ -44,7 +44,7 @@ package struct RecordingSession {
     self.most = most
     self.free = free
     disk = RecordingDisk(folder, thread)
-    budget = ManifestBudget(of: manifest)
+    files = FileShares(of: manifest)
     (pacedAt, writtenAt) = (now, now)
     try folder.make()
     do throws(FileProblem) {
@@ -70,7 +70,9 @@ package struct RecordingSession {
       if shares.noteLimit(identity) { note(track, skipped: .limit) }
       return
     }
-    guard enter(track.entry, track.publisher) else { return shares.giveBack(identity) }
+    guard enter(track.entry, track.publisher, with: Self.firstFile(of: track.id)) else {
+      return shares.giveBack(identity)
+    }
     var take = TrackTake(track, from: supply, terms: terms)
     take.listen(now: now)
     takes[track.id] = take
@@ -89,13 +91,16 @@ package struct RecordingSession {
     _ = enter(entry, track.publisher)
   }
 
+  /// What a track that is written pays ahead.
+  private static func firstFile(of track: String) -> Int { ManifestBudget.cost(ofFile: "\(track).1.webm") }
+
   /// - Returns: false where the manifest has no room for it.
   private mutating func enter(
-    _ entry: RecordingManifest.Track, _ publisher: RecordingManifest.Participant
+    _ entry: RecordingManifest.Track, _ publisher: RecordingManifest.Participant, with file: Int = 0
   ) -> Bool {
     let isKnown = manifest.participants.contains { $0.id == publisher.id }
-    let cost = ManifestBudget.cost(of: entry) + (isKnown ? 0 : ManifestBudget.cost(of: publisher))
-    guard budget.take(cost) else { return false }
+    let cost = file + ManifestBudget.cost(of: entry) + (isKnown ? 0 : ManifestBudget.cost(of: publisher))
+    guard files.budget.take(cost) else { return false }
     if !isKnown { manifest.participants.append(publisher) }
     manifest.tracks.append(entry)
     noteChange()
@@ -109,7 +114,7 @@ package struct RecordingSession {
     take.supply.stop()
     _ = take.takePackets()
     do throws(FileProblem) {
-      try take.finish(on: disk, &budget, now: now)
+      try take.finish(on: disk, &files, now: now)
     } catch {
       note(take)
       takes[id] = take
@@ -123,17 +128,18 @@ package struct RecordingSession {
     guard take.entry.files.isEmpty else { return }
     // Nothing came of it: others may have its place.
     shares.giveBack(publisher.identity)
+    files.budget.giveBack(Self.firstFile(of: id))
     if !shares.note(publisher.identity) { forget(id, publisher) }
   }
 
   private mutating func forget(_ id: String, _ publisher: RecordingManifest.Participant) {
     guard let place = manifest.tracks.lastIndex(where: { $0.track == id }) else { return }
-    budget.giveBack(ManifestBudget.cost(of: manifest.tracks.remove(at: place)))
+    files.budget.giveBack(ManifestBudget.cost(of: manifest.tracks.remove(at: place)))
     noteChange()
     guard !manifest.tracks.contains(where: { $0.participant == publisher.id }),
       let person = manifest.participants.firstIndex(where: { $0.id == publisher.id })
     else { return }
-    budget.giveBack(ManifestBudget.cost(of: manifest.participants.remove(at: person)))
+    files.budget.giveBack(ManifestBudget.cost(of: manifest.participants.remove(at: person)))
   }
 
   private mutating func note(_ take: TrackTake) {
@@ -170,7 +176,7 @@ package struct RecordingSession {
             note(take)
           }
         }
-        try take.work(on: disk, &budget, now: now)
+        try take.work(on: disk, &files, now: now)
       }
       if hasChanged, now - writtenAt >= Self.pace, disk.keep(manifest) {
         (hasChanged, writtenAt) = (false, now)
@@ -220,19 +226,19 @@ package struct RecordingSession {
 
   /// Ends its files and the manifest, as far as the disk lets it. They outlive the machine once `then` is called, which is on the
   /// disk's thread.
-  /// - Parameter then: gets the manifest, and what could not be written; nil: all is.
+  /// - Parameter then: gets the manifest, with what went wrong for its reason, and why the disk doesn't have it; nil: it does.
   package mutating func finish(
     _ reason: RecordingEndReason, at moment: Instant, now: Instant,
     then: @escaping @Sendable (RecordingManifest, FileProblem?) -> Void
   ) {
     disk.folder.giveReserveBack()
-    disk.forgetProblem()
+    disk.forgetFull()
     for id in takes.keys.sorted() {
       guard var take = takes.removeValue(forKey: id) else { continue }
       take.supply.stop()
       _ = take.takePackets()
-      do throws(FileProblem) { try take.finish(on: disk, &budget, now: now) } catch {
-        ownProblem = error
+      do throws(FileProblem) { try take.finish(on: disk, &files, now: now) } catch {
+        ownProblem = ownProblem ?? error
         take.giveUp()
       }
       note(take)
@@ -242,8 +248,8 @@ package struct RecordingSession {
     manifest.endedAt = WallTime(terms.epoch.ntp(at: moment)).text
     noteSizes()
     isNew = true
-    let (last, own) = (manifest, ownProblem)
-    disk.finish(last) { then(last, own ?? $0) }
+    if let ownProblem { manifest.note(ownProblem) }
+    disk.finish(manifest, then: then)
   }
 
   /// What could not be written of one that has ended, as far as the disk's thread has come.

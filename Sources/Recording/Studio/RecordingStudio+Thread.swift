@@ -1,5 +1,3 @@
-internal import CSystem
-internal import Glibc
 internal import Logging
 internal import Model
 internal import Polling
@@ -20,7 +18,6 @@ extension RecordingStudio {
   }
 
   func loop() {
-    rs_setname(pthread_self(), "roost-recorder")
     var desk = Desk(sinks: SharedSinks(bridge))
     while !stopping.load(ordering: .sequentiallyConsistent) {
       wakeup.wait(atMost: desk.sessions.isEmpty ? .seconds(60) : Self.turn)
@@ -52,7 +49,8 @@ extension RecordingStudio {
       guard let key = track.key else { break }
       let sinks = desk.sinks
       attempt(id, &desk) { session throws(FileProblem) in
-        session.add(track, from: SinkSupply(key, track, sinks: sinks), now: now)
+        let supply = SinkSupply(key, track, in: session.manifest.roomId, sinks: sinks)
+        session.add(track, from: supply, now: now)
       }
     case .end(let track, let id):
       attempt(id, &desk) { session throws(FileProblem) in try session.end(track, now: now) }

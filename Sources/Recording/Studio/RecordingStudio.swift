@@ -1,6 +1,4 @@
-internal import CSystem
 public import Engine
-internal import Glibc
 public import Logging
 public import Model
 internal import Polling
@@ -41,6 +39,8 @@ public final class RecordingStudio: Sendable {
     case noSpace
     case isActive
     case unknown
+    /// The disk doesn't answer in time; what was asked for may still be done.
+    case slow
     /// As the system says it.
     case storage(String)
   }
@@ -66,8 +66,9 @@ public final class RecordingStudio: Sendable {
   let wakeup = Wakeup()
   let mailbox: Mailbox<RecordingCommand>
   let disk: DiskThread
+  private let questions: DiskQuestions
   let stopping = Atomic<Bool>(false)
-  private let thread = Mutex<pthread_t?>(nil)
+  private let thread = Mutex<WorkThread?>(nil)
   let tally = Mutex(Tally())
   let endings: AsyncStream<RecordingEnd>.Continuation
 
@@ -96,20 +97,12 @@ public final class RecordingStudio: Sendable {
     // Bounded by the rooms: each command is of a track or a recording of theirs.
     mailbox = Mailbox(limit: .max, wake: { [wakeup] in wakeup.signal() })
     (ended, endings) = AsyncStream.makeStream(of: RecordingEnd.self)
-    do throws(FileProblem) { disk = try DiskThread() } catch { throw .storage(Self.noThread(error)) }
-    var handle = pthread_t()
-    let context = Unmanaged.passRetained(self).toOpaque()
-    let code = pthread_create(&handle, nil, studioMain, context)
-    guard code == 0 else {
-      Unmanaged<RecordingStudio>.fromOpaque(context).release()
-      disk.stop()
-      throw .storage(Self.noThread(FileProblem(code)))
-    }
-    let started = handle
-    thread.withLock { $0 = started }
+    do throws(FileProblem) {
+      (disk, questions) = (try DiskThread(), try DiskQuestions())
+      let started = try WorkThread("roost-recorder") { [self] in loop() }
+      thread.withLock { $0 = started }
+    } catch { throw .storage("no thread can be made: \(error.text)") }
   }
-
-  private static func noThread(_ problem: FileProblem) -> String { "no thread can be made: \(problem.text)" }
 
   public var counts: Counts {
     var counts = tally.withLock { $0.counts }
@@ -125,7 +118,8 @@ public final class RecordingStudio: Sendable {
     if library.count(of: room) >= limits.keptOfRoom { throw .tooManyOfRoom(kept: limits.keptOfRoom) }
     // One that would end with its first second doesn't begin.
     let folder = RecordingFolder(path)
-    if let free = await disk.answer({ folder.free }), free - Self.least < limits.free { throw .noSpace }
+    guard let answer = await questions.answer({ folder.free }) else { throw .slow }
+    if let free = answer, free - Self.least < limits.free { throw .noSpace }
     let refusal: Refusal? = tally.withLock { tally in
       guard tally.counts.active < limits.atOnce else { return .full(atOnce: limits.atOnce) }
       let ofRoom = tally.rooms[room, default: 0]
@@ -159,9 +153,9 @@ public final class RecordingStudio: Sendable {
   /// - Returns: them, and whether there are more.
   public func recordings(
     of room: String, after: String?, limit: Int
-  ) async -> (found: [RecordingManifest], hasMore: Bool) {
+  ) async throws(Refusal) -> (found: [RecordingManifest], hasMore: Bool) {
     let listed = library.list(room, after: after, limit: limit + 1)
-    return await disk.answer { [library] in
+    let answer: (found: [RecordingManifest], hasMore: Bool)? = await questions.answer { [library] in
       var found: [RecordingManifest] = []
       var bytes = 0
       for (place, summary) in listed.enumerated() {
@@ -172,13 +166,16 @@ public final class RecordingStudio: Sendable {
       }
       return (found, false)
     }
+    guard let answer else { throw .slow }
+    return answer
   }
 
   /// - Returns: nil where that room has had no such recording.
-  public func recording(_ id: String, of room: String) async -> RecordingManifest? {
+  public func recording(_ id: String, of room: String) async throws(Refusal) -> RecordingManifest? {
     guard isKnown(id, in: room) else { return nil }
     if let running = library.inMemory(id) { return running }
-    return await disk.answer { [library] in library.manifest(of: id) }
+    guard let answer = await questions.answer({ [library] in library.manifest(of: id) }) else { throw .slow }
+    return answer
   }
 
   /// Whether a recording of that room runs, or is still being written; nil: there is none.
@@ -202,27 +199,25 @@ public final class RecordingStudio: Sendable {
   public func erase(_ id: String, of room: String) async throws(Refusal) {
     guard let isActive = isActive(id, of: room) else { throw .unknown }
     guard !isActive else { throw .isActive }
-    let problem: FileProblem? = await disk.answer { [library] in
+    let answer: FileProblem?? = await questions.answer { [library] in
       do throws(FileProblem) { try library.erase(id) } catch { return error }
       return nil
     }
-    if let problem { throw .storage(problem.text) }
+    guard let answer else { throw .slow }
+    if let problem = answer { throw .storage(problem.text) }
     log.info("recording erased", ["id": id, "room": room])
   }
 
-  /// Ends every recording, and returns when their files are whole.
-  public func stop() {
+  /// Ends every recording, and returns when their files are whole, or the disk hasn't taken them in time: the server's end doesn't wait for a
+  /// disk that stands still. What is left open is closed at the next start.
+  public func stop(within patience: Duration = .seconds(10)) {
     stopping.store(true, ordering: .sequentiallyConsistent)
     wakeup.signal()
-    if let handle = thread.withLock({ $0.take() }) { pthread_join(handle, nil) }
-    disk.stop()
+    let isWhole = thread.withLock({ $0.take() })?.join(within: patience) ?? true
+    if !isWhole || !disk.stop(within: patience) {
+      log.warning("the disk doesn't answer: recordings are left as they are and closed at the next start")
+    }
+    _ = questions.stop(within: .milliseconds(100))
     endings.finish()
   }
-}
-
-/// Apart from any actor: C calls it on the new thread.
-private func studioMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-  guard let context else { return nil }
-  Unmanaged<RecordingStudio>.fromOpaque(context).takeRetainedValue().loop()
-  return nil
 }

@@ -17,6 +17,9 @@ final class SharedSink {
   private static let ringSize: (video: Int, audio: Int) = (1 << 20, 1 << 17)
 
   let key: TrackKey
+  let room: String
+  /// Of what a worker may be asked for.
+  var hasShare = false
   private let kind: MediaKind
   private let bridge: Bridge
   private var sink: TrackSink?
@@ -30,13 +33,14 @@ final class SharedSink {
   private var places: [Int: Int] = [:]
   private var readers = 0
 
-  init(_ key: TrackKey, kind: MediaKind, bridge: Bridge) {
+  init(_ key: TrackKey, kind: MediaKind, room: String, bridge: Bridge) {
     self.key = key
+    self.room = room
     self.kind = kind
     self.bridge = bridge
   }
 
-  private var worker: Int { min(key.peer.home, bridge.workerCount - 1) }
+  var worker: Int { min(key.peer.home, bridge.workerCount - 1) }
 
   var isUnused: Bool { places.isEmpty }
 
@@ -89,6 +93,13 @@ final class SharedSink {
 
   // MARK: - The worker
 
+  /// It isn't asked for.
+  /// - Returns: whether that is new.
+  func refuse() -> Bool {
+    defer { isRefused = true }
+    return !isRefused
+  }
+
   /// Has packets come, also where they came before and ended.
   /// - Returns: whether it has been refused since the last time.
   func listen(now: Instant) -> Bool {
@@ -119,25 +130,60 @@ final class SharedSink {
   func requestKeyFrame() { if let sink { bridge.ask(.keyFrame, for: sink, at: worker) } }
 }
 
-/// The sinks of all recordings.
+/// The sinks of all recordings. Of what a worker serves no room and no participant takes everything: what is above its share isn't asked
+/// for until it has given another one back.
 final class SharedSinks {
+  private struct Part: Hashable {
+    var worker: Int
+    var room: String
+  }
+
   private let bridge: Bridge
   private var sinks: [TrackKey: SharedSink] = [:]
-  /// How often a worker had no room for one.
+  private var rooms = ShareCount<Part>()
+  private var publishers = ShareCount<PeerKey>()
+  /// How often a worker had no room for one, or its room or publisher no share.
   private(set) var refused: UInt64 = 0
 
   init(_ bridge: Bridge) { self.bridge = bridge }
 
-  func join(_ key: TrackKey, _ kind: MediaKind) -> (SharedSink, reader: Int) {
-    let sink = sinks[key] ?? SharedSink(key, kind: kind, bridge: bridge)
+  func join(_ key: TrackKey, _ kind: MediaKind, of room: String) -> (SharedSink, reader: Int) {
+    let sink = sinks[key] ?? SharedSink(key, kind: kind, room: room, bridge: bridge)
     sinks[key] = sink
     return (sink, sink.join())
   }
 
   func leave(_ sink: SharedSink, _ reader: Int) -> [SharedSink.Packet] {
-    defer { if sink.isUnused { sinks[sink.key] = nil } }
+    defer {
+      if sink.isUnused {
+        sinks[sink.key] = nil
+        giveShareBack(sink)
+      }
+    }
     return sink.leave(reader)
   }
 
-  func listen(_ sink: SharedSink, now: Instant) { if sink.listen(now: now) { refused &+= 1 } }
+  func listen(_ sink: SharedSink, now: Instant) {
+    let isRefused = takeShare(sink) ? sink.listen(now: now) : sink.refuse()
+    if isRefused { refused &+= 1 }
+  }
+
+  private func takeShare(_ sink: SharedSink) -> Bool {
+    if sink.hasShare { return true }
+    let (part, limits) = (Part(worker: sink.worker, room: sink.room), RecordingLimits.self)
+    guard publishers.take(sink.key.peer, most: .max, share: limits.encodingsOfOne) else { return false }
+    guard rooms.take(part, most: .max, share: limits.encodingsOfRoom) else {
+      publishers.giveBack(sink.key.peer)
+      return false
+    }
+    sink.hasShare = true
+    return true
+  }
+
+  private func giveShareBack(_ sink: SharedSink) {
+    guard sink.hasShare else { return }
+    sink.hasShare = false
+    publishers.giveBack(sink.key.peer)
+    rooms.giveBack(Part(worker: sink.worker, room: sink.room))
+  }
 }

@@ -8,11 +8,11 @@ final class SinkSupply: TrackSupply {
   private var encodings: [(sink: SharedSink, reader: Int)] = []
   private var rest: [SharedSink.Packet] = []
 
-  init(_ key: TrackKey, _ track: RecordedTrack, sinks: SharedSinks) {
+  init(_ key: TrackKey, _ track: RecordedTrack, in room: String, sinks: SharedSinks) {
     self.sinks = sinks
     let count = max(1, min(track.encodings, ReceiveSection.mostEncodings))
     encodings = (0..<count).map {
-      sinks.join(TrackKey(peer: key.peer, index: key.index, encoding: UInt8($0)), track.kind)
+      sinks.join(TrackKey(peer: key.peer, index: key.index, encoding: UInt8($0)), track.kind, of: room)
     }
   }
 

@@ -12,6 +12,8 @@ struct TrackTake {
   let supply: any TrackSupply
   /// Whether what the manifest says has changed.
   var hasChanged = true
+  /// What comes now isn't written: it would be one file too many.
+  private var isLimited = false
   /// Bytes of files that are whole.
   private var wholeBytes = 0
 
@@ -41,26 +43,26 @@ struct TrackTake {
   /// Has its packets come.
   mutating func listen(now: Instant) {
     supply.listen(now: now)
-    guard supply.isRefused != (entry.reason == .busy) else { return }
-    entry.reason = supply.isRefused ? .busy : nil
-    hasChanged = true
+    let reason: RecordingManifest.SkipReason? = supply.isRefused ? .busy : isLimited ? .limit : nil
+    guard reason != entry.reason else { return }
+    (entry.reason, hasChanged) = (reason, true)
   }
 
   // MARK: - Files
 
   mutating func work(
-    on disk: RecordingDisk, _ budget: inout ManifestBudget, now: Instant
+    on disk: RecordingDisk, _ files: inout FileShares, now: Instant
   ) throws(FileProblem) {
-    try perform(recorder.poll(now: now), on: disk, &budget)
+    try perform(recorder.poll(now: now), on: disk, &files)
   }
 
   /// - Throws: what can't be written now; to be called again for that.
   mutating func finish(
-    on disk: RecordingDisk, _ budget: inout ManifestBudget, now: Instant
+    on disk: RecordingDisk, _ files: inout FileShares, now: Instant
   ) throws(FileProblem) {
     noteEnd()
     defer { noteCounts() }
-    try perform(recorder.finish(now: now), on: disk, &budget)
+    try perform(recorder.finish(now: now), on: disk, &files)
     if let ending { try end(ending, on: disk) }
   }
 
@@ -73,7 +75,7 @@ struct TrackTake {
 
   private mutating func noteEnd() {
     entry.state = .ended
-    if entry.reason == .busy { entry.reason = nil }
+    entry.reason = isLimited ? .limit : nil
     hasChanged = true
   }
 
@@ -95,37 +97,40 @@ struct TrackTake {
   /// All of them, also behind one that fails: each goes by those before it.
   /// - Throws: the first problem.
   private mutating func perform(
-    _ outputs: [TrackRecorder.Output], on disk: RecordingDisk, _ budget: inout ManifestBudget
+    _ outputs: [TrackRecorder.Output], on disk: RecordingDisk, _ files: inout FileShares
   ) throws(FileProblem) {
     var problem: FileProblem?
     for output in outputs {
-      do throws(FileProblem) { try perform(output, on: disk, &budget) } catch { problem = problem ?? error }
+      do throws(FileProblem) { try perform(output, on: disk, &files) } catch { problem = problem ?? error }
     }
     if let problem { throw problem }
   }
 
   private mutating func perform(
-    _ output: TrackRecorder.Output, on disk: RecordingDisk, _ budget: inout ManifestBudget
+    _ output: TrackRecorder.Output, on disk: RecordingDisk, _ files: inout FileShares
   ) throws(FileProblem) {
     switch output {
-    case .begin(let start): try begin(start, on: disk, &budget)
+    case .begin(let start): try begin(start, on: disk, &files)
     case .write(let change):
       try file?.apply(change)
-      if let file, file.takeSyncIsDue() { disk.sync(file.open) }
+      if let file, file.takeSyncIsDue(), let name = entry.files.last?.name { disk.sync(name) }
     case .end(let end): try self.end(end, on: disk)
     case .keyFrameWanted(let encoding): supply.requestKeyFrame(encoding: encoding)
     }
   }
 
   private mutating func begin(
-    _ start: SegmentStart, on disk: RecordingDisk, _ budget: inout ManifestBudget
+    _ start: SegmentStart, on disk: RecordingDisk, _ files: inout FileShares
   ) throws(FileProblem) {
     // Whatever comes is not for the file before.
     closeFile()
     let name = "\(track.id).\(start.number).\(start.suffix)"
     // What goes beyond isn't written.
-    guard entry.files.count < RecordingLimits.filesOfTrack, budget.take(ManifestBudget.cost(ofFile: name))
-    else { return }
+    guard files.take(name, of: track.publisher.identity, already: entry.files.count) else {
+      (entry.reason, isLimited, hasChanged) = (.limit, true, true)
+      return
+    }
+    isLimited = false
     file = try RecordingFile(name, in: disk.folder)
     entry.files.append(
       RecordingManifest.File(
@@ -142,15 +147,16 @@ struct TrackTake {
     entry.files[last].frames = Int(clamping: end.frames)
     if track.kind == .audio { entry.files[last].filled = Double(end.filled) / 1_000 }
     try ended.flush()
-    disk.sync(ended.open)
+    disk.sync(entry.files[last].name)
     closeFile()
   }
 
   private mutating func closeFile() {
     ending = nil
     guard let file else { return }
-    noteSize()
-    wholeBytes += file.size
+    // What couldn't be written isn't in it.
+    if let last = entry.files.indices.last { entry.files[last].bytes = file.written }
+    wholeBytes += file.written
     self.file = nil
     hasChanged = true
   }

@@ -23,6 +23,8 @@ public enum AdministrationError: Error, Equatable, Sendable {
   case recordingActive
   /// Less space is free on the disk than has to stay free.
   case noSpace
+  /// The disk doesn't answer in time; what was asked for may still be done.
+  case diskSlow
   /// Files can't be removed: why.
   case notErased(String)
 }

@@ -15,8 +15,7 @@ extension RoomDirectory {
     }
     switch await room.ask(.administration(.record(scope))) {
     case .recording(let id):
-      guard let manifest = await studio.recording(id.text, of: name) else { throw .unknownRecording }
-      return manifest
+      return try await recording(id.text, of: name)
     case .administrationRefused(let error):
       studio.giveBack(name)
       throw error
@@ -34,14 +33,20 @@ extension RoomDirectory {
   public func recordings(
     of name: String, after: String?, limit: Int
   ) async throws(AdministrationError) -> (found: [RecordingManifest], hasMore: Bool) {
-    await (try requireStudio()).recordings(of: name, after: after, limit: limit)
+    let studio = try requireStudio()
+    do throws(RecordingStudio.Refusal) {
+      return try await studio.recordings(of: name, after: after, limit: limit)
+    } catch { throw AdministrationError(error) }
   }
 
   public func recording(
     _ id: String, of name: String
   ) async throws(AdministrationError) -> RecordingManifest {
-    guard let found = await (try requireStudio()).recording(id, of: name) else { throw .unknownRecording }
-    return found
+    let studio = try requireStudio()
+    do throws(RecordingStudio.Refusal) {
+      if let found = try await studio.recording(id, of: name) { return found }
+    } catch { throw AdministrationError(error) }
+    throw .unknownRecording
   }
 
   /// Stops a recording; one that has ended stays as it is.
@@ -95,6 +100,7 @@ extension AdministrationError {
     case .noSpace: self = .noSpace
     case .isActive: self = .recordingActive
     case .unknown: self = .unknownRecording
+    case .slow: self = .diskSlow
     case .storage(let reason): self = .notErased(reason)
     }
   }
