@@ -53,6 +53,15 @@ struct CredentialSet: ~Copyable {
     return datagram[ufrag].elementsEqual(localUfrag)
   }
 
+  /// Whether a check's USERNAME says that it comes from the far end: what stands behind its colon is the far end's fragment.
+  func isNamed(by message: borrowing STUNMessage, in datagram: UnsafeRawBufferPointer) -> Bool {
+    guard remote != nil, let username = message.username,
+      let ufrag = STUNPeek.localUfrag(in: datagram, username: username),
+      ufrag.upperBound < username.upperBound
+    else { return false }
+    return datagram[(ufrag.upperBound + 1)..<username.upperBound].elementsEqual(remoteUfrag)
+  }
+
   /// Whether a request was sealed with our password.
   mutating func verifyRequest(_ message: borrowing STUNMessage, _ datagram: UnsafeRawBufferPointer) -> Bool {
     Self.verify(message, datagram, &localKey)

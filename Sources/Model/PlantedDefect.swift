@@ -58,6 +58,8 @@
     case oldAnswer = "old-answer"
     /// After a restart checks with the credentials of before it are refused at once.
     case oldFragment = "old-fragment"
+    /// Who checks with our fragment of before a restart and its own of since is checked with both of before.
+    case restartUncrossed = "restart-uncrossed"
     // MARK: - Congestion
 
     /// What is lost between two messages is in neither.

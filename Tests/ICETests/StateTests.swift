@@ -82,7 +82,7 @@ struct StateTests {
       #expect(isRefused, "\(size) bytes")
     }
     var reader = StateReader([99] + state.dropFirst())
-    #expect(throws: StateError.version(99, of: "server agent", known: 3...3, offset: 0)) {
+    #expect(throws: StateError.version(99, of: "server agent", known: 3...4, offset: 0)) {
       _ = try ServerAgent(from: &reader)
     }
   }

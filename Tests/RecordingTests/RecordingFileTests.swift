@@ -75,7 +75,6 @@ struct RecordingFileTests {
       try file.apply(change(at: offset, patch))
     }
     try file.flush()
-    try file.open.sync()
     let written = try Data(contentsOf: URL(filePath: path))
     #expect(Array(written) == [10, 11, 2, 13, 14, 5, 16, 7])
   }

@@ -89,7 +89,7 @@ struct RecordingSessionTests {
       isHeld.value.withLock { $0 = false }
       settle(thread)
       #expect(RecordingManifest(json: written(folder, "manifest.json"))?.tracks.count == 1)
-      session.finish(.stopped, at: at(4_000), now: at(4_000)) { _, problem in #expect(problem == nil) }
+      session.finish(.stopped, at: at(4_000), now: at(4_000)) { #expect($0.isWritten && $0.problem == nil) }
       settle(thread)
       let last = try #require(RecordingManifest(json: written(folder, "manifest.json")))
       #expect(last == session.manifest && last.files.map(\.bytes) == [written(folder, "TR_1.1.webm").count])
@@ -152,7 +152,7 @@ struct RecordingSessionTests {
       } else {
         try session.end("TR_1", now: at(3_000))
       }
-      session.finish(.diskFull, at: at(3_000), now: at(3_000)) { _, problem in #expect(problem == nil) }
+      session.finish(.diskFull, at: at(3_000), now: at(3_000)) { #expect($0.isWritten && $0.problem == nil) }
       settle(thread)
       result = (written(folder, "TR_1.1.webm"), RecordingManifest(json: written(folder, "manifest.json")))
     }
@@ -255,8 +255,8 @@ struct RecordingSessionTests {
       }
     }
     #expect(taken == 250 + RecordingLimits.furtherFilesOfOne)
-    #expect(shares.take("TR_theirs.1.webm", of: "bob", already: 0))
-    #expect(shares.take("TR_theirs.2.webm", of: "bob", already: 1))
+    let theirs = (0...1).map { shares.take("TR_theirs.\($0).webm", of: "bob", already: $0) }
+    #expect(theirs == [true, true])
     try inSession { session, folder, _ in
       var source = Source(.vp8)
       let supply = GivenSupply()
@@ -283,7 +283,7 @@ struct RecordingSessionTests {
         session.add(track("TR_\(number)", of: identity, name: name), from: GivenSupply(), now: at(0))
       }
       #expect(session.manifest.tracks.count > 50 && session.manifest.tracks.count < 400)
-      session.finish(.stopped, at: at(100), now: at(100)) { _, problem in #expect(problem == nil) }
+      session.finish(.stopped, at: at(100), now: at(100)) { #expect($0.isWritten && $0.problem == nil) }
       settle(thread)
       let bytes = written(folder, "manifest.json")
       #expect(bytes.count > RecordingManifest.mostBytes / 2 && bytes.count <= RecordingManifest.mostBytes)

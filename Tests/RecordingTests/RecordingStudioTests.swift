@@ -286,8 +286,15 @@ struct RecordingStudioTests {
     try await inFolder { folder in
       let studio = try Self.studio(folder, limits: RecordingLimits(atOnce: 200, free: 0, kept: 1_000))
       let isHeld = Held()
-      studio.disk.perform { while isHeld.isTrue { usleep(1_000) } }
       try await withThrowingTaskGroup(of: Void.self) { group in
+        let isAsked = Held()
+        group.addTask {
+          _ = await studio.questions.answer(of: "r") {
+            isAsked.release()
+            while isHeld.isTrue { usleep(1_000) }
+          }
+        }
+        try await until { !isAsked.isTrue }
         // More than there are threads for tasks.
         for number in 0..<100 { group.addTask { try await studio.reserve("room \(number)") } }
         for _ in 0..<100 { try await Task.sleep(for: .milliseconds(1)) }

@@ -228,8 +228,8 @@ package final class RoomRecorder: ClientTask {
   /// Makes the files and the manifest whole, whatever ended the session, and waits for the disk, for a minute at most.
   /// - Returns: what could not be written; nil: all is.
   package func finish(_ reason: RecordingEndReason, now: Instant) -> String? {
-    recording?.finish(reason, at: now, now: now) { [ended] manifest, _ in
-      ended.value.withLock { $0 = manifest }
+    recording?.finish(reason, at: now, now: now) { [ended] end in
+      ended.value.withLock { $0 = end.manifest }
     }
     guard disk?.stop() ?? true else { return "the disk doesn't answer" }
     return recording?.problem?.text

@@ -7,7 +7,7 @@ internal import Wire
 /// order the requests come. A transaction counts once, so that a late duplicate doesn't turn the choice back.
 struct Nominations: Sendable {
   private var serial: UInt64 = 0
-  /// The highest value under the newest credentials and under those before.
+  /// The highest value under the peer's newest credentials and under those before.
   private var highest: UInt32 = 0
   private var highestBefore: UInt32 = 0
   private var seen: InlineArray<16, STUNTransactionID?> = InlineArray(repeating: nil)
@@ -15,13 +15,14 @@ struct Nominations: Sendable {
 
   init() {}
 
-  mutating func restart() {
-    highestBefore = highest
+  /// - Parameter isUsedNewest: the pair in use is under the peer's newest credentials, until now.
+  mutating func restart(isUsedNewest: Bool = true) {
+    if isUsedNewest { highestBefore = highest }
     highest = 0
   }
 
   /// - Parameters:
-  ///   - isNewest: whether the request came under the newest credentials.
+  ///   - isNewest: whether the request came under the peer's newest credentials.
   ///   - isHeld: whether another pair holds a nomination with the value given.
   /// - Returns: the serial number of a new nomination; nil if the request is none.
   mutating func accept(

@@ -128,7 +128,8 @@ extension ServerAgent {
 
   private mutating func nominate(_ index: Int, by message: borrowing STUNMessage) {
     let generation = pairs[index].generation
-    let accepted = nominations.accept(message, isNewest: generation == credentials.generation) { value in
+    let isNewest = credentials.isOfNewestRemote(generation)
+    let accepted = nominations.accept(message, isNewest: isNewest) { value in
       for other in 0..<pairs.count
       where other != index && pairs[other].generation == generation && pairs[other].nominationSerial > 0 {
         if value == nil || value == pairs[other].nominationValue { return true }
@@ -141,7 +142,7 @@ extension ServerAgent {
   }
 
   private func isTrustedAtSight(_ generation: UInt32) -> Bool {
-    guard verification == .onChange else { return false }
+    guard verification == .onChange, generation == credentials.generation else { return false }
     return trustedGeneration.map { generation > $0 } ?? true
   }
 
@@ -190,10 +191,7 @@ extension ServerAgent {
       return false
     }
     select(index, now, &random)
-    if pair.generation == credentials.generation, credentials.previousGeneration != nil {
-      credentials.forgetPrevious()
-      pairs.removeAll { $0.generation != pair.generation }
-    }
+    if credentials.settle(on: pair.generation) { removeUnserved() }
     return true
   }
 

@@ -1,7 +1,7 @@
 public import Model
 
 extension ServerAgent {
-  private static let stateVersion: UInt8 = 3
+  private static let stateVersion: UInt8 = 4
 
   /// Writes everything: an agent read from it goes on as this one would have.
   public func encode(into writer: inout StateWriter) {
@@ -24,8 +24,8 @@ extension ServerAgent {
   }
 
   public init(from reader: inout StateReader) throws(StateError) {
-    _ = try reader.version("server agent", from: 3, upTo: Self.stateVersion)
-    let credentials = try CredentialHistory(from: &reader)
+    let version = try reader.version("server agent", from: 3, upTo: Self.stateVersion)
+    let credentials = try CredentialHistory(from: &reader, mayCross: true, hasCrossed: version >= 4)
     let verification = ICEVerification(rawValue: try reader.integer())
     guard let verification else { throw .invalid(field: "verification", offset: reader.offset - 1) }
     let pairs = try ServerPairTable(from: &reader)

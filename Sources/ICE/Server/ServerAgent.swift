@@ -50,7 +50,7 @@ public struct ServerAgent: ~Copyable {
   public internal(set) var drops = ICEDropCounters()
 
   public init(local: ICECredentials, verify: ICEVerification = .always, now: Instant) {
-    credentials = CredentialHistory(local: local, remote: nil)
+    credentials = CredentialHistory(local: local, remote: nil, mayCross: true)
     verification = verify
     refusals = RateLimit(rate: 10, burst: 10)
     startedAt = now
@@ -78,10 +78,16 @@ public struct ServerAgent: ~Copyable {
   /// An ICE restart (RFC 8445 §9). The old credentials go on serving until a pair under the new ones is
   /// validated and nominated; then they and their pairs are gone.
   public mutating func restart(local: ICECredentials, remote: ICECredentials) {
-    credentials.restart(local: local, remote: remote)
-    nominations.restart()
-    let history = (credentials.generation, credentials.previousGeneration)
-    pairs.removeAll { $0.generation != history.0 && $0.generation != history.1 }
+    let used = pairs.selected.map { pairs[$0].generation }
+    nominations.restart(isUsedNewest: used.map { credentials.isOfNewestRemote($0) } ?? true)
+    credentials.restart(local: local, remote: remote, used: used)
+    removeUnserved()
+  }
+
+  mutating func removeUnserved() {
+    for index in (0..<pairs.count).reversed() where !credentials.isServed(pairs[index].generation) {
+      pairs.remove(at: index)
+    }
   }
 
   /// Whether the path is proven to lead to the peer, so that DTLS may be taken from it and sent to it.

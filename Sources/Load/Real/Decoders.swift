@@ -28,6 +28,8 @@ struct Decoded: Sendable {
   /// Whose it should be.
   var publisher: Int?
   var result: Result
+  /// A picture that needs no other.
+  var isKeyFrame = false
   /// When the last packet of it came, and when it was decoded.
   var arrivedAt: Instant
   var decodedAt: Instant
@@ -90,15 +92,19 @@ private final class DecodersOfThread {
   }
 
   func take(_ order: Decoders.Order) {
-    let result =
-      switch order.content {
-      case .picture(let bytes): show(order.name, bytes)
-      case .sound(let bytes, let tone): play(order.name, bytes, tone)
-      }
+    let result: Decoded.Result
+    var isKeyFrame = false
+    switch order.content {
+    case .picture(let bytes):
+      // RFC 6386 §9.1: the first bit is 0 of a key frame.
+      isKeyFrame = bytes.first.map { $0 & 1 == 0 } ?? false
+      result = show(order.name, bytes)
+    case .sound(let bytes, let tone): result = play(order.name, bytes, tone)
+    }
     decoded(
       Decoded(
-        name: order.name, publisher: order.publisher, result: result, arrivedAt: order.arrivedAt,
-        decodedAt: now()))
+        name: order.name, publisher: order.publisher, result: result, isKeyFrame: isKeyFrame,
+        arrivedAt: order.arrivedAt, decodedAt: now()))
   }
 
   private func show(_ name: StreamName, _ bytes: [UInt8]) -> Decoded.Result {

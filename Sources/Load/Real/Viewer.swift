@@ -23,7 +23,8 @@ final class Viewer {
   private var streams: [Int: Stream] = [:]
   /// Whose pictures came last in a stream.
   private var shownIn: [Int: Int] = [:]
-  /// Streams that came to show a publisher, and no picture of it that another one had not shown before: it moved there.
+  /// Streams that came to show a publisher, or began again with a key frame, and since then no picture of it that wasn't shown before: it
+  /// moved there, or was paused, and the server begins with the last key frame and what followed it.
   private var arriving: Set<Int> = []
   /// By the publishers that it is subscribed to.
   private(set) var shares: [Int: Share]
@@ -164,7 +165,8 @@ final class Viewer {
     else { return note(corrupt: "a picture of another publisher", decoded) }
     shown += 1
     let stream = decoded.name.stream
-    if shownIn.updateValue(picture.publisher, forKey: stream) != picture.publisher { arriving.insert(stream) }
+    let isOther = shownIn.updateValue(picture.publisher, forKey: stream) != picture.publisher
+    if isOther || decoded.isKeyFrame { arriving.insert(stream) }
     do throws(PictureTally.Fault) {
       let isInSpan = try shares[picture.publisher]?.pictures.show(
         picture.number, sent: captured.count, now: decoded.decodedAt)

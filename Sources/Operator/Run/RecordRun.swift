@@ -85,7 +85,8 @@ struct RecordRun {
     for track in manifest.tracks {
       let owner = manifest.participants.first { $0.id == track.participant }?.identity ?? ""
       if let reason = track.reason {
-        skipped += "not written: \(track.track) of \(TerminalText.shown(owner)), \(reason.rawValue)\n"
+        let what = track.files.isEmpty ? "not written" : "not written to its end"
+        skipped += "\(what): \(track.track) of \(TerminalText.shown(owner)), \(reason.rawValue)\n"
       }
       for file in track.files {
         table.add([

@@ -1,15 +1,16 @@
 internal import Synchronization
 
 /// What is asked of a disk from outside, on a thread of its own: a recording's files don't wait for it, nor it for them. A disk that
-/// stands still is said to, instead of letting questions pile up.
+/// stands still is said to, instead of letting questions pile up, and no room asks so much that others wait for it.
 final class DiskQuestions: Sendable {
-  /// That wait at the same time.
-  static let most = 32
-  /// How long an answer is waited for. What was asked for may still be done later.
+  /// That wait at the same time, and how many of them one room may have.
+  static let most = 256
+  static let mostOfRoom = 16
+  /// How long an answer is waited for.
   static let patience = Duration.seconds(10)
 
   private let thread: DiskThread
-  private let waiting = Atomic<Int>(0)
+  private let waiting = Mutex(ShareCount<[UInt8]>())
   private let patience: Duration
 
   /// - Throws: where there is no thread for it.
@@ -18,18 +19,17 @@ final class DiskQuestions: Sendable {
     self.patience = patience
   }
 
-  /// - Parameter body: what may take long; on the disk's thread.
+  /// - Parameters:
+  ///   - room: its name.
+  ///   - body: what may take long; on the disk's thread. One that is due when it isn't waited for any longer isn't begun.
   /// - Returns: nil where the disk gives no answer in time, or too many wait for one already.
-  func answer<Answer: Sendable>(_ body: @escaping @Sendable () -> Answer) async -> Answer? {
-    guard waiting.add(1, ordering: .sequentiallyConsistent).newValue <= Self.most else {
-      waiting.subtract(1, ordering: .sequentiallyConsistent)
-      return nil
-    }
+  func answer<Answer: Sendable>(of room: String, _ body: @escaping @Sendable () -> Answer) async -> Answer? {
+    let room = Array(room.utf8)
+    guard waiting.withLock({ $0.take(room, most: Self.most, share: Self.mostOfRoom) }) else { return nil }
     let reply = Reply<Answer>()
     thread.perform { [self] in
-      let answer = body()
-      waiting.subtract(1, ordering: .sequentiallyConsistent)
-      reply.give(answer)
+      if !reply.isGiven { reply.give(body()) }
+      waiting.withLock { $0.giveBack(room) }
     }
     let timer = Task { [patience] in
       try await Task.sleep(for: patience)
@@ -51,6 +51,8 @@ private final class Reply<Answer: Sendable>: Sendable {
   }
 
   private let state = Mutex(State.open)
+
+  var isGiven: Bool { state.withLock { if case .given = $0 { true } else { false } } }
 
   var value: Answer? {
     get async {

@@ -1,3 +1,4 @@
+internal import Model
 internal import Synchronization
 
 /// What a recording has on a disk: its folder and, on a thread of its own, everything there that may take long.
@@ -58,17 +59,20 @@ final class RecordingDisk: Sendable {
   }
 
   /// Writes the last manifest, behind everything else. What went wrong until then with files is its reason.
-  /// - Parameter then: gets it, and why it isn't written; nil: it is.
+  /// - Parameter cause: what it ends for.
   func finish(
-    _ manifest: RecordingManifest, then: @escaping @Sendable (RecordingManifest, FileProblem?) -> Void
+    _ manifest: RecordingManifest, after cause: FileProblem?,
+    then: @escaping @Sendable (RecordingEnding) -> Void
   ) {
     thread.perform { [self] in
       var last = manifest
       if let problem { last.note(problem) }
-      var unwritten: FileProblem?
-      do throws(FileProblem) { try folder.write(manifest: last.json) } catch { unwritten = error }
-      if let unwritten { state.withLock { $0.problem = $0.problem ?? unwritten } }
-      then(last, unwritten)
+      var isWritten = true
+      do throws(FileProblem) { try folder.write(manifest: last.json) } catch {
+        isWritten = false
+        state.withLock { $0.problem = $0.problem ?? error }
+      }
+      then(RecordingEnding(manifest: last, isWritten: isWritten, problem: cause ?? problem))
     }
   }
 

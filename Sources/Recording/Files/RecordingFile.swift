@@ -94,6 +94,9 @@ final class RecordingFile {
     try writePatches()
   }
 
+  /// Nothing more comes; what could be written only in part isn't in it.
+  func end() { if !waiting.isEmpty { ftruncate(descriptor, off_t(written)) } }
+
   private func write(_ bytes: [UInt8], at start: Int) throws(FileProblem) {
     let code = bytes.withUnsafeBytes { raw -> Int32 in
       var offset = 0

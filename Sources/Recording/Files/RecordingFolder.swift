@@ -40,10 +40,13 @@ package struct RecordingFolder: Sendable {
     return descriptor
   }
 
-  /// What a file has by now outlives the machine.
+  /// What a file has by now outlives the machine; one that somebody has taken away is nothing of ours any more.
   func sync(_ name: String) throws(FileProblem) {
     let descriptor = open("\(path)/\(name)", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-    guard descriptor >= 0 else { throw FileProblem() }
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return }
+      throw FileProblem()
+    }
     defer { close(descriptor) }
     if fdatasync(descriptor) != 0 { throw FileProblem() }
   }

@@ -30,6 +30,8 @@ public struct RecordingLimits: Equatable, Sendable {
   static let encodingsOfOne = 64
   /// Files that a manifest names that a crash left without an entry.
   static let unlisted = 1_000
+  /// Commands that wait for the recorder: further tracks aren't recorded.
+  static let commands = 65_536
   /// Bytes of manifests that one answer has, as long as it has one.
   static let bytesOfPage = 4 * 1_024 * 1_024
 

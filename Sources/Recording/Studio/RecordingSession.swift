@@ -28,7 +28,9 @@ package struct RecordingSession {
   /// It is other than when it was asked for last.
   private var isNew = true
   package private(set) var bytes = 0
+  /// What could not be written at the end, and what it ends for.
   private var ownProblem: FileProblem?
+  private var cause: FileProblem?
 
   /// Makes its folder, with the manifest in it.
   /// - Parameters:
@@ -185,7 +187,7 @@ package struct RecordingSession {
       pacedAt = now
       return try look()
     } catch {
-      return error.isFull ? .diskFull : .storageFailed
+      return fail(error)
     }
   }
 
@@ -226,10 +228,9 @@ package struct RecordingSession {
 
   /// Ends its files and the manifest, as far as the disk lets it. They outlive the machine once `then` is called, which is on the
   /// disk's thread.
-  /// - Parameter then: gets the manifest, with what went wrong for its reason, and why the disk doesn't have it; nil: it does.
   package mutating func finish(
     _ reason: RecordingEndReason, at moment: Instant, now: Instant,
-    then: @escaping @Sendable (RecordingManifest, FileProblem?) -> Void
+    then: @escaping @Sendable (RecordingEnding) -> Void
   ) {
     disk.folder.giveReserveBack()
     disk.forgetFull()
@@ -249,9 +250,25 @@ package struct RecordingSession {
     noteSizes()
     isNew = true
     if let ownProblem { manifest.note(ownProblem) }
-    disk.finish(manifest, then: then)
+    disk.finish(manifest, after: cause ?? ownProblem, then: then)
   }
 
   /// What could not be written of one that has ended, as far as the disk's thread has come.
   package var problem: FileProblem? { ownProblem ?? disk.problem }
+
+  /// It can't go on.
+  package mutating func fail(_ problem: FileProblem) -> RecordingEndReason {
+    cause = cause ?? problem
+    return problem.isFull ? .diskFull : .storageFailed
+  }
+}
+
+/// How a recording ended, as its manifest says.
+package struct RecordingEnding: Sendable {
+  /// With what went wrong for its reason.
+  package var manifest: RecordingManifest
+  /// The disk has the manifest.
+  package var isWritten: Bool
+  /// The first thing that went wrong.
+  package var problem: FileProblem?
 }

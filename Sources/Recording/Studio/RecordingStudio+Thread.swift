@@ -37,7 +37,9 @@ extension RecordingStudio {
     let now = clock()
     if let last = desk.warnedAt, now - last < .seconds(60) { return }
     desk.warnedAt = now
-    log.warning("a worker serves as many recorded encodings as it may; others aren't recorded for now")
+    log.warning(
+      "a worker serves as many recorded encodings as it may, or as many of one room or participant; others aren't recorded for now"
+    )
   }
 
   private func run(_ command: RecordingCommand, _ desk: inout Desk) {
@@ -81,9 +83,7 @@ extension RecordingStudio {
   ) {
     guard var session = desk.sessions.removeValue(forKey: id) else { return }
     var reason: RecordingEndReason?
-    do throws(FileProblem) { try body(&session) } catch {
-      reason = error.isFull ? .diskFull : .storageFailed
-    }
+    do throws(FileProblem) { try body(&session) } catch { reason = session.fail(error) }
     putBack(session, reason, &desk)
   }
 
@@ -106,14 +106,18 @@ extension RecordingStudio {
   private func finish(_ id: String, _ reason: RecordingEndReason, byItself: Bool, _ desk: inout Desk) {
     guard var session = desk.sessions.removeValue(forKey: id) else { return }
     let now = clock()
-    session.finish(reason, at: now, now: now) { [self] manifest, problem in
-      if let problem {
-        log.warning("a recording could not be finished", ["id": id, "reason": problem.text])
+    session.finish(reason, at: now, now: now) { [self] end in
+      let manifest = end.manifest
+      if let problem = end.problem {
+        log.warning("the disk refused a part of a recording", ["id": id, "reason": problem.text])
       }
       log.info(
         "recording ended",
-        ["id": id, "room": manifest.room, "reason": reason.rawValue, "bytes": "\(manifest.bytes)"])
-      note(manifest, isWritten: problem == nil, byItself: byItself)
+        [
+          "id": id, "room": manifest.room, "reason": manifest.reason?.rawValue ?? "",
+          "bytes": "\(manifest.bytes)",
+        ])
+      note(manifest, isWritten: end.isWritten, byItself: byItself)
     }
   }
 

@@ -66,7 +66,7 @@ public final class RecordingStudio: Sendable {
   let wakeup = Wakeup()
   let mailbox: Mailbox<RecordingCommand>
   let disk: DiskThread
-  private let questions: DiskQuestions
+  let questions: DiskQuestions
   let stopping = Atomic<Bool>(false)
   private let thread = Mutex<WorkThread?>(nil)
   let tally = Mutex(Tally())
@@ -94,8 +94,7 @@ public final class RecordingStudio: Sendable {
       log.error("the directory of recordings can't be made", ["path": directory, "reason": error.text])
     }
     library = RecordingLibrary(directory, time: WallTime(epoch.ntp(at: clock())).text, log: log)
-    // Bounded by the rooms: each command is of a track or a recording of theirs.
-    mailbox = Mailbox(limit: .max, wake: { [wakeup] in wakeup.signal() })
+    mailbox = Mailbox(limit: RecordingLimits.commands, wake: { [wakeup] in wakeup.signal() })
     (ended, endings) = AsyncStream.makeStream(of: RecordingEnd.self)
     do throws(FileProblem) {
       (disk, questions) = (try DiskThread(), try DiskQuestions())
@@ -118,7 +117,7 @@ public final class RecordingStudio: Sendable {
     if library.count(of: room) >= limits.keptOfRoom { throw .tooManyOfRoom(kept: limits.keptOfRoom) }
     // One that would end with its first second doesn't begin.
     let folder = RecordingFolder(path)
-    guard let answer = await questions.answer({ folder.free }) else { throw .slow }
+    guard let answer = await questions.answer(of: room, { folder.free }) else { throw .slow }
     if let free = answer, free - Self.least < limits.free { throw .noSpace }
     let refusal: Refusal? = tally.withLock { tally in
       guard tally.counts.active < limits.atOnce else { return .full(atOnce: limits.atOnce) }
@@ -138,7 +137,9 @@ public final class RecordingStudio: Sendable {
     if case .begin(let id, let room, let moment, _) = command {
       library.put(manifest(id, room, moment))
     }
-    mailbox.post(command, force: true)
+    // What begins and stops is bounded by what may run; of tracks, only a disk that stands still has more wait than there may.
+    let force = if case .add = command { false } else { true }
+    if !mailbox.post(command, force: force) { tally.withLock { $0.counts.refused &+= 1 } }
   }
 
   func manifest(_ id: String, _ room: (name: String, id: String), _ at: Instant) -> RecordingManifest {
@@ -155,7 +156,7 @@ public final class RecordingStudio: Sendable {
     of room: String, after: String?, limit: Int
   ) async throws(Refusal) -> (found: [RecordingManifest], hasMore: Bool) {
     let listed = library.list(room, after: after, limit: limit + 1)
-    let answer: (found: [RecordingManifest], hasMore: Bool)? = await questions.answer { [library] in
+    let answer: (found: [RecordingManifest], hasMore: Bool)? = await questions.answer(of: room) { [library] in
       var found: [RecordingManifest] = []
       var bytes = 0
       for (place, summary) in listed.enumerated() {
@@ -174,7 +175,8 @@ public final class RecordingStudio: Sendable {
   public func recording(_ id: String, of room: String) async throws(Refusal) -> RecordingManifest? {
     guard isKnown(id, in: room) else { return nil }
     if let running = library.inMemory(id) { return running }
-    guard let answer = await questions.answer({ [library] in library.manifest(of: id) }) else { throw .slow }
+    let answer = await questions.answer(of: room) { [library] in library.manifest(of: id) }
+    guard let answer else { throw .slow }
     return answer
   }
 
@@ -199,7 +201,7 @@ public final class RecordingStudio: Sendable {
   public func erase(_ id: String, of room: String) async throws(Refusal) {
     guard let isActive = isActive(id, of: room) else { throw .unknown }
     guard !isActive else { throw .isActive }
-    let answer: FileProblem?? = await questions.answer { [library] in
+    let answer: FileProblem?? = await questions.answer(of: room) { [library] in
       do throws(FileProblem) { try library.erase(id) } catch { return error }
       return nil
     }
@@ -214,7 +216,7 @@ public final class RecordingStudio: Sendable {
     stopping.store(true, ordering: .sequentiallyConsistent)
     wakeup.signal()
     let isWhole = thread.withLock({ $0.take() })?.join(within: patience) ?? true
-    if !isWhole || !disk.stop(within: patience) {
+    if !disk.stop(within: isWhole ? patience : .zero) || !isWhole {
       log.warning("the disk doesn't answer: recordings are left as they are and closed at the next start")
     }
     _ = questions.stop(within: .milliseconds(100))

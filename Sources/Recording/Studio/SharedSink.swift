@@ -112,6 +112,8 @@ final class SharedSink {
         return false
       }
       isRefused = sink.isRefused
+    } else {
+      isRefused = false
     }
     defer { if isDue { ask(now: now) } }
     return isRefused && !wasRefused

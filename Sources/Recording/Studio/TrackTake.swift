@@ -154,7 +154,7 @@ struct TrackTake {
   private mutating func closeFile() {
     ending = nil
     guard let file else { return }
-    // What couldn't be written isn't in it.
+    file.end()
     if let last = entry.files.indices.last { entry.files[last].bytes = file.written }
     wholeBytes += file.written
     self.file = nil

@@ -41,7 +41,10 @@ class Report:
             file.writelines(row + "\n" for row in self.rows)
 
     def finish(self):
-        """The last line; answers the exit status."""
+        """What fell short once more, which may stand a thousand lines above, and the last line; answers the exit status."""
+        for row in self.rows:
+            if row.endswith("| short"):
+                self.say(f"SHORT  {row}")
         self.say(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
         sys.stdout.flush()
         return 0 if self.failed + self.lacking == 0 else 1

@@ -19,13 +19,13 @@ struct ViewerTests {
 
   private func take(
     _ viewer: Viewer, _ result: Decoded.Result, publisher: Int? = nil, sent: Int = 10, at time: Int = 100,
-    stream: Int = 0
+    stream: Int = 0, isKeyFrame: Bool = false
   ) -> [Int64] {
     var delays: [Int64] = []
     viewer.take(
       Decoded(
         name: StreamName(subscriber: 9, stream: stream), publisher: publisher, result: result,
-        arrivedAt: at(time - 3), decodedAt: at(time)),
+        isKeyFrame: isKeyFrame, arrivedAt: at(time - 3), decodedAt: at(time)),
       captured: { _ in (0..<sent).map { at($0 * 10) } }, verified: { delays.append($1) })
     return delays
   }
@@ -68,6 +68,22 @@ struct ViewerTests {
     #expect(viewer.corrupt == 1 && viewer.shown <= 1)
     #expect(viewer.faults.count == 1 && viewer.faults.keys.first?.contains(word) == true, "\(viewer.faults)")
     #expect(viewer.shares.values.allSatisfy { $0.pictures.seen == 0 })
+  }
+
+  @Test
+  func `a stream that begins again with a key frame may show what followed it once more, and then goes on`() {
+    let viewer = viewer()
+    viewer.begin(next: { _ in 0 }, now: at(0))
+    for number in 0...6 { _ = take(viewer, picture(1, number), isKeyFrame: number == 2) }
+    for number in 2...8 { _ = take(viewer, picture(1, number), isKeyFrame: number == 2) }
+    #expect(viewer.corrupt == 0 && viewer.shares[1]?.pictures.verified == 9)
+    // Without a key frame it is wrong, and so it is behind something new.
+    _ = take(viewer, picture(1, 5))
+    #expect(viewer.corrupt == 1)
+    for (number, isKeyFrame) in [(2, true), (3, false), (9, false), (4, false)] {
+      _ = take(viewer, picture(1, number), isKeyFrame: isKeyFrame)
+    }
+    #expect(viewer.corrupt == 2 && viewer.shares[1]?.pictures.verified == 10)
   }
 
   @Test func `a publisher that moves to another slot may begin there with pictures that were shown, once`() {
