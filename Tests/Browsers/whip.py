@@ -332,10 +332,13 @@ async def restarts(report, server, publisher, subscriber, seconds):
     await until_flowing(publisher, subscriber, CONNECTION)
     statuses = [await browser.evaluate("return window.client.trickle()") for browser in (publisher, subscriber)]
     holds = report.row(f"candidates by PATCH, {publisher.name} publishing", "204", statuses, statuses == [204, 204])
-    renewed = [await browser.evaluate("return window.client.restart()") for browser in (publisher, subscriber)]
-    for browser in (publisher, subscriber):
-        await browser.wait_until(f"['connected', 'completed'].includes({CONNECTION}.iceConnectionState)")
-    holds &= report.row(f"ICE restarts by PATCH, {publisher.name} publishing", "another tag each", renewed, renewed == [True, True])
+    renewed = []
+    # Twice: Chromium may go on under the server's fragment of before the first.
+    for _ in range(2):
+        renewed += [await browser.evaluate("return window.client.restart()") for browser in (publisher, subscriber)]
+        for browser in (publisher, subscriber):
+            await browser.wait_until(f"['connected', 'completed'].includes({CONNECTION}.iceConnectionState)")
+    holds &= report.row(f"ICE restarts by PATCH, {publisher.name} publishing", "another tag each", renewed, renewed == [True] * 4)
     return holds & await judge(report, f"after ICE restarts, {publisher.name} publishing", publisher, subscriber, seconds)
 
 
