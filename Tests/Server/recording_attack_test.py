@@ -208,6 +208,16 @@ class StillDiskTest(LimitedTest):
                 self.assertLess(max(times), 1)
                 self.assertLess(descriptors(roost), before + 8)
                 self.assertEqual(ask(roost, "POST", f"/v1/rooms/{LOADED}/recordings", admin(LOADED), {}).status, 503)
+                # Not even how much is free: who asks hears so in time.
+                looks = here / "still-looks"
+                looks.touch()
+                began = time.monotonic()
+                self.assertEqual(stop(roost, made[0], "?purge", LOADED), 409)
+                refused = ask(roost, "POST", "/v1/rooms", token("host", roomJoin=False, roomCreate=True), {"name": "other"})
+                refused = ask(roost, "POST", "/v1/rooms/other/recordings", admin("other"), {})
+                self.assertEqual((refused.status, refused.json["type"]), (503, "urn:roost:problem:" + "disk-slow"))
+                self.assertLess(time.monotonic() - began, 30)
+                looks.unlink()
                 # It moves, and all of them end.
                 still.unlink()
                 for each in made:

@@ -7,7 +7,7 @@ final class DiskQuestions: Sendable {
   static let most = 256
   static let mostOfRoom = 16
   /// How long an answer is waited for.
-  static let patience = Duration.seconds(10)
+  static let patience = Duration.seconds(5)
 
   private let thread: DiskThread
   private let waiting = Mutex(ShareCount<[UInt8]>())
