@@ -52,8 +52,8 @@ test-swift: ## the Swift tests
 	swift build --build-tests
 	# One after the other: a test that lies behind a thousand others runs into its time limit for their sake.
 	swift test --skip-build --skip "HTTPServerTests|WebSocketClientTests|PollingTests|EngineTests.SocketTests|AttackTests[.]|DTLSMemoryTests|SectionMemoryTests|RoomsTests|GatewayTests|CongestionTests|FuzzTests|DescribedLayersTests" --no-parallel
-	# Apart: they compute for long, and those above have a time limit.
-	swift test --skip-build --filter "CongestionTests|FuzzTests|DescribedLayersTests"
+	# Apart: they compute for long, and those above have a time limit. So have these: one after the other.
+	swift test --skip-build --filter "CongestionTests|FuzzTests|DescribedLayersTests" --no-parallel
 	# Apart and one after the other: they have a media engine with a clock of its own, which doesn't wait while others compute.
 	swift test --skip-build --filter "RoomsTests|GatewayTests" --no-parallel
 	# Apart and one after the other: they measure times of real sockets, beside nothing else.

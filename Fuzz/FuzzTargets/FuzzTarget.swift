@@ -62,7 +62,7 @@ public let fuzzTargets: [FuzzTarget] = [
   FuzzTarget(name: "ivf", run: fuzzIVF),
   FuzzTarget(name: "ogg-opus", run: fuzzOggOpus),
   FuzzTarget(name: "matroska", run: fuzzMatroska),
-  FuzzTarget(name: "file-source", run: fuzzFileSource),
+  FuzzTarget(name: "file-source", mutations: 200, run: fuzzFileSource),
   FuzzTarget(name: "frames", run: fuzzFrames),
   FuzzTarget(name: "packetizer", run: fuzzPacketizer),
   FuzzTarget(name: "codec-configuration", run: fuzzConfiguration),

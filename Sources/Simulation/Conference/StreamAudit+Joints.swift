@@ -53,11 +53,14 @@ extension StreamAudit {
     }
   }
 
-  /// Whether a packet reached the server before its stream was joined to the source: what a stream begins with of the time
-  /// before.
+  /// Whether a packet is of what a stream begins with of the time before it was joined to the source: it had reached the server by then,
+  /// or a later one had, and it was repaired meanwhile.
   func isPast(_ segment: Segment, _ entry: ReceivedStream.Entry) -> Bool {
-    guard entry.isVideo, Int(entry.packet) < segment.track.packets.count else { return false }
-    return segment.track.packets[Int(entry.packet)].arrivedAt < segment.startedAt
+    let (packets, place) = (segment.track.packets, Int(entry.packet))
+    guard entry.isVideo, place < packets.count else { return false }
+    if packets[place].arrivedAt < segment.startedAt { return true }
+    guard packets[place].sentAt < segment.startedAt else { return false }
+    return packets[(place + 1)...].prefix(Self.runAhead).contains { $0.arrivedAt < segment.startedAt }
   }
 
   /// Pictures of the time before are drawn together: each stands behind the one before it, and no further than at its source.
