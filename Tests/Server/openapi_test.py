@@ -6,6 +6,7 @@ import copy
 import json
 import pathlib
 import sqlite3
+import time
 import unittest
 
 import recording_parts
@@ -13,6 +14,7 @@ from limits import LimitedTest
 from metrics_test import scrape, total
 from openapi_client import HERE, Client, Exchanges
 from roost import Roost, get, token
+from still_disk import still_disk
 
 OFFERS = HERE.parent / "Fixtures/sdp"
 OFFER = {"openWhip": (OFFERS / "chromium-156-audio-video-sendonly-offer.sdp").read_text(),
@@ -81,6 +83,7 @@ class OpenAPITest(LimitedTest):
         self.small()
         self.full()
         self.not_stored()
+        self.disk_slow()
         self.too_often()
         verdict = self.exchanges.verdict()
         self.assertEqual(verdict["faults"], [], "\n" + "\n".join(verdict["faults"]))
@@ -303,6 +306,22 @@ class OpenAPITest(LimitedTest):
                 each.result()
             other.execute("ROLLBACK")
             other.close()
+
+    def disk_slow(self):
+        """While the disk doesn't say how much is free; what is asked next waits behind that."""
+        with recording_parts.directory() as folder, still_disk(f"--storage.directory={folder}") as (roost, _, looks):
+            client = Client(self.exchanges, roost)
+            client.ask("createRoom", 201, boss(), {"name": "demo"})
+            made = client.ask("startRecording", 201, boss(), {}).json["id"]
+            client.ask("endRecording", 204, boss(), names={"recording": made})
+            recording_parts.ended(roost, made)
+            looks.touch()
+            first = client.later("startRecording", 503, boss(), {}, problem="disk-slow")
+            time.sleep(0.5)
+            waiting = [client.later(name, 503, boss(), query=query, names={"recording": made}, problem="disk-slow") for name, query in (
+                ("listRecordings", ""), ("showRecording", ""), ("endRecording", "?purge"))]
+            for each in (first, *waiting):
+                each.result()
 
     def too_often(self):
         with Roost("--limits.requestsPerAddress=1", "--limits.requestsAtOncePerAddress=1") as roost:

@@ -7,8 +7,6 @@ import os
 import pathlib
 import shutil
 import signal
-import subprocess
-import tempfile
 import time
 import unittest
 
@@ -16,9 +14,8 @@ import recorded
 from limits import FULL, LimitedTest
 from recording_parts import (APART, admin, directory, ended, events, loaded, LOADED, published, publisher, recording, server, start,
                              stop, synchrony, until)
-from roost import Roost, ask, token
-
-HERE = pathlib.Path(__file__).parent
+from roost import ask, token
+from still_disk import still_disk
 
 
 def descriptors(roost):
@@ -185,12 +182,8 @@ class StillDiskTest(LimitedTest):
     seconds = 120
 
     def test_nobody_waits_for_it_but_the_recordings_and_the_end_not_for_ever(self):
-        with tempfile.TemporaryDirectory(prefix="roost-still-") as made_here, directory() as folder:
-            here = pathlib.Path(made_here)
-            subprocess.run(["gcc", "-shared", "-fPIC", "-o", here / "still.so", HERE / "still_disk.c"], check=True, timeout=60)
-            still = here / "still"
-            with Roost(f"--storage.directory={folder}", "--drain.seconds=0",
-                       environment={"LD_PRELOAD": str(here / "still.so"), "STILL_DISK": str(still)}) as roost, loaded(roost, 100) as load:
+        with directory() as folder:
+            with still_disk(f"--storage.directory={folder}", "--drain.seconds=0") as (roost, still, looks), loaded(roost, 100) as load:
                 kept = start(roost, LOADED)
                 until(lambda: recording(roost, kept["id"], LOADED)["bytes"])
                 still.touch()
@@ -209,7 +202,6 @@ class StillDiskTest(LimitedTest):
                 self.assertLess(descriptors(roost), before + 8)
                 self.assertEqual(ask(roost, "POST", f"/v1/rooms/{LOADED}/recordings", admin(LOADED), {}).status, 503)
                 # Not even how much is free: who asks hears so in time.
-                looks = here / "still-looks"
                 looks.touch()
                 began = time.monotonic()
                 self.assertEqual(stop(roost, made[0], "?purge", LOADED), 409)
