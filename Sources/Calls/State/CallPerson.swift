@@ -1,0 +1,91 @@
+/// Why a person isn't in a call any more, or never was.
+public enum LeaveReason: String, Hashable, Sendable, Codable, CaseIterable {
+  case userLeft
+  case rejected
+  case timedOut
+  case networkError
+  case serverError
+  /// The server's own: the call was over before an answer, the person was in another call, an admin took it out.
+  case cancelled
+  case busy
+  case removed
+
+  /// What a client may give.
+  public static let ofClients: Set<LeaveReason> = [
+    .userLeft, .rejected, .timedOut, .networkError, .serverError,
+  ]
+}
+
+/// A ring: all devices of a person, until one answers or the time is over.
+public struct CallRing: Hashable, Sendable, Codable {
+  public var id: CallUUID
+  /// Who called or invited.
+  public var from: PersonID
+  /// On the clock that doesn't jump.
+  public var until: Int64
+  /// It is delivered to none of the devices, since the person has blocked the other: it looks like no answer.
+  public var isSilent: Bool
+  /// The person is in another call, and rung all the same.
+  public var isBusy: Bool
+
+  public init(id: CallUUID, from: PersonID, until: Int64, isSilent: Bool = false, isBusy: Bool = false) {
+    self.id = id
+    self.from = from
+    self.until = until
+    self.isSilent = isSilent
+    self.isBusy = isBusy
+  }
+}
+
+/// A device of a person that is in the call.
+public struct CallSession: Hashable, Sendable, Codable {
+  /// Whether its media stands; moments are on the clock that doesn't jump.
+  public enum Media: Hashable, Sendable, Codable {
+    case awaited(until: Int64)
+    case standing
+    case gone(until: Int64)
+  }
+
+  public var id: CallUUID
+  public var device: DeviceID
+  public var media: Media
+
+  var isStanding: Bool { media == .standing }
+
+  var deadline: Int64? {
+    switch media {
+    case .awaited(let until), .gone(let until): until
+    case .standing: nil
+    }
+  }
+}
+
+/// Somebody who was ever invited.
+public struct CallPerson: Hashable, Sendable, Codable {
+  public enum Status: Hashable, Sendable, Codable {
+    case invited(CallRing)
+    case active(CallSession)
+    case left(LeaveReason, at: Int64)
+  }
+
+  public let id: PersonID
+  public internal(set) var status: Status
+  /// Of the first and of the last time, in milliseconds since 1970.
+  public internal(set) var joinedAt: Int64?
+  public internal(set) var leftAt: Int64?
+
+  public var hasJoined: Bool { joinedAt != nil }
+
+  public var ring: CallRing? { if case .invited(let ring) = status { ring } else { nil } }
+  public var session: CallSession? { if case .active(let session) = status { session } else { nil } }
+  public var leaveReason: LeaveReason? { if case .left(let reason, _) = status { reason } else { nil } }
+
+  /// When something is over for want of the person.
+  var deadline: Int64? {
+    switch status {
+    case .invited(let ring): ring.until
+    case .active(let session): session.deadline
+    case .left: nil
+    }
+  }
+}
