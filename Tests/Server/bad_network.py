@@ -11,9 +11,9 @@ class BadNetwork:
     """A UDP proxy: of the media on its way to clients every hundredth packet is lost, two of one stream change
     places once, and one byte is flipped once."""
 
-    def __init__(self, server_port, every=100):
-        """`every`: of so many packets on their way to clients one is lost; 1: all are."""
-        self._every = every
+    def __init__(self, server_port, every=100, whole=0):
+        """`every`: of so many packets on their way to clients one is lost; 1: all are. `whole`: the first so many come through."""
+        self._every, self._whole = every, whole
         self._server = ("127.0.0.1", server_port)
         self._front = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._front.bind(("127.0.0.1", 0))
@@ -77,7 +77,7 @@ class BadNetwork:
             self._front.sendto(self._held[1], client)
             self._held = None
             self.swapped += 1
-        elif self.media % self._every == 0:
+        elif self.media > self._whole and self.media % self._every == 0:
             self.lost += 1
         elif self.media > 1050 and self.swapped == 0 and self._held is None:
             self._held = (stream, datagram)
@@ -86,6 +86,25 @@ class BadNetwork:
             self.flipped = 1
         else:
             self._front.sendto(datagram, client)
+
+
+class UnrepairedNetwork(BadNetwork):
+    """The same way, on which for the first `seconds` of media what is sent again is lost as well: a picture that lacks a packet stays so."""
+
+    # Of what is sent again of VP8, as roost-load offers it.
+    payload_type = 97
+
+    def __init__(self, server_port, every, seconds):
+        super().__init__(server_port, every)
+        self._seconds, self._begun, self.repairs_lost = seconds, None, 0
+
+    def _to_client(self, datagram, client):
+        if self._is_media(datagram):
+            self._begun = self._begun or time.monotonic()
+            if datagram[1] & 127 == self.payload_type and time.monotonic() < self._begun + self._seconds:
+                self.repairs_lost += 1
+                return
+        super()._to_client(datagram, client)
 
 
 class NarrowNetwork(BadNetwork):

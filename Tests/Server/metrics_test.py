@@ -4,6 +4,8 @@ import asyncio
 import os
 import re
 import socket
+import sqlite3
+import tempfile
 import threading
 import time
 import unittest
@@ -11,8 +13,9 @@ import unittest
 from prometheus_client.parser import text_string_to_metric_families
 
 from limits import LimitedAsyncTest
-from roost import HERE, Roost
+from roost import HERE, Roost, ask, token
 from signaller import hear, say
+
 
 
 def scrape(roost):
@@ -115,6 +118,42 @@ class MetricsTest(LimitedAsyncTest):
             self.assertEqual(total(now, "roost_received_datagrams_total"), 30)
             self.assertEqual(total(now, "roost_dropped_datagrams_total"), 30)
             self.assertGreaterEqual(total(now, "roost_dropped_datagrams_total", reason="unknownPath"), 20)
+
+    async def test_what_waits_for_a_store_that_another_program_has_locked_is_counted_until_it_is_done(self):
+        boss = token("boss", "*", roomCreate=True)
+
+        def waiting(now):
+            return [total(now, f"roost_{name}") for name in ("store_queue_depth", "store_queue_bytes", "journal_waiting_events",
+                                                             "journal_waiting_bytes")]
+
+        async def until(roost, holds, seconds=10):
+            deadline = time.monotonic() + seconds
+            while not holds(now := await asyncio.to_thread(scrape, roost)):
+                self.assertLess(time.monotonic(), deadline, waiting(now))
+                await asyncio.sleep(0.02)
+            return now
+
+        with tempfile.TemporaryDirectory(prefix="roost-data-") as folder, Roost(f"--storage.directory={folder}") as roost:
+            self.assertEqual(ask(roost, "POST", "/v1/rooms", boss, {"name": "before"}).status, 201)
+            before = await until(roost, lambda now: not any(waiting(now)))
+            other = sqlite3.connect(f"{folder}/roost.db", isolation_level=None)
+            try:
+                # For less than the five seconds after which the server would say that it is busy.
+                other.execute("BEGIN EXCLUSIVE")
+                asked = [asyncio.create_task(asyncio.to_thread(ask, roost, "POST", "/v1/rooms", boss, {"name": f"during {number}"}))
+                         for number in range(3)]
+                # Whether all of them are in the store's queue, or some in the journal that writes into it, is the server's to say.
+                locked = await until(roost, lambda now: waiting(now)[0] > 0 and waiting(now)[2] >= 3, 3)
+                self.assertTrue(all(waiting(locked)), waiting(locked))
+                print(f"locked: {waiting(locked)}")
+                self.assertEqual(total(locked, "roost_store_writes_total"), total(before, "roost_store_writes_total"))
+                self.assertFalse(any(each.done() for each in asked))
+            finally:
+                other.close()
+            self.assertEqual([each.status for each in await asyncio.wait_for(asyncio.gather(*asked), 10)], [201] * 3)
+            after = await until(roost, lambda now: not any(waiting(now)))
+            self.assertGreater(total(after, "roost_store_writes_total"), total(before, "roost_store_writes_total"))
+            self.assertEqual((total(after, "roost_store_up"), total(after, "roost_store_failures_total")), (1, 0))
 
     async def test_scraped_under_load_it_answers_soon_and_counts_on(self):
         with Roost() as roost:

@@ -14,7 +14,7 @@ import time
 import unittest
 import urllib.parse
 
-from bad_network import BadNetwork
+from bad_network import UnrepairedNetwork
 from limits import LimitedTest
 from load_test import LOAD
 from metrics_test import documented, scrape, total
@@ -30,7 +30,6 @@ MAY_BE_ZERO = {
     "roost_joins_refused_total": "there is place for everyone",
     "roost_failed_handshakes_total": "every handshake succeeds",
     "roost_waiting_packets": "every path carries what there is",
-    "roost_sent_key_frame_requests_total": "who comes may begin with a key frame that is kept",
     "roost_dropped_packets_total": "no peer sends what is to be dropped",
 }
 
@@ -121,7 +120,7 @@ class IdleTest(LimitedTest):
 
 
 class LoadedTest(LimitedTest):
-    """Of one server: three who see and hear two others, decoded, through losses, with their paths estimated."""
+    """Of one server: three who see and hear two others, decoded, through losses, at first without repair, with their paths estimated."""
 
     publishers, subscribers, duration = 2, 3, 7
 
@@ -130,7 +129,7 @@ class LoadedTest(LimitedTest):
         receiver = cls.enterClassContext(Receiver())
         began = time.monotonic()
         cls.roost = cls.enterClassContext(Roost(f"--webhooks.urls={receiver.url}"))
-        network = cls.enterClassContext(BadNetwork(cls.roost.media_port, every=25))
+        cls.network = cls.enterClassContext(UnrepairedNetwork(cls.roost.media_port, every=25, seconds=3))
         # Codes that are there from the first scrape on can rise.
         cls.roost.get("/healthz")
         cls.before = scrape(cls.roost)
@@ -138,7 +137,7 @@ class LoadedTest(LimitedTest):
         cls.prometheus.until("roost_build_info")
         cls._disturb(cls.roost)
         load = subprocess.run(
-            [LOAD, "--url", f"ws://{cls.roost.public}", "--media", network.address, "--real", "--publishers", f"{cls.publishers}",
+            [LOAD, "--url", f"ws://{cls.roost.public}", "--media", cls.network.address, "--real", "--publishers", f"{cls.publishers}",
              "--subscribers", f"{cls.subscribers}", "--feedback", "on", "--duration", f"{cls.duration}", "--json", "--quiet"],
             capture_output=True, text=True, timeout=60)
         assert load.returncode == 0, load.stdout + load.stderr
@@ -243,6 +242,17 @@ class LoadedTest(LimitedTest):
         # No less than what comes through, no more than any path carries.
         sent = total(self.after, "roost_sent_bytes_total") / self.subscribers / self.duration
         self.assertTrue(sent / 2 < volume / count < 1e9, (sent, volume / count))
+
+
+    def test_key_frames_that_subscribers_ask_for_are_counted_and_so_are_those_asked_of_publishers(self):
+        self.assertGreater(self.network.repairs_lost, 0)
+        asked, passed_on = "roost_received_key_frame_requests_total", "roost_sent_key_frame_requests_total"
+        self.assertEqual((total(self.before, asked), total(self.before, passed_on)), (0, 0))
+        received, sent = total(self.after, asked), total(self.after, passed_on)
+        print(f"key frames: asked {received:g} times by subscribers, {sent:g} times of publishers")
+        self.assertGreater(received, 0)
+        # Two a second for each encoding at most, however many ask.
+        self.assertTrue(0 < sent <= 2 * self.publishers * self.seconds_up, sent)
 
 
 class DashboardTest(LimitedTest):

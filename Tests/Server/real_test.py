@@ -203,6 +203,30 @@ class RealMediaTest(LimitedTest):
         # A second that was begun at the end is one.
         self.assertIn([len(line) for line in lines], ([3] * 4, [4] * 4))
 
+    @full
+    def test_the_line_of_loss_rises_when_the_network_begins_to_lose(self):
+        # Two subscribers with 50 packets of sound a second each, which no one asks for again: in the fourth second of eight it begins.
+        with Roost() as roost, BadNetwork(roost.media_port, every=4, whole=350) as network, tempfile.TemporaryDirectory() as folder:
+            chart = os.path.join(folder, "loss.svg")
+            done = subprocess.run([LOAD, "--url", f"ws://{roost.public}", "--media", network.address, "--audio", "--subscribers", "2",
+                                   "--duration", "8", "--picture", chart, "--quiet"], capture_output=True, text=True, timeout=60)
+            root = xml.etree.ElementTree.parse(chart).getroot()
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertGreater(network.lost, 80)
+        found = [each for each in root.iter("{http://www.w3.org/2000/svg}polyline") if each.get("stroke") == "#b91c1c"]
+        self.assertEqual(len(found), 1)
+        heights = [float(point.split(",")[1]) for point in found[0].get("points").split()]
+        # Downwards: 0 % is at the bottom of the panel, at 510, and its top at 390.
+        rise = heights.index(next(height for height in heights if height < 510))
+        print(f"heights of loss: {heights}")
+        self.assertTrue(2 <= rise <= 4, heights)
+        self.assertEqual(set(heights[:rise]), {510}, heights)
+        # A quarter, where the highest value has a place: behind the second in which it begins all are above its half, and about alike.
+        lossy = heights[rise + 1:8]
+        self.assertGreaterEqual(len(lossy), 3, heights)
+        self.assertLess(max(lossy), 470, heights)
+        self.assertLess(max(lossy) - min(lossy), 12, heights)
+
     def test_a_chart_that_cannot_be_written_is_said_before_the_run(self):
         done = subprocess.run([LOAD, "--picture", "/nonexistent/a.svg", "--url", "http://127.0.0.1:1"],
                               capture_output=True, text=True, timeout=10)
