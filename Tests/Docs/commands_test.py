@@ -14,11 +14,13 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "Server"), str(HERE.parent / "Browsers")]
 
+import cli_test  # noqa: E402
 import commands  # noqa: E402
 from blocks import ALL, ROOT, programs  # noqa: E402
 from doors import claims_of, join  # noqa: E402
 from harness.chromium import Chromium  # noqa: E402
 from limits import LimitedTest  # noqa: E402
+from postgres import InstalledPostgres  # noqa: E402
 from room import SECRET, Room  # noqa: E402
 from roost import Roost, token  # noqa: E402
 
@@ -122,17 +124,11 @@ class CommandsTest(LimitedTest):
                 self.assertRegex((room.folder / name).read_text(), "<(polyline|circle) ")
         if page == "operating.md":
             self.assertTrue((room.folder / "usr/local/bin/roost").exists())
-            unit = (room.folder / "etc/systemd/system/roost.service").read_text()
-            start = re.search(r"^ExecStart=(.*)$", unit, re.MULTILINE)[1]
-            secrets = re.search(r"^EnvironmentFile=-(.*)$", unit, re.MULTILINE)[1]
-            # Where systemd makes its directory.
-            state = re.search(r"^StateDirectory=(.*)$", unit, re.MULTILINE)[1]
-            line = f"export $(cat {secrets}); export ROOST_STORAGE_DIRECTORY=/var/lib/{state}; exec {start}"
-            room.serve(commands.substituted(line.replace("=/var/", f"={room.folder}/var/"), room.folder, ""))
+            self.serve_as_service(room)
             backup = subprocess.run(["sqlite3", room.folder / "var/backups/roost.db", "SELECT max(version) FROM schema_version"],
                                     capture_output=True, text=True, timeout=10)
             self.assertEqual(backup.stdout, "2\n", backup.stderr)
-        if page == "first-call.md":
+        if page in ("first-call.md", "operating.md"):
             room.look(output)
         if page == "events.md":
             # By curl as it happened, by the program afterwards.
@@ -190,7 +186,39 @@ class CommandsTest(LimitedTest):
         self.assertEqual([each["keys"] for each in printed], [{"mykey": "(hidden)"}] * 2)
 
     def test_operating(self):
-        self.run_page("operating.md")
+        """A PostgreSQL server is there, and with the connection string of the page the service keeps its records in it."""
+        def prepare(room):
+            room.environment |= postgres.environment | {"PGSSLROOTCERT": f"{folder}/ca.pem"}
+            room.look = lambda _: self.look_at_postgresql(room, postgres)
+
+        with tempfile.TemporaryDirectory(prefix="roost-docs-") as folder:
+            cli_test.TLSTest.make(folder)
+            with InstalledPostgres(f"{folder}/certificate.pem", f"{folder}/key.pem") as postgres:
+                self.run_page("operating.md", prepare=prepare)
+
+    def look_at_postgresql(self, room, postgres):
+        self.assertEqual(postgres.query("SELECT rolsuper, rolpassword LIKE 'SCRAM-SHA-256$%' FROM pg_authid WHERE rolname = 'roost'"), "f|t")
+        self.assertEqual(postgres.query("SELECT pg_encoding_to_char(encoding) FROM pg_database WHERE datname = 'roost'"), "UTF8")
+        self.assertEqual(postgres.query("SELECT count(*) FROM pg_tables WHERE schemaname = 'roost'"), "0")
+        text = next(block.text for block in ALL if block.text.startswith("# /etc/roost/secrets"))
+        with (room.folder / "etc/roost/secrets").open("a", encoding="utf-8") as secrets:
+            secrets.write(re.search(r"^ROOST_STORAGE_POSTGRESQL=.*$", text, re.MULTILINE)[0].replace("@db.example/", "@localhost/") + "\n")
+        self.serve_as_service(room)
+        self.assertRegex((room.folder / "server.log").read_text(encoding="utf-8"), r"store ready .*kind=PostgreSQL")
+        self.assertEqual(postgres.query("SELECT max(version) FROM roost.schema_version"), "2")
+        self.assertEqual(postgres.query("SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'roost'"), "roost")
+        # What the page saves it by.
+        self.assertIn("CREATE TABLE roost.lives ", room.run(["pg_dump --schema roost roost"]))
+
+    def serve_as_service(self, room):
+        """By what the unit says, which is installed."""
+        unit = (room.folder / "etc/systemd/system/roost.service").read_text()
+        start = re.search(r"^ExecStart=(.*)$", unit, re.MULTILINE)[1]
+        secrets = re.search(r"^EnvironmentFile=-(.*)$", unit, re.MULTILINE)[1]
+        # Where systemd makes its directory.
+        state = re.search(r"^StateDirectory=(.*)$", unit, re.MULTILINE)[1]
+        line = f"export $(cat {secrets}); export ROOST_STORAGE_DIRECTORY=/var/lib/{state}; exec {start}"
+        room.serve(commands.substituted(line.replace("=/var/", f"={room.folder}/var/"), room.folder, ""))
 
     def test_rest(self):
         with Roost() as roost:

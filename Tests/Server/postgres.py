@@ -1,14 +1,17 @@
-"""A PostgreSQL server of the tests' own: in a temporary directory, reached by a socket there and by nothing else, run as
-`postgres` where the tests run as root, and ended by its process id."""
+"""A PostgreSQL server of the tests' own: in a temporary directory, reached by a socket there, run as `postgres` where the tests run as
+root, and ended by its process id."""
 
 import glob
 import os
 import pwd
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
+
+from roost import free_port
 
 
 def binary(name):
@@ -23,7 +26,12 @@ def as_server(*command):
 
 
 class Postgres:
-    """`with Postgres() as postgres:` starts one; `postgres.text` leads to its database."""
+    """`with Postgres() as postgres:` starts one, reached by nothing but its socket; `postgres.text` leads to its database."""
+
+    # Who may do anything there.
+    user = "roost"
+    port = 5432
+    _options = "-c listen_addresses="
 
     def __enter__(self):
         self.directory = tempfile.mkdtemp(prefix="roost-postgres-", dir="/tmp")
@@ -34,9 +42,10 @@ class Postgres:
         self.text = f"host={self.directory} user=roost dbname=roost"
         self.pid = None
         try:
-            self._run(binary("initdb"), "-D", self._data, "-A", "trust", "-U", "roost", "-E", "UTF8", "--locale=C", "--no-sync")
+            self._run(binary("initdb"), "-D", self._data, "-A", "trust", "-U", self.user, "-E", "UTF8", "--locale=C", "--no-sync")
+            self._prepare()
             self.start()
-            self.query("CREATE DATABASE roost", "postgres")
+            self._fill()
         except BaseException:
             self.__exit__()
             raise
@@ -48,6 +57,12 @@ class Postgres:
             self.stop()
         shutil.rmtree(self.directory, ignore_errors=True)
 
+    def _prepare(self):
+        """Before it is started."""
+
+    def _fill(self):
+        self.query("CREATE DATABASE roost", "postgres")
+
     def _run(self, *command):
         done = subprocess.run(as_server(*command), capture_output=True, text=True, timeout=60, cwd="/")
         assert done.returncode == 0, done.stdout + done.stderr
@@ -55,7 +70,7 @@ class Postgres:
 
     def start(self):
         self._run(binary("pg_ctl"), "-D", self._data, "-w", "-t", "30", "-l", os.path.join(self.directory, "log"),
-                  "-o", f"-k {self.directory} -c listen_addresses= -c max_connections=20", "start")
+                  "-o", f"-k {self.directory} -c max_connections=20 {self._options}", "start")
         with open(os.path.join(self._data, "postmaster.pid")) as file:
             self.pid = int(file.readline())
 
@@ -87,4 +102,36 @@ class Postgres:
         self._frozen = []
 
     def query(self, sql, database="roost"):
-        return self._run(binary("psql"), "-X", "-A", "-t", "-q", "-h", self.directory, "-U", "roost", "-d", database, "-c", sql)
+        return self._run(binary("psql"), "-X", "-A", "-t", "-q", "-h", self.directory, "-p", str(self.port), "-U", self.user, "-d", database,
+                         "-c", sql)
+
+
+class InstalledPostgres(Postgres):
+    """As an administrator finds one: with the user and the database `postgres` alone. That user comes in by the socket, without a password;
+    others do so at `localhost`, by TLS and with one."""
+
+    user = "postgres"
+
+    def __init__(self, certificate, key):
+        self._tls = {"server.crt": certificate, "server.key": key}
+        self.port = free_port(socket.SOCK_STREAM)
+        self._options = f"-c listen_addresses=127.0.0.1 -c port={self.port} -c ssl=on"
+
+    def _prepare(self):
+        for name, path in self._tls.items():
+            copy = os.path.join(self._data, name)
+            shutil.copyfile(path, copy)
+            # Its key is for itself alone, or it doesn't start.
+            os.chmod(copy, 0o600)
+            if os.geteuid() == 0:
+                shutil.chown(copy, "postgres", "postgres")
+        with open(os.path.join(self._data, "pg_hba.conf"), "w", encoding="utf-8") as file:
+            file.write("local all postgres trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n")
+
+    def _fill(self):
+        """Its own database is there."""
+
+    @property
+    def environment(self):
+        """By which PostgreSQL's programs find it."""
+        return {"PGHOST": self.directory, "PGPORT": str(self.port), "PGUSER": self.user}

@@ -1,10 +1,13 @@
 """Where webhooks go in tests: notes what comes and answers as it is to."""
 
 import base64
+import contextlib
 import hashlib
 import hmac
 import http.server
 import json
+import queue
+import socket
 import ssl
 import sys
 import threading
@@ -118,3 +121,47 @@ class Receiver:
             assert time.monotonic() < deadline, f"{len(self.taken())} of {count} have come"
             time.sleep(0.02)
         return self.taken()
+
+
+class Hanging:
+    """`with Hanging() as receiver:` takes each request and answers nothing, or, where it `trickles`, never comes to the end of its answer."""
+
+    # Seconds for a client to close its connection.
+    PATIENCE = 20
+
+    def __init__(self, trickles=False):
+        self._pieces = [b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"] + [b"x"] * 900 if trickles else []
+        # For each connection, the seconds from when it was accepted until its client closed it.
+        self.waited = queue.SimpleQueue()
+
+    def __enter__(self):
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}/hook"
+        threading.Thread(target=self._run, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        # The thread that accepts wakes by it.
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+    def _run(self):
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = self._socket.accept()
+                accepted = time.monotonic()
+                with connection:
+                    self._hang(connection, accepted + self.PATIENCE)
+                    self.waited.put(time.monotonic() - accepted)
+
+    def _hang(self, connection, deadline):
+        """Until the other end has closed it."""
+        connection.settimeout(0.25)
+        pieces = iter(self._pieces)
+        with contextlib.suppress(ConnectionError):
+            while time.monotonic() < deadline:
+                with contextlib.suppress(TimeoutError):
+                    if not connection.recv(65_536):
+                        return
+                    continue
+                connection.sendall(next(pieces, b""))

@@ -33,6 +33,15 @@ class Directory:
         shutil.rmtree(self.path, ignore_errors=True)
 
 
+def sqlite(directory):
+    """Asks the database in a data directory, as `Postgres.query` does."""
+    def query(sql):
+        return subprocess.run(["sqlite3", directory.split("=")[1] + "/roost.db", sql], capture_output=True, text=True, check=True,
+                              timeout=10).stdout.strip()
+
+    return query
+
+
 class KillTest(LimitedTest):
     seconds = 120
 
@@ -236,13 +245,16 @@ class StartTest(LimitedTest):
                     with Roost(storage) as roost:
                         roost.signal(9)
 
-    def test_records_of_a_newer_server_are_refused(self):
-        with Directory() as directory:
-            with Roost(directory):
-                pass
-            path = directory.split("=")[1] + "/roost.db"
-            subprocess.run(["sqlite3", path, "INSERT INTO schema_version VALUES (99)"], check=True, timeout=10)
-            self.assertIn("a newer Roost has written this database (schema version 99", self._refused(directory))
+    def test_records_of_a_newer_server_are_refused_with_both_versions(self):
+        with Directory() as directory, Postgres() as postgres:
+            for storage, query in ((directory, sqlite(directory)), (f"--storage.postgresql={postgres.text}", postgres.query)):
+                with self.subTest(storage):
+                    with Roost(storage):
+                        pass
+                    known = int(query("SELECT max(version) FROM schema_version"))
+                    query(f"INSERT INTO schema_version (version) VALUES ({known + 1})")
+                    self.assertIn(f"a newer Roost has written this database (schema version {known + 1}; this one knows up to {known})",
+                                  self._refused(storage))
 
     def test_a_database_that_is_not_there_is_named_without_its_password(self):
         said = self._refused("--storage.postgresql=host=/nowhere user=roost password=hush dbname=roost")
@@ -253,6 +265,99 @@ class StartTest(LimitedTest):
 
     def test_a_directory_that_can_not_be_used_is_named_with_what_to_do(self):
         self.assertIn("give a directory that the server's user may write", self._refused("--storage.directory=/dev/null/x"))
+
+
+class FirstVersionTest(LimitedAsyncTest):
+    """A database as version 1 of the schema left it, with what a server that was killed has put into it."""
+
+    # What later versions add.
+    ADDED = ("event_receivers", "event_deliveries")
+    SETTINGS = {"metadata": "kept “as it is”", "emptyTimeout": 3_600, "departureTimeout": 900, "maxParticipants": 7}
+
+    async def _brought_up_to_date(self, storage, query, layout):
+        """`layout` asks for all tables and columns."""
+        with Receiver() as receiver:
+            places = (storage, f"--webhooks.urls={receiver.url}#devkey")
+            with Roost(*places) as roost:
+                room, before = await self._filled(roost, receiver)
+            heard = len(receiver.taken())
+            newest, tables = query("SELECT max(version) FROM schema_version"), query(layout)
+            self.assertEqual(query("SELECT count(*) FROM event_receivers"), "1")
+            for table in self.ADDED:
+                self.assertIn(table, tables)
+                query(f"DROP TABLE {table}")
+            query("DELETE FROM schema_version WHERE version > 1")
+            self.assertEqual(query("SELECT max(version) FROM schema_version"), "1")
+            receiver.plan = []
+            with Roost(*places) as roost:
+                since = await self._goes_on(roost, room, before)
+                # To the database the receiver is a new one: it gets what happens from the start on, and not what it has missed before.
+                notices = receiver.wait(heard + len(since))[heard:][:len(since)]
+                self.assertEqual([each.json["event"] for each in notices], since)
+                self.assertEqual({each.claims()["iss"] for each in notices}, {"devkey"})
+                await self._until(lambda: total(scrape(roost), "roost_webhook_waiting", webhook="1") == 0)
+                roost.signal(2)
+                await roost.ended(10)
+            self.assertEqual((query("SELECT max(version) FROM schema_version"), query(layout)), (newest, tables))
+            self.assertEqual(query("SELECT count(*) FROM event_receivers"), "1")
+
+    async def _filled(self, roost, receiver):
+        """The room and its events, the last of which the receiver has refused; the server is killed with two participants present."""
+        self.assertEqual(ask(roost, "POST", "/v1/rooms", boss(), {"name": "demo"}).status, 201)
+        self.assertEqual(ask(roost, "PATCH", "/v1/rooms/demo", boss(), self.SETTINGS).status, 200)
+        self.assertEqual(ask(roost, "DELETE", "/v1/rooms/demo/participants/eve", boss()).status, 204)
+        async with roost.joined("ada") as ada:
+            await asyncio.to_thread(receiver.wait, ada.joined["lastEvent"])
+            receiver.plan = [503] * 1_000
+            async with roost.joined("bob") as bob:
+                path, last = "/v1/rooms/demo/events?after=0", bob.joined["lastEvent"]
+                await self._until(lambda: ask(roost, "GET", path, boss()).json["lastEvent"] >= last)
+                await self._until(lambda: any(each.status == 503 for each in receiver.notices))
+                room, events = ask(roost, "GET", "/v1/rooms/demo", boss()).json, ask(roost, "GET", path, boss()).json["items"]
+                roost.signal(9)
+                await roost.ended(5)
+        self.assertEqual({name: room.get(name) for name in self.SETTINGS}, self.SETTINGS)
+        self.assertEqual([each["id"] for each in events], list(range(1, last + 1)))
+        self.assertEqual(events[-1]["participant"]["identity"], "bob")
+        return room, events
+
+    async def _goes_on(self, roost, room, before):
+        """All is there; the events since."""
+        now = ask(roost, "GET", "/v1/rooms/demo", boss()).json
+        kept = ("id", "name", "createdAt", *self.SETTINGS)
+        self.assertEqual({name: now.get(name) for name in kept}, {name: room[name] for name in kept})
+        self.assertEqual(now["participants"], 0)
+        refused = ask(roost, "GET", "/v1/rooms/demo", token("eve", issued=1, roomList=True))
+        self.assertEqual((refused.status, refused.json.get("type")), (403, PROBLEM + "token-removed"))
+        async with roost.joined("carol") as carol:
+            path, last = f"/v1/rooms/demo/events?after=0&roomId={room['id']}", carol.joined["lastEvent"]
+            await self._until(lambda: ask(roost, "GET", path, boss()).json["lastEvent"] >= last)
+            events = ask(roost, "GET", path, boss()).json["items"]
+        self.assertEqual(events[:len(before)], before)
+        self.assertEqual([each["id"] for each in events], list(range(1, len(before) + 4)))
+        since = events[len(before):]
+        self.assertEqual([(each["type"], each["participant"]["identity"], each.get("reason")) for each in since],
+                         [("participant.left", "ada", "serverShutdown"), ("participant.left", "bob", "serverShutdown"),
+                          ("participant.joined", "carol", None)])
+        return since
+
+    async def _until(self, holds, seconds=10):
+        deadline = time.monotonic() + seconds
+        while not await asyncio.to_thread(holds):
+            self.assertLess(time.monotonic(), deadline, "not in time")
+            await asyncio.sleep(0.05)
+
+    async def test_it_is_brought_up_to_date_with_what_is_in_it_sqlite(self):
+        with Directory() as directory:
+            await self._brought_up_to_date(directory, sqlite(directory), "SELECT name, sql FROM sqlite_master ORDER BY name")
+
+    async def test_it_is_brought_up_to_date_with_what_is_in_it_postgresql(self):
+        with Postgres() as postgres:
+            await self._brought_up_to_date(
+                f"--storage.postgresql={postgres.text}", postgres.query,
+                "SELECT table_name, column_name, data_type, is_nullable, (SELECT string_agg(indexdef, '; ' ORDER BY indexdef) FROM pg_indexes "
+                "WHERE schemaname = table_schema AND tablename = table_name) FROM information_schema.columns "
+                "WHERE table_schema = 'roost' ORDER BY table_name, column_name")
 
 
 class SyncTest(LimitedTest):

@@ -14,7 +14,7 @@ import unittest
 import cli_test
 from limits import LimitedAsyncTest, LimitedTest
 from metrics_test import scrape, total
-from receiver import Receiver
+from receiver import Hanging, Receiver
 from roost import BINARY, Roost, ask, token
 
 ADMIN = {"roomCreate": True, "roomList": True, "roomAdmin": True}
@@ -28,6 +28,13 @@ def make(roost, name, updates=0):
     answers = [ask(roost, "POST", "/v1/rooms", admin(), {"name": name})]
     answers += [ask(roost, "PATCH", f"/v1/rooms/{name}", admin(), {"metadata": f"{number}"}) for number in range(updates)]
     assert all(each.status in (200, 201) for each in answers), [each.body for each in answers if each.status > 201][:1]
+
+
+def until(holds, seconds=15):
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, "not in time"
+        time.sleep(0.05)
 
 
 def disorder(notices):
@@ -107,19 +114,13 @@ class AuthorityTest(LimitedTest):
     def refused(self, roost, receiver, webhook):
         """Nothing gets there, which is counted, and the log says why."""
         place = receiver.url.removesuffix("/hook")
-        self.until(lambda: total(scrape(roost), "roost_webhook_failures_total", webhook=webhook) >= 2)
+        until(lambda: total(scrape(roost), "roost_webhook_failures_total", webhook=webhook) >= 2)
         said = [line for line in roost.log().splitlines() if "webhook does not get through" in line and place in line]
         self.assertEqual(len(said), 1, roost.log())
         self.assertRegex(said[0], "certificate|SSL")
         self.assertEqual(total(scrape(roost), "roost_webhook_notices_total", webhook=webhook, result="arrived"), 0)
         self.assertGreater(total(scrape(roost), "roost_webhook_waiting", webhook=webhook), 0)
         self.assertEqual(receiver.notices, [])
-
-    def until(self, holds):
-        deadline = time.monotonic() + 15
-        while not holds():
-            self.assertLess(time.monotonic(), deadline, "not in time")
-            time.sleep(0.05)
 
     def test_an_authority_of_the_configuration_vouches_for_a_receiver_under_its_own_name_alone(self):
         good, elsewhere = self.receiver("certificate"), self.receiver("elsewhere")
@@ -186,6 +187,21 @@ class WebhooksTest(LimitedTest):
             now = scrape(roost)
             self.assertEqual(total(now, "roost_webhook_waiting", webhook="1"), 21)
             self.assertEqual(total(now, "roost_webhook_waiting", webhook="2"), 0)
+
+    def test_one_that_hangs_is_given_up_after_five_seconds(self):
+        """By the receiver's clock: one sends nothing, the other begins an answer and never comes to its end."""
+        with Hanging() as silent, Hanging(trickles=True) as slow, Roost(f"--webhooks.urls={silent.url},{slow.url}") as roost:
+            make(roost, "demo")
+            waited = [each.waited.get(timeout=25) for each in (silent, slow)]
+            print(f"\nwebhooks: given up after {waited[0]:.2f} s of silence, after {waited[1]:.2f} s of an answer without end")
+            for seconds in waited:
+                self.assertGreaterEqual(seconds, 4.5)
+                self.assertLessEqual(seconds, 6.5)
+            for webhook in ("1", "2"):
+                until(lambda: total(scrape(roost), "roost_webhook_failures_total", webhook=webhook) >= 1)
+                now = scrape(roost)
+                self.assertEqual(total(now, "roost_webhook_notices_total", webhook=webhook, result="arrived"), 0)
+                self.assertEqual(total(now, "roost_webhook_waiting", webhook=webhook), 1)
 
     def test_a_key_that_there_is_not_stops_the_start(self):
         done = subprocess.run([BINARY, "serve", "--dev", "--webhooks.urls=http://127.0.0.1:9/#other"], capture_output=True,
