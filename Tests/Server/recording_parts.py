@@ -1,5 +1,6 @@
 """A server that records, who publishes to it, and what REST says of its recordings."""
 
+import concurrent.futures
 import contextlib
 import pathlib
 import shutil
@@ -16,6 +17,11 @@ HERE = pathlib.Path(__file__).parent
 ADMIN = dict(roomJoin=False, roomAdmin=True)
 # Seconds between sound and picture of one participant.
 APART = 0.040
+# Seconds behind the first flash with its beep where they are looked at again.
+MINUTE = 60
+# Seconds of a recording that has both: it takes some to begin.
+LONG = MINUTE + 12
+
 
 @contextlib.contextmanager
 def directory():
@@ -118,8 +124,14 @@ class Synchrony:
         # From the first flash to the last, and how late the first is.
         self.span, self.delay = self.pairs[-1][0] - self.pairs[0][0], self.pairs[0][0] - min(sound[1], picture[1])
 
+    @property
+    def after_minute(self):
+        """The first that is so much behind the first of all; None: there is none."""
+        return next((difference for moment, difference in self.pairs if moment >= self.pairs[0][0] + MINUTE), None)
+
     def __str__(self):
-        return (f"{len(self.pairs)} flashes with their beep over {self.span:.0f} s, first {self.first * 1000:+.0f} ms,"
+        late = "" if self.after_minute is None else f" after {MINUTE} s {self.after_minute * 1000:+.0f} ms,"
+        return (f"{len(self.pairs)} flashes with their beep over {self.span:.0f} s, first {self.first * 1000:+.0f} ms,{late}"
                 f" last {self.last * 1000:+.0f} ms, worst {self.worst * 1000:.0f} ms")
 
 
@@ -150,3 +162,9 @@ def record(codec, seconds, loss):
         assert done.returncode == 0, done.stderr
         plain = Synchrony((sound[0], 0), (picture[0], 0), path / "plain.mkv")
         return found, relay.lost, placed, plain
+
+
+def record_each(codecs, seconds, loss):
+    """What `record` has of each codec: at the same time, each with a server of its own."""
+    with concurrent.futures.ThreadPoolExecutor(len(codecs)) as pool:
+        return list(pool.map(lambda codec: record(codec, seconds, loss), codecs))

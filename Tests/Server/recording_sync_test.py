@@ -3,16 +3,18 @@
 import unittest
 
 from limits import LimitedTest, full
-from recording_parts import APART, record
+from recording_parts import APART, LONG, record, record_each
 
 
 class SyncTest(LimitedTest):
     # On a busy machine, with what begins and ends it.
-    seconds = 120
+    seconds = 200
 
     def hold(self, codec, seconds, loss):
-        found, lost, placed, plain = record(codec, seconds, loss)
-        print(f"{codec}, {seconds} s, {lost} packets lost: {placed}")
+        self.judge(codec, seconds, loss, *record(codec, seconds, loss))
+
+    def judge(self, codec, seconds, loss, found, lost, placed, plain):
+        print(f"{codec}, {seconds} s, {lost} packets lost: {placed}; put together as they are: {plain}")
         self.assertEqual(found["reason"], "stopped")
         self.assertEqual(found["participants"][0]["identity"], "ada")
         if loss:
@@ -30,14 +32,16 @@ class SyncTest(LimitedTest):
         self.assertLess(placed.delay, 4)
         self.assertLessEqual(placed.worst, APART, placed.pairs)
         self.assertLessEqual(plain.worst, APART, plain.pairs)
+        if seconds >= LONG:
+            for each in (placed, plain):
+                self.assertIsNotNone(each.after_minute, each.pairs)
 
     @full
-    def test_vp8_with_losses_on_the_way_in(self):
-        self.hold("vp8", 15, 0.05)
-
-    @full
-    def test_vp9_with_losses_on_the_way_in(self):
-        self.hold("vp9", 12, 0.05)
+    def test_each_codec_a_minute_after_its_start_with_losses_on_the_way_in(self):
+        codecs = ["vp8", "vp9", "h264"]
+        for codec, each in zip(codecs, record_each(codecs, LONG, 0.05)):
+            with self.subTest(codec):
+                self.judge(codec, LONG, 0.05, *each)
 
     def test_h264_with_losses_on_the_way_in(self):
         self.hold("h264", 12, 0.05)
