@@ -68,8 +68,8 @@ class MakefileTest(LimitedTest):
 
     def test_what_runs_apart_is_left_out_of_the_rest_and_runs(self):
         commands = self.commands("test")
-        left_out = re.search(r'swift test --skip-build --skip "([^"]*)" --no-parallel', commands).group(1).split("|")
-        apart = re.findall(r'^(.*)swift test --skip-build --filter "([^"]*)"(?: --no-parallel)?$', commands, re.MULTILINE)
+        left_out = re.search(r'scripts/test-swift --skip "([^"]*)" --no-parallel', commands).group(1).split("|")
+        apart = re.findall(r'^(.*)scripts/test-swift --filter "([^"]*)"(?: --no-parallel)?$', commands, re.MULTILINE)
         self.assertEqual(sorted(left_out), sorted(name for _, names in apart for name in names.split("|")))
         for settings, names in apart:
             self.assertEqual("ROOST_ATTACKS_APART=1" in settings, "AttackTests[.]" in names)
