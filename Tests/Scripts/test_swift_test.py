@@ -1,13 +1,18 @@
 """What scripts/test-swift makes of a run of `swift test`: its status, and its failures once more at the end."""
 import os
+import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Server"))
+from limits import LimitedTest  # noqa: E402
 
 SCRIPT = os.path.join(os.path.dirname(__file__), "..", "..", "scripts", "test-swift")
 
 
-class TestSwiftTest(unittest.TestCase):
+class TestSwiftTest(LimitedTest):
     def run_with(self, swift, *arguments):
         """A run in which `swift` is the given shell script."""
         with tempfile.TemporaryDirectory() as folder:
