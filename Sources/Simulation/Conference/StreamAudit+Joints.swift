@@ -59,6 +59,8 @@ extension StreamAudit {
     let (packets, place) = (segment.track.packets, Int(entry.packet))
     guard entry.isVideo, place < packets.count else { return false }
     if packets[place].arrivedAt < segment.startedAt { return true }
+    // What came before it was due is taken all the same, where the server happened to be ready a little earlier.
+    if packets[place].arrivedAt == .never, packets[place].reachedAt <= segment.startedAt { return true }
     guard packets[place].sentAt < segment.startedAt else { return false }
     return packets[(place + 1)...].prefix(Self.runAhead).contains { $0.arrivedAt < segment.startedAt }
   }
