@@ -51,7 +51,7 @@ let package = Package(
     module("Congestion", ["Model", "Wire"]),
     module("AccessTokens", ["Model", "Crypto"]),
     module("Containers", ["Model", "Wire"]),
-    module("Calls"),
+    module("Calls", ["Model"]),
     module("KeyLog", ["Crypto"]),
     module("Media", ["Model", "Wire", "Congestion"]),
     module("Negotiation", ["Model", "Wire"]),
@@ -70,6 +70,7 @@ let package = Package(
     module("HTTPClient", ["Model", "Polling", "CCurl"]),
     module("Configuration", ["Model"]),
     module("Storage", ["Model", "Logging", "Polling", "CSystem", "CSQLite", "CPostgreSQL"]),
+    module("CallDesk", ["Model", "Logging", "Crypto", "Calls", "Storage"]),
     module(
       "Client",
       [
@@ -164,6 +165,9 @@ let package = Package(
 
     // Runs a script of this repository.
     .target(name: "TestScripts", path: "Tests/TestScripts", swiftSettings: strict),
+    // Both kinds of store, each with a database of the tests' own.
+    .target(
+      name: "TestStores", dependencies: ["Storage"], path: "Tests/TestStores", swiftSettings: strict),
     tests("Fuzz", ["Wire", "HTTPServer", "Signalling", "Gateway", "FuzzTargets"]),
     tests("Model", ["Model"]),
     tests("Logging", ["Logging"]),
@@ -171,7 +175,8 @@ let package = Package(
     tests("Wire", ["Model", "Wire"]),
     tests("Crypto", ["Model", "Crypto", "COpenSSL", "CSRTP"]),
     tests("Codecs", ["Codecs"]),
-    tests("Calls", ["Calls"]),
+    tests("Calls", ["Calls", "Model"]),
+    tests("CallDesk", ["CallDesk", "Calls", "Model", "Logging", "Crypto", "Storage", "TestStores"]),
     tests("KeyLog", ["KeyLog"]),
     tests("ICE", ["Model", "Wire", "Crypto", "ICE", "Simulation"]),
     tests("Congestion", ["Model", "Wire", "Congestion"]),
@@ -198,7 +203,7 @@ let package = Package(
     tests("WebSocketClient", ["Model", "Crypto", "HTTPServer", "WebSocketClient"]),
     tests("HTTPClient", ["Model", "Crypto", "HTTPServer", "HTTPClient"]),
     tests("Configuration", ["Model", "Configuration"]),
-    tests("Storage", ["Model", "Logging", "Storage"]),
+    tests("Storage", ["Model", "Logging", "Storage", "TestStores"]),
     tests(
       "Client", ["Model", "Polling", "Wire", "Containers", "Media", "HTTPServer", "HTTPClient", "Client"]),
     tests(

@@ -9,4 +9,7 @@ public struct CallTime: Hashable, Sendable, Codable {
     self.wall = wall
     self.steady = steady
   }
+
+  /// How far the time of day is ahead of the other clock.
+  public var offset: Int64 { wall &- steady }
 }

@@ -35,6 +35,11 @@ public struct CallUUID: Hashable, Sendable, Comparable, Codable {
     self.text = text
   }
 
+  private init(known text: String) { self.text = text }
+
+  /// All digits 0, which is no call's.
+  static let zero = CallUUID(known: "00000000-0000-0000-0000-000000000000")
+
   private static func hex(_ value: UInt64) -> String {
     let digits = String(value, radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits

@@ -1,9 +1,11 @@
-import Calls
+@testable import Calls
 
 /// What judges any run of a call: it is given every event with what came of it.
 struct CallJudge {
   private var rings: [CallUUID: (person: PersonID, hasEnded: Bool)] = [:]
   private var open: [PersonID: CallUUID] = [:]
+  /// Sessions whose media stands in truth.
+  private var media: Set<CallUUID> = []
   private(set) var faults: [String] = []
 
   private mutating func require(_ holds: Bool, _ text: @autoclosure () -> String) {
@@ -30,13 +32,23 @@ struct CallJudge {
         pending[person] = session
       }
     }
+    switch event {
+    case .mediaCame(_, let session): media.insert(session)
+    case .mediaWent(_, let session): media.remove(session)
+    case .restart: media = []
+    case .leave(let person, let device?, _):
+      if let session = before[person]?.session, session.device != device, session.deadline == nil {
+        require(after[person]?.session == session || after.isEnded, "\(person.text) is taken out by another device")
+      }
+    default: break
+    }
     take(effects, after)
     for (person, session) in pending { open[person] = session }
     pending = [:]
     look(at: after)
     require(!before.isEnded || (after == before && effects.isEmpty), "an ended call has changed by \(event)")
     require(
-      before == after ? effects.isEmpty : !effects.isEmpty,
+      before.looksLike(after) == !effects.contains { $0 == .updated || $0 == .ended },
       "\(event): changed without a word, or a word for nothing")
     for person in before.people {
       let now = after[person.id]
@@ -59,14 +71,15 @@ struct CallJudge {
       switch effect {
       case .ring(let person, let ring):
         require(rings[ring.id] == nil, "a ring has the id of another")
-        rings[ring.id] = (person, false)
+        // What isn't heard needs no end.
+        if !ring.isSilent { rings[ring.id] = (person, false) }
       case .ringEnded(let person, let id, _, _):
         require(rings[id].map { $0.person == person && !$0.hasEnded } ?? false, "a ring ends that isn't one")
         rings[id]?.hasEnded = true
       case .close(let person, let session, _):
         require(open[person] == session, "a session of \(person.text) is closed that isn't open")
         open[person] = nil
-      case .updated, .ended: break
+      case .revoke, .updated, .ended: break
       }
     }
     require(
@@ -79,8 +92,13 @@ struct CallJudge {
   private mutating func look(at call: CallState) {
     for person in call.people {
       let ringing = rings.filter { $0.value.person == person.id && !$0.value.hasEnded }.map(\.key)
+      let heard = person.ring.flatMap { $0.isSilent ? nil : $0.id }
       require(
-        ringing == (person.ring.map { [$0.id] } ?? []), "\(person.id.text) is rung by \(ringing.count) rings")
+        ringing == (heard.map { [$0] } ?? []), "\(person.id.text) is rung by \(ringing.count) rings")
+      if case .standing(let session)? = person.session?.media {
+        require(media.contains(session), "the media of \(person.id.text) stands by a session that has gone")
+      }
+      require(!person.isHidden || !person.hasJoined, "\(person.id.text) is in a call that it doesn't see")
       require(open[person.id] == person.session?.id, "\(person.id.text) has another session than is open")
     }
     let parts = [call.invited, call.active, call.people.filter { $0.leaveReason != nil }.map(\.id)]
@@ -95,7 +113,7 @@ struct CallJudge {
       require((call.end?.duration == nil) == (call.connectedAt == nil), "only what was connected lasts")
       require(call.people.allSatisfy { call.outcome(for: $0.id) != nil }, "somebody has no outcome")
     } else {
-      let standing = call.people.count { $0.session?.media == .standing }
+      let standing = call.people.count { $0.session?.isStanding ?? false }
       require(!call.active.isEmpty, "it goes on without anyone")
       require(call.deadline != nil || standing >= 2, "it never ends: \(call)")
     }
@@ -117,16 +135,16 @@ struct CallShape: Hashable {
         switch session.media {
         case .awaited(let until): head = [1, device, 0, until - now.steady]
         case .gone(let until): head = [1, device, 1, until - now.steady]
-        case .standing: head = [1, device, 2]
+        case .standing(let by): head = [1, device, 2, by == session.id ? 0 : 1]
         }
       case .left(let reason, _): head = [2, Int64(LeaveReason.allCases.firstIndex(of: reason)!)]
       }
-      return head + [person.hasJoined ? 1 : 0]
+      return head + [person.hasJoined ? 1 : 0, person.wasConnected ? 1 : 0, person.isHidden ? 1 : 0]
     }
     rest = [
       call.connectedAt == nil ? 0 : 1,
       call.end.map { Int64(CallOutcome.allCases.firstIndex(of: $0.outcome)!) } ?? -1,
-      (call.deadline ?? now.steady - 1) - now.steady,
+      (call.aloneUntil ?? now.steady - 1) - now.steady,
     ]
   }
 }

@@ -1,5 +1,7 @@
-import Calls
+import Foundation
 import Testing
+
+@testable import Calls
 
 /// Every order of what may happen to a call of three people, one of whom has two devices, as far as a few steps go, and many random
 /// ones that go far.
@@ -16,14 +18,18 @@ struct CallModelTests {
     var now = CallTime(wall: 1_790_000_000_000, steady: 5_000)
     var next = 100
 
-    init(recipients: [PersonID] = [bob, eve]) {
-      let invitations = recipients.enumerated().map { CallInvitation($1, ring: uuid(10 + $0)) }
+    /// The session of each that was there before the present one.
+    var previous: [PersonID: CallUUID] = [:]
+
+    init(recipients: [PersonID] = [bob, eve], silent: PersonID? = nil) {
+      let invitations = recipients.enumerated().map {
+        CallInvitation($1, ring: uuid(10 + $0), isSilent: $1 == silent)
+      }
+      let start = CallState.Start(
+        id: uuid(1), caller: ada, device: DeviceID("ada1"), session: uuid(2), recipients: invitations,
+        media: .audio)
       var effects: [CallEffect] = []
-      do {
-        (call, effects) = try CallState.start(
-          uuid(1), by: ada, DeviceID("ada1"), session: uuid(2), recipients: invitations, media: .audio,
-          at: now)
-      } catch { preconditionFailure("\(error)") }
+      do { (call, effects) = try CallState.start(start, at: now) } catch { preconditionFailure("\(error)") }
       judge.began(call, effects)
     }
 
@@ -34,17 +40,22 @@ struct CallModelTests {
       }
       next += 1
       let before = call
-      guard let event = step.event(call, id: uuid(next)) else { return }
+      guard let event = step.event(self, id: uuid(next)) else { return }
       let (effects, refusal) = call.apply(event, at: now)
+      for person in people {
+        if let old = before[person]?.session?.id, let new = call[person]?.session?.id, new != old {
+          previous[person] = old
+        }
+      }
       judge.happened(event, before, call, effects, refusal)
     }
   }
 
   enum Step: Hashable {
     case join(PersonID, device: Int, takeover: Bool)
-    case leave(PersonID, LeaveReason)
-    case invite(PersonID, PersonID)
-    case media(PersonID, comes: Bool)
+    case leave(PersonID, LeaveReason, device: Int = 1)
+    case invite(PersonID, PersonID, isBusy: Bool = false, isSilent: Bool = false)
+    case media(PersonID, comes: Bool, isPrevious: Bool = false)
     case remove(PersonID)
     case end
     case wait(Int64)
@@ -62,6 +73,9 @@ struct CallModelTests {
       }
       return steps + [
         .join(bob, device: 2, takeover: false), .join(bob, device: 2, takeover: true), .leave(ada, .timedOut),
+        .leave(bob, .rejected, device: 2), .media(bob, comes: false, isPrevious: true),
+        .media(bob, comes: true, isPrevious: true), .invite(ada, eve, isBusy: true),
+        .invite(ada, eve, isSilent: true),
       ]
     }()
 
@@ -71,15 +85,17 @@ struct CallModelTests {
         .wait(5_000)
       ]
 
-    func event(_ call: CallState, id: CallUUID) -> CallEvent? {
+    func event(_ world: World, id: CallUUID) -> CallEvent? {
       switch self {
       case .join(let person, let device, let takeover):
         .join(person, DeviceID(person.text + "\(device)"), session: id, takeover: takeover)
-      case .leave(let person, let reason): .leave(person, DeviceID(person.text + "1"), reason)
-      case .invite(let by, let person): .invite(by: by, [CallInvitation(person, ring: id)])
-      case .media(let person, let comes):
-        call[person]?.session.map {
-          comes ? .mediaCame(person, session: $0.id) : .mediaWent(person, session: $0.id)
+      case .leave(let person, let reason, let device):
+        .leave(person, DeviceID(person.text + "\(device)"), reason)
+      case .invite(let by, let person, let isBusy, let isSilent):
+        .invite(by: by, [CallInvitation(person, ring: id, isBusy: isBusy, isSilent: isSilent)])
+      case .media(let person, let comes, let isPrevious):
+        (isPrevious ? world.previous[person] : world.call[person]?.session?.id).map {
+          comes ? .mediaCame(person, session: $0) : .mediaWent(person, session: $0)
         }
       case .remove(let person): .remove(person)
       case .end: .end(by: nil)
@@ -124,8 +140,10 @@ struct CallModelTests {
       return Int((state >> 33) % UInt64(bound))
     }
     var outcomes: [CallOutcome: Int] = [:]
-    for life in 0..<2_000 {
-      var world = World(recipients: draw(4) == 0 ? [Self.bob] : [Self.bob, Self.eve])
+    let lives = ProcessInfo.processInfo.environment["ROOST_CALL_LIVES"].flatMap(Int.init) ?? 2_000
+    for life in 0..<lives {
+      var world = World(
+        recipients: draw(4) == 0 ? [Self.bob] : [Self.bob, Self.eve], silent: draw(8) == 0 ? Self.eve : nil)
       var steps: [Step] = []
       for _ in 0..<draw(40) {
         let step = draw(2) == 0 ? Step.often[draw(Step.often.count)] : Step.all[draw(Step.all.count)]
@@ -133,7 +151,10 @@ struct CallModelTests {
         world.perform(step)
       }
       // Nothing more is done: it ends by itself, once media has gone.
-      for person in Self.people { world.perform(.media(person, comes: false)) }
+      for person in Self.people {
+        world.perform(.media(person, comes: false))
+        world.perform(.media(person, comes: false, isPrevious: true))
+      }
       for _ in 0..<3 { world.perform(.wait(60_000)) }
       guard world.judge.faults.isEmpty, let end = world.call.end else {
         Issue.record("\(world.judge.faults), seed \(seed), life \(life), \(steps), \(world.call)")

@@ -1,188 +1,102 @@
-/// All calls that aren't over, and who is in which: what is decided over several calls at once is decided here.
+/// Calls that have to do with each other, as far as one request or one moment is about them: what is decided over several at once
+/// is decided here.
 ///
-/// A value: it has no clock, no store and no sockets. What it answers names each call that has changed and what is to be done for it.
+/// A value for the length of one transaction: it is given the calls as they stand, and says which have changed and what is to be done
+/// for each. It has no clock and no store.
 public struct CallBook: Sendable {
   public struct Terms: Hashable, Sendable {
     public var call = CallTerms()
-    /// Starts of one person in a minute.
-    public var starts = 10
-    /// Rings from one person to the same other in a minute.
-    public var rings = 3
     /// One who is in a call is rung all the same.
     public var ringsBusy = false
 
     public init() {}
   }
 
-  /// What came of a request.
-  public struct Answer: Sendable {
-    /// The call that it was about, or that it led to.
-    public var call: CallUUID
-    /// Calls that have changed, with what is to be done for each, in this order.
-    public var changes: [(call: CallUUID, effects: [CallEffect])] = []
-    /// The other one has called at the same time: this one joined that call.
-    public var isMerged = false
-    /// Why what was asked for isn't done; nil: it is. Time may have passed for the call all the same.
-    public var refusal: CallRefusal?
+  /// A call that has changed.
+  public struct Change: Hashable, Sendable {
+    /// nil: it has begun.
+    public var before: CallState?
+    public var after: CallState
+    /// What is to be done, in this order; empty: nothing of it concerns anybody yet.
+    public var effects: [CallEffect]
+
+    public init(before: CallState?, after: CallState, effects: [CallEffect]) {
+      self.before = before
+      self.after = after
+      self.effects = effects
+    }
   }
 
   public enum Refusal: Error, Hashable, Sendable {
     case call(CallRefusal)
-    /// The id was given to another call.
-    case idTaken
     /// In how many milliseconds it may be done.
     case tooOften(Int64)
   }
 
-  private static let minute: Int64 = 60_000
-
   public let terms: Terms
-  public private(set) var calls: [CallUUID: CallState] = [:]
-  /// Calls of which somebody is, while they aren't over.
-  private var callsOf: [PersonID: Set<CallUUID>] = [:]
-  private var starts: [PersonID: RateWindow] = [:]
-  private var rings: [Pair: RateWindow] = [:]
-  private var sweptAt: Int64 = 0
+  private var calls: [CallUUID: CallState] = [:]
+  /// In the order in which it happened; a call may be there more than once.
+  public private(set) var changes: [Change] = []
 
-  private struct Pair: Hashable, Sendable {
-    var from: PersonID
-    var to: PersonID
+  /// - Parameters:
+  ///   - calls: all that aren't over of those whom the request is about, and the call that it is about.
+  ///   - now: what is over by then is so first, and stands among the changes.
+  public init(_ calls: [CallState], terms: Terms = Terms(), at now: CallTime) {
+    self.terms = terms
+    for call in calls { self.calls[call.id] = call }
+    for id in self.calls.keys.sorted() { _ = perform(.time, on: id, at: now) }
   }
 
-  public init(terms: Terms = Terms()) { self.terms = terms }
-
-  /// Takes in one that was written down.
-  public mutating func restore(_ call: CallState) { keep(call) }
-
-  // MARK: - What is known
+  public subscript(_ id: CallUUID) -> CallState? { calls[id] }
 
   /// Those of a person that aren't over, in the order in which they began.
-  public func calls(of person: PersonID) -> [CallState] {
-    (callsOf[person] ?? []).compactMap { calls[$0] }.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+  private func calls(of person: PersonID) -> [CallState] {
+    calls.values.filter { !$0.isEnded && $0.isOpen(to: person) }
+      .sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
   }
 
-  public func isInCall(_ person: PersonID, beside call: CallUUID? = nil) -> Bool {
-    (callsOf[person] ?? []).contains { $0 != call && calls[$0]?[person]?.session != nil }
+  private func isInCall(_ person: PersonID, beside call: CallUUID) -> Bool {
+    calls.values.contains { $0.id != call && $0[person]?.session != nil }
   }
-
-  /// When something is over in one of them, on the clock that doesn't jump.
-  public var deadline: Int64? { calls.values.compactMap(\.deadline).min() }
 
   // MARK: - Start
 
-  public struct Start: Hashable, Sendable {
-    public var id: CallUUID
-    public var caller: PersonID
-    public var device: DeviceID
-    public var session: CallUUID
-    /// As they were named; with an id for the ring of each.
-    public var recipients: [CallInvitation]
-    public var media: CallMedia
-    public var isEncrypted: Bool
-
-    public init(
-      id: CallUUID, caller: PersonID, device: DeviceID, session: CallUUID, recipients: [CallInvitation],
-      media: CallMedia, isEncrypted: Bool = false
-    ) {
-      self.id = id
-      self.caller = caller
-      self.device = device
-      self.session = session
-      self.recipients = recipients
-      self.media = media
-      self.isEncrypted = isEncrypted
-    }
-  }
-
   /// Begins a call, or joins the one by which the only recipient rings the caller at this moment.
-  public mutating func start(_ wanted: Start, at now: CallTime) throws(Refusal) -> Answer {
-    guard calls[wanted.id] == nil else { throw .idTaken }
+  /// - Returns: the call that it has led to; another than wanted: the caller has joined that one.
+  public mutating func start(
+    _ wanted: CallState.Start, rates: inout CallRates, at now: CallTime
+  ) throws(Refusal) -> CallUUID {
     var wanted = wanted
-    var seen: Set<PersonID> = [wanted.caller]
-    wanted.recipients = wanted.recipients.filter { seen.insert($0.person).inserted }
+    wanted.recipients = marked(CallInvitation.each(wanted.recipients, without: wanted.caller), beside: wanted.id)
     guard !wanted.recipients.isEmpty else { throw .call(.noRecipients) }
-    sweep(at: now.steady)
-    if let wait = starts[wanted.caller, default: RateWindow()].take(
-      most: terms.starts, span: Self.minute, at: now.steady)
-    {
-      throw .tooOften(wait)
+    guard wanted.recipients.count < terms.call.people else {
+      throw .call(.tooManyPeople(most: terms.call.people))
     }
     if let mirror = mirror(of: wanted, at: now) {
-      return try join(mirror, wanted, at: now)
+      if let wait = rates.take(start: wanted.caller, ringing: [], at: now.steady) { throw .tooOften(wait) }
+      let refusal = perform(
+        .join(wanted.caller, wanted.device, session: wanted.session, takeover: false), on: mirror, at: now)
+      if let refusal { throw .call(refusal) }
+      return mirror
     }
-    try ring(wanted.recipients, from: wanted.caller, at: now)
+    let rung = wanted.recipients.filter { !$0.isBusy || $0.isSilent }.map(\.person)
+    if let wait = rates.take(start: wanted.caller, ringing: rung, at: now.steady) { throw .tooOften(wait) }
     do throws(CallRefusal) {
-      let (call, effects) = try CallState.start(
-        wanted.id, by: wanted.caller, wanted.device, session: wanted.session,
-        recipients: marked(wanted.recipients, beside: wanted.id), media: wanted.media,
-        isEncrypted: wanted.isEncrypted, terms: terms.call, at: now)
-      keep(call)
-      return Answer(call: wanted.id, changes: [(wanted.id, effects)])
+      let (call, effects) = try CallState.start(wanted, terms: terms.call, at: now)
+      calls[call.id] = call
+      changes.append(Change(before: nil, after: call, effects: effects))
+      return call.id
     } catch { throw .call(error) }
   }
 
-  /// The call of the only recipient to the caller alone, while it rings there.
-  private func mirror(of wanted: Start, at now: CallTime) -> CallUUID? {
+  /// The call of the only recipient to the caller alone, while it rings there, by the same way and as secret.
+  private func mirror(of wanted: CallState.Start, at now: CallTime) -> CallUUID? {
     guard wanted.recipients.count == 1, let other = wanted.recipients.first?.person else { return nil }
     return calls(of: wanted.caller).first {
       guard let ring = $0[wanted.caller]?.ring, !ring.isSilent, ring.until > now.steady else { return false }
-      return $0.caller == other && $0.people.count == 2 && $0[other]?.session != nil
+      return ring.from == other && $0.people.count == 2 && $0[other]?.session != nil
+        && $0.isEncrypted == wanted.isEncrypted && $0.path == wanted.path
     }?.id
-  }
-
-  private mutating func join(_ mirror: CallUUID, _ wanted: Start, at now: CallTime) throws(Refusal) -> Answer
-  {
-    var answer = try apply(
-      .join(wanted.caller, wanted.device, session: wanted.session, takeover: false), to: mirror, at: now)
-    answer.isMerged = true
-    return answer
-  }
-
-  // MARK: - Later
-
-  /// Has something happen to a call. What only its people may do is refused to others as if there were no such call.
-  /// - Throws: what is refused before the call is asked.
-  public mutating func apply(_ event: CallEvent, to id: CallUUID, at now: CallTime) throws(Refusal) -> Answer
-  {
-    guard var call = calls.removeValue(forKey: id) else { throw .call(.unknown) }
-    var event = event
-    if case .invite(let person, let others) = event {
-      do throws(Refusal) { try ring(others, from: person, at: now) } catch {
-        calls[id] = call
-        throw error
-      }
-      event = .invite(by: person, marked(others, beside: id))
-    }
-    let (effects, refusal) = call.apply(event, at: now)
-    keep(call)
-    return Answer(call: id, changes: effects.isEmpty ? [] : [(id, effects)], refusal: refusal)
-  }
-
-  /// What is over by now.
-  public mutating func advance(to now: CallTime) -> [(call: CallUUID, effects: [CallEffect])] {
-    var changes: [(call: CallUUID, effects: [CallEffect])] = []
-    for (id, call) in calls.sorted(by: { $0.key < $1.key }) {
-      guard let deadline = call.deadline, deadline <= now.steady else { continue }
-      var call = call
-      let (effects, _) = call.apply(.time, at: now)
-      keep(call)
-      if !effects.isEmpty { changes.append((id, effects)) }
-    }
-    return changes
-  }
-
-  // MARK: - Keeping
-
-  private mutating func keep(_ call: CallState) {
-    for person in call.people {
-      if call.isEnded {
-        callsOf[person.id]?.remove(call.id)
-        if callsOf[person.id]?.isEmpty ?? false { callsOf[person.id] = nil }
-      } else {
-        callsOf[person.id, default: []].insert(call.id)
-      }
-    }
-    calls[call.id] = call.isEnded ? nil : call
   }
 
   /// Who is in another call isn't rung, or is rung all the same where that is configured.
@@ -195,24 +109,41 @@ public struct CallBook: Sendable {
     }
   }
 
-  private mutating func ring(
-    _ invitations: [CallInvitation], from person: PersonID, at now: CallTime
+  // MARK: - Later
+
+  /// Has something happen to a call. What only its people may do is refused to others as if there were no such call.
+  public mutating func apply(
+    _ event: CallEvent, to id: CallUUID, rates: inout CallRates, at now: CallTime
   ) throws(Refusal) {
-    for invitation in invitations {
-      let pair = Pair(from: person, to: invitation.person)
-      if let wait = rings[pair, default: RateWindow()].take(
-        most: terms.rings, span: Self.minute, at: now.steady)
-      {
-        throw .tooOften(wait)
-      }
+    var event = event
+    if case .invite(let person, let others) = event {
+      event = .invite(by: person, try invitations(others, by: person, to: id, rates: &rates, at: now))
     }
+    if let refusal = perform(event, on: id, at: now) { throw .call(refusal) }
   }
 
-  /// Windows in which nothing has happened lately, once a minute.
-  private mutating func sweep(at now: Int64) {
-    guard now - sweptAt >= Self.minute else { return }
-    sweptAt = now
-    starts = starts.filter { !$0.value.isIdle(span: Self.minute, at: now) }
-    rings = rings.filter { !$0.value.isIdle(span: Self.minute, at: now) }
+  /// As they are made. Only who is rung is counted, and only if all of it is done.
+  private func invitations(
+    _ others: [CallInvitation], by person: PersonID, to id: CallUUID, rates: inout CallRates, at now: CallTime
+  ) throws(Refusal) -> [CallInvitation] {
+    guard let call = calls[id] else { throw .call(.unknown) }
+    let new: [CallInvitation]
+    do throws(CallRefusal) { new = marked(try call.invitable(others, by: person), beside: id) } catch {
+      throw .call(error)
+    }
+    let rung = new.filter { call.canInvite($0.person) && (!$0.isBusy || $0.isSilent) }.map(\.person)
+    if let wait = rates.take(ringing: rung, by: person, at: now.steady) { throw .tooOften(wait) }
+    return new
+  }
+
+  private mutating func perform(_ event: CallEvent, on id: CallUUID, at now: CallTime) -> CallRefusal? {
+    guard let before = calls[id] else { return .unknown }
+    var call = before
+    let (effects, refusal) = call.apply(event, at: now)
+    if call != before {
+      calls[id] = call
+      changes.append(Change(before: before, after: call, effects: effects))
+    }
+    return refusal
   }
 }

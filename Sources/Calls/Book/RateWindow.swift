@@ -1,17 +1,26 @@
-/// How often something was done within a span: at most so often, by exact times.
-struct RateWindow: Hashable, Sendable {
+/// How often something was done within a span, by exact times.
+public struct RateWindow: Hashable, Sendable {
   private var times: [Int64] = []
+
+  public init() {}
 
   /// - Parameters:
   ///   - most: within `span` milliseconds.
   ///   - now: on the clock that doesn't jump.
-  /// - Returns: nil where it may be done, and is counted; else in how many milliseconds it may.
-  mutating func take(most: Int, span: Int64, at now: Int64) -> Int64? {
-    times.removeAll { now - $0 >= span }
-    guard times.count < most else { return times.first.map { span - (now - $0) } ?? span }
-    times.append(now)
-    return nil
+  /// - Returns: in how many milliseconds it may be done once more; nil: now.
+  public func wait(most: Int, span: Int64, at now: Int64) -> Int64? {
+    let recent = times.filter { now - $0 < span }
+    guard recent.count >= most else { return nil }
+    // As many have to be a span ago that there is room for one more.
+    let last = recent.count - most
+    return last < recent.count ? span - (now - recent[last]) : span
   }
 
-  func isIdle(span: Int64, at now: Int64) -> Bool { times.allSatisfy { now - $0 >= span } }
+  /// Counts one.
+  public mutating func add(span: Int64, at now: Int64) {
+    times.removeAll { now - $0 >= span }
+    times.append(now)
+  }
+
+  public func isIdle(span: Int64, at now: Int64) -> Bool { times.allSatisfy { now - $0 >= span } }
 }

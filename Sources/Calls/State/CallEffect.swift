@@ -2,13 +2,15 @@
 public enum CallEffect: Hashable, Sendable {
   /// The person's devices ring; those of a silent ring don't.
   case ring(PersonID, CallRing)
-  /// A ring is over on all devices of the person, but for the one by which it is.
+  /// A ring that was heard is over on all devices of the person, but for the one by which it is.
   case ringEnded(PersonID, ring: CallUUID, RingEnd, except: DeviceID?)
-  /// A session has to be closed: its media, and its token.
+  /// The media of a session has to be closed.
   case close(PersonID, session: CallUUID, SessionEnd)
-  /// People of the call hear how it stands.
+  /// The person's tokens for the call hold no longer.
+  case revoke(PersonID)
+  /// People of the call hear how it stands: something that they see has changed.
   case updated
-  /// It is over, and nothing more comes.
+  /// It is over, and nothing more comes: all its tokens hold no longer.
   case ended
 }
 

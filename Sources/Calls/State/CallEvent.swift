@@ -2,22 +2,36 @@
 public enum CallEvent: Hashable, Sendable {
   /// A device of a person wants in.
   case join(PersonID, DeviceID, session: CallUUID, takeover: Bool)
-  /// A person declines or leaves. `device`: which one says so; nil: it isn't known.
+  /// A person declines or leaves. `device`: which one says so; nil: it isn't known, and the person is meant.
   case leave(PersonID, DeviceID?, LeaveReason)
   /// One who is in the call rings others.
   case invite(by: PersonID, [CallInvitation])
-  /// The media of a session stands, or stands no longer.
+  /// The media of a session stands, or stands no longer. Of a direct call: the device reads events, or doesn't.
   case mediaCame(PersonID, session: CallUUID)
   case mediaWent(PersonID, session: CallUUID)
+  /// Of a direct call: the device says that its media stands.
+  case saidConnected(PersonID, DeviceID)
   /// An admin takes a person out, or ends the call.
   case remove(PersonID)
   case end(by: PersonID?)
   /// What its people may change was changed.
-  case change(by: PersonID, CallMedia?)
+  case change(by: PersonID, CallChange)
   /// Time has passed.
   case time
   /// The server has begun again: who was in the call has to come back.
   case restart
+}
+
+/// What people of a call change in it; nil: it stays.
+public struct CallChange: Hashable, Sendable {
+  public var media: CallMedia?
+  /// `.some(nil)` takes it away.
+  public var metadata: String??
+
+  public init(media: CallMedia? = nil, metadata: String?? = nil) {
+    self.media = media
+    self.metadata = metadata
+  }
 }
 
 /// Whom to ring, and how.
@@ -45,4 +59,12 @@ public struct CallInvitation: Hashable, Sendable {
 public enum CallMedia: String, Hashable, Sendable, Codable, CaseIterable {
   case audio
   case video
+}
+
+/// Where the media of a call goes.
+public enum CallPath: String, Hashable, Sendable, Codable, CaseIterable {
+  /// Through this server.
+  case relay
+  /// From device to device: the server sees nothing of it.
+  case direct
 }

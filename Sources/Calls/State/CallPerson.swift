@@ -14,6 +14,9 @@ public enum LeaveReason: String, Hashable, Sendable, Codable, CaseIterable {
   public static let ofClients: Set<LeaveReason> = [
     .userLeft, .rejected, .timedOut, .networkError, .serverError,
   ]
+
+  /// Whose it is, the person wanted no more of the call, or couldn't have it.
+  var isFinal: Bool { self == .userLeft || self == .rejected || self == .removed }
 }
 
 /// A ring: all devices of a person, until one answers or the time is over.
@@ -42,15 +45,24 @@ public struct CallSession: Hashable, Sendable, Codable {
   /// Whether its media stands; moments are on the clock that doesn't jump.
   public enum Media: Hashable, Sendable, Codable {
     case awaited(until: Int64)
-    case standing
+    /// By which session it came: a device that joins again has another session, and its media may go on by the one before.
+    case standing(by: CallUUID)
     case gone(until: Int64)
   }
 
   public var id: CallUUID
   public var device: DeviceID
   public var media: Media
+  /// Of a direct call: it says that its media stands.
+  public var saysConnected = false
 
-  var isStanding: Bool { media == .standing }
+  public init(id: CallUUID, device: DeviceID, media: Media) {
+    self.id = id
+    self.device = device
+    self.media = media
+  }
+
+  var isStanding: Bool { if case .standing = media { true } else { false } }
 
   var deadline: Int64? {
     switch media {
@@ -73,6 +85,15 @@ public struct CallPerson: Hashable, Sendable, Codable {
   /// Of the first and of the last time, in milliseconds since 1970.
   public internal(set) var joinedAt: Int64?
   public internal(set) var leftAt: Int64?
+  /// The person's media has stood beside somebody else's.
+  public internal(set) var wasConnected = false
+  /// The person has blocked who rings: for them there is no such call.
+  public internal(set) var isHidden = false
+
+  public init(id: PersonID, status: Status) {
+    self.id = id
+    self.status = status
+  }
 
   public var hasJoined: Bool { joinedAt != nil }
 
@@ -87,5 +108,19 @@ public struct CallPerson: Hashable, Sendable, Codable {
     case .active(let session): session.deadline
     case .left: nil
     }
+  }
+
+  /// As others see the person: by which session it is there, whether its media stands, and how long it is rung is nothing of theirs.
+  var seen: CallPerson {
+    var copy = self
+    switch status {
+    case .active:
+      copy.status = .active(CallSession(id: .zero, device: DeviceID(""), media: .standing(by: .zero)))
+    case .invited: copy.status = .invited(CallRing(id: .zero, from: id, until: 0))
+    case .left: break
+    }
+    copy.wasConnected = false
+    copy.isHidden = false
+    return copy
   }
 }

@@ -20,9 +20,9 @@ extension CallState {
       aloneUntil = nil
       return
     }
-    let others = people.filter { $0.id != last.id }
-    let hungUp = others.count == 1 && others[0].leaveReason == .userLeft
-    guard others.contains(where: \.hasJoined), !hungUp else { return finish(by: person, at: now, &effects) }
+    let others = people.filter { $0.id != last.id && $0.hasJoined }
+    let hungUp = others.count == 1 && others[0].leaveReason?.isFinal ?? false
+    guard !others.isEmpty, !hungUp else { return finish(by: person, at: now, &effects) }
     aloneUntil = aloneUntil ?? now.steady + terms.alone
   }
 
@@ -35,7 +35,8 @@ extension CallState {
       case .invited: take(index, out: .cancelled, by: nil, at: now, &effects)
       case .active(let session):
         effects.append(.close(people[index].id, session: session.id, .callEnded))
-        people[index].status = .left(.userLeft, at: now.wall)
+        // Who waited for an answer in vain has not hung up.
+        people[index].status = .left(outcome == .missed ? .timedOut : .userLeft, at: now.wall)
         people[index].leftAt = now.wall
       case .left: break
       }
@@ -66,16 +67,10 @@ extension CallState {
 
   /// What became of it for one of its people, as the history shows it; nil: it isn't over for them.
   public func outcome(for person: PersonID) -> CallOutcome? {
-    guard let mine = self[person] else { return nil }
-    if person == caller { return end?.outcome }
-    if mine.hasJoined {
-      guard isEnded || mine.leaveReason != nil else { return nil }
-      return connectedAt == nil ? .failed : .answered
-    }
-    switch mine.leaveReason {
-    case nil: return nil
-    case .rejected: return .declined
-    default: return .missed
-    }
+    guard let mine = self[person], isEnded || mine.leaveReason != nil else { return nil }
+    if mine.wasConnected { return .answered }
+    if person == caller, let end { return end.outcome == .answered ? .failed : end.outcome }
+    if mine.hasJoined { return .failed }
+    return mine.leaveReason == .rejected ? .declined : .missed
   }
 }

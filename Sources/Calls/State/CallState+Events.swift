@@ -1,21 +1,23 @@
 extension CallState {
   /// Has something happen. What was over by then is so first, whatever comes.
-  /// - Returns: what is to be done, in order, and why the event itself isn't; nil: it is.
+  /// - Returns: what is to be done, in order, and why the event itself isn't; nil: it is. Where nothing is to be done the state may
+  ///   have changed all the same, by what its people don't see.
   public mutating func apply(
     _ event: CallEvent, at now: CallTime
   ) -> (effects: [CallEffect], refusal: CallRefusal?) {
+    guard !isEnded || event.isOfPeople else { return ([], nil) }
     var effects: [CallEffect] = []
     let before = self
+    // Who was in it when the server ended has its time from now on.
+    if event == .restart { restart(at: now) }
     if !isEnded { expire(at: now, &effects) }
     var refusal: CallRefusal?
     do throws(CallRefusal) { try perform(event, at: now, &effects) } catch { refusal = error }
-    return (note(before, at: now, effects), refusal)
-  }
-
-  private mutating func note(_ before: CallState, at now: CallTime, _ effects: [CallEffect]) -> [CallEffect] {
-    guard self != before else { return [] }
-    updatedAt = max(updatedAt, now.wall)
-    return effects + [isEnded ? .ended : .updated]
+    if !looksLike(before) {
+      updatedAt = max(updatedAt, now.wall)
+      effects.append(isEnded ? .ended : .updated)
+    }
+    return (effects, refusal)
   }
 
   private mutating func perform(
@@ -29,29 +31,33 @@ extension CallState {
     case .invite(let person, let others): try invite(others, by: person, at: now, &effects)
     case .mediaCame(let person, let session): mediaCame(person, session, at: now)
     case .mediaWent(let person, let session): mediaWent(person, session, at: now)
+    case .saidConnected(let person, let device): saidConnected(person, device, at: now)
     case .remove(let person): try remove(person, at: now, &effects)
     case .end(let person):
       guard !isEnded else { throw .ended }
       finish(by: person, at: now, &effects)
-    case .change(let person, let media):
-      try requireActive(person)
-      if let media { self.media = media }
-    case .time: break
-    case .restart: restart(at: now)
+    case .change(let person, let change):
+      _ = try requireActive(person)
+      media = change.media ?? media
+      if let metadata = change.metadata { self.metadata = metadata }
+    case .time, .restart: break
     }
   }
 
   /// Somebody of the call, while it stands.
   private func requireMember(_ person: PersonID) throws(CallRefusal) -> Int {
-    guard let index = index(of: person) else { throw .unknown }
+    guard let index = index(of: person), !people[index].isHidden else { throw .unknown }
     guard people[index].leaveReason != .removed else { throw .removed }
     guard !isEnded else { throw .ended }
     return index
   }
 
-  private func requireActive(_ person: PersonID) throws(CallRefusal) {
+  /// Somebody who is in the call.
+  @discardableResult
+  public func requireActive(_ person: PersonID) throws(CallRefusal) -> CallSession {
     let index = try requireMember(person)
-    guard people[index].session != nil else { throw .notAllowed }
+    guard let session = people[index].session else { throw .notAllowed }
+    return session
   }
 
   // MARK: - In and out
@@ -61,19 +67,22 @@ extension CallState {
     _ effects: inout [CallEffect]
   ) throws(CallRefusal) {
     let index = try requireMember(person)
+    let span = terms.awaited(path)
     switch people[index].status {
     case .invited(let ring):
       effects.append(.ringEnded(person, ring: ring.id, .answeredElsewhere, except: device))
-      people[index].enter(device, session: session, terms: terms, at: now)
-    case .active(let standing) where standing.device == device:
+      people[index].enter(device, session: session, for: span, at: now)
+    case .active(var standing) where standing.device == device:
       // The same device again: its media, if it stands, goes on.
-      people[index].status = .active(CallSession(id: session, device: device, media: standing.media))
+      standing.id = session
+      if !standing.isStanding { standing.media = .awaited(until: now.steady + span) }
+      people[index].status = .active(standing)
     case .active(let standing):
       guard takeover else { throw .activeElsewhere }
       effects.append(.close(person, session: standing.id, .movedElsewhere))
-      people[index].enter(device, session: session, terms: terms, at: now)
+      people[index].enter(device, session: session, for: span, at: now)
     case .left:
-      people[index].enter(device, session: session, terms: terms, at: now)
+      people[index].enter(device, session: session, for: span, at: now)
     }
     settle(at: now, &effects)
   }
@@ -82,9 +91,12 @@ extension CallState {
     _ person: PersonID, _ device: DeviceID?, _ reason: LeaveReason, at now: CallTime,
     _ effects: inout [CallEffect]
   ) throws(CallRefusal) {
-    guard let index = index(of: person) else { throw .unknown }
+    guard let index = index(of: person), !people[index].isHidden else { throw .unknown }
+    guard LeaveReason.ofClients.contains(reason) else { throw .notAllowed }
     // Twice is as good as once, also behind the end.
     guard !isEnded, people[index].leaveReason == nil else { return }
+    // Another device has answered, or taken over: what this one says is of before.
+    if let device, let session = people[index].session, session.device != device { return }
     take(index, out: people[index].ring == nil ? reason : .rejected, by: device, at: now, &effects)
     settle(by: person, at: now, &effects)
   }
@@ -94,8 +106,13 @@ extension CallState {
   ) throws(CallRefusal) {
     guard let index = index(of: person) else { throw .unknown }
     guard !isEnded else { throw .ended }
-    guard people[index].leaveReason != .removed else { return }
-    take(index, out: .removed, by: nil, at: now, &effects)
+    switch people[index].status {
+    case .left(.removed, _): return
+    // One who has left already did so then.
+    case .left(_, let moment): people[index].status = .left(.removed, at: moment)
+    case .invited, .active: take(index, out: .removed, by: nil, at: now, &effects)
+    }
+    effects.append(.revoke(person))
     settle(at: now, &effects)
   }
 
@@ -107,7 +124,9 @@ extension CallState {
     let person = people[index]
     switch person.status {
     case .invited(let ring):
-      effects.append(.ringEnded(person.id, ring: ring.id, reason.ringEnd, except: device))
+      if !ring.isSilent {
+        effects.append(.ringEnded(person.id, ring: ring.id, reason.ringEnd, except: device))
+      }
     case .active(let session):
       effects.append(.close(person.id, session: session.id, reason == .removed ? .removed : .left))
     case .left: break
@@ -121,79 +140,117 @@ extension CallState {
   private mutating func invite(
     _ others: [CallInvitation], by person: PersonID, at now: CallTime, _ effects: inout [CallEffect]
   ) throws(CallRefusal) {
-    try requireActive(person)
-    var seen: Set<PersonID> = [person]
-    let new = others.filter { seen.insert($0.person).inserted }
-    guard !new.isEmpty else { throw .noRecipients }
-    guard people.count + new.count(where: { index(of: $0.person) == nil }) <= terms.people else {
-      throw .tooManyPeople(most: terms.people)
-    }
+    let new = try invitable(others, by: person)
     for invitation in new { ring(invitation, from: person, at: now, &effects) }
     settle(at: now, &effects)
   }
 
-  /// One who is rung or in the call already isn't rung, nor is one whom an admin has taken out.
+  /// Whom an invitation is about, each once, if it may be made.
+  func invitable(_ others: [CallInvitation], by person: PersonID) throws(CallRefusal) -> [CallInvitation] {
+    try requireActive(person)
+    let new = CallInvitation.each(others, without: person)
+    guard !new.isEmpty else { throw .noRecipients }
+    guard people.count + new.count(where: { index(of: $0.person) == nil }) <= terms.people else {
+      throw .tooManyPeople(most: terms.people)
+    }
+    return new
+  }
+
+  /// Whether somebody who is invited now is rung, or at least written down: not one who is rung or in the call already, nor one whom
+  /// an admin has taken out.
+  func canInvite(_ person: PersonID) -> Bool {
+    guard let place = index(of: person) else { return true }
+    guard let reason = people[place].leaveReason else { return false }
+    return reason != .removed
+  }
+
   mutating func ring(
     _ invitation: CallInvitation, from caller: PersonID, at now: CallTime, _ effects: inout [CallEffect]
   ) {
-    let place = index(of: invitation.person)
-    if let place {
-      guard let reason = people[place].leaveReason, reason != .removed else { return }
-    }
+    guard canInvite(invitation.person) else { return }
+    // Who has blocked the other learns nothing, and isn't given away by being busy.
+    let isBusy = invitation.isBusy && !invitation.isSilent
     let ring = CallRing(
       id: invitation.ring, from: caller, until: now.steady + terms.ring, isSilent: invitation.isSilent,
-      isBusy: invitation.ringsBusy)
-    let status =
-      invitation.isBusy ? CallPerson.Status.left(.busy, at: now.wall) : CallPerson.Status.invited(ring)
-    if let place {
-      people[place].status = status
-    } else {
-      people.append(CallPerson(id: invitation.person, status: status))
-    }
-    if invitation.isBusy {
-      people[place ?? people.count - 1].leftAt = now.wall
-    } else {
-      effects.append(.ring(invitation.person, ring))
-    }
+      isBusy: invitation.ringsBusy && !invitation.isSilent)
+    let status = isBusy ? CallPerson.Status.left(.busy, at: now.wall) : .invited(ring)
+    let known = index(of: invitation.person)
+    if known == nil { people.append(CallPerson(id: invitation.person, status: status)) }
+    let place = known ?? people.count - 1
+    people[place].status = status
+    people[place].leftAt = isBusy ? now.wall : nil
+    // Whom the call was shown to already it stays shown to.
+    people[place].isHidden = invitation.isSilent && (known == nil || people[place].isHidden)
+    if !isBusy { effects.append(.ring(invitation.person, ring)) }
   }
 
   // MARK: - Media
 
   private mutating func mediaCame(_ person: PersonID, _ session: CallUUID, at now: CallTime) {
-    guard !isEnded, let index = index(of: person), var standing = people[index].session,
-      standing.id == session
-    else { return }
-    standing.media = .standing
-    people[index].status = .active(standing)
-    if connectedAt == nil, people.count(where: { $0.session?.isStanding ?? false }) >= 2 { connectedAt = now }
+    guard let index = index(of: person), var mine = people[index].session, mine.id == session else { return }
+    mine.media = .standing(by: session)
+    people[index].status = .active(mine)
+    noteConnected(at: now)
   }
 
   private mutating func mediaWent(_ person: PersonID, _ session: CallUUID, at now: CallTime) {
-    guard !isEnded, let index = index(of: person), var standing = people[index].session,
-      standing.id == session,
-      standing.isStanding
+    guard let index = index(of: person), var mine = people[index].session,
+      mine.media == .standing(by: session)
     else { return }
-    standing.media = .gone(until: now.steady + terms.grace)
-    people[index].status = .active(standing)
+    mine.media = .gone(until: now.steady + terms.gone(path))
+    people[index].status = .active(mine)
+  }
+
+  private mutating func saidConnected(_ person: PersonID, _ device: DeviceID, at now: CallTime) {
+    guard path == .direct, let index = index(of: person), var mine = people[index].session,
+      mine.device == device
+    else { return }
+    mine.saysConnected = true
+    people[index].status = .active(mine)
+    noteConnected(at: now)
+  }
+
+  private func isConnected(_ person: CallPerson) -> Bool {
+    guard let session = person.session else { return false }
+    return path == .relay ? session.isStanding : session.saysConnected
+  }
+
+  /// The media of two people stands at the same time.
+  private mutating func noteConnected(at now: CallTime) {
+    let standing = people.indices.filter { isConnected(people[$0]) }
+    guard standing.count >= 2 else { return }
+    for index in standing { people[index].wasConnected = true }
+    connectedAt = connectedAt ?? now
   }
 
   /// No media stands any more, and each may come back within its time; rings go on.
   private mutating func restart(at now: CallTime) {
-    guard !isEnded else { return }
+    let until = now.steady + terms.restart
     for index in people.indices {
       guard var session = people[index].session else { continue }
-      session.media = .gone(until: now.steady + terms.restart)
+      session.media = .gone(until: until)
       people[index].status = .active(session)
+    }
+    aloneUntil = aloneUntil.map { max($0, until) }
+  }
+}
+
+extension CallEvent {
+  /// It is answered, and so is also asked for behind the end of a call.
+  fileprivate var isOfPeople: Bool {
+    switch self {
+    case .join, .leave, .invite, .change, .remove, .end: true
+    case .mediaCame, .mediaWent, .saidConnected, .time, .restart: false
     }
   }
 }
 
 extension CallPerson {
-  mutating func enter(_ device: DeviceID, session: CallUUID, terms: CallTerms, at now: CallTime) {
-    status = .active(
-      CallSession(id: session, device: device, media: .awaited(until: now.steady + terms.media)))
+  mutating func enter(_ device: DeviceID, session: CallUUID, for span: Int64, at now: CallTime) {
+    status = .active(CallSession(id: session, device: device, media: .awaited(until: now.steady + span)))
     joinedAt = joinedAt ?? now.wall
     leftAt = nil
+    isHidden = false
   }
 }
 

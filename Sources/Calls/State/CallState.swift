@@ -4,12 +4,15 @@
 ///        └──declines, time is over, call ends──▶ left ──is invited──▶ invited, and is rung again
 ///
 /// A person is in exactly one of the three. Once it has ended it stays as it is.
-public struct CallState: Hashable, Sendable, Codable {
+public struct CallState: Hashable, Sendable {
   public let id: CallUUID
   public let caller: PersonID
+  public let path: CallPath
   public internal(set) var media: CallMedia
   /// Whether frames are encrypted end to end.
   public let isEncrypted: Bool
+  /// The app's own; nothing of the server reads it.
+  public internal(set) var metadata: String?
   /// Everybody who was ever invited, in that order; the caller is the first.
   public internal(set) var people: [CallPerson]
   /// Milliseconds since 1970.
@@ -29,41 +32,77 @@ public struct CallState: Hashable, Sendable, Codable {
 
   public subscript(_ person: PersonID) -> CallPerson? { people.first { $0.id == person } }
 
+  /// Whether there is such a call for that person.
+  public func isOpen(to person: PersonID) -> Bool { self[person].map { !$0.isHidden } ?? false }
+
   /// When something is over for want of somebody, on the clock that doesn't jump; nil: nothing is waited for.
   public var deadline: Int64? {
     guard !isEnded else { return nil }
     return (people.compactMap(\.deadline) + [aloneUntil].compactMap { $0 }).min()
   }
 
+  /// What a call is begun with.
+  public struct Start: Hashable, Sendable {
+    public var id: CallUUID
+    public var caller: PersonID
+    public var device: DeviceID
+    /// The caller's, by the device that starts.
+    public var session: CallUUID
+    /// As they were named; with an id for the ring of each.
+    public var recipients: [CallInvitation]
+    public var media: CallMedia
+    public var path = CallPath.relay
+    public var isEncrypted = false
+    public var metadata: String?
+
+    public init(
+      id: CallUUID, caller: PersonID, device: DeviceID, session: CallUUID, recipients: [CallInvitation],
+      media: CallMedia
+    ) {
+      self.id = id
+      self.caller = caller
+      self.device = device
+      self.session = session
+      self.recipients = recipients
+      self.media = media
+    }
+  }
+
   /// Begins a call: the caller is in it, the others are rung.
-  /// - Parameters:
-  ///   - recipients: each once, and the caller not among them, as `recipients(of:caller:)` gives them.
-  ///   - session: the caller's, by the device that starts.
   /// - Throws: `noRecipients`, `tooManyPeople`.
   public static func start(
-    _ id: CallUUID, by caller: PersonID, _ device: DeviceID, session: CallUUID, recipients: [CallInvitation],
-    media: CallMedia, isEncrypted: Bool = false, terms: CallTerms = CallTerms(), at now: CallTime
+    _ wanted: Start, terms: CallTerms = CallTerms(), at now: CallTime
   ) throws(CallRefusal) -> (CallState, [CallEffect]) {
+    let recipients = CallInvitation.each(wanted.recipients, without: wanted.caller)
     guard !recipients.isEmpty else { throw .noRecipients }
     guard recipients.count < terms.people else { throw .tooManyPeople(most: terms.people) }
-    var starter = CallPerson(id: caller, status: .left(.userLeft, at: now.wall))
-    starter.enter(device, session: session, terms: terms, at: now)
+    var starter = CallPerson(id: wanted.caller, status: .left(.userLeft, at: now.wall))
+    starter.enter(wanted.device, session: wanted.session, for: terms.awaited(wanted.path), at: now)
     var call = CallState(
-      id: id, caller: caller, media: media, isEncrypted: isEncrypted, people: [starter], createdAt: now.wall,
+      id: wanted.id, caller: wanted.caller, path: wanted.path, media: wanted.media,
+      isEncrypted: wanted.isEncrypted, metadata: wanted.metadata, people: [starter], createdAt: now.wall,
       updatedAt: now.wall, terms: terms)
     var effects: [CallEffect] = []
-    for recipient in recipients { call.ring(recipient, from: caller, at: now, &effects) }
+    for recipient in recipients { call.ring(recipient, from: wanted.caller, at: now, &effects) }
     call.settle(at: now, &effects)
     return (call, effects + [call.isEnded ? .ended : .updated])
   }
 
-  /// Each once, in the order given, without the caller.
-  public static func recipients(of people: [PersonID], caller: PersonID) -> [PersonID] {
-    var seen: Set<PersonID> = [caller]
-    return people.filter { seen.insert($0).inserted }
-  }
-
   func index(of person: PersonID) -> Int? { people.firstIndex { $0.id == person } }
+
+  /// Whether people see the same in both.
+  func looksLike(_ other: CallState) -> Bool {
+    media == other.media && metadata == other.metadata && end == other.end
+      && connectedAt?.wall == other.connectedAt?.wall && people.map(\.seen) == other.people.map(\.seen)
+  }
+}
+
+extension CallInvitation {
+  /// Each person once, in the order given.
+  public static func each(_ invitations: [CallInvitation], without person: PersonID) -> [CallInvitation] {
+    var seen: Set<PersonID> = [person]
+    return invitations.filter { seen.insert($0.person).inserted }
+  }
 }
 
 /// How a call ended.

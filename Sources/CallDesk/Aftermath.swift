@@ -1,0 +1,56 @@
+public import Calls
+
+/// What is to be done once a decision is on the disk.
+public struct Aftermath: Sendable {
+  /// A ring that has to reach devices.
+  public struct Ring: Hashable, Sendable {
+    public var person: PersonID
+    public var ring: CallRing
+    public var call: CallState
+    public var room: String?
+    public var apiKey: String
+  }
+
+  public struct RingEnded: Hashable, Sendable {
+    public var person: PersonID
+    public var ring: CallUUID
+    public var reason: RingEnd
+    public var call: CallUUID
+  }
+
+  /// A session whose media is closed.
+  public struct Close: Hashable, Sendable {
+    public var person: PersonID
+    public var session: CallUUID
+    public var reason: SessionEnd
+    public var room: String?
+  }
+
+  /// A call that has begun, was answered for the first time, or has ended.
+  public struct Step: Hashable, Sendable {
+    public enum Kind: String, Hashable, Sendable {
+      case started = "call.started"
+      case answered = "call.answered"
+      case ended = "call.ended"
+    }
+
+    public var kind: Kind
+    public var call: CallState
+    public var room: String?
+  }
+
+  /// Those who have events that they haven't heard.
+  public var listeners: Set<PersonID> = []
+  public var rings: [Ring] = []
+  public var ringsEnded: [RingEnded] = []
+  public var closes: [Close] = []
+  /// Who may use no token of before for that room.
+  public var revoked: [(person: PersonID, room: String?)] = []
+  public var steps: [Step] = []
+
+  public init() {}
+
+  public var isEmpty: Bool {
+    listeners.isEmpty && rings.isEmpty && ringsEnded.isEmpty && closes.isEmpty && revoked.isEmpty && steps.isEmpty
+  }
+}

@@ -1,0 +1,252 @@
+public import Calls
+internal import Crypto
+internal import FoundationEssentials
+internal import Storage
+internal import Synchronization
+
+/// What people ask of calls.
+extension CallDesk {
+  /// What a call is started with.
+  public struct Start: Hashable, Sendable {
+    public var id: CallUUID
+    public var recipients: [PersonID]
+    public var media: CallMedia
+    public var path = CallPath.relay
+    public var isEncrypted = false
+    public var metadata: String?
+
+    public init(id: CallUUID, recipients: [PersonID], media: CallMedia) {
+      self.id = id
+      self.recipients = recipients
+      self.media = media
+    }
+
+    /// All of it, in 32 bytes.
+    fileprivate var digest: [UInt8] {
+      var bytes: [UInt8] = []
+      let texts = [id.text, media.rawValue, path.rawValue, isEncrypted ? "e" : "", metadata ?? "", metadata == nil ? "" : "m"]
+      for text in texts + recipients.map(\.text) {
+        bytes += Array("\(text.utf8.count):".utf8)
+        bytes += Array(text.utf8)
+      }
+      return SHA256.digest(bytes)
+    }
+  }
+
+  /// What a start was answered by, for when it is asked again.
+  private struct Started: Codable {
+    var call: CallUUID
+    var session: CallUUID
+    var device: DeviceID
+    var isMerged: Bool
+  }
+
+  /// Starts a call, and rings its recipients; or joins the one by which the only recipient rings the caller at this moment.
+  /// - Throws: `idTaken`, `noRecipients`, `tooManyPeople`, `tooLarge`, `tooMany`, `storeUnavailable`.
+  public func start(_ wanted: Start, by caller: Caller) async throws(CallProblem) -> CallEntry {
+    if let metadata = wanted.metadata, metadata.utf8.count > terms.metadata { throw .tooLarge("metadata") }
+    // More can be no call, and cost a look each.
+    guard wanted.recipients.count <= 4 * callTerms.people else { throw .tooManyPeople(most: callTerms.people) }
+    return try await decide(bytes: 16_384) { [self] transaction, aftermath, now throws(StoreError) in
+      try start(wanted, by: caller, at: now, &aftermath, transaction)
+    }
+  }
+
+  private func start(
+    _ wanted: Start, by caller: Caller, at now: CallTime, _ aftermath: inout Aftermath,
+    _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Result<CallEntry, CallProblem> {
+    let (request, digest) = ("call \(wanted.id.text)", wanted.digest)
+    switch try AnswerRecords.find(request, content: digest, by: caller.person, transaction) {
+    case .other: return .failure(.idTaken)
+    case .same(let body):
+      guard let known = try? JSONDecoder().decode(Started.self, from: Data(body)),
+        let row = try CallRecords.call(known.call, of: caller.person, terms: callTerms, transaction)
+      else { return .failure(.notFound) }
+      return .success(
+        CallEntry(
+          call: try document(row, transaction), session: known.session, device: known.device, apiKey: row.apiKey,
+          isMerged: known.isMerged))
+    case .no: break
+    }
+    if try CallRecords.request(of: wanted.id, transaction) != nil { return .failure(.idTaken) }
+    try PersonRecords.note(caller, transaction)
+    let invitations = try invitations(of: wanted.recipients, by: caller.person, transaction)
+    let known = try CallRecords.open(of: wanted.recipients + [caller.person], terms: callTerms, transaction)
+    var book = CallBook(known.values.map(\.state), terms: terms.book, at: now)
+    let device = caller.device ?? DeviceID("device-\(uuid().text)")
+    var start = CallState.Start(
+      id: wanted.id, caller: caller.person, device: device, session: uuid(), recipients: invitations,
+      media: wanted.media)
+    (start.path, start.isEncrypted, start.metadata) = (wanted.path, wanted.isEncrypted, wanted.metadata)
+    let decided: Result<CallUUID, CallBook.Refusal>
+    do throws(CallBook.Refusal) {
+      decided = .success(try rates.withLock { rates throws(CallBook.Refusal) in try book.start(start, rates: &rates, at: now) })
+    } catch { decided = .failure(error) }
+    var begun: CallRecords.Row?
+    if let state = book[wanted.id] {
+      begun = CallRecords.Row(
+        state: state, room: wanted.path == .relay ? "call-\(uuid().text)" : nil, apiKey: caller.apiKey)
+    }
+    try keep(book, of: known, begun: begun, request: digest, at: now, &aftermath, transaction)
+    switch decided {
+    case .failure(let refusal): return .failure(CallProblem(refusal))
+    case .success(let id):
+      guard var row = known[id] ?? begun, let state = book[id] else { return .failure(.notFound) }
+      row.state = state
+      let answer = Started(call: id, session: start.session, device: device, isMerged: id != wanted.id)
+      guard let body = try? JSONEncoder().encode(answer) else { preconditionFailure("ids are always JSON") }
+      try AnswerRecords.keep(Array(body), for: request, content: digest, by: caller.person, at: now, transaction)
+      return .success(
+        CallEntry(
+          call: try document(row, transaction), session: start.session, device: device, apiKey: row.apiKey,
+          isMerged: answer.isMerged))
+    }
+  }
+
+  private func invitations(
+    of people: [PersonID], by person: PersonID, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> [CallInvitation] {
+    var invitations: [CallInvitation] = []
+    for other in people {
+      let isBlocked = try BlockRecords.has(person, by: other, transaction)
+      invitations.append(CallInvitation(other, ring: uuid(), isSilent: isBlocked))
+    }
+    return CallInvitation.each(invitations, without: person)
+  }
+
+  // MARK: - In and out
+
+  /// - Parameter takeover: a device of the same person that is in the call goes.
+  /// - Throws: `notFound`, `removed`, `callEnded`, `activeElsewhere`, `storeUnavailable`.
+  public func join(
+    _ id: CallUUID, by caller: Caller, takeover: Bool = false
+  ) async throws(CallProblem) -> CallEntry {
+    let session = uuid()
+    let device = caller.device ?? DeviceID("device-\(uuid().text)")
+    return try await decide { [self] transaction, aftermath, now throws(StoreError) in
+      try PersonRecords.note(caller, transaction)
+      let event = CallEvent.join(caller.person, device, session: session, takeover: takeover)
+      let row: CallRecords.Row
+      switch try apply(event, to: id, by: caller.person, at: now, &aftermath, transaction) {
+      case .failure(let problem): return .failure(problem)
+      case .success(let found): row = found
+      }
+      if caller.device != nil { try DeviceRecords.noteUse(of: device, by: caller.person, at: now, transaction) }
+      return .success(
+        CallEntry(
+          call: try document(row, transaction), session: session, device: device, apiKey: row.apiKey))
+    }
+  }
+
+  /// - Returns: how the call stands then; it may be over.
+  public func leave(
+    _ id: CallUUID, by caller: Caller, reason: LeaveReason
+  ) async throws(CallProblem) -> CallDocument {
+    try await change(id, .leave(caller.person, caller.device, reason), by: caller)
+  }
+
+  /// Rings more people.
+  public func invite(
+    _ people: [PersonID], to id: CallUUID, by caller: Caller
+  ) async throws(CallProblem) -> CallDocument {
+    guard people.count <= 4 * callTerms.people else { throw .tooManyPeople(most: callTerms.people) }
+    return try await decide(bytes: 16_384) { [self] transaction, aftermath, now throws(StoreError) in
+      let invitations = try invitations(of: people, by: caller.person, transaction)
+      return try documented(
+        apply(
+          .invite(by: caller.person, invitations), to: id, by: caller.person, beside: people, at: now, &aftermath,
+          transaction), transaction)
+    }
+  }
+
+  /// Changes what people of the call may change.
+  public func change(
+    _ id: CallUUID, _ change: CallChange, by caller: Caller
+  ) async throws(CallProblem) -> CallDocument {
+    if let metadata = change.metadata ?? nil, metadata.utf8.count > terms.metadata { throw .tooLarge("metadata") }
+    return try await self.change(id, .change(by: caller.person, change), by: caller)
+  }
+
+  private func change(
+    _ id: CallUUID, _ event: CallEvent, by caller: Caller
+  ) async throws(CallProblem) -> CallDocument {
+    try await decide { [self] transaction, aftermath, now throws(StoreError) in
+      try PersonRecords.note(caller, transaction)
+      return try documented(
+        apply(event, to: id, by: caller.person, at: now, &aftermath, transaction), transaction)
+    }
+  }
+
+  /// Ends a call, or takes a person out of it: for who runs its room.
+  public func end(_ id: CallUUID) async throws(CallProblem) -> CallDocument {
+    try await administer(id, .end(by: nil))
+  }
+
+  public func remove(_ person: PersonID, from id: CallUUID) async throws(CallProblem) -> CallDocument {
+    try await administer(id, .remove(person))
+  }
+
+  private func administer(_ id: CallUUID, _ event: CallEvent) async throws(CallProblem) -> CallDocument {
+    try await decide { [self] transaction, aftermath, now throws(StoreError) in
+      try documented(apply(event, to: id, by: nil, at: now, &aftermath, transaction), transaction)
+    }
+  }
+
+  // MARK: - One event of one call
+
+  /// - Parameters:
+  ///   - person: who asks; nil: one who runs the room.
+  ///   - others: people about whom it is known whether they are in other calls.
+  func apply(
+    _ event: CallEvent, to id: CallUUID, by person: PersonID?, beside others: [PersonID] = [], at now: CallTime,
+    _ aftermath: inout Aftermath, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Result<CallRecords.Row, CallProblem> {
+    let found =
+      try person.map { person throws(StoreError) in
+        try CallRecords.call(id, of: person, terms: callTerms, transaction)
+      } ?? CallRecords.call(id, terms: callTerms, transaction)
+    guard var row = found else { return .failure(.notFound) }
+    var known = try CallRecords.open(of: others, terms: callTerms, transaction)
+    known[id] = row
+    var book = CallBook(known.values.map(\.state), terms: terms.book, at: now)
+    var refusal: CallBook.Refusal?
+    do throws(CallBook.Refusal) {
+      try rates.withLock { rates throws(CallBook.Refusal) in
+        try book.apply(event, to: id, rates: &rates, at: now)
+      }
+    } catch { refusal = error }
+    try keep(book, of: known, at: now, &aftermath, transaction)
+    if let refusal { return .failure(CallProblem(refusal)) }
+    row.state = book[id] ?? row.state
+    return .success(row)
+  }
+
+  private func documented(
+    _ result: Result<CallRecords.Row, CallProblem>, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Result<CallDocument, CallProblem> {
+    switch result {
+    case .failure(let problem): .failure(problem)
+    case .success(let row): .success(try document(row, transaction))
+    }
+  }
+}
+
+extension CallProblem {
+  init(_ refusal: CallBook.Refusal) {
+    switch refusal {
+    case .tooOften(let wait): self = .tooMany(wait: wait)
+    case .call(let refusal):
+      self =
+        switch refusal {
+        case .unknown: .notFound
+        case .notAllowed: .notAllowed
+        case .removed: .removed
+        case .ended: .callEnded
+        case .activeElsewhere: .activeElsewhere
+        case .noRecipients: .noRecipients
+        case .tooManyPeople(let most): .tooManyPeople(most: most)
+        }
+    }
+  }
+}

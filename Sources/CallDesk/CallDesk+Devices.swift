@@ -1,0 +1,111 @@
+public import Calls
+internal import Storage
+
+/// Devices that are woken, and people who aren't to be heard of.
+extension CallDesk {
+  /// Registers a device, or changes it. A token belongs to one device of one person: by another it moves, and its former owner
+  /// hears of it. Beyond the most that a person may have the longest unused goes.
+  public func register(_ device: Device, by caller: Caller) async throws(CallProblem) -> Device {
+    guard device.topic.utf8.count <= 255, device.token.utf8.count <= 512 else { throw .tooLarge("device") }
+    return try await decide { [self] transaction, aftermath, now throws(StoreError) in
+      try PersonRecords.note(caller, transaction)
+      var device = device
+      (device.registeredAt, device.usedAt) = (now.wall, now.wall)
+      if let owner = try DeviceRecords.owner(of: device, transaction),
+        owner != (caller.person, device.id)
+      {
+        _ = try DeviceRecords.remove(owner.device, of: owner.person, transaction)
+        try tellRemoved(owner.device, of: owner.person, "movedElsewhere", at: now, &aftermath, transaction)
+      }
+      try DeviceRecords.write(device, of: caller.person, transaction)
+      let others = try DeviceRecords.all(of: caller.person, transaction).filter { $0.id != device.id }
+      let surplus = others.count + 1 - terms.devices
+      for old in others.sorted(by: { ($0.usedAt, $0.id.text) < ($1.usedAt, $1.id.text) }).prefix(max(surplus, 0)) {
+        _ = try DeviceRecords.remove(old.id, of: caller.person, transaction)
+        try tellRemoved(old.id, of: caller.person, "tooMany", at: now, &aftermath, transaction)
+      }
+      return .success(device)
+    }
+  }
+
+  func tellRemoved(
+    _ device: DeviceID, of person: PersonID, _ reason: String, at now: CallTime, _ aftermath: inout Aftermath,
+    _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    try tell(
+      person, .deviceRemoved, of: nil, DeviceRemovedBody(device: device, reason: reason), at: now, &aftermath,
+      transaction)
+  }
+
+  /// By their ids.
+  public func devices(of person: PersonID) async throws(CallProblem) -> [Device] {
+    try await read { transaction throws(StoreError) in .success(try DeviceRecords.all(of: person, transaction)) }
+  }
+
+  /// It is logged out: nothing is pushed to it any more.
+  public func unregister(_ device: DeviceID, by person: PersonID) async throws(CallProblem) {
+    try await decide { [self] transaction, aftermath, now throws(StoreError) in
+      guard try DeviceRecords.remove(device, of: person, transaction) else { return .failure(.notFound) }
+      try tellRemoved(device, of: person, "unregistered", at: now, &aftermath, transaction)
+      return .success(())
+    }
+  }
+
+  /// What a push service says of a token: it is of no device any more.
+  /// - Parameter moment: since when, in milliseconds since 1970: one that was registered after that stays.
+  public func dropToken(
+    of device: DeviceID, of person: PersonID, registeredBefore moment: Int64
+  ) async throws(CallProblem) {
+    try await decide { [self] transaction, aftermath, now throws(StoreError) in
+      let known = try DeviceRecords.all(of: person, transaction).first { $0.id == device }
+      guard let known, known.registeredAt <= moment else { return .success(()) }
+      _ = try DeviceRecords.remove(device, of: person, transaction)
+      try tellRemoved(device, of: person, "unreachable", at: now, &aftermath, transaction)
+      return .success(())
+    }
+  }
+
+  // MARK: - Blocks
+
+  /// Rings of the other never reach the person from now on.
+  /// - Throws: `tooMany`: the person has blocked as many as may be.
+  public func block(_ other: PersonID, by person: PersonID) async throws(CallProblem) {
+    try await decide { [self] transaction, _, now throws(StoreError) in
+      try BlockRecords.add(other, by: person, most: terms.blocks, at: now, transaction)
+        ? .success(()) : .failure(.tooLarge("blocks"))
+    }
+  }
+
+  public func unblock(_ other: PersonID, by person: PersonID) async throws(CallProblem) {
+    try await decide { transaction, _, _ throws(StoreError) in
+      try BlockRecords.remove(other, by: person, transaction)
+      return .success(())
+    }
+  }
+
+  public func blocks(of person: PersonID) async throws(CallProblem) -> [PersonID] {
+    try await read { transaction throws(StoreError) in .success(try BlockRecords.all(of: person, transaction)) }
+  }
+
+  // MARK: - People
+
+  /// All who have ever come, by their ids' bytes.
+  public func people(
+    after person: PersonID?, limit: Int
+  ) async throws(CallProblem) -> [(person: PersonID, name: String?)] {
+    try await read { transaction throws(StoreError) in
+      .success(try PersonRecords.page(after: person, limit: min(max(limit, 1), 201), transaction))
+    }
+  }
+
+  /// Forgets what is known of a person: devices, blocks, events and the name. Calls stay in the histories of others.
+  public func erase(_ person: PersonID) async throws(CallProblem) {
+    try await decide { transaction, _, _ throws(StoreError) in
+      try DeviceRecords.erase(person, transaction)
+      try BlockRecords.erase(person, transaction)
+      try PersonRecords.erase(person, transaction)
+      return .success(())
+    }
+    heard.forget(person)
+  }
+}

@@ -1,0 +1,89 @@
+internal import Calls
+internal import Storage
+
+/// How what was decided is written down, and what follows from it.
+extension CallDesk {
+  /// Calls of a book, with what isn't of their states.
+  typealias Known = [CallUUID: CallRecords.Row]
+
+  /// Writes down what has changed in a book, and what people hear of it.
+  /// - Parameters:
+  ///   - known: the calls that the book was made of.
+  ///   - begun: what a call that has begun is written down with.
+  func keep(
+    _ book: CallBook, of known: Known, begun: CallRecords.Row? = nil, request: [UInt8] = [], at now: CallTime,
+    _ aftermath: inout Aftermath, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    try keep(book.changes, of: known, begun: begun, request: request, at: now, &aftermath, transaction)
+  }
+
+  func keep(
+    _ changes: [CallBook.Change], of known: Known, begun: CallRecords.Row? = nil, request: [UInt8] = [],
+    at now: CallTime, _ aftermath: inout Aftermath, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    for change in changes {
+      guard var row = known[change.after.id] ?? begun else { continue }
+      row.state = change.after
+      try CallRecords.write(row, request: change.before == nil ? request : [], at: now, transaction)
+      try CallRecords.writePeople(of: change, transaction)
+      try say(change, of: row, at: now, &aftermath, transaction)
+    }
+  }
+
+  private func say(
+    _ change: CallBook.Change, of row: CallRecords.Row, at now: CallTime, _ aftermath: inout Aftermath,
+    _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    let call = change.after
+    if change.before == nil { aftermath.steps.append(Aftermath.Step(kind: .started, call: call, room: row.room)) }
+    if call.connectedAt != nil, change.before?.connectedAt == nil {
+      aftermath.steps.append(Aftermath.Step(kind: .answered, call: call, room: row.room))
+    }
+    // Those who are rung hear of the call by that.
+    var rung: Set<PersonID> = []
+    for effect in change.effects {
+      switch effect {
+      case .ring(let person, let ring):
+        guard !ring.isSilent else { continue }
+        rung.insert(person)
+        let body = RingingBody(
+          ringId: ring.id, callerId: ring.from, expiresAt: now.wall + (ring.until - now.steady), busy: ring.isBusy)
+        try tell(person, .ringing, of: call, body, at: now, &aftermath, transaction)
+        aftermath.rings.append(
+          Aftermath.Ring(person: person, ring: ring, call: call, room: row.room, apiKey: row.apiKey))
+      case .ringEnded(let person, let ring, let end, let device):
+        let body = RingEndedBody(ringId: ring, reason: end.rawValue, device: device)
+        try tell(person, .ringEnded, of: call, body, at: now, &aftermath, transaction)
+        aftermath.ringsEnded.append(
+          Aftermath.RingEnded(person: person, ring: ring, reason: end, call: call.id))
+      case .close(let person, let session, let reason):
+        aftermath.closes.append(
+          Aftermath.Close(person: person, session: session, reason: reason, room: row.room))
+      case .revoke(let person): aftermath.revoked.append((person, row.room))
+      case .updated, .ended:
+        let kind = effect == .ended ? PersonEvent.Kind.ended : .updated
+        for person in call.people where !person.isHidden && !rung.contains(person.id) {
+          try tell(person.id, kind, of: call, [String: String](), at: now, &aftermath, transaction)
+        }
+        if effect == .ended {
+          aftermath.steps.append(Aftermath.Step(kind: .ended, call: call, room: row.room))
+        }
+      }
+    }
+  }
+
+  func tell(
+    _ person: PersonID, _ kind: PersonEvent.Kind, of call: CallState?, to device: DeviceID? = nil,
+    _ body: some Encodable, at now: CallTime, _ aftermath: inout Aftermath, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    _ = try EventRecords.append(
+      kind, to: person, call: call?.id, device: device, body: body, keeping: terms.events, at: now, transaction)
+    aftermath.listeners.insert(person)
+  }
+
+  /// A call as its people see it.
+  func document(_ row: CallRecords.Row, _ transaction: borrowing Transaction) throws(StoreError) -> CallDocument {
+    let (names, erased) = try PersonRecords.names(of: row.state.id, transaction)
+    return CallDocument(row.state, room: row.room, names: names, erased: erased)
+  }
+}

@@ -1,0 +1,105 @@
+public import Calls
+internal import Crypto
+internal import FoundationEssentials
+internal import Storage
+
+/// What people of a call send each other: the server carries it and reads nothing but its clear part.
+extension CallDesk {
+  public struct Signal: Hashable, Sendable {
+    public var id: CallUUID
+    public var to: PersonID
+    /// `offer`, `answer`, `candidates`, `status`, `end`, `reject`, or the app's own: at most 64 bytes.
+    public var kind: String
+    /// Base64, as it came.
+    public var payload: String
+    /// What of it the server may read, as JSON of an object; at most 1 KiB.
+    public var clear: String?
+    /// Of a `status` signal: its clear part says that the media stands.
+    public var saysConnected = false
+
+    public init(id: CallUUID, to person: PersonID, kind: String, payload: String, clear: String? = nil) {
+      self.id = id
+      to = person
+      self.kind = kind
+      self.payload = payload
+      self.clear = clear
+    }
+
+    fileprivate var digest: [UInt8] {
+      var bytes: [UInt8] = []
+      for text in [id.text, to.text, kind, payload, clear ?? "", clear == nil ? "" : "c"] {
+        bytes += Array("\(text.utf8.count):".utf8)
+        bytes += Array(text.utf8)
+      }
+      return SHA256.digest(bytes)
+    }
+  }
+
+  /// The body of `call.signal`.
+  public struct SignalBody: Hashable, Sendable, Codable {
+    public var id: CallUUID
+    public var sender: PersonID
+    public var device: DeviceID?
+    /// Among those from this sender to this recipient in this call, from 1.
+    public var number: Int64
+    public var kind: String
+    public var payload: String
+    public var clear: String?
+  }
+
+  /// Carries a signal to a person of the call, who is rung or in it, as is the sender: before somebody has answered to all of that
+  /// one's devices, afterwards to the one that joined.
+  /// - Returns: its number.
+  /// - Throws: `notFound`, `notAllowed`, `callEnded`, `idTaken`, `tooLarge`, `tooMany`, `storeUnavailable`.
+  public func signal(_ signal: Signal, in id: CallUUID, by caller: Caller) async throws(CallProblem) -> Int64 {
+    // Base64 has four characters for three bytes.
+    guard signal.payload.utf8.count <= (terms.payload + 2) / 3 * 4 else { throw .tooLarge("payload") }
+    return try await decide(bytes: signal.payload.utf8.count + 4_096) {
+      [self] transaction, aftermath, now throws(StoreError) in
+      try send(signal, in: id, by: caller, at: now, &aftermath, transaction)
+    }
+  }
+
+  private func send(
+    _ signal: Signal, in id: CallUUID, by caller: Caller, at now: CallTime, _ aftermath: inout Aftermath,
+    _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Result<Int64, CallProblem> {
+    let (request, digest) = ("signal \(id.text) \(signal.id.text)", signal.digest)
+    switch try AnswerRecords.find(request, content: digest, by: caller.person, transaction) {
+    case .other: return .failure(.idTaken)
+    case .same(let body): return .success(Int64(String(decoding: body, as: UTF8.self)) ?? 0)
+    case .no: break
+    }
+    // Time first: one whose ring is over is sent nothing.
+    let event: CallEvent =
+      signal.saysConnected ? .saidConnected(caller.person, caller.device ?? DeviceID("")) : .time
+    let call: CallState
+    switch try apply(event, to: id, by: caller.person, at: now, &aftermath, transaction) {
+    case .failure(let problem): return .failure(problem)
+    case .success(let row): call = row.state
+    }
+    // What ends a call may be said a little behind its end.
+    let isLate = call.end.map { now.wall - $0.at < 60_000 } ?? false
+    guard !call.isEnded || isLate else { return .failure(.callEnded) }
+    guard isLate || call[caller.person]?.leaveReason == nil else { return .failure(.notAllowed) }
+    guard let recipient = call[signal.to], signal.to != caller.person, isLate || recipient.leaveReason == nil else {
+      return .failure(.notFound)
+    }
+    let waiting = try EventRecords.signals(for: signal.to, in: id, after: heard[signal.to], transaction)
+    guard waiting.count < Int64(terms.signals),
+      waiting.bytes + Int64(signal.payload.utf8.count) <= Int64(terms.signalBytes)
+    else { return .failure(.tooMany(wait: 1_000)) }
+    let number = try SignalRecords.next(in: id, from: caller.person, to: signal.to, transaction)
+    // Who has blocked the other hears nothing, and that one no difference.
+    if !recipient.isHidden {
+      let body = SignalBody(
+        id: signal.id, sender: caller.person, device: caller.device, number: number, kind: signal.kind,
+        payload: signal.payload, clear: signal.clear)
+      try tell(
+        signal.to, .signal, of: call, to: recipient.session?.device, body, at: now, &aftermath, transaction)
+    }
+    try AnswerRecords.keep(
+      Array("\(number)".utf8), for: request, content: digest, by: caller.person, at: now, transaction)
+    return .success(number)
+  }
+}

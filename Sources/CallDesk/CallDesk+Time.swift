@@ -1,0 +1,112 @@
+public import Calls
+internal import Storage
+internal import Synchronization
+
+/// What happens without anybody asking: media comes and goes, and time passes.
+extension CallDesk {
+  /// Calls whose time is over are looked for so often.
+  static let pace = Duration.milliseconds(100)
+  /// Calls, or words about media, of one transaction.
+  private static let group = 64
+
+  /// The media of a session stands, or doesn't any more. It is written down as soon as the store takes it.
+  public func media(_ stands: Bool, of person: PersonID, session: CallUUID, in call: CallUUID) {
+    presence.say(PendingPresence.Word(call: call, person: person, stands: stands), of: session)
+  }
+
+  /// Writes down media and what is over with time, until its task is cancelled; after `recover`.
+  public func run() async {
+    var (next, deadline) = (ContinuousClock.now, Int64?.some(0))
+    while !Task.isCancelled {
+      try? await Task.sleep(for: Self.pace)
+      await writePresence()
+      // With no call there is nothing to look for but once a second: another transaction may have begun one.
+      let isDue = deadline.map { $0 <= clock().steady } ?? false
+      guard isDue || .now >= next else { continue }
+      next = .now + .milliseconds(500)
+      deadline = await advance() ?? deadline
+    }
+  }
+
+  /// Writes down what was said of media so far.
+  func writePresence() async {
+    var rest = presence.take().sorted { $0.key < $1.key }[...]
+    while !rest.isEmpty {
+      let group = Array(rest.prefix(Self.group))
+      do throws(CallProblem) {
+        try await decide { [self] transaction, aftermath, now throws(StoreError) in
+          for (session, word) in group {
+            let event =
+              word.stands
+              ? CallEvent.mediaCame(word.person, session: session) : .mediaWent(word.person, session: session)
+            _ = try apply(event, to: word.call, by: nil, at: now, &aftermath, transaction)
+          }
+          return .success(())
+        }
+      } catch {
+        // It is said again a little later; media goes on meanwhile.
+        return presence.putBack(Dictionary(rest.map { ($0.key, $0.value) }) { first, _ in first })
+      }
+      rest = rest.dropFirst(group.count)
+    }
+  }
+
+  /// Has time pass for all calls.
+  /// - Returns: when the next is due; nil: it isn't known.
+  func advance() async -> Int64?? {
+    do throws(CallProblem) {
+      let found: (isMore: Bool, deadline: Int64?) = try await decide {
+        [self] transaction, aftermath, now throws(StoreError) in
+        let rows = try CallRecords.due(at: now.steady, limit: Self.group, terms: callTerms, transaction)
+        let known = Dictionary(rows.map { ($0.state.id, $0) }) { first, _ in first }
+        try keep(
+          CallBook(rows.map(\.state), terms: terms.book, at: now), of: known, at: now, &aftermath, transaction)
+        return .success((rows.count == Self.group, try CallRecords.deadline(transaction)))
+      }
+      return found.isMore ? .some(0) : .some(found.deadline)
+    } catch { return nil }
+  }
+
+  // MARK: - The process before
+
+  /// Takes on the calls of the process before: who was in one has its time to come back, rings go on to their old end, and what
+  /// has passed meanwhile is over. Before anything else is asked.
+  /// - Returns: rooms of calls that aren't over.
+  public func recover() async throws(CallProblem) -> [String] {
+    var (last, rooms) = ("", [String]())
+    while true {
+      let after = last
+      let found: [(id: String, room: String?)] = try await decide(bytes: 65_536) {
+        [self] transaction, aftermath, now throws(StoreError) in
+        let left = try CallRecords.left(after: after, limit: Self.group, transaction)
+        var found: [(id: String, room: String?)] = []
+        for (row, clock) in left {
+          let state = try restart(row, clock, at: now, &aftermath, transaction)
+          found.append((state.id.text, state.isEnded ? nil : row.room))
+        }
+        // Nothing of what passed meanwhile wakes anybody.
+        aftermath.rings = []
+        aftermath.ringsEnded = []
+        return .success(found)
+      }
+      rooms += found.compactMap(\.room)
+      guard let end = found.last else { return rooms }
+      last = end.id
+    }
+  }
+
+  private func restart(
+    _ row: CallRecords.Row, _ clock: Int64, at now: CallTime, _ aftermath: inout Aftermath,
+    _ transaction: borrowing Transaction
+  ) throws(StoreError) -> CallState {
+    var row = row
+    row.state = row.state.carried(from: clock, to: now, terms: callTerms)
+    var after = row.state
+    let (effects, _) = after.apply(.restart, at: now)
+    let change = CallBook.Change(before: row.state, after: after, effects: effects)
+    try keep([change], of: [after.id: row], at: now, &aftermath, transaction)
+    // Its moments are on another clock than they were, also where nothing has changed.
+    if after == row.state { try CallRecords.write(row, at: now, transaction) }
+    return after
+  }
+}

@@ -1,0 +1,83 @@
+public import Calls
+internal import Crypto
+public import Logging
+public import Storage
+internal import Synchronization
+
+/// Calls that ring, are answered and remembered: each request is one transaction of the store, and answered once that is on the disk.
+///
+/// How calls stand is in the store alone. What is decided over several of them, such as who is busy, is so from what the same
+/// transaction reads, and nothing in memory has to be put right where the database fails. In memory are rates, media that has come
+/// and gone and isn't written yet, and how far people have heard.
+public final class CallDesk: Sendable {
+  let store: Store
+  let terms: CallDeskTerms
+  let outlet: any CallOutlet
+  let log: Log
+  /// Read on the store's thread, so that decisions are in the order of their times.
+  let clock: @Sendable () -> CallTime
+  private let random: @Sendable () -> (high: UInt64, low: UInt64)
+  let rates: Mutex<CallRates>
+  let presence = PendingPresence()
+  /// The number of the last event that was given to somebody, per person.
+  let heard = HeardEvents()
+
+  /// - Parameters:
+  ///   - outlet: what carries out what was decided.
+  ///   - random: 128 bits that can't be guessed.
+  public init(
+    store: Store, terms: CallDeskTerms = CallDeskTerms(), outlet: any CallOutlet, log: Log,
+    random: @escaping @Sendable () -> (high: UInt64, low: UInt64), clock: @escaping @Sendable () -> CallTime
+  ) {
+    self.store = store
+    self.terms = terms
+    self.outlet = outlet
+    self.log = log
+    self.random = random
+    self.clock = clock
+    rates = Mutex(CallRates(terms: terms.rates))
+  }
+
+  /// Media has come or gone that isn't written down yet.
+  public var hasUnwrittenPresence: Bool { !presence.isEmpty }
+
+  func uuid() -> CallUUID { CallUUID(random: random()) }
+
+  var callTerms: CallTerms { terms.book.call }
+
+  // MARK: - Transactions
+
+  /// Decides something and writes it down. What `body` answers is answered once it is on the disk, a problem too: time may have
+  /// passed all the same.
+  func decide<Value: Sendable>(
+    bytes: Int = 4_096,
+    _ body:
+      @escaping @Sendable (borrowing Transaction, inout Aftermath, CallTime) throws(StoreError) -> Result<
+        Value, CallProblem
+      >
+  ) async throws(CallProblem) -> Value {
+    let answer: Result<Value, CallProblem>
+    do throws(StoreError) {
+      let (result, aftermath) = try await store.write(bytes: bytes) {
+        [clock] transaction throws(StoreError) -> (Result<Value, CallProblem>, Aftermath) in
+        var aftermath = Aftermath()
+        let result = try body(transaction, &aftermath, clock())
+        return (result, aftermath)
+      }
+      if !aftermath.isEmpty { outlet.perform(aftermath) }
+      answer = result
+    } catch {
+      log.warning("calls: nothing can be written", ["reason": "\(error)"])
+      throw .storeUnavailable
+    }
+    return try answer.get()
+  }
+
+  func read<Value: Sendable>(
+    _ body: @escaping @Sendable (borrowing Transaction) throws(StoreError) -> Result<Value, CallProblem>
+  ) async throws(CallProblem) -> Value {
+    let answer: Result<Value, CallProblem>
+    do throws(StoreError) { answer = try await store.read(body) } catch { throw .storeUnavailable }
+    return try answer.get()
+  }
+}

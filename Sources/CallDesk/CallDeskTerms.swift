@@ -1,0 +1,26 @@
+public import Calls
+
+/// How calls are configured.
+public struct CallDeskTerms: Sendable {
+  public var book = CallBook.Terms()
+  public var rates = CallRates.Terms()
+  /// Bytes of a call's metadata.
+  public var metadata = 4_096
+  /// Of one person.
+  public var devices = 16
+  /// Days for which an unused device is kept.
+  public var deviceDays = 90
+  /// Blocks of one person.
+  public var blocks = 1_000
+  /// Events of one person that are kept, and for how many days.
+  public var events = 10_000
+  public var eventDays = 7
+  public var historyDays = 180
+  /// Bytes of a signal's payload.
+  public var payload = 65_536
+  /// Signals that wait for one person in one call, and their bytes.
+  public var signals = 256
+  public var signalBytes = 1_048_576
+
+  public init() {}
+}

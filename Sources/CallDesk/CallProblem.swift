@@ -1,0 +1,21 @@
+/// Why something isn't done that was asked of calls, as a client hears it.
+public enum CallProblem: Error, Hashable, Sendable {
+  /// There is no such thing, or it is nothing of the person's.
+  case notFound
+  case notAllowed
+  /// An admin has taken the person out of the call.
+  case removed
+  /// The id was given to something else.
+  case idTaken
+  /// The person is in the call by another device.
+  case activeElsewhere
+  case callEnded
+  case noRecipients
+  case tooManyPeople(most: Int)
+  /// What, and the most that it may be.
+  case tooLarge(String)
+  /// In how many milliseconds it may be done.
+  case tooMany(wait: Int64)
+  /// Nothing can be written at the moment.
+  case storeUnavailable
+}

@@ -1,0 +1,40 @@
+internal import Calls
+internal import Storage
+
+/// Answers to what a client may ask again, by the id or key that it gave.
+enum AnswerRecords {
+  enum Known: Equatable {
+    /// It wasn't asked before.
+    case no
+    /// This was answered.
+    case same([UInt8])
+    /// Something else was asked by that name.
+    case other
+  }
+
+  static func find(
+    _ request: String, content: [UInt8], by person: PersonID, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Known {
+    let rows = try transaction.run(
+      "SELECT content, body FROM call_answers WHERE person = $1 AND request = $2",
+      [.bytes(of: person.text), .bytes(of: request)])
+    guard let row = rows.first else { return .no }
+    return try row.bytes(0) == content ? .same(try row.bytes(1)) : .other
+  }
+
+  static func keep(
+    _ body: [UInt8], for request: String, content: [UInt8], by person: PersonID, at now: CallTime,
+    _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    try transaction.run(
+      """
+      INSERT INTO call_answers (person, request, content, time, body) VALUES ($1, $2, $3, $4, $5)
+      ON CONFLICT (person, request) DO UPDATE SET content = excluded.content, time = excluded.time, body = excluded.body
+      """,
+      [.bytes(of: person.text), .bytes(of: request), .bytes(content), .integer(now.wall), .bytes(body)])
+  }
+
+  static func forget(before moment: Int64, _ transaction: borrowing Transaction) throws(StoreError) {
+    try transaction.run("DELETE FROM call_answers WHERE time < $1", [.integer(moment)])
+  }
+}

@@ -1,0 +1,103 @@
+internal import Calls
+internal import FoundationEssentials
+internal import Storage
+
+/// What each person hears of calls, in order.
+enum EventRecords {
+  static func append(
+    _ kind: PersonEvent.Kind, to person: PersonID, call: CallUUID?, device: DeviceID? = nil, body: some Encodable,
+    keeping most: Int, at now: CallTime, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Int64 {
+    guard let bytes = try? JSONEncoder().encode(body) else {
+      preconditionFailure("texts, numbers and flags are always JSON")
+    }
+    let number = try PersonRecords.nextEvent(of: person, transaction)
+    try transaction.run(
+      "INSERT INTO call_events (person, number, time, kind, call, device, body) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+      [
+        .bytes(of: person.text), .integer(number), .integer(now.wall), .text(kind.rawValue),
+        .optional(call) { .text($0.text) }, .optional(device) { .bytes(of: $0.text) }, .bytes(Array(bytes)),
+      ])
+    // Now and then, so that it costs little.
+    let gone = number - Int64(most)
+    if gone > 0, gone % 64 == 0 { try drop(upTo: gone, of: person, transaction) }
+    return number
+  }
+
+  private static func drop(
+    upTo number: Int64, of person: PersonID, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    let values: [SQLValue] = [.bytes(of: person.text), .integer(number)]
+    try transaction.run("DELETE FROM call_events WHERE person = $1 AND number <= $2", values)
+    try transaction.run("UPDATE persons SET gone_event = $2 WHERE person = $1 AND gone_event < $2", values)
+  }
+
+  /// What follows a number.
+  static func page(
+    of person: PersonID, after number: Int64, limit: Int, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> PersonEventPage {
+    let (last, gone) = try PersonRecords.events(of: person, transaction)
+    // One that was never given is of another database.
+    guard (gone...last).contains(number) else { return PersonEventPage(events: [], last: last, isGone: true) }
+    let rows = try transaction.run(
+      """
+      SELECT number, time, kind, call, device, body FROM call_events WHERE person = $1 AND number > $2
+      ORDER BY number LIMIT $3
+      """, [.bytes(of: person.text), .integer(number), .integer(limit)])
+    var events: [PersonEvent] = []
+    for row in rows { events.append(try read(row)) }
+    return PersonEventPage(events: events, last: last, isGone: false)
+  }
+
+  private static func read(_ row: SQLRow) throws(StoreError) -> PersonEvent {
+    guard let kind = PersonEvent.Kind(rawValue: try row.text(2)) else {
+      throw .failed("an event in the database is of no known kind")
+    }
+    let call: CallUUID? = row.values[3] == .null ? nil : CallUUID(try row.text(3))
+    let device = try row.optionalBytes(4).map { DeviceID(String(decoding: $0, as: UTF8.self)) }
+    return PersonEvent(
+      number: try row.integer(0), time: try row.integer(1), kind: kind, call: call, device: device,
+      body: try row.bytes(5))
+  }
+
+  /// How many signals, and how many bytes of them, a person has been sent beyond a number.
+  static func signals(
+    for person: PersonID, in call: CallUUID, after number: Int64, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> (count: Int64, bytes: Int64) {
+    let rows = try transaction.run(
+      """
+      SELECT count(*), CAST(coalesce(sum(length(body)), 0) AS BIGINT) FROM call_events
+      WHERE person = $1 AND number > $2 AND call = $3 AND kind = 'call.signal'
+      """, [.bytes(of: person.text), .integer(number), .text(call.text)])
+    guard let row = rows.first else { return (0, 0) }
+    return (try row.integer(0), try row.integer(1))
+  }
+
+  /// Leaves of the signals of calls that ended by then what they were, and takes their payloads.
+  static func emptySignals(
+    endedBefore moment: Int64, after last: Int64, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    try transaction.run(
+      """
+      UPDATE call_events SET body = $1 WHERE kind = 'call.signal' AND call IN (
+        SELECT id FROM calls WHERE ended <= $2 AND ended > $3)
+      """, [.bytes(of: "{}"), .integer(moment), .integer(last)])
+  }
+
+  /// Forgets what is older, some at a time.
+  /// - Returns: how many they were.
+  static func forget(
+    before moment: Int64, limit: Int, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Int {
+    let rows = try transaction.run(
+      "SELECT person, number FROM call_events WHERE time < $1 ORDER BY time LIMIT $2",
+      [.integer(moment), .integer(limit)])
+    var newest: [PersonID: Int64] = [:]
+    for row in rows {
+      let person = PersonID(try row.string(0))
+      newest[person] = max(newest[person] ?? 0, try row.integer(1))
+    }
+    for (person, number) in newest.sorted(by: { $0.key < $1.key }) { try drop(upTo: number, of: person, transaction) }
+    return rows.count
+  }
+}
