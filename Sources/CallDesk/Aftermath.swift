@@ -51,6 +51,7 @@ public struct Aftermath: Sendable {
   public init() {}
 
   public var isEmpty: Bool {
-    listeners.isEmpty && rings.isEmpty && ringsEnded.isEmpty && closes.isEmpty && revoked.isEmpty && steps.isEmpty
+    listeners.isEmpty && rings.isEmpty && ringsEnded.isEmpty && closes.isEmpty && revoked.isEmpty
+      && steps.isEmpty
   }
 }

@@ -24,7 +24,10 @@ extension CallDesk {
     /// All of it, in 32 bytes.
     fileprivate var digest: [UInt8] {
       var bytes: [UInt8] = []
-      let texts = [id.text, media.rawValue, path.rawValue, isEncrypted ? "e" : "", metadata ?? "", metadata == nil ? "" : "m"]
+      let texts = [
+        id.text, media.rawValue, path.rawValue, isEncrypted ? "e" : "", metadata ?? "",
+        metadata == nil ? "" : "m",
+      ]
       for text in texts + recipients.map(\.text) {
         bytes += Array("\(text.utf8.count):".utf8)
         bytes += Array(text.utf8)
@@ -46,7 +49,9 @@ extension CallDesk {
   public func start(_ wanted: Start, by caller: Caller) async throws(CallProblem) -> CallEntry {
     if let metadata = wanted.metadata, metadata.utf8.count > terms.metadata { throw .tooLarge("metadata") }
     // More can be no call, and cost a look each.
-    guard wanted.recipients.count <= 4 * callTerms.people else { throw .tooManyPeople(most: callTerms.people) }
+    guard wanted.recipients.count <= 4 * callTerms.people else {
+      throw .tooManyPeople(most: callTerms.people)
+    }
     return try await decide(bytes: 16_384) { [self] transaction, aftermath, now throws(StoreError) in
       try start(wanted, by: caller, at: now, &aftermath, transaction)
     }
@@ -65,7 +70,8 @@ extension CallDesk {
       else { return .failure(.notFound) }
       return .success(
         CallEntry(
-          call: try document(row, transaction), session: known.session, device: known.device, apiKey: row.apiKey,
+          call: try document(row, transaction), session: known.session, device: known.device,
+          apiKey: row.apiKey,
           isMerged: known.isMerged))
     case .no: break
     }
@@ -81,7 +87,9 @@ extension CallDesk {
     (start.path, start.isEncrypted, start.metadata) = (wanted.path, wanted.isEncrypted, wanted.metadata)
     let decided: Result<CallUUID, CallBook.Refusal>
     do throws(CallBook.Refusal) {
-      decided = .success(try rates.withLock { rates throws(CallBook.Refusal) in try book.start(start, rates: &rates, at: now) })
+      decided = .success(
+        try rates.withLock { rates throws(CallBook.Refusal) in try book.start(start, rates: &rates, at: now) }
+      )
     } catch { decided = .failure(error) }
     var begun: CallRecords.Row?
     if let state = book[wanted.id] {
@@ -96,7 +104,8 @@ extension CallDesk {
       row.state = state
       let answer = Started(call: id, session: start.session, device: device, isMerged: id != wanted.id)
       guard let body = try? JSONEncoder().encode(answer) else { preconditionFailure("ids are always JSON") }
-      try AnswerRecords.keep(Array(body), for: request, content: digest, by: caller.person, at: now, transaction)
+      try AnswerRecords.keep(
+        Array(body), for: request, content: digest, by: caller.person, at: now, transaction)
       return .success(
         CallEntry(
           call: try document(row, transaction), session: start.session, device: device, apiKey: row.apiKey,
@@ -132,7 +141,9 @@ extension CallDesk {
       case .failure(let problem): return .failure(problem)
       case .success(let found): row = found
       }
-      if caller.device != nil { try DeviceRecords.noteUse(of: device, by: caller.person, at: now, transaction) }
+      if caller.device != nil {
+        try DeviceRecords.noteUse(of: device, by: caller.person, at: now, transaction)
+      }
       return .success(
         CallEntry(
           call: try document(row, transaction), session: session, device: device, apiKey: row.apiKey))
@@ -155,7 +166,8 @@ extension CallDesk {
       let invitations = try invitations(of: people, by: caller.person, transaction)
       return try documented(
         apply(
-          .invite(by: caller.person, invitations), to: id, by: caller.person, beside: people, at: now, &aftermath,
+          .invite(by: caller.person, invitations), to: id, by: caller.person, beside: people, at: now,
+          &aftermath,
           transaction), transaction)
     }
   }
@@ -164,7 +176,9 @@ extension CallDesk {
   public func change(
     _ id: CallUUID, _ change: CallChange, by caller: Caller
   ) async throws(CallProblem) -> CallDocument {
-    if let metadata = change.metadata ?? nil, metadata.utf8.count > terms.metadata { throw .tooLarge("metadata") }
+    if let metadata = change.metadata ?? nil, metadata.utf8.count > terms.metadata {
+      throw .tooLarge("metadata")
+    }
     return try await self.change(id, .change(by: caller.person, change), by: caller)
   }
 
@@ -199,13 +213,16 @@ extension CallDesk {
   ///   - person: who asks; nil: one who runs the room.
   ///   - others: people about whom it is known whether they are in other calls.
   func apply(
-    _ event: CallEvent, to id: CallUUID, by person: PersonID?, beside others: [PersonID] = [], at now: CallTime,
+    _ event: CallEvent, to id: CallUUID, by person: PersonID?, beside others: [PersonID] = [],
+    at now: CallTime,
     _ aftermath: inout Aftermath, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Result<CallRecords.Row, CallProblem> {
-    let found =
-      try person.map { person throws(StoreError) in
+    let found: CallRecords.Row? =
+      if let person {
         try CallRecords.call(id, of: person, terms: callTerms, transaction)
-      } ?? CallRecords.call(id, terms: callTerms, transaction)
+      } else {
+        try CallRecords.call(id, terms: callTerms, transaction)
+      }
     guard var row = found else { return .failure(.notFound) }
     var known = try CallRecords.open(of: others, terms: callTerms, transaction)
     known[id] = row

@@ -20,7 +20,9 @@ extension CallDesk {
       try DeviceRecords.write(device, of: caller.person, transaction)
       let others = try DeviceRecords.all(of: caller.person, transaction).filter { $0.id != device.id }
       let surplus = others.count + 1 - terms.devices
-      for old in others.sorted(by: { ($0.usedAt, $0.id.text) < ($1.usedAt, $1.id.text) }).prefix(max(surplus, 0)) {
+      for old in others.sorted(by: { ($0.usedAt, $0.id.text) < ($1.usedAt, $1.id.text) }).prefix(
+        max(surplus, 0))
+      {
         _ = try DeviceRecords.remove(old.id, of: caller.person, transaction)
         try tellRemoved(old.id, of: caller.person, "tooMany", at: now, &aftermath, transaction)
       }
@@ -39,12 +41,15 @@ extension CallDesk {
 
   /// By their ids.
   public func devices(of person: PersonID) async throws(CallProblem) -> [Device] {
-    try await read { transaction throws(StoreError) in .success(try DeviceRecords.all(of: person, transaction)) }
+    try await read { transaction throws(StoreError) in
+      .success(try DeviceRecords.all(of: person, transaction))
+    }
   }
 
   /// It is logged out: nothing is pushed to it any more.
   public func unregister(_ device: DeviceID, by person: PersonID) async throws(CallProblem) {
-    try await decide { [self] transaction, aftermath, now throws(StoreError) in
+    try await decide {
+      [self] transaction, aftermath, now throws(StoreError) -> Result<Void, CallProblem> in
       guard try DeviceRecords.remove(device, of: person, transaction) else { return .failure(.notFound) }
       try tellRemoved(device, of: person, "unregistered", at: now, &aftermath, transaction)
       return .success(())
@@ -56,7 +61,8 @@ extension CallDesk {
   public func dropToken(
     of device: DeviceID, of person: PersonID, registeredBefore moment: Int64
   ) async throws(CallProblem) {
-    try await decide { [self] transaction, aftermath, now throws(StoreError) in
+    try await decide {
+      [self] transaction, aftermath, now throws(StoreError) -> Result<Void, CallProblem> in
       let known = try DeviceRecords.all(of: person, transaction).first { $0.id == device }
       guard let known, known.registeredAt <= moment else { return .success(()) }
       _ = try DeviceRecords.remove(device, of: person, transaction)
@@ -70,21 +76,22 @@ extension CallDesk {
   /// Rings of the other never reach the person from now on.
   /// - Throws: `tooMany`: the person has blocked as many as may be.
   public func block(_ other: PersonID, by person: PersonID) async throws(CallProblem) {
-    try await decide { [self] transaction, _, now throws(StoreError) in
+    try await decide { [self] transaction, _, now throws(StoreError) -> Result<Void, CallProblem> in
       try BlockRecords.add(other, by: person, most: terms.blocks, at: now, transaction)
         ? .success(()) : .failure(.tooLarge("blocks"))
     }
   }
 
   public func unblock(_ other: PersonID, by person: PersonID) async throws(CallProblem) {
-    try await decide { transaction, _, _ throws(StoreError) in
+    try await decide { transaction, _, _ throws(StoreError) -> Result<Void, CallProblem> in
       try BlockRecords.remove(other, by: person, transaction)
       return .success(())
     }
   }
 
   public func blocks(of person: PersonID) async throws(CallProblem) -> [PersonID] {
-    try await read { transaction throws(StoreError) in .success(try BlockRecords.all(of: person, transaction)) }
+    try await read { transaction throws(StoreError) in .success(try BlockRecords.all(of: person, transaction))
+    }
   }
 
   // MARK: - People
@@ -100,7 +107,7 @@ extension CallDesk {
 
   /// Forgets what is known of a person: devices, blocks, events and the name. Calls stay in the histories of others.
   public func erase(_ person: PersonID) async throws(CallProblem) {
-    try await decide { transaction, _, _ throws(StoreError) in
+    try await decide { transaction, _, _ throws(StoreError) -> Result<Void, CallProblem> in
       try DeviceRecords.erase(person, transaction)
       try BlockRecords.erase(person, transaction)
       try PersonRecords.erase(person, transaction)

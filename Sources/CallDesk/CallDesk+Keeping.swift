@@ -35,7 +35,9 @@ extension CallDesk {
     _ transaction: borrowing Transaction
   ) throws(StoreError) {
     let call = change.after
-    if change.before == nil { aftermath.steps.append(Aftermath.Step(kind: .started, call: call, room: row.room)) }
+    if change.before == nil {
+      aftermath.steps.append(Aftermath.Step(kind: .started, call: call, room: row.room))
+    }
     if call.connectedAt != nil, change.before?.connectedAt == nil {
       aftermath.steps.append(Aftermath.Step(kind: .answered, call: call, room: row.room))
     }
@@ -47,7 +49,8 @@ extension CallDesk {
         guard !ring.isSilent else { continue }
         rung.insert(person)
         let body = RingingBody(
-          ringId: ring.id, callerId: ring.from, expiresAt: now.wall + (ring.until - now.steady), busy: ring.isBusy)
+          ringId: ring.id, callerId: ring.from, expiresAt: now.wall + (ring.until - now.steady),
+          busy: ring.isBusy)
         try tell(person, .ringing, of: call, body, at: now, &aftermath, transaction)
         aftermath.rings.append(
           Aftermath.Ring(person: person, ring: ring, call: call, room: row.room, apiKey: row.apiKey))
@@ -74,15 +77,19 @@ extension CallDesk {
 
   func tell(
     _ person: PersonID, _ kind: PersonEvent.Kind, of call: CallState?, to device: DeviceID? = nil,
-    _ body: some Encodable, at now: CallTime, _ aftermath: inout Aftermath, _ transaction: borrowing Transaction
+    _ body: some Encodable, at now: CallTime, _ aftermath: inout Aftermath,
+    _ transaction: borrowing Transaction
   ) throws(StoreError) {
     _ = try EventRecords.append(
-      kind, to: person, call: call?.id, device: device, body: body, keeping: terms.events, at: now, transaction)
+      kind, to: person, call: call?.id, device: device, body: body, keeping: terms.events, at: now,
+      transaction)
     aftermath.listeners.insert(person)
   }
 
   /// A call as its people see it.
-  func document(_ row: CallRecords.Row, _ transaction: borrowing Transaction) throws(StoreError) -> CallDocument {
+  func document(_ row: CallRecords.Row, _ transaction: borrowing Transaction) throws(StoreError)
+    -> CallDocument
+  {
     let (names, erased) = try PersonRecords.names(of: row.state.id, transaction)
     return CallDocument(row.state, room: row.room, names: names, erased: erased)
   }

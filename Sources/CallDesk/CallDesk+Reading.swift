@@ -16,7 +16,9 @@ extension CallDesk {
   /// For who runs the call's room.
   public func call(_ id: CallUUID) async throws(CallProblem) -> CallDocument {
     try await read { [self] transaction throws(StoreError) in
-      guard let row = try CallRecords.call(id, terms: callTerms, transaction) else { return .failure(.notFound) }
+      guard let row = try CallRecords.call(id, terms: callTerms, transaction) else {
+        return .failure(.notFound)
+      }
       return .success(try document(row, transaction))
     }
   }
@@ -27,7 +29,8 @@ extension CallDesk {
   ///   - isOpen: those that aren't over, or are; nil: both.
   ///   - limit: 1–200.
   public func calls(
-    of person: PersonID, with other: PersonID? = nil, isOpen: Bool? = nil, before place: CallPage.Place? = nil,
+    of person: PersonID, with other: PersonID? = nil, isOpen: Bool? = nil,
+    before place: CallPage.Place? = nil,
     limit: Int
   ) async throws(CallProblem) -> CallPage {
     let limit = min(max(limit, 1), 200)
@@ -45,7 +48,7 @@ extension CallDesk {
 
   /// Takes a call out of the person's own history.
   public func forget(_ id: CallUUID, by person: PersonID) async throws(CallProblem) {
-    try await decide { [self] transaction, _, _ throws(StoreError) in
+    try await decide { [self] transaction, _, _ throws(StoreError) -> Result<Void, CallProblem> in
       guard try CallRecords.call(id, of: person, terms: callTerms, transaction) != nil else {
         return .failure(.notFound)
       }

@@ -51,7 +51,8 @@ extension CallDesk {
   /// one's devices, afterwards to the one that joined.
   /// - Returns: its number.
   /// - Throws: `notFound`, `notAllowed`, `callEnded`, `idTaken`, `tooLarge`, `tooMany`, `storeUnavailable`.
-  public func signal(_ signal: Signal, in id: CallUUID, by caller: Caller) async throws(CallProblem) -> Int64 {
+  public func signal(_ signal: Signal, in id: CallUUID, by caller: Caller) async throws(CallProblem) -> Int64
+  {
     // Base64 has four characters for three bytes.
     guard signal.payload.utf8.count <= (terms.payload + 2) / 3 * 4 else { throw .tooLarge("payload") }
     return try await decide(bytes: signal.payload.utf8.count + 4_096) {
@@ -82,7 +83,8 @@ extension CallDesk {
     let isLate = call.end.map { now.wall - $0.at < 60_000 } ?? false
     guard !call.isEnded || isLate else { return .failure(.callEnded) }
     guard isLate || call[caller.person]?.leaveReason == nil else { return .failure(.notAllowed) }
-    guard let recipient = call[signal.to], signal.to != caller.person, isLate || recipient.leaveReason == nil else {
+    guard let recipient = call[signal.to], signal.to != caller.person, isLate || recipient.leaveReason == nil
+    else {
       return .failure(.notFound)
     }
     let waiting = try EventRecords.signals(for: signal.to, in: id, after: heard[signal.to], transaction)

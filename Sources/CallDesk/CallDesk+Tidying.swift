@@ -1,4 +1,4 @@
-public import Calls
+internal import Calls
 internal import Storage
 
 /// What is kept for a time, and then forgotten.

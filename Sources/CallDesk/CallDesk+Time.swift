@@ -34,7 +34,8 @@ extension CallDesk {
     while !rest.isEmpty {
       let group = Array(rest.prefix(Self.group))
       do throws(CallProblem) {
-        try await decide { [self] transaction, aftermath, now throws(StoreError) in
+        try await decide {
+          [self] transaction, aftermath, now throws(StoreError) -> Result<Void, CallProblem> in
           for (session, word) in group {
             let event =
               word.stands
@@ -60,7 +61,8 @@ extension CallDesk {
         let rows = try CallRecords.due(at: now.steady, limit: Self.group, terms: callTerms, transaction)
         let known = Dictionary(rows.map { ($0.state.id, $0) }) { first, _ in first }
         try keep(
-          CallBook(rows.map(\.state), terms: terms.book, at: now), of: known, at: now, &aftermath, transaction)
+          CallBook(rows.map(\.state), terms: terms.book, at: now), of: known, at: now, &aftermath, transaction
+        )
         return .success((rows.count == Self.group, try CallRecords.deadline(transaction)))
       }
       return found.isMore ? .some(0) : .some(found.deadline)

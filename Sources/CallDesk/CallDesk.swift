@@ -77,7 +77,10 @@ public final class CallDesk: Sendable {
     _ body: @escaping @Sendable (borrowing Transaction) throws(StoreError) -> Result<Value, CallProblem>
   ) async throws(CallProblem) -> Value {
     let answer: Result<Value, CallProblem>
-    do throws(StoreError) { answer = try await store.read(body) } catch { throw .storeUnavailable }
+    do throws(StoreError) { answer = try await store.read(body) } catch {
+      log.warning("calls: nothing can be read", ["reason": "\(error)"])
+      throw .storeUnavailable
+    }
     return try answer.get()
   }
 }

@@ -1,4 +1,4 @@
-public import Model
+internal import Model
 
 /// A device of a person; of two people the same text names two devices.
 public struct DeviceID: Hashable, Sendable, Codable {

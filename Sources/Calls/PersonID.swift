@@ -1,4 +1,4 @@
-public import Model
+internal import Model
 
 /// A person: the `sub` of a token. Equal where all bytes are.
 public struct PersonID: Hashable, Sendable, Codable, Comparable {

@@ -1,14 +1,18 @@
-import Calls
 import CallDesk
+import Calls
 import TestStores
 import Testing
 
 @Suite("What is asked again, and what is too much", .timeLimit(.minutes(2)))
 struct CallRepeatsTests {
-  private let (ada, bob, eve) = (PersonID("ada"), PersonID("bob"), PersonID("eve"))
+  private let ada = PersonID("ada")
+  private let bob = PersonID("bob")
+  private let eve = PersonID("eve")
 
   @Test(arguments: StoreKind.allCases)
-  func `the same start again is answered as before, and another by its id is refused`(kind: StoreKind) async throws {
+  func `the same start again is answered as before, and another by its id is refused`(kind: StoreKind)
+    async throws
+  {
     try await TestDesk.with(kind) { test in
       let id = TestDesk.uuid()
       let first = try await test.start("ada", "bob", id: id)
@@ -51,7 +55,8 @@ struct CallRepeatsTests {
       }
       var long = CallDesk.Start(id: TestDesk.uuid(), recipients: [bob], media: .audio)
       long.metadata = String(repeating: "x", count: 4_097)
-      await #expect(throws: CallProblem.tooLarge("metadata")) { [long] in try await test.desk.start(long, by: ada) }
+      let tooLong = long
+      await #expect(throws: CallProblem.tooLarge("metadata")) { try await test.desk.start(tooLong, by: ada) }
       for _ in 0..<3 {
         let entry = try await test.start("ada", "bob")
         _ = try await test.desk.leave(entry.call.state.id, by: ada, reason: .userLeft)
@@ -63,7 +68,9 @@ struct CallRepeatsTests {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `history is of each person, newest first, in pages, and what is forgotten is so for one`(kind: StoreKind)
+  func `history is of each person, newest first, in pages, and what is forgotten is so for one`(
+    kind: StoreKind
+  )
     async throws
   {
     try await TestDesk.with(kind) { test in

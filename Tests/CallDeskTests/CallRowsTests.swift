@@ -1,12 +1,14 @@
-import Calls
 import CallDesk
+import Calls
 import TestStores
 import Testing
 
 /// What a person is, and what becomes of it: each row of the table in the contract, and its sentences.
 @Suite("What becomes of people of a call", .timeLimit(.minutes(2)))
 struct CallRowsTests {
-  private let (ada, bob, eve) = (PersonID("ada"), PersonID("bob"), PersonID("eve"))
+  private let ada = PersonID("ada")
+  private let bob = PersonID("bob")
+  private let eve = PersonID("eve")
 
   @Test(arguments: StoreKind.allCases)
   func `invited, joins: active, and the ring ends on the other devices`(kind: StoreKind) async throws {
@@ -67,13 +69,16 @@ struct CallRowsTests {
       let left = try await test.desk.leave(
         entry.call.state.id, by: TestDesk.caller("bob"), reason: .serverError)
       #expect(left.state[bob]?.leaveReason == .serverError && !left.state.isEnded)
-      let again = try await test.desk.leave(entry.call.state.id, by: TestDesk.caller("bob"), reason: .userLeft)
+      let again = try await test.desk.leave(
+        entry.call.state.id, by: TestDesk.caller("bob"), reason: .userLeft)
       #expect(again.state[bob]?.leaveReason == .serverError)
     }
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `active, no media 20 s after joining, or gone too long: left, networkError`(kind: StoreKind) async throws {
+  func `active, no media 20 s after joining, or gone too long: left, networkError`(kind: StoreKind)
+    async throws
+  {
     try await TestDesk.with(kind) { test in
       let entry = try await test.start("ada", "bob", "eve")
       let theirs = try await test.desk.join(entry.call.state.id, by: TestDesk.caller("bob"))
@@ -126,7 +131,8 @@ struct CallRowsTests {
   // MARK: - Sentences
 
   @Test(arguments: StoreKind.allCases)
-  func `of two devices that answer at once one wins, and the other learns where`(kind: StoreKind) async throws {
+  func `of two devices that answer at once one wins, and the other learns where`(kind: StoreKind) async throws
+  {
     try await TestDesk.with(kind) { test in
       let entry = try await test.start("ada", "bob")
       let id = entry.call.state.id
@@ -166,7 +172,9 @@ struct CallRowsTests {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `one alone in a call that was joined stays a minute, and what has ended is over for good`(kind: StoreKind)
+  func `one alone in a call that was joined stays a minute, and what has ended is over for good`(
+    kind: StoreKind
+  )
     async throws
   {
     try await TestDesk.with(kind) { test in

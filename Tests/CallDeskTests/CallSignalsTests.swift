@@ -1,28 +1,36 @@
-import Calls
 import CallDesk
+import Calls
 import Foundation
 import TestStores
 import Testing
 
 @Suite("Signals, devices and erasure", .timeLimit(.minutes(2)))
 struct CallSignalsTests {
-  private let (ada, bob, eve) = (PersonID("ada"), PersonID("bob"), PersonID("eve"))
+  private let ada = PersonID("ada")
+  private let bob = PersonID("bob")
+  private let eve = PersonID("eve")
 
-  private func signal(_ to: PersonID, _ kind: String = "offer", payload: String = "AAAA", id: CallUUID = TestDesk.uuid())
+  private func signal(
+    _ to: PersonID, _ kind: String = "offer", payload: String = "AAAA", id: CallUUID = TestDesk.uuid()
+  )
     -> CallDesk.Signal
   {
     CallDesk.Signal(id: id, to: to, kind: kind, payload: payload)
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `signals come in the order sent, numbered, and once answered to the device that joined`(kind: StoreKind)
+  func `signals come in the order sent, numbered, and once answered to the device that joined`(
+    kind: StoreKind
+  )
     async throws
   {
     try await TestDesk.with(kind) { test in
       let entry = try await test.start("ada", "bob")
       let id = entry.call.state.id
       let ada = TestDesk.caller("ada")
-      for number in 1...3 { #expect(try await test.desk.signal(signal(bob), in: id, by: ada) == Int64(number)) }
+      for number in 1...3 {
+        #expect(try await test.desk.signal(signal(bob), in: id, by: ada) == Int64(number))
+      }
       _ = try await test.desk.join(id, by: TestDesk.caller("bob", "bob2"))
       #expect(try await test.desk.signal(signal(bob, "candidates"), in: id, by: ada) == 4)
       let heard = try await test.heard("bob").filter { $0.kind == .signal }
@@ -34,7 +42,9 @@ struct CallSignalsTests {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a signal that is sent again keeps its number, and another by its id is refused`(kind: StoreKind) async throws {
+  func `a signal that is sent again keeps its number, and another by its id is refused`(kind: StoreKind)
+    async throws
+  {
     try await TestDesk.with(kind) { test in
       let entry = try await test.start("ada", "bob")
       let one = signal(bob)
@@ -50,14 +60,18 @@ struct CallSignalsTests {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `so many may wait for one who doesn't listen, and what was heard waits no longer`(kind: StoreKind) async throws {
+  func `so many may wait for one who doesn't listen, and what was heard waits no longer`(kind: StoreKind)
+    async throws
+  {
     var terms = CallDeskTerms()
     (terms.signals, terms.signalBytes) = (4, 100_000)
     try await TestDesk.with(kind, terms) { test in
       let id = try await test.start("ada", "bob").call.state.id
       let ada = TestDesk.caller("ada")
       for _ in 0..<4 { _ = try await test.desk.signal(signal(bob), in: id, by: ada) }
-      await #expect(throws: CallProblem.tooMany(wait: 1_000)) { try await test.desk.signal(signal(bob), in: id, by: ada) }
+      await #expect(throws: CallProblem.tooMany(wait: 1_000)) {
+        try await test.desk.signal(signal(bob), in: id, by: ada)
+      }
       test.desk.noteHeard(5, by: bob)
       let big = String(repeating: "A", count: 60_000)
       _ = try await test.desk.signal(signal(bob, payload: big), in: id, by: ada)
@@ -126,7 +140,9 @@ struct CallSignalsTests {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `of seventeen devices the longest unused goes, and what isn't used for 90 days`(kind: StoreKind) async throws {
+  func `of seventeen devices the longest unused goes, and what isn't used for 90 days`(kind: StoreKind)
+    async throws
+  {
     try await TestDesk.with(kind) { test in
       for number in 0..<17 {
         test.clock.move(1_000)
@@ -145,7 +161,9 @@ struct CallSignalsTests {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a token that the push service refuses goes, unless it was registered since`(kind: StoreKind) async throws {
+  func `a token that the push service refuses goes, unless it was registered since`(kind: StoreKind)
+    async throws
+  {
     try await TestDesk.with(kind) { test in
       let phone = Device(DeviceID("phone"), platform: .apnsVoIP, topic: "app", token: "t1")
       let kept = try await test.desk.register(phone, by: TestDesk.caller("ada"))
@@ -167,7 +185,8 @@ struct CallSignalsTests {
       try await test.desk.erase(bob)
       let document = try await test.desk.call(mine.call.state.id, for: ada)
       #expect(document.names == [ada: "Ada"] && document.erased == [bob])
-      #expect(try await test.desk.devices(of: bob).isEmpty && test.desk.blocks(of: bob).isEmpty)
+      #expect(try await test.desk.devices(of: bob).isEmpty)
+      #expect(try await test.desk.blocks(of: bob).isEmpty)
       #expect(try await test.heard("bob").isEmpty)
     }
   }

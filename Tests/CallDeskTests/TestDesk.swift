@@ -42,7 +42,7 @@ final class TestDesk: Sendable {
   private init(_ kind: StoreKind, _ store: Store, _ terms: CallDeskTerms, _ clock: Clock) {
     (self.kind, self.store, self.clock) = (kind, store, clock)
     desk = CallDesk(
-      store: store, terms: terms, outlet: outlet, log: Log(level: .error) { _ in },
+      store: store, terms: terms, outlet: outlet, log: Log(level: .warning) { print($0) },
       random: { (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max)) }, clock: { clock.now })
   }
 

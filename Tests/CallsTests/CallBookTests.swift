@@ -111,7 +111,9 @@ struct CallBookTests {
     #expect(other.all[uuid(2)]?[bob]?.ring?.isBusy == true)
   }
 
-  @Test func `who is blocked hears no difference between one who is in a call and one who doesn't answer`() throws {
+  @Test func `who is blocked hears no difference between one who is in a call and one who doesn't answer`()
+    throws
+  {
     var calls = Calls()
     _ = try calls.start(start(1, eve, bob), at: at(0))
     try calls.apply(join(bob, session: 50), to: uuid(1), at: at(100))
@@ -138,14 +140,19 @@ struct CallBookTests {
       try calls.apply(.leave(ada, nil, .userLeft), to: uuid(number * 1_000), at: at(Int64(number)))
     }
     #expect(throws: CallBook.Refusal.tooOften(59_990)) { try calls.start(start(4_000, ada, bob), at: at(10)) }
-    for number in 4..<11 { _ = try calls.start(start(number * 1_000, ada, PersonID("\(number)")), at: at(20)) }
+    for number in 4..<11 {
+      _ = try calls.start(start(number * 1_000, ada, PersonID("\(number)")), at: at(20))
+    }
     #expect(throws: CallBook.Refusal.tooOften(59_970)) {
       try calls.start(start(20_000, ada, PersonID("x")), at: at(30))
     }
     _ = try calls.start(start(20_000, ada, bob), at: at(60_010))
   }
 
-  @Test func `invitations that are refused, repeated or ring no one cost no rings and are remembered nowhere`() throws {
+  @Test
+  func `invitations that are refused, repeated or ring no one cost no rings and are remembered nowhere`()
+    throws
+  {
     var calls = Calls()
     _ = try calls.start(start(1, ada, bob), at: at(0))
     let size = calls.rates.size
@@ -164,12 +171,6 @@ struct CallBookTests {
       try calls.apply(.invite(by: ada, [CallInvitation(bob, ring: uuid(70))]), to: uuid(1), at: at(10))
     }
     #expect(calls.rates.size == size)
-    // One who may be rung no more leaves the others theirs.
-    for number in 0..<2 {
-      try calls.apply(.leave(bob, nil, .rejected), to: uuid(1), at: at(20))
-      try calls.apply(.mediaCame(ada, session: uuid(101)), to: uuid(1), at: at(20))
-      if number == 0 { break }
-    }
   }
 
   @Test func `a group in which one may not be rung so soon is rung as a whole or not at all`() throws {

@@ -5,7 +5,7 @@ struct CallJudge {
   private var rings: [CallUUID: (person: PersonID, hasEnded: Bool)] = [:]
   private var open: [PersonID: CallUUID] = [:]
   /// Sessions whose media stands in truth.
-  private var media: Set<CallUUID> = []
+  private(set) var media: Set<CallUUID> = []
   private(set) var faults: [String] = []
 
   private mutating func require(_ holds: Bool, _ text: @autoclosure () -> String) {
@@ -38,7 +38,8 @@ struct CallJudge {
     case .restart: media = []
     case .leave(let person, let device?, _):
       if let session = before[person]?.session, session.device != device, session.deadline == nil {
-        require(after[person]?.session == session || after.isEnded, "\(person.text) is taken out by another device")
+        require(
+          after[person]?.session == session || after.isEnded, "\(person.text) is taken out by another device")
       }
     default: break
     }
@@ -85,8 +86,7 @@ struct CallJudge {
     require(
       effects.count { $0 == .ended } == (call.isEnded && !effects.isEmpty ? 1 : 0), "an end isn't said once")
     require(
-      effects.isEmpty || [.updated, .ended].contains(effects[effects.count - 1]),
-      "what is last isn't how it stands")
+      !effects.dropLast().contains { $0 == .updated || $0 == .ended }, "how it stands isn't what is last")
   }
 
   private mutating func look(at call: CallState) {

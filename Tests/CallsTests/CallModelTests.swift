@@ -33,6 +33,13 @@ struct CallModelTests {
       judge.began(call, effects)
     }
 
+    /// - Parameter standing: by which its media stands, if it does.
+    func session(of person: PersonID, standing: Bool) -> CallUUID? {
+      let session = call[person]?.session
+      if standing, case .standing(let by)? = session?.media { return by }
+      return session?.id
+    }
+
     mutating func perform(_ step: Step) {
       if case .wait(let span) = step {
         now.steady += span
@@ -94,7 +101,7 @@ struct CallModelTests {
       case .invite(let by, let person, let isBusy, let isSilent):
         .invite(by: by, [CallInvitation(person, ring: id, isBusy: isBusy, isSilent: isSilent)])
       case .media(let person, let comes, let isPrevious):
-        (isPrevious ? world.previous[person] : world.call[person]?.session?.id).map {
+        (isPrevious ? world.previous[person] : world.session(of: person, standing: !comes)).map {
           comes ? .mediaCame(person, session: $0) : .mediaWent(person, session: $0)
         }
       case .remove(let person): .remove(person)
@@ -153,7 +160,6 @@ struct CallModelTests {
       // Nothing more is done: it ends by itself, once media has gone.
       for person in Self.people {
         world.perform(.media(person, comes: false))
-        world.perform(.media(person, comes: false, isPrevious: true))
       }
       for _ in 0..<3 { world.perform(.wait(60_000)) }
       guard world.judge.faults.isEmpty, let end = world.call.end else {

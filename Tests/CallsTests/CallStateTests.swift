@@ -22,7 +22,8 @@ struct CallStateTests {
     return try CallState.start(start, at: at(0)).0
   }
 
-  private func join(_ person: PersonID, _ device: Int = 1, session: Int, takeover: Bool = false) -> CallEvent {
+  private func join(_ person: PersonID, _ device: Int = 1, session: Int, takeover: Bool = false) -> CallEvent
+  {
     .join(person, DeviceID(person.text + "\(device)"), session: uuid(session), takeover: takeover)
   }
 
@@ -64,21 +65,24 @@ struct CallStateTests {
     #expect(call.active == [ada])
   }
 
-  @Test func `people have their time to come back after a restart, however long the server was gone`() throws {
+  @Test func `people have their time to come back after a restart, however long the server was gone`() throws
+  {
     var call = try call(bob, eve)
     _ = call.apply(join(bob, session: 50), at: at(1_000))
     _ = call.apply(.mediaCame(bob, session: uuid(50)), at: at(1_500))
     let bytes = try JSONEncoder().encode(call)
     // Ada's media was awaited until 20 s, eve's ring until 30 s. The clock begins at 7 again.
     let now = CallTime(wall: at(40_000).wall, steady: 7)
-    var back = try JSONDecoder().decode(CallState.self, from: bytes).carried(from: at(0).offset, to: now, terms: CallTerms())
+    var back = try JSONDecoder().decode(CallState.self, from: bytes).carried(
+      from: at(0).offset, to: now, terms: CallTerms())
     let effects = back.apply(.restart, at: now).effects
     #expect(effects == [.ringEnded(eve, ring: uuid(11), .timedOut, except: nil), .updated])
     #expect(back.active == [ada, bob] && back.deadline == 7 + 30_000)
     var alone = try self.call(bob)
     _ = alone.apply(join(bob, session: 50), at: at(0))
     _ = alone.apply(.leave(bob, nil, .networkError), at: at(1_000))
-    var again = alone.carried(from: at(0).offset, to: CallTime(wall: at(90_000).wall, steady: 0), terms: CallTerms())
+    var again = alone.carried(
+      from: at(0).offset, to: CallTime(wall: at(90_000).wall, steady: 0), terms: CallTerms())
     _ = again.apply(.restart, at: CallTime(wall: at(90_000).wall, steady: 0))
     #expect(!again.isEnded && again.deadline == 30_000)
   }
@@ -89,7 +93,8 @@ struct CallStateTests {
     _ = call.apply(.mediaCame(bob, session: uuid(50)), at: at(2_000))
     let bytes = try JSONEncoder().encode(call)
     let now = CallTime(wall: at(12_000).wall, steady: 7)
-    let read = try JSONDecoder().decode(CallState.self, from: bytes).carried(from: at(0).offset, to: now, terms: CallTerms())
+    let read = try JSONDecoder().decode(CallState.self, from: bytes).carried(
+      from: at(0).offset, to: now, terms: CallTerms())
     #expect(read.deadline == 7 + 8_000 && read[eve]?.ring?.until == 7 + 18_000)
     #expect(read.carried(from: now.offset, to: at(2_000), terms: CallTerms()) == call)
   }
@@ -103,7 +108,9 @@ struct CallStateTests {
     #expect(try #require(read.deadline) <= 60_000)
   }
 
-  @Test func `a direct call is connected when two people say so, and its people are there by their events`() throws {
+  @Test func `a direct call is connected when two people say so, and its people are there by their events`()
+    throws
+  {
     var call = try call(bob, path: .direct)
     _ = call.apply(join(bob, session: 50), at: at(100))
     for (person, session) in [(ada, 2), (bob, 50)] {
@@ -141,7 +148,9 @@ struct CallStateTests {
     }
   }
 
-  @Test func `the call ends when the only other one who ever was in it hangs up, and others were only rung`() throws {
+  @Test func `the call ends when the only other one who ever was in it hangs up, and others were only rung`()
+    throws
+  {
     var call = try call(bob, eve)
     _ = call.apply(join(bob, session: 50), at: at(100))
     _ = call.apply(.leave(eve, nil, .rejected), at: at(200))

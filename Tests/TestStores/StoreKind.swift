@@ -1,7 +1,7 @@
 internal import Foundation
 package import Storage
 internal import Synchronization
-package import Testing
+internal import Testing
 
 /// Both kinds of store, each test of which runs on an empty database of its own.
 package enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {

@@ -8,7 +8,8 @@ enum BlockRecords {
     _ other: PersonID, by person: PersonID, most: Int, at now: CallTime, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Bool {
     if try has(other, by: person, transaction) { return true }
-    let count = try transaction.run("SELECT count(*) FROM blocks WHERE person = $1", [.bytes(of: person.text)])
+    let count = try transaction.run(
+      "SELECT count(*) FROM blocks WHERE person = $1", [.bytes(of: person.text)])
     guard try count.first?.integer(0) ?? 0 < Int64(most) else { return false }
     try transaction.run(
       "INSERT INTO blocks (person, blocked, time) VALUES ($1, $2, $3)",
@@ -20,7 +21,8 @@ enum BlockRecords {
     _ other: PersonID, by person: PersonID, _ transaction: borrowing Transaction
   ) throws(StoreError) {
     try transaction.run(
-      "DELETE FROM blocks WHERE person = $1 AND blocked = $2", [.bytes(of: person.text), .bytes(of: other.text)])
+      "DELETE FROM blocks WHERE person = $1 AND blocked = $2",
+      [.bytes(of: person.text), .bytes(of: other.text)])
   }
 
   static func has(
@@ -33,7 +35,8 @@ enum BlockRecords {
   }
 
   /// In the order of their bytes.
-  static func all(of person: PersonID, _ transaction: borrowing Transaction) throws(StoreError) -> [PersonID] {
+  static func all(of person: PersonID, _ transaction: borrowing Transaction) throws(StoreError) -> [PersonID]
+  {
     var found: [PersonID] = []
     let rows = try transaction.run(
       "SELECT blocked FROM blocks WHERE person = $1 ORDER BY blocked", [.bytes(of: person.text)])

@@ -101,8 +101,8 @@ enum CallRecords {
         """
         SELECT c.state, c.room, c.api_key FROM call_people p JOIN calls c ON c.id = p.call
         WHERE p.person = $1 AND p.hidden = 0 AND p.forgotten = 0 AND (p.created, p.call) < ($2, $3)
-          AND ($4 = -1 OR p.open = $4)
-          AND ($5 = 0 OR EXISTS (
+          AND (p.open = $4 OR $4 < 0)
+          AND (CAST($5 AS BIGINT) = 0 OR EXISTS (
             SELECT 1 FROM call_people q WHERE q.person = $6 AND q.call = p.call AND q.hidden = 0))
         ORDER BY p.created DESC, p.call DESC LIMIT $7
         """,
@@ -155,7 +155,8 @@ enum CallRecords {
       [
         .text(state.id.text), .optional(row.room) { .bytes(of: $0) }, .bytes(of: row.apiKey),
         .integer(state.createdAt), .optional(state.end?.at, SQLValue.integer),
-        .optional(state.deadline, SQLValue.integer), .integer(now.offset), .bytes(request), .bytes(Array(bytes)),
+        .optional(state.deadline, SQLValue.integer), .integer(now.offset), .bytes(request),
+        .bytes(Array(bytes)),
       ])
   }
 

@@ -5,7 +5,8 @@ internal import Storage
 /// What each person hears of calls, in order.
 enum EventRecords {
   static func append(
-    _ kind: PersonEvent.Kind, to person: PersonID, call: CallUUID?, device: DeviceID? = nil, body: some Encodable,
+    _ kind: PersonEvent.Kind, to person: PersonID, call: CallUUID?, device: DeviceID? = nil,
+    body: some Encodable,
     keeping most: Int, at now: CallTime, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Int64 {
     guard let bytes = try? JSONEncoder().encode(body) else {
@@ -97,7 +98,9 @@ enum EventRecords {
       let person = PersonID(try row.string(0))
       newest[person] = max(newest[person] ?? 0, try row.integer(1))
     }
-    for (person, number) in newest.sorted(by: { $0.key < $1.key }) { try drop(upTo: number, of: person, transaction) }
+    for (person, number) in newest.sorted(by: { $0.key < $1.key }) {
+      try drop(upTo: number, of: person, transaction)
+    }
     return rows.count
   }
 }

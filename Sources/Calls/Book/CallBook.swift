@@ -67,7 +67,8 @@ public struct CallBook: Sendable {
     _ wanted: CallState.Start, rates: inout CallRates, at now: CallTime
   ) throws(Refusal) -> CallUUID {
     var wanted = wanted
-    wanted.recipients = marked(CallInvitation.each(wanted.recipients, without: wanted.caller), beside: wanted.id)
+    wanted.recipients = marked(
+      CallInvitation.each(wanted.recipients, without: wanted.caller), beside: wanted.id)
     guard !wanted.recipients.isEmpty else { throw .call(.noRecipients) }
     guard wanted.recipients.count < terms.call.people else {
       throw .call(.tooManyPeople(most: terms.call.people))

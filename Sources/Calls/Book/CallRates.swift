@@ -32,7 +32,8 @@ public struct CallRates: Sendable {
   /// - Returns: in how many milliseconds all of it may be done; nil: it may, and is counted.
   mutating func take(start person: PersonID, ringing rung: [PersonID], at now: Int64) -> Int64? {
     sweep(at: now)
-    let waits = [starts[person]?.wait(most: terms.starts, span: Self.minute, at: now)] + ringWaits(person, rung, now)
+    let waits =
+      [starts[person]?.wait(most: terms.starts, span: Self.minute, at: now)] + ringWaits(person, rung, now)
     if let wait = waits.compactMap({ $0 }).max() { return wait }
     guard starts[person] != nil || starts.count < Self.capacity else { return Self.minute }
     if let wait = count(person, rung, at: now) { return wait }
@@ -53,7 +54,9 @@ public struct CallRates: Sendable {
 
   private mutating func count(_ person: PersonID, _ rung: [PersonID], at now: Int64) -> Int64? {
     guard rings.count + rung.count <= Self.capacity else { return Self.minute }
-    for other in rung { rings[Pair(from: person, to: other), default: RateWindow()].add(span: Self.minute, at: now) }
+    for other in rung {
+      rings[Pair(from: person, to: other), default: RateWindow()].add(span: Self.minute, at: now)
+    }
     return nil
   }
 

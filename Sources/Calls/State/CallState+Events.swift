@@ -70,7 +70,9 @@ extension CallState {
     let span = terms.awaited(path)
     switch people[index].status {
     case .invited(let ring):
-      effects.append(.ringEnded(person, ring: ring.id, .answeredElsewhere, except: device))
+      if !ring.isSilent {
+        effects.append(.ringEnded(person, ring: ring.id, .answeredElsewhere, except: device))
+      }
       people[index].enter(device, session: session, for: span, at: now)
     case .active(var standing) where standing.device == device:
       // The same device again: its media, if it stands, goes on.

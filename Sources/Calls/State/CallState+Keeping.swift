@@ -2,7 +2,8 @@
 /// far that clock is from the time of day (`CallTime.offset`): it begins again with each process.
 extension CallState: Codable {
   private enum CodingKeys: String, CodingKey {
-    case id, caller, path, media, isEncrypted, metadata, people, createdAt, updatedAt, connectedAt, end, aloneUntil
+    case id, caller, path, media, isEncrypted, metadata, people, createdAt, updatedAt, connectedAt, end,
+      aloneUntil
   }
 
   /// What is read goes by the usual terms, until `restored`.
