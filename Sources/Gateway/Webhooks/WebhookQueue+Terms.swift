@@ -11,6 +11,8 @@ extension WebhookQueue {
     /// From one failure of a room's notice to the next try; twice as long each time, up to the other.
     package var shortestPause = Duration.seconds(1)
     package var longestPause = Duration.seconds(300)
+    /// While nothing gets through, from one room that is tried for the first time to the next.
+    package var freshPause = Duration.seconds(5)
     /// A notice that is refused for what it is, for so long, is given up.
     package var refusals = Duration.seconds(3_600)
 

@@ -26,6 +26,8 @@ package struct WebhookQueue: Sendable {
   /// The room of the first of them.
   private var failed: String?
   private var pausedUntil = Instant(nanoseconds: .min)
+  /// While the URL is left alone: when a room that hasn't failed may be tried all the same.
+  private var freshUntil = Instant(nanoseconds: .min)
   /// As the receiver has asked for; time alone ends it.
   private var askedUntil = Instant(nanoseconds: .min)
   private var givenUp: UInt64 = 0
@@ -161,10 +163,14 @@ package struct WebhookQueue: Sendable {
       rooms[first.room]?.turn = .ready
       ready.append(first.room)
     }
-    let pause = max(pausedUntil, askedUntil)
-    guard now >= pause else { return .wait(until: pause) }
+    guard now >= askedUntil else { return .wait(until: max(pausedUntil, askedUntil)) }
     // As long as nothing gets through, one tries.
     guard underWay < (failures > 1 ? 1 : limits.atOnce) else { return .wait(until: .never) }
+    if now < pausedUntil {
+      // What fails may be those rooms', and one that is new to it isn't kept waiting for their sake.
+      guard hasFresh else { return .wait(until: pausedUntil) }
+      guard now >= freshUntil else { return .wait(until: min(freshUntil, pausedUntil)) }
+    }
     while let name = takeTurn() {
       guard let room = rooms[name] else { continue }
       guard let notice = room.head else {
@@ -186,10 +192,13 @@ package struct WebhookQueue: Sendable {
       #endif
       rooms[name]?.turn = .sending
       underWay += 1
+      if now < pausedUntil { freshUntil = now + limits.freshPause }
       return .send(notice)
     }
     return .wait(until: paused.first?.until ?? .never)
   }
+
+  private var hasFresh: Bool { ready.contains { rooms[$0]?.failures == 0 } }
 
   /// The room whose turn it is. As long as nothing gets through, those that haven't failed by themselves are before the others.
   private mutating func takeTurn() -> String? {
