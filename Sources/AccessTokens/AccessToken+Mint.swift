@@ -14,6 +14,11 @@ extension AccessToken {
     if let name { claims.append(("name", .string(name))) }
     if let metadata { claims.append(("metadata", .string(metadata))) }
     if !attributes.isEmpty { claims.append(("attributes", .object(attributes.mapValues { .string($0) }))) }
+    if let call {
+      var members: [String: StrictJSON] = ["id": .string(call.id)]
+      if let device = call.device { members["device"] = .string(device) }
+      claims.append(("call", .object(members)))
+    }
     claims.append(("video", .object(grants.claims)))
 
     let payload = StrictJSON.object(Dictionary(claims) { first, _ in first })

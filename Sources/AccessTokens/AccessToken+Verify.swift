@@ -95,7 +95,7 @@ extension AccessToken {
       notBefore: try read.date("nbf"), issuedAt: try read.date("iat"),
       name: try read.text("name", limit: 256),
       metadata: try read.text("metadata", limit: 65_536), attributes: try read.attributes(),
-      grants: try read.grants())
+      grants: try read.grants(), call: try read.call())
   }
 }
 
@@ -144,6 +144,17 @@ private struct ClaimReader {
       guard pairs.count <= 256, bytes <= 65_536 else { throw .malformed(reason: "attributes") }
       return pairs
     default: throw .malformed(reason: "attributes")
+    }
+  }
+
+  func call() throws(AccessTokenRefusal) -> CallClaim? {
+    switch claims["call"] {
+    case nil, .null: return nil
+    case .object(let members):
+      let read = ClaimReader(members)
+      guard let id = try read.text("id", limit: 36), !id.isEmpty else { throw .malformed(reason: "call") }
+      return CallClaim(id: id, device: try read.text("device", limit: 128))
+    default: throw .malformed(reason: "call")
     }
   }
 

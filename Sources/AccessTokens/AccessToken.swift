@@ -20,11 +20,13 @@ public struct AccessToken: Equatable, Sendable {
   public var attributes: [String: String]
   /// `video`.
   public var grants: Grants
+  /// `call`; nil: it is of none.
+  public var call: CallClaim?
 
   public init(
     apiKey: String, identity: String?, expires: Int, notBefore: Int? = nil, issuedAt: Int? = nil,
     name: String? = nil, metadata: String? = nil, attributes: [String: String] = [:],
-    grants: Grants = Grants()
+    grants: Grants = Grants(), call: CallClaim? = nil
   ) {
     self.apiKey = apiKey
     self.identity = identity
@@ -35,6 +37,7 @@ public struct AccessToken: Equatable, Sendable {
     self.metadata = metadata
     self.attributes = attributes
     self.grants = grants
+    self.call = call
   }
 
   /// When it counts as issued, for tokens that a removal outlaws; nil: until it expires.

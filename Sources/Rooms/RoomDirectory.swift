@@ -64,6 +64,20 @@ public final class RoomDirectory: Sendable {
     self.log = log
   }
 
+  /// From now on it is asked who may come in, and hears whose media is there.
+  public func oversee(by overseer: any RoomOverseer) {
+    registry.overseer.withLock { $0 = overseer }
+  }
+
+  func admit(
+    _ identity: String, device: String?, to room: String, grants: Grants
+  ) async throws(JoinError) {
+    guard let overseer = registry.overseer.withLock({ $0 }) else { return }
+    do throws(JoinError) {
+      try await overseer.admit(identity, device: device, to: room, grants: grants)
+    } catch { throw refuse(error) }
+  }
+
   /// What happened in every room.
   public var events: EventLog { registry.records.events }
 
@@ -131,15 +145,17 @@ public final class RoomDirectory: Sendable {
   /// here by transports without a socket goes on as the same participant, with this session beside them.
   /// - Parameters:
   ///   - issued: when the token counts as issued, seconds since 1970; nil: not known.
+  ///   - device: of the person's, as the token has it.
   ///   - role: of the transport that it has from the beginning; nil: it opens them itself.
   ///   - isAttended: the front door reads notices until it says `absent`; else the session has no socket whose end would
   ///     end it, and goes with its last transport, with its media, or as it leaves.
   public func join(
     room name: String, identity: String, name display: String?, metadata: String? = nil,
-    attributes: [String: String] = [:], grants: Grants, issued: Int? = nil,
+    attributes: [String: String] = [:], grants: Grants, issued: Int? = nil, device: String? = nil,
     opening role: TransportRole? = .both,
     isAttended: Bool = true
   ) async throws(JoinError) -> ParticipantSession {
+    try await admit(identity, device: device, to: name, grants: grants)
     if registry.forbidsInside(identity, in: name, issued: issued) { throw refuse(.removed) }
     let room = try registry.withRooms { rooms throws(JoinError) in
       do throws(JoinError) {

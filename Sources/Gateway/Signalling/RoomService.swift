@@ -24,6 +24,8 @@ public struct JoinRequest: Sendable {
   public var grants: Grants
   /// When the token counts as issued, seconds since 1970; nil: not known.
   public var tokenIssued: Int?
+  /// Of the person's, as a call's token has it.
+  public var device: String?
   /// The other end of the signalling connection.
   public var remote: SocketAddress
 }
@@ -82,6 +84,7 @@ extension RoomDirectory: RoomService {
     try await join(
       room: request.room, identity: request.identity, name: request.name, metadata: request.metadata,
       attributes: request.attributes, grants: request.grants, issued: request.tokenIssued,
+      device: request.device,
       opening: .both)
   }
 

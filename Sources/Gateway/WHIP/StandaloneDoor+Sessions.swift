@@ -21,7 +21,8 @@ extension StandaloneDoor {
     let answer = try await ask { () async throws(StandaloneError) in
       try await rooms.open(
         offer, room: place.room, identity: identity, name: token.name, metadata: token.metadata,
-        attributes: token.attributes, grants: token.grants, issued: token.effectiveIssue)
+        attributes: token.attributes, grants: token.grants, issued: token.effectiveIssue,
+        device: token.call?.device)
     }
     var response = HTTPResponse(status: 201, type: Self.description, body: answer.sdp.utf8)
     let endpoint = "/\(StandaloneOperation.name(of: place.role))/\(place.room.percentEncoded())"

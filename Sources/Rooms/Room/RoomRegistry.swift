@@ -18,6 +18,7 @@ final class RoomRegistry<Handle: Sendable>: Sendable {
   /// Seconds since 1970, by the clock that tokens go by.
   let wallSeconds: @Sendable () -> Int
   private let state: Mutex<State>
+  let overseer = Mutex<(any RoomOverseer)?>(nil)
 
   init(
     limits: DirectoryState<Handle>.Limits, records: RoomRecords, wallSeconds: @escaping @Sendable () -> Int
@@ -32,6 +33,11 @@ final class RoomRegistry<Handle: Sendable>: Sendable {
     _ body: (inout DirectoryState<Handle>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try state.withLock { state throws(Failure) in try body(&state.rooms) }
+  }
+
+  /// Somebody's media is connected in a room, or isn't any more.
+  func noteMedia(of identity: String, in room: String, _ isConnected: Bool) {
+    overseer.withLock { $0 }?.media(of: identity, in: room, isConnected: isConnected)
   }
 
   // MARK: - Removals

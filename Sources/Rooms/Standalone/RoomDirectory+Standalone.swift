@@ -12,8 +12,12 @@ extension RoomDirectory {
   ///   - issued: when the token counts as issued, seconds since 1970; nil: not known.
   public func open(
     _ offer: StandaloneOffer, room name: String, identity: String, name display: String? = nil,
-    metadata: String? = nil, attributes: [String: String] = [:], grants: Grants, issued: Int? = nil
+    metadata: String? = nil, attributes: [String: String] = [:], grants: Grants, issued: Int? = nil,
+    device: String? = nil
   ) async throws(StandaloneError) -> StandaloneAnswer {
+    do throws(JoinError) { try await admit(identity, device: device, to: name, grants: grants) } catch {
+      throw .joining(error)
+    }
     if registry.forbidsInside(identity, in: name, issued: issued) { throw refuse(.joining(.removed)) }
     let room: Room
     do throws(JoinError) {

@@ -102,7 +102,14 @@ extension RoomState {
     unpublish(place) { _ in true }
     endPeer(of: place)
     members[place.member].transports.remove(at: place.transport)
-    if members[place.member].isWithoutMedia { members[place.member].presence.mediaEnded() }
+    noteMediaEnded(of: place.member)
+  }
+
+  private mutating func noteMediaEnded(of member: Int) {
+    if members[member].isWithoutMedia {
+      members[member].presence.mediaEnded()
+      emit(.media(of: members[member].identity, isConnected: false))
+    }
     presenceChanged()
   }
 
@@ -127,7 +134,6 @@ extension RoomState {
     self[place].withdrawn = [:]
     self[place].announced = [:]
     self[place].requested = SlotCount()
-    if members[place.member].isWithoutMedia { members[place.member].presence.mediaEnded() }
-    presenceChanged()
+    noteMediaEnded(of: place.member)
   }
 }

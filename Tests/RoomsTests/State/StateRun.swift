@@ -98,7 +98,7 @@ final class StateRun {
           EventLog.Page(room: state.info, events: missed, lastEvent: events.count, isOver: false)),
         &reply)
     case .recording(let command): recorded.append(command)
-    case .expect, .giveUpName, .keepSettings, .log, .mediaReady, .unattended: break
+    case .expect, .giveUpName, .keepSettings, .log, .media, .mediaReady, .unattended: break
     }
   }
 

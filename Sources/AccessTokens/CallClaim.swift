@@ -1,0 +1,12 @@
+/// `call`: of which call a token is, and by which device of its person. The server itself makes such tokens.
+public struct CallClaim: Equatable, Sendable {
+  /// The call's id: a UUID.
+  public var id: String
+  /// nil: a push has carried it, and it gets one as its device joins.
+  public var device: String?
+
+  public init(id: String, device: String?) {
+    self.id = id
+    self.device = device
+  }
+}
