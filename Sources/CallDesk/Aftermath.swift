@@ -26,6 +26,14 @@ public struct Aftermath: Sendable {
     public var room: String?
   }
 
+  /// An event of a shared session, for those who take part.
+  public struct Shared: Hashable, Sendable {
+    public var call: CallUUID
+    public var session: CallUUID
+    public var people: [PersonID]
+    public var event: SharedEvent
+  }
+
   /// A call that has begun, was answered for the first time, or has ended.
   public struct Step: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable {
@@ -47,11 +55,12 @@ public struct Aftermath: Sendable {
   /// Who may use no token of before for that room.
   public var revoked: [(person: PersonID, room: String?)] = []
   public var steps: [Step] = []
+  public var sharedEvents: [Shared] = []
 
   public init() {}
 
   public var isEmpty: Bool {
     listeners.isEmpty && rings.isEmpty && ringsEnded.isEmpty && closes.isEmpty && revoked.isEmpty
-      && steps.isEmpty
+      && steps.isEmpty && sharedEvents.isEmpty
   }
 }

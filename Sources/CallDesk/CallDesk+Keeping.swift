@@ -27,6 +27,7 @@ extension CallDesk {
       try CallRecords.write(row, request: change.before == nil ? request : [], at: now, transaction)
       try CallRecords.writePeople(of: change, transaction)
       try say(change, of: row, at: now, &aftermath, transaction)
+      try leaveSessions(change, at: now, &aftermath, transaction)
     }
   }
 

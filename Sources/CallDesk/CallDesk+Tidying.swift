@@ -32,6 +32,9 @@ extension CallDesk {
       try AnswerRecords.forget(before: now.wall - Self.day, transaction)
       try EventRecords.emptySignals(
         endedBefore: now.wall - Self.signalPatience, after: now.wall - Self.day, transaction)
+      try SessionRecords.forget(
+        eventsBefore: now.wall - Self.signalPatience,
+        snapshotsBefore: now.wall - Int64(terms.snapshotDays) * Self.day, transaction)
       let devices = try DeviceRecords.unused(
         since: now.wall - Int64(terms.deviceDays) * Self.day, limit: Self.group, transaction)
       for (person, device) in devices {

@@ -63,7 +63,9 @@ extension CallDesk {
         try keep(
           CallBook(rows.map(\.state), terms: terms.book, at: now), of: known, at: now, &aftermath, transaction
         )
-        return .success((rows.count == Self.group, try CallRecords.deadline(transaction)))
+        let sessions = try advanceSessions(at: now, limit: Self.group, &aftermath, transaction)
+        let deadlines = [try CallRecords.deadline(transaction), try SessionRecords.deadline(transaction)]
+        return .success((max(rows.count, sessions) == Self.group, deadlines.compactMap { $0 }.min()))
       }
       return found.isMore ? .some(0) : .some(found.deadline)
     } catch { return nil }
@@ -75,6 +77,7 @@ extension CallDesk {
   /// has passed meanwhile is over. Before anything else is asked.
   /// - Returns: rooms of calls that aren't over.
   public func recover() async throws(CallProblem) -> [String] {
+    try await recoverSessions()
     var (last, rooms) = ("", [String]())
     while true {
       let after = last
@@ -94,6 +97,24 @@ extension CallDesk {
       rooms += found.compactMap(\.room)
       guard let end = found.last else { return rooms }
       last = end.id
+    }
+  }
+
+  private func recoverSessions() async throws(CallProblem) {
+    var last = ""
+    while true {
+      let after = last
+      let found: String? = try await decide(bytes: 65_536) { [self] transaction, _, now throws(StoreError) in
+        let left = try SessionRecords.left(after: after, limit: Self.group, transaction)
+        for (row, clock) in left {
+          var row = row
+          row.state = row.state.carried(from: clock, to: now, terms: terms.sessions)
+          try SessionRecords.write(row, at: now, transaction)
+        }
+        return .success(left.last?.row.state.id.text)
+      }
+      guard let found else { return }
+      last = found
     }
   }
 

@@ -19,6 +19,7 @@ public final class CallDesk: Sendable {
   private let random: @Sendable () -> (high: UInt64, low: UInt64)
   let rates: Mutex<CallRates>
   let presence = PendingPresence()
+  let eventRates = EventRates()
   /// The number of the last event that was given to somebody, per person.
   let heard = HeardEvents()
 

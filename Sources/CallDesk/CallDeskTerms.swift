@@ -22,5 +22,16 @@ public struct CallDeskTerms: Sendable {
   public var signals = 256
   public var signalBytes = 1_048_576
 
+  public var sessions = SharedSessionTerms()
+  /// Shared sessions of one call at a time.
+  public var sessionsOfCall = 16
+  /// Bytes of an event of a shared session, and events of one person in a second.
+  public var eventData = 16_384
+  public var eventsPerSecond = 50
+  /// Bytes of a snapshot, the events that are kept before it, and the days for which the last one is kept behind the end.
+  public var snapshot = 1_048_576
+  public var eventsBehindSnapshot = 100
+  public var snapshotDays = 7
+
   public init() {}
 }

@@ -10,10 +10,17 @@ public enum CallProblem: Error, Hashable, Sendable {
   /// The person is in the call by another device.
   case activeElsewhere
   case callEnded
+  case sessionEnded
   case noRecipients
   case tooManyPeople(most: Int)
   /// What, and the most that it may be.
   case tooLarge(String)
+  /// Types of events that begin so are the server's own.
+  case reservedType
+  /// What is asked for is in the snapshot, which goes up to that number.
+  case compacted(Int64)
+  /// A newer one is kept already, which goes up to that number.
+  case staleSnapshot(Int64)
   /// In how many milliseconds it may be done.
   case tooMany(wait: Int64)
   /// Nothing can be written at the moment.

@@ -9,6 +9,9 @@ public struct PersonEvent: Hashable, Sendable {
     case ended = "call.ended"
     case signal = "call.signal"
     case deviceRemoved = "device.removed"
+    case sessionStarted = "session.started"
+    case sessionUpdated = "session.updated"
+    case sessionEnded = "session.ended"
   }
 
   public var number: Int64

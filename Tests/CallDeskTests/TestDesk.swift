@@ -68,6 +68,11 @@ final class TestDesk: Sendable {
     try await body(test)
   }
 
+  /// The same store for another process, a second later.
+  func restarted(_ terms: CallDeskTerms) -> TestDesk {
+    TestDesk(kind, store, terms, Clock(CallTime(wall: clock.now.wall + 1_000, steady: 7)))
+  }
+
   // MARK: - What tests ask
 
   static func caller(_ name: String, _ device: String? = nil) -> Caller {
@@ -109,6 +114,16 @@ final class TestDesk: Sendable {
   /// What a person has heard, by kinds.
   func heard(_ person: String, after number: Int64 = 0) async throws -> [PersonEvent] {
     try await desk.events(of: PersonID(person), after: number, limit: 200).events
+  }
+
+  /// All that a person has heard.
+  func heardAll(_ person: String) async throws -> [PersonEvent] {
+    var all: [PersonEvent] = []
+    while true {
+      let page = try await heard(person, after: Int64(all.count))
+      if page.isEmpty { return all }
+      all += page
+    }
   }
 
   func kinds(_ person: String, after number: Int64 = 0) async throws -> [PersonEvent.Kind] {

@@ -1,4 +1,5 @@
 import Calls
+import Foundation
 import Testing
 
 @Suite("A shared session", .timeLimit(.minutes(1)))
@@ -71,11 +72,35 @@ struct SharedSessionTests {
     #expect(throws: SharedSessionRefusal.beyondLast(1)) { try session.keepSnapshot(upTo: 2, by: ada) }
     try session.keepSnapshot(upTo: 1, by: ada)
     #expect(throws: SharedSessionRefusal.staleSnapshot(1)) { try session.keepSnapshot(upTo: 0, by: ada) }
+    #expect(session.snapshotSeq == 1 && self.session().snapshotSeq == nil)
     #expect(throws: SharedSessionRefusal.notAllowed) { try session.end(by: bob, at: at(3)) }
     #expect(throws: SharedSessionRefusal.notAllowed) { try session.handOver(to: eve, by: ada) }
     #expect(try session.handOver(to: bob, by: ada).map(\.what) == [.ownerChanged(bob)])
     #expect(throws: SharedSessionRefusal.notAllowed) { try session.end(by: ada, at: at(3)) }
     #expect(try session.end(by: bob, at: at(4)).map(\.type) == ["system.ended"])
     #expect(session.callEnded(at: at(5)).isEmpty)
+  }
+
+  @Test func `one who is alone and declines isn't asked again at once`() throws {
+    var session = session()
+    _ = try session.join(bob, at: at(1))
+    _ = session.leave(ada, at: at(1_000))
+    for _ in 0..<10 { _ = try session.answerOffer(false, by: bob, at: at(2_000)) }
+    #expect(session.offer == SharedSession.Offer(to: bob, until: 6_000))
+    _ = session.advance(to: at(6_000))
+    #expect(session.offer == SharedSession.Offer(to: bob, until: 11_000))
+  }
+
+  @Test func `it goes on in another process as it stood`() throws {
+    var session = session()
+    _ = try session.join(bob, at: at(1))
+    _ = try session.append(by: bob)
+    _ = session.leave(ada, at: at(1_000))
+    let bytes = try JSONEncoder().encode(session)
+    let now = CallTime(wall: at(3_000).wall, steady: 70)
+    let read = try JSONDecoder().decode(SharedSession.self, from: bytes)
+      .carried(from: at(0).offset, to: now, terms: SharedSessionTerms())
+    #expect(read.lastSeq == session.lastSeq && read.participants == [bob] && read.status == .degraded)
+    #expect(read.offer == SharedSession.Offer(to: bob, until: 70 + 3_000) && read.deadline == 70 + 3_000)
   }
 }

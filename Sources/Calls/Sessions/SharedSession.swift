@@ -4,7 +4,7 @@
 ///     active ──owner leaves──▶ degraded ──somebody accepts──▶ active
 ///                                 └──60 s──▶ inactive ◀──ended by its owner, call is over── any
 public struct SharedSession: Hashable, Sendable {
-  public enum Status: String, Hashable, Sendable, CaseIterable {
+  public enum Status: String, Hashable, Sendable, Codable, CaseIterable {
     case active
     /// Without an owner for now: it is offered to those who take part, one after the other.
     case degraded
@@ -12,7 +12,7 @@ public struct SharedSession: Hashable, Sendable {
   }
 
   /// Who is asked to take it over, until when.
-  public struct Offer: Hashable, Sendable {
+  public struct Offer: Hashable, Sendable, Codable {
     public var to: PersonID
     public var until: Int64
   }
@@ -21,34 +21,39 @@ public struct SharedSession: Hashable, Sendable {
   public let call: CallUUID
   /// Its kind.
   public let experience: String
-  public private(set) var status = Status.active
-  public private(set) var owner: PersonID?
+  public internal(set) var status = Status.active
+  public internal(set) var owner: PersonID?
   /// In the order in which they came; the longest present is the first.
-  public private(set) var participants: [PersonID] = []
-  public private(set) var lastSeq: Int64 = 0
-  /// Everything up to it is in the snapshot.
-  public private(set) var snapshotSeq: Int64 = 0
+  public internal(set) var participants: [PersonID] = []
+  /// Everybody who has ever taken part, each once.
+  public internal(set) var everyone: [PersonID] = []
+  public internal(set) var lastSeq: Int64 = 0
+  /// Everything up to it is in the snapshot; nil: there is none.
+  public internal(set) var snapshotSeq: Int64?
   /// Milliseconds since 1970.
   public let createdAt: Int64
-  public private(set) var endedAt: Int64?
-  public private(set) var offer: Offer?
+  public internal(set) var endedAt: Int64?
+  public internal(set) var offer: Offer?
   /// When it ends without an owner, on the clock that doesn't jump.
-  private var degradedUntil: Int64?
+  var degradedUntil: Int64?
   /// Who was asked in this round.
-  private var asked: Set<PersonID> = []
-  private let terms: SharedSessionTerms
+  var asked: Set<PersonID> = []
+  var terms: SharedSessionTerms
 
+  /// - Parameter snapshot: it begins with one of an earlier session.
   public init(
     _ id: CallUUID, of call: CallUUID, experience: String, by person: PersonID,
-    terms: SharedSessionTerms = SharedSessionTerms(), at now: CallTime
+    from snapshot: Bool = false, terms: SharedSessionTerms = SharedSessionTerms(), at now: CallTime
   ) {
     self.id = id
+    snapshotSeq = snapshot ? 0 : nil
     self.call = call
     self.experience = experience
     self.terms = terms
     createdAt = now.wall
     owner = person
     participants = [person]
+    everyone = [person]
   }
 
   public var isEnded: Bool { status == .inactive }
@@ -75,7 +80,7 @@ public struct SharedSession: Hashable, Sendable {
   public mutating func keepSnapshot(upTo seq: Int64, by person: PersonID) throws(SharedSessionRefusal) {
     try requireOwner(person)
     guard (0...lastSeq).contains(seq) else { throw .beyondLast(lastSeq) }
-    guard seq >= snapshotSeq else { throw .staleSnapshot(snapshotSeq) }
+    if let snapshotSeq, seq < snapshotSeq { throw .staleSnapshot(snapshotSeq) }
     snapshotSeq = seq
   }
 
@@ -98,6 +103,7 @@ public struct SharedSession: Hashable, Sendable {
     guard !isEnded else { throw .ended }
     guard !participants.contains(person) else { return [] }
     participants.append(person)
+    if !everyone.contains(person) { everyone.append(person) }
     let events = [say(.joined(person))]
     if owner == nil, offer == nil { askNext(at: now) }
     return events
@@ -137,7 +143,8 @@ public struct SharedSession: Hashable, Sendable {
     try requireParticipant(person)
     guard offer?.to == person else { throw .notAllowed }
     if accepts { return [take(person)] }
-    askNext(at: now)
+    // One who is asked alone has its answer stand until the next round would be.
+    if participants.contains(where: { $0 != person && !asked.contains($0) }) { askNext(at: now) } else { asked.insert(person) }
     return []
   }
 
@@ -149,7 +156,7 @@ public struct SharedSession: Hashable, Sendable {
   }
 
   /// The longest present who wasn't asked in this round; when all were, another round begins.
-  private mutating func askNext(at now: CallTime) {
+  mutating func askNext(at now: CallTime) {
     if let offer { asked.insert(offer.to) }
     if participants.allSatisfy(asked.contains) { asked = [] }
     offer = participants.first { !asked.contains($0) }.map { Offer(to: $0, until: now.steady + terms.offer) }
@@ -157,6 +164,7 @@ public struct SharedSession: Hashable, Sendable {
 
   // MARK: - Time and end
 
+  /// - Returns: what the server says in it; the offer may be another's then.
   public mutating func advance(to now: CallTime) -> [SystemEvent] {
     guard !isEnded else { return [] }
     if let degradedUntil, degradedUntil <= now.steady { return [finish(at: now)] }
@@ -186,53 +194,4 @@ public struct SharedSession: Hashable, Sendable {
   private mutating func say(_ what: SystemEvent.What) -> SystemEvent {
     SystemEvent(seq: number(), what: what)
   }
-}
-
-/// Spans of shared sessions, in milliseconds.
-public struct SharedSessionTerms: Hashable, Sendable {
-  /// How long one is asked to take it over.
-  public var offer: Int64 = 5_000
-  /// How long it may have no owner.
-  public var ownerless: Int64 = 60_000
-
-  public init() {}
-}
-
-/// What the server itself says in a session, numbered among the events of people.
-public struct SystemEvent: Hashable, Sendable {
-  public enum What: Hashable, Sendable {
-    case joined(PersonID)
-    case left(PersonID)
-    case ownerLeft(PersonID)
-    case ownerChanged(PersonID)
-    case ended
-  }
-
-  public var seq: Int64
-  public var what: What
-
-  /// Types that begin so are the server's own.
-  public static let prefix = "system."
-
-  public var type: String {
-    let name =
-      switch what {
-      case .joined: "joined"
-      case .left: "left"
-      case .ownerLeft: "ownerLeft"
-      case .ownerChanged: "ownerChanged"
-      case .ended: "ended"
-      }
-    return Self.prefix + name
-  }
-}
-
-/// Why something of a session isn't done.
-public enum SharedSessionRefusal: Error, Hashable, Sendable {
-  case notAllowed
-  case ended
-  /// A snapshot of what hasn't come yet; the number of the last event.
-  case beyondLast(Int64)
-  /// A newer one is kept already; how far that goes.
-  case staleSnapshot(Int64)
 }

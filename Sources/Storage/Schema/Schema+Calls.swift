@@ -70,5 +70,29 @@ extension Schema {
         PRIMARY KEY (call, sender, recipient)
       ) STRICT
       """,
+      // What people of a call share, with `deadline` and `clock` as calls have them.
+      """
+      CREATE TABLE shared_sessions (
+        id TEXT NOT NULL PRIMARY KEY, call TEXT NOT NULL, ended INTEGER, deadline INTEGER, clock INTEGER NOT NULL,
+        last_event TEXT, state BLOB NOT NULL
+      ) STRICT
+      """,
+      "CREATE INDEX shared_sessions_of_call ON shared_sessions (call)",
+      "CREATE INDEX shared_sessions_by_deadline ON shared_sessions (deadline)",
+      "CREATE INDEX shared_sessions_by_end ON shared_sessions (ended)",
+      // `sender`: NULL: the server itself.
+      """
+      CREATE TABLE shared_events (
+        session TEXT NOT NULL, seq INTEGER NOT NULL, id TEXT NOT NULL, type BLOB NOT NULL, sender BLOB,
+        time INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (session, seq)
+      ) STRICT
+      """,
+      "CREATE UNIQUE INDEX shared_events_by_id ON shared_events (session, id)",
+      """
+      CREATE TABLE shared_snapshots (
+        session TEXT NOT NULL PRIMARY KEY, seq INTEGER NOT NULL, time INTEGER NOT NULL, people BLOB NOT NULL,
+        state BLOB NOT NULL
+      ) STRICT
+      """,
     ])
 }

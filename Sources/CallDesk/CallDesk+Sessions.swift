@@ -1,0 +1,238 @@
+public import Calls
+internal import FoundationEssentials
+internal import Storage
+internal import Synchronization
+
+/// What people of a call do together.
+extension CallDesk {
+  /// Starts one, or finds the one of that experience that is running in the call.
+  /// - Parameter earlier: the session with whose last snapshot it begins, in which the person took part.
+  /// - Throws: `notFound`, `notAllowed`, `callEnded`, `idTaken`, `tooLarge`, `tooMany`.
+  public func startSession(
+    _ id: CallUUID, in call: CallUUID, experience: String, from earlier: CallUUID? = nil, by caller: Caller
+  ) async throws(CallProblem) -> (session: SharedSessionDocument, isNew: Bool) {
+    guard (1...128).contains(experience.utf8.count) else { throw .tooLarge("experience") }
+    return try await inCall(call, by: caller) { [self] transaction, aftermath, now, _ throws(StoreError) in
+      let open = try SessionRecords.all(of: call, isOpen: true, terms: terms.sessions, transaction)
+      if let running = open.first(where: { $0.state.experience == experience }) {
+        return .success((document(running), false))
+      }
+      guard try SessionRecords.session(id, terms: terms.sessions, transaction) == nil else {
+        return .failure(.idTaken)
+      }
+      guard open.count < terms.sessionsOfCall else { return .failure(.tooLarge("sessions")) }
+      var snapshot: SharedSnapshot?
+      if let earlier {
+        guard let known = try SessionRecords.session(earlier, terms: terms.sessions, transaction),
+          known.state.everyone.contains(caller.person)
+        else { return .failure(.notFound) }
+        snapshot = try SharedEventRecords.snapshot(of: earlier, transaction)
+        snapshot?.seq = 0
+      }
+      let state = SharedSession(
+        id, of: call, experience: experience, by: caller.person, from: snapshot != nil, terms: terms.sessions,
+        at: now)
+      let row = SessionRecords.Row(state: state)
+      try SessionRecords.write(row, at: now, transaction)
+      if let snapshot { try SharedEventRecords.write(snapshot, of: id, at: now, transaction) }
+      try tell(.sessionStarted, of: row, at: now, &aftermath, transaction)
+      return .success((document(row), true))
+    }
+  }
+
+  /// Those of a call.
+  /// - Parameter isOpen: those alone that can be joined.
+  public func sessions(
+    of call: CallUUID, isOpen: Bool, for person: PersonID
+  ) async throws(CallProblem) -> [SharedSessionDocument] {
+    try await read { [self] transaction throws(StoreError) in
+      guard try CallRecords.call(call, of: person, terms: callTerms, transaction) != nil else {
+        return .failure(.notFound)
+      }
+      let rows = try SessionRecords.all(of: call, isOpen: isOpen, terms: terms.sessions, transaction)
+      return .success(rows.map(document))
+    }
+  }
+
+  public func joinSession(
+    _ id: CallUUID, in call: CallUUID, by caller: Caller
+  ) async throws(CallProblem) -> SharedSessionDocument {
+    try await change(id, in: call, by: caller) { session, now throws(SharedSessionRefusal) in
+      try session.join(caller.person, at: now)
+    }
+  }
+
+  public func leaveSession(
+    _ id: CallUUID, in call: CallUUID, by caller: Caller
+  ) async throws(CallProblem) -> SharedSessionDocument {
+    try await change(id, in: call, by: caller) { session, now in session.leave(caller.person, at: now) }
+  }
+
+  /// The owner gives it to another participant.
+  public func handOver(
+    _ id: CallUUID, in call: CallUUID, to person: PersonID, by caller: Caller
+  ) async throws(CallProblem) -> SharedSessionDocument {
+    try await change(id, in: call, by: caller) { session, _ throws(SharedSessionRefusal) in
+      try session.handOver(to: person, by: caller.person)
+    }
+  }
+
+  /// Who was asked takes it over, or doesn't.
+  public func answerOffer(
+    _ id: CallUUID, in call: CallUUID, accepts: Bool, by caller: Caller
+  ) async throws(CallProblem) -> SharedSessionDocument {
+    try await change(id, in: call, by: caller) { session, now throws(SharedSessionRefusal) in
+      try session.answerOffer(accepts, by: caller.person, at: now)
+    }
+  }
+
+  public func endSession(
+    _ id: CallUUID, in call: CallUUID, by caller: Caller
+  ) async throws(CallProblem) -> SharedSessionDocument {
+    try await change(id, in: call, by: caller) { session, now throws(SharedSessionRefusal) in
+      try session.end(by: caller.person, at: now)
+    }
+  }
+
+  // MARK: - One change of one session
+
+  private func change(
+    _ id: CallUUID, in call: CallUUID, by caller: Caller,
+    _ body:
+      @escaping @Sendable (inout SharedSession, CallTime) throws(SharedSessionRefusal) -> [SystemEvent]
+  ) async throws(CallProblem) -> SharedSessionDocument {
+    try await inCall(call, by: caller) { [self] transaction, aftermath, now, _ throws(StoreError) in
+      guard let before = try SessionRecords.session(id, of: call, terms: terms.sessions, transaction) else {
+        return .failure(.notFound)
+      }
+      var row = before
+      let said: [SystemEvent]
+      do throws(SharedSessionRefusal) { said = try body(&row.state, now) } catch {
+        return .failure(CallProblem(error))
+      }
+      try keep(&row, before: before.state, said, at: now, &aftermath, transaction)
+      return .success(document(row))
+    }
+  }
+
+  /// What is asked by one who is in the call.
+  func inCall<Value: Sendable>(
+    _ call: CallUUID, by caller: Caller, bytes: Int = 4_096,
+    _ body:
+      @escaping @Sendable (borrowing Transaction, inout Aftermath, CallTime, CallState) throws(StoreError)
+      -> Result<Value, CallProblem>
+  ) async throws(CallProblem) -> Value {
+    try await decide(bytes: bytes) { [self] transaction, aftermath, now throws(StoreError) in
+      let found = try apply(.time, to: call, by: caller.person, at: now, &aftermath, transaction)
+      let state: CallState
+      switch found {
+      case .failure(let problem): return .failure(problem)
+      case .success(let row): state = row.state
+      }
+      do throws(CallRefusal) { try state.requireActive(caller.person) } catch {
+        return .failure(CallProblem(.call(error)))
+      }
+      return try body(transaction, &aftermath, now, state)
+    }
+  }
+
+  /// Writes down how a session stands, and what the server says in it.
+  func keep(
+    _ row: inout SessionRecords.Row, before: SharedSession, _ said: [SystemEvent], at now: CallTime,
+    _ aftermath: inout Aftermath, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    guard row.state != before else { return }
+    for event in said {
+      let event = SharedEvent(
+        id: uuid().text, seq: event.seq, type: event.type, sender: nil, time: now.wall, data: event.data)
+      try SharedEventRecords.append(event, to: row.state.id, transaction)
+      row.lastEvent = event.id
+      aftermath.sharedEvents.append(
+        Aftermath.Shared(call: row.state.call, session: row.state.id, people: before.everyone, event: event))
+    }
+    try SessionRecords.write(row, at: now, transaction)
+    let kind = row.state.isEnded ? PersonEvent.Kind.sessionEnded : .sessionUpdated
+    try tell(kind, of: row, at: now, &aftermath, transaction)
+  }
+
+  /// People of the call hear how a session stands.
+  private func tell(
+    _ kind: PersonEvent.Kind, of row: SessionRecords.Row, at now: CallTime, _ aftermath: inout Aftermath,
+    _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    guard let call = try CallRecords.call(row.state.call, terms: callTerms, transaction) else { return }
+    for person in call.state.people where !person.isHidden {
+      try tell(
+        person.id, kind, of: call.state, SessionBody(session: row.state.id), at: now, &aftermath, transaction)
+    }
+  }
+
+  private func document(_ row: SessionRecords.Row) -> SharedSessionDocument {
+    SharedSessionDocument(state: row.state, lastEventId: row.lastEvent)
+  }
+
+  // MARK: - What the call brings about
+
+  /// Who isn't in the call any more is in none of its sessions, and with the call all of them are over.
+  func leaveSessions(
+    _ change: CallBook.Change, at now: CallTime, _ aftermath: inout Aftermath, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    let gone = change.before?.active.filter { change.after[$0]?.session == nil } ?? []
+    guard !gone.isEmpty else { return }
+    for before in try SessionRecords.all(of: change.after.id, isOpen: true, terms: terms.sessions, transaction) {
+      var row = before
+      var said: [SystemEvent] = []
+      if change.after.isEnded {
+        said = row.state.callEnded(at: now)
+      } else {
+        for person in gone { said += row.state.leave(person, at: now) }
+      }
+      try keep(&row, before: before.state, said, at: now, &aftermath, transaction)
+    }
+  }
+
+  /// Has time pass for sessions.
+  func advanceSessions(
+    at now: CallTime, limit: Int, _ aftermath: inout Aftermath, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Int {
+    let due = try SessionRecords.due(at: now.steady, limit: limit, terms: terms.sessions, transaction)
+    for before in due {
+      var row = before
+      let said = row.state.advance(to: now)
+      try keep(&row, before: before.state, said, at: now, &aftermath, transaction)
+    }
+    return due.count
+  }
+}
+
+extension CallProblem {
+  init(_ refusal: SharedSessionRefusal) {
+    self =
+      switch refusal {
+      case .notAllowed: .notAllowed
+      case .ended: .sessionEnded
+      case .beyondLast: .tooLarge("seq")
+      case .staleSnapshot(let seq): .staleSnapshot(seq)
+      }
+  }
+}
+
+/// The body of events about sessions.
+public struct SessionBody: Hashable, Sendable, Codable {
+  public var session: CallUUID
+}
+
+extension SystemEvent {
+  /// What it is about, as JSON.
+  fileprivate var data: [UInt8] {
+    let person: PersonID? =
+      switch what {
+      case .joined(let person), .left(let person), .ownerLeft(let person), .ownerChanged(let person): person
+      case .ended: nil
+      }
+    guard let bytes = try? JSONEncoder().encode(person.map { ["person": $0.text] } ?? [:]) else {
+      preconditionFailure("texts are always JSON")
+    }
+    return Array(bytes)
+  }
+}

@@ -1,0 +1,28 @@
+/// What the server itself says in a session, numbered among the events of people.
+public struct SystemEvent: Hashable, Sendable {
+  public enum What: Hashable, Sendable {
+    case joined(PersonID)
+    case left(PersonID)
+    case ownerLeft(PersonID)
+    case ownerChanged(PersonID)
+    case ended
+  }
+
+  public var seq: Int64
+  public var what: What
+
+  /// Types that begin so are the server's own.
+  public static let prefix = "system."
+
+  public var type: String {
+    let name =
+      switch what {
+      case .joined: "joined"
+      case .left: "left"
+      case .ownerLeft: "ownerLeft"
+      case .ownerChanged: "ownerChanged"
+      case .ended: "ended"
+      }
+    return Self.prefix + name
+  }
+}
