@@ -71,7 +71,6 @@ extension CallDesk {
       return .success(
         CallEntry(
           call: try document(row, transaction), session: known.session, device: known.device,
-          apiKey: row.apiKey,
           isMerged: known.isMerged))
     case .no: break
     }
@@ -108,7 +107,7 @@ extension CallDesk {
         Array(body), for: request, content: digest, by: caller.person, at: now, transaction)
       return .success(
         CallEntry(
-          call: try document(row, transaction), session: start.session, device: device, apiKey: row.apiKey,
+          call: try document(row, transaction), session: start.session, device: device,
           isMerged: answer.isMerged))
     }
   }
@@ -125,6 +124,33 @@ extension CallDesk {
   }
 
   // MARK: - In and out
+
+  /// A person connects to the room of a call: one who is rung, or has left, joins by that.
+  /// - Parameter device: nil: it isn't known.
+  /// - Throws: `notFound`, also of a room that is no call's; `removed`, `callEnded`, `storeUnavailable`.
+  public func connect(
+    _ person: PersonID, device: DeviceID?, inRoom room: String
+  ) async throws(CallProblem) {
+    let session = uuid()
+    let other = DeviceID("device-\(uuid().text)")
+    try await decide { [self] transaction, aftermath, now throws(StoreError) -> Result<Void, CallProblem> in
+      guard let row = try CallRecords.call(inRoom: room, terms: callTerms, transaction),
+        row.state.isOpen(to: person)
+      else { return .failure(.notFound) }
+      let state: CallState
+      switch try apply(.time, to: row.state.id, by: person, at: now, &aftermath, transaction) {
+      case .failure(let problem): return .failure(problem)
+      case .success(let found): state = found.state
+      }
+      // Who is in the call may connect as often as it likes, and by whichever device: the room has one of each.
+      if !state.isEnded, state[person]?.session != nil { return .success(()) }
+      let event = CallEvent.join(person, device ?? other, session: session, takeover: false)
+      switch try apply(event, to: state.id, by: person, at: now, &aftermath, transaction) {
+      case .failure(let problem): return .failure(problem)
+      case .success: return .success(())
+      }
+    }
+  }
 
   /// - Parameter takeover: a device of the same person that is in the call goes.
   /// - Throws: `notFound`, `removed`, `callEnded`, `activeElsewhere`, `storeUnavailable`.
@@ -146,7 +172,7 @@ extension CallDesk {
       }
       return .success(
         CallEntry(
-          call: try document(row, transaction), session: session, device: device, apiKey: row.apiKey))
+          call: try document(row, transaction), session: session, device: device))
     }
   }
 

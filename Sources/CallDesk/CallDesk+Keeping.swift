@@ -92,6 +92,6 @@ extension CallDesk {
     -> CallDocument
   {
     let (names, erased) = try PersonRecords.names(of: row.state.id, transaction)
-    return CallDocument(row.state, room: row.room, names: names, erased: erased)
+    return CallDocument(row.state, room: row.room, apiKey: row.apiKey, names: names, erased: erased)
   }
 }

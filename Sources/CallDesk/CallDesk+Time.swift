@@ -11,7 +11,12 @@ extension CallDesk {
 
   /// The media of a session stands, or doesn't any more. It is written down as soon as the store takes it.
   public func media(_ stands: Bool, of person: PersonID, session: CallUUID, in call: CallUUID) {
-    presence.say(PendingPresence.Word(call: call, person: person, stands: stands), of: session)
+    presence.say(stands, of: .session(session, of: person, in: call))
+  }
+
+  /// The same of a person in the room of a call, by whichever session it is in the call.
+  public func media(_ stands: Bool, of person: PersonID, inRoom room: String) {
+    presence.say(stands, of: .room(room, person))
   }
 
   /// Writes down media and what is over with time, until its task is cancelled; after `recover`.
@@ -30,25 +35,40 @@ extension CallDesk {
 
   /// Writes down what was said of media so far.
   func writePresence() async {
-    var rest = presence.take().sorted { $0.key < $1.key }[...]
+    var rest = presence.take()[...]
     while !rest.isEmpty {
       let group = Array(rest.prefix(Self.group))
       do throws(CallProblem) {
         try await decide {
           [self] transaction, aftermath, now throws(StoreError) -> Result<Void, CallProblem> in
-          for (session, word) in group {
-            let event =
-              word.stands
-              ? CallEvent.mediaCame(word.person, session: session) : .mediaWent(word.person, session: session)
-            _ = try apply(event, to: word.call, by: nil, at: now, &aftermath, transaction)
+          for (source, stands) in group {
+            guard let (call, event) = try event(of: source, stands, transaction) else { continue }
+            _ = try apply(event, to: call, by: nil, at: now, &aftermath, transaction)
           }
           return .success(())
         }
       } catch {
         // It is said again a little later; media goes on meanwhile.
-        return presence.putBack(Dictionary(rest.map { ($0.key, $0.value) }) { first, _ in first })
+        return presence.putBack(rest)
       }
       rest = rest.dropFirst(group.count)
+    }
+  }
+
+  /// - Returns: nil: it is of no call that goes on.
+  private func event(
+    of source: PendingPresence.Source, _ stands: Bool, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> (CallUUID, CallEvent)? {
+    switch source {
+    case .session(let session, let person, let call):
+      return (call, stands ? .mediaCame(person, session: session) : .mediaWent(person, session: session))
+    case .room(let room, let person):
+      guard let row = try CallRecords.call(inRoom: room, terms: callTerms, transaction),
+        let session = row.state[person]?.session
+      else { return nil }
+      if stands { return (row.state.id, .mediaCame(person, session: session.id)) }
+      guard case .standing(let by) = session.media else { return nil }
+      return (row.state.id, .mediaWent(person, session: by))
     }
   }
 

@@ -5,13 +5,18 @@ public struct CallDocument: Hashable, Sendable {
   public var state: CallState
   /// nil: its media goes from device to device.
   public var room: String?
+  /// By which the starter's token was signed, and those for the call are.
+  public var apiKey: String
   /// Of people whose name is known. One who was erased has none.
   public var names: [PersonID: String]
   public var erased: Set<PersonID> = []
 
-  public init(_ state: CallState, room: String?, names: [PersonID: String], erased: Set<PersonID> = []) {
+  public init(
+    _ state: CallState, room: String?, apiKey: String, names: [PersonID: String], erased: Set<PersonID> = []
+  ) {
     self.state = state
     self.room = room
+    self.apiKey = apiKey
     self.names = names
     self.erased = erased
   }

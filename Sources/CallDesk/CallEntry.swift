@@ -6,8 +6,6 @@ public struct CallEntry: Hashable, Sendable {
   /// The person's session by which it is in the call.
   public var session: CallUUID
   public var device: DeviceID
-  /// By which the starter's token was signed, and those for the call are.
-  public var apiKey: String
   /// The other one had called at the same time: this is that call.
   public var isMerged = false
 }

@@ -46,6 +46,11 @@ extension RoomDirectory {
     for room in registry.withRooms({ $0.inOrder }) { try await room.rebuild() }
   }
 
+  /// Ends an identity's session in a room, if it has one. It may come back.
+  public func disconnect(_ identity: String, from room: String) async {
+    _ = await self.room(of: room)?.handle(.administration(.remove(identity)))
+  }
+
   // MARK: - Identities that were removed
 
   /// Whether a token was issued before its identity was removed from the room.
