@@ -175,11 +175,14 @@ extension CallDesk {
 
   /// Who isn't in the call any more is in none of its sessions, and with the call all of them are over.
   func leaveSessions(
-    _ change: CallBook.Change, at now: CallTime, _ aftermath: inout Aftermath, _ transaction: borrowing Transaction
+    _ change: CallBook.Change, at now: CallTime, _ aftermath: inout Aftermath,
+    _ transaction: borrowing Transaction
   ) throws(StoreError) {
     let gone = change.before?.active.filter { change.after[$0]?.session == nil } ?? []
     guard !gone.isEmpty else { return }
-    for before in try SessionRecords.all(of: change.after.id, isOpen: true, terms: terms.sessions, transaction) {
+    for before in try SessionRecords.all(
+      of: change.after.id, isOpen: true, terms: terms.sessions, transaction)
+    {
       var row = before
       var said: [SystemEvent] = []
       if change.after.isEnded {

@@ -23,7 +23,8 @@ extension CallDesk {
         return .failure(.notFound)
       }
       if let known = try SharedEventRecords.event(id.text, of: session, transaction) {
-        let isSame = known.sender == caller.person && known.type.utf8.elementsEqual(type.utf8) && known.data == data
+        let isSame =
+          known.sender == caller.person && known.type.utf8.elementsEqual(type.utf8) && known.data == data
         return isSame ? .success(known) : .failure(.idTaken)
       }
       let seq: Int64
@@ -77,7 +78,8 @@ extension CallDesk {
       try SharedEventRecords.write(snapshot, of: session, at: now, transaction)
       try SessionRecords.write(row, at: now, transaction)
       // Those who have just read the one before find what follows it.
-      try SharedEventRecords.compact(session, upTo: snapshot.seq - Int64(terms.eventsBehindSnapshot), transaction)
+      try SharedEventRecords.compact(
+        session, upTo: snapshot.seq - Int64(terms.eventsBehindSnapshot), transaction)
       return .success(())
     }
   }

@@ -41,7 +41,9 @@ struct CallOracleTests {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `every answer and every event is of what the person may know, and of nothing else`(kind: StoreKind) async throws {
+  func `every answer and every event is of what the person may know, and of nothing else`(kind: StoreKind)
+    async throws
+  {
     let seed = UInt64.random(in: 0 ... .max)
     var draw = Draw(state: seed)
     var terms = CallDeskTerms()
@@ -65,14 +67,17 @@ struct CallOracleTests {
             let id = TestDesk.uuid()
             let entry = try await test.desk.start(
               CallDesk.Start(id: id, recipients: others, media: .audio), by: caller)
-            oracle.begun(entry.call.state.id, by: caller.person, entry.isMerged ? [] : others.filter { $0 != caller.person })
+            oracle.begun(
+              entry.call.state.id, by: caller.person,
+              entry.isMerged ? [] : others.filter { $0 != caller.person })
             calls.append(entry.call.state.id)
             await test.media(true, (name, entry))
           case 2, 3, 4:
             let entry = try await test.desk.join(call, by: caller, takeover: draw.below(3) == 0)
             await test.media(true, (name, entry))
           case 5:
-            _ = try await test.desk.leave(call, by: caller, reason: draw.one(of: [.userLeft, .rejected, .networkError]))
+            _ = try await test.desk.leave(
+              call, by: caller, reason: draw.one(of: [.userLeft, .rejected, .networkError]))
           case 6:
             _ = try await test.desk.invite([other], to: call, by: caller)
             oracle.invited(call, by: caller.person, [other])
@@ -104,7 +109,9 @@ struct CallOracleTests {
           }
         } catch { problem = error }
         if isAboutCall {
-          #expect((problem == .notFound) == !oracle.knows(caller.person, call), "\(place), \(String(describing: problem))")
+          #expect(
+            (problem == .notFound) == !oracle.knows(caller.person, call),
+            "\(place), \(String(describing: problem))")
         }
       }
       for name in Self.people {
@@ -116,7 +123,8 @@ struct CallOracleTests {
           let page = try await test.desk.events(of: person, after: after, limit: 200)
           #expect(page.events.map(\.number) == Array((after + 1)..<(after + 1 + Int64(page.events.count))))
           for event in page.events {
-            #expect(event.call.map { oracle.knows(person, $0) } ?? true, "seed \(seed), \(name), \(event.kind)")
+            #expect(
+              event.call.map { oracle.knows(person, $0) } ?? true, "seed \(seed), \(name), \(event.kind)")
           }
           isMore = !page.events.isEmpty
           after += Int64(page.events.count)
@@ -127,7 +135,9 @@ struct CallOracleTests {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `every ring ends once in what its person hears, and every call that is left alone`(kind: StoreKind) async throws {
+  func `every ring ends once in what its person hears, and every call that is left alone`(kind: StoreKind)
+    async throws
+  {
     let seed = UInt64.random(in: 0 ... .max)
     var draw = Draw(state: seed)
     var terms = CallDeskTerms()
@@ -141,13 +151,15 @@ struct CallOracleTests {
             let others = Self.people.filter { _ in draw.below(2) == 0 }.map { PersonID($0) }
             calls.append(
               try await test.desk.start(
-                CallDesk.Start(id: TestDesk.uuid(), recipients: others, media: .audio), by: TestDesk.caller(name)
+                CallDesk.Start(id: TestDesk.uuid(), recipients: others, media: .audio),
+                by: TestDesk.caller(name)
               ).call.state.id)
           } else if draw.below(2) == 0 {
             let entry = try await test.desk.join(draw.one(of: calls.suffix(4)), by: TestDesk.caller(name))
             await test.media(true, (name, entry))
           } else {
-            _ = try await test.desk.leave(draw.one(of: calls.suffix(4)), by: TestDesk.caller(name), reason: .userLeft)
+            _ = try await test.desk.leave(
+              draw.one(of: calls.suffix(4)), by: TestDesk.caller(name), reason: .userLeft)
           }
         } catch { continue }
         if draw.below(4) == 0 { await test.pass(Int64(draw.below(20_000))) }
@@ -167,8 +179,10 @@ struct CallOracleTests {
         var (begun, ended): ([CallUUID], [CallUUID]) = ([], [])
         for event in try await test.heardAll(name) {
           switch event.kind {
-          case .ringing: begun.append(try JSONDecoder().decode(RingingBody.self, from: Data(event.body)).ringId)
-          case .ringEnded: ended.append(try JSONDecoder().decode(RingEndedBody.self, from: Data(event.body)).ringId)
+          case .ringing:
+            begun.append(try JSONDecoder().decode(RingingBody.self, from: Data(event.body)).ringId)
+          case .ringEnded:
+            ended.append(try JSONDecoder().decode(RingEndedBody.self, from: Data(event.body)).ringId)
           default: break
           }
         }

@@ -34,7 +34,9 @@ struct SharedSessionPropertyTests {
   }
 
   /// Reads what is missing.
-  private func catchUp(_ client: inout Client, _ test: TestDesk, _ session: CallUUID, _ call: CallUUID) async throws {
+  private func catchUp(_ client: inout Client, _ test: TestDesk, _ session: CallUUID, _ call: CallUUID)
+    async throws
+  {
     if client.base == nil {
       do throws(CallProblem) {
         client.base = try await test.desk.snapshot(of: session, in: call, for: client.person).seq
@@ -89,7 +91,8 @@ struct SharedSessionPropertyTests {
           case 3 where draw.below(4) == 0: _ = try await test.desk.leaveSession(session, in: call, by: caller)
           case 4, 5: _ = try await test.desk.answerOffer(session, in: call, accepts: true, by: caller)
           case 6:
-            let last = try await test.desk.sessions(of: call, isOpen: true, for: caller.person).first?.state.lastSeq
+            let last = try await test.desk.sessions(of: call, isOpen: true, for: caller.person).first?.state
+              .lastSeq
             try await test.desk.keepSnapshot(
               SharedSnapshot(seq: last ?? 0, people: [], state: []), of: session, in: call, by: caller)
           case 7 where draw.below(10) == 0: await test.pass(1_000)
@@ -101,7 +104,9 @@ struct SharedSessionPropertyTests {
             }
             sent += 1
           }
-        } catch { /* Who may not, doesn't. */  }
+        } catch {
+          // Who may not, does not.
+        }
         // Live: lost, repeated, in another order.
         let live = test.outlet.all.flatMap(\.sharedEvents)
         var news = Array(live.dropFirst(delivered))
@@ -117,7 +122,9 @@ struct SharedSessionPropertyTests {
           test = test.restarted(terms)
           _ = try await test.desk.recover()
           for name in names {
-            guard let mine = try await test.desk.call(call, for: PersonID(name)).state[PersonID(name)]?.session else { continue }
+            guard
+              let mine = try await test.desk.call(call, for: PersonID(name)).state[PersonID(name)]?.session
+            else { continue }
             test.desk.media(true, of: PersonID(name), session: mine.id, in: call)
           }
           await test.desk.writePresence()

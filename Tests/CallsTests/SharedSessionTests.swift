@@ -1,6 +1,7 @@
-import Calls
 import Foundation
 import Testing
+
+@testable import Calls
 
 @Suite("A shared session", .timeLimit(.minutes(1)))
 struct SharedSessionTests {

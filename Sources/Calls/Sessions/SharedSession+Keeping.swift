@@ -1,7 +1,8 @@
 /// As sessions are written down and read again, like calls.
 extension SharedSession: Codable {
   private enum CodingKeys: String, CodingKey {
-    case id, call, experience, status, owner, participants, everyone, lastSeq, snapshotSeq, createdAt, endedAt, offer,
+    case id, call, experience, status, owner, participants, everyone, lastSeq, snapshotSeq, createdAt,
+      endedAt, offer,
       degradedUntil, asked
   }
 

@@ -143,8 +143,8 @@ public struct SharedSession: Hashable, Sendable {
     try requireParticipant(person)
     guard offer?.to == person else { throw .notAllowed }
     if accepts { return [take(person)] }
-    // One who is asked alone has its answer stand until the next round would be.
-    if participants.contains(where: { $0 != person && !asked.contains($0) }) { askNext(at: now) } else { asked.insert(person) }
+    // One who is alone isn't asked again at once.
+    if participants.count > 1 { askNext(at: now) }
     return []
   }
 
