@@ -93,7 +93,7 @@ let package = Package(
       name: "Gateway",
       dependencies: [
         "Model", "Logging", "Crypto", "ICE", "Media", "Transport", "Peer", "Engine", "HTTPServer",
-        "HTTPClient", "Storage", "AccessTokens", "Signalling", "Recording", "Rooms",
+        "HTTPClient", "Storage", "AccessTokens", "Calls", "CallDesk", "Signalling", "Recording", "Rooms",
       ],
       // Every file of the folder.
       resources: [.embedInCode("REST/openapi.json"), .embedInCode("Pages")],

@@ -39,6 +39,9 @@ public final class CallDesk: Sendable {
     rates = Mutex(CallRates(terms: terms.rates))
   }
 
+  /// By the clock of calls.
+  public var now: CallTime { clock() }
+
   /// Media has come or gone that isn't written down yet.
   public var hasUnwrittenPresence: Bool { !presence.isEmpty }
 

@@ -1,4 +1,5 @@
 internal import AccessTokens
+public import CallDesk
 public import HTTPServer
 public import Model
 public import Rooms
@@ -12,6 +13,8 @@ public struct GatewayConfiguration: Sendable {
   public var iceServers = ICEServers()
   /// nil: everybody may ask as often as they like.
   public var attempts: AttemptLimiter?
+  /// Where clients reach the server, as calls tell them; nil: by the name by which they have reached it.
+  public var publicURL: String?
   /// Whose pages may ask.
   public var crossOrigin = CrossOrigin()
   /// Seconds since 1970.
@@ -50,12 +53,15 @@ public struct Gateway: HTTPHandler {
   private let intakes: Intakes
   let rest: RESTDoor?
   private let standalone: StandaloneDoor?
+  private let calls: CallDoor?
 
   /// - Parameters:
   ///   - rooms: nil: there is no door to rooms, and it answers 404.
   ///   - administered: what REST, WHIP and WHEP reach; nil: there are no such doors.
+  ///   - calls: what decides calls, and what joins them with the rooms; nil: there are no calls.
   public init(
-    configuration: GatewayConfiguration, rooms: (any RoomService)?, administered: RoomDirectory? = nil
+    configuration: GatewayConfiguration, rooms: (any RoomService)?, administered: RoomDirectory? = nil,
+    calls: (desk: CallDesk, rooms: CallRooms)? = nil
   ) {
     self.configuration = configuration
     self.rooms = rooms
@@ -76,6 +82,22 @@ public struct Gateway: HTTPHandler {
         },
         links: { user in ICELink.fields(configuration.iceServers.list(for: user, now: configuration.now())) })
     }
+    self.calls = calls.map { Self.door(to: $0, configuration, intakes) }
+  }
+
+  private static func door(
+    to calls: (desk: CallDesk, rooms: CallRooms), _ configuration: GatewayConfiguration, _ intakes: Intakes
+  ) -> CallDoor {
+    CallDoor(
+      desk: calls.desk, rooms: calls.rooms, crossOrigin: configuration.crossOrigin,
+      tokens: CallTokens(keys: configuration.keys, now: configuration.now),
+      iceServers: { configuration.iceServers.list(for: $0, now: configuration.now()) },
+      verify: { text throws(AccessTokenRefusal) in
+        try AccessToken(verifying: text, keys: configuration.keys, now: configuration.now())
+      },
+      // No room has a name without a character.
+      charge: { intakes.take($0, room: "", identity: $1, now: configuration.instant()) },
+      publicURL: configuration.publicURL, wallMilliseconds: { calls.desk.now.wall })
   }
 
   public func respond(to request: HTTPRequest) async -> HTTPResponse {
@@ -98,6 +120,7 @@ public struct Gateway: HTTPHandler {
     }
     if let answer = await rest?.response(to: request) { return answer }
     if let answer = await standalone?.response(to: request) { return answer }
+    if let answer = await calls?.response(to: request) { return answer }
     if connectRoom(request) != nil {
       var answer = Problem.response(426, "upgrade", "This address accepts WebSockets only")
       answer.headers.add("upgrade", "websocket")

@@ -1,6 +1,8 @@
 /// The fields of Server-Sent Events as they go over the wire (WHATWG HTML §9.2). A line ends with a line feed alone, and no value
 /// has one in it: ids and types are made here, and in JSON a line feed inside a text is written as an escape.
 enum EventStreamWriter {
+  static let mediaType = "text/event-stream"
+
   /// - Parameters:
   ///   - id: what `Last-Event-ID` says of a reader that comes again; nil: as before.
   ///   - data: JSON on one line.

@@ -6,6 +6,9 @@ internal import Signalling
 /// The members of a request's JSON object, each of which may be absent, null or of its type; what isn't known is
 /// refused, since no client should believe that it was done.
 struct BodyReader {
+  /// Of a patch (RFC 7396 §4); plain JSON is what many tools send.
+  static let patchTypes = ["application/merge-patch+json", "application/json"]
+
   private let members: [String: StrictJSON]
   /// As in `permissions.`, for what is said about its members.
   private let prefix: String
@@ -132,6 +135,15 @@ struct BodyReader {
         }
       }
       return pairs
+    }
+  }
+
+  /// An object as it came, whatever is in it.
+  /// - Parameter most: bytes of its text.
+  func json(_ name: String, most: Int) throws(RESTProblem) -> Change<StrictJSON> {
+    try change(name, "an object of at most \(most) bytes") {
+      guard case .object = $0, $0.text.utf8.count <= most else { return nil }
+      return $0
     }
   }
 

@@ -26,7 +26,7 @@ extension RESTDoor {
 
   @Sendable func changeParticipant(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
     let body = try BodyReader(
-      call.request, types: Self.patchTypes, knowing: ["name", "metadata", "attributes", "permissions"])
+      call.request, types: BodyReader.patchTypes, knowing: ["name", "metadata", "attributes", "permissions"])
     var patch = ParticipantPatch()
     patch.name = try body.name("name")
     patch.metadata = try body.metadata()

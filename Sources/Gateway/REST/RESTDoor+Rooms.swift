@@ -41,7 +41,7 @@ extension RESTDoor {
 
   @Sendable func changeRoom(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
     let patch = try patch(
-      try BodyReader(call.request, types: Self.patchTypes, knowing: Self.settings))
+      try BodyReader(call.request, types: BodyReader.patchTypes, knowing: Self.settings))
     let room = try room(call)
     let changed = try await ask { () async throws(AdministrationError) in try await room.change(patch) }
     return answer(RoomResource(changed))
@@ -51,9 +51,6 @@ extension RESTDoor {
     try await ask { () async throws(AdministrationError) in try await rooms.close(room: call.room) }
     return HTTPResponse(status: 204)
   }
-
-  /// RFC 7396 §4; plain JSON is what many tools send.
-  static let patchTypes = ["application/merge-patch+json", "application/json"]
 
   private func patch(_ body: BodyReader) throws(RESTProblem) -> RoomPatch {
     var patch = RoomPatch()

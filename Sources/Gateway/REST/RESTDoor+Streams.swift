@@ -7,11 +7,9 @@ internal import Rooms
 
 /// The event log as it grows, by Server-Sent Events.
 extension RESTDoor {
-  static let eventStream = "text/event-stream"
-
   /// Whether the client would rather have events as they happen than a page of them.
   static func wantsStream(_ call: RESTCall) -> Bool {
-    call.request.prefers(eventStream, to: "application/json")
+    call.request.prefers(EventStreamWriter.mediaType, to: "application/json")
   }
 
   /// - Parameters:
@@ -99,7 +97,7 @@ extension RESTDoor {
     var response = HTTPResponse(
       status: 200,
       headers: [
-        "content-type": Self.eventStream, "cache-control": "no-store", "vary": "accept",
+        "content-type": EventStreamWriter.mediaType, "cache-control": "no-store", "vary": "accept",
         // Proxies that collect an answer before they pass it on are asked not to.
         "x-accel-buffering": "no",
       ])

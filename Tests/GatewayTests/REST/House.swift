@@ -1,4 +1,5 @@
 import AccessTokens
+import CallDesk
 import Crypto
 import Engine
 import Foundation
@@ -27,12 +28,14 @@ final class House: Sendable {
   /// - Parameters:
   ///   - journal: where rooms write down what is to outlive them; nil: nowhere.
   ///   - records: there is a directory for recordings.
+  ///   - calls: what decides calls in these rooms; nil: there are none.
   ///   - clock: what the rooms take for the time; nil: the real one.
   ///   - kept: how many events there are to be read.
   init(
     limits: RoomDirectory.Limits = House.limits(), policy: NegotiationPolicy = .server,
     journal: (any RoomJournal)? = nil, records: Bool = true, clock: StandingClock? = nil,
     events kept: EventLog.Limits = EventLog.Limits(),
+    calls: ((RoomDirectory) -> (desk: CallDesk, rooms: CallRooms))? = nil,
     _ adjust: (inout GatewayConfiguration) -> Void = { _ in }
   ) throws {
     engine = try MediaEngine(
@@ -58,7 +61,7 @@ final class House: Sendable {
     var configuration = GatewayConfiguration(keys: ["APIkey": Self.secret], development: nil) { House.now }
     adjust(&configuration)
     gateway = Gateway(
-      configuration: configuration, rooms: directory, administered: directory)
+      configuration: configuration, rooms: directory, administered: directory, calls: calls?(directory))
     events = Task { await directory.run() }
   }
 

@@ -1,0 +1,222 @@
+internal import AccessTokens
+internal import CallDesk
+internal import Calls
+internal import FoundationEssentials
+internal import HTTPServer
+internal import Signalling
+
+/// `/v1/calls`
+extension CallDoor {
+  /// What who starts or joins a call is answered.
+  private struct EntryBody: Encodable {
+    let call: CallBody
+    let session: String
+    let device: String
+    let url: String?
+    let token: String?
+    let iceServers: [ICEServerBody]
+    let merged: Bool?
+  }
+
+  @Sendable func start(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
+    let body = try BodyReader(
+      call.request, types: ["application/json"],
+      knowing: ["id", "recipients", "media", "e2ee", "path", "metadata", "deviceId"])
+    guard let id = try body.text("id", "a UUID", { CallUUID($0) != nil }).value.flatMap({ CallUUID($0) })
+    else {
+      throw .body("id is required: a UUID that the client makes")
+    }
+    guard let recipients = try body.texts("recipients", most: 256).value else {
+      throw .body("recipients is required")
+    }
+    guard recipients.allSatisfy(AccessToken.isName) else {
+      throw .body("recipients must be identities of 1 to 128 bytes")
+    }
+    guard let media = try word(body, "media", CallMedia.self) else { throw .body("media is required") }
+    var wanted = CallDesk.Start(id: id, recipients: recipients.map { PersonID($0) }, media: media)
+    wanted.path = try word(body, "path", CallPath.self) ?? .relay
+    wanted.isEncrypted = try body.flag("e2ee").value ?? false
+    wanted.metadata = try body.metadata().value
+    let caller = try caller(call, body)
+    let start = wanted
+    let entry = try await ask { () async throws(CallProblem) in try await desk.start(start, by: caller) }
+    // Before its people connect.
+    if let room = entry.call.room, !entry.call.state.isEnded { await rooms.make(room) }
+    return answer(self.entry(entry, call), status: 201)
+  }
+
+  @Sendable func join(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
+    let body = try optionalBody(call, ["deviceId", "takeover"])
+    let takeover = try body?.flag("takeover").value ?? false
+    let caller = try caller(call, body)
+    let id = try self.call(call)
+    let entry = try await ask { () async throws(CallProblem) in
+      try await desk.join(id, by: caller, takeover: takeover)
+    }
+    return answer(self.entry(entry, call))
+  }
+
+  private func entry(_ entry: CallEntry, _ call: CallRequest) -> EntryBody {
+    let caller = call.permission.caller
+    let token = entry.call.room.flatMap { room in
+      tokens.token(
+        for: caller.person, name: caller.name, device: entry.device, of: entry.call.state.id, room: room,
+        apiKey: entry.call.apiKey)
+    }
+    return EntryBody(
+      call: CallBody(entry.call), session: entry.session.text, device: entry.device.text,
+      url: token == nil ? nil : url(call.request), token: token, iceServers: iceServers(entry.session.text),
+      merged: entry.isMerged ? true : nil)
+  }
+
+  @Sendable func leave(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
+    struct Answer: Encodable {
+      let ended: Bool
+      let call: CallBody
+    }
+    let body = try optionalBody(call, ["reason", "deviceId"])
+    let reason =
+      try body.map { body throws(RESTProblem) in try word(body, "reason", LeaveReason.self) } ?? nil
+    if let reason, !LeaveReason.ofClients.contains(reason) {
+      throw .body(
+        "reason must be one of \(LeaveReason.ofClients.map(\.rawValue).sorted().joined(separator: ", "))")
+    }
+    let caller = try caller(call, body)
+    let id = try self.call(call)
+    let left = try await ask { () async throws(CallProblem) in
+      try await desk.leave(id, by: caller, reason: reason ?? .userLeft)
+    }
+    return answer(Answer(ended: left.state.isEnded, call: CallBody(left)))
+  }
+
+  @Sendable func invite(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
+    let body = try BodyReader(call.request, types: ["application/json"], knowing: ["recipients"])
+    guard let recipients = try body.texts("recipients", most: 256).value else {
+      throw .body("recipients is required")
+    }
+    guard recipients.allSatisfy(AccessToken.isName) else {
+      throw .body("recipients must be identities of 1 to 128 bytes")
+    }
+    let id = try self.call(call)
+    let found = try await ask { () async throws(CallProblem) in
+      try await desk.invite(recipients.map { PersonID($0) }, to: id, by: call.permission.caller)
+    }
+    return answer(CallBody(found))
+  }
+
+  @Sendable func change(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
+    let body = try BodyReader(
+      call.request, types: BodyReader.patchTypes, knowing: ["media", "metadata"])
+    var change = CallChange(media: try word(body, "media", CallMedia.self))
+    switch try body.metadata() {
+    case .keep: break
+    case .remove: change.metadata = .some(nil)
+    case .set(let text): change.metadata = text
+    }
+    let wanted = change
+    let id = try self.call(call)
+    let found = try await ask { () async throws(CallProblem) in
+      try await desk.change(id, wanted, by: call.permission.caller)
+    }
+    return answer(CallBody(found))
+  }
+
+  @Sendable func forget(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
+    let id = try self.call(call)
+    try await ask { () async throws(CallProblem) in
+      try await desk.forget(id, by: call.permission.caller.person)
+    }
+    return HTTPResponse(status: 204)
+  }
+
+  // MARK: - Reading
+
+  @Sendable func show(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
+    let id = try self.call(call)
+    if call.permission.isPerson {
+      let found = try await ask { () async throws(CallProblem) in
+        try await desk.call(id, for: call.permission.caller.person)
+      }
+      return answer(CallBody(found, for: call.permission.caller.person))
+    }
+    return answer(CallBody(try await administered(id, call)))
+  }
+
+  /// One whose room the token runs; of another it is said that there is none.
+  private func administered(_ id: CallUUID, _ call: CallRequest) async throws(RESTProblem) -> CallDocument {
+    let found = try await ask { () async throws(CallProblem) in try await desk.call(id) }
+    guard call.permission.runs(found.room) else { throw RESTProblem(CallProblem.notFound) }
+    return found
+  }
+
+  @Sendable func end(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
+    let id = try self.call(call)
+    _ = try await administered(id, call)
+    let found = try await ask { () async throws(CallProblem) in try await desk.end(id) }
+    return answer(CallBody(found))
+  }
+
+  @Sendable func list(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
+    let limit = try RESTPage.limit(of: call.request, usual: 50, most: 200)
+    let other = call.request.queryItem("participant").map { PersonID($0) }
+    let isOpen: Bool?
+    switch call.request.queryItem("status") {
+    case nil: isOpen = nil
+    case "active": isOpen = true
+    case "inactive": isOpen = false
+    default: throw .query("status must be active or inactive")
+    }
+    let place = try call.request.queryItem("before").map { text throws(RESTProblem) in
+      guard let place = CallPage.Place(text) else {
+        throw .query("before must be the next of an earlier page")
+      }
+      return place
+    }
+    let person = call.permission.caller.person
+    let page = try await ask { () async throws(CallProblem) in
+      try await desk.calls(of: person, with: other, isOpen: isOpen, before: place, limit: limit)
+    }
+    return answer(
+      RESTList(items: page.calls.map { CallBody($0, for: person) }, next: page.next?.text))
+  }
+
+  // MARK: - Bodies
+
+  func word<Word: RawRepresentable & CaseIterable>(
+    _ body: BodyReader, _ name: String, _ type: Word.Type
+  ) throws(RESTProblem) -> Word? where Word.RawValue == String {
+    let all = Word.allCases.map(\.rawValue).joined(separator: ", ")
+    return try body.text(name, "one of \(all)") { Word(rawValue: $0) != nil }.value.flatMap {
+      Word(rawValue: $0)
+    }
+  }
+
+  private func optionalBody(_ call: CallRequest, _ names: Set<String>) throws(RESTProblem) -> BodyReader? {
+    call.request.body.isEmpty
+      ? nil : try BodyReader(call.request, types: ["application/json"], knowing: names)
+  }
+
+  /// By the device that the token names, or else the body.
+  private func caller(_ call: CallRequest, _ body: BodyReader?) throws(RESTProblem) -> Caller {
+    var caller = call.permission.caller
+    let given = try body?.name("deviceId").value.map { DeviceID($0) }
+    caller.device = caller.device ?? given
+    return caller
+  }
+}
+
+extension CallPage.Place {
+  /// As lists have it.
+  fileprivate var text: String { Base64URL.encode(Array("\(created) \(id.text)".utf8)) }
+
+  fileprivate init?(_ text: String) {
+    guard let bytes = Base64URL.decode(text.utf8), let plain = String(validating: bytes, as: UTF8.self) else {
+      return nil
+    }
+    let parts = plain.split(separator: " ")
+    guard parts.count == 2, let created = Int64(parts[0]), let id = CallUUID(String(parts[1])) else {
+      return nil
+    }
+    self.init(created: created, id: id)
+  }
+}

@@ -1,0 +1,78 @@
+internal import CallDesk
+internal import Calls
+internal import FoundationEssentials
+internal import HTTPServer
+
+/// What a person hears of calls: as it happens, or page by page.
+extension CallDoor {
+  @Sendable func events(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
+    let request = call.request
+    var after: Int64?
+    if let text = request.headers["last-event-id"].flatMap({ $0.isEmpty ? nil : $0 })
+      ?? request.queryItem("after")
+    {
+      guard let number = Int64(text), number >= 0 else { throw .query("after must be an event's id") }
+      after = number
+    }
+    let device = request.queryItem("device").map { DeviceID($0) } ?? call.permission.caller.device
+    let person = call.permission.caller.person
+    let text = CallEventText(desk: desk, tokens: tokens, url: url(request), wall: wallMilliseconds)
+    if request.prefers(EventStreamWriter.mediaType, to: "application/json") {
+      return stream(
+        call,
+        CallEventReader.Terms(
+          person: person, device: device, text: text, expires: call.permission.token.validUntil,
+          wall: tokens.now),
+        after: after)
+    }
+    let limit = try RESTPage.limit(of: request, usual: 50, most: 200)
+    let page = try await ask { () async throws(CallProblem) in
+      try await page(of: person, after: after, limit: limit, device, text)
+    }
+    var response = HTTPResponse(status: 200, type: "application/json", body: page)
+    response.headers.add("cache-control", "no-store")
+    response.headers.add("vary", "accept")
+    return response
+  }
+
+  /// `{items: [{id, event, data}], last}`; where it begins, or what was asked for is gone, with `state` alone.
+  private func page(
+    of person: PersonID, after: Int64?, limit: Int, _ device: DeviceID?, _ text: CallEventText
+  ) async throws(CallProblem) -> [UInt8] {
+    var items: [CallEventText.Item] = []
+    var last: Int64 = 0
+    var isGone = after == nil
+    if let after {
+      let page = try await desk.events(of: person, after: after, limit: limit)
+      isGone = page.isGone
+      if !isGone {
+        items = try await text.items(page.events, for: person, device: device)
+        last = page.events.last?.number ?? after
+      }
+    }
+    if isGone {
+      let state = try await text.state(of: person, isReset: after != nil)
+      (items, last) = ([state], state.id)
+    }
+    desk.noteHeard(last, by: person)
+    var bytes = Array("{\"items\":[".utf8)
+    for (place, item) in items.enumerated() {
+      if place > 0 { bytes.append(UInt8(ascii: ",")) }
+      bytes += Array("{\"id\":\(item.id),\"event\":\"\(item.type)\",\"data\":".utf8) + item.data
+      bytes.append(UInt8(ascii: "}"))
+    }
+    return bytes + Array("],\"last\":\(last)}".utf8)
+  }
+
+  private func stream(_ call: CallRequest, _ terms: CallEventReader.Terms, after: Int64?) -> HTTPResponse {
+    var response = HTTPResponse(
+      status: 200,
+      headers: [
+        "content-type": EventStreamWriter.mediaType, "cache-control": "no-store", "vary": "accept",
+        // Proxies that collect an answer before they pass it on are asked not to.
+        "x-accel-buffering": "no",
+      ])
+    response.stream = CallEventReader(terms, after: after, feed: feeds.feed(of: terms.person))
+    return response
+  }
+}

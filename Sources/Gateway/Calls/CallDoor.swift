@@ -1,0 +1,109 @@
+internal import AccessTokens
+internal import CallDesk
+internal import Calls
+internal import FoundationEssentials
+internal import HTTPServer
+internal import Model
+internal import Signalling
+
+/// The door for apps that call: a thin translation of REST to what the desk of calls decides.
+struct CallDoor: Sendable {
+  let desk: CallDesk
+  let rooms: CallRooms
+  let crossOrigin: CrossOrigin
+  let tokens: CallTokens
+  let iceServers: @Sendable (String) -> [ICEServerBody]
+  /// Reads a token and says whether it is good.
+  let verify: @Sendable (String?) throws(AccessTokenRefusal) -> AccessToken
+  /// Charges a person for so many bytes and returns zero, or says how long it takes until it has enough.
+  let charge: @Sendable (_ bytes: Int, _ person: String) -> Duration
+  /// Where the server is reached; nil: as the request says.
+  let publicURL: String?
+  /// Milliseconds since 1970.
+  let wallMilliseconds: @Sendable () -> Int64
+
+  var feeds: CallFeeds { rooms.feeds }
+
+  /// Beside its bytes, in units of `IntakeBudget`: a transaction of the store, and what follows from it.
+  static let price = 4_096
+
+  /// - Returns: nil for what isn't this door's.
+  func response(to request: HTTPRequest) async -> HTTPResponse? {
+    guard let segments = request.segments else { return nil }
+    var matching = CallOperation.all.compactMap { operation in
+      operation.match(segments).map { (operation, $0) }
+    }
+    // What is named beats what stands for an id.
+    if matching.contains(where: { $0.1.isEmpty }) { matching.removeAll { !$0.1.isEmpty } }
+    guard !matching.isEmpty else { return nil }
+    let methods = matching.map(\.0.method)
+    let allowed =
+      (methods.contains(.get) ? ["GET", "HEAD"] : []) + methods.filter { $0 != .get }.map(\.rawValue) + [
+        "OPTIONS"
+      ]
+    let list = allowed.joined(separator: ", ")
+    if request.method == .options { return crossOrigin.preflight(request, allowed: list) }
+    let method = request.method == .head ? .get : request.method
+    var response: HTTPResponse
+    if let (operation, parameters) = matching.first(where: { $0.0.method == method }) {
+      do throws(RESTProblem) {
+        response = try await perform(operation, request, parameters)
+      } catch { response = error.response }
+    } else {
+      response = Problem.method(allowed: list)
+    }
+    crossOrigin.allow(request, on: &response)
+    return response
+  }
+
+  private func perform(
+    _ operation: CallOperation, _ request: HTTPRequest, _ parameters: [String: String]
+  ) async throws(RESTProblem) -> HTTPResponse {
+    let token: AccessToken
+    do throws(AccessTokenRefusal) {
+      if request.bearerToken == nil, request.headers["authorization"] != nil {
+        throw .malformed(reason: "The Authorization header has no Bearer token")
+      }
+      token = try verify(request.bearerToken)
+    } catch { throw RESTProblem(error) }
+    let id = parameters["call"].flatMap { CallUUID($0) }
+    let permission = try CallPermission(token, operation.access, call: id?.text)
+    let wait = charge(Self.price + request.body.count, token.identity ?? "")
+    if wait > .zero { throw RESTProblem(CallProblem.tooMany(wait: wait.components.seconds * 1_000 + 1_000)) }
+    // What is no id is one that was never given out.
+    if parameters["call"] != nil, id == nil { throw RESTProblem(CallProblem.notFound) }
+    return try await operation.perform(self)(
+      CallRequest(request: request, parameters: parameters, permission: permission))
+  }
+
+  // MARK: - What the operations share
+
+  func ask<Answer>(
+    _ question: () async throws(CallProblem) -> Answer
+  ) async throws(RESTProblem) -> Answer {
+    do throws(CallProblem) { return try await question() } catch { throw RESTProblem(error) }
+  }
+
+  func answer(_ value: some Encodable, status: Int = 200) -> HTTPResponse {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let body = try? encoder.encode(value) else {
+      preconditionFailure("texts, flags and finite numbers are always JSON")
+    }
+    var response = HTTPResponse(status: status, type: "application/json", body: body)
+    response.headers.add("cache-control", "no-store")
+    return response
+  }
+
+  func call(_ request: CallRequest) throws(RESTProblem) -> CallUUID {
+    guard let id = request.parameters["call"].flatMap({ CallUUID($0) }) else {
+      throw RESTProblem(CallProblem.notFound)
+    }
+    return id
+  }
+
+  /// Where clients of a room connect.
+  func url(_ request: HTTPRequest) -> String {
+    publicURL ?? "http://\(request.headers["host"] ?? "localhost")"
+  }
+}

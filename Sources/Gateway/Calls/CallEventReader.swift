@@ -1,0 +1,145 @@
+internal import AccessTokens
+internal import CallDesk
+internal import Calls
+internal import HTTPServer
+internal import Model
+internal import Synchronization
+
+/// One who reads what a person hears of calls, as it happens. The events are in the store: a reader asks for the next ones while its
+/// client takes those before, and one that falls behind costs a number and no more.
+final class CallEventReader: HTTPBodySource {
+  struct Terms: Sendable {
+    let person: PersonID
+    /// nil: events for one device alone are given too.
+    let device: DeviceID?
+    let text: CallEventText
+    /// From when on its token holds no longer, in seconds since 1970.
+    let expires: Int
+    /// Seconds since 1970.
+    let wall: @Sendable () -> Int
+  }
+
+  private struct State {
+    /// nil: it begins with how everything stands.
+    var position: Int64?
+    var isReset = false
+    var items: [CallEventText.Item] = []
+    var isAsking = false
+    /// Up to which word of the feed it has asked.
+    var asked: UInt64 = 0
+    var hasBegun = false
+    var nextComment = Instant.never
+    var nextTry = Instant(nanoseconds: .min)
+    var end: EventStreamEnd?
+    var isOver = false
+  }
+
+  /// Events that are read at once.
+  private static let batch = 32
+  /// To the next try, where the store can't be read.
+  private static let retry = Duration.seconds(1)
+
+  private let terms: Terms
+  private let feed: CallFeed
+  private let state: Mutex<State>
+
+  /// - Parameters:
+  ///   - position: the last event that is known; nil: none.
+  init(_ terms: Terms, after position: Int64?, feed: CallFeed) {
+    self.terms = terms
+    self.feed = feed
+    state = Mutex(State(position: position))
+  }
+
+  var signal: HTTPBodySignal { feed.signal }
+
+  func mustEnd(now: Instant) -> Bool { terms.wall() >= terms.expires }
+
+  func produce(
+    into bytes: inout [UInt8], enough: Int, now: Instant, ending: HTTPBodyEnding?
+  ) -> HTTPBodyStep {
+    let full = bytes.count + enough
+    let (step, question) = state.withLock { state -> (HTTPBodyStep, Int64??) in
+      if state.isOver { return (.end, nil) }
+      if terms.wall() >= terms.expires { state.end = .tokenExpired }
+      if ending == .stalled { state.end = .tooSlow }
+      if state.end == nil {
+        begin(&state, into: &bytes, now)
+        while bytes.count < full, let item = state.items.first {
+          EventStreamWriter.write(id: String(item.id), type: item.type, data: item.data, to: &bytes)
+          state.items.removeFirst()
+          terms.text.desk.noteHeard(item.id, by: terms.person)
+        }
+        if !state.items.isEmpty { return (.more, nil) }
+        if ending == .shutdown { state.end = .serverShutdown }
+      }
+      if let end = state.end {
+        EventStreamWriter.write(type: "end", data: end.json.utf8, to: &bytes)
+        state.isOver = true
+        return (.end, nil)
+      }
+      let word = feed.count
+      let asks = !state.isAsking && state.asked < word && now >= state.nextTry
+      if asks { (state.isAsking, state.asked) = (true, word) }
+      let wake = state.asked < word ? min(state.nextTry, state.nextComment) : state.nextComment
+      return (.wait(until: min(wake, expiry(now))), asks ? .some(state.position) : nil)
+    }
+    if let question { ask(after: question, now: now) }
+    return step
+  }
+
+  private func begin(_ state: inout State, into bytes: inout [UInt8], _ now: Instant) {
+    if !state.hasBegun {
+      state.hasBegun = true
+      EventStreamWriter.write(comment: "roost", to: &bytes)
+      state.nextComment = now + EventStream.beat
+    } else if now >= state.nextComment {
+      EventStreamWriter.write(comment: "", to: &bytes)
+      state.nextComment = now + EventStream.beat
+    }
+  }
+
+  private func expiry(_ now: Instant) -> Instant {
+    now + .seconds(min(max(terms.expires - terms.wall(), 1), 86_400))
+  }
+
+  /// Reads on, beside the server's thread, which looks again then.
+  private func ask(after position: Int64?, now: Instant) {
+    Task { [self] in
+      let found = await read(after: position)
+      state.withLock { state in
+        state.isAsking = false
+        guard let found else {
+          // It is asked again a little later.
+          state.asked = 0
+          state.nextTry = now + Self.retry
+          return
+        }
+        state.items += found.items
+        state.position = found.position
+        // There may be more than was read at once.
+        if found.isMore { state.asked = 0 }
+      }
+      feed.signal.raise()
+    }
+  }
+
+  private typealias Found = (items: [CallEventText.Item], position: Int64, isMore: Bool)
+
+  /// - Returns: nil: the store can't be read at the moment.
+  private func read(after position: Int64?) async -> Found? {
+    do throws(CallProblem) {
+      guard let position else { return try await start(isReset: false) }
+      let page = try await terms.text.desk.events(of: terms.person, after: position, limit: Self.batch)
+      if page.isGone { return try await start(isReset: true) }
+      let items = try await terms.text.items(page.events, for: terms.person, device: terms.device)
+      let reached = page.events.last?.number ?? position
+      return (items, reached, reached < page.last)
+    } catch { return nil }
+  }
+
+  private func start(isReset: Bool) async throws(CallProblem) -> Found {
+    let state = try await terms.text.state(of: terms.person, isReset: isReset)
+    return ([state], state.id, true)
+  }
+}

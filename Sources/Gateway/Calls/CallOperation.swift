@@ -1,0 +1,67 @@
+internal import HTTPServer
+
+/// One thing that can be asked of calls.
+struct CallOperation: Sendable {
+  let method: HTTPMethod
+  /// As in OpenAPI.
+  let path: String
+  let access: CallAccess
+  let perform: @Sendable (CallDoor) -> @Sendable (CallRequest) async throws(RESTProblem) -> HTTPResponse
+
+  private let segments: [Substring]
+
+  init(
+    _ method: HTTPMethod, _ path: String, _ access: CallAccess,
+    _ perform:
+      @escaping @Sendable (CallDoor) -> @Sendable (CallRequest) async throws(RESTProblem) -> HTTPResponse
+  ) {
+    self.method = method
+    self.path = path
+    self.access = access
+    self.perform = perform
+    segments = path.split(separator: "/")
+  }
+
+  /// - Returns: what stands in the places of the names in braces; nil: it is another path.
+  func match(_ given: [String]) -> [String: String]? {
+    guard given.count == segments.count else { return nil }
+    var parameters: [String: String] = [:]
+    for (segment, text) in zip(segments, given) {
+      if segment.hasPrefix("{") {
+        parameters[String(segment.dropFirst().dropLast())] = text
+      } else if segment != text {
+        return nil
+      }
+    }
+    return parameters
+  }
+
+  /// All that is built. What has a fixed last part stands before what has an id there.
+  static let all: [CallOperation] = [
+    .init(.post, "/v1/calls", .person, CallDoor.start),
+    .init(.get, "/v1/calls", .person, CallDoor.list),
+    .init(.get, "/v1/calls/events", .person, CallDoor.events),
+    .init(.get, "/v1/calls/{call}", .ofCallOrAdmin, CallDoor.show),
+    .init(.patch, "/v1/calls/{call}", .ofCall, CallDoor.change),
+    .init(.delete, "/v1/calls/{call}", .ofCallOrAdmin, CallDoor.end),
+    .init(.post, "/v1/calls/{call}/join", .ofCall, CallDoor.join),
+    .init(.post, "/v1/calls/{call}/leave", .ofCall, CallDoor.leave),
+    .init(.post, "/v1/calls/{call}/invite", .person, CallDoor.invite),
+    .init(.post, "/v1/calls/{call}/forget", .person, CallDoor.forget),
+    .init(.post, "/v1/calls/{call}/signals", .ofCall, CallDoor.signal),
+    .init(.put, "/v1/devices/{device}", .person, CallDoor.register),
+    .init(.get, "/v1/devices", .person, CallDoor.devices),
+    .init(.delete, "/v1/devices/{device}", .person, CallDoor.unregister),
+    .init(.get, "/v1/blocks", .person, CallDoor.blocks),
+    .init(.put, "/v1/blocks/{person}", .person, CallDoor.block),
+    .init(.delete, "/v1/blocks/{person}", .person, CallDoor.unblock),
+    .init(.delete, "/v1/people/{person}", .personOrAdminOfAll, CallDoor.erase),
+  ]
+}
+
+/// A request whose path and token are good.
+struct CallRequest: Sendable {
+  let request: HTTPRequest
+  let parameters: [String: String]
+  let permission: CallPermission
+}

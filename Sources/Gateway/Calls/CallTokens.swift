@@ -1,0 +1,44 @@
+internal import AccessTokens
+internal import CallDesk
+internal import Calls
+
+/// Tokens that open one call, and no more: the server makes them, by the key that signed the starter's.
+struct CallTokens: Sendable {
+  /// Seconds for which one that isn't of a push holds.
+  static let lifetime = 6 * 3_600
+  /// Seconds beyond the end of a ring for which a push's holds.
+  static let ringGrace = 60
+
+  /// Secrets by API key.
+  let keys: [String: String]
+  /// Seconds since 1970.
+  let now: @Sendable () -> Int
+
+  /// For a person who is in the call by that device.
+  /// - Returns: nil: the key that signed the starter's token is none of ours any more.
+  func token(
+    for person: PersonID, name: String?, device: DeviceID?, of call: CallUUID, room: String, apiKey: String
+  ) -> String? {
+    make(person, name, device, call, room, apiKey, expires: now() + Self.lifetime)
+  }
+
+  /// For one who is rung until that moment.
+  /// - Parameter until: milliseconds since 1970.
+  func token(
+    ringing person: PersonID, until: Int64, of call: CallUUID, room: String, apiKey: String
+  ) -> String? {
+    make(person, nil, nil, call, room, apiKey, expires: Int(until / 1_000) + Self.ringGrace)
+  }
+
+  private func make(
+    _ person: PersonID, _ name: String?, _ device: DeviceID?, _ call: CallUUID, _ room: String,
+    _ apiKey: String,
+    expires: Int
+  ) -> String? {
+    guard let secret = keys[apiKey] else { return nil }
+    return AccessToken(
+      apiKey: apiKey, identity: person.text, expires: expires, issuedAt: now(), name: name,
+      grants: .join(room), call: CallClaim(id: call.text, device: device?.text)
+    ).signed(secret: secret)
+  }
+}

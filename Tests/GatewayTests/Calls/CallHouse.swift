@@ -1,0 +1,77 @@
+import AccessTokens
+import CallDesk
+import Calls
+import Foundation
+import HTTPServer
+import Logging
+import Model
+import Rooms
+import Storage
+import Synchronization
+import Testing
+
+@testable import Gateway
+
+/// A house with calls, on a store in memory and a clock that the test moves.
+final class CallHouse: Sendable {
+  let house: House
+  let desk: CallDesk
+  let store: Store
+  let clock: Clock
+  private let running: Task<Void, Never>
+
+  final class Clock: Sendable {
+    private let moved = Mutex<Int64>(0)
+    private let origin = ContinuousClock.now
+    var now: CallTime {
+      let span = (ContinuousClock.now - origin).components
+      let past = span.seconds * 1_000 + span.attoseconds / 1_000_000_000_000_000 + moved.withLock { $0 }
+      return CallTime(wall: Int64(House.now) * 1_000 + moved.withLock { $0 }, steady: past)
+    }
+    func move(_ span: Int64) { moved.withLock { $0 += span } }
+  }
+
+  init(_ terms: CallDeskTerms = CallDeskTerms()) async throws {
+    let clock = Clock()
+    let log = Log(level: .error) { _ in }
+    let store = try await Store.open(.memory, log: log)
+    let made = Mutex<(desk: CallDesk, rooms: CallRooms)?>(nil)
+    house = try House(calls: { directory in
+      let rooms = CallRooms(rooms: directory)
+      let desk = CallDesk(
+        store: store, terms: terms, outlet: rooms, log: log,
+        random: { (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max)) }, clock: { clock.now })
+      made.withLock { $0 = (desk, rooms) }
+      return (desk, rooms)
+    })
+    let calls = try #require(made.withLock { $0 })
+    (desk, self.store, self.clock) = (calls.desk, store, clock)
+    await calls.rooms.begin(calls.desk, try await calls.desk.recover())
+    running = Task { [desk = calls.desk] in await desk.run() }
+  }
+
+  deinit { running.cancel() }
+
+  /// A token of a person.
+  static func token(_ person: String) -> String { House.token(person) }
+
+  func ask(
+    _ method: HTTPMethod, _ path: String, _ body: String = "", by person: String,
+    headers: [(String, String)] = []
+  ) async -> House.Answer {
+    await house.ask(method, path, body, token: Self.token(person), headers: headers)
+  }
+
+  /// - Returns: the call's id, and what starting it was answered.
+  func start(
+    _ person: String, _ others: String..., id: String = UUID().uuidString.lowercased(), more: String = ""
+  ) async -> (id: String, answer: House.Answer) {
+    let list = others.map { "\"\($0)\"" }.joined(separator: ",")
+    let body = #"{"id":"\#(id)","recipients":[\#(list)],"media":"audio","deviceId":"\#(person)1"\#(more)}"#
+    return (id, await ask(.post, "/v1/calls", body, by: person))
+  }
+
+  func join(_ id: String, _ person: String, device: String? = nil) async -> House.Answer {
+    await ask(.post, "/v1/calls/\(id)/join", #"{"deviceId":"\#(device ?? person + "1")"}"#, by: person)
+  }
+}
