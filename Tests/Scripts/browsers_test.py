@@ -1,5 +1,6 @@
 """Tests/Browsers: each test runs in `make test` and in `make accept`, and one that is skipped without need is a failure."""
 
+import asyncio
 import contextlib
 import importlib.machinery
 import importlib.util
@@ -24,6 +25,7 @@ sys.path.insert(0, str(BROWSERS))
 LOADER = importlib.machinery.SourceFileLoader("browsers_run", str(BROWSERS / "run"))
 program = importlib.util.module_from_spec(importlib.util.spec_from_loader("browsers_run", LOADER))
 LOADER.exec_module(program)
+from harness import media  # noqa: E402
 sys.path.remove(str(BROWSERS))
 
 
@@ -74,6 +76,33 @@ class BrowsersTest(LimitedTest):
     def test_no_other_reason_excuses(self):
         for reason in ("ip is not installed", "making a namespace took more than 20 s", ""):
             self.assertEqual(self.finish(reason)[0], 1, reason)
+
+
+class BusyMachineTest(LimitedTest):
+    """What is measured again, and what never is."""
+
+    def measured(self, *shares):
+        left = list(shares)
+
+        async def measure(*_):
+            return media.Flow(100, round(100 * left.pop(0)), 1.0, "640x360", 0.0, 5.0)
+
+        flows = asyncio.run(media.measure_best(None, None, None, 5, measure))
+        return flows.holds, len(flows.windows), str(flows)
+
+    def test_what_holds_is_measured_once(self):
+        self.assertEqual(self.measured(0.9)[:2], (True, 1))
+
+    def test_what_is_a_little_short_has_three_windows_all_of_them_said(self):
+        holds, windows, text = self.measured(0.89, 0.75, 0.95)
+        self.assertEqual((holds, windows), (True, 3))
+        for share in ("89 of 100", "75 of 100", "95 of 100"):
+            self.assertIn(share, text)
+        self.assertEqual(self.measured(0.89, 0.89, 0.89)[:2], (False, 3))
+
+    def test_what_hardly_flows_is_no_fault_of_the_machine(self):
+        self.assertEqual(self.measured(0.69, 1.0)[:2], (False, 1))
+        self.assertEqual(self.measured(0.85, 0.3, 1.0)[:2], (False, 2))
 
 
 if __name__ == "__main__":
