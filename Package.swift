@@ -164,6 +164,13 @@ let package = Package(
 
     // Runs a script of this repository.
     .target(name: "TestScripts", path: "Tests/TestScripts", swiftSettings: strict),
+    // Databases of the tests' own.
+    .target(
+      name: "TestStores", dependencies: ["Storage"], path: "Tests/TestStores", swiftSettings: strict),
+    // Judges proofs and signatures by other means than those that make them.
+    .target(
+      name: "TestProofs", dependencies: ["KeyLog", "COpenSSL"], path: "Tests/TestProofs",
+      swiftSettings: strict),
     tests("Fuzz", ["Wire", "HTTPServer", "Signalling", "Gateway", "FuzzTargets"]),
     tests("Model", ["Model"]),
     tests("Logging", ["Logging"]),
@@ -172,7 +179,7 @@ let package = Package(
     tests("Crypto", ["Model", "Crypto", "COpenSSL", "CSRTP"]),
     tests("Codecs", ["Codecs"]),
     tests("Calls", ["Calls"]),
-    tests("KeyLog", ["KeyLog"]),
+    tests("KeyLog", ["KeyLog", "TestProofs"]),
     tests("ICE", ["Model", "Wire", "Crypto", "ICE", "Simulation"]),
     tests("Congestion", ["Model", "Wire", "Congestion"]),
     tests("AccessTokens", ["Model", "Crypto", "AccessTokens"]),
@@ -198,7 +205,7 @@ let package = Package(
     tests("WebSocketClient", ["Model", "Crypto", "HTTPServer", "WebSocketClient"]),
     tests("HTTPClient", ["Model", "Crypto", "HTTPServer", "HTTPClient"]),
     tests("Configuration", ["Model", "Configuration"]),
-    tests("Storage", ["Model", "Logging", "Storage"]),
+    tests("Storage", ["Model", "Logging", "Storage", "TestStores"]),
     tests(
       "Client", ["Model", "Polling", "Wire", "Containers", "Media", "HTTPServer", "HTTPClient", "Client"]),
     tests(

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import TestStores
 import Testing
 
 @testable import Storage
