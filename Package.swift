@@ -176,7 +176,7 @@ let package = Package(
     tests("Logging", ["Logging"]),
     tests("Polling", ["Model", "Polling", "CSystem"]),
     tests("Wire", ["Model", "Wire"]),
-    tests("Crypto", ["Model", "Crypto", "COpenSSL", "CSRTP"]),
+    tests("Crypto", ["Model", "Crypto", "COpenSSL", "CSRTP", "TestProofs"]),
     tests("Codecs", ["Codecs"]),
     tests("Calls", ["Calls"]),
     tests("KeyLog", ["KeyLog", "TestProofs"]),
