@@ -70,6 +70,7 @@ let package = Package(
     module("HTTPClient", ["Model", "Polling", "CCurl"]),
     module("Configuration", ["Model"]),
     module("Storage", ["Model", "Logging", "Polling", "CSystem", "CSQLite", "CPostgreSQL"]),
+    module("KeyDirectory", ["Model", "Crypto", "KeyLog", "Storage"]),
     module(
       "Client",
       [
@@ -206,6 +207,12 @@ let package = Package(
     tests("HTTPClient", ["Model", "Crypto", "HTTPServer", "HTTPClient"]),
     tests("Configuration", ["Model", "Configuration"]),
     tests("Storage", ["Model", "Logging", "Storage", "TestStores"]),
+    tests(
+      "KeyDirectory",
+      [
+        "Model", "Logging", "Crypto", "KeyLog", "Storage", "KeyDirectory", "TestStores", "TestProofs",
+        "TestScripts",
+      ]),
     tests(
       "Client", ["Model", "Polling", "Wire", "Containers", "Media", "HTTPServer", "HTTPClient", "Client"]),
     tests(
