@@ -71,6 +71,7 @@ let package = Package(
     module("Configuration", ["Model"]),
     module("Storage", ["Model", "Logging", "Polling", "CSystem", "CSQLite", "CPostgreSQL"]),
     module("CallDesk", ["Model", "Logging", "Crypto", "Calls", "Storage"]),
+    module("KeyDirectory", ["Model", "Crypto", "KeyLog", "Storage"]),
     module(
       "Client",
       [
@@ -165,19 +166,23 @@ let package = Package(
 
     // Runs a script of this repository.
     .target(name: "TestScripts", path: "Tests/TestScripts", swiftSettings: strict),
-    // Both kinds of store, each with a database of the tests' own.
+    // Databases of the tests' own.
     .target(
       name: "TestStores", dependencies: ["Storage"], path: "Tests/TestStores", swiftSettings: strict),
+    // Judges proofs and signatures by other means than those that make them.
+    .target(
+      name: "TestProofs", dependencies: ["KeyLog", "COpenSSL"], path: "Tests/TestProofs",
+      swiftSettings: strict),
     tests("Fuzz", ["Wire", "HTTPServer", "Signalling", "Gateway", "FuzzTargets"]),
     tests("Model", ["Model"]),
     tests("Logging", ["Logging"]),
     tests("Polling", ["Model", "Polling", "CSystem"]),
     tests("Wire", ["Model", "Wire"]),
-    tests("Crypto", ["Model", "Crypto", "COpenSSL", "CSRTP"]),
+    tests("Crypto", ["Model", "Crypto", "COpenSSL", "CSRTP", "TestProofs"]),
     tests("Codecs", ["Codecs"]),
     tests("Calls", ["Calls", "Model"]),
     tests("CallDesk", ["CallDesk", "Calls", "Model", "Logging", "Crypto", "Storage", "TestStores"]),
-    tests("KeyLog", ["KeyLog"]),
+    tests("KeyLog", ["KeyLog", "TestProofs"]),
     tests("ICE", ["Model", "Wire", "Crypto", "ICE", "Simulation"]),
     tests("Congestion", ["Model", "Wire", "Congestion"]),
     tests("AccessTokens", ["Model", "Crypto", "AccessTokens"]),
@@ -204,6 +209,12 @@ let package = Package(
     tests("HTTPClient", ["Model", "Crypto", "HTTPServer", "HTTPClient"]),
     tests("Configuration", ["Model", "Configuration"]),
     tests("Storage", ["Model", "Logging", "Storage", "TestStores"]),
+    tests(
+      "KeyDirectory",
+      [
+        "Model", "Logging", "Crypto", "KeyLog", "Storage", "KeyDirectory", "TestStores", "TestProofs",
+        "TestScripts",
+      ]),
     tests(
       "Client", ["Model", "Polling", "Wire", "Containers", "Media", "HTTPServer", "HTTPClient", "Client"]),
     tests(

@@ -51,10 +51,12 @@ public struct MerkleTree: Hashable, Sendable {
 
   /// Appends a leaf.
   /// - Parameter read: gives the hash of a subtree that was given before.
-  /// - Returns: the subtrees that are whole now, to be kept, from the leaf upwards; about two, and log n at most.
+  /// - Returns: the subtrees that are whole now, to be kept, from the leaf upwards; about two, and log n at most. nil: it has as
+  ///   many leaves as a tree may have.
   public mutating func append<Failure: Error>(
     _ leaf: MerkleHash, read: (MerkleNode) throws(Failure) -> MerkleHash
-  ) throws(Failure) -> [(node: MerkleNode, hash: MerkleHash)] {
+  ) throws(Failure) -> [(node: MerkleNode, hash: MerkleHash)]? {
+    guard size < Self.mostLeaves else { return nil }
     var new = [(node: MerkleNode(level: 0, index: size), hash: leaf)]
     var (node, hash) = new[0]
     while node.index % 2 == 1 {

@@ -1,4 +1,5 @@
 import KeyLog
+import TestProofs
 import Testing
 
 @Suite("The tree of keys", .timeLimit(.minutes(1)))
@@ -17,7 +18,7 @@ struct MerkleTreeTests {
       let new = tree.append(hash) { node in
         count += 1
         return nodes[node]!
-      }
+      }!
       for (node, hash) in new { nodes[node] = hash }
       reads += count
       leaves.append(hash)
@@ -124,6 +125,39 @@ struct MerkleTreeTests {
     #expect(!ProofVerifier.includes(MerkleHash(leaf: [77]), at: 12, path: leaf, size: 60, root: kept.root()))
     // A head that is smaller than one that was seen can't be shown to follow it.
     #expect(!ProofVerifier.extends(kept.root(), oldSize: 60, path: [], size: 40, root: old))
+  }
+
+  @Test func `a tree has as many leaves as it may have, and no more`() throws {
+    let most = MerkleTree.mostLeaves
+    #expect(MerkleTree(size: most + 1) == nil)
+    var tree = try #require(MerkleTree(size: most - 1))
+    let read = { (node: MerkleNode) in MerkleHash(leaf: [UInt8(node.level)]) }
+    let new = try #require(tree.append(MerkleHash(leaf: []), read: read))
+    #expect(new.count == 49 && new.last?.node == MerkleNode(level: 48, index: 0) && tree.size == most)
+    #expect(tree.append(MerkleHash(leaf: []), read: read) == nil && tree.size == most)
+    #expect(tree.inclusion(of: most - 1, read: read)?.count == 48)
+    #expect(
+      tree.inclusion(of: most, read: read) == nil && tree.consistency(from: most + 1, read: read) == nil)
+  }
+
+  @Test func `what isn't in a tree is never read`() throws {
+    for size in 0...70 {
+      let tree = try #require(MerkleTree(size: size))
+      var strange: [MerkleNode] = []
+      let read = { (node: MerkleNode) -> MerkleHash in
+        if (node.index + 1) << node.level > size { strange.append(node) }
+        return .empty
+      }
+      _ = tree.root(read: read)
+      for number in -1...(size + 1) {
+        let (path, proof) = (
+          tree.inclusion(of: number, read: read), tree.consistency(from: number, read: read)
+        )
+        #expect((path == nil) == (number < 0 || number >= size), "\(number) of \(size)")
+        #expect((proof == nil) == (number < 1 || number > size), "\(number) of \(size)")
+      }
+      #expect(strange.isEmpty)
+    }
   }
 
   @Test func `appending reads and keeps a few hashes, however many leaves there are`() {

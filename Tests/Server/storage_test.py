@@ -271,7 +271,7 @@ class FirstVersionTest(LimitedAsyncTest):
     """A database as version 1 of the schema left it, with what a server that was killed has put into it."""
 
     # What later versions add.
-    ADDED = ("event_receivers", "event_deliveries")
+    ADDED = ("event_receivers", "event_deliveries", "key_log", "key_nodes", "key_people", "key_entries", "current_keys")
     SETTINGS = {"metadata": "kept “as it is”", "emptyTimeout": 3_600, "departureTimeout": 900, "maxParticipants": 7}
 
     async def _brought_up_to_date(self, storage, query, layout):

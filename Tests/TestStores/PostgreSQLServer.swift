@@ -1,16 +1,16 @@
-internal import Foundation
-internal import Synchronization
+import Foundation
+import Synchronization
 
 /// A PostgreSQL server of the tests' own, in a directory of its own, reached by a socket there and by nothing else.
 ///
 /// It ends with the process, however that ends: the shell that has started it reads from a pipe that closes then.
-package final class PostgreSQLServer: Sendable {
-  package struct Problem: Error, CustomStringConvertible { package let description: String }
+public final class PostgreSQLServer: Sendable {
+  public struct Problem: Error, CustomStringConvertible { public let description: String }
 
   private static let made = Mutex<Result<PostgreSQLServer, Problem>?>(nil)
 
   /// One for all tests, made by the first that asks.
-  package static func shared() throws -> PostgreSQLServer {
+  public static func shared() throws -> PostgreSQLServer {
     try made.withLock { made in
       if let made { return made }
       let server = Result { () throws(Problem) in try PostgreSQLServer() }
@@ -19,7 +19,7 @@ package final class PostgreSQLServer: Sendable {
     }.get()
   }
 
-  package let directory: String
+  public let directory: String
   /// Its end ends the server.
   private let pipe = Pipe()
   private let count = Mutex(0)
@@ -83,7 +83,7 @@ package final class PostgreSQLServer: Sendable {
 
   /// What psql answers.
   @discardableResult
-  package func query(_ sql: String, in database: String) throws(Problem) -> String {
+  public func query(_ sql: String, in database: String) throws(Problem) -> String {
     try Self.run([
       try Self.binary("psql"), "-X", "-A", "-t", "-q", "-h", directory, "-U", "roost", "-d", database, "-c",
       sql,
@@ -92,7 +92,7 @@ package final class PostgreSQLServer: Sendable {
 
   /// An empty database.
   /// - Returns: its name and the connection string.
-  package func makeDatabase(_ options: String = "") throws(Problem) -> (name: String, text: String) {
+  public func makeDatabase(_ options: String = "") throws(Problem) -> (name: String, text: String) {
     let number = count.withLock { count in
       count += 1
       return count

@@ -1,16 +1,15 @@
-internal import Foundation
-package import Storage
-internal import Synchronization
-internal import Testing
+import Foundation
+public import Storage
+import Synchronization
 
 /// Both kinds of store, each test of which runs on an empty database of its own.
-package enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
+public enum StoreKind: String, CaseIterable, Sendable, CustomStringConvertible {
   case sqlite = "SQLite"
   case postgreSQL = "PostgreSQL"
 
-  package var testDescription: String { rawValue }
+  public var description: String { rawValue }
 
-  package func makeLocation() throws -> StoreLocation {
+  public func makeLocation() throws -> StoreLocation {
     switch self {
     case .sqlite: .directory(temporaryDirectory())
     case .postgreSQL: .postgreSQL(try PostgreSQLServer.shared().makeDatabase().text)
@@ -19,7 +18,7 @@ package enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConverti
 }
 
 /// A path at which nothing is yet; what comes to be there goes with the process.
-package func temporaryDirectory() -> String {
+public func temporaryDirectory() -> String {
   let path = FileManager.default.temporaryDirectory.path + "/roost-store-\(UUID().uuidString)"
   let isFirst = temporaryDirectories.withLock { all in
     all.append(path)

@@ -1,12 +1,12 @@
-import KeyLog
+public import KeyLog
 
 /// Judges proofs as RFC 9162 §2.1.3.2 and §2.1.4.2 describe it: walking upwards by the bits of numbers, where the tree walks down by
 /// ranges. It has nothing in common with what makes them but the two hashes.
-enum ProofVerifier {
-  static func includes(
+public enum ProofVerifier {
+  public static func includes(
     _ leaf: MerkleHash, at index: Int, path: [MerkleHash], size: Int, root: MerkleHash
   ) -> Bool {
-    guard index < size else { return false }
+    guard index >= 0, index < size else { return false }
     var (place, last, hash) = (index, size - 1, leaf)
     for step in path {
       guard last > 0 else { return false }
@@ -25,7 +25,7 @@ enum ProofVerifier {
     return last == 0 && hash == root
   }
 
-  static func extends(
+  public static func extends(
     _ oldRoot: MerkleHash, oldSize: Int, path: [MerkleHash], size: Int, root: MerkleHash
   ) -> Bool {
     guard oldSize > 0, oldSize <= size else { return false }
