@@ -30,7 +30,7 @@ test: install-test check test-swift release test-simulation test-server test-doc
 .PHONY: quick
 quick: check ## what shows most mistakes in a minute and a half, once built
 	swift build --build-tests
-	scripts/test-swift --skip "HTTPServerTests|WebSocketClientTests|PollingTests|EngineTests.SocketTests|AttackTests[.]|DTLSMemoryTests|SectionMemoryTests|RoomsTests|GatewayTests|CongestionTests|FuzzTests|DescribedLayersTests"
+	scripts/test-swift --skip "HTTPServerTests|WebSocketClientTests|PollingTests|EngineTests.SocketTests|PushTests.APNsServiceTests|AttackTests[.]|DTLSMemoryTests|SectionMemoryTests|RoomsTests|GatewayTests|CongestionTests|FuzzTests|DescribedLayersTests"
 	scripts/test-swift --filter "RoomsTests|GatewayTests"
 	swift build -c release --product roost-simulate
 	.build/release/roost-simulate --seeds 5
@@ -51,13 +51,13 @@ check: ## formatting, imports, sizes, names and words, and the tests of the scri
 test-swift: ## the Swift tests
 	swift build --build-tests
 	# One after the other: a test that lies behind a thousand others runs into its time limit for their sake.
-	scripts/test-swift --skip "HTTPServerTests|WebSocketClientTests|PollingTests|EngineTests.SocketTests|AttackTests[.]|DTLSMemoryTests|SectionMemoryTests|RoomsTests|GatewayTests|CongestionTests|FuzzTests|DescribedLayersTests" --no-parallel
+	scripts/test-swift --skip "HTTPServerTests|WebSocketClientTests|PollingTests|EngineTests.SocketTests|PushTests.APNsServiceTests|AttackTests[.]|DTLSMemoryTests|SectionMemoryTests|RoomsTests|GatewayTests|CongestionTests|FuzzTests|DescribedLayersTests" --no-parallel
 	# Apart: they compute for long, and those above have a time limit. So have these: one after the other.
 	scripts/test-swift --filter "CongestionTests|FuzzTests|DescribedLayersTests" --no-parallel
 	# Apart and one after the other: they have a media engine with a clock of its own, which doesn't wait while others compute.
 	scripts/test-swift --filter "RoomsTests|GatewayTests" --no-parallel
 	# Apart and one after the other: they measure times of real sockets, beside nothing else.
-	scripts/test-swift --filter "HTTPServerTests|WebSocketClientTests|PollingTests|EngineTests.SocketTests" --no-parallel
+	scripts/test-swift --filter "HTTPServerTests|WebSocketClientTests|PollingTests|EngineTests.SocketTests|PushTests.APNsServiceTests" --no-parallel
 	# Likewise: they measure memory, which is the whole process's.
 	ROOST_ATTACKS_APART=1 scripts/test-swift --filter "AttackTests[.]|DTLSMemoryTests|SectionMemoryTests" --no-parallel
 

@@ -68,6 +68,7 @@ let package = Package(
     module("HTTPServer", ["Model", "Polling", "Crypto", "CSystem", "CMicroHTTPD", "CWslay"]),
     module("WebSocketClient", ["Model", "Crypto", "CCurl", "CWslay"]),
     module("HTTPClient", ["Model", "Polling", "CCurl"]),
+    module("Push", ["Model", "Logging", "Crypto", "AccessTokens", "HTTPClient"]),
     module("Configuration", ["Model"]),
     module("Storage", ["Model", "Logging", "Polling", "CSystem", "CSQLite", "CPostgreSQL"]),
     module("CallDesk", ["Model", "Logging", "Crypto", "Calls", "Storage"]),
@@ -207,6 +208,9 @@ let package = Package(
     tests("HTTPServer", ["Model", "Crypto", "HTTPServer", "COpenSSL"]),
     tests("WebSocketClient", ["Model", "Crypto", "HTTPServer", "WebSocketClient"]),
     tests("HTTPClient", ["Model", "Crypto", "HTTPServer", "HTTPClient"]),
+    tests(
+      "Push",
+      ["Model", "Logging", "Crypto", "AccessTokens", "HTTPServer", "HTTPClient", "Push", "TestScripts"]),
     tests("Configuration", ["Model", "Configuration"]),
     tests("Storage", ["Model", "Logging", "Storage", "TestStores"]),
     tests(

@@ -22,6 +22,15 @@ public final class HTTPClient {
     case anyone
   }
 
+  /// What it speaks.
+  public enum Version: Equatable, Sendable {
+    /// HTTP/1.1.
+    case http1
+    /// HTTP/2 over TLS with servers that agree to it (ALPN), and HTTP/1.1 with others. Requests go beside each other over one connection,
+    /// which is kept for a day and asked for a sign of life by TCP twice a minute.
+    case http2
+  }
+
   public struct TransferID: Hashable, Sendable {
     fileprivate var number: Int
   }
@@ -41,20 +50,22 @@ public final class HTTPClient {
 
   private let trust: Trust
   private let usesProxies: Bool
+  private let version: Version
   private let multi: MultiHandle
   private var transfers: [TransferID: Transfer] = [:]
   private var begun = 0
 
   /// - Parameter usesProxies: false: what is asked for goes to its host, whatever the environment names.
   public convenience init(trust: Trust = .system, usesProxies: Bool = true) {
-    self.init(MultiHandle(), trust: trust, usesProxies: usesProxies)
+    self.init(MultiHandle(), trust: trust, usesProxies: usesProxies, version: .http1)
   }
 
   /// - Parameter multi: which other threads may wake.
-  init(_ multi: MultiHandle, trust: Trust, usesProxies: Bool) {
+  init(_ multi: MultiHandle, trust: Trust, usesProxies: Bool, version: Version) {
     self.multi = multi
     self.trust = trust
     self.usesProxies = usesProxies
+    self.version = version
   }
 
   deinit {
@@ -70,7 +81,7 @@ public final class HTTPClient {
     begun += 1
     let id = TransferID(number: begun)
     let transfer = try Transfer(
-      request, id: id, trust: trust, usesProxies: usesProxies, now: Self.now())
+      request, id: id, trust: trust, usesProxies: usesProxies, version: version, now: Self.now())
     guard curl_multi_add_handle(multi.pointer, transfer.handle) == CURLM_OK else {
       throw .connection("libcurl has no memory")
     }

@@ -17,22 +17,29 @@ public final class HTTPClientThread: Sendable {
     let multi: MultiHandle
     let box: Mailbox<Command>
     let trust: HTTPClient.Trust
+    let version: HTTPClient.Version
 
-    init(_ multi: MultiHandle, _ box: Mailbox<Command>, _ trust: HTTPClient.Trust) {
+    init(
+      _ multi: MultiHandle, _ box: Mailbox<Command>, _ trust: HTTPClient.Trust, _ version: HTTPClient.Version
+    ) {
       self.multi = multi
       self.box = box
       self.trust = trust
+      self.version = version
     }
   }
 
   private let box: Mailbox<Command>
 
-  /// - Parameter connectionsPerHost: at once; further requests wait for one, and their time runs meanwhile.
-  public init(trust: HTTPClient.Trust = .system, connectionsPerHost: Int = 8) {
+  /// - Parameter connectionsPerHost: at once; further requests wait for one, and their time runs meanwhile. Of HTTP/2 a second is made
+  ///   only where the first takes no more requests: it has as many as its server allows, or the server is about to close it.
+  public init(
+    trust: HTTPClient.Trust = .system, version: HTTPClient.Version = .http1, connectionsPerHost: Int = 8
+  ) {
     let multi = MultiHandle()
     multi.bound(connectionsPerHost: connectionsPerHost)
     box = Mailbox(limit: .max, wake: { multi.wake() })
-    let start = Unmanaged.passRetained(Start(multi, box, trust)).toOpaque()
+    let start = Unmanaged.passRetained(Start(multi, box, trust, version)).toOpaque()
     var thread = pthread_t()
     let result = pthread_create(
       &thread, nil,
@@ -60,7 +67,8 @@ public final class HTTPClientThread: Sendable {
   public func stop() { box.post(.stop, force: true) }
 
   private static func run(_ start: Start) {
-    let client = HTTPClient(start.multi, trust: start.trust, usesProxies: false)
+    let client = HTTPClient(
+      start.multi, trust: start.trust, usesProxies: false, version: start.version)
     var waiting: [HTTPClient.TransferID: Reply] = [:]
     var isStopped = false
     while !isStopped {

@@ -28,7 +28,7 @@ final class Transfer {
 
   init(
     _ request: HTTPClientRequest, id: HTTPClient.TransferID, trust: HTTPClient.Trust, usesProxies: Bool,
-    now: Int
+    version: HTTPClient.Version, now: Int
   ) throws(HTTPClientError) {
     guard let handle = curl_easy_init() else { throw .connection("libcurl failed to start") }
     self.id = id
@@ -41,6 +41,7 @@ final class Transfer {
     message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     try write(request.headers, hasBody: !request.body.isEmpty)
     set(request)
+    set(version)
     set(trust)
     // Whatever the environment says of proxies: what is on this machine is asked directly.
     if !usesProxies || request.url.isLoopback { _ = rc_set_text(handle, CURLOPT_PROXY, "") }
@@ -85,7 +86,7 @@ final class Transfer {
     }
     for (option, value) in [
       (CURLOPT_NOSIGNAL, 1), (CURLOPT_TCP_NODELAY, 1), (CURLOPT_TCP_KEEPALIVE, 1), (CURLOPT_PATH_AS_IS, 1),
-      (CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1), (CURLOPT_FOLLOWLOCATION, 0),
+      (CURLOPT_FOLLOWLOCATION, 0),
       (CURLOPT_SUPPRESS_CONNECT_HEADERS, 1), (CURLOPT_TIMEOUT_MS, request.milliseconds ?? 0),
       (CURLOPT_CONNECTTIMEOUT_MS, request.connectMilliseconds),
       // A name that isn't resolved is left to its thread: nothing else waits for that.
@@ -94,6 +95,21 @@ final class Transfer {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.redirectFollowed) { _ = rc_set_number(handle, CURLOPT_FOLLOWLOCATION, 1) }
     #endif
+  }
+
+  private func set(_ version: HTTPClient.Version) {
+    switch version {
+    case .http1: _ = rc_set_number(handle, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
+    case .http2:
+      for (option, value) in [
+        (CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS),
+        // Rather than open a connection of its own, a request waits for one that is being made.
+        (CURLOPT_PIPEWAIT, 1),
+        // Seconds for which it may have had nothing to do; libcurl's own bound is two minutes.
+        (CURLOPT_MAXAGE_CONN, 86_400),
+        (CURLOPT_TCP_KEEPIDLE, 30), (CURLOPT_TCP_KEEPINTVL, 10),
+      ] { _ = rc_set_number(handle, option, value) }
+    }
   }
 
   private func set(_ trust: HTTPClient.Trust) {

@@ -161,6 +161,24 @@ struct HTTPClientThreadTests {
     }
   }
 
+  @Test func `who would speak HTTP/2 speaks HTTP/1.1 with a server that knows no other`() async throws {
+    let identity = try TLSIdentity(
+      selfSignedFor: [SocketAddress(ipv4: 127, 0, 0, 1, port: 0)], names: [], notBefore: 1_700_000_000,
+      notAfter: 4_000_000_000)
+    try await withServer(tls: TLSContext(identity)) { receiver, server, origin in
+      let client = HTTPClientThread(trust: .anyone, version: .http2, connectionsPerHost: 2)
+      let request = try post(origin, [1])
+      let statuses = await withTaskGroup(of: Int?.self) { group in
+        for _ in 0..<10 { group.addTask { try? await client.send(request).get().head.status } }
+        return await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(statuses == [Int?](repeating: 200, count: 10))
+      let accepted = try #require(await server.report(within: .seconds(2))?.counters.accepted)
+      #expect(accepted <= 2, "\(accepted) connections")
+      #expect(receiver.requests.withLock { $0.count } == 10)
+    }
+  }
+
   @Test func `one that is stopped, or let go, gives up what is under way and takes nothing more`()
     async throws
   {

@@ -1,3 +1,4 @@
+internal import AccessTokens
 internal import HTTPClient
 internal import Logging
 internal import Model

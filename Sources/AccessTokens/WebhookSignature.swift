@@ -1,16 +1,15 @@
-internal import AccessTokens
 internal import Crypto
 
 /// How a receiver knows that a notice is from this server and arrived as it was sent: a JWT (RFC 7519) in `Authorization`, signed
 /// like access tokens, with the body's digest. The layout is that of LiveKit's, so that its SDKs verify it.
-enum WebhookSignature {
+package enum WebhookSignature {
   /// Seconds for which it holds.
-  static let lifetime = 300
+  package static let lifetime = 300
 
   /// - Parameters:
   ///   - key: the API key, `iss`, whose secret signs.
   ///   - now: seconds since 1970.
-  static func token(for body: [UInt8], key: String, secret: String, now: Int) -> String {
+  package static func token(for body: [UInt8], key: String, secret: String, now: Int) -> String {
     let claims = StrictJSON.object([
       "iss": .string(key), "exp": .number(Double(now + lifetime)),
       "sha256": .string(Base64.encode(SHA256.digest(body))),

@@ -1,0 +1,39 @@
+internal import HTTPClient
+internal import Model
+
+/// One try to push, as what decides on the next one has to know it.
+struct PushTry: Equatable, Sendable {
+  /// From the first failure to the next try; twice as long each time, up to the other.
+  static let shortestPause = Duration.milliseconds(250)
+  static let longestPause = Duration.seconds(4)
+
+  /// From 1.
+  var number: Int
+  var now: Instant
+  /// When it is too late.
+  var deadline: Instant
+  /// From 0 to 1: what failed at once isn't tried again at once.
+  var jitter: Double
+
+  /// Again, if there is time.
+  /// - Parameter pause: at least, as the push service asks for.
+  func again(_ reason: String, after pause: Duration = .zero) -> PushVerdict {
+    var wait = Self.shortestPause
+    for _ in 1..<max(number, 1) where wait < Self.longestPause { wait = wait * 2 }
+    let spread = min(wait, Self.longestPause) * (0.75 + 0.5 * jitter)
+    let longer = max(spread, min(pause, .seconds(86_400)))
+    return now + longer < deadline ? .retry(after: longer, reason: reason) : .expired(reason: reason)
+  }
+
+  /// What follows from a try that has no answer.
+  func verdict(on error: HTTPClientError) -> PushVerdict {
+    switch error {
+    case .request: .failed(reason: "request")
+    case .connection: again("connection")
+    case .timeout: again("noAnswer")
+    case .tooLarge: again("unreadable")
+    case .certificate, .authorities: .misconfigured(reason: "certificate")
+    case .stopped: .failed(reason: "stopped")
+    }
+  }
+}
