@@ -1,4 +1,4 @@
-internal import AccessTokens
+public import AccessTokens
 public import CallDesk
 internal import Calls
 internal import Model
