@@ -94,7 +94,7 @@ final class APNsService: Sendable {
     self.output = lines
 
     var terms = APNsTerms(
-      key: try ES256Key(pem: signer.privateKey), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
+      key: try SigningKey(pem: signer.privateKey), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
     terms.trust = .file(folder.appending(path: "server.pem").path)
     (terms.patience, terms.readiness) = (.seconds(5), nil)
     let port = try JSONDecoder().decode(Start.self, from: Data(lines.next())).port

@@ -8,12 +8,12 @@ import Testing
 
 @Suite("The provider token of APNs", .timeLimit(.minutes(2)))
 struct ProviderTokenTests {
-  private let key: ES256Key
+  private let key: SigningKey
 
   init() throws {
     let identity = try TLSIdentity(
       selfSignedFor: [], names: ["roost.test"], notBefore: 1_700_000_000, notAfter: 4_000_000_000)
-    key = try ES256Key(pem: identity.privateKey)
+    key = try SigningKey(pem: identity.privateKey)
   }
 
   private var token: ProviderToken { ProviderToken(key: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ") }

@@ -4,7 +4,7 @@ public import HTTPClient
 /// How pushes go to Apple's push notification service.
 public struct APNsTerms: Sendable {
   /// The key that Apple gives for push notifications, its id of ten characters, and the team's.
-  public var key: ES256Key
+  public var key: SigningKey
   public var keyID: String
   public var teamID: String
   /// Where the services are; https alone.
@@ -20,7 +20,7 @@ public struct APNsTerms: Sendable {
   /// Pushes at once over one connection.
   public var atOnce = 100
 
-  public init(key: ES256Key, keyID: String, teamID: String) {
+  public init(key: SigningKey, keyID: String, teamID: String) {
     self.key = key
     self.keyID = keyID
     self.teamID = teamID

@@ -17,7 +17,7 @@ struct ProviderToken: Sendable {
     var wall: WallTime
   }
 
-  private let key: ES256Key
+  private let key: SigningKey
   private let keyID: String
   private let teamID: String
   private var made: Made?
@@ -25,7 +25,7 @@ struct ProviderToken: Sendable {
   /// - Parameters:
   ///   - keyID: the key's ten characters, as Apple gives them.
   ///   - teamID: the developer account's.
-  init(key: ES256Key, keyID: String, teamID: String) {
+  init(key: SigningKey, keyID: String, teamID: String) {
     self.key = key
     self.keyID = keyID
     self.teamID = teamID
@@ -62,7 +62,9 @@ struct ProviderToken: Sendable {
       "iss": .string(teamID), "iat": .number(Double(wall.milliseconds / 1_000)),
     ])
     let signed = [header, claims].map { Base64URL.encode(Array($0.text.utf8)) }.joined(separator: ".")
-    let text = signed + "." + Base64URL.encode(key.sign(Array(signed.utf8)))
+    // Where OpenSSL has no memory for it APNs refuses the token, and the operator hears of that.
+    let signature = (try? key.signature(of: Array(signed.utf8))) ?? []
+    let text = signed + "." + Base64URL.encode(signature)
     made = Made(text: text, at: now, wall: wall)
     return text
   }
