@@ -71,8 +71,7 @@ public final class CallDesk: Sendable {
       if !aftermath.isEmpty { outlet.perform(aftermath) }
       answer = result
     } catch {
-      log.warning("calls: nothing can be written", ["reason": "\(error)"])
-      throw .storeUnavailable
+      throw unavailable(error)
     }
     return try answer.get()
   }
@@ -82,9 +81,14 @@ public final class CallDesk: Sendable {
   ) async throws(CallProblem) -> Value {
     let answer: Result<Value, CallProblem>
     do throws(StoreError) { answer = try await store.read(body) } catch {
-      log.warning("calls: nothing can be read", ["reason": "\(error)"])
-      throw .storeUnavailable
+      throw unavailable(error)
     }
     return try answer.get()
+  }
+
+  /// The store says itself, once, that it can't be reached; what it refuses is a mistake of ours.
+  private func unavailable(_ error: StoreError) -> CallProblem {
+    if case .refused = error { log.error("calls: the database refuses a statement", ["reason": "\(error)"]) }
+    return .storeUnavailable
   }
 }
