@@ -6,6 +6,8 @@ internal import Synchronization
 extension CallDesk {
   /// Calls whose time is over are looked for so often.
   static let pace = Duration.milliseconds(100)
+  /// The store is asked so often what is due next.
+  private static let look = Duration.milliseconds(500)
   /// Calls, or words about media, of one transaction.
   private static let group = 64
 
@@ -21,16 +23,30 @@ extension CallDesk {
 
   /// Writes down media and what is over with time, until its task is cancelled; after `recover`.
   public func run() async {
-    var (next, deadline) = (ContinuousClock.now, Int64?.some(0))
+    var (look, deadline) = (ContinuousClock.now, Int64?.none)
     while !Task.isCancelled {
       try? await Task.sleep(for: Self.pace)
       await writePresence()
-      // With no call there is nothing to look for but once a second: another transaction may have begun one.
-      let isDue = deadline.map { $0 <= clock().steady } ?? false
-      guard isDue || .now >= next else { continue }
-      next = .now + .milliseconds(500)
+      // What was begun meanwhile may be due before what is known of.
+      if .now >= look {
+        look = .now + Self.look
+        deadline = await nextDeadline() ?? deadline
+      }
+      guard let due = deadline, due <= clock().steady else { continue }
       deadline = await advance() ?? deadline
     }
+  }
+
+  /// When something is over next; `.some(nil)`: nothing is waited for; nil: it isn't known.
+  private func nextDeadline() async -> Int64?? {
+    do throws(CallProblem) {
+      return .some(
+        try await read { transaction throws(StoreError) in .success(try Self.deadline(transaction)) })
+    } catch { return nil }
+  }
+
+  private static func deadline(_ transaction: borrowing Transaction) throws(StoreError) -> Int64? {
+    [try CallRecords.deadline(transaction), try SessionRecords.deadline(transaction)].compactMap { $0 }.min()
   }
 
   /// Writes down what was said of media so far.
@@ -84,8 +100,7 @@ extension CallDesk {
           CallBook(rows.map(\.state), terms: terms.book, at: now), of: known, at: now, &aftermath, transaction
         )
         let sessions = try advanceSessions(at: now, limit: Self.group, &aftermath, transaction)
-        let deadlines = [try CallRecords.deadline(transaction), try SessionRecords.deadline(transaction)]
-        return .success((max(rows.count, sessions) == Self.group, deadlines.compactMap { $0 }.min()))
+        return .success((max(rows.count, sessions) == Self.group, try Self.deadline(transaction)))
       }
       return found.isMore ? .some(0) : .some(found.deadline)
     } catch { return nil }
