@@ -46,3 +46,8 @@ class LimitedTest(_Limited, unittest.TestCase):
 
 class LimitedAsyncTest(_Limited, unittest.IsolatedAsyncioTestCase):
     """A test of at most `seconds`, on an event loop of its own."""
+
+    def _callSetUp(self):
+        super()._callSetUp()
+        # unittest has loops note where each task was made, which costs more than what a thousand readers are measured for.
+        self._asyncioRunner.get_loop().set_debug(False)
