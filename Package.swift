@@ -124,8 +124,8 @@ let package = Package(
       dependencies: [
         "Model", "Logging", "Wire", "Crypto", "Codecs", "ICE", "Congestion", "Containers", "Media",
         "Negotiation", "Transport", "Peer", "Engine",
-        "HTTPServer", "HTTPClient", "AccessTokens", "Client", "Operator", "Signalling", "Rooms", "Gateway",
-        "SyntheticPeers", "Simulation",
+        "HTTPServer", "HTTPClient", "Push", "AccessTokens", "Client", "Operator", "Signalling", "Rooms",
+        "Gateway", "SyntheticPeers", "Simulation",
       ],
       path: "Fuzz/FuzzTargets",
       swiftSettings: strict),

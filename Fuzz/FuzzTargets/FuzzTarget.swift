@@ -67,6 +67,8 @@ public let fuzzTargets: [FuzzTarget] = [
   FuzzTarget(name: "packetizer", run: fuzzPacketizer),
   FuzzTarget(name: "codec-configuration", run: fuzzConfiguration),
   FuzzTarget(name: "event-stream", run: fuzzEventStream),
+  FuzzTarget(name: "push-answer", run: fuzzPushAnswer),
+  FuzzTarget(name: "push-payload", mutations: 500, run: fuzzPushPayload),
   FuzzTarget(name: "terminal-text", run: fuzzTerminalText),
   FuzzTarget(name: "encoded-stream", run: fuzzEncodedStream),
   FuzzTarget(name: "vp8-decoder", mutations: 500, run: fuzzVP8Decoder),

@@ -1,5 +1,6 @@
 internal import AccessTokens
 public import CallDesk
+internal import Calls
 public import HTTPServer
 public import Model
 public import Rooms

@@ -131,13 +131,14 @@ extension Negotiator {
   /// What we offer where nothing was agreed on before.
   private func offeredCodecs(_ kind: MediaKind) -> [NegotiatedCodec] {
     guard kind == .video else {
+      let nack = policy.repairsSound
       return [
         NegotiatedCodec(
-          codec: .opus, payloadType: 111, nack: policy.repairsSound,
-          formatParameters: "minptime=10;useinbandfec=1"),
+          codec: .opus, payloadType: 111, nack: nack, formatParameters: "minptime=10;useinbandfec=1"),
         NegotiatedCodec(codec: .red, payloadType: 63, formatParameters: "111/111"),
-        NegotiatedCodec(codec: .g722, payloadType: 9), NegotiatedCodec(codec: .pcmu, payloadType: 0),
-        NegotiatedCodec(codec: .pcma, payloadType: 8),
+        NegotiatedCodec(codec: .g722, payloadType: 9, nack: nack),
+        NegotiatedCodec(codec: .pcmu, payloadType: 0, nack: nack),
+        NegotiatedCodec(codec: .pcma, payloadType: 8, nack: nack),
       ]
     }
     return policy.videoCodecs.compactMap { codec in

@@ -1,19 +1,26 @@
 internal import HTTPClient
-internal import Model
+package import Model
 
 /// One try to push, as what decides on the next one has to know it.
-struct PushTry: Equatable, Sendable {
+package struct PushTry: Equatable, Sendable {
   /// From the first failure to the next try; twice as long each time, up to the other.
   static let shortestPause = Duration.milliseconds(250)
   static let longestPause = Duration.seconds(4)
 
   /// From 1.
-  var number: Int
-  var now: Instant
+  package var number: Int
+  package var now: Instant
   /// When it is too late.
-  var deadline: Instant
+  package var deadline: Instant
   /// From 0 to 1: what failed at once isn't tried again at once.
-  var jitter: Double
+  package var jitter: Double
+
+  package init(number: Int, now: Instant, deadline: Instant, jitter: Double) {
+    self.number = number
+    self.now = now
+    self.deadline = deadline
+    self.jitter = jitter
+  }
 
   /// Again, if there is time.
   /// - Parameter pause: at least, as the push service asks for.

@@ -1,5 +1,5 @@
 /// What follows from one try to push.
-enum PushVerdict: Equatable, Sendable {
+package enum PushVerdict: Equatable, Sendable {
   case delivered
   /// The same again, later.
   case retry(after: Duration, reason: String)

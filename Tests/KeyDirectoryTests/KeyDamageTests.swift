@@ -134,21 +134,24 @@ struct KeyDamageTests {
 
   /// Whether it ends with an answer rather than an error of the store.
   private func isAnswered(_ request: Request, by log: TestLog) async throws -> Bool {
-    let (directory, time, key) = (log.directory, TestLog.time, try DeviceKey.random())
-    do throws(StoreError) {
-      switch request {
-      case .ids: _ = try await directory.currentKeyIDs(of: "ada")
-      case .keys: _ = try await directory.currentKeys(of: "ada", from: 1, at: time)
-      case .history: _ = try await directory.history(of: "ada", at: time)
-      case .head: _ = try await directory.head(at: time)
-      case .consistency: _ = try await directory.consistency(from: 3, to: 5)
-      case .append: _ = try await directory.append(key, of: "ada", device: "watch", at: time)
-      case .revoke: _ = try await directory.revoke(device: "tablet", of: "ada", at: time)
-      }
-      return true
-    } catch {
+    let key = try DeviceKey.random()
+    do throws(StoreError) { try await ask(request, of: log, key) } catch {
       #expect(["failed", "refused"].contains(error.reason))
       return false
+    }
+    return true
+  }
+
+  private func ask(_ request: Request, of log: TestLog, _ key: DeviceKey) async throws(StoreError) {
+    let (directory, time) = (log.directory, TestLog.time)
+    switch request {
+    case .ids: _ = try await directory.currentKeyIDs(of: "ada")
+    case .keys: _ = try await directory.currentKeys(of: "ada", from: 1, at: time)
+    case .history: _ = try await directory.history(of: "ada", at: time)
+    case .head: _ = try await directory.head(at: time)
+    case .consistency: _ = try await directory.consistency(from: 3, to: 5)
+    case .append: _ = try await directory.append(key, of: "ada", device: "watch", at: time)
+    case .revoke: _ = try await directory.revoke(device: "tablet", of: "ada", at: time)
     }
   }
 

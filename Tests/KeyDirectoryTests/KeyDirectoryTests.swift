@@ -113,7 +113,7 @@ struct KeyDirectoryTests {
       #expect(refused == .failure(.unknownDevice))
     }
     // A key that is put once more holds again.
-    let back = try await log.put("ada", "phone", try #require(put.proven.entry.key))
+    let back = try await log.put("ada", "phone", put.proven.entry.key)
     #expect(back.isNew && back.proven.entry.leaf == 3)
     #expect(try await log.keys("ada").keys.map(\.entry.device) == ["tablet", "phone"])
     await log.close()

@@ -3,6 +3,7 @@ internal import CallDesk
 internal import Calls
 internal import FoundationEssentials
 internal import HTTPServer
+internal import Rooms
 internal import Signalling
 
 /// `/v1/calls`

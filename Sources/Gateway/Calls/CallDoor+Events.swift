@@ -1,3 +1,4 @@
+internal import AccessTokens
 internal import CallDesk
 internal import Calls
 internal import FoundationEssentials
@@ -26,10 +27,10 @@ extension CallDoor {
         after: after)
     }
     let limit = try RESTPage.limit(of: request, usual: 50, most: 200)
-    let page = try await ask { () async throws(CallProblem) in
+    let body = try await ask { () async throws(CallProblem) in
       try await page(of: person, after: after, limit: limit, device, text)
     }
-    var response = HTTPResponse(status: 200, type: "application/json", body: page)
+    var response = HTTPResponse(status: 200, type: "application/json", body: body)
     response.headers.add("cache-control", "no-store")
     response.headers.add("vary", "accept")
     return response

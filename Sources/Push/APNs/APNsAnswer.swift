@@ -1,30 +1,30 @@
 internal import AccessTokens
-internal import HTTPClient
-internal import Model
+package import HTTPClient
+package import Model
 
 /// What APNs has said of a push, as far as it is what it should be: it is a stranger's.
-struct APNsAnswer: Equatable, Sendable {
+package struct APNsAnswer: Equatable, Sendable {
   /// Bytes of an answer that are looked at; APNs says less than a hundred.
-  static let limit = 4_096
+  package static let limit = 4_096
   /// What stands in place of a reason that can't be read.
-  static let unreadable = "unreadable"
+  package static let unreadable = "unreadable"
 
-  var status: Int
+  package var status: Int
   /// Letters and digits, 64 at most; empty where nothing is said.
-  var reason: String
+  package var reason: String
   /// When the token was known to be no good.
-  var timestamp: WallTime?
+  package var timestamp: WallTime?
   /// For how long it wants to be left alone.
-  var pause = Duration.zero
+  package var pause = Duration.zero
 
-  init(status: Int, reason: String = "", timestamp: WallTime? = nil, pause: Duration = .zero) {
+  package init(status: Int, reason: String = "", timestamp: WallTime? = nil, pause: Duration = .zero) {
     self.status = status
     self.reason = reason
     self.timestamp = timestamp
     self.pause = pause
   }
 
-  init(_ answer: HTTPAnswer) {
+  package init(_ answer: HTTPAnswer) {
     status = answer.head.status
     pause = .seconds(max(0, min(answer.retryAfter ?? 0, 86_400)))
     reason = answer.body.isEmpty ? "" : Self.unreadable

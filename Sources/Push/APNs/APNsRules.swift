@@ -1,15 +1,15 @@
-internal import Model
+package import Model
 
 /// What follows from an answer of APNs: the table of "Handling notification responses from APNs" in Apple's documentation.
-enum APNsRules {
-  enum Verdict: Equatable, Sendable {
+package enum APNsRules {
+  package enum Verdict: Equatable, Sendable {
     case settled(PushVerdict)
     /// The provider token is too old: the same again with a fresh one.
     case renewToken
   }
 
   /// - Parameter registeredAt: when the device gave its token.
-  static func verdict(_ answer: APNsAnswer, registeredAt: WallTime, _ attempt: PushTry) -> Verdict {
+  package static func verdict(_ answer: APNsAnswer, registeredAt: WallTime, _ attempt: PushTry) -> Verdict {
     let said = answer.reason.isEmpty ? "status\(answer.status)" : answer.reason
     switch (answer.status, answer.reason) {
     case (200, _): return .settled(.delivered)

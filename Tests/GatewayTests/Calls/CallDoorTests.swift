@@ -78,7 +78,7 @@ struct CallDoorTests {
       let known = await calls.ask(method, "/v1/calls/\(id)\(path)", body, by: "mallory")
       let unknown = await calls.ask(method, "/v1/calls/\(never)\(path)", body, by: "mallory")
       #expect(known.status == 404 && known.text == unknown.text, "\(method) \(path)")
-      #expect(Array(known.headers).map { "\($0)" } == Array(unknown.headers).map { "\($0)" })
+      #expect("\(known.headers)" == "\(unknown.headers)")
     }
     let admin = House.token {
       $0.roomAdmin = true

@@ -36,14 +36,15 @@ final class CallHouse: Sendable {
     let log = Log(level: .error) { _ in }
     let store = try await Store.open(.memory, log: log)
     let made = Mutex<(desk: CallDesk, rooms: CallRooms)?>(nil)
-    house = try House(calls: { directory in
+    let maker = CallMaker { directory in
       let rooms = CallRooms(rooms: directory)
       let desk = CallDesk(
         store: store, terms: terms, outlet: rooms, log: log,
         random: { (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max)) }, clock: { clock.now })
       made.withLock { $0 = (desk, rooms) }
       return (desk, rooms)
-    })
+    }
+    house = try House(calls: maker)
     let calls = try #require(made.withLock { $0 })
     (desk, self.store, self.clock) = (calls.desk, store, clock)
     await calls.rooms.begin(calls.desk, try await calls.desk.recover())

@@ -15,6 +15,11 @@ import Wire
 
 @testable import Gateway
 
+/// Makes what decides calls in some rooms.
+struct CallMaker {
+  let make: (RoomDirectory) -> (desk: CallDesk, rooms: CallRooms)
+}
+
 /// A whole server but for its sockets: the doors, the rooms, and a media plane behind them.
 final class House: Sendable {
   static let secret = "a secret that is long enough to be one"
@@ -35,7 +40,7 @@ final class House: Sendable {
     limits: RoomDirectory.Limits = House.limits(), policy: NegotiationPolicy = .server,
     journal: (any RoomJournal)? = nil, records: Bool = true, clock: StandingClock? = nil,
     events kept: EventLog.Limits = EventLog.Limits(),
-    calls: ((RoomDirectory) -> (desk: CallDesk, rooms: CallRooms))? = nil,
+    calls: CallMaker? = nil,
     _ adjust: (inout GatewayConfiguration) -> Void = { _ in }
   ) throws {
     engine = try MediaEngine(
@@ -61,7 +66,7 @@ final class House: Sendable {
     var configuration = GatewayConfiguration(keys: ["APIkey": Self.secret], development: nil) { House.now }
     adjust(&configuration)
     gateway = Gateway(
-      configuration: configuration, rooms: directory, administered: directory, calls: calls?(directory))
+      configuration: configuration, rooms: directory, administered: directory, calls: calls?.make(directory))
     events = Task { await directory.run() }
   }
 
