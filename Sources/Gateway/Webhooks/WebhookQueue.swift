@@ -28,6 +28,9 @@ package struct WebhookQueue: Sendable {
   private var pausedUntil = Instant(nanoseconds: .min)
   /// While the URL is left alone: when a room that hasn't failed may be tried all the same.
   private var freshUntil = Instant(nanoseconds: .min)
+  /// The newest event, and the newest when something failed last.
+  private var newest: UInt64 = 0
+  private var newestAtFailure: UInt64 = 0
   /// As the receiver has asked for; time alone ends it.
   private var askedUntil = Instant(nanoseconds: .min)
   private var givenUp: UInt64 = 0
@@ -46,6 +49,7 @@ package struct WebhookQueue: Sendable {
   /// - Parameter body: asked for where the notice is kept here.
   package mutating func add(_ id: EventID, at position: UInt64, body: () -> [UInt8]) {
     guard position > givenUp else { return }
+    newest = max(newest, position)
     let mark = Mark(number: id.number, position: position)
     if rooms[id.roomId] == nil {
       rooms[id.roomId] = WebhookRoom(last: mark)
@@ -104,6 +108,7 @@ package struct WebhookQueue: Sendable {
       if failures == 0 { failed = name }
       if failures != 1 || failed != name { failures += 1 }
       if failures > 1 { pausedUntil = now + self.pause(after: failures - 1) }
+      newestAtFailure = newest
       if let pause { askedUntil = max(askedUntil, now + min(pause, limits.longestPause)) }
     }
     let tries = rooms[name]?.fail(isRefused: outcome == .refused, now: now) ?? 1
@@ -166,12 +171,13 @@ package struct WebhookQueue: Sendable {
     guard now >= askedUntil else { return .wait(until: max(pausedUntil, askedUntil)) }
     // As long as nothing gets through, one tries.
     guard underWay < (failures > 1 ? 1 : limits.atOnce) else { return .wait(until: .never) }
-    if now < pausedUntil {
-      // What fails may be those rooms', and one that is new to it isn't kept waiting for their sake.
-      guard hasFresh else { return .wait(until: pausedUntil) }
+    let isEarly = now < pausedUntil
+    if isEarly {
+      // What fails may be those rooms', and one that begins since isn't kept waiting for their sake.
+      guard ready.contains(where: isFresh) else { return .wait(until: pausedUntil) }
       guard now >= freshUntil else { return .wait(until: min(freshUntil, pausedUntil)) }
     }
-    while let name = takeTurn() {
+    while let name = takeTurn(isEarly) {
       guard let room = rooms[name] else { continue }
       guard let notice = room.head else {
         guard let left = room.left else { continue }
@@ -192,16 +198,21 @@ package struct WebhookQueue: Sendable {
       #endif
       rooms[name]?.turn = .sending
       underWay += 1
-      if now < pausedUntil { freshUntil = now + limits.freshPause }
+      if isEarly { freshUntil = now + limits.freshPause }
       return .send(notice)
     }
     return .wait(until: paused.first?.until ?? .never)
   }
 
-  private var hasFresh: Bool { ready.contains { rooms[$0]?.failures == 0 } }
+  /// Whether a room begins since something has failed.
+  private func isFresh(_ name: String) -> Bool {
+    guard let room = rooms[name], room.failures == 0, let first = room.next else { return false }
+    return first.position > newestAtFailure
+  }
 
   /// The room whose turn it is. As long as nothing gets through, those that haven't failed by themselves are before the others.
-  private mutating func takeTurn() -> String? {
+  private mutating func takeTurn(_ isEarly: Bool) -> String? {
+    if isEarly { return ready.firstIndex(where: isFresh).map { ready.remove(at: $0) } }
     guard failures > 1, let fresh = ready.firstIndex(where: { rooms[$0]?.failures == 0 }) else {
       return ready.isEmpty ? nil : ready.removeFirst()
     }
