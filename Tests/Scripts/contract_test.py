@@ -59,7 +59,7 @@ class ContractTest(LimitedTest):
         self.named(SCHEMA["LeaveReason"]["enum"], r"\bWORD\b")
 
     def test_the_table_of_problems_is_whole(self):
-        """Every problem that the server has, with its status, stands in the table of rest.md, and no other."""
+        """Every problem that the server has, with its status, stands in the tables of rest.md and calls.md, and no other."""
         code = "\n".join(path.read_text() for folder in ("Gateway", "HTTPServer", "Rooms")
                          for path in (ROOT / "Sources" / folder).rglob("*.swift"))
         found = set(re.findall(r'\bresponse\(\s*(\d+),\s*"([\w-]+)"', code))
@@ -74,7 +74,8 @@ class ContractTest(LimitedTest):
         tokens = (ROOT / "Sources/AccessTokens/AccessTokenRefusal.swift").read_text()
         found |= {("403" if name in ("token-not-for-this", "token-removed") else "401", name)
                   for name in re.findall(r'"(token-[\w-]+)"', tokens)}
-        section = (ROOT / "docs/rest.md").read_text().split("\n## Errors\n", 1)[1].split("\n## ", 1)[0]
+        section = "\n".join((ROOT / "docs" / page).read_text().split("\n## Errors\n", 1)[1].split("\n## ", 1)[0]
+                            for page in ("rest.md", "calls.md"))
         listed = {(status, name) for names, statuses in re.findall(r"^\| (`.*?`) \| ([\d, ]+) \|", section, re.MULTILINE)
                   for name in re.findall(r"`([\w-]+)`", names) for status in statuses.split(", ")}
         self.assertGreater(len(listed), 30)
