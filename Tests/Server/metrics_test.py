@@ -1,6 +1,7 @@
 """The admin listener of the running server: what it tells, to whom, and under load."""
 
 import asyncio
+import itertools
 import os
 import re
 import socket
@@ -168,8 +169,9 @@ class MetricsTest(LimitedAsyncTest):
                         sent[lane] += 1
 
             async def come_and_go(lane):
-                while time.monotonic() < ends:
-                    async with roost.joined(f"somebody {lane}") as ws:
+                # Others each time: one that comes and goes without end is kept out for a while.
+                for number in itertools.takewhile(lambda _: time.monotonic() < ends, itertools.count()):
+                    async with roost.joined(f"somebody {lane} {number}") as ws:
                         await say(ws, type="ping", id=1)
                         await hear(ws, "pong")
 

@@ -271,7 +271,9 @@ class FirstVersionTest(LimitedAsyncTest):
     """A database as version 1 of the schema left it, with what a server that was killed has put into it."""
 
     # What later versions add.
-    ADDED = ("event_receivers", "event_deliveries", "key_log", "key_nodes", "key_people", "key_entries", "current_keys")
+    ADDED = ("event_receivers", "event_deliveries", "persons", "calls", "call_people", "call_events", "call_answers", "devices", "blocks",
+             "call_signals", "shared_sessions", "shared_events", "shared_snapshots", "key_log", "key_nodes", "key_people",
+             "key_entries", "current_keys")
     SETTINGS = {"metadata": "kept “as it is”", "emptyTimeout": 3_600, "departureTimeout": 900, "maxParticipants": 7}
 
     async def _brought_up_to_date(self, storage, query, layout):
