@@ -182,6 +182,22 @@ struct OfferTests {
     #expect(answer.agreement.media.send.map(\.ssrc) == before.client.send.map(\.ssrc))
   }
 
+  @Test(arguments: [true, false])
+  mutating func `sound of every codec is asked for again by those who want it, and by no others`(wanted: Bool)
+    throws
+  {
+    var policy = NegotiationPolicy.client
+    policy.repairsSound = wanted
+    client = Negotiator(policy: policy)
+    let offer = try client.offer(OfferPlan(audioReceivers: 1), local: end, random: &random)
+    let lines = offer.text.split(separator: "\r\n").map(String.init)
+    for payloadType in [111, 9, 0, 8] {
+      #expect(lines.contains("a=rtcp-fb:\(payloadType) nack") == wanted, "\(payloadType)")
+    }
+    // What is in RED is there twice already.
+    #expect(!lines.contains("a=rtcp-fb:63 nack"))
+  }
+
   @Test mutating func `a server may offer to a new transport`() throws {
     let slot = TrackAnnouncement(
       kind: .video, ssrc: 7, rtxSSRC: 8, cname: "slot", streamID: "pair", trackID: "pair-video")
