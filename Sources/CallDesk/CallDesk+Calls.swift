@@ -48,10 +48,7 @@ extension CallDesk {
   /// - Throws: `idTaken`, `noRecipients`, `tooManyPeople`, `tooLarge`, `tooMany`, `storeUnavailable`.
   public func start(_ wanted: Start, by caller: Caller) async throws(CallProblem) -> CallEntry {
     if let metadata = wanted.metadata, metadata.utf8.count > terms.metadata { throw .tooLarge("metadata") }
-    // More can be no call, and cost a look each.
-    guard wanted.recipients.count <= 4 * callTerms.people else {
-      throw .tooManyPeople(most: callTerms.people)
-    }
+    try check(wanted.recipients, by: caller.person)
     return try await decide(bytes: 16_384) { [self] transaction, aftermath, now throws(StoreError) in
       try start(wanted, by: caller, at: now, &aftermath, transaction)
     }
@@ -75,6 +72,10 @@ extension CallDesk {
     case .no: break
     }
     if try CallRecords.request(of: wanted.id, transaction) != nil { return .failure(.idTaken) }
+    // Asked before the calls of up to 31 people are read.
+    if let wait = rates.withLock({ $0.wait(forStartBy: caller.person, at: now.steady) }) {
+      return .failure(.tooMany(wait: wait))
+    }
     try PersonRecords.note(caller, transaction)
     let invitations = try invitations(of: wanted.recipients, by: caller.person, transaction)
     let known = try CallRecords.open(of: wanted.recipients + [caller.person], terms: callTerms, transaction)
@@ -109,6 +110,14 @@ extension CallDesk {
         CallEntry(
           call: try document(row, transaction), session: start.session, device: device,
           isMerged: answer.isMerged))
+    }
+  }
+
+  /// Each recipient costs two reads or more, so that their number is bounded before anything is read.
+  private func check(_ people: [PersonID], by person: PersonID) throws(CallProblem) {
+    guard people.count <= 4 * callTerms.people, Set(people).subtracting([person]).count < callTerms.people
+    else {
+      throw .tooManyPeople(most: callTerms.people)
     }
   }
 
@@ -187,7 +196,7 @@ extension CallDesk {
   public func invite(
     _ people: [PersonID], to id: CallUUID, by caller: Caller
   ) async throws(CallProblem) -> CallDocument {
-    guard people.count <= 4 * callTerms.people else { throw .tooManyPeople(most: callTerms.people) }
+    try check(people, by: caller.person)
     return try await decide(bytes: 16_384) { [self] transaction, aftermath, now throws(StoreError) in
       let invitations = try invitations(of: people, by: caller.person, transaction)
       return try documented(
@@ -237,7 +246,7 @@ extension CallDesk {
 
   /// - Parameters:
   ///   - person: who asks; nil: one who runs the room.
-  ///   - others: people about whom it is known whether they are in other calls.
+  ///   - others: people whose other calls are looked at, since one who is in a call is busy.
   func apply(
     _ event: CallEvent, to id: CallUUID, by person: PersonID?, beside others: [PersonID] = [],
     at now: CallTime,

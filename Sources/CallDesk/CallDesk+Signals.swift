@@ -47,8 +47,8 @@ extension CallDesk {
     public var clear: String?
   }
 
-  /// Carries a signal to a person of the call, who is rung or in it, as is the sender: before somebody has answered to all of that
-  /// one's devices, afterwards to the one that joined.
+  /// Carries a signal from one participant of a call to another. Both have to be invited or active. All of the recipient's devices get
+  /// it until one of them joins; from then on that device alone does.
   /// - Returns: its number.
   /// - Throws: `notFound`, `notAllowed`, `callEnded`, `idTaken`, `tooLarge`, `tooMany`, `storeUnavailable`.
   public func signal(_ signal: Signal, in id: CallUUID, by caller: Caller) async throws(CallProblem) -> Int64

@@ -20,7 +20,7 @@ public final class CallDesk: Sendable {
   let rates: Mutex<CallRates>
   let presence = PendingPresence()
   let eventRates = EventRates()
-  /// The number of the last event that was given to somebody, per person.
+  /// For each person, the number of the last event that a client has received.
   let heard = HeardEvents()
 
   /// - Parameters:

@@ -1,7 +1,7 @@
 internal import Calls
 internal import Storage
 
-/// Who wants to hear nothing of whom.
+/// The blocks: which people are never rung by which others.
 enum BlockRecords {
   /// - Returns: false: there are as many as may be.
   static func add(

@@ -128,7 +128,7 @@ enum CallRecords {
     return Row(state: state.read(with: terms), room: room, apiKey: try row.string(2))
   }
 
-  /// What a request for an id was about, and by whom; nil: the id was never given out.
+  /// The digest of the request that started the call with this id; nil: there is no such call.
   static func request(
     of id: CallUUID, _ transaction: borrowing Transaction
   ) throws(StoreError) -> [UInt8]? {

@@ -39,7 +39,7 @@ public struct CallBook: Sendable {
   public private(set) var changes: [Change] = []
 
   /// - Parameters:
-  ///   - calls: all that aren't over of those whom the request is about, and the call that it is about.
+  ///   - calls: the call that the request names, and every active call of the people in the request.
   ///   - now: what is over by then is so first, and stands among the changes.
   public init(_ calls: [CallState], terms: Terms = Terms(), at now: CallTime) {
     self.terms = terms

@@ -25,6 +25,11 @@ public struct CallRates: Sendable {
 
   public init(terms: Terms = Terms()) { self.terms = terms }
 
+  /// In how many milliseconds a person may start a call; nil: now. Nothing is counted.
+  public func wait(forStartBy person: PersonID, at now: Int64) -> Int64? {
+    starts[person]?.wait(most: terms.starts, span: Self.minute, at: now)
+  }
+
   /// Counts a start and its rings, or neither.
   /// - Parameters:
   ///   - rung: each once; those who aren't rung aren't among them.

@@ -1,7 +1,7 @@
 /// Something that people of a call do together: who takes part, whose it is, and how far its events have come. A value; the events
 /// themselves are in the store.
 ///
-///     active ──owner leaves──▶ degraded ──somebody accepts──▶ active
+///     active ──owner leaves──▶ degraded ──offer accepted──▶ active
 ///                                 └──60 s──▶ inactive ◀──ended by its owner, call is over── any
 public struct SharedSession: Hashable, Sendable {
   public enum Status: String, Hashable, Sendable, Codable, CaseIterable {

@@ -34,7 +34,7 @@ public struct CallChange: Hashable, Sendable {
   }
 }
 
-/// Whom to ring, and how.
+/// One person to ring, and how.
 public struct CallInvitation: Hashable, Sendable {
   public var person: PersonID
   public var ring: CallUUID

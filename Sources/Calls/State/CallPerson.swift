@@ -72,7 +72,7 @@ public struct CallSession: Hashable, Sendable, Codable {
   }
 }
 
-/// Somebody who was ever invited.
+/// A participant of a call: the caller, or a person who was invited.
 public struct CallPerson: Hashable, Sendable, Codable {
   public enum Status: Hashable, Sendable, Codable {
     case invited(CallRing)
@@ -85,7 +85,7 @@ public struct CallPerson: Hashable, Sendable, Codable {
   /// Of the first and of the last time, in milliseconds since 1970.
   public internal(set) var joinedAt: Int64?
   public internal(set) var leftAt: Int64?
-  /// The person's media has stood beside somebody else's.
+  /// The person's media was connected at the same time as another participant's.
   public internal(set) var wasConnected = false
   /// The person has blocked who rings: for them there is no such call.
   public internal(set) var isHidden = false

@@ -44,7 +44,7 @@ extension CallState {
     }
   }
 
-  /// Somebody of the call, while it stands.
+  /// Returns the place of a participant, while the call is active.
   private func requireMember(_ person: PersonID) throws(CallRefusal) -> Int {
     guard let index = index(of: person), !people[index].isHidden else { throw .unknown }
     guard people[index].leaveReason != .removed else { throw .removed }
@@ -52,7 +52,7 @@ extension CallState {
     return index
   }
 
-  /// Somebody who is in the call.
+  /// Returns the session of an active participant.
   @discardableResult
   public func requireActive(_ person: PersonID) throws(CallRefusal) -> CallSession {
     let index = try requireMember(person)
