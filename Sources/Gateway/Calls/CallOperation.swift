@@ -8,7 +8,7 @@ struct CallOperation: Sendable {
   let access: CallAccess
   let perform: @Sendable (CallDoor) -> @Sendable (CallRequest) async throws(RESTProblem) -> HTTPResponse
 
-  private let segments: [Substring]
+  private let template: PathTemplate
 
   init(
     _ method: HTTPMethod, _ path: String, _ access: CallAccess,
@@ -19,22 +19,11 @@ struct CallOperation: Sendable {
     self.path = path
     self.access = access
     self.perform = perform
-    segments = path.split(separator: "/")
+    template = PathTemplate(path)
   }
 
   /// - Returns: what stands in the places of the names in braces; nil: it is another path.
-  func match(_ given: [String]) -> [String: String]? {
-    guard given.count == segments.count else { return nil }
-    var parameters: [String: String] = [:]
-    for (segment, text) in zip(segments, given) {
-      if segment.hasPrefix("{") {
-        parameters[String(segment.dropFirst().dropLast())] = text
-      } else if segment != text {
-        return nil
-      }
-    }
-    return parameters
-  }
+  func match(_ given: [String]) -> [String: String]? { template.match(given) }
 
   /// All that is built. What has a fixed last part stands before what has an id there.
   static let all: [CallOperation] = [

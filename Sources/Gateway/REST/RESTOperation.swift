@@ -21,7 +21,7 @@ struct RESTOperation: Sendable {
   let isStored: Bool
   let perform: @Sendable (RESTDoor) -> @Sendable (RESTCall) async throws(RESTProblem) -> HTTPResponse
 
-  private let segments: [Substring]
+  private let template: PathTemplate
 
   init(
     _ method: HTTPMethod, _ path: String, _ grant: Grant, isStored: Bool = false,
@@ -33,23 +33,12 @@ struct RESTOperation: Sendable {
     self.grant = grant
     self.isStored = isStored
     self.perform = perform
-    segments = path.split(separator: "/")
+    template = PathTemplate(path)
   }
 
   /// - Parameter given: decoded.
   /// - Returns: what stands in the places of the names in braces; nil: it is another path.
-  func match(_ given: [String]) -> [String: String]? {
-    guard given.count == segments.count else { return nil }
-    var parameters: [String: String] = [:]
-    for (segment, text) in zip(segments, given) {
-      if segment.hasPrefix("{") {
-        parameters[String(segment.dropFirst().dropLast())] = text
-      } else if segment != text {
-        return nil
-      }
-    }
-    return parameters
-  }
+  func match(_ given: [String]) -> [String: String]? { template.match(given) }
 
   /// All that is built; openapi.json describes these and no others.
   static let all: [RESTOperation] = [
