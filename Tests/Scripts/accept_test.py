@@ -190,9 +190,13 @@ class AcceptTest(LimitedTest):
         self.assertIn("no check named three", output)
 
     def test_a_list_that_takes_too_long_in_all_is_refused(self):
-        status, output, _ = self.accept({"one": "", "two": ""}, {"one": 12900, "two": 1})
+        status, output, _ = self.accept({"one": "", "two": ""}, {"one": 13200, "two": 1})
         self.assertEqual(status, 1)
-        self.assertIn("12901 s", output)
+        self.assertIn("13201 s", output)
+
+    def test_the_list_itself_is_within_the_limit(self):
+        done = subprocess.run([SCRIPT, "nothing"], capture_output=True, text=True, timeout=20)
+        self.assertIn("no check named nothing", done.stdout + done.stderr)
 
 
 if __name__ == "__main__":
