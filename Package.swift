@@ -95,7 +95,8 @@ let package = Package(
       name: "Gateway",
       dependencies: [
         "Model", "Logging", "Crypto", "ICE", "Media", "Transport", "Peer", "Engine", "HTTPServer",
-        "HTTPClient", "Storage", "AccessTokens", "Calls", "CallDesk", "Signalling", "Recording", "Rooms",
+        "HTTPClient", "Storage", "AccessTokens", "Calls", "CallDesk", "Push", "Signalling", "Recording",
+        "Rooms",
       ],
       // Every file of the folder.
       resources: [.embedInCode("REST/openapi.json"), .embedInCode("Pages")],
@@ -139,8 +140,9 @@ let package = Package(
       name: "roost",
       dependencies: [
         "Model", "Logging", "Polling", "Crypto", "ICE", "Negotiation", "Configuration", "Engine",
-        "AccessTokens", "Operator", "Rooms", "Recording", "HTTPServer", "Storage",
-        "Gateway",
+        "AccessTokens", "Operator", "Rooms", "Recording", "HTTPServer", "HTTPClient", "Storage", "Calls",
+        "CallDesk",
+        "KeyDirectory", "Push", "Gateway",
       ],
       swiftSettings: strict),
     .executableTarget(name: "roost-load", dependencies: ["Load"], swiftSettings: strict),

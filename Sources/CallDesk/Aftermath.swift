@@ -9,6 +9,11 @@ public struct Aftermath: Sendable {
     public var call: CallState
     public var room: String?
     public var apiKey: String
+    /// When it is over, in milliseconds since 1970.
+    public var expiresAt: Int64
+    public var callerName: String?
+    /// The person's, which can be woken.
+    public var devices: [Device]
   }
 
   public struct RingEnded: Hashable, Sendable {
@@ -16,6 +21,8 @@ public struct Aftermath: Sendable {
     public var ring: CallUUID
     public var reason: RingEnd
     public var call: CallUUID
+    /// By which it was answered or declined: it knows.
+    public var device: DeviceID?
   }
 
   /// A session whose media is closed.

@@ -105,10 +105,21 @@ extension CallDesk {
     }
   }
 
+  /// - Parameter people: some hundred at most.
+  /// - Returns: of those whose names are known.
+  public func names(of people: [PersonID]) async throws(CallProblem) -> [PersonID: String] {
+    try await read { transaction throws(StoreError) in
+      var names: [PersonID: String] = [:]
+      for person in people { names[person] = try PersonRecords.name(of: person, transaction) }
+      return .success(names)
+    }
+  }
+
   /// Forgets what is known of a person: devices, blocks, events and the name. Calls stay in the histories of others.
   public func erase(_ person: PersonID) async throws(CallProblem) {
     try await decide { transaction, _, _ throws(StoreError) -> Result<Void, CallProblem> in
       try DeviceRecords.erase(person, transaction)
+      try DeliveryRecords.erase(person, transaction)
       try BlockRecords.erase(person, transaction)
       try PersonRecords.erase(person, transaction)
       return .success(())

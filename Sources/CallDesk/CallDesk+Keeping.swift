@@ -49,17 +49,20 @@ extension CallDesk {
       case .ring(let person, let ring):
         guard !ring.isSilent else { continue }
         rung.insert(person)
+        let expiresAt = now.wall + (ring.until - now.steady)
         let body = RingingBody(
-          ringId: ring.id, callerId: ring.from, expiresAt: now.wall + (ring.until - now.steady),
-          busy: ring.isBusy)
+          ringId: ring.id, callerId: ring.from, expiresAt: expiresAt, busy: ring.isBusy)
         try tell(person, .ringing, of: call, body, at: now, &aftermath, transaction)
         aftermath.rings.append(
-          Aftermath.Ring(person: person, ring: ring, call: call, room: row.room, apiKey: row.apiKey))
+          Aftermath.Ring(
+            person: person, ring: ring, call: call, room: row.room, apiKey: row.apiKey, expiresAt: expiresAt,
+            callerName: try PersonRecords.name(of: ring.from, transaction),
+            devices: try DeviceRecords.all(of: person, transaction)))
       case .ringEnded(let person, let ring, let end, let device):
         let body = RingEndedBody(ringId: ring, reason: end.rawValue, device: device)
         try tell(person, .ringEnded, of: call, body, at: now, &aftermath, transaction)
         aftermath.ringsEnded.append(
-          Aftermath.RingEnded(person: person, ring: ring, reason: end, call: call.id))
+          Aftermath.RingEnded(person: person, ring: ring, reason: end, call: call.id, device: device))
       case .close(let person, let session, let reason):
         aftermath.closes.append(
           Aftermath.Close(person: person, session: session, reason: reason, room: row.room))

@@ -30,6 +30,7 @@ extension CallDesk {
       let events = try EventRecords.forget(
         before: now.wall - Int64(terms.eventDays) * Self.day, limit: Self.group, transaction)
       try AnswerRecords.forget(before: now.wall - Self.day, transaction)
+      try DeliveryRecords.forget(before: now.wall - Self.day, transaction)
       try EventRecords.emptySignals(
         endedBefore: now.wall - Self.signalPatience, after: now.wall - Self.day, transaction)
       try SessionRecords.forget(

@@ -16,6 +16,8 @@ public struct GatewayConfiguration: Sendable {
   public var attempts: AttemptLimiter?
   /// Where clients reach the server, as calls tell them; nil: by the name by which they have reached it.
   public var publicURL: String?
+  /// People with a token of their own see who else may be called.
+  public var isDirectoryOpen = false
   /// Whose pages may ask.
   public var crossOrigin = CrossOrigin()
   /// Seconds since 1970.
@@ -98,7 +100,8 @@ public struct Gateway: HTTPHandler {
       },
       // No room has a name without a character.
       charge: { intakes.take($0, room: "", identity: $1, now: configuration.instant()) },
-      publicURL: configuration.publicURL, wallMilliseconds: { calls.desk.now.wall })
+      publicURL: configuration.publicURL, isDirectoryOpen: configuration.isDirectoryOpen,
+      wallMilliseconds: { calls.desk.now.wall })
   }
 
   public func respond(to request: HTTPRequest) async -> HTTPResponse {

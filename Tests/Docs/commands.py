@@ -39,6 +39,7 @@ RULES = [
     Rule(r"export \$\(cat /etc/roost/secrets\)", RUN),
     Rule(r"\$EDITOR roost\.json5", RUN),
     Rule(r"curl .*", RUN),
+    Rule(r"call=\$\(cat /proc/sys/kernel/random/uuid\)", RUN),
     Rule(r"(API_KEY=devkey API_SECRET=secret) (python3|go run|node) mint\.\w+ demo ann", RUN),
     Rule(r"\.build/release/roost-load .*", RUN),
     Rule(r"install .*", RUN),
@@ -110,6 +111,8 @@ SUBSTITUTIONS = [
 # Blocks that are neither commands, programs nor JSON, by their page and how they begin; who looks at them.
 FIGURES = {
     ("architecture.md", " UDP ─▶ Engine"): "a drawing",
+    ("calls.md", "Ada                    Roost"): "a drawing",
+    ("calls.md", "Bob's phone            Roost"): "a drawing",
     ("configuration.md", "[Service]"): "test_the_variables_of_the_unit_are_options",
     ("configuration.md", "server {"): "nginx's language; look_at_proxy wants it to lead to the default port",
     ("clients.md", "client  "): "a drawing",

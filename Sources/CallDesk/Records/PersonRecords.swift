@@ -31,6 +31,13 @@ enum PersonRecords {
     return (names, erased)
   }
 
+  /// - Returns: nil: none is known.
+  static func name(of person: PersonID, _ transaction: borrowing Transaction) throws(StoreError) -> String? {
+    let rows = try transaction.run(
+      "SELECT name FROM persons WHERE person = $1", [.bytes(of: person.text)])
+    return try rows.first?.optionalBytes(0).map { String(decoding: $0, as: UTF8.self) }
+  }
+
   /// The number of a person's next event.
   static func nextEvent(
     of person: PersonID, _ transaction: borrowing Transaction

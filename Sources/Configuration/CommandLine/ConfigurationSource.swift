@@ -38,6 +38,7 @@ public struct ConfigurationSource: Equatable, Sendable {
     }
     try configuration.requireWholeTLS()
     try configuration.requireWholeTURN()
+    try configuration.requireWholePush()
     _ = try configuration.webhookTargets()
     return configuration
   }

@@ -20,6 +20,7 @@ extension CallDoor {
   }
 
   @Sendable func start(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
+    try requireOpen()
     let body = try BodyReader(
       call.request, types: ["application/json"],
       knowing: ["id", "recipients", "media", "e2ee", "path", "metadata", "deviceId"])
@@ -47,6 +48,7 @@ extension CallDoor {
   }
 
   @Sendable func join(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
+    try requireOpen()
     let body = try optionalBody(call, ["deviceId", "takeover"])
     let takeover = try body?.flag("takeover").value ?? false
     let caller = try caller(call, body)
@@ -91,6 +93,7 @@ extension CallDoor {
   }
 
   @Sendable func invite(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
+    try requireOpen()
     let body = try BodyReader(call.request, types: ["application/json"], knowing: ["recipients"])
     guard let recipients = try body.texts("recipients", most: 256).value else {
       throw .body("recipients is required")
@@ -144,7 +147,7 @@ extension CallDoor {
   }
 
   /// One whose room the token runs; of another it is said that there is none.
-  private func administered(_ id: CallUUID, _ call: CallRequest) async throws(RESTProblem) -> CallDocument {
+  func administered(_ id: CallUUID, _ call: CallRequest) async throws(RESTProblem) -> CallDocument {
     let found = try await ask { () async throws(CallProblem) in try await desk.call(id) }
     guard call.permission.runs(found.room) else { throw RESTProblem(CallProblem.notFound) }
     return found

@@ -17,6 +17,7 @@ extension CallDoor {
     }
     let device = request.queryItem("device").map { DeviceID($0) } ?? call.permission.caller.device
     let person = call.permission.caller.person
+    if let device { rooms.noteStream(of: person, device) }
     let text = CallEventText(desk: desk, tokens: tokens, url: url(request), wall: wallMilliseconds)
     if request.prefers(EventStreamWriter.mediaType, to: "application/json") {
       return stream(

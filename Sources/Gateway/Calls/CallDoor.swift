@@ -19,6 +19,8 @@ struct CallDoor: Sendable {
   let charge: @Sendable (_ bytes: Int, _ person: String) -> Duration
   /// Where the server is reached; nil: as the request says.
   let publicURL: String?
+  /// People with a token of their own see who else there is.
+  let isDirectoryOpen: Bool
   /// Milliseconds since 1970.
   let wallMilliseconds: @Sendable () -> Int64
 
@@ -72,8 +74,8 @@ struct CallDoor: Sendable {
     if wait > .zero { throw RESTProblem(CallProblem.tooMany(wait: wait.components.seconds * 1_000 + 1_000)) }
     // What is no id is one that was never given out.
     if parameters["call"] != nil, id == nil { throw RESTProblem(CallProblem.notFound) }
-    return try await operation.perform(self)(
-      CallRequest(request: request, parameters: parameters, permission: permission))
+    let call = CallRequest(request: request, parameters: parameters, permission: permission)
+    return try await once(call) { () async throws(RESTProblem) in try await operation.perform(self)(call) }
   }
 
   // MARK: - What the operations share
@@ -93,6 +95,15 @@ struct CallDoor: Sendable {
     var response = HTTPResponse(status: status, type: "application/json", body: body)
     response.headers.add("cache-control", "no-store")
     return response
+  }
+
+  /// - Throws: while the server is about to stop: calls are begun on another.
+  func requireOpen() throws(RESTProblem) {
+    guard rooms.isDraining else { return }
+    var problem = RESTProblem(
+      status: 503, code: "draining", title: "The server is shutting down and accepts no one new")
+    problem.headers = [("retry-after", "5")]
+    throw problem
   }
 
   func call(_ request: CallRequest) throws(RESTProblem) -> CallUUID {

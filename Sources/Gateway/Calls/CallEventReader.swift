@@ -49,7 +49,10 @@ final class CallEventReader: HTTPBodySource {
     self.terms = terms
     self.feed = feed
     state = Mutex(State(position: position))
+    if let device = terms.device { feed.begin(device) }
   }
+
+  deinit { if let device = terms.device { feed.end(device) } }
 
   var signal: HTTPBodySignal { feed.signal }
 

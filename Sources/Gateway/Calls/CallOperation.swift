@@ -38,6 +38,8 @@ struct CallOperation: Sendable {
     .init(.post, "/v1/calls/{call}/invite", .person, CallDoor.invite),
     .init(.post, "/v1/calls/{call}/forget", .person, CallDoor.forget),
     .init(.post, "/v1/calls/{call}/signals", .ofCall, CallDoor.signal),
+    .init(.get, "/v1/calls/{call}/deliveries", .ofCallOrAdmin, CallDoor.deliveries),
+    .init(.get, "/v1/people", .person, CallDoor.people),
     .init(.put, "/v1/devices/{device}", .person, CallDoor.register),
     .init(.get, "/v1/devices", .person, CallDoor.devices),
     .init(.delete, "/v1/devices/{device}", .person, CallDoor.unregister),

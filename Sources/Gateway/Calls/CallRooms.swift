@@ -2,6 +2,7 @@ public import AccessTokens
 public import CallDesk
 internal import Calls
 internal import Model
+internal import Push
 public import Rooms
 internal import Synchronization
 
@@ -13,16 +14,34 @@ public final class CallRooms: CallOutlet, RoomOverseer {
 
   let feeds = CallFeeds()
   private let rooms: RoomDirectory
+  private let pushes: CallPushes?
   private let desk = Mutex<CallDesk?>(nil)
+  private let counted = Mutex(CallCounts())
 
-  public init(rooms: RoomDirectory) { self.rooms = rooms }
+  /// - Parameter pushes: nil: phones aren't woken.
+  public init(rooms: RoomDirectory, pushes: CallPushes? = nil) {
+    self.rooms = rooms
+    self.pushes = pushes
+  }
 
   /// From now on.
   public func begin(_ desk: CallDesk, _ open: [String]) async {
     self.desk.withLock { $0 = desk }
+    counted.withLock { $0.open += open.count }
     rooms.oversee(by: self)
     for room in open { await make(room) }
   }
+
+  var counts: CallCounts { counted.withLock { $0 } }
+
+  func pushReports() async -> (reports: [PushReport], lost: UInt64) {
+    (await pushes?.reports() ?? [], pushes?.lostCount ?? 0)
+  }
+
+  /// No one new is let in.
+  var isDraining: Bool { rooms.isDraining }
+
+  func noteStream(of person: PersonID, _ device: DeviceID) { pushes?.noteStream(of: person, device) }
 
   func make(_ room: String) async {
     var settings = rooms.defaults
@@ -35,7 +54,9 @@ public final class CallRooms: CallOutlet, RoomOverseer {
   // MARK: - What was decided
 
   public func perform(_ aftermath: Aftermath) {
+    counted.withLock { $0.note(aftermath) }
     feeds.wake(aftermath.listeners)
+    pushes?.perform(aftermath, feeds)
     let (steps, closes, revoked) = (aftermath.steps, aftermath.closes, aftermath.revoked)
     guard !steps.isEmpty || !closes.isEmpty || !revoked.isEmpty else { return }
     Task { [self] in

@@ -5,6 +5,7 @@ import Foundation
 import HTTPServer
 import Logging
 import Model
+import Push
 import Rooms
 import Storage
 import Synchronization
@@ -18,7 +19,7 @@ final class CallHouse: Sendable {
   let desk: CallDesk
   let store: Store
   let clock: Clock
-  private let running: Task<Void, Never>
+  private let running: [Task<Void, Never>]
 
   final class Clock: Sendable {
     private let moved = Mutex<Int64>(0)
@@ -31,27 +32,49 @@ final class CallHouse: Sendable {
     func move(_ span: Int64) { moved.withLock { $0 += span } }
   }
 
-  init(_ terms: CallDeskTerms = CallDeskTerms()) async throws {
+  /// - Parameters:
+  ///   - services: nil: nothing is pushed.
+  ///   - adjust: changes what pushes say.
+  init(
+    _ terms: CallDeskTerms = CallDeskTerms(), services: PushDesk.Services? = nil,
+    isDirectoryOpen: Bool = false,
+    _ adjust: (inout CallPushes.Terms) -> Void = { _ in }
+  ) async throws {
     let clock = Clock()
     let log = Log(level: .error) { _ in }
     let store = try await Store.open(.memory, log: log)
     let made = Mutex<(desk: CallDesk, rooms: CallRooms)?>(nil)
+    var pushed: CallPushes?
+    if let services {
+      var terms = CallPushes.Terms(keys: ["APIkey": House.secret], now: { House.now })
+      terms.url = "https://media.example"
+      adjust(&terms)
+      pushed = CallPushes(
+        to: services, terms: terms,
+        clocks: PushClocks(
+          wall: { WallTime(milliseconds: clock.now.wall) },
+          instant: { Instant(nanoseconds: clock.now.steady * 1_000_000) }), log: log)
+    }
+    let pushes = pushed
     let maker = CallMaker { directory in
-      let rooms = CallRooms(rooms: directory)
+      let rooms = CallRooms(rooms: directory, pushes: pushes)
       let desk = CallDesk(
         store: store, terms: terms, outlet: rooms, log: log,
         random: { (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max)) }, clock: { clock.now })
       made.withLock { $0 = (desk, rooms) }
       return (desk, rooms)
     }
-    house = try House(calls: maker)
+    house = try House(calls: maker) { $0.isDirectoryOpen = isDirectoryOpen }
     let calls = try #require(made.withLock { $0 })
     (desk, self.store, self.clock) = (calls.desk, store, clock)
     await calls.rooms.begin(calls.desk, try await calls.desk.recover())
-    running = Task { [desk = calls.desk] in await desk.run() }
+    running = [
+      Task { [desk = calls.desk] in await desk.run() },
+      Task { [desk = calls.desk] in await pushes?.run(desk) },
+    ]
   }
 
-  deinit { running.cancel() }
+  deinit { for task in running { task.cancel() } }
 
   /// A token of a person.
   static func token(_ person: String) -> String { House.token(person) }

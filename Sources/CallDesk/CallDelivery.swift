@@ -1,0 +1,54 @@
+public import Calls
+
+/// What became of a push to one device.
+public struct CallDelivery: Hashable, Sendable {
+  public enum Kind: String, Hashable, Sendable {
+    case ring
+    /// The ring's end.
+    case ended
+  }
+
+  public var call: CallUUID
+  public var person: PersonID
+  public var device: DeviceID
+  public var ring: CallUUID
+  public var kind: Kind
+  /// As the push service names it.
+  public var platform: String
+  /// `delivered`, `failed`, `removed` or `expired`.
+  public var state: String
+  /// Letters and digits; empty where it is delivered.
+  public var reason: String
+  /// Milliseconds since 1970.
+  public var time: Int64
+  /// How often it was sent.
+  public var tries: Int
+
+  public init(
+    call: CallUUID, person: PersonID, device: DeviceID, ring: CallUUID, kind: Kind, platform: String,
+    state: String,
+    reason: String, time: Int64, tries: Int
+  ) {
+    (self.call, self.person, self.device, self.ring, self.kind) = (call, person, device, ring, kind)
+    (self.platform, self.state, self.reason, self.time, self.tries) = (platform, state, reason, time, tries)
+  }
+
+  var isReached: Bool { state == "delivered" }
+}
+
+/// What was pushed for a call, as one who may ask sees it.
+public struct CallDeliveries: Hashable, Sendable {
+  /// What a caller learns of a person: nothing of its devices.
+  public enum Reach: String, Hashable, Sendable {
+    /// A device has taken the push, or the person has joined.
+    case reached
+    /// No device of the person takes pushes, or none of them could be pushed to.
+    case unreachable
+    case unknown
+  }
+
+  /// Those of the reader's own devices; for who runs the room, all.
+  public var items: [CallDelivery]
+  /// For the caller and for who runs the room: how it stands with those who were called.
+  public var people: [PersonID: Reach]?
+}

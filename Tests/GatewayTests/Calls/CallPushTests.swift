@@ -1,0 +1,149 @@
+import AccessTokens
+import CallDesk
+import Calls
+import Foundation
+import HTTPServer
+import Testing
+
+@testable import Gateway
+
+@Suite("Pushes of calls", .timeLimit(.minutes(2)))
+struct CallPushTests {
+  private func register(_ calls: CallHouse, _ person: String, _ device: String) async {
+    let answer = await calls.ask(
+      .put, "/v1/devices/\(device)", #"{"platform":"webhook","token":"\#(device)"}"#, by: person)
+    #expect(answer.status == 200)
+  }
+
+  /// What was written down, once there is so much.
+  private func deliveries(
+    _ calls: CallHouse, _ id: String, by person: String, _ count: Int
+  ) async throws -> House.Answer {
+    for _ in 0..<500 {
+      let answer = await calls.ask(.get, "/v1/calls/\(id)/deliveries", by: person)
+      if answer.items.count >= count { return answer }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    return await calls.ask(.get, "/v1/calls/\(id)/deliveries", by: person)
+  }
+
+  @Test func `a ring wakes each device of a person, by a token that opens the call`() async throws {
+    try await PushReceiver.with { receiver, services in
+      let calls = try await CallHouse(services: services)
+      await register(calls, "bob", "phone")
+      await register(calls, "bob", "tablet")
+      await register(calls, "eve", "other")
+      let (id, _) = await calls.start("ada", "bob")
+      let pushes = try await receiver.wait(2)
+      #expect(Set(pushes.map(\.device)) == ["phone", "tablet"] && Set(pushes.map(\.ringId)).count == 1)
+      let push = pushes[0]
+      #expect(push.type == "ring" && push["callId"] == id && push["callerId"] == "ada")
+      #expect(push["url"] == "https://media.example" && push["expiresAt"] != nil)
+      let token = try #require(push["token"])
+      let joined = await calls.house.ask(
+        .post, "/v1/calls/\(id)/join", #"{"deviceId":"phone"}"#, token: token)
+      #expect(joined.status == 200)
+    }
+  }
+
+  @Test func `a caller's name is kept from those who carry pushes where that is configured`() async throws {
+    try await PushReceiver.with { receiver, services in
+      let calls = try await CallHouse(services: services) { $0.showsCallerNames = false }
+      await register(calls, "bob", "phone")
+      _ = await calls.start("ada", "bob")
+      #expect(try await receiver.wait(1)[0]["callerName"] == nil)
+    }
+  }
+
+  @Test func `the end of a ring is pushed to devices that took it and read no events`() async throws {
+    try await PushReceiver.with { receiver, services in
+      let calls = try await CallHouse(services: services)
+      for device in ["silent", "reading"] { await register(calls, "bob", device) }
+      let (id, _) = await calls.start("ada", "bob")
+      _ = try await receiver.wait(2)
+      _ = try await deliveries(calls, id, by: "bob", 2)
+      #expect(await calls.ask(.get, "/v1/calls/events?device=reading&after=0", by: "bob").status == 200)
+      #expect(await calls.ask(.post, "/v1/calls/\(id)/leave", "{}", by: "ada").status == 200)
+      let pushes = try await receiver.wait(3)
+      try await Task.sleep(for: .milliseconds(200))
+      let ends = receiver.all.filter { $0.type == "ended" }
+      #expect(ends.map(\.device) == ["silent"] && ends[0].ringId == pushes[0].ringId)
+      #expect(ends[0]["reason"] == "cancelled" && ends[0]["token"] == nil)
+    }
+  }
+
+  @Test func `the device that answers gets no push of its own answer`() async throws {
+    try await PushReceiver.with { receiver, services in
+      let calls = try await CallHouse(services: services)
+      for device in ["bob1", "bob2"] { await register(calls, "bob", device) }
+      let (id, _) = await calls.start("ada", "bob")
+      _ = try await receiver.wait(2)
+      _ = try await deliveries(calls, id, by: "bob", 2)
+      #expect(await calls.join(id, "bob", device: "bob1").status == 200)
+      _ = try await receiver.wait(3)
+      try await Task.sleep(for: .milliseconds(200))
+      let ends = receiver.all.filter { $0.type == "ended" }
+      #expect(ends.map(\.device) == ["bob2"] && ends[0]["reason"] == "answeredElsewhere")
+    }
+  }
+
+  @Test func `a device whose token is no good any more is removed, and its person hears of it`() async throws
+  {
+    try await PushReceiver.with(["gone": 410]) { receiver, services in
+      let calls = try await CallHouse(services: services)
+      for device in ["gone", "here"] { await register(calls, "bob", device) }
+      let (id, _) = await calls.start("ada", "bob")
+      let found = try await deliveries(calls, id, by: "bob", 2)
+      #expect(
+        Set(found.items.compactMap { $0["state"] as? String }) == ["removed", "delivered"])
+      let devices = await calls.ask(.get, "/v1/devices", by: "bob")
+      #expect(devices.items.compactMap { $0["id"] as? String } == ["here"])
+      let events = await calls.ask(.get, "/v1/calls/events?after=0", by: "bob")
+      #expect(events.items.contains { $0["event"] as? String == "device.removed" })
+      // Its end goes to no device that never rang.
+      _ = await calls.ask(.post, "/v1/calls/\(id)/leave", "{}", by: "ada")
+      _ = try await receiver.wait(3)
+      try await Task.sleep(for: .milliseconds(200))
+      #expect(receiver.all.filter { $0.type == "ended" }.map(\.device) == ["here"])
+    }
+  }
+
+  @Test func `each sees the deliveries to its own devices, and the caller who was reached`() async throws {
+    try await PushReceiver.with(["deaf": 400]) { receiver, services in
+      let calls = try await CallHouse(services: services)
+      await register(calls, "bob", "phone")
+      await register(calls, "eve", "deaf")
+      let (id, _) = await calls.start("ada", "bob", "eve", "zoe")
+      _ = try await deliveries(calls, id, by: "eve", 1)
+      let own = try await deliveries(calls, id, by: "bob", 1)
+      #expect(own.items.count == 1 && own.items[0]["device"] as? String == "phone")
+      #expect(own["people"] == nil && own.items[0]["person"] == nil)
+      let caller = await calls.ask(.get, "/v1/calls/\(id)/deliveries", by: "ada")
+      #expect(caller.items.isEmpty)
+      #expect(
+        caller["people"] as? [String: String] == ["bob": "reached", "eve": "unreachable", "zoe": "unknown"])
+      let room = try #require((await calls.ask(.get, "/v1/calls/\(id)", by: "ada"))["room"] as? String)
+      let admin = House.token("boss") {
+        $0.roomAdmin = true
+        $0.room = room
+      }
+      let all = await calls.house.ask(.get, "/v1/calls/\(id)/deliveries", token: admin)
+      #expect(Set(all.items.compactMap { $0["person"] as? String }) == ["bob", "eve"])
+      #expect(await calls.ask(.get, "/v1/calls/\(id)/deliveries", by: "mallory").status == 404)
+      #expect(!own.text.contains("\"token\""))
+    }
+  }
+
+  @Test func `one who has blocked the caller seems to be reached like any other`() async throws {
+    try await PushReceiver.with { receiver, services in
+      let calls = try await CallHouse(services: services)
+      await register(calls, "bob", "phone")
+      #expect(await calls.ask(.put, "/v1/blocks/ada", by: "bob").status == 204)
+      let (id, _) = await calls.start("ada", "bob")
+      calls.clock.move(1_000)
+      let caller = await calls.ask(.get, "/v1/calls/\(id)/deliveries", by: "ada")
+      #expect(caller["people"] as? [String: String] == ["bob": "reached"])
+      #expect(receiver.all.isEmpty)
+    }
+  }
+}
