@@ -41,17 +41,26 @@ public struct Aftermath: Sendable {
     public var event: SharedEvent
   }
 
-  /// A call that has begun, was answered for the first time, or has ended.
+  /// A call that has begun, was answered for the first time, or has ended; or what its people share.
   public struct Step: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable {
       case started = "call.started"
       case answered = "call.answered"
       case ended = "call.ended"
+      case sessionStarted = "session.started"
+      case sessionEnded = "session.ended"
+    }
+
+    /// Something that people of the call share.
+    public struct Session: Hashable, Sendable {
+      public var id: CallUUID
+      public var experience: String
     }
 
     public var kind: Kind
     public var call: CallState
     public var room: String?
+    public var session: Session?
   }
 
   /// Those who have events that they haven't heard.

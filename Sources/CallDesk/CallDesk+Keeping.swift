@@ -37,10 +37,10 @@ extension CallDesk {
   ) throws(StoreError) {
     let call = change.after
     if change.before == nil {
-      aftermath.steps.append(Aftermath.Step(kind: .started, call: call, room: row.room))
+      try note(Aftermath.Step(kind: .started, call: call, room: row.room), at: now, &aftermath, transaction)
     }
     if call.connectedAt != nil, change.before?.connectedAt == nil {
-      aftermath.steps.append(Aftermath.Step(kind: .answered, call: call, room: row.room))
+      try note(Aftermath.Step(kind: .answered, call: call, room: row.room), at: now, &aftermath, transaction)
     }
     // Those who are rung hear of the call by that.
     var rung: Set<PersonID> = []
@@ -73,7 +73,7 @@ extension CallDesk {
           try tell(person.id, kind, of: call, [String: String](), at: now, &aftermath, transaction)
         }
         if effect == .ended {
-          aftermath.steps.append(Aftermath.Step(kind: .ended, call: call, room: row.room))
+          try note(Aftermath.Step(kind: .ended, call: call, room: row.room), at: now, &aftermath, transaction)
         }
       }
     }

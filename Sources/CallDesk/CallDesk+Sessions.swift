@@ -161,6 +161,18 @@ extension CallDesk {
     _ transaction: borrowing Transaction
   ) throws(StoreError) {
     guard let call = try CallRecords.call(row.state.call, terms: callTerms, transaction) else { return }
+    let step: Aftermath.Step.Kind? =
+      switch kind {
+      case .sessionStarted: .sessionStarted
+      case .sessionEnded: .sessionEnded
+      default: nil
+      }
+    if let step {
+      let session = Aftermath.Step.Session(id: row.state.id, experience: row.state.experience)
+      try note(
+        Aftermath.Step(kind: step, call: call.state, room: call.room, session: session), at: now, &aftermath,
+        transaction)
+    }
     for person in call.state.people where !person.isHidden {
       try tell(
         person.id, kind, of: call.state, SessionBody(session: row.state.id), at: now, &aftermath, transaction)

@@ -12,7 +12,7 @@ internal import Synchronization
 public final class CallDesk: Sendable {
   let store: Store
   let terms: CallDeskTerms
-  let outlet: any CallOutlet
+  private let outlet: OrderedOutlet
   let log: Log
   /// Read on the store's thread, so that decisions are in the order of their times.
   let clock: @Sendable () -> CallTime
@@ -32,7 +32,7 @@ public final class CallDesk: Sendable {
   ) {
     self.store = store
     self.terms = terms
-    self.outlet = outlet
+    self.outlet = OrderedOutlet(outlet)
     self.log = log
     self.random = random
     self.clock = clock
@@ -60,17 +60,20 @@ public final class CallDesk: Sendable {
         Value, CallProblem
       >
   ) async throws(CallProblem) -> Value {
+    let places = DecisionPlaces(outlet)
     let answer: Result<Value, CallProblem>
     do throws(StoreError) {
       let (result, aftermath) = try await store.write(bytes: bytes) {
         [clock] transaction throws(StoreError) -> (Result<Value, CallProblem>, Aftermath) in
+        places.take()
         var aftermath = Aftermath()
         let result = try body(transaction, &aftermath, clock())
         return (result, aftermath)
       }
-      if !aftermath.isEmpty { outlet.perform(aftermath) }
+      places.settle(aftermath)
       answer = result
     } catch {
+      places.settle(nil)
       throw unavailable(error)
     }
     return try answer.get()

@@ -1,6 +1,6 @@
 internal import Engine
 internal import Logging
-package import Model
+public import Model
 
 /// Rooms made, found and ended from outside.
 extension RoomDirectory {
@@ -47,8 +47,8 @@ extension RoomDirectory {
   }
 
   /// Ends an identity's session in a room, if it has one. It may come back.
-  public func disconnect(_ identity: String, from room: String) async {
-    _ = await self.room(of: room)?.handle(.administration(.remove(identity)))
+  public func disconnect(_ identity: String, from room: String, _ reason: LeaveReason) async {
+    _ = await self.room(of: room)?.handle(.administration(.disconnect(identity, reason)))
   }
 
   // MARK: - Identities that were removed

@@ -41,7 +41,9 @@ struct CallService {
     await rooms.begin(desk, open)
     if !open.isEmpty { log.info("calls go on", ["count": "\(open.count)"]) }
     running = [
-      Task { await desk.run() }, Task { await desk.keepTidy() }, Task { await pushes.run(desk) },
+      Task { await desk.run() }, Task { await desk.keepTidy() }, Task { await rooms.run() },
+      Task { await rooms.keepTidy() },
+      Task { await pushes.run(desk) },
     ]
     (self.desk, self.rooms, self.pushes) = (desk, rooms, pushes)
   }

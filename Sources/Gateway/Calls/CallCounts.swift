@@ -22,6 +22,7 @@ struct CallCounts: Sendable {
       case .ended:
         ended[step.call.end?.outcome ?? .failed, default: 0] &+= 1
         open -= 1
+      case .sessionStarted, .sessionEnded: break
       }
     }
     rings &+= UInt64(aftermath.rings.count)

@@ -12,16 +12,23 @@ public final class CallRooms: CallOutlet, RoomOverseer {
   /// By which it is seen that a room is a call's: no other may have such a name.
   static let prefix = "call-"
 
+  private static let pace = Duration.milliseconds(500)
+
   let feeds = CallFeeds()
   private let rooms: RoomDirectory
   private let pushes: CallPushes?
   private let desk = Mutex<CallDesk?>(nil)
   private let counted = Mutex(CallCounts())
+  /// Steps that are said, and maybe not stored yet.
+  private let said = Mutex<[Aftermath.Step]>([])
+  private let decided: AsyncStream<Aftermath>
+  private let work: AsyncStream<Aftermath>.Continuation
 
   /// - Parameter pushes: nil: phones aren't woken.
   public init(rooms: RoomDirectory, pushes: CallPushes? = nil) {
     self.rooms = rooms
     self.pushes = pushes
+    (decided, work) = AsyncStream.makeStream(of: Aftermath.self)
   }
 
   /// From now on.
@@ -30,6 +37,8 @@ public final class CallRooms: CallOutlet, RoomOverseer {
     counted.withLock { $0.open += open.count }
     rooms.oversee(by: self)
     for room in open { await make(room) }
+    // What the process before has decided and may not have said.
+    if let steps = try? await desk.unsaidSteps() { await say(steps) }
   }
 
   var counts: CallCounts { counted.withLock { $0 } }
@@ -57,17 +66,61 @@ public final class CallRooms: CallOutlet, RoomOverseer {
     counted.withLock { $0.note(aftermath) }
     feeds.wake(aftermath.listeners)
     pushes?.perform(aftermath, feeds)
-    let (steps, closes, revoked) = (aftermath.steps, aftermath.closes, aftermath.revoked)
-    guard !steps.isEmpty || !closes.isEmpty || !revoked.isEmpty else { return }
-    Task { [self] in
-      for (person, room) in revoked { if let room { try? await rooms.remove(person.text, from: room) } }
-      for close in closes where close.reason != .callEnded {
-        if let room = close.room { await rooms.disconnect(close.person.text, from: room) }
+    guard !aftermath.steps.isEmpty || !aftermath.closes.isEmpty || !aftermath.revoked.isEmpty else { return }
+    work.yield(aftermath)
+  }
+
+  /// Does in the rooms what was decided, in the order of the decisions, until its task is cancelled.
+  public func run() async {
+    for await aftermath in decided {
+      for (person, room) in aftermath.revoked {
+        if let room { try? await rooms.remove(person.text, from: room) }
       }
-      for step in steps where step.kind == .ended {
+      for close in aftermath.closes where close.reason != .callEnded {
+        guard let room = close.room else { continue }
+        let reason: Model.LeaveReason =
+          switch close.reason {
+          case .movedElsewhere: .movedElsewhere
+          case .removed: .removed
+          case .left, .callEnded: .left
+          }
+        await rooms.disconnect(close.person.text, from: room, reason)
+      }
+      await say(aftermath.steps)
+      for step in aftermath.steps where step.kind == .ended {
         if let room = step.room { try? await rooms.close(room: room) }
       }
     }
+  }
+
+  /// Says steps to those who hear of rooms; until that is on the disk the desk remembers them.
+  private func say(_ steps: [Aftermath.Step]) async {
+    for step in steps {
+      if step.kind == .started, let room = step.room { await make(room) }
+      guard let kind = RoomEventKind(rawValue: step.kind.rawValue) else { continue }
+      await rooms.announce(kind, EventCall(step), in: step.room)
+    }
+    said.withLock { $0 += steps }
+  }
+
+  /// Has the desk forget what was said and is stored, until its task is cancelled.
+  public func keepTidy() async {
+    while !Task.isCancelled {
+      try? await Task.sleep(for: Self.pace)
+      await tidy()
+    }
+  }
+
+  func tidy() async {
+    let steps = said.withLock { said in
+      defer { said = [] }
+      return said
+    }
+    guard !steps.isEmpty, let desk = desk.withLock({ $0 }) else { return }
+    do {
+      try await rooms.synced()
+      try await desk.forget(steps)
+    } catch { said.withLock { $0 = steps + $0 } }
   }
 
   // MARK: - Who comes in, and whose media is there
@@ -91,5 +144,16 @@ public final class CallRooms: CallOutlet, RoomOverseer {
   public func media(of identity: String, in room: String, isConnected: Bool) {
     guard room.hasPrefix(Self.prefix) else { return }
     desk.withLock { $0 }?.media(isConnected, of: PersonID(identity), inRoom: room)
+  }
+}
+
+extension EventCall {
+  init(_ step: Aftermath.Step) {
+    let call = step.call
+    self.init(
+      id: call.id.text, callerId: call.caller.text, path: call.path.rawValue, media: call.media.rawValue,
+      people: call.people.map(\.id.text), outcome: call.end?.outcome.rawValue,
+      duration: call.end?.duration.map { Int($0) }, session: step.session?.id.text,
+      experience: step.session?.experience)
   }
 }

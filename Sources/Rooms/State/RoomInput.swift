@@ -37,6 +37,8 @@ enum RoomInput: Sendable {
   case missed(ParticipantID, after: Int, EventLog.Page?)
   /// A recording has ended by itself.
   case recordingEnded(RecordingID, RecordingEndReason)
+  /// Something has happened in the call that the room is of.
+  case called(RoomEventKind, EventCall)
   /// A process before this one left a recording of the room open, which is closed now.
   case recordingLeftOpen(RecordingID)
 

@@ -9,6 +9,8 @@ extension RoomState {
       case .change(let patch): try change(patch)
       case .changeParticipant(let identity, let patch): try change(identity, patch)
       case .remove(let identity): remove(identity)
+      case .disconnect(let identity, let reason):
+        if let member = member(of: identity) { end(member, reason: reason) }
       case .mute(let track, let identity, let muted): try mute(track, of: identity, muted)
       case .send(let message, let destinations): send(message, to: destinations)
       case .record(let scope): try startRecording(scope)

@@ -17,6 +17,7 @@ import Testing
 final class CallHouse: Sendable {
   let house: House
   let desk: CallDesk
+  private let rooms: CallRooms
   let store: Store
   let clock: Clock
   private let running: [Task<Void, Never>]
@@ -66,7 +67,7 @@ final class CallHouse: Sendable {
     }
     house = try House(calls: maker) { $0.isDirectoryOpen = isDirectoryOpen }
     let calls = try #require(made.withLock { $0 })
-    (desk, self.store, self.clock) = (calls.desk, store, clock)
+    (desk, rooms, self.store, self.clock) = (calls.desk, calls.rooms, store, clock)
     await calls.rooms.begin(calls.desk, try await calls.desk.recover())
     running = [
       Task { [desk = calls.desk] in await desk.run() },
@@ -75,6 +76,9 @@ final class CallHouse: Sendable {
   }
 
   deinit { for task in running { task.cancel() } }
+
+  /// What was said in rooms is known to be stored.
+  func tidy() async { await rooms.tidy() }
 
   /// A token of a person.
   static func token(_ person: String) -> String { House.token(person) }
