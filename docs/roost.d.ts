@@ -78,7 +78,7 @@ export interface Slot {
 }
 
 /** Why a participant left the room. */
-export type LeaveReason = "left" | "removed" | "connectionLost" | "duplicateIdentity" | "roomClosed" | "serverShutdown";
+export type LeaveReason = "left" | "removed" | "connectionLost" | "duplicateIdentity" | "movedElsewhere" | "roomClosed" | "serverShutdown";
 
 /** Why a recording ended. */
 export type RecordingEndReason = "stopped" | "roomFinished" | "serverShutdown" | "serverFailed" | "tooLarge" | "diskFull" | "storageFailed";
@@ -100,7 +100,7 @@ export interface RoomEvent {
   time: string;
   room: string;
   roomId: string;
-  type: "room.started" | "room.finished" | "room.updated" | "participant.joined" | "participant.left" | "participant.updated" | "participant.reconnecting" | "participant.reconnected" | "track.published" | "track.unpublished" | "track.muted" | "track.unmuted" | "room.recording" | "recording.ended";
+  type: "room.started" | "room.finished" | "room.updated" | "participant.joined" | "participant.left" | "participant.updated" | "participant.reconnecting" | "participant.reconnected" | "track.published" | "track.unpublished" | "track.muted" | "track.unmuted" | "room.recording" | "recording.ended" | "call.started" | "call.answered" | "call.ended" | "session.started" | "session.ended";
   /** Its publisher, in the events of a track. */
   participant?: Participant | Publisher;
   track?: Track;
@@ -109,6 +109,8 @@ export interface RoomEvent {
   metadata?: string;
   /** In `room.recording` and `recording.ended`. */
   recording?: Recording;
+  /** In `call.…` and `session.…`. */
+  call?: EventCall;
 }
 
 /** Listed in signalling.md. */

@@ -70,7 +70,7 @@ final class CallHouse: Sendable {
     (desk, rooms, self.store, self.clock) = (calls.desk, calls.rooms, store, clock)
     await calls.rooms.begin(calls.desk, try await calls.desk.recover())
     running = [
-      Task { [desk = calls.desk] in await desk.run() },
+      Task { [desk = calls.desk] in await desk.run() }, Task { [rooms = calls.rooms] in await rooms.run() },
       Task { [desk = calls.desk] in await pushes?.run(desk) },
     ]
   }
