@@ -9,6 +9,11 @@ public struct Aftermath: Sendable {
     public var call: CallState
     public var room: String?
     public var apiKey: String
+    /// The call's key, for those of the person's devices that it was wrapped for.
+    public var keys: [DeviceID: CallKey] = [:]
+
+    /// How the log of keys looked to who rings; nil: it hasn't said.
+    public var head: CallHead? { ring.head }
   }
 
   public struct RingEnded: Hashable, Sendable {

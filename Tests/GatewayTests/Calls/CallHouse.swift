@@ -3,6 +3,7 @@ import CallDesk
 import Calls
 import Foundation
 import HTTPServer
+import KeyDirectory
 import Logging
 import Model
 import Rooms
@@ -31,15 +32,17 @@ final class CallHouse: Sendable {
     func move(_ span: Int64) { moved.withLock { $0 += span } }
   }
 
-  init(_ terms: CallDeskTerms = CallDeskTerms()) async throws {
+  /// - Parameter location: where its store is.
+  init(_ terms: CallDeskTerms = CallDeskTerms(), at location: StoreLocation = .memory) async throws {
     let clock = Clock()
     let log = Log(level: .error) { _ in }
-    let store = try await Store.open(.memory, log: log)
+    let store = try await Store.open(location, log: log)
+    let keys = try await KeyDirectory.open(in: store)
     let made = Mutex<(desk: CallDesk, rooms: CallRooms)?>(nil)
     let maker = CallMaker { directory in
       let rooms = CallRooms(rooms: directory)
       let desk = CallDesk(
-        store: store, terms: terms, outlet: rooms, log: log,
+        store: store, keys: keys, terms: terms, outlet: rooms, log: log,
         random: { (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max)) }, clock: { clock.now })
       made.withLock { $0 = (desk, rooms) }
       return (desk, rooms)
