@@ -71,8 +71,8 @@ let package = Package(
     module("Push", ["Model", "Logging", "Crypto", "AccessTokens", "HTTPClient"]),
     module("Configuration", ["Model"]),
     module("Storage", ["Model", "Logging", "Polling", "CSystem", "CSQLite", "CPostgreSQL"]),
-    module("CallDesk", ["Model", "Logging", "Crypto", "Calls", "Storage"]),
     module("KeyDirectory", ["Model", "Crypto", "KeyLog", "Storage"]),
+    module("CallDesk", ["Model", "Logging", "Crypto", "Calls", "KeyLog", "Storage", "KeyDirectory"]),
     module(
       "Client",
       [
@@ -95,8 +95,8 @@ let package = Package(
       name: "Gateway",
       dependencies: [
         "Model", "Logging", "Crypto", "ICE", "Media", "Transport", "Peer", "Engine", "HTTPServer",
-        "HTTPClient", "Storage", "AccessTokens", "Calls", "CallDesk", "Push", "Signalling", "Recording",
-        "Rooms",
+        "HTTPClient", "Storage", "AccessTokens", "Calls", "KeyLog", "KeyDirectory", "CallDesk", "Push", "Signalling",
+        "Recording", "Rooms",
       ],
       // Every file of the folder.
       resources: [.embedInCode("REST/openapi.json"), .embedInCode("Pages")],
@@ -184,7 +184,11 @@ let package = Package(
     tests("Crypto", ["Model", "Crypto", "COpenSSL", "CSRTP", "TestProofs"]),
     tests("Codecs", ["Codecs"]),
     tests("Calls", ["Calls", "Model"]),
-    tests("CallDesk", ["CallDesk", "Calls", "Model", "Logging", "Crypto", "Storage", "TestStores"]),
+    tests(
+      "CallDesk",
+      [
+        "CallDesk", "Calls", "Model", "Logging", "Crypto", "KeyLog", "KeyDirectory", "Storage", "TestStores",
+      ]),
     tests("KeyLog", ["KeyLog", "TestProofs"]),
     tests("ICE", ["Model", "Wire", "Crypto", "ICE", "Simulation"]),
     tests("Congestion", ["Model", "Wire", "Congestion"]),
@@ -240,7 +244,9 @@ let package = Package(
       [
         "Model", "Logging", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Transport", "Peer", "Engine",
         "HTTPServer", "Storage",
-        "AccessTokens", "Signalling", "Recording", "Rooms",
+        "AccessTokens", "Calls", "KeyLog", "KeyDirectory", "CallDesk", "TestProofs", "Signalling",
+        "Recording",
+        "Rooms",
         "Gateway", "Simulation", "SyntheticPeers", "TestScripts",
       ]),
     tests("SyntheticPeers", ["Model", "Wire", "Crypto", "Negotiation", "SyntheticPeers"]),

@@ -14,6 +14,11 @@ public struct Aftermath: Sendable {
     public var callerName: String?
     /// The person's, which can be woken.
     public var devices: [Device]
+    /// The call's key, for those of the person's devices that it was wrapped for.
+    public var keys: [DeviceID: CallKey] = [:]
+
+    /// How the log of keys looked to who rings; nil: it hasn't said.
+    public var head: CallHead? { ring.head }
   }
 
   public struct RingEnded: Hashable, Sendable {

@@ -14,6 +14,9 @@ extension CallDesk {
     public var path = CallPath.relay
     public var isEncrypted = false
     public var metadata: String?
+    /// Of an encrypted call: its key for each recipient, and for other devices of the caller's.
+    public var keys: [WrappedKey] = []
+    public var head: CallHead?
 
     public init(id: CallUUID, recipients: [PersonID], media: CallMedia) {
       self.id = id
@@ -26,13 +29,13 @@ extension CallDesk {
       var bytes: [UInt8] = []
       let texts = [
         id.text, media.rawValue, path.rawValue, isEncrypted ? "e" : "", metadata ?? "",
-        metadata == nil ? "" : "m",
+        metadata == nil ? "" : "m", head.map { "\($0.size) \($0.root)" } ?? "", "\(recipients.count)",
       ]
       for text in texts + recipients.map(\.text) {
         bytes += Array("\(text.utf8.count):".utf8)
         bytes += Array(text.utf8)
       }
-      return SHA256.digest(bytes)
+      return SHA256.digest(bytes + keys.content)
     }
   }
 
@@ -45,39 +48,54 @@ extension CallDesk {
   }
 
   /// Starts a call, and rings its recipients; or joins the one by which the only recipient rings the caller at this moment.
-  /// - Throws: `idTaken`, `noRecipients`, `tooManyPeople`, `tooLarge`, `tooMany`, `storeUnavailable`.
+  /// - Throws: `idTaken`, `noRecipients`, `tooManyPeople`, `tooLarge`, `tooMany`, `keyMissing`, `staleKey`, `notEncrypted`,
+  ///   `storeUnavailable`.
   public func start(_ wanted: Start, by caller: Caller) async throws(CallProblem) -> CallEntry {
     if let metadata = wanted.metadata, metadata.utf8.count > terms.metadata { throw .tooLarge("metadata") }
     try check(wanted.recipients, by: caller.person)
-    return try await decide(bytes: 16_384) { [self] transaction, aftermath, now throws(StoreError) in
-      try start(wanted, by: caller, at: now, &aftermath, transaction)
+    try check(wanted.keys)
+    let digest = wanted.digest
+    return try await decide(bytes: 16_384 + wanted.keys.size) {
+      [self] transaction, aftermath, now throws(StoreError) in
+      let request = "call \(wanted.id.text)"
+      switch try AnswerRecords.find(request, content: digest, by: caller.person, transaction) {
+      case .other: return .failure(.idTaken)
+      case .same(let body):
+        guard let known = try? JSONDecoder().decode(Started.self, from: Data(body)),
+          let row = try CallRecords.call(known.call, of: caller.person, terms: callTerms, transaction)
+        else { return .failure(.notFound) }
+        return .success(try entry(known, row, caller, transaction))
+      case .no: return try start(wanted, request, digest, by: caller, at: now, &aftermath, transaction)
+      }
     }
   }
 
+  private func entry(
+    _ started: Started, _ row: CallRecords.Row, _ caller: Caller, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> CallEntry {
+    var entry = CallEntry(
+      call: try document(row, transaction), session: started.session, device: started.device,
+      isMerged: started.isMerged)
+    entry.key = try callKey(of: row.state, for: caller.person, device: started.device, transaction)
+    return entry
+  }
+
   private func start(
-    _ wanted: Start, by caller: Caller, at now: CallTime, _ aftermath: inout Aftermath,
-    _ transaction: borrowing Transaction
+    _ wanted: Start, _ request: String, _ digest: [UInt8], by caller: Caller, at now: CallTime,
+    _ aftermath: inout Aftermath, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Result<CallEntry, CallProblem> {
-    let (request, digest) = ("call \(wanted.id.text)", wanted.digest)
-    switch try AnswerRecords.find(request, content: digest, by: caller.person, transaction) {
-    case .other: return .failure(.idTaken)
-    case .same(let body):
-      guard let known = try? JSONDecoder().decode(Started.self, from: Data(body)),
-        let row = try CallRecords.call(known.call, of: caller.person, terms: callTerms, transaction)
-      else { return .failure(.notFound) }
-      return .success(
-        CallEntry(
-          call: try document(row, transaction), session: known.session, device: known.device,
-          isMerged: known.isMerged))
-    case .no: break
-    }
     if try CallRecords.request(of: wanted.id, transaction) != nil { return .failure(.idTaken) }
     // Asked before the calls of up to 31 people are read.
     if let wait = rates.withLock({ $0.wait(forStartBy: caller.person, at: now.steady) }) {
       return .failure(.tooMany(wait: wait))
     }
+    let problem = try problem(
+      of: wanted.keys, for: wanted.recipients, by: caller.person, isEncrypted: wanted.isEncrypted, transaction
+    )
+    if let problem { return .failure(problem) }
     try PersonRecords.note(caller, transaction)
-    let invitations = try invitations(of: wanted.recipients, by: caller.person, transaction)
+    let invitations = try invitations(
+      of: wanted.recipients, by: caller.person, head: wanted.head, transaction)
     let known = try CallRecords.open(of: wanted.recipients + [caller.person], terms: callTerms, transaction)
     var book = CallBook(known.values.map(\.state), terms: terms.book, at: now)
     let device = caller.device ?? DeviceID("device-\(uuid().text)")
@@ -95,6 +113,11 @@ extension CallDesk {
     if let state = book[wanted.id] {
       begun = CallRecords.Row(
         state: state, room: wanted.path == .relay ? "call-\(uuid().text)" : nil, apiKey: caller.apiKey)
+      // Before those who are rung get theirs.
+      if wanted.isEncrypted {
+        let round = KeyRound(from: caller.person, keys: wanted.keys)
+        try CallKeyRecords.write(round, of: wanted.id, transaction)
+      }
     }
     try keep(book, of: known, begun: begun, request: digest, at: now, &aftermath, transaction)
     switch decided {
@@ -106,10 +129,7 @@ extension CallDesk {
       guard let body = try? JSONEncoder().encode(answer) else { preconditionFailure("ids are always JSON") }
       try AnswerRecords.keep(
         Array(body), for: request, content: digest, by: caller.person, at: now, transaction)
-      return .success(
-        CallEntry(
-          call: try document(row, transaction), session: start.session, device: device,
-          isMerged: answer.isMerged))
+      return .success(try entry(answer, row, caller, transaction))
     }
   }
 
@@ -122,12 +142,12 @@ extension CallDesk {
   }
 
   private func invitations(
-    of people: [PersonID], by person: PersonID, _ transaction: borrowing Transaction
+    of people: [PersonID], by person: PersonID, head: CallHead?, _ transaction: borrowing Transaction
   ) throws(StoreError) -> [CallInvitation] {
     var invitations: [CallInvitation] = []
     for other in people {
       let isBlocked = try BlockRecords.has(person, by: other, transaction)
-      invitations.append(CallInvitation(other, ring: uuid(), isSilent: isBlocked))
+      invitations.append(CallInvitation(other, ring: uuid(), isSilent: isBlocked, head: head))
     }
     return CallInvitation.each(invitations, without: person)
   }
@@ -179,9 +199,8 @@ extension CallDesk {
       if caller.device != nil {
         try DeviceRecords.noteUse(of: device, by: caller.person, at: now, transaction)
       }
-      return .success(
-        CallEntry(
-          call: try document(row, transaction), session: session, device: device))
+      let started = Started(call: id, session: session, device: device, isMerged: false)
+      return .success(try entry(started, row, caller, transaction))
     }
   }
 
@@ -193,17 +212,35 @@ extension CallDesk {
   }
 
   /// Rings more people.
+  /// - Parameters:
+  ///   - keys: of an encrypted call: its key for each of them. Those of who is rung or in it already aren't kept.
+  ///   - index: the number of that key; another than the call's of now is stale.
+  ///   - head: how the log of keys looks to the caller.
+  /// - Throws: `notFound`, `removed`, `callEnded`, `notAllowed`, `noRecipients`, `tooManyPeople`, `keyMissing`, `staleKey`,
+  ///   `notEncrypted`, `tooLarge`, `tooMany`, `storeUnavailable`.
   public func invite(
-    _ people: [PersonID], to id: CallUUID, by caller: Caller
+    _ people: [PersonID], to id: CallUUID, keys: [WrappedKey] = [], index: Int64 = 0, head: CallHead? = nil,
+    by caller: Caller
   ) async throws(CallProblem) -> CallDocument {
     try check(people, by: caller.person)
-    return try await decide(bytes: 16_384) { [self] transaction, aftermath, now throws(StoreError) in
-      let invitations = try invitations(of: people, by: caller.person, transaction)
+    try check(keys)
+    return try await inCall(id, by: caller, bytes: 16_384 + keys.size) {
+      [self] transaction, aftermath, now, call throws(StoreError) in
+      let problem = try problem(
+        of: keys, for: people, by: caller.person, isEncrypted: call.isEncrypted, transaction)
+      if let problem { return .failure(problem) }
+      var round: KeyRound?
+      if call.isEncrypted {
+        let last = try CallKeyRecords.last(of: id, transaction) ?? 0
+        guard index == last else { return .failure(.staleKey([], index: last)) }
+        round = KeyRound(
+          index: index, from: caller.person, keys: keys.filter { call.canInvite($0.person) })
+      }
+      let invitations = try invitations(of: people, by: caller.person, head: head, transaction)
       return try documented(
         apply(
-          .invite(by: caller.person, invitations), to: id, by: caller.person, beside: people, at: now,
-          &aftermath,
-          transaction), transaction)
+          .invite(by: caller.person, invitations), to: id, by: caller.person, beside: people, bringing: round,
+          at: now, &aftermath, transaction), transaction)
     }
   }
 
@@ -247,9 +284,10 @@ extension CallDesk {
   /// - Parameters:
   ///   - person: who asks; nil: one who runs the room.
   ///   - others: people whose other calls are looked at, since one who is in a call is busy.
+  ///   - keys: what those who are rung by it get, if it is done.
   func apply(
     _ event: CallEvent, to id: CallUUID, by person: PersonID?, beside others: [PersonID] = [],
-    at now: CallTime,
+    bringing keys: KeyRound? = nil, at now: CallTime,
     _ aftermath: inout Aftermath, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Result<CallRecords.Row, CallProblem> {
     let found: CallRecords.Row? =
@@ -268,6 +306,7 @@ extension CallDesk {
         try book.apply(event, to: id, rates: &rates, at: now)
       }
     } catch { refusal = error }
+    if refusal == nil, let keys { try CallKeyRecords.write(keys, of: id, transaction) }
     try keep(book, of: known, at: now, &aftermath, transaction)
     if let refusal { return .failure(CallProblem(refusal)) }
     row.state = book[id] ?? row.state

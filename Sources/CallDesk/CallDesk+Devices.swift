@@ -1,4 +1,5 @@
 public import Calls
+internal import KeyDirectory
 internal import Storage
 
 /// Devices that are woken, and people who aren't to be heard of.
@@ -115,9 +116,15 @@ extension CallDesk {
     }
   }
 
-  /// Forgets what is known of a person: devices, blocks, events and the name. Calls stay in the histories of others.
+  /// Forgets what is known of a person: devices, blocks, events, keys and the name. Calls stay in the histories of others, and the
+  /// log of keys as it is.
   public func erase(_ person: PersonID) async throws(CallProblem) {
-    try await decide { transaction, _, _ throws(StoreError) -> Result<Void, CallProblem> in
+    try await decide {
+      [self] transaction, aftermath, now throws(StoreError) -> Result<Void, CallProblem> in
+      if try directory?.erase(person.text, in: transaction) == true {
+        try tellKeyChanged(person, at: now, &aftermath, transaction)
+      }
+      try CallKeyRecords.erase(person, transaction)
       try DeviceRecords.erase(person, transaction)
       try DeliveryRecords.erase(person, transaction)
       try BlockRecords.erase(person, transaction)

@@ -53,11 +53,12 @@ extension CallDesk {
         let body = RingingBody(
           ringId: ring.id, callerId: ring.from, expiresAt: expiresAt, busy: ring.isBusy)
         try tell(person, .ringing, of: call, body, at: now, &aftermath, transaction)
-        aftermath.rings.append(
-          Aftermath.Ring(
-            person: person, ring: ring, call: call, room: row.room, apiKey: row.apiKey, expiresAt: expiresAt,
-            callerName: try PersonRecords.name(of: ring.from, transaction),
-            devices: try DeviceRecords.all(of: person, transaction)))
+        var waking = Aftermath.Ring(
+          person: person, ring: ring, call: call, room: row.room, apiKey: row.apiKey, expiresAt: expiresAt,
+          callerName: try PersonRecords.name(of: ring.from, transaction),
+          devices: try DeviceRecords.all(of: person, transaction))
+        if call.isEncrypted { waking.keys = try CallKeyRecords.keys(of: person, in: call.id, transaction) }
+        aftermath.rings.append(waking)
       case .ringEnded(let person, let ring, let end, let device):
         let body = RingEndedBody(ringId: ring, reason: end.rawValue, device: device)
         try tell(person, .ringEnded, of: call, body, at: now, &aftermath, transaction)

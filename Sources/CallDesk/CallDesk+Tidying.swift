@@ -25,6 +25,8 @@ extension CallDesk {
   /// - Returns: whether there may be more.
   private func tidySome() async throws(CallProblem) -> Bool {
     try await decide { [self] transaction, aftermath, now throws(StoreError) in
+      let keys = try CallKeyRecords.forget(
+        endedBefore: now.wall - Self.signalPatience, limit: Self.group, transaction)
       let calls = try CallRecords.forget(
         endedBefore: now.wall - Int64(terms.historyDays) * Self.day, limit: Self.group, transaction)
       let events = try EventRecords.forget(
@@ -42,7 +44,7 @@ extension CallDesk {
         _ = try DeviceRecords.remove(device, of: person, transaction)
         try tellRemoved(device, of: person, "unused", at: now, &aftermath, transaction)
       }
-      return .success(max(calls, events, devices.count) == Self.group)
+      return .success(max(keys, calls, events, devices.count) == Self.group)
     }
   }
 }

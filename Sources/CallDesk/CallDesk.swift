@@ -1,5 +1,6 @@
 public import Calls
 internal import Crypto
+public import KeyDirectory
 public import Logging
 public import Storage
 internal import Synchronization
@@ -11,6 +12,8 @@ internal import Synchronization
 /// and gone and isn't written yet, and how far people have heard.
 public final class CallDesk: Sendable {
   let store: Store
+  /// nil: no call can be encrypted end to end.
+  let directory: KeyDirectory?
   let terms: CallDeskTerms
   private let outlet: OrderedOutlet
   let log: Log
@@ -20,23 +23,33 @@ public final class CallDesk: Sendable {
   let rates: Mutex<CallRates>
   let presence = PendingPresence()
   let eventRates = EventRates()
+  let keyRates: PersonRates
+  let roundRates: PersonRates
   /// For each person, the number of the last event that a client has received.
   let heard = HeardEvents()
 
   /// - Parameters:
+  ///   - keys: which keys devices have, in the same store; nil: no call can be encrypted end to end.
   ///   - outlet: what carries out what was decided.
   ///   - random: 128 bits that can't be guessed.
   public init(
-    store: Store, terms: CallDeskTerms = CallDeskTerms(), outlet: any CallOutlet, log: Log,
+    store: Store, keys: KeyDirectory? = nil, terms: CallDeskTerms = CallDeskTerms(), outlet: any CallOutlet,
+    log: Log,
     random: @escaping @Sendable () -> (high: UInt64, low: UInt64), clock: @escaping @Sendable () -> CallTime
   ) {
     self.store = store
+    directory = keys
     self.terms = terms
     self.outlet = OrderedOutlet(outlet)
     self.log = log
     self.random = random
     self.clock = clock
     rates = Mutex(CallRates(terms: terms.rates))
+    keyRates = PersonRates([
+      PersonRates.Bound(most: terms.keys.entriesPerMinute, span: 60_000),
+      PersonRates.Bound(most: terms.keys.entriesPerHour, span: 3_600_000),
+    ])
+    roundRates = PersonRates([PersonRates.Bound(most: terms.keys.changesPerMinute, span: 60_000)])
   }
 
   /// By the clock of calls.

@@ -22,6 +22,8 @@ public struct CallDeskTerms: Sendable {
   public var signals = 256
   public var signalBytes = 1_048_576
 
+  public var keys = Keys()
+
   public var sessions = SharedSessionTerms()
   /// Shared sessions of one call at a time.
   public var sessionsOfCall = 16
@@ -34,4 +36,15 @@ public struct CallDeskTerms: Sendable {
   public var snapshotDays = 7
 
   public init() {}
+
+  /// How much one person does with keys.
+  public struct Keys: Sendable {
+    /// Entries of the log of keys in a minute, and in an hour. They stay there for ever.
+    public var entriesPerMinute = 3
+    public var entriesPerHour = 20
+    /// Times in a minute that calls get another key.
+    public var changesPerMinute = 20
+
+    public init() {}
+  }
 }

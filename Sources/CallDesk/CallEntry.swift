@@ -8,4 +8,6 @@ public struct CallEntry: Hashable, Sendable {
   public var device: DeviceID
   /// The other one had called at the same time: this is that call.
   public var isMerged = false
+  /// The call's, as it was wrapped for that device; nil: there is none for it.
+  public var key: CallKey?
 }

@@ -9,6 +9,8 @@ public struct PersonEvent: Hashable, Sendable {
     case ended = "call.ended"
     case signal = "call.signal"
     case deviceRemoved = "device.removed"
+    case callKey = "call.key"
+    case keyChanged = "key.changed"
     case sessionStarted = "session.started"
     case sessionUpdated = "session.updated"
     case sessionEnded = "session.ended"
@@ -46,6 +48,18 @@ public struct RingEndedBody: Hashable, Sendable, Codable {
 public struct DeviceRemovedBody: Hashable, Sendable, Codable {
   public var device: DeviceID
   public var reason: String
+}
+
+/// The body of `call.key`. The key itself is read when the event is given out, by who may have it then.
+public struct CallKeyBody: Hashable, Sendable, Codable {
+  public var index: Int64
+  /// Who has wrapped it.
+  public var from: PersonID
+}
+
+/// The body of `key.changed`.
+public struct KeyChangedBody: Hashable, Sendable, Codable {
+  public var person: PersonID
 }
 
 /// A page of a person's events.

@@ -12,6 +12,21 @@ public struct PushNotice: Equatable, Sendable {
     public var expiresAt: WallTime
     /// By device: the wrapped call key, as members of a JSON object.
     public var keys: [String: [String: String]]
+    /// Who has wrapped it, and which of the call's keys it is.
+    public var keyFrom: String?
+    public var keyIndex: Int64?
+    /// How the log of keys looked to who rings: its leaves, and its root in hexadecimal digits.
+    public var head: Head?
+
+    public struct Head: Equatable, Sendable {
+      public var size: Int64
+      public var root: String
+
+      public init(size: Int64, root: String) {
+        self.size = size
+        self.root = root
+      }
+    }
 
     public init(
       room: String? = nil, token: String? = nil, url: String? = nil, expiresAt: WallTime,

@@ -94,6 +94,13 @@ public struct PushPayload: Equatable, Sendable {
       }
     for (name, text) in own + [("callerName", notice.callerName)] { fields[name] = text.map { .string($0) } }
     fields["key"] = key.map { .object($0.mapValues { .string($0) }) }
+    if key != nil {
+      fields["keyFrom"] = notice.ring?.keyFrom.map { .string($0) }
+      fields["keyIndex"] = notice.ring?.keyIndex.map { .number(Double($0)) }
+    }
+    fields["head"] = notice.ring?.head.map {
+      .object(["size": .number(Double($0.size)), "root": .string($0.root)])
+    }
     switch platform {
     case .apnsVoIP: fields["aps"] = .object([:])
     case .apnsAlert: fields["aps"] = alert(notice, texts)

@@ -30,8 +30,10 @@ struct CallService {
       to: try Self.services(configuration), terms: terms,
       clocks: PushClocks(wall: wall, instant: { clock.now }), log: log)
     let rooms = CallRooms(rooms: media.rooms, pushes: pushes)
+    let keys = try await KeyDirectory.open(
+      in: store, signingKey: configuration.calls.logKey.isEmpty ? nil : Self.text(configuration.calls.logKey))
     let desk = CallDesk(
-      store: store, terms: Self.terms(configuration.calls), outlet: rooms, log: log,
+      store: store, keys: keys, terms: Self.terms(configuration.calls), outlet: rooms, log: log,
       random: { (Random.integer(UInt64.self), Random.integer(UInt64.self)) },
       clock: { CallTime(wall: wall().milliseconds, steady: clock.now.nanoseconds / 1_000_000) })
     let open: [String]

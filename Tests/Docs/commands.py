@@ -115,6 +115,7 @@ FIGURES = {
     ("calls.md", "Bob's phone            Roost"): "a drawing",
     ("configuration.md", "[Service]"): "test_the_variables_of_the_unit_are_options",
     ("configuration.md", "server {"): "nginx's language; look_at_proxy wants it to lead to the default port",
+    ("calls.md", "ada's phone"): "a drawing",
     ("clients.md", "client  "): "a drawing",
     ("clients.md", "TR_k3XbQ9uTzLw2: 297 frames"): "Tests/Clients reads these lines of the same client",
     ("testing.md", "test direct\n  skipped:"): "what a machine without namespaces prints",

@@ -204,6 +204,7 @@ enum CallRecords {
     for id in ids { rows.append([.text(try id.text(0))]) }
     try transaction.run("DELETE FROM call_people WHERE call = $1", each: rows)
     try transaction.run("DELETE FROM call_signals WHERE call = $1", each: rows)
+    try CallKeyRecords.forget(rows, transaction)
     try transaction.run("DELETE FROM calls WHERE id = $1", each: rows)
     return rows.count
   }

@@ -44,15 +44,19 @@ public struct CallInvitation: Hashable, Sendable {
   public var ringsBusy: Bool
   /// The person has blocked who rings.
   public var isSilent: Bool
+  /// Of who rings.
+  public var head: CallHead?
 
   public init(
-    _ person: PersonID, ring: CallUUID, isBusy: Bool = false, ringsBusy: Bool = false, isSilent: Bool = false
+    _ person: PersonID, ring: CallUUID, isBusy: Bool = false, ringsBusy: Bool = false, isSilent: Bool = false,
+    head: CallHead? = nil
   ) {
     self.person = person
     self.ring = ring
     self.isBusy = isBusy
     self.ringsBusy = ringsBusy
     self.isSilent = isSilent
+    self.head = head
   }
 }
 

@@ -30,13 +30,19 @@ public struct CallRing: Hashable, Sendable, Codable {
   public var isSilent: Bool
   /// The person is in another call, and rung all the same.
   public var isBusy: Bool
+  /// Of who called or invited; nil: it said nothing of the log.
+  public var head: CallHead?
 
-  public init(id: CallUUID, from: PersonID, until: Int64, isSilent: Bool = false, isBusy: Bool = false) {
+  public init(
+    id: CallUUID, from: PersonID, until: Int64, isSilent: Bool = false, isBusy: Bool = false,
+    head: CallHead? = nil
+  ) {
     self.id = id
     self.from = from
     self.until = until
     self.isSilent = isSilent
     self.isBusy = isBusy
+    self.head = head
   }
 }
 

@@ -160,7 +160,7 @@ extension CallState {
 
   /// Whether somebody who is invited now is rung, or at least written down: not one who is rung or in the call already, nor one whom
   /// an admin has taken out.
-  func canInvite(_ person: PersonID) -> Bool {
+  public func canInvite(_ person: PersonID) -> Bool {
     guard let place = index(of: person) else { return true }
     guard let reason = people[place].leaveReason else { return false }
     return reason != .removed
@@ -174,7 +174,7 @@ extension CallState {
     let isBusy = invitation.isBusy && !invitation.isSilent
     let ring = CallRing(
       id: invitation.ring, from: caller, until: now.steady + terms.ring, isSilent: invitation.isSilent,
-      isBusy: invitation.ringsBusy && !invitation.isSilent)
+      isBusy: invitation.ringsBusy && !invitation.isSilent, head: invitation.head)
     let status = isBusy ? CallPerson.Status.left(.busy, at: now.wall) : .invited(ring)
     let known = index(of: invitation.person)
     if known == nil { people.append(CallPerson(id: invitation.person, status: status)) }

@@ -92,6 +92,7 @@ extension RESTProblem {
     case .staleSnapshot(let seq):
       self.init(status: 409, code: "stale-snapshot", title: "A newer snapshot is kept already")
       members = ["snapshotSeq": .number(Double(seq))]
+    case .keyMissing, .staleKey, .notEncrypted, .badKey, .noSuchHead: self.init(ofKeys: problem)
     case .tooMany(let wait):
       self.init(status: 429, code: "too-many", title: "Too many")
       headers = [("retry-after", String(max((wait + 999) / 1_000, 1)))]

@@ -17,29 +17,29 @@ extension CallDoor {
     let token: String?
     let iceServers: [ICEServerBody]
     let merged: Bool?
+    let key: WrappedKeyBody?
+    let keyFrom: String?
+    let keyIndex: Int64?
   }
 
   @Sendable func start(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
     try requireOpen()
     let body = try BodyReader(
       call.request, types: ["application/json"],
-      knowing: ["id", "recipients", "media", "e2ee", "path", "metadata", "deviceId"])
+      knowing: ["id", "recipients", "media", "e2ee", "path", "metadata", "deviceId", "keys", "head"])
     guard let id = try body.text("id", "a UUID", { CallUUID($0) != nil }).value.flatMap({ CallUUID($0) })
     else {
       throw .body("id is required: a UUID that the client makes")
     }
-    guard let recipients = try body.texts("recipients", most: 256).value else {
-      throw .body("recipients is required")
-    }
-    guard recipients.allSatisfy(AccessToken.isName) else {
-      throw .body("recipients must be identities of 1 to 128 bytes")
-    }
+    let people = try recipients(body)
     guard let media = try word(body, "media", CallMedia.self) else { throw .body("media is required") }
-    var wanted = CallDesk.Start(id: id, recipients: recipients.map { PersonID($0) }, media: media)
+    var wanted = CallDesk.Start(id: id, recipients: people, media: media)
     wanted.path = try word(body, "path", CallPath.self) ?? .relay
     wanted.isEncrypted = try body.flag("e2ee").value ?? false
     wanted.metadata = try body.metadata().value
     let caller = try caller(call, body)
+    wanted.keys = try wrappedKeys(in: body, for: people + [caller.person])
+    wanted.head = try seenHead(in: body)
     let start = wanted
     let entry = try await ask { () async throws(CallProblem) in try await desk.start(start, by: caller) }
     // Before its people connect.
@@ -69,7 +69,8 @@ extension CallDoor {
     return EntryBody(
       call: CallBody(entry.call), session: entry.session.text, device: entry.device.text,
       url: token == nil ? nil : url(call.request), token: token, iceServers: iceServers(entry.session.text),
-      merged: entry.isMerged ? true : nil)
+      merged: entry.isMerged ? true : nil, key: entry.key.map(WrappedKeyBody.init),
+      keyFrom: entry.key?.from.text, keyIndex: entry.key?.index)
   }
 
   @Sendable func leave(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
@@ -94,16 +95,15 @@ extension CallDoor {
 
   @Sendable func invite(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
     try requireOpen()
-    let body = try BodyReader(call.request, types: ["application/json"], knowing: ["recipients"])
-    guard let recipients = try body.texts("recipients", most: 256).value else {
-      throw .body("recipients is required")
-    }
-    guard recipients.allSatisfy(AccessToken.isName) else {
-      throw .body("recipients must be identities of 1 to 128 bytes")
-    }
+    let body = try BodyReader(
+      call.request, types: ["application/json"], knowing: ["recipients", "keys", "keyIndex", "head"])
+    let people = try recipients(body)
+    let (keys, head) = (try wrappedKeys(in: body, for: people), try seenHead(in: body))
+    let index = Int64(try body.integer("keyIndex", Self.keyIndexes).value ?? 0)
     let id = try self.call(call)
     let found = try await ask { () async throws(CallProblem) in
-      try await desk.invite(recipients.map { PersonID($0) }, to: id, by: call.permission.caller)
+      try await desk.invite(
+        people, to: id, keys: keys, index: index, head: head, by: call.permission.caller)
     }
     return answer(CallBody(found))
   }
@@ -185,6 +185,16 @@ extension CallDoor {
   }
 
   // MARK: - Bodies
+
+  private func recipients(_ body: BodyReader) throws(RESTProblem) -> [PersonID] {
+    guard let recipients = try body.texts("recipients", most: 256).value else {
+      throw .body("recipients is required")
+    }
+    guard recipients.allSatisfy(AccessToken.isName) else {
+      throw .body("recipients must be identities of 1 to 128 bytes")
+    }
+    return recipients.map { PersonID($0) }
+  }
 
   func word<Word: RawRepresentable & CaseIterable>(
     _ body: BodyReader, _ name: String, _ type: Word.Type

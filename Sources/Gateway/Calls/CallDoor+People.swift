@@ -55,7 +55,7 @@ extension CallDoor {
     return answer(DeviceBody(kept))
   }
 
-  private func device(_ call: CallRequest) throws(RESTProblem) -> DeviceID {
+  func device(_ call: CallRequest) throws(RESTProblem) -> DeviceID {
     guard let text = call.parameters["device"], AccessToken.isText(text) else {
       throw .body("a device's id must have 1 to 128 bytes and no control characters")
     }
@@ -79,7 +79,7 @@ extension CallDoor {
 
   // MARK: - Blocks
 
-  private func person(_ call: CallRequest) throws(RESTProblem) -> PersonID {
+  func person(_ call: CallRequest) throws(RESTProblem) -> PersonID {
     guard let text = call.parameters["person"], AccessToken.isName(text) else {
       throw .body("an identity must have 1 to 128 bytes and no control characters")
     }

@@ -35,8 +35,9 @@ struct CallDoor: Sendable {
     var matching = CallOperation.all.compactMap { operation in
       operation.match(segments).map { (operation, $0) }
     }
-    // What is named beats what stands for an id.
-    if matching.contains(where: { $0.1.isEmpty }) { matching.removeAll { !$0.1.isEmpty } }
+    // What is named beats what stands for an id, for those methods that it has.
+    let named = matching.filter { $0.1.isEmpty }.map(\.0.method)
+    matching.removeAll { !$0.1.isEmpty && named.contains($0.0.method) }
     guard !matching.isEmpty else { return nil }
     let methods = matching.map(\.0.method)
     let allowed =

@@ -134,13 +134,18 @@ public final class CallPushes: Sendable {
         ringing: ring.person, until: ring.expiresAt, of: ring.call.id, room: room, apiKey: ring.apiKey)
     }
     let name = terms.showsCallerNames ? ring.callerName : nil
+    var pushed = PushNotice.Ring(
+      room: ring.room, token: token, url: token == nil ? nil : terms.url,
+      expiresAt: WallTime(milliseconds: ring.expiresAt))
+    for (device, key) in ring.keys {
+      pushed.keys[device.text] = ["keyId": key.keyID.text, "ciphertext": Base64.encode(key.ciphertext)]
+      (pushed.keyFrom, pushed.keyIndex) = (key.from.text, key.index)
+    }
+    pushed.head = ring.head.map { PushNotice.Ring.Head(size: $0.size, root: $0.root) }
     return PushNotice(
       ringId: ring.ring.id.text, callId: ring.call.id.text, callerId: ring.ring.from.text, callerName: name,
       media: ring.call.media.rawValue,
-      kind: .ring(
-        PushNotice.Ring(
-          room: ring.room, token: token, url: token == nil ? nil : terms.url,
-          expiresAt: WallTime(milliseconds: ring.expiresAt))))
+      kind: .ring(pushed))
   }
 
   // MARK: - What became of it

@@ -147,6 +147,22 @@ struct BodyReader {
     }
   }
 
+  /// Objects in a list; none where it is absent or null.
+  func objects(_ name: String, most: Int, knowing names: Set<String>) throws(RESTProblem) -> [BodyReader] {
+    let items: [StrictJSON]
+    switch members[name] ?? .null {
+    case .null: items = []
+    case .array(let given) where given.count <= most: items = given
+    default: throw wrong(name, "a list of at most \(most) objects")
+    }
+    var objects: [BodyReader] = []
+    for (place, item) in items.enumerated() {
+      guard case .object(let inner) = item else { throw wrong("\(name)[\(place)]", "an object") }
+      objects.append(try BodyReader(inner, prefix: "\(prefix)\(name)[\(place)].", knowing: names))
+    }
+    return objects
+  }
+
   /// - Returns: nil where it is absent; null is an empty one.
   func object(_ name: String, knowing names: Set<String>) throws(RESTProblem) -> BodyReader? {
     switch members[name] {

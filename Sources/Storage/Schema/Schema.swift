@@ -13,7 +13,7 @@ struct Schema: Sendable {
   let statements: [String]
 
   /// In the order of their versions.
-  static let steps = [rooms, deliveries, calls, keys, wakes]
+  static let steps = [rooms, deliveries, calls, keys, callKeys, wakes]
 
   /// Brings a database to the newest version, step by step, each in a transaction of its own with its number.
   /// - Returns: the version that it had; 0: it was empty.

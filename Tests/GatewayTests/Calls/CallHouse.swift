@@ -3,6 +3,7 @@ import CallDesk
 import Calls
 import Foundation
 import HTTPServer
+import KeyDirectory
 import Logging
 import Model
 import Push
@@ -34,16 +35,18 @@ final class CallHouse: Sendable {
   }
 
   /// - Parameters:
+  ///   - location: where its store is.
   ///   - services: nil: nothing is pushed.
   ///   - adjust: changes what pushes say.
   init(
-    _ terms: CallDeskTerms = CallDeskTerms(), services: PushDesk.Services? = nil,
-    isDirectoryOpen: Bool = false,
+    _ terms: CallDeskTerms = CallDeskTerms(), at location: StoreLocation = .memory,
+    services: PushDesk.Services? = nil, isDirectoryOpen: Bool = false,
     _ adjust: (inout CallPushes.Terms) -> Void = { _ in }
   ) async throws {
     let clock = Clock()
     let log = Log(level: .error) { _ in }
-    let store = try await Store.open(.memory, log: log)
+    let store = try await Store.open(location, log: log)
+    let keys = try await KeyDirectory.open(in: store)
     let made = Mutex<(desk: CallDesk, rooms: CallRooms)?>(nil)
     var pushed: CallPushes?
     if let services {
@@ -60,7 +63,7 @@ final class CallHouse: Sendable {
     let maker = CallMaker { directory in
       let rooms = CallRooms(rooms: directory, pushes: pushes)
       let desk = CallDesk(
-        store: store, terms: terms, outlet: rooms, log: log,
+        store: store, keys: keys, terms: terms, outlet: rooms, log: log,
         random: { (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max)) }, clock: { clock.now })
       made.withLock { $0 = (desk, rooms) }
       return (desk, rooms)
