@@ -238,8 +238,8 @@ let package = Package(
       [
         "Model", "Logging", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Transport", "Peer", "Engine",
         "HTTPServer", "Storage",
-        "AccessTokens", "Signalling", "Recording", "Rooms",
-        "Gateway", "Simulation", "SyntheticPeers", "TestScripts",
+        "AccessTokens", "Calls", "CallDesk", "Signalling", "Recording", "Rooms",
+        "Gateway", "Simulation", "SyntheticPeers", "TestScripts", "TestStores",
       ]),
     tests("SyntheticPeers", ["Model", "Wire", "Crypto", "Negotiation", "SyntheticPeers"]),
     tests(

@@ -70,7 +70,11 @@ struct CallEventText: Sendable {
         if known[id] == nil { known[id] = try await visible(id, person) }
         document = known[id]
       }
-      guard let data = data(of: event, document, for: person) else { continue }
+      let isOfSession = [.sessionStarted, .sessionUpdated, .sessionEnded].contains(event.kind)
+      let found =
+        try await isOfSession
+        ? session(of: event, for: person) : data(of: event, document, for: person)
+      guard let data = found else { continue }
       items.append(Item(id: event.number, type: event.kind.rawValue, data: data))
     }
     return items
@@ -79,6 +83,20 @@ struct CallEventText: Sendable {
   private func visible(_ id: CallUUID, _ person: PersonID) async throws(CallProblem) -> CallDocument? {
     do throws(CallProblem) { return try await desk.call(id, for: person) } catch {
       if error == .notFound { return nil }
+      throw error
+    }
+  }
+
+  /// The session as it stands by now, as REST gives it.
+  /// - Returns: nil: it is no longer kept.
+  private func session(of event: PersonEvent, for person: PersonID) async throws(CallProblem) -> [UInt8]? {
+    guard let call = event.call,
+      let body = try? JSONDecoder().decode(SessionBody.self, from: Data(event.body))
+    else { return nil }
+    do throws(CallProblem) {
+      return Self.json(SharedSessionBody(try await desk.session(body.session, in: call, for: person)))
+    } catch {
+      if error == .notFound || error == .removed { return nil }
       throw error
     }
   }
@@ -102,7 +120,9 @@ struct CallEventText: Sendable {
     case .deviceRemoved:
       guard let body = try? JSONDecoder().decode(DeviceRemovedBody.self, from: bytes) else { return nil }
       return Self.json(Removed(device: body.device.text, reason: body.reason))
-    case .signal, .sessionStarted, .sessionUpdated, .sessionEnded: return event.body
+    case .signal: return event.body
+    // `session` has these.
+    case .sessionStarted, .sessionUpdated, .sessionEnded: return nil
     }
   }
 

@@ -12,6 +12,7 @@ public final class CallRooms: CallOutlet, RoomOverseer {
   static let prefix = "call-"
 
   let feeds = CallFeeds()
+  let sessions = SessionFeeds()
   private let rooms: RoomDirectory
   private let desk = Mutex<CallDesk?>(nil)
 
@@ -36,6 +37,7 @@ public final class CallRooms: CallOutlet, RoomOverseer {
 
   public func perform(_ aftermath: Aftermath) {
     feeds.wake(aftermath.listeners)
+    sessions.hand(aftermath.sharedEvents)
     let (steps, closes, revoked) = (aftermath.steps, aftermath.closes, aftermath.revoked)
     guard !steps.isEmpty || !closes.isEmpty || !revoked.isEmpty else { return }
     Task { [self] in

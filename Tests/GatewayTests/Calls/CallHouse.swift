@@ -8,6 +8,7 @@ import Model
 import Rooms
 import Storage
 import Synchronization
+import TestStores
 import Testing
 
 @testable import Gateway
@@ -16,6 +17,7 @@ import Testing
 final class CallHouse: Sendable {
   let house: House
   let desk: CallDesk
+  let rooms: CallRooms
   let store: Store
   let clock: Clock
   private let running: Task<Void, Never>
@@ -31,27 +33,41 @@ final class CallHouse: Sendable {
     func move(_ span: Int64) { moved.withLock { $0 += span } }
   }
 
-  init(_ terms: CallDeskTerms = CallDeskTerms()) async throws {
+  /// - Parameters:
+  ///   - kind: of the store; nil: it is in memory.
+  ///   - known: the store of a house before this one.
+  ///   - outlet: what carries out what was decided, in the place of the rooms, which it passes it on to.
+  init(
+    _ terms: CallDeskTerms = CallDeskTerms(), on kind: StoreKind? = nil, after known: Store? = nil,
+    _ outlet: @escaping (CallRooms) -> any CallOutlet = { $0 }
+  ) async throws {
     let clock = Clock()
     let log = Log(level: .error) { _ in }
-    let store = try await Store.open(.memory, log: log)
+    let opened = try await known == nil ? Store.open(kind?.makeLocation() ?? .memory, log: log) : nil
+    let store = try #require(known ?? opened)
     let made = Mutex<(desk: CallDesk, rooms: CallRooms)?>(nil)
     let maker = CallMaker { directory in
       let rooms = CallRooms(rooms: directory)
       let desk = CallDesk(
-        store: store, terms: terms, outlet: rooms, log: log,
+        store: store, terms: terms, outlet: outlet(rooms), log: log,
         random: { (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max)) }, clock: { clock.now })
       made.withLock { $0 = (desk, rooms) }
       return (desk, rooms)
     }
     house = try House(calls: maker)
     let calls = try #require(made.withLock { $0 })
-    (desk, self.store, self.clock) = (calls.desk, store, clock)
+    (desk, rooms, self.store, self.clock) = (calls.desk, calls.rooms, store, clock)
     await calls.rooms.begin(calls.desk, try await calls.desk.recover())
     running = Task { [desk = calls.desk] in await desk.run() }
   }
 
   deinit { running.cancel() }
+
+  /// As a process that ends; its store stays.
+  func stop() async {
+    running.cancel()
+    await running.value
+  }
 
   /// A token of a person.
   static func token(_ person: String) -> String { House.token(person) }
