@@ -21,6 +21,10 @@ struct SessionSocketTests {
     let eve = try await scene.connect("eve")
     let own = SessionScene.uuid()
     #expect(try await ada.append(#"{"x":1.50}"#, to: id, id: own) == "2")
+    let event = #"{"id":"\#(own)","type":"stroke","data":{"x":1.50}}"#
+    let answer = try await ada.ask("session.event", #""sid":"\#(id)","event":\#(event)"#)
+    #expect(answer["type"] as? String == "session.seq" && answer["seq"] as? Int == 2)
+    #expect(answer["sid"] as? String == id && answer["event"] as? String == own)
     // By the other way it is the same event.
     #expect(await scene.append(#"{"x":1.50}"#, to: id, by: "ada", id: own)["seq"] as? Int == 2)
     #expect(try await ada.append(#"{"x":1.50}"#, to: id, id: own) == "2")
