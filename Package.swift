@@ -244,10 +244,9 @@ let package = Package(
       [
         "Model", "Logging", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Transport", "Peer", "Engine",
         "HTTPServer", "Storage",
-        "AccessTokens", "Calls", "KeyLog", "KeyDirectory", "CallDesk", "TestProofs", "Signalling",
-        "Recording",
-        "Rooms",
-        "Gateway", "Simulation", "SyntheticPeers", "TestScripts",
+        "AccessTokens", "Calls", "KeyLog", "KeyDirectory", "CallDesk", "Push", "TestProofs", "Signalling",
+        "Recording", "Rooms",
+        "Gateway", "Simulation", "SyntheticPeers", "TestScripts", "TestStores", "HTTPClient",
       ]),
     tests("SyntheticPeers", ["Model", "Wire", "Crypto", "Negotiation", "SyntheticPeers"]),
     tests(

@@ -41,9 +41,26 @@ public struct Aftermath: Sendable {
   /// An event of a shared session, for those who take part.
   public struct Shared: Hashable, Sendable {
     public var call: CallUUID
+    /// nil: the call has none.
+    public var room: String?
     public var session: CallUUID
+    /// Who took part as it happened: it is for no one else.
     public var people: [PersonID]
     public var event: SharedEvent
+    /// It was written before, and may have been said.
+    public var isRepeated: Bool
+
+    public init(
+      call: CallUUID, room: String?, session: CallUUID, people: [PersonID], event: SharedEvent,
+      isRepeated: Bool = false
+    ) {
+      self.call = call
+      self.room = room
+      self.session = session
+      self.people = people
+      self.event = event
+      self.isRepeated = isRepeated
+    }
   }
 
   /// A call that has begun, was answered for the first time, or has ended; or what its people share.

@@ -12,19 +12,28 @@ extension CallDesk {
     _ id: CallUUID, in call: CallUUID, experience: String, from earlier: CallUUID? = nil, by caller: Caller
   ) async throws(CallProblem) -> (session: SharedSessionDocument, isNew: Bool) {
     guard (1...128).contains(experience.utf8.count) else { throw .tooLarge("experience") }
-    return try await inCall(call, by: caller) { [self] transaction, aftermath, now, _ throws(StoreError) in
+    try takeChange(caller)
+    return try await inCall(call, by: caller) {
+      [self] transaction, aftermath, now, found throws(StoreError) in
       let open = try SessionRecords.all(of: call, isOpen: true, terms: terms.sessions, transaction)
-      if let running = open.first(where: { $0.state.experience == experience }) {
+      if let running = open.first(where: { $0.state.experience.utf8.elementsEqual(experience.utf8) }) {
         return .success((document(running), false))
       }
-      guard try SessionRecords.session(id, terms: terms.sessions, transaction) == nil else {
-        return .failure(.idTaken)
+      if let known = try SessionRecords.session(id, terms: terms.sessions, transaction) {
+        // The same request, asked again behind the session's end.
+        let isSame =
+          known.state.call == call && known.state.experience.utf8.elementsEqual(experience.utf8)
+          && known.state.everyone.first == caller.person
+        return isSame ? .success((document(known), false)) : .failure(.idTaken)
       }
       guard open.count < terms.sessionsOfCall else { return .failure(.tooLarge("sessions")) }
       var snapshot: SharedSnapshot?
       if let earlier {
         guard let known = try SessionRecords.session(earlier, terms: terms.sessions, transaction),
-          known.state.everyone.contains(caller.person)
+          known.state.everyone.contains(caller.person),
+          try CallRecords.call(known.state.call, of: caller.person, terms: callTerms, transaction).map({
+            !$0.state.hasRemoved(caller.person)
+          }) ?? true
         else { return .failure(.notFound) }
         snapshot = try SharedEventRecords.snapshot(of: earlier, transaction)
         snapshot?.seq = 0
@@ -35,7 +44,8 @@ extension CallDesk {
       let row = SessionRecords.Row(state: state)
       try SessionRecords.write(row, at: now, transaction)
       if let snapshot { try SharedEventRecords.write(snapshot, of: id, at: now, transaction) }
-      try tell(.sessionStarted, of: row, at: now, &aftermath, transaction)
+      try SessionRecords.forget(of: call, beyond: terms.sessionsOfCall, transaction)
+      try tell(.sessionStarted, of: row, in: found, at: now, &aftermath, transaction)
       return .success((document(row), true))
     }
   }
@@ -46,18 +56,34 @@ extension CallDesk {
     of call: CallUUID, isOpen: Bool, for person: PersonID
   ) async throws(CallProblem) -> [SharedSessionDocument] {
     try await read { [self] transaction throws(StoreError) in
-      guard try CallRecords.call(call, of: person, terms: callTerms, transaction) != nil else {
+      guard let found = try CallRecords.call(call, of: person, terms: callTerms, transaction) else {
         return .failure(.notFound)
       }
+      guard !found.state.hasRemoved(person) else { return .failure(.removed) }
       let rows = try SessionRecords.all(of: call, isOpen: isOpen, terms: terms.sessions, transaction)
       return .success(rows.map(document))
+    }
+  }
+
+  /// One of a call.
+  /// - Throws: `notFound`, also of a call of others.
+  public func session(
+    _ id: CallUUID, in call: CallUUID, for person: PersonID
+  ) async throws(CallProblem) -> SharedSessionDocument {
+    try await read { [self] transaction throws(StoreError) in
+      guard let found = try CallRecords.call(call, of: person, terms: callTerms, transaction),
+        let row = try SessionRecords.session(id, of: call, terms: terms.sessions, transaction)
+      else { return .failure(.notFound) }
+      guard !found.state.hasRemoved(person) else { return .failure(.removed) }
+      return .success(document(row))
     }
   }
 
   public func joinSession(
     _ id: CallUUID, in call: CallUUID, by caller: Caller
   ) async throws(CallProblem) -> SharedSessionDocument {
-    try await change(id, in: call, by: caller) { session, now throws(SharedSessionRefusal) in
+    try takeChange(caller)
+    return try await change(id, in: call, by: caller) { session, now throws(SharedSessionRefusal) in
       try session.join(caller.person, at: now)
     }
   }
@@ -72,7 +98,8 @@ extension CallDesk {
   public func handOver(
     _ id: CallUUID, in call: CallUUID, to person: PersonID, by caller: Caller
   ) async throws(CallProblem) -> SharedSessionDocument {
-    try await change(id, in: call, by: caller) { session, _ throws(SharedSessionRefusal) in
+    try takeChange(caller)
+    return try await change(id, in: call, by: caller) { session, _ throws(SharedSessionRefusal) in
       try session.handOver(to: person, by: caller.person)
     }
   }
@@ -81,7 +108,8 @@ extension CallDesk {
   public func answerOffer(
     _ id: CallUUID, in call: CallUUID, accepts: Bool, by caller: Caller
   ) async throws(CallProblem) -> SharedSessionDocument {
-    try await change(id, in: call, by: caller) { session, now throws(SharedSessionRefusal) in
+    try takeChange(caller)
+    return try await change(id, in: call, by: caller) { session, now throws(SharedSessionRefusal) in
       try session.answerOffer(accepts, by: caller.person, at: now)
     }
   }
@@ -95,6 +123,13 @@ extension CallDesk {
   }
 
   // MARK: - One change of one session
+
+  /// Each change is an event for all people of the call, so that one person makes few of them. Of leaving and ending there can't
+  /// be more than of what went before.
+  private func takeChange(_ caller: Caller) throws(CallProblem) {
+    let wait = sessionRates.take(caller.person, most: terms.sessionChangesPerMinute, at: clock().steady)
+    if let wait { throw .tooMany(wait: wait) }
+  }
 
   private func change(
     _ id: CallUUID, in call: CallUUID, by caller: Caller,
@@ -119,21 +154,32 @@ extension CallDesk {
   func inCall<Value: Sendable>(
     _ call: CallUUID, by caller: Caller, bytes: Int = 4_096,
     _ body:
-      @escaping @Sendable (borrowing Transaction, inout Aftermath, CallTime, CallState) throws(StoreError)
+      @escaping @Sendable (borrowing Transaction, inout Aftermath, CallTime, CallRecords.Row)
+      throws(StoreError)
       -> Result<Value, CallProblem>
   ) async throws(CallProblem) -> Value {
     try await decide(bytes: bytes) { [self] transaction, aftermath, now throws(StoreError) in
-      let found = try apply(.time, to: call, by: caller.person, at: now, &aftermath, transaction)
-      let state: CallState
-      switch found {
+      switch try active(caller, in: call, at: now, &aftermath, transaction) {
       case .failure(let problem): return .failure(problem)
-      case .success(let row): state = row.state
+      case .success(let row): return try body(transaction, &aftermath, now, row)
       }
-      do throws(CallRefusal) { try state.requireActive(caller.person) } catch {
-        return .failure(CallProblem(.call(error)))
-      }
-      return try body(transaction, &aftermath, now, state)
     }
+  }
+
+  /// The call, if the person is in it by now.
+  func active(
+    _ caller: Caller, in call: CallUUID, at now: CallTime, _ aftermath: inout Aftermath,
+    _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Result<CallRecords.Row, CallProblem> {
+    let row: CallRecords.Row
+    switch try apply(.time, to: call, by: caller.person, at: now, &aftermath, transaction) {
+    case .failure(let problem): return .failure(problem)
+    case .success(let found): row = found
+    }
+    do throws(CallRefusal) { try row.state.requireActive(caller.person) } catch {
+      return .failure(CallProblem(.call(error)))
+    }
+    return .success(row)
   }
 
   /// Writes down how a session stands, and what the server says in it.
@@ -142,25 +188,31 @@ extension CallDesk {
     _ aftermath: inout Aftermath, _ transaction: borrowing Transaction
   ) throws(StoreError) {
     guard row.state != before else { return }
-    for event in said {
+    let call = try CallRecords.call(row.state.call, terms: callTerms, transaction)
+    var people = before.participants
+    for said in said {
       let event = SharedEvent(
-        id: uuid().text, seq: event.seq, type: event.type, sender: nil, time: now.wall, data: event.data)
+        id: uuid().text, seq: said.seq, type: said.type, sender: nil, time: now.wall, data: said.data)
       try SharedEventRecords.append(event, to: row.state.id, transaction)
       row.lastEvent = event.id
+      // Who comes or goes hears that, and who has gone nothing behind it.
+      if case .joined(let person) = said.what { people.append(person) }
       aftermath.sharedEvents.append(
-        Aftermath.Shared(call: row.state.call, session: row.state.id, people: before.everyone, event: event))
+        Aftermath.Shared(
+          call: row.state.call, room: call?.room, session: row.state.id, people: people, event: event))
+      if case .left(let person) = said.what { people.removeAll { $0 == person } }
     }
     try SessionRecords.write(row, at: now, transaction)
     let kind = row.state.isEnded ? PersonEvent.Kind.sessionEnded : .sessionUpdated
-    try tell(kind, of: row, at: now, &aftermath, transaction)
+    try tell(kind, of: row, in: call, at: now, &aftermath, transaction)
   }
 
   /// People of the call hear how a session stands.
   private func tell(
-    _ kind: PersonEvent.Kind, of row: SessionRecords.Row, at now: CallTime, _ aftermath: inout Aftermath,
-    _ transaction: borrowing Transaction
+    _ kind: PersonEvent.Kind, of row: SessionRecords.Row, in call: CallRecords.Row?, at now: CallTime,
+    _ aftermath: inout Aftermath, _ transaction: borrowing Transaction
   ) throws(StoreError) {
-    guard let call = try CallRecords.call(row.state.call, terms: callTerms, transaction) else { return }
+    guard let call else { return }
     let step: Aftermath.Step.Kind? =
       switch kind {
       case .sessionStarted: .sessionStarted
@@ -173,7 +225,7 @@ extension CallDesk {
         Aftermath.Step(kind: step, call: call.state, room: call.room, session: session), at: now, &aftermath,
         transaction)
     }
-    for person in call.state.people where !person.isHidden {
+    for person in call.state.people where !person.isHidden && person.leaveReason != .removed {
       try tell(
         person.id, kind, of: call.state, SessionBody(session: row.state.id), at: now, &aftermath, transaction)
     }
@@ -226,7 +278,8 @@ extension CallProblem {
       switch refusal {
       case .notAllowed: .notAllowed
       case .ended: .sessionEnded
-      case .beyondLast: .tooLarge("seq")
+      case .full: .tooLarge("the events since the last snapshot; its owner keeps another first")
+      case .beyondLast(let seq): .beyondLast(seq)
       case .staleSnapshot(let seq): .staleSnapshot(seq)
       }
   }

@@ -22,7 +22,8 @@ public final class CallDesk: Sendable {
   private let random: @Sendable () -> (high: UInt64, low: UInt64)
   let rates: Mutex<CallRates>
   let presence = PendingPresence()
-  let eventRates = EventRates()
+  let eventRates = EventRates(span: 1_000)
+  let sessionRates = EventRates(span: 60_000)
   let keyRates: PersonRates
   let roundRates: PersonRates
   /// For each person, the number of the last event that a client has received.

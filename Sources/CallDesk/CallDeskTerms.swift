@@ -27,6 +27,8 @@ public struct CallDeskTerms: Sendable {
   public var sessions = SharedSessionTerms()
   /// Shared sessions of one call at a time.
   public var sessionsOfCall = 16
+  /// How often one person may start, join, leave, hand over or end one in a minute.
+  public var sessionChangesPerMinute = 60
   /// Bytes of an event of a shared session, and events of one person in a second.
   public var eventData = 16_384
   public var eventsPerSecond = 50

@@ -21,6 +21,8 @@ public enum CallProblem: Error, Hashable, Sendable {
   case reservedType
   /// What is asked for is in the snapshot, which goes up to that number.
   case compacted(Int64)
+  /// A snapshot of what hasn't come yet; the number of the last event.
+  case beyondLast(Int64)
   /// A newer one is kept already, which goes up to that number.
   case staleSnapshot(Int64)
   /// Those for whose devices no key of the call was brought, in the order in which they were named.

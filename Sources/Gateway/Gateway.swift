@@ -57,6 +57,7 @@ public struct Gateway: HTTPHandler {
   let rest: RESTDoor?
   private let standalone: StandaloneDoor?
   private let calls: CallDoor?
+  let sessions: (any SessionService)?
 
   /// - Parameters:
   ///   - rooms: nil: there is no door to rooms, and it answers 404.
@@ -86,6 +87,7 @@ public struct Gateway: HTTPHandler {
         links: { user in ICELink.fields(configuration.iceServers.list(for: user, now: configuration.now())) })
     }
     self.calls = calls.map { Self.door(to: $0, configuration, intakes) }
+    sessions = calls.map { CallSessions(desk: $0.desk, feeds: $0.rooms.sessions) }
   }
 
   private static func door(
@@ -157,6 +159,7 @@ public struct Gateway: HTTPHandler {
     }
     terms.iceServers = { [configuration] in configuration.iceServers.list(for: $0, now: configuration.now()) }
     terms.now = configuration.now
+    terms.sessions = sessions
     terms.instant = configuration.instant
     terms.renew = { [configuration] token, grants in
       guard let secret = configuration.keys[token.apiKey], !rooms.forbids(token, in: room) else { return nil }

@@ -82,6 +82,35 @@ struct SharedSessionTests {
     #expect(session.callEnded(at: at(5)).isEmpty)
   }
 
+  @Test func `what is asked again is done already, and only what is new is refused`() throws {
+    var session = session()
+    _ = try session.join(bob, at: at(1))
+    _ = try session.handOver(to: bob, by: ada)
+    #expect(try session.handOver(to: bob, by: ada).isEmpty && session.owner == bob)
+    #expect(throws: SharedSessionRefusal.notAllowed) { try session.handOver(to: ada, by: ada) }
+    #expect(throws: SharedSessionRefusal.notAllowed) { try session.handOver(to: bob, by: eve) }
+    _ = session.leave(bob, at: at(2))
+    _ = try session.answerOffer(true, by: ada, at: at(3))
+    #expect(try session.answerOffer(true, by: ada, at: at(4)).isEmpty && session.owner == ada)
+    #expect(try session.answerOffer(false, by: ada, at: at(4)).isEmpty && session.owner == ada)
+  }
+
+  @Test func `events wait for a snapshot within bounds of number and bytes`() throws {
+    var terms = SharedSessionTerms()
+    (terms.events, terms.eventBytes) = (3, 100)
+    var session = SharedSession(
+      CallUUID(random: (0, 1)), of: CallUUID(random: (0, 2)), experience: "story", by: ada, terms: terms,
+      at: at(0))
+    #expect(throws: SharedSessionRefusal.full) { try session.append(by: ada, bytes: 101) }
+    for _ in 0..<3 { _ = try session.append(by: ada, bytes: 30) }
+    #expect(throws: SharedSessionRefusal.full) { try session.append(by: ada) }
+    #expect(try session.join(bob, at: at(1)).count == 1, "the server's own are always there")
+    try session.keepSnapshot(upTo: 4, by: ada)
+    #expect(throws: SharedSessionRefusal.full) { try session.append(by: ada, bytes: 11) }
+    session.noteKept(0)
+    #expect(try session.append(by: ada, bytes: 100) == 5)
+  }
+
   @Test func `one who is alone and declines isn't asked again at once`() throws {
     var session = session()
     _ = try session.join(bob, at: at(1))

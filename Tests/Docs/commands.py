@@ -117,6 +117,7 @@ FIGURES = {
     ("configuration.md", "server {"): "nginx's language; look_at_proxy wants it to lead to the default port",
     ("calls.md", "ada's phone"): "a drawing",
     ("clients.md", "client  "): "a drawing",
+    ("sessions.md", "client  "): "a drawing",
     ("clients.md", "TR_k3XbQ9uTzLw2: 297 frames"): "Tests/Clients reads these lines of the same client",
     ("testing.md", "test direct\n  skipped:"): "what a machine without namespaces prints",
     ("testing.md", "line | wanted | seen"): "a form, which Tests/Scripts/accept_test.py reads",

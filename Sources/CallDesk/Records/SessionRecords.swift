@@ -44,7 +44,7 @@ enum SessionRecords {
     ).first
   }
 
-  /// Those of a call, in the order of their ids.
+  /// Those of a call: the ones that aren't over, and then the last that ended.
   static func all(
     of call: CallUUID, isOpen: Bool, terms: SharedSessionTerms, _ transaction: borrowing Transaction
   ) throws(StoreError) -> [Row] {
@@ -52,7 +52,7 @@ enum SessionRecords {
       transaction.run(
         """
         SELECT state, last_event FROM shared_sessions WHERE call = $1 AND (ended IS NULL OR CAST($2 AS BIGINT) = 0)
-        ORDER BY id LIMIT 200
+        ORDER BY COALESCE(ended, 9223372036854775807) DESC, id LIMIT 200
         """, [.text(call.text), .integer(isOpen ? 1 : 0)]), terms)
   }
 
@@ -98,6 +98,22 @@ enum SessionRecords {
         .optional(row.state.deadline, SQLValue.integer), .integer(now.offset),
         .optional(row.lastEvent) { .text($0) }, .bytes(Array(bytes)),
       ])
+  }
+
+  /// Of one call, those that ended before its last ones.
+  static func forget(
+    of call: CallUUID, beyond count: Int, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    let rows = try transaction.run(
+      """
+      SELECT id FROM shared_sessions WHERE call = $1 AND ended IS NOT NULL ORDER BY ended DESC, id
+      LIMIT 1000 OFFSET $2
+      """, [.text(call.text), .integer(count)])
+    var ids: [[SQLValue]] = []
+    for row in rows { ids.append([.text(try row.text(0))]) }
+    try transaction.run("DELETE FROM shared_events WHERE session = $1", each: ids)
+    try transaction.run("DELETE FROM shared_snapshots WHERE session = $1", each: ids)
+    try transaction.run("DELETE FROM shared_sessions WHERE id = $1", each: ids)
   }
 
   /// Of sessions that ended long ago: first their events, then their snapshots.

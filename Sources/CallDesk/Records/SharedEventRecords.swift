@@ -23,16 +23,29 @@ enum SharedEventRecords {
     return try rows.first.map(read)
   }
 
+  /// Rows that are read at once: of the largest there are 256 KiB.
+  private static let group = 16
+
+  /// - Parameter most: bytes of their data together; of one event they may be more.
   static func page(
-    of session: CallUUID, after seq: Int64, limit: Int, _ transaction: borrowing Transaction
+    of session: CallUUID, after seq: Int64, limit: Int, bytes most: Int, _ transaction: borrowing Transaction
   ) throws(StoreError) -> [SharedEvent] {
-    let rows = try transaction.run(
-      """
-      SELECT seq, id, type, sender, time, data FROM shared_events WHERE session = $1 AND seq > $2
-      ORDER BY seq LIMIT $3
-      """, [.text(session.text), .integer(seq), .integer(limit)])
-    var found: [SharedEvent] = []
-    for row in rows { found.append(try read(row)) }
+    var (found, bytes) = ([SharedEvent](), 0)
+    while found.count < limit {
+      let count = min(limit - found.count, group)
+      let rows = try transaction.run(
+        """
+        SELECT seq, id, type, sender, time, data FROM shared_events WHERE session = $1 AND seq > $2
+        ORDER BY seq LIMIT $3
+        """, [.text(session.text), .integer(found.last?.seq ?? seq), .integer(count)])
+      for row in rows {
+        let event = try read(row)
+        bytes += event.data.count
+        if bytes > most, !found.isEmpty { return found }
+        found.append(event)
+      }
+      if rows.count < count { break }
+    }
     return found
   }
 
@@ -49,6 +62,14 @@ enum SharedEventRecords {
   ) throws(StoreError) {
     try transaction.run(
       "DELETE FROM shared_events WHERE session = $1 AND seq <= $2", [.text(session.text), .integer(seq)])
+  }
+
+  /// Of the data of those that are kept.
+  static func bytes(of session: CallUUID, _ transaction: borrowing Transaction) throws(StoreError) -> Int64 {
+    let rows = try transaction.run(
+      "SELECT CAST(COALESCE(SUM(LENGTH(data)), 0) AS BIGINT) FROM shared_events WHERE session = $1",
+      [.text(session.text)])
+    return try rows.first?.integer(0) ?? 0
   }
 
   // MARK: - Snapshots

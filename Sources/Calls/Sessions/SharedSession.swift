@@ -30,6 +30,8 @@ public struct SharedSession: Hashable, Sendable {
   public internal(set) var lastSeq: Int64 = 0
   /// Everything up to it is in the snapshot; nil: there is none.
   public internal(set) var snapshotSeq: Int64?
+  /// Of the data of events that are kept.
+  public internal(set) var eventBytes: Int64 = 0
   /// Milliseconds since 1970.
   public let createdAt: Int64
   public internal(set) var endedAt: Int64?
@@ -66,10 +68,19 @@ public struct SharedSession: Hashable, Sendable {
   // MARK: - Events
 
   /// Gives an event of a participant's its number.
-  public mutating func append(by person: PersonID) throws(SharedSessionRefusal) -> Int64 {
+  /// - Parameter bytes: of its data.
+  public mutating func append(by person: PersonID, bytes: Int = 0) throws(SharedSessionRefusal) -> Int64 {
     try requireParticipant(person)
+    guard lastSeq - (snapshotSeq ?? 0) < terms.events, eventBytes + Int64(bytes) <= terms.eventBytes else {
+      throw .full
+    }
+    eventBytes += Int64(bytes)
     return number()
   }
+
+  /// Events have gone.
+  /// - Parameter bytes: of the data of those that stay.
+  public mutating func noteKept(_ bytes: Int64) { eventBytes = bytes }
 
   private mutating func number() -> Int64 {
     lastSeq += 1
@@ -127,21 +138,26 @@ public struct SharedSession: Hashable, Sendable {
     return events
   }
 
-  /// The owner gives it to another participant.
+  /// The owner gives it to another participant. Asked again, it is done already.
   public mutating func handOver(to person: PersonID, by owner: PersonID) throws(SharedSessionRefusal)
     -> [SystemEvent]
   {
+    try requireParticipant(owner)
+    if self.owner == person { return [] }
     try requireOwner(owner)
     guard participants.contains(person) else { throw .notAllowed }
-    return person == owner ? [] : [take(person)]
+    return [take(person)]
   }
 
-  /// Who was asked takes it over, or doesn't.
+  /// Who was asked takes it over, or doesn't. Asked again, it is done already.
   public mutating func answerOffer(
     _ accepts: Bool, by person: PersonID, at now: CallTime
   ) throws(SharedSessionRefusal) -> [SystemEvent] {
     try requireParticipant(person)
-    guard offer?.to == person else { throw .notAllowed }
+    guard offer?.to == person else {
+      if accepts, owner != person { throw .notAllowed }
+      return []
+    }
     if accepts { return [take(person)] }
     // One who is alone isn't asked again at once.
     if participants.count > 1 { askNext(at: now) }

@@ -11,6 +11,11 @@ public struct SystemEvent: Hashable, Sendable {
   public var seq: Int64
   public var what: What
 
+  public init(seq: Int64, what: What) {
+    self.seq = seq
+    self.what = what
+  }
+
   /// Types that begin so are the server's own.
   public static let prefix = "system."
 

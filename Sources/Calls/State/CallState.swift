@@ -35,6 +35,9 @@ public struct CallState: Hashable, Sendable {
   /// Whether there is such a call for that person.
   public func isOpen(to person: PersonID) -> Bool { self[person].map { !$0.isHidden } ?? false }
 
+  /// Whether an administrator has taken the person out.
+  public func hasRemoved(_ person: PersonID) -> Bool { self[person]?.leaveReason == .removed }
+
   /// When something is over for want of somebody, on the clock that doesn't jump; nil: nothing is waited for.
   public var deadline: Int64? {
     guard !isEnded else { return nil }

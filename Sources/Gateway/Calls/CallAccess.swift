@@ -89,6 +89,9 @@ extension RESTProblem {
     case .compacted(let seq):
       self.init(status: 410, code: "compacted", title: "The events after that one are in the snapshot")
       members = ["snapshotSeq": .number(Double(seq))]
+    case .beyondLast(let seq):
+      self.init(status: 422, code: "beyond-last", title: "The snapshot is of events that haven't come")
+      members = ["lastSeq": .number(Double(seq))]
     case .staleSnapshot(let seq):
       self.init(status: 409, code: "stale-snapshot", title: "A newer snapshot is kept already")
       members = ["snapshotSeq": .number(Double(seq))]

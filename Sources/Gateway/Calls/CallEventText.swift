@@ -82,6 +82,11 @@ struct CallEventText: Sendable {
         if known[id] == nil { known[id] = try await visible(id, person) }
         document = known[id]
       }
+      if [.sessionStarted, .sessionUpdated, .sessionEnded].contains(event.kind) {
+        guard let data = try await session(of: event, for: person) else { continue }
+        items.append(Item(id: event.number, type: event.kind.rawValue, data: data))
+        continue
+      }
       var key: CallKey?
       if event.kind.bringsKey, let device, let document, document.state.isEncrypted {
         let id = document.state.id
@@ -112,6 +117,20 @@ struct CallEventText: Sendable {
     }
   }
 
+  /// The session as it stands by now, as REST gives it.
+  /// - Returns: nil: it is no longer kept.
+  private func session(of event: PersonEvent, for person: PersonID) async throws(CallProblem) -> [UInt8]? {
+    guard let call = event.call,
+      let body = try? JSONDecoder().decode(SessionBody.self, from: Data(event.body))
+    else { return nil }
+    do throws(CallProblem) {
+      return Self.json(SharedSessionBody(try await desk.session(body.session, in: call, for: person)))
+    } catch {
+      if error == .notFound || error == .removed { return nil }
+      throw error
+    }
+  }
+
   /// - Returns: nil: its call is no longer kept.
   private func data(
     of event: PersonEvent, _ document: CallDocument?, _ key: CallKey?, for person: PersonID
@@ -138,7 +157,9 @@ struct CallEventText: Sendable {
         return nil
       }
       return changedKey(body, document, key, for: person).map { Self.json($0) }
-    case .keyChanged, .signal, .sessionStarted, .sessionUpdated, .sessionEnded: return event.body
+    case .keyChanged, .signal: return event.body
+    // `session` has these.
+    case .sessionStarted, .sessionUpdated, .sessionEnded: return nil
     }
   }
 

@@ -15,6 +15,7 @@ public final class CallRooms: CallOutlet, RoomOverseer {
   private static let pace = Duration.milliseconds(500)
 
   let feeds = CallFeeds()
+  let sessions = SessionFeeds()
   private let rooms: RoomDirectory
   private let pushes: CallPushes?
   private let desk = Mutex<CallDesk?>(nil)
@@ -65,6 +66,7 @@ public final class CallRooms: CallOutlet, RoomOverseer {
   public func perform(_ aftermath: Aftermath) {
     counted.withLock { $0.note(aftermath) }
     feeds.wake(aftermath.listeners)
+    sessions.hand(aftermath.sharedEvents)
     pushes?.perform(aftermath, feeds)
     guard !aftermath.steps.isEmpty || !aftermath.closes.isEmpty || !aftermath.revoked.isEmpty else { return }
     work.yield(aftermath)

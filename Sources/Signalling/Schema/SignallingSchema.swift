@@ -30,7 +30,7 @@ public enum SignallingSchema {
       SpeakerBody.self, QualityBody.self, WatchedLayer.self, TakenCodec.self, TransportReport.self,
       WantedPicture.self,
       SentLayer.self,
-      ExplainedRequest.self, ExplainedStream.self,
+      ExplainedRequest.self, ExplainedStream.self, SharedEventBody.self,
     ]
     return texts + [words(TrackSource.self), attributes] + values.map { describe($0) }
       + [
@@ -39,7 +39,7 @@ public enum SignallingSchema {
       ]
       + [
         words(PictureQuality.self), describe(ClientMessage.OfferedSection.self),
-        describe(ClientMessage.ViewedTrack.self),
+        describe(ClientMessage.ViewedTrack.self), describe(NewSessionEvent.self),
       ] + ClientMessage.kinds.map { describe($0) }
       + [oneOf("ClientMessage", "From the client.", ClientMessage.kinds), words(StreamReasonWord.self)]
       + answers.map { describe($0) }

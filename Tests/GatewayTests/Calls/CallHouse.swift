@@ -10,6 +10,7 @@ import Push
 import Rooms
 import Storage
 import Synchronization
+import TestStores
 import Testing
 
 @testable import Gateway
@@ -18,7 +19,7 @@ import Testing
 final class CallHouse: Sendable {
   let house: House
   let desk: CallDesk
-  private let rooms: CallRooms
+  let rooms: CallRooms
   let store: Store
   let clock: Clock
   private let running: [Task<Void, Never>]
@@ -36,16 +37,21 @@ final class CallHouse: Sendable {
 
   /// - Parameters:
   ///   - location: where its store is.
+  ///   - kind: of the store; nil: it is at `location`.
+  ///   - known: the store of a house before this one.
   ///   - services: nil: nothing is pushed.
+  ///   - outlet: what carries out what was decided, in the place of the rooms, which it passes it on to.
   ///   - adjust: changes what pushes say.
   init(
-    _ terms: CallDeskTerms = CallDeskTerms(), at location: StoreLocation = .memory,
-    services: PushDesk.Services? = nil, isDirectoryOpen: Bool = false,
+    _ terms: CallDeskTerms = CallDeskTerms(), at location: StoreLocation = .memory, on kind: StoreKind? = nil,
+    after known: Store? = nil, services: PushDesk.Services? = nil, isDirectoryOpen: Bool = false,
+    outlet: @escaping (CallRooms) -> any CallOutlet = { $0 },
     _ adjust: (inout CallPushes.Terms) -> Void = { _ in }
   ) async throws {
     let clock = Clock()
     let log = Log(level: .error) { _ in }
-    let store = try await Store.open(location, log: log)
+    let opened = try await known == nil ? Store.open(kind?.makeLocation() ?? location, log: log) : nil
+    let store = try #require(known ?? opened)
     let keys = try await KeyDirectory.open(in: store)
     let made = Mutex<(desk: CallDesk, rooms: CallRooms)?>(nil)
     var pushed: CallPushes?
@@ -63,7 +69,7 @@ final class CallHouse: Sendable {
     let maker = CallMaker { directory in
       let rooms = CallRooms(rooms: directory, pushes: pushes)
       let desk = CallDesk(
-        store: store, keys: keys, terms: terms, outlet: rooms, log: log,
+        store: store, keys: keys, terms: terms, outlet: outlet(rooms), log: log,
         random: { (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max)) }, clock: { clock.now })
       made.withLock { $0 = (desk, rooms) }
       return (desk, rooms)
@@ -82,6 +88,12 @@ final class CallHouse: Sendable {
 
   /// What was said in rooms is known to be stored.
   func tidy() async { await rooms.tidy() }
+
+  /// As a process that ends; its store stays.
+  func stop() async {
+    for task in running { task.cancel() }
+    for task in running { await task.value }
+  }
 
   /// A token of a person.
   static func token(_ person: String) -> String { House.token(person) }
