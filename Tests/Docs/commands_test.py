@@ -117,8 +117,12 @@ class CommandsTest(LimitedTest):
         """What must have come of it."""
         if page == "load-testing.md":
             real = json.loads((room.folder / "load.json").read_text())["real"]
-            rows = re.findall(r"^\| (`.*?`) \|", commands.text_of("docs/load-testing.md"), re.MULTILINE)
-            self.assertEqual({each for row in rows for each in re.findall(r"`(\w+)`", row)}, set(real))
+            calls = json.loads((room.folder / "calls.json").read_text())
+            self.assertTrue(calls["ok"], calls)
+            rooms, of_calls = commands.text_of("docs/load-testing.md").split("\n## Calls\n")
+            for text, report in ((rooms, real), (of_calls, calls)):
+                rows = re.findall(r"^\| (`.*?`) \|", text, re.MULTILINE)
+                self.assertEqual({each for row in rows for each in re.findall(r"`(\w+)`", row)}, set(report))
             for name in ("ramp.svg", "packets.svg"):
                 # In a run of a second a series is a dot.
                 self.assertRegex((room.folder / name).read_text(), "<(polyline|circle) ")

@@ -1,0 +1,57 @@
+import Testing
+
+@testable import Load
+
+@Suite("What roost-load prints of calls", .timeLimit(.minutes(2)))
+struct CallReportTests {
+  private func report() -> CallReport {
+    var report = CallReport()
+    (report.calls, report.started, report.connected, report.ended) = (20, 20, 20, 20)
+    report.outcomes = ["answered": 20]
+    return report
+  }
+
+  @Test func `a run is good when every call was started, connected and is over`() {
+    #expect(report().isGood && report().json.contains(#""ok":true"#))
+    for spoil: (inout CallReport) -> Void in [
+      { $0.started = 19 }, { $0.connected = 19 }, { $0.ended = 19 },
+      { $0.failures = ["start: status 500": 1] },
+      { $0.wrong.stuck = 1 }, { $0.wrong.histories = 1 }, { $0.wrong.lost = 1 }, { $0.wrong.events = 1 },
+      { $0.wrong.violations = 1 },
+    ] {
+      var bad = report()
+      spoil(&bad)
+      #expect(!bad.isGood && bad.json.contains(#""ok":false"#), "\(bad)")
+    }
+  }
+
+  @Test func `with restarts a call may not have been connected, and is over all the same`() {
+    var report = report()
+    report.survivesRestarts = true
+    report.connected = 18
+    report.outcomes = ["answered": 18, "failed": 2]
+    #expect(report.isGood && report.table.contains("ended                   20 (18 answered, 2 failed)"))
+    report.ended = 19
+    #expect(!report.isGood)
+  }
+
+  @Test func `what failed and what is wrong is said in words`() {
+    var report = report()
+    report.failures = ["start: status 500": 2]
+    report.wrong.stuck = 3
+    report.firstProblems = ["call c: it isn't over"]
+    #expect(report.table.contains("failed                  2: start: status 500"))
+    #expect(report.table.contains("stuck                   3"))
+    #expect(report.table.contains("WRONG                   call c: it isn't over"))
+  }
+
+  @Test func `times are told by half and by one in a hundred`() {
+    var histogram = LatencyHistogram()
+    for milliseconds in 1...100 { histogram.add(nanoseconds: Int64(milliseconds) * 1_000_000) }
+    var report = report()
+    report.times.startToRing = LoadReport.Latency(histogram)
+    #expect(report.table.contains("start to ring, ms       p50 "))
+    #expect(report.table.contains("answer to sound, ms     none"))
+    #expect(report.json.contains(#""startToRing":{"maximum":100"#))
+  }
+}
