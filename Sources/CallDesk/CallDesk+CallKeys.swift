@@ -31,7 +31,8 @@ extension CallDesk {
     let request = "keys \(id.text) \(index)"
     let digest = SHA256.digest(keys.content)
     return try await inCall(id, by: caller, bytes: 8_192 + keys.size) {
-      [self] transaction, aftermath, now, call throws(StoreError) in
+      [self] transaction, aftermath, now, row throws(StoreError) in
+      let call = row.state
       guard call.isEncrypted else { return .failure(.notEncrypted) }
       switch try AnswerRecords.find(request, content: digest, by: caller.person, transaction) {
       case .other: return .failure(.idTaken)

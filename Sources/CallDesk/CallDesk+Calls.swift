@@ -225,7 +225,8 @@ extension CallDesk {
     try check(people, by: caller.person)
     try check(keys)
     return try await inCall(id, by: caller, bytes: 16_384 + keys.size) {
-      [self] transaction, aftermath, now, call throws(StoreError) in
+      [self] transaction, aftermath, now, row throws(StoreError) in
+      let call = row.state
       let problem = try problem(
         of: keys, for: people, by: caller.person, isEncrypted: call.isEncrypted, transaction)
       if let problem { return .failure(problem) }

@@ -1,8 +1,10 @@
 public import CallDesk
 internal import Calls
+internal import KeyDirectory
 public import Logging
 internal import Model
 public import Push
+internal import Signalling
 internal import Synchronization
 
 /// Wakes the devices of those who are rung, and writes down what became of it.

@@ -18,7 +18,7 @@ extension CallDoor {
   @Sendable func publishKey(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
     let body = try BodyReader(
       call.request, types: ["application/json"], knowing: ["device", "algorithm", "key"])
-    let person = try own(call)
+    let person = try ownPerson(call)
     guard !Self.namesOfLog.contains(person.text) else {
       throw RESTProblem(
         status: 422, code: "reserved-name", title: "The name is reserved",
@@ -49,7 +49,7 @@ extension CallDoor {
   }
 
   @Sendable func revokeKey(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
-    let person = try own(call)
+    let person = try ownPerson(call)
     let device = try device(call)
     let receipt = try await ask { () async throws(CallProblem) in
       try await desk.revokeKey(of: device, by: call.permission.caller)
@@ -58,7 +58,7 @@ extension CallDoor {
   }
 
   /// The person of the path, which is the one who asks.
-  private func own(_ call: CallRequest) throws(RESTProblem) -> PersonID {
+  private func ownPerson(_ call: CallRequest) throws(RESTProblem) -> PersonID {
     let person = try person(call)
     guard person == call.permission.caller.person else { throw .notAllowed("it is for the person itself") }
     return person
@@ -75,7 +75,7 @@ extension CallDoor {
   }
 
   @Sendable func keyHistory(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
-    let person = try own(call)
+    let person = try ownPerson(call)
     let limit = try RESTPage.limit(of: call.request, usual: 50, most: KeyBounds.page)
     let before = try number("before", of: call.request)
     try pay(for: limit, call)

@@ -46,7 +46,7 @@ final class CallHouse: Sendable {
     _ terms: CallDeskTerms = CallDeskTerms(), at location: StoreLocation = .memory, on kind: StoreKind? = nil,
     after known: Store? = nil, services: PushDesk.Services? = nil, isDirectoryOpen: Bool = false,
     outlet: @escaping (CallRooms) -> any CallOutlet = { $0 },
-    _ adjust: (inout CallPushes.Terms) -> Void = { _ in }
+    adjust: (inout CallPushes.Terms) -> Void = { _ in }
   ) async throws {
     let clock = Clock()
     let log = Log(level: .error) { _ in }

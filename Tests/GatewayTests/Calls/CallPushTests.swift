@@ -48,7 +48,7 @@ struct CallPushTests {
 
   @Test func `a caller's name is kept from those who carry pushes where that is configured`() async throws {
     try await PushReceiver.with { receiver, services in
-      let calls = try await CallHouse(services: services) { $0.showsCallerNames = false }
+      let calls = try await CallHouse(services: services, adjust: { $0.showsCallerNames = false })
       await register(calls, "bob", "phone")
       _ = await calls.start("ada", "bob")
       #expect(try await receiver.wait(1)[0]["callerName"] == nil)

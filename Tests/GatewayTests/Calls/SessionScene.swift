@@ -31,7 +31,7 @@ struct SessionScene {
     // No media comes in these tests.
     terms.book.call.media = 600_000
     adjust(&terms)
-    let calls = try await CallHouse(terms, on: kind, outlet)
+    let calls = try await CallHouse(terms, on: kind, outlet: outlet)
     let call = Self.uuid()
     let list = (active.dropFirst() + invited).map { "\"\($0)\"" }.joined(separator: ",")
     let body = #"{"id":"\#(call)","recipients":[\#(list)],"media":"audio","deviceId":"\#(active[0])1"}"#

@@ -135,7 +135,7 @@ struct SessionSequenceTests {
     var terms = CallDeskTerms()
     terms.book.call.media = 600_000
     Self.terms(&terms)
-    let again = try await CallHouse(terms, after: calls.store) { Shuffling($0) }
+    let again = try await CallHouse(terms, after: calls.store, outlet: { Shuffling($0) })
     for client in clients {
       _ = await again.join(scene.call, client.person)
       try await client.connect(scene, again.house)
