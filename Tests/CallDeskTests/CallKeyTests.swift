@@ -208,8 +208,8 @@ struct CallKeyTests {
     async throws
   {
     try await TestDesk.with(kind) { test in
-      try await test.publishEach("bob", "eve", "mallory")
-      let entry = try await test.startEncrypted("k0", by: "ada", "bob", "eve")
+      try await test.publishEach("bob", "eve", "kim", "mallory")
+      let entry = try await test.startEncrypted("k0", by: "ada", "bob", "eve", "kim")
       let id = entry.call.state.id
       for call in [id, TestDesk.uuid()] {
         await #expect(throws: CallProblem.notFound) { try await test.unwrapped(call, "mallory") }
@@ -218,7 +218,7 @@ struct CallKeyTests {
       }
       #expect(try await test.unwrapped(id, "ada", "bob1") == nil)
       #expect(try await test.unwrapped(id, "bob") == "k0")
-      _ = try await test.desk.join(id, by: TestDesk.caller("bob"))
+      for person in ["bob", "kim"] { _ = try await test.desk.join(id, by: TestDesk.caller(person)) }
       _ = try await test.desk.remove(bob, from: id)
       #expect(try await test.unwrapped(id, "bob") == nil)
       // One who has left may come back, and needs it then.

@@ -40,6 +40,11 @@ extension CallHouse {
     return "[\(keys.joined(separator: ","))]"
   }
 
+  /// The rings that a person hears on a device.
+  func rings(_ person: String, device: String? = nil) async -> [NSDictionary] {
+    await events(person, device: device).filter { $0.kind == "call.ringing" }.map { $0.data }
+  }
+
   /// All that a person hears on a device.
   func events(_ person: String, device: String? = nil) async -> [(kind: String, data: NSDictionary)] {
     let query = device.map { "&device=\($0)" } ?? ""

@@ -35,9 +35,9 @@ struct CallKeyDoorTests {
     let head = #","head":{"size":2,"root":"\#(Self.root)"}"#
     let id = try await start(calls, "k0", ["bob"], more: head)
     for device in ["phone", "tablet"] {
-      let rung = await calls.events("bob", device: device)
-      #expect(rung.map(\.kind) == ["call.ringing"])
-      let ring = try #require(rung.first?.data)
+      let rung = await calls.rings("bob", device: device)
+      #expect(rung.count == 1)
+      let ring = try #require(rung.first)
       #expect(ring.word == "k0 for bob/\(device)" && ring["keyFrom"] as? String == "ada")
       #expect(ring["keyIndex"] as? Int == 0)
       let seen = ring["head"] as? NSDictionary
@@ -46,13 +46,13 @@ struct CallKeyDoorTests {
     }
     // A device without a key, and one that doesn't say which it is, get none.
     for device in ["watch", nil] {
-      let ring = try #require(await calls.events("bob", device: device).first?.data)
+      let ring = try #require(await calls.rings("bob", device: device).first)
       #expect(ring["key"] == nil && ring["keyFrom"] == nil)
     }
     let joined = await calls.join(id, "bob", device: "tablet")
     #expect(joined.json.word == "k0 for bob/tablet" && joined["keyFrom"] as? String == "ada")
     // The ring is over: its event opens nothing any more.
-    #expect(await calls.events("bob", device: "phone").first?.data.word == nil)
+    #expect(await calls.rings("bob", device: "phone").map(\.word) == [nil])
     let keys = await calls.wrap("k1", for: "bob")
     let path = "/v1/calls/\(id)/keys"
     let changed = await calls.ask(.post, path, #"{"index":1,"keys":\#(keys)}"#, by: "ada")
@@ -112,7 +112,7 @@ struct CallKeyDoorTests {
     let wrapped = await calls.wrap("k1", for: "eve")
     let good = #"{"recipients":["eve"],"keys":\#(wrapped),"keyIndex":3}"#
     #expect(await calls.ask(.post, "/v1/calls/\(id)/invite", good, by: "ada").status == 200)
-    #expect(await calls.events("eve", device: "phone").first?.data["keyIndex"] as? Int == 3)
+    #expect(await calls.rings("eve", device: "phone").first?["keyIndex"] as? Int == 3)
     let (plain, _) = await calls.start("ada", "zoe")
     let secret = await calls.ask(.post, "/v1/calls/\(plain)/keys", #"{"index":1,"keys":[]}"#, by: "ada")
     #expect(secret.status == 403 && secret.problem == "not-allowed")
@@ -156,7 +156,7 @@ struct CallKeyDoorTests {
         #"{"id":"\#(UUID())","recipients":["bob"],"media":"audio","e2ee":true,"keys":[\#(key())],"head":\#(head)}"#
       #expect(await calls.ask(.post, "/v1/calls", body, by: "ada").status == 400, "\(head)")
     }
-    #expect(await calls.events("bob").isEmpty)
+    #expect(await calls.rings("bob").isEmpty)
   }
 
   @Test func `the largest request of keys is taken, and the largest answer given`() async throws {
@@ -176,7 +176,7 @@ struct CallKeyDoorTests {
     let body =
       #"{"id":"\#(UUID())","recipients":["bob"],"media":"audio","e2ee":true,"keys":[\#(keys.joined(separator: ","))]}"#
     #expect(await calls.ask(.post, "/v1/calls", body, by: "ada").status == 201)
-    let ring = try #require(await calls.events("bob", device: devices[9]).first?.data)
+    let ring = try #require(await calls.rings("bob", device: devices[9]).first)
     #expect((ring["key"] as? NSDictionary)?["ciphertext"] as? String == largest)
   }
 
@@ -198,7 +198,7 @@ struct CallKeyDoorTests {
     }
     #expect(await calls.events("mallory", device: "phone").allSatisfy { $0.kind == "key.changed" })
     // Nor does one of the call read what is for another's device of the same name.
-    let ring = try #require(await calls.events("bob", device: "phone").first?.data)
+    let ring = try #require(await calls.rings("bob", device: "phone").first)
     #expect(ring.word == "k0 for bob/phone")
     #expect(await calls.join(id, "mallory").status == 404)
   }
