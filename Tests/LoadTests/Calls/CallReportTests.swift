@@ -51,7 +51,7 @@ struct CallReportTests {
     #expect(cell("WRONG", report) == "call c: it isn't over")
   }
 
-  @Test func `times are told by half and by one in a hundred`() {
+  @Test func `times stand as half of all and all but one in a hundred`() {
     var histogram = LatencyHistogram()
     for milliseconds in 1...100 { histogram.add(nanoseconds: Int64(milliseconds) * 1_000_000) }
     var report = report()
