@@ -16,7 +16,7 @@ struct ManyStreamsTests {
     return request
   }
 
-  /// Each is told its own number, some of them while the others are silent.
+  /// Each gets its own number, and some of them more while the others are silent.
   @Test func `what one of many says is heard, and nothing of another's`() throws {
     let count = 60
     let arrived = Mutex(0)
