@@ -92,6 +92,27 @@ export interface Recording {
   reason?: RecordingEndReason;
 }
 
+/** The call that a room is of, as it stood at an event. */
+export interface EventCall {
+  id: string;
+  /** Who started it. */
+  callerId: string;
+  /** `relay` or `direct`. */
+  path: string;
+  /** `audio` or `video`. */
+  media: string;
+  /** Everyone who was ever invited. */
+  allParticipants: string[];
+  /** In `call.ended`. */
+  outcome?: string;
+  /** In `call.ended`, of one that was connected. */
+  durationMs?: number;
+  /** In `session.…`: its id. */
+  session?: string;
+  /** In `session.…`: what it is. */
+  experience?: string;
+}
+
 /** What happened in a room. */
 export interface RoomEvent {
   /** From 1, without gaps, for each room id. */

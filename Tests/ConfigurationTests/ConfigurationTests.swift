@@ -89,7 +89,7 @@ struct ConfigurationTests {
     ),
     (
       "{ completelyElse: true }",
-      "roost.json5:1: completelyElse: no such option, given true; expected: one of http, admin, media, ice, stun, turn, keys, webhooks, log, rooms, limits, drain, reconnect, flights, storage, recording"
+      "roost.json5:1: completelyElse: no such option, given true; expected: one of http, admin, media, ice, stun, turn, keys, webhooks, log, rooms, limits, drain, reconnect, flights, storage, recording, calls, push"
     ),
     (
       "{ \"\\u006dedia\": {\n\"p\\x6frt\": 0 } }",
