@@ -179,7 +179,7 @@ struct ConfigurationTests {
     #expect(
       message { try load(nil, [:], [("http.prt", "1")]) }
         == "--http.prt: http.prt: no such option, given \"1\"; did you mean http.port?; expected: one of "
-        + "http.port, http.addresses, http.connections, http.connectionsPerAddress, http.streams, "
+        + "http.port, http.addresses, http.url, http.connections, http.connectionsPerAddress, http.streams, "
         + "http.streamsPerAddress, http.trustedProxies, http.headSeconds, http.bodySeconds, http.bodyBytes, http.messageBytes, "
         + "http.origins, http.certificate, http.privateKey"
     )
