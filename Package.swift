@@ -95,7 +95,8 @@ let package = Package(
       name: "Gateway",
       dependencies: [
         "Model", "Logging", "Crypto", "ICE", "Media", "Transport", "Peer", "Engine", "HTTPServer",
-        "HTTPClient", "Storage", "AccessTokens", "Calls", "KeyLog", "KeyDirectory", "CallDesk", "Push", "Signalling",
+        "HTTPClient", "Storage", "AccessTokens", "Calls", "KeyLog", "KeyDirectory", "CallDesk", "Push",
+        "Signalling",
         "Recording", "Rooms",
       ],
       // Every file of the folder.

@@ -26,7 +26,7 @@ extension CallDesk {
           && known.state.everyone.first == caller.person
         return isSame ? .success((document(known), false)) : .failure(.idTaken)
       }
-      guard open.count < terms.sessionsOfCall else { return .failure(.tooLarge("sessions")) }
+      guard open.count < terms.sharing.sessionsOfCall else { return .failure(.tooLarge("sessions")) }
       var snapshot: SharedSnapshot?
       if let earlier {
         guard let known = try SessionRecords.session(earlier, terms: terms.sessions, transaction),
@@ -44,7 +44,7 @@ extension CallDesk {
       let row = SessionRecords.Row(state: state)
       try SessionRecords.write(row, at: now, transaction)
       if let snapshot { try SharedEventRecords.write(snapshot, of: id, at: now, transaction) }
-      try SessionRecords.forget(of: call, beyond: terms.sessionsOfCall, transaction)
+      try SessionRecords.forget(of: call, beyond: terms.sharing.sessionsOfCall, transaction)
       try tell(.sessionStarted, of: row, in: found, at: now, &aftermath, transaction)
       return .success((document(row), true))
     }
@@ -127,7 +127,7 @@ extension CallDesk {
   /// Each change is an event for all people of the call, so that one person makes few of them. Of leaving and ending there can't
   /// be more than of what went before.
   private func takeChange(_ caller: Caller) throws(CallProblem) {
-    let wait = sessionRates.take(caller.person, most: terms.sessionChangesPerMinute, at: clock().steady)
+    let wait = sessionRates.take(caller.person, most: terms.sharing.changesPerMinute, at: clock().steady)
     if let wait { throw .tooMany(wait: wait) }
   }
 

@@ -42,8 +42,8 @@ extension CallDesk {
   private func admit(_ type: String, _ data: [UInt8], by caller: Caller) throws(CallProblem) {
     guard !type.hasPrefix(SystemEvent.prefix) else { throw .reservedType }
     guard (1...128).contains(type.utf8.count) else { throw .tooLarge("type") }
-    guard data.count <= terms.eventData else { throw .tooLarge("data") }
-    if let wait = eventRates.take(caller.person, most: terms.eventsPerSecond, at: clock().steady) {
+    guard data.count <= terms.sharing.eventData else { throw .tooLarge("data") }
+    if let wait = eventRates.take(caller.person, most: terms.sharing.eventsPerSecond, at: clock().steady) {
       throw .tooMany(wait: wait)
     }
   }

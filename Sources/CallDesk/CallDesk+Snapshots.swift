@@ -9,7 +9,9 @@ extension CallDesk {
   public func keepSnapshot(
     _ snapshot: SharedSnapshot, of session: CallUUID, in call: CallUUID, by caller: Caller
   ) async throws(CallProblem) {
-    guard snapshot.state.count + snapshot.people.count <= terms.snapshot else { throw .tooLarge("snapshot") }
+    guard snapshot.state.count + snapshot.people.count <= terms.sharing.snapshot else {
+      throw .tooLarge("snapshot")
+    }
     try await inCall(call, by: caller, bytes: snapshot.state.count + snapshot.people.count + 4_096) {
       [self] transaction, _, now, _ throws(StoreError) -> Result<Void, CallProblem> in
       guard var row = try SessionRecords.session(session, of: call, terms: terms.sessions, transaction) else {
@@ -21,7 +23,7 @@ extension CallDesk {
       try SharedEventRecords.write(snapshot, of: session, at: now, transaction)
       // Those who have just read the one before find what follows it.
       try SharedEventRecords.compact(
-        session, upTo: snapshot.seq - Int64(terms.eventsBehindSnapshot), transaction)
+        session, upTo: snapshot.seq - Int64(terms.sharing.eventsBehindSnapshot), transaction)
       row.state.noteKept(try SharedEventRecords.bytes(of: session, transaction))
       try SessionRecords.write(row, at: now, transaction)
       return .success(())

@@ -37,7 +37,7 @@ extension CallDesk {
         endedBefore: now.wall - Self.signalPatience, after: now.wall - Self.day, transaction)
       try SessionRecords.forget(
         eventsBefore: now.wall - Self.signalPatience,
-        snapshotsBefore: now.wall - Int64(terms.snapshotDays) * Self.day, transaction)
+        snapshotsBefore: now.wall - Int64(terms.sharing.snapshotDays) * Self.day, transaction)
       let devices = try DeviceRecords.unused(
         since: now.wall - Int64(terms.deviceDays) * Self.day, limit: Self.group, transaction)
       for (person, device) in devices {

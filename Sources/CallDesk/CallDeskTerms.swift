@@ -25,17 +25,7 @@ public struct CallDeskTerms: Sendable {
   public var keys = Keys()
 
   public var sessions = SharedSessionTerms()
-  /// Shared sessions of one call at a time.
-  public var sessionsOfCall = 16
-  /// How often one person may start, join, leave, hand over or end one in a minute.
-  public var sessionChangesPerMinute = 60
-  /// Bytes of an event of a shared session, and events of one person in a second.
-  public var eventData = 16_384
-  public var eventsPerSecond = 50
-  /// Bytes of a snapshot, the events that are kept before it, and the days for which the last one is kept behind the end.
-  public var snapshot = 1_048_576
-  public var eventsBehindSnapshot = 100
-  public var snapshotDays = 7
+  public var sharing = Sharing()
 
   public init() {}
 
@@ -46,6 +36,23 @@ public struct CallDeskTerms: Sendable {
     public var entriesPerHour = 20
     /// Times in a minute that calls get another key.
     public var changesPerMinute = 20
+
+    public init() {}
+  }
+
+  /// How much is shared.
+  public struct Sharing: Sendable {
+    /// Sessions of one call at a time.
+    public var sessionsOfCall = 16
+    /// How often one person may start, join, leave, hand over or end one in a minute.
+    public var changesPerMinute = 60
+    /// Bytes of an event, and events of one person in a second.
+    public var eventData = 16_384
+    public var eventsPerSecond = 50
+    /// Bytes of a snapshot, the events that are kept before it, and the days for which the last one is kept behind the end.
+    public var snapshot = 1_048_576
+    public var eventsBehindSnapshot = 100
+    public var snapshotDays = 7
 
     public init() {}
   }

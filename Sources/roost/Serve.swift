@@ -67,6 +67,17 @@ extension Roost {
     fflush(nil)
 
     await ending.wait(for: media.rooms, patience: .seconds(configuration.drain.seconds), log: log)
+    await stop(server, admin, webhooks, calls, media)
+    await events.value
+    media.finishFlights()
+    await records.close(log)
+  }
+
+  /// Everybody hears that it is over, and what happened until then is stored and sent.
+  private static func stop(
+    _ server: HTTPServer, _ admin: HTTPServer?, _ webhooks: Webhooks?, _ calls: CallService,
+    _ media: MediaServer
+  ) async {
     await Ending.sayFarewell(media.rooms, through: server)
     // The last events can be read, and sent, once they are stored.
     try? await media.rooms.synced()
@@ -78,9 +89,6 @@ extension Roost {
     await calls.stop()
     media.finishRecordings()
     media.engine.stop()
-    await events.value
-    media.finishFlights()
-    await records.close(log)
   }
 
   /// What the doors ask of those who come.

@@ -67,8 +67,8 @@ struct SharedSessionPropertyTests {
     let seed = UInt64.random(in: 0 ... .max)
     var draw = Draw(state: seed)
     var terms = CallDeskTerms()
-    (terms.eventsPerSecond, terms.eventsBehindSnapshot) = (10_000, 20)
-    terms.sessionChangesPerMinute = 10_000
+    (terms.sharing.eventsPerSecond, terms.sharing.eventsBehindSnapshot) = (10_000, 20)
+    terms.sharing.changesPerMinute = 10_000
     let names = ["ada", "bob", "eve", "zoe", "kim"]
     let (call, session) = (TestDesk.uuid(), TestDesk.uuid())
     try await TestDesk.with(kind, terms) { first in

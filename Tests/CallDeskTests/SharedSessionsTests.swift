@@ -88,7 +88,7 @@ struct SharedSessionsTests {
     async throws
   {
     var terms = CallDeskTerms()
-    terms.eventsBehindSnapshot = 2
+    terms.sharing.eventsBehindSnapshot = 2
     try await TestDesk.with(kind, terms) { test in
       let (call, session) = try await together(test)
       for number in 0..<10 { _ = try await append(test, number, to: session, in: call, by: "ada") }
@@ -120,7 +120,7 @@ struct SharedSessionsTests {
   func `what is kept of sessions has a bound, of events and of those that ended`(kind: StoreKind) async throws
   {
     var terms = CallDeskTerms()
-    (terms.sessions.eventBytes, terms.eventsBehindSnapshot, terms.sessionsOfCall) = (8, 1, 2)
+    (terms.sessions.eventBytes, terms.sharing.eventsBehindSnapshot, terms.sharing.sessionsOfCall) = (8, 1, 2)
     try await TestDesk.with(kind, terms) { test in
       let (call, session) = try await together(test)
       for number in 0..<8 { _ = try await append(test, number, to: session, in: call, by: "ada") }

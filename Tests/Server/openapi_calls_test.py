@@ -17,6 +17,8 @@ ADA, BOB, ZOE = (person(each) for each in ("ada", "bob", "zoe"))
 UNSEEN = ("Late", "StoreGone")
 """StoreGone: a database that takes nothing can be read all the same; CallStoreTests sees one that is gone."""
 DEVICE = {"platform": "webhook", "token": "t"}
+KEY = "BGsX0fLhLEJH+Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWT+NC4v4af5uO5+tKfA+eFivOM1drMV7Oy7ZAaDe/UfU="
+"""The base point of P-256."""
 
 
 def call(*recipients, **more):
@@ -31,7 +33,10 @@ class CallsTest(LimitedTest):
     seconds = 150
 
     # What is sent where nothing is wrong with it, by operation.
-    BODIES = {"startCall": call("bob"), "changeCall": {"media": "video"}, "joinCall": {"deviceId": "phone"}, "leaveCall": {"reason": "userLeft"},
+    BODIES = {"changeCallKey": {"index": 1, "keys": []}, "publishKey": {"device": "phone", "algorithm": "p256", "key": KEY},
+              "startSharedSession": {"id": str(uuid.uuid4()), "experience": "story"}, "ownSharedSession": {"accept": True},
+              "appendSharedEvent": {"id": str(uuid.uuid4()), "type": "page", "data": {"page": 4}},
+              "keepSharedSnapshot": {"seq": 1, "state": {}}, "startCall": call("bob"), "changeCall": {"media": "video"}, "joinCall": {"deviceId": "phone"}, "leaveCall": {"reason": "userLeft"},
               "inviteToCall": {"recipients": ["zoe"]}, "sendSignal": signal(), "registerDevice": DEVICE}
 
     def test_every_operation_of_calls_answers_as_described_and_all_that_is_described_is_seen(self):
@@ -42,6 +47,8 @@ class CallsTest(LimitedTest):
             self.talk(client)
             self.wrong(client)
             self.people(client)
+            self.keys(client)
+            self.sessions(client)
             self.too_many(client)
             self.not_stored(client, folder)
             drains(roost)
@@ -149,6 +156,77 @@ class CallsTest(LimitedTest):
         client.ask("listPeople", 200, ADA, query="?online=true")
         client.ask("erasePerson", 403, ADA, names={"person": "bob"}, problem="not-allowed")
         client.ask("erasePerson", 204, token("boss", "*", roomAdmin=True))
+
+    def keys(self, client):
+        ada, bob = {"person": "ada", "device": "phone"}, {"person": "bob", "device": "phone"}
+        made = client.ask("publishKey", 201, ADA, self.BODIES["publishKey"], names=ada).json["entry"]
+        client.ask("publishKey", 200, ADA, self.BODIES["publishKey"], names=ada)
+        client.ask("publishKey", 413, ADA, self.BODIES["publishKey"] | {"key": "A" * 8_192}, names=ada, problem="too-large")
+        client.ask("publishKey", 422, person("head"), self.BODIES["publishKey"], names={"person": "head"}, problem="reserved-name")
+        for name in ("showKeys", "listKeyHistory"):
+            client.ask(name, 200, ADA, names=ada)
+        client.ask("showKeys", 200, BOB, names=ada, query="?head=0")
+        client.ask("showKeys", 409, BOB, names=ada, query="?head=999", problem="no-such-head")
+        client.ask("showKeys", 400, BOB, names=ada, query="?head=x", problem="query")
+        client.ask("listKeyHistory", 400, ADA, names=ada, query="?limit=0", problem="query")
+        client.ask("showKeyHead", 200, ADA)
+        client.ask("showKeyLog", 200, ADA)
+        client.ask("showKeyConsistency", 200, ADA, query="?from=0&to=1")
+        client.ask("showKeyConsistency", 409, ADA, query="?from=0&to=999", problem="no-such-head")
+        client.ask("showKeyConsistency", 400, ADA, problem="query")
+        client.ask("revokeKey", 404, ADA, names={"person": "ada", "device": "none"}, problem="not-found")
+        client.ask("revokeKey", 400, ADA, names={"person": "ada", "device": "d" * 129}, problem="body")
+        theirs = client.ask("publishKey", 201, BOB, self.BODIES["publishKey"], names=bob).json["entry"]
+        wrapped = {"person": "bob", "device": "phone", "keyId": theirs["id"], "ciphertext": "AAAA"}
+        client.ask("startCall", 422, ADA, call("bob", e2ee=True), problem="key-missing")
+        client.ask("startCall", 409, ADA, call("bob", e2ee=True, keys=[wrapped | {"keyId": made["id"]}]), problem="stale-key")
+        secret = call("bob", e2ee=True, keys=[wrapped])
+        client.ask("startCall", 201, ADA, secret)
+        names = {"call": secret["id"]}
+        self.assertEqual(client.ask("joinCall", 200, BOB, {"deviceId": "phone"}, names=names).json["key"]["ciphertext"], "AAAA")
+        client.ask("changeCallKey", 422, ADA, {"index": 1, "keys": []}, names=names, problem="key-missing")
+        client.ask("changeCallKey", 200, ADA, {"index": 1, "keys": [wrapped]}, names=names)
+        client.ask("changeCallKey", 409, ADA, {"index": 1, "keys": []}, names=names, problem="id-taken")
+        client.ask("changeCallKey", 400, ADA, {"index": 0, "keys": []}, names=names, problem="body")
+        client.ask("changeCallKey", 413, ADA, {"index": 2, "keys": [wrapped | {"ciphertext": "A" * 1_400}]}, names=names, problem="too-large")
+        client.ask("leaveCall", 200, ADA, {"deviceId": "laptop"}, names=names)
+        client.ask("changeCallKey", 410, ADA, {"index": 2, "keys": [wrapped]}, names=names, problem="call-ended")
+        client.ask("revokeKey", 200, ADA, names=ada)
+
+    def sessions(self, client):
+        own = call("bob", "zoe")
+        client.ask("startCall", 201, ADA, own)
+        names = {"call": own["id"]}
+        client.ask("joinCall", 200, BOB, {"deviceId": "phone"}, names=names)
+        wanted = self.BODIES["startSharedSession"] | {"id": str(uuid.uuid4())}
+        client.ask("startSharedSession", 201, ADA, wanted, names=names)
+        client.ask("startSharedSession", 200, BOB, wanted | {"id": str(uuid.uuid4())}, names=names)
+        client.ask("startSharedSession", 409, ADA, wanted | {"experience": "another"}, names=names, problem="id-taken")
+        client.ask("listSharedSessions", 200, ADA, names=names, query="?status=active")
+        client.ask("listSharedSessions", 400, ADA, names=names, query="?status=x", problem="query")
+        names["session"] = wanted["id"]
+        client.ask("joinSharedSession", 200, BOB, names=names)
+        event = self.BODIES["appendSharedEvent"]
+        last = client.ask("appendSharedEvent", 201, ADA, event, names=names).json["seq"]
+        client.ask("appendSharedEvent", 409, ADA, event | {"data": 5}, names=names, problem="id-taken")
+        client.ask("appendSharedEvent", 422, ADA, event | {"id": str(uuid.uuid4()), "type": "system.x"}, names=names, problem="reserved-type")
+        client.ask("appendSharedEvent", 413, ADA, event | {"id": str(uuid.uuid4()), "data": "x" * 16_400}, names=names, problem="too-large")
+        client.ask("listSharedEvents", 200, BOB, names=names, query="?after=0&limit=1")
+        client.ask("listSharedEvents", 400, BOB, names=names, query="?after=x", problem="query")
+        client.ask("showSharedSnapshot", 404, ADA, names=names, problem="not-found")
+        client.ask("keepSharedSnapshot", 422, ADA, {"seq": last + 9, "state": {}}, names=names, problem="beyond-last")
+        client.ask("keepSharedSnapshot", 204, ADA, {"seq": last, "state": {"page": 4}, "participants": ["ada"], "owner": "ada"}, names=names)
+        client.ask("keepSharedSnapshot", 409, ADA, {"seq": last - 1, "state": {}}, names=names, problem="stale-snapshot")
+        client.ask("showSharedSnapshot", 200, BOB, names=names)
+        client.ask("ownSharedSession", 200, ADA, {"to": "bob"}, names=names)
+        client.ask("leaveSharedSession", 200, ADA, names=names)
+        client.ask("endSharedSession", 200, BOB, names=names)
+        for name in ("joinSharedSession", "ownSharedSession", "appendSharedEvent", "keepSharedSnapshot"):
+            client.ask(name, 410, BOB, {"accept": True} if name == "ownSharedSession" else event | {"id": str(uuid.uuid4())} if name == "appendSharedEvent"
+                       else {"seq": last, "state": {}} if name == "keepSharedSnapshot" else None, names=names)
+        client.ask("leaveCall", 200, ADA, {"deviceId": "laptop"}, names=names)
+        client.ask("leaveCall", 200, BOB, {"deviceId": "phone"}, names=names)
+        client.ask("startSharedSession", 410, BOB, wanted | {"id": str(uuid.uuid4())}, names=names, problem="call-ended")
 
     def too_many(self, client):
         last = [client.send("POST", "/v1/calls", person("tim"), json.dumps(call("tom")).encode(), "application/json").status for _ in range(61)]

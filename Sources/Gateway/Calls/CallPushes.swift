@@ -140,7 +140,9 @@ public final class CallPushes: Sendable {
       room: ring.room, token: token, url: token == nil ? nil : terms.url,
       expiresAt: WallTime(milliseconds: ring.expiresAt))
     for (device, key) in ring.keys {
-      pushed.keys[device.text] = ["keyId": key.keyID.text, "ciphertext": String(decoding: Base64.encode(key.ciphertext), as: UTF8.self)]
+      pushed.keys[device.text] = [
+        "keyId": key.keyID.text, "ciphertext": String(decoding: Base64.encode(key.ciphertext), as: UTF8.self),
+      ]
       (pushed.keyFrom, pushed.keyIndex) = (key.from.text, key.index)
     }
     pushed.head = ring.head.map { PushNotice.Ring.Head(size: $0.size, root: $0.root) }

@@ -47,7 +47,8 @@ extension Refusal {
       self.init(
         .unavailable, "it can't be stored at the moment, or it isn't known whether it is: send it again")
     // Nothing that an event could be refused by.
-    case .activeElsewhere, .noRecipients, .tooManyPeople, .compacted, .beyondLast, .staleSnapshot, .keyMissing, .staleKey,
+    case .activeElsewhere, .noRecipients, .tooManyPeople, .compacted, .beyondLast, .staleSnapshot,
+      .keyMissing, .staleKey,
       .notEncrypted, .badKey, .noSuchHead:
       self.init(.notAllowed, "it can't be done")
     }

@@ -34,7 +34,8 @@ public enum SignallingSchema {
     ]
     return texts + [words(TrackSource.self), attributes] + values.map { describe($0) }
       + [
-        words(LeaveReason.self), words(RecordingEndReason.self), describe(RecordingBody.self), describe(EventCallBody.self),
+        words(LeaveReason.self), words(RecordingEndReason.self), describe(RecordingBody.self),
+        describe(EventCallBody.self),
         describe(EventBody.self), words(SignallingErrorCode.self),
       ]
       + [

@@ -39,8 +39,8 @@ struct SessionSequenceTests {
   private static let names = ["ada", "bob", "eve", "zoe", "kim", "max"]
 
   private static func terms(_ terms: inout CallDeskTerms) {
-    (terms.eventsPerSecond, terms.eventsBehindSnapshot) = (10_000, 20)
-    terms.sessionChangesPerMinute = 10_000
+    (terms.sharing.eventsPerSecond, terms.sharing.eventsBehindSnapshot) = (10_000, 20)
+    terms.sharing.changesPerMinute = 10_000
     terms.sessions.offer = 300
   }
 
