@@ -63,6 +63,8 @@ class TalkTest(LimitedTest):
                 time.sleep(1)
                 left = call(roost, "bob", "POST", f"/v1/calls/{number}/leave", {"deviceId": "phone"})
             self.assertTrue(left.json["ended"])
+            said = [each["event"]["type"] for each in call(roost, None, "GET", "/v1/events?limit=200", token=token("boss", "*", roomList=True)).json["items"]]
+            self.assertEqual([each for each in said if each.startswith("call.")], ["call.started", "call.answered", "call.ended"])
             there = call(roost, "ada", "GET", f"/v1/calls/{number}").json
             self.assertEqual((there["status"], there["outcome"], there["endedBy"]), ("inactive", "answered", "bob"))
             self.assertGreaterEqual(there["durationMs"], 900)

@@ -3,6 +3,7 @@ import CallDesk
 import Calls
 import Foundation
 import HTTPServer
+import Signalling
 import Testing
 
 @testable import Gateway
@@ -157,6 +158,25 @@ struct CallDoorTests {
     #expect(await calls.house.ask(.get, "/v1/rooms/\(room)").status == 404)
     let late = calls.house.connect(token, room: room)
     #expect(try await late.next("error")["code"] as? String == "room-not-found")
+  }
+
+  @Test func `a device that takes a call over closes the other, which reads that it moved`() async throws {
+    let calls = try await CallHouse()
+    let (id, started) = await calls.start("ada", "bob")
+    let room = try #require(call(started)["room"] as? String)
+    let phone = calls.house.connect(try #require(started["token"] as? String), room: room)
+    _ = try await phone.next("joined")
+    let refused = await calls.join(id, "ada", device: "tablet")
+    #expect(refused.status == 409 && refused.problem == "active-elsewhere")
+    let moved = await calls.ask(
+      .post, "/v1/calls/\(id)/join", #"{"deviceId":"tablet","takeover":true}"#, by: "ada")
+    #expect(moved.status == 200)
+    #expect(try await phone.next("closed")["reason"] as? String == "movedElsewhere")
+    #expect(SignallingCloseCode(.movedElsewhere).rawValue == 4013)
+    let tablet = calls.house.connect(try #require(moved["token"] as? String), room: room)
+    _ = try await tablet.next("joined")
+    let shown = await calls.ask(.get, "/v1/calls/\(id)", by: "ada")
+    #expect(shown["activeParticipants"] as? [String] == ["ada"])
   }
 
   // MARK: - Devices, blocks and signals
