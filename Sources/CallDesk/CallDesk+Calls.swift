@@ -47,6 +47,13 @@ extension CallDesk {
     var isMerged: Bool
   }
 
+  /// - Throws: `tooMany`: the person has started as many calls as it may for now. Nothing is counted.
+  public func requireStart(by person: PersonID) throws(CallProblem) {
+    if let wait = rates.withLock({ $0.wait(forStartBy: person, at: clock().steady) }) {
+      throw .tooMany(wait: wait)
+    }
+  }
+
   /// Starts a call, and rings its recipients; or joins the one by which the only recipient rings the caller at this moment.
   /// - Throws: `idTaken`, `noRecipients`, `tooManyPeople`, `tooLarge`, `tooMany`, `keyMissing`, `staleKey`, `notEncrypted`,
   ///   `storeUnavailable`.

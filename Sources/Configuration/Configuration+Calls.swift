@@ -23,6 +23,8 @@ extension Configuration {
     public var ringsPerMinute = 3
     public var historyDays = 180
     public var directory = Directory.closed
+    /// Where it is asked who may call whom; empty: nowhere.
+    public var authorize = ""
     /// Path of a PEM file; empty: the database keeps the key.
     public var logKey = ""
   }
@@ -66,6 +68,13 @@ extension Configuration {
   public func pushTarget() throws(ConfigurationError) -> (url: String, key: String)? {
     guard let target = WebhookURL(push.webhook) else { return nil }
     return (target.url, try key(of: target, option: "push.webhook"))
+  }
+
+  /// Where it is asked who may call whom, with the API key that signs; nil: nowhere.
+  /// - Throws: likewise.
+  public func authorizingTarget() throws(ConfigurationError) -> (url: String, key: String)? {
+    guard let target = WebhookURL(calls.authorize) else { return nil }
+    return (target.url, try key(of: target, option: "calls.authorize"))
   }
 
   func key(of target: WebhookURL, option: String) throws(ConfigurationError) -> String {

@@ -28,6 +28,10 @@ extension ConfigurationSchema {
       "calls.directory", \.calls.directory,
       "Whether people with a token of their own see who else there is, by GET /v1/people; with --dev always open."
     ),
+    .text(
+      "calls.authorize", \.calls.authorize, "a URL such as https://app.example/may#myKey, or \"\"",
+      "Server that is asked by POST who may call whom, signed as webhooks are: 2xx is a yes, everything else and a second without an "
+        + "answer a no. Behind a # the API key whose secret signs.", { $0.isEmpty || WebhookURL($0) != nil }),
     .path(
       "calls.logKey", \.calls.logKey,
       "PEM file with the private key (ECDSA on P-256) that signs the log of keys. Without one the server makes a key and keeps "

@@ -16,6 +16,8 @@ public struct GatewayConfiguration: Sendable {
   public var attempts: AttemptLimiter?
   /// Where clients reach the server, as calls tell them; nil: by the name by which they have reached it.
   public var publicURL: String?
+  /// Who is asked who may call whom; nil: everyone may.
+  public var authorizer: CallAuthorizer?
   /// People with a token of their own see who else may be called.
   public var isDirectoryOpen = false
   /// Whose pages may ask.
@@ -102,7 +104,7 @@ public struct Gateway: HTTPHandler {
       },
       // No room has a name without a character.
       charge: { intakes.take($0, room: "", identity: $1, now: configuration.instant()) },
-      publicURL: configuration.publicURL, isDirectoryOpen: configuration.isDirectoryOpen,
+      publicURL: configuration.publicURL, authorizer: configuration.authorizer, isDirectoryOpen: configuration.isDirectoryOpen,
       wallMilliseconds: { calls.desk.now.wall })
   }
 

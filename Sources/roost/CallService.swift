@@ -69,6 +69,16 @@ struct CallService {
     return terms
   }
 
+  /// - Returns: nil: everyone may call everyone.
+  static func authorizer(_ configuration: Configuration) throws -> CallAuthorizer? {
+    guard let target = try configuration.authorizingTarget() else { return nil }
+    guard let url = HTTPURL(target.url) else { throw StartProblem(description: "calls.authorize is no URL") }
+    let authorities = configuration.push.authorities
+    return CallAuthorizer(
+      asking: url, key: target.key, secret: configuration.keys[target.key] ?? "",
+      trust: authorities.isEmpty ? .system : .file(authorities), now: MediaServer.wallSeconds)
+  }
+
   // MARK: - Push services
 
   private static func services(_ configuration: Configuration) throws -> PushDesk.Services {

@@ -45,8 +45,10 @@ extension Roost {
     let events = Task { await media.rooms.run() }
     let calls = try await CallService(configuration, media, records.store, log: log)
 
+    var doors = doors(configuration, audience, names: names, media)
+    doors.authorizer = try CallService.authorizer(configuration)
     let gateway = Gateway(
-      configuration: doors(configuration, audience, names: names, media), rooms: media.rooms,
+      configuration: doors, rooms: media.rooms,
       administered: media.rooms, calls: (calls.desk, calls.rooms))
     let port = UInt16(configuration.http.port)
     let server = try HTTPServer(

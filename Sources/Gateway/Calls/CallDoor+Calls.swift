@@ -41,6 +41,11 @@ extension CallDoor {
     wanted.keys = try wrappedKeys(in: body, for: people + [caller.person])
     wanted.head = try seenHead(in: body)
     let start = wanted
+    if authorizer != nil {
+      // The app is asked no more often than calls may be started.
+      try await ask { () async throws(CallProblem) in try desk.requireStart(by: caller.person) }
+      try await requireAllowed(caller.person, start.recipients, in: id)
+    }
     let entry = try await ask { () async throws(CallProblem) in try await desk.start(start, by: caller) }
     // Before its people connect.
     if let room = entry.call.room, !entry.call.state.isEnded { await rooms.make(room) }
@@ -101,6 +106,7 @@ extension CallDoor {
     let (keys, head) = (try wrappedKeys(in: body, for: people), try seenHead(in: body))
     let index = Int64(try body.integer("keyIndex", Self.keyIndexes).value ?? 0)
     let id = try self.call(call)
+    try await requireAllowed(call.permission.caller.person, people, in: id)
     let found = try await ask { () async throws(CallProblem) in
       try await desk.invite(
         people, to: id, keys: keys, index: index, head: head, by: call.permission.caller)

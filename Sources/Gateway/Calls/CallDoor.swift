@@ -19,6 +19,8 @@ struct CallDoor: Sendable {
   let charge: @Sendable (_ bytes: Int, _ person: String) -> Duration
   /// Where the server is reached; nil: as the request says.
   let publicURL: String?
+  /// Who is asked who may call whom; nil: everyone may.
+  let authorizer: CallAuthorizer?
   /// People with a token of their own see who else there is.
   let isDirectoryOpen: Bool
   /// Milliseconds since 1970.
@@ -105,6 +107,14 @@ struct CallDoor: Sendable {
       status: 503, code: "draining", title: "The server is shutting down and accepts no one new")
     problem.headers = [("retry-after", "5")]
     throw problem
+  }
+
+  /// - Throws: where the app's own server says no, or nothing.
+  func requireAllowed(_ caller: PersonID, _ recipients: [PersonID], in call: CallUUID)
+    async throws(RESTProblem)
+  {
+    guard let authorizer, await !authorizer.allows(caller, recipients, in: call) else { return }
+    throw .notAllowed("the app doesn't allow this call")
   }
 
   func call(_ request: CallRequest) throws(RESTProblem) -> CallUUID {

@@ -39,12 +39,14 @@ final class CallHouse: Sendable {
   ///   - location: where its store is.
   ///   - kind: of the store; nil: it is at `location`.
   ///   - known: the store of a house before this one.
+  ///   - authorizer: nil: everyone may call everyone.
   ///   - services: nil: nothing is pushed.
   ///   - outlet: what carries out what was decided, in the place of the rooms, which it passes it on to.
   ///   - adjust: changes what pushes say.
   init(
     _ terms: CallDeskTerms = CallDeskTerms(), at location: StoreLocation = .memory, on kind: StoreKind? = nil,
     after known: Store? = nil, services: PushDesk.Services? = nil, isDirectoryOpen: Bool = false,
+    authorizer: CallAuthorizer? = nil,
     outlet: @escaping (CallRooms) -> any CallOutlet = { $0 },
     adjust: (inout CallPushes.Terms) -> Void = { _ in }
   ) async throws {
@@ -74,7 +76,10 @@ final class CallHouse: Sendable {
       made.withLock { $0 = (desk, rooms) }
       return (desk, rooms)
     }
-    house = try House(calls: maker) { $0.isDirectoryOpen = isDirectoryOpen }
+    house = try House(calls: maker) {
+      $0.isDirectoryOpen = isDirectoryOpen
+      $0.authorizer = authorizer
+    }
     let calls = try #require(made.withLock { $0 })
     (desk, rooms, self.store, self.clock) = (calls.desk, calls.rooms, store, clock)
     await calls.rooms.begin(calls.desk, try await calls.desk.recover())
