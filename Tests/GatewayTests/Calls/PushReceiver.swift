@@ -13,6 +13,8 @@ final class PushReceiver: HTTPHandler {
     let type: String
     let ringId: String
     let text: String
+    /// When it came.
+    let at = ContinuousClock.now
 
     init?(_ body: [UInt8]) {
       guard let json = try? JSONSerialization.jsonObject(with: Data(body)) as? NSDictionary,
