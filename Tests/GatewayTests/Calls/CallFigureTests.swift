@@ -77,7 +77,7 @@ struct CallFigureTests {
     for turn in 0..<count {
       for path in turn.isMultiple(of: 2) ? [id, never] : [never, id] {
         let began = ContinuousClock.now
-        let answer = await calls.ask(.get, "/v1/calls/\(path)", by: "mallory\(turn % 50)")
+        let answer = await calls.ask(.get, "/v1/calls/\(path)", by: "mallory\(turn)")
         let span = ContinuousClock.now - began
         guard answer.status == 404 else { continue }
         if path == id { spans.known.append(span) } else { spans.unknown.append(span) }
