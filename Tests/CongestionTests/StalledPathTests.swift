@@ -48,9 +48,55 @@ struct StalledPathTests {
     #expect((0.3...0.45).contains(left), "\(left)")
   }
 
+  /// A probe leaves, one packet each millisecond, and arrives as it left.
+  private func probe(_ estimator: inout BandwidthEstimator, at begin: Int64) throws {
+    let planned = estimator.takeProbe(canProbe: true, now: Self.at(begin))
+    let plan = try #require(planned)
+    let count = max(plan.packets, plan.bytes / 250)
+    let numbers = (0..<count).map {
+      estimator.leave(size: 250, cluster: plan.cluster, now: Self.at(begin + Int64($0)))
+    }
+    var feedback = estimator.takeFeedback(now: Self.at(begin + 60))
+    for (place, number) in numbers.enumerated() {
+      estimator.note(
+        UInt16(truncatingIfNeeded: number), arrival: UInt32((begin + 20 + Int64(place)) * 4), in: &feedback)
+    }
+    _ = estimator.finish(feedback)
+  }
+
+  private func moved(_ estimator: borrowing BandwidthEstimator) throws -> BandwidthEstimator {
+    var writer = StateWriter()
+    estimator.encode(into: &writer)
+    var reader = StateReader(writer.bytes)
+    let again = try BandwidthEstimator(from: &reader)
+    try reader.finish()
+    return again
+  }
+
+  @Test func `a worker that goes on before the first probe was heard of has it before it`() throws {
+    var estimator = BandwidthEstimator()
+    var once = try moved(estimator)
+    let first = once.takeProbe(canProbe: true, now: Self.at(100))
+    #expect(first?.rate == 3 * BandwidthEstimator.start)
+    // It had left and was not heard of yet.
+    var twice = try moved(once)
+    let again = twice.takeProbe(canProbe: true, now: Self.at(200))
+    #expect(again?.rate == 3 * BandwidthEstimator.start)
+    // However often it moves, there are eight.
+    for second in 1...20 {
+      var other = try moved(estimator)
+      _ = other.takeProbe(canProbe: true, now: Self.at(Int64(second) * 1_000))
+      estimator = other
+    }
+    var last = try moved(estimator)
+    let none = last.takeProbe(canProbe: true, now: Self.at(30_000))
+    #expect(none == nil)
+  }
+
   @Test func `a worker that goes on from its bytes begins with no climb`() throws {
     var estimator = BandwidthEstimator()
-    run(&estimator, from: 0, to: 4_000, rate: 500e3, delay: { _ in 20 })
+    try probe(&estimator, at: 0)
+    run(&estimator, from: 100, to: 4_000, rate: 500e3, delay: { _ in 20 })
     let target = estimator.target
     var writer = StateWriter()
     estimator.encode(into: &writer)

@@ -299,9 +299,8 @@ public struct BandwidthEstimator: ~Copyable {
     let most = max(Self.unproven, 2 * carried)
     if delayed.rate > most { delayed.set(most, now: now) }
   }
-  private static let nearly = 0.9
+  private static let (nearly, unproven) = (0.9, 300_000.0)
   private static let trust = Duration.seconds(10)
-  private static let unproven = 300_000.0
 
   /// What wasn't sent isn't proven: where there are probes the target keeps near what is, and one goes before what needs more.
   private var further: Double {
@@ -368,7 +367,8 @@ public struct BandwidthEstimator: ~Copyable {
 
   // MARK: - State
 
-  private static let stateVersion: UInt8 = 1
+  /// 2: which of the first probes are left.
+  private static let stateVersion: UInt8 = 2
 
   /// The numbers and the rate; how the path behaved in the last second is learnt again.
   public func encode(into writer: inout StateWriter) {
@@ -378,10 +378,11 @@ public struct BandwidthEstimator: ~Copyable {
     writer.write(ceiling != nil)
     writer.write(ceiling ?? 0)
     writer.write(roundTrip.wholeNanoseconds)
+    writer.write(probes.firstLeft)
   }
 
   public init(from reader: inout StateReader) throws(StateError) {
-    _ = try reader.version("bandwidth estimate", upTo: Self.stateVersion)
+    let version = try reader.version("bandwidth estimate", upTo: Self.stateVersion)
     sent = try SentPackets(from: &reader)
     let offset = reader.offset
     let rate = try reader.double()
@@ -394,6 +395,6 @@ public struct BandwidthEstimator: ~Copyable {
     }
     ceiling = hasCeiling ? word : nil
     roundTrip = .nanoseconds(try reader.integer(Int64.self))
-    probes.settle()
+    probes.resume(firstLeft: version > 1 ? try reader.integer() : 0)
   }
 }

@@ -45,7 +45,7 @@ struct ProbeController: BitwiseCopyable {
   /// For so long a probe's verdict is waited for.
   private static let patience: Int64 = 1_000_000_000
   /// The first may come before the remote knows the stream that carries them: they are repeated so often, unless anything is heard.
-  private static let firstAttempts = 8
+  private static let firstAttempts: UInt8 = 8
   private static let firstPatience: Int64 = 400_000_000
   private static let span = 0.015
   private static let leastPackets = 5
@@ -75,7 +75,7 @@ struct ProbeController: BitwiseCopyable {
   private var lastRoomAt: Int64 = .min
   private var roomInterval = ProbeController.interval
   /// Of the first clusters, that are left.
-  private var attempts = ProbeController.firstAttempts
+  private var attempts: UInt8 = ProbeController.firstAttempts
 
   init() {}
 
@@ -197,10 +197,14 @@ struct ProbeController: BitwiseCopyable {
     if phase == .climbing, planned == nil { phase = attempts > 0 ? .new : .settled }
   }
 
-  /// The target is of a path that was known before: there is no climb from a start.
-  mutating func settle() {
-    phase = .settled
-    attempts = 0
+  /// How many of the first probes are left; 0: one was heard of, or they are over, and there is no climb from a start.
+  var firstLeft: UInt8 { phase == .settled ? 0 : attempts }
+
+  /// Goes on with a path of which only the target is known, as where its peer moves to another worker. One that moves before its first
+  /// probe was heard of has it still before it.
+  mutating func resume(firstLeft: UInt8) {
+    attempts = min(firstLeft, Self.firstAttempts)
+    phase = attempts > 0 ? .new : .settled
   }
 
   /// The path is another, or its rate has fallen: what was planned is too high.
