@@ -46,13 +46,8 @@ def measure(workers, options):
                  f"{ours:.2f} ms (p50 {report['latency']['p50']:.2f}), reflector {plain:.2f} ms",
                  ours < 20 or ours <= 2 * plain, is_time=True)
     part = handed_over / max(received, 1) * 100
-<<<<<<< ours
     # A peer whose path is at another worker than its first check is handed over for good (docs/performance.md): one of four publishers is a
     # quarter of all. Which paths are taken depends on when checks are answered.
-=======
-    # A check that is answered late has its client try the next address, whose socket may be another worker's: then one of the four
-    # publishers is handed over for good (docs/performance.md).
->>>>>>> theirs
     return holds & row(f"{name}: datagrams handed over to another worker", "under 1 %",
                        f"{part:.3f} % of {received:.0f}", part < 1, is_time=True)
 
