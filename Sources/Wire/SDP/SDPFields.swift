@@ -79,8 +79,10 @@ extension Substring {
   }
 
   /// Without spaces at either end.
-  var trimmed: Substring {
-    var view = utf8.drop { $0 == 0x20 }
+  var trimmed: Substring { Substring(utf8.drop { $0 == 0x20 }).withoutSpacesBehind }
+
+  var withoutSpacesBehind: Substring {
+    var view = utf8
     while view.last == 0x20 { view.removeLast() }
     return Substring(view)
   }

@@ -8,9 +8,10 @@ struct SDPLine {
   /// As error messages name it.
   var label: String { String(UnicodeScalar(type)) + "=" }
 
-  /// Name and value of an `a=` line.
+  /// Name and value of an `a=` line, without the spaces that some write behind it: Pion ends `a=rtcp-fb:96 nack ` with one, for a
+  /// parameter that is empty.
   func attribute() throws(SDPError) -> (name: String, value: Substring?) {
-    let (name, value) = value.halves(at: 0x3A)
+    let (name, value) = value.withoutSpacesBehind.halves(at: 0x3A)
     guard name.isToken else {
       throw .malformed(line: number, field: "a=", expected: "<name> or <name>:<value>")
     }

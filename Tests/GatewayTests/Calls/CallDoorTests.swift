@@ -3,6 +3,7 @@ import CallDesk
 import Calls
 import Foundation
 import HTTPServer
+import Model
 import Signalling
 import Testing
 

@@ -109,7 +109,7 @@ struct SessionDoorTests {
 
   @Test(arguments: StoreKind.allCases)
   func `a snapshot is the owner's, and what came before it goes`(kind: StoreKind) async throws {
-    let scene = try await SessionScene(kind) { $0.eventsBehindSnapshot = 2 }
+    let scene = try await SessionScene(kind) { $0.sharing.eventsBehindSnapshot = 2 }
     let id = try await scene.session("ada", "bob")
     for value in 2..<9 { _ = await scene.append("\(value)", to: id, by: "bob") }
     func keep(_ seq: Int, by person: String) async -> House.Answer {

@@ -91,6 +91,14 @@ struct AttributeTests {
     #expect(section.feedback(of: 98) == ["nack"])
   }
 
+  @Test(arguments: Offers.names)
+  func `spaces behind attributes, as Pion writes them, mean nothing`(name: String) throws {
+    let text = try Offers.text(name)
+    let spaced = text.split(separator: "\r\n", omittingEmptySubsequences: false)
+      .map { $0.hasPrefix("a=") ? $0 + "  " : String($0) }.joined(separator: "\r\n")
+    #expect(try SessionDescription(parsing: spaced) == SessionDescription(parsing: text))
+  }
+
   @Test func `format parameters are taken apart with their blanks and cases`() throws {
     let section = try media(["a=fmtp:96  Apt = 97 ;flag;; x=a=b"])
     let parameters = try #require(section.parameters(of: 96))
