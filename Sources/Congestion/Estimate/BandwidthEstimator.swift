@@ -16,12 +16,10 @@ public struct BandwidthEstimator: ~Copyable {
   public static let start = 600_000.0
   public static let bounds = 30_000.0...200_000_000.0
   /// Without feedback for so long, with packets in flight, the path is taken for stalled.
-  private static let stall = Duration.seconds(1)
-  private static let stallStep = Duration.milliseconds(500)
+  private static let (stall, stallStep) = (Duration.seconds(1), Duration.milliseconds(500))
   private static let stallFactor = 0.8
   /// In flight at most: what the target sends in a round trip and this.
-  private static let flight = Duration.seconds(1)
-  private static let leastFlight = 4_000
+  private static let (flight, leastFlight) = (Duration.seconds(1), 4_000)
 
   private var sent = SentPackets()
   private var clock = ReceiverClock()
