@@ -234,7 +234,7 @@ struct SessionDoorTests {
   }
 
   @Test func `so many events a second are one person's share`() async throws {
-    let scene = try await SessionScene { $0.eventsPerSecond = 4 }
+    let scene = try await SessionScene { $0.sharing.eventsPerSecond = 4 }
     let id = try await scene.session("ada", "bob")
     var refused: House.Answer?
     for value in 0..<100 where refused == nil {

@@ -118,7 +118,7 @@ struct SessionSocketTests {
   }
 
   @Test func `more than its share is refused by its name`() async throws {
-    let scene = try await SessionScene { $0.eventsPerSecond = 4 }
+    let scene = try await SessionScene { $0.sharing.eventsPerSecond = 4 }
     let id = try await scene.session("ada", "bob")
     let (ada, bob) = (try await scene.connect("ada"), try await scene.connect("bob"))
     var refused: Set<String> = []
