@@ -170,7 +170,7 @@ struct SessionDoorTests {
   @Test(arguments: StoreKind.allCases)
   func `each refusal has its name`(kind: StoreKind) async throws {
     let scene = try await SessionScene(kind, active: ["ada", "bob", "eve"], invited: ["zoe"]) {
-      $0.sessionsOfCall = 2
+      $0.sharing.sessionsOfCall = 2
       $0.sessionChangesPerMinute = 8
     }
     let id = try await scene.session("ada", "bob")
