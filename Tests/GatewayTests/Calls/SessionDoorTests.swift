@@ -171,7 +171,7 @@ struct SessionDoorTests {
   func `each refusal has its name`(kind: StoreKind) async throws {
     let scene = try await SessionScene(kind, active: ["ada", "bob", "eve"], invited: ["zoe"]) {
       $0.sharing.sessionsOfCall = 2
-      $0.sessionChangesPerMinute = 8
+      $0.sharing.changesPerMinute = 8
     }
     let id = try await scene.session("ada", "bob")
     let (taken, never) = (Self.uuid(), Self.uuid())
