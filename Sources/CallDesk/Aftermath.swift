@@ -12,6 +12,8 @@ public struct Aftermath: Sendable {
     /// When it is over, in milliseconds since 1970.
     public var expiresAt: Int64
     public var callerName: String?
+    /// Of the person who is rung.
+    public var personName: String?
     /// The person's, which can be woken.
     public var devices: [Device]
     /// The call's key, for those of the person's devices that it was wrapped for.
@@ -94,11 +96,13 @@ public struct Aftermath: Sendable {
   public var revoked: [(person: PersonID, room: String?)] = []
   public var steps: [Step] = []
   public var sharedEvents: [Shared] = []
+  /// What isn't these people's any more: nothing is sent there.
+  public var devicesGone: [(person: PersonID, device: DeviceID)] = []
 
   public init() {}
 
   public var isEmpty: Bool {
     listeners.isEmpty && rings.isEmpty && ringsEnded.isEmpty && closes.isEmpty && revoked.isEmpty
-      && steps.isEmpty && sharedEvents.isEmpty
+      && steps.isEmpty && sharedEvents.isEmpty && devicesGone.isEmpty
   }
 }

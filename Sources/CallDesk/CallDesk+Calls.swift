@@ -54,6 +54,12 @@ extension CallDesk {
     }
   }
 
+  /// The app's own server is asked about a person: counted, whatever it says.
+  /// - Throws: `tooMany`.
+  public func requireAsk(by person: PersonID) throws(CallProblem) {
+    if let wait = askRates.take(person, at: clock().steady) { throw .tooMany(wait: wait) }
+  }
+
   /// Starts a call, and rings its recipients; or joins the one by which the only recipient rings the caller at this moment.
   /// - Throws: `idTaken`, `noRecipients`, `tooManyPeople`, `tooLarge`, `tooMany`, `keyMissing`, `staleKey`, `notEncrypted`,
   ///   `storeUnavailable`.
@@ -105,7 +111,7 @@ extension CallDesk {
       of: wanted.recipients, by: caller.person, head: wanted.head, transaction)
     let known = try CallRecords.open(of: wanted.recipients + [caller.person], terms: callTerms, transaction)
     var book = CallBook(known.values.map(\.state), terms: terms.book, at: now)
-    let device = caller.device ?? DeviceID("device-\(uuid().text)")
+    let device = caller.device ?? DeviceID.drawn(uuid())
     var start = CallState.Start(
       id: wanted.id, caller: caller.person, device: device, session: uuid(), recipients: invitations,
       media: wanted.media)
@@ -161,40 +167,13 @@ extension CallDesk {
 
   // MARK: - In and out
 
-  /// A person connects to the room of a call: one who is rung, or has left, joins by that.
-  /// - Parameter device: nil: it isn't known.
-  /// - Throws: `notFound`, also of a room that is no call's; `removed`, `callEnded`, `storeUnavailable`.
-  public func connect(
-    _ person: PersonID, device: DeviceID?, inRoom room: String
-  ) async throws(CallProblem) {
-    let session = uuid()
-    let other = DeviceID("device-\(uuid().text)")
-    try await decide { [self] transaction, aftermath, now throws(StoreError) -> Result<Void, CallProblem> in
-      guard let row = try CallRecords.call(inRoom: room, terms: callTerms, transaction),
-        row.state.isOpen(to: person)
-      else { return .failure(.notFound) }
-      let state: CallState
-      switch try apply(.time, to: row.state.id, by: person, at: now, &aftermath, transaction) {
-      case .failure(let problem): return .failure(problem)
-      case .success(let found): state = found.state
-      }
-      // Who is in the call may connect as often as it likes, and by whichever device: the room has one of each.
-      if !state.isEnded, state[person]?.session != nil { return .success(()) }
-      let event = CallEvent.join(person, device ?? other, session: session, takeover: false)
-      switch try apply(event, to: state.id, by: person, at: now, &aftermath, transaction) {
-      case .failure(let problem): return .failure(problem)
-      case .success: return .success(())
-      }
-    }
-  }
-
   /// - Parameter takeover: a device of the same person that is in the call goes.
   /// - Throws: `notFound`, `removed`, `callEnded`, `activeElsewhere`, `storeUnavailable`.
   public func join(
     _ id: CallUUID, by caller: Caller, takeover: Bool = false
   ) async throws(CallProblem) -> CallEntry {
     let session = uuid()
-    let device = caller.device ?? DeviceID("device-\(uuid().text)")
+    let device = caller.device ?? DeviceID.drawn(uuid())
     return try await decide { [self] transaction, aftermath, now throws(StoreError) in
       try PersonRecords.note(caller, transaction)
       let event = CallEvent.join(caller.person, device, session: session, takeover: takeover)
@@ -266,24 +245,8 @@ extension CallDesk {
     _ id: CallUUID, _ event: CallEvent, by caller: Caller
   ) async throws(CallProblem) -> CallDocument {
     try await decide { [self] transaction, aftermath, now throws(StoreError) in
-      try PersonRecords.note(caller, transaction)
       return try documented(
         apply(event, to: id, by: caller.person, at: now, &aftermath, transaction), transaction)
-    }
-  }
-
-  /// Ends a call, or takes a person out of it: for who runs its room.
-  public func end(_ id: CallUUID) async throws(CallProblem) -> CallDocument {
-    try await administer(id, .end(by: nil))
-  }
-
-  public func remove(_ person: PersonID, from id: CallUUID) async throws(CallProblem) -> CallDocument {
-    try await administer(id, .remove(person))
-  }
-
-  private func administer(_ id: CallUUID, _ event: CallEvent) async throws(CallProblem) -> CallDocument {
-    try await decide { [self] transaction, aftermath, now throws(StoreError) in
-      try documented(apply(event, to: id, by: nil, at: now, &aftermath, transaction), transaction)
     }
   }
 
@@ -321,7 +284,7 @@ extension CallDesk {
     return .success(row)
   }
 
-  private func documented(
+  func documented(
     _ result: Result<CallRecords.Row, CallProblem>, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Result<CallDocument, CallProblem> {
     switch result {

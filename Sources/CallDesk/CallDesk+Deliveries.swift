@@ -11,8 +11,14 @@ extension CallDesk {
   /// Writes down what push services have said.
   public func keep(_ deliveries: [CallDelivery]) async throws(CallProblem) {
     try await decide(bytes: 256 * deliveries.count) {
-      transaction, _, _ throws(StoreError) -> Result<Void, CallProblem> in
-      for delivery in deliveries { try DeliveryRecords.keep(delivery, transaction) }
+      transaction, _, now throws(StoreError) -> Result<Void, CallProblem> in
+      for delivery in deliveries {
+        try DeliveryRecords.keep(delivery, transaction)
+        // A device that is woken is in use.
+        if delivery.isReached {
+          try DeviceRecords.noteUse(of: delivery.device, by: delivery.person, at: now, transaction)
+        }
+      }
       return .success(())
     }
   }
@@ -48,9 +54,9 @@ extension CallDesk {
   ) throws(StoreError) -> CallDeliveries.Reach {
     if person.hasJoined { return .reached }
     if person.isHidden {
-      // As if it were rung: a caller learns of a block by nothing.
-      let isPushed = clock().wall - call.createdAt >= Self.usualPush
-      guard isPushed else { return .unknown }
+      // As if it were rung: a caller learns of a block by nothing, also not by how long deliveries are kept.
+      let age = clock().wall - (call.createdAt)
+      guard age >= Self.usualPush, age < terms.deliveries else { return .unknown }
       return try DeviceRecords.all(of: person.id, transaction).isEmpty ? .unknown : .reached
     }
     let rings = all.filter { $0.person == person.id && $0.kind == .ring }

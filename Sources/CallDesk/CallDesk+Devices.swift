@@ -31,10 +31,12 @@ extension CallDesk {
     }
   }
 
+  /// A device isn't the person's any more: the others hear so, and nothing is sent to it.
   func tellRemoved(
     _ device: DeviceID, of person: PersonID, _ reason: String, at now: CallTime, _ aftermath: inout Aftermath,
     _ transaction: borrowing Transaction
   ) throws(StoreError) {
+    aftermath.devicesGone.append((person, device))
     try tell(
       person, .deviceRemoved, of: nil, DeviceRemovedBody(device: device, reason: reason), at: now, &aftermath,
       transaction)
@@ -125,6 +127,9 @@ extension CallDesk {
         try tellKeyChanged(person, at: now, &aftermath, transaction)
       }
       try CallKeyRecords.erase(person, transaction)
+      for device in try DeviceRecords.all(of: person, transaction) {
+        aftermath.devicesGone.append((person, device.id))
+      }
       try DeviceRecords.erase(person, transaction)
       try DeliveryRecords.erase(person, transaction)
       try BlockRecords.erase(person, transaction)

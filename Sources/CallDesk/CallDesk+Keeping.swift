@@ -28,6 +28,16 @@ extension CallDesk {
       try CallRecords.writePeople(of: change, transaction)
       try say(change, of: row, at: now, &aftermath, transaction)
       try leaveSessions(change, at: now, &aftermath, transaction)
+      notePresence(change)
+    }
+  }
+
+  /// Of a direct call: who has come into it may be reading events already. It is looked at behind this transaction.
+  private func notePresence(_ change: CallBook.Change) {
+    guard change.after.path == .direct else { return }
+    for person in change.after.people {
+      guard let session = person.session, change.before?[person.id]?.session?.id != session.id else { continue }
+      readersChanged(of: person.id)
     }
   }
 
@@ -49,15 +59,10 @@ extension CallDesk {
       case .ring(let person, let ring):
         guard !ring.isSilent else { continue }
         rung.insert(person)
-        let expiresAt = now.wall + (ring.until - now.steady)
+        let waking = try waking(person, ring, of: row, at: now, transaction)
         let body = RingingBody(
-          ringId: ring.id, callerId: ring.from, expiresAt: expiresAt, busy: ring.isBusy)
+          ringId: ring.id, callerId: ring.from, expiresAt: waking.expiresAt, busy: ring.isBusy)
         try tell(person, .ringing, of: call, body, at: now, &aftermath, transaction)
-        var waking = Aftermath.Ring(
-          person: person, ring: ring, call: call, room: row.room, apiKey: row.apiKey, expiresAt: expiresAt,
-          callerName: try PersonRecords.name(of: ring.from, transaction),
-          devices: try DeviceRecords.all(of: person, transaction))
-        if call.isEncrypted { waking.keys = try CallKeyRecords.keys(of: person, in: call.id, transaction) }
         aftermath.rings.append(waking)
       case .ringEnded(let person, let ring, let end, let device):
         let body = RingEndedBody(ringId: ring, reason: end.rawValue, device: device)

@@ -13,6 +13,30 @@ extension CallDesk {
     }
   }
 
+  /// - Throws: `notFound`, `removed`, `callEnded`: a token for that call is void then.
+  public func requireOpen(_ id: CallUUID, to person: PersonID) async throws(CallProblem) {
+    try await read { [self] transaction throws(StoreError) -> Result<Void, CallProblem> in
+      guard let call = try CallRecords.call(id, of: person, terms: callTerms, transaction)?.state else {
+        return .failure(.notFound)
+      }
+      if call.hasRemoved(person) { return .failure(.removed) }
+      return call.isEnded ? .failure(.callEnded) : .success(())
+    }
+  }
+
+  /// - Throws: `notFound`, also of a call of others; `notAllowed`, `callEnded`: the person isn't in it.
+  public func requireActive(_ person: PersonID, in id: CallUUID) async throws(CallProblem) {
+    try await read { [self] transaction throws(StoreError) -> Result<Void, CallProblem> in
+      guard let call = try CallRecords.call(id, of: person, terms: callTerms, transaction)?.state else {
+        return .failure(.notFound)
+      }
+      do throws(CallRefusal) { try call.requireActive(person) } catch {
+        return .failure(CallProblem(.call(error)))
+      }
+      return .success(())
+    }
+  }
+
   /// For who runs the call's room.
   public func call(_ id: CallUUID) async throws(CallProblem) -> CallDocument {
     try await read { [self] transaction throws(StoreError) in
@@ -77,6 +101,17 @@ extension CallDesk {
       var calls: [CallDocument] = []
       for row in rows { calls.append(try document(row, transaction)) }
       return .success((calls, last))
+    }
+  }
+
+  /// A device of a person begins to read its events: it is in use, and the person's name is that of its token.
+  public func noteReader(_ caller: Caller) async throws(CallProblem) {
+    try await decide { transaction, _, now throws(StoreError) -> Result<Void, CallProblem> in
+      if caller.name != nil { try PersonRecords.note(caller, transaction) }
+      if let device = caller.device {
+        try DeviceRecords.noteUse(of: device, by: caller.person, at: now, transaction)
+      }
+      return .success(())
     }
   }
 

@@ -72,19 +72,18 @@ extension CallDesk {
     case .no: break
     }
     // Time first: one whose ring is over is sent nothing.
-    let event: CallEvent =
-      signal.saysConnected ? .saidConnected(caller.person, caller.device ?? DeviceID("")) : .time
+    let event: CallEvent = signal.saysConnected ? .saidConnected(caller.person, caller.device) : .time
     let call: CallState
     switch try apply(event, to: id, by: caller.person, at: now, &aftermath, transaction) {
     case .failure(let problem): return .failure(problem)
     case .success(let row): call = row.state
     }
     // What ends a call may be said a little behind its end.
-    let isLate = call.end.map { now.wall - $0.at < 60_000 } ?? false
+    let isLate = call.end.map { now.wall - $0.at < terms.afterCall } ?? false
     guard !call.isEnded || isLate else { return .failure(.callEnded) }
-    guard isLate || call[caller.person]?.leaveReason == nil else { return .failure(.notAllowed) }
-    guard let recipient = call[signal.to], signal.to != caller.person, isLate || recipient.leaveReason == nil
-    else {
+    if call.hasRemoved(caller.person) { return .failure(.removed) }
+    guard let sender = call[caller.person], sender.isOrWasThere(in: call) else { return .failure(.notAllowed) }
+    guard let recipient = call[signal.to], signal.to != caller.person, recipient.isOrWasThere(in: call) else {
       return .failure(.notFound)
     }
     let waiting = try EventRecords.signals(for: signal.to, in: id, after: heard[signal.to], transaction)
@@ -92,10 +91,12 @@ extension CallDesk {
       waiting.bytes + Int64(signal.payload.utf8.count) <= Int64(terms.signalBytes)
     else { return .failure(.tooMany(wait: 1_000)) }
     let number = try SignalRecords.next(in: id, from: caller.person, to: signal.to, transaction)
+    // Of one who has blocked the sender none waits, and it is as if they did: that one hears nothing.
+    guard !recipient.isHidden || number <= Int64(terms.signals) else { return .failure(.tooMany(wait: 1_000)) }
     // Who has blocked the other hears nothing, and that one no difference.
     if !recipient.isHidden {
       let body = SignalBody(
-        id: signal.id, sender: caller.person, device: caller.device, number: number, kind: signal.kind,
+        id: signal.id, sender: caller.person, device: caller.device ?? sender.session?.device, number: number, kind: signal.kind,
         payload: signal.payload, clear: signal.clear)
       try tell(
         signal.to, .signal, of: call, to: recipient.session?.device, body, at: now, &aftermath, transaction)
@@ -103,5 +104,13 @@ extension CallDesk {
     try AnswerRecords.keep(
       Array("\(number)".utf8), for: request, content: digest, by: caller.person, at: now, transaction)
     return .success(number)
+  }
+}
+
+extension CallPerson {
+  /// Whether it is invited or active, or was so as the call ended.
+  fileprivate func isOrWasThere(in call: CallState) -> Bool {
+    guard let reason = leaveReason else { return true }
+    return reason != .removed && reason != .busy && call.end.map { $0.at == leftAt } ?? false
   }
 }

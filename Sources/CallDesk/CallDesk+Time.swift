@@ -12,14 +12,17 @@ extension CallDesk {
   private static let group = 64
 
   /// The media of a session stands, or doesn't any more. It is written down as soon as the store takes it.
-  public func media(_ stands: Bool, of person: PersonID, session: CallUUID, in call: CallUUID) {
-    presence.say(stands, of: .session(session, of: person, in: call))
+  public func media(_ word: CallPresence, of person: PersonID, session: CallUUID, in call: CallUUID) {
+    presence.say(word, of: .session(session, of: person, in: call))
   }
 
   /// The same of a person in the room of a call, by whichever session it is in the call.
-  public func media(_ stands: Bool, of person: PersonID, inRoom room: String) {
-    presence.say(stands, of: .room(room, person))
+  public func media(_ word: CallPresence, of person: PersonID, inRoom room: String) {
+    presence.say(word, of: .room(room, person))
   }
+
+  /// A device of a person has begun to read its events, or doesn't any more: direct calls follow that.
+  public func readersChanged(of person: PersonID) { presence.say(.stands, of: .readers(person)) }
 
   /// Writes down media and what is over with time, until its task is cancelled; after `recover`.
   public func run() async {
@@ -57,9 +60,10 @@ extension CallDesk {
       do throws(CallProblem) {
         try await decide {
           [self] transaction, aftermath, now throws(StoreError) -> Result<Void, CallProblem> in
-          for (source, stands) in group {
-            guard let (call, event) = try event(of: source, stands, transaction) else { continue }
-            _ = try apply(event, to: call, by: nil, at: now, &aftermath, transaction)
+          for (source, word) in group {
+            for (call, event) in try events(of: source, word, transaction) {
+              _ = try apply(event, to: call, by: nil, at: now, &aftermath, transaction)
+            }
           }
           return .success(())
         }
@@ -71,20 +75,32 @@ extension CallDesk {
     }
   }
 
-  /// - Returns: nil: it is of no call that goes on.
-  private func event(
-    of source: PendingPresence.Source, _ stands: Bool, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> (CallUUID, CallEvent)? {
+  /// - Returns: none where it is of no call that goes on.
+  private func events(
+    of source: PendingPresence.Source, _ word: CallPresence, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> [(CallUUID, CallEvent)] {
     switch source {
     case .session(let session, let person, let call):
-      return (call, stands ? .mediaCame(person, session: session) : .mediaWent(person, session: session))
+      return [(call, CallEvent(word, of: person, session))]
     case .room(let room, let person):
       guard let row = try CallRecords.call(inRoom: room, terms: callTerms, transaction),
         let session = row.state[person]?.session
-      else { return nil }
-      if stands { return (row.state.id, .mediaCame(person, session: session.id)) }
-      guard case .standing(let by) = session.media else { return nil }
-      return (row.state.id, .mediaWent(person, session: by))
+      else { return [] }
+      return [(row.state.id, CallEvent(word, of: person, word == .stands ? session.id : session.standingBy))]
+    case .readers(let person):
+      let open = try CallRecords.open(of: [person], terms: callTerms, transaction)
+      let readers = outlet.readers(of: person)
+      var events: [(CallUUID, CallEvent)] = []
+      for row in open.values where row.state.path == .direct {
+        guard let session = row.state[person]?.session else { continue }
+        let isRead = readers.has(session.device)
+        events.append(
+          (
+            row.state.id,
+            CallEvent(isRead ? .stands : .gone, of: person, isRead ? session.id : session.standingBy)
+          ))
+      }
+      return events
     }
   }
 
@@ -108,29 +124,39 @@ extension CallDesk {
 
   // MARK: - The process before
 
+  /// Calls that aren't over.
+  public struct Recovered: Hashable, Sendable {
+    /// Of those whose media comes here.
+    public var rooms: [String] = []
+    public var calls = 0
+  }
+
   /// Takes on the calls of the process before: who was in one has its time to come back, rings go on to their old end, and what
   /// has passed meanwhile is over. Before anything else is asked.
-  /// - Returns: rooms of calls that aren't over.
-  public func recover() async throws(CallProblem) -> [String] {
+  /// - Returns: what goes on.
+  public func recover() async throws(CallProblem) -> Recovered {
     try await recoverSessions()
-    var (last, rooms) = ("", [String]())
+    var (last, recovered) = ("", Recovered())
     while true {
       let after = last
-      let found: [(id: String, room: String?)] = try await decide(bytes: 65_536) {
+      let found: [(id: String, room: String?, isOpen: Bool)] = try await decide(bytes: 65_536) {
         [self] transaction, aftermath, now throws(StoreError) in
         let left = try CallRecords.left(after: after, limit: Self.group, transaction)
-        var found: [(id: String, room: String?)] = []
+        var found: [(id: String, room: String?, isOpen: Bool)] = []
         for (row, clock) in left {
           let state = try restart(row, clock, at: now, &aftermath, transaction)
-          found.append((state.id.text, state.isEnded ? nil : row.room))
+          found.append((state.id.text, state.isEnded ? nil : row.room, !state.isEnded))
         }
+        // They are written down, and said with those that the process before hasn't said.
+        aftermath.steps = []
         // Nothing of what passed meanwhile wakes anybody.
         aftermath.rings = []
         aftermath.ringsEnded = []
         return .success(found)
       }
-      rooms += found.compactMap(\.room)
-      guard let end = found.last else { return rooms }
+      recovered.rooms += found.compactMap(\.room)
+      recovered.calls += found.count(where: \.isOpen)
+      guard let end = found.last else { return recovered }
       last = end.id
     }
   }
@@ -167,4 +193,20 @@ extension CallDesk {
     if after == row.state { try CallRecords.write(row, at: now, transaction) }
     return after
   }
+}
+
+extension CallEvent {
+  fileprivate init(_ word: CallPresence, of person: PersonID, _ session: CallUUID) {
+    self =
+      switch word {
+      case .stands: .mediaCame(person, session: session)
+      case .gone: .mediaWent(person, session: session)
+      case .lost: .mediaWent(person, session: session, isLost: true)
+      }
+  }
+}
+
+extension CallSession {
+  /// The session by which its media stands; its own, where it doesn't.
+  fileprivate var standingBy: CallUUID { if case .standing(let by) = media { by } else { id } }
 }

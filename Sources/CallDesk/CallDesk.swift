@@ -15,7 +15,7 @@ public final class CallDesk: Sendable {
   /// nil: no call can be encrypted end to end.
   let directory: KeyDirectory?
   let terms: CallDeskTerms
-  private let outlet: OrderedOutlet
+  let outlet: OrderedOutlet
   let log: Log
   /// Read on the store's thread, so that decisions are in the order of their times.
   let clock: @Sendable () -> CallTime
@@ -26,6 +26,8 @@ public final class CallDesk: Sendable {
   let sessionRates = EventRates(span: 60_000)
   let keyRates: PersonRates
   let roundRates: PersonRates
+  /// How often the app's own server is asked who may call whom.
+  let askRates: PersonRates
   /// For each person, the number of the last event that a client has received.
   let heard = HeardEvents()
 
@@ -50,6 +52,7 @@ public final class CallDesk: Sendable {
       PersonRates.Bound(most: terms.keys.entriesPerMinute, span: 60_000),
       PersonRates.Bound(most: terms.keys.entriesPerHour, span: 3_600_000),
     ])
+    askRates = PersonRates([PersonRates.Bound(most: terms.rates.starts, span: 60_000)])
     roundRates = PersonRates([PersonRates.Bound(most: terms.keys.changesPerMinute, span: 60_000)])
   }
 

@@ -1,3 +1,4 @@
+internal import Calls
 internal import Synchronization
 
 /// Hands on what was decided in the order of the decisions: each takes its place as it is made, on the store's thread, and what
@@ -16,6 +17,8 @@ final class OrderedOutlet: Sendable {
   private let state = Mutex(State())
 
   init(_ outlet: any CallOutlet) { self.outlet = outlet }
+
+  func readers(of person: PersonID) -> EventReaders { outlet.readers(of: person) }
 
   /// A decision is made.
   /// - Returns: its place, which has to be settled.

@@ -42,6 +42,14 @@ final class PersonRates: Sendable {
     }
   }
 
+  /// Counts one, if it may be done now.
+  /// - Returns: as `wait`.
+  func take(_ person: PersonID, at now: Int64) -> Int64? {
+    if let wait = wait(person, at: now) { return wait }
+    count(person, at: now)
+    return nil
+  }
+
   /// Counts one.
   func count(_ person: PersonID, at now: Int64) {
     state.withLock { $0.windows[person, default: RateWindow()].add(span: longest, at: now) }

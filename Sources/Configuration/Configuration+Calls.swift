@@ -22,6 +22,8 @@ extension Configuration {
     public var startsPerMinute = 10
     public var ringsPerMinute = 3
     public var historyDays = 180
+    public var deliveryHours = 24
+    public var signalSeconds = 60
     public var directory = Directory.closed
     /// Where it is asked who may call whom; empty: nowhere.
     public var authorize = ""

@@ -24,6 +24,12 @@ extension ConfigurationSchema {
     .integer(
       "calls.historyDays", \.calls.historyDays, 1...3_650,
       "Days for which calls that are over stay in the histories."),
+    .integer(
+      "calls.deliveryHours", \.calls.deliveryHours, 1...8_760,
+      "Hours for which it is kept what became of pushes."),
+    .integer(
+      "calls.signalSeconds", \.calls.signalSeconds, 1...86_400,
+      "Seconds behind the end of a call for which its signals and wrapped keys are kept."),
     .choice(
       "calls.directory", \.calls.directory,
       "Whether people with a token of their own see who else there is, by GET /v1/people; with --dev always open."

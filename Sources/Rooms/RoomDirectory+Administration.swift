@@ -1,6 +1,7 @@
 internal import Engine
 internal import Logging
 public import Model
+internal import Synchronization
 
 /// Rooms made, found and ended from outside.
 extension RoomDirectory {
@@ -36,6 +37,7 @@ extension RoomDirectory {
 
   /// Closes a room: everybody in it learns of it and leaves, and so does who is on the way in. Its name is free at once.
   public func close(room name: String) async throws(AdministrationError) {
+    await registry.overseer.withLock { $0 }?.willClose(name)
     guard let (room, isOver) = registry.withRooms({ $0.close(name) }) else { throw .unknownRoom }
     _ = await room.handle(.close(.roomClosed))
     if isOver { _ = await room.handle(.finish) }
@@ -70,6 +72,7 @@ extension RoomDirectory {
         return
       }
     #endif
+    await registry.overseer.withLock { $0 }?.willRemove(identity, from: room)
     // First, so that none slips in between; the room asks again as it lets one in.
     let isRemembered = registry.records.remove(identity, from: room, now: registry.wallSeconds())
     _ = await self.room(of: room)?.handle(.administration(.remove(identity)))

@@ -78,6 +78,17 @@ public final class RoomDirectory: Sendable {
     } catch { throw refuse(error) }
   }
 
+  /// Somebody is in.
+  /// - Throws: it may not stay.
+  func entered(
+    _ identity: String, device: String?, _ room: String, grants: Grants
+  ) async throws(JoinError) {
+    guard let overseer = registry.overseer.withLock({ $0 }) else { return }
+    do throws(JoinError) {
+      try await overseer.entered(identity, device: device, room, grants: grants)
+    } catch { throw refuse(error) }
+  }
+
   /// What happened in every room.
   public var events: EventLog { registry.records.events }
 
@@ -162,14 +173,20 @@ public final class RoomDirectory: Sendable {
         return try rooms.begin(identity, in: name) { make(name, terms.defaults, number: $0) }
       } catch { throw rooms.refuse(error) }
     }
+    let session: ParticipantSession
     do throws(JoinError) {
       let newcomer = Newcomer(
         identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants,
         issued: issued, opens: role, isAttended: isAttended)
-      let (session, isNew) = try await room.join(newcomer)
+      let isNew: Bool
+      (session, isNew) = try await room.join(newcomer)
       if isNew { registry.withRooms { $0.noteStarted() } }
-      return session
     } catch { throw refuse(error) }
+    do throws(JoinError) { try await entered(identity, device: device, name, grants: grants) } catch {
+      await session.leave()
+      throw error
+    }
+    return session
   }
 
   private func refuse(_ error: JoinError) -> JoinError { registry.withRooms { $0.refuse(error) } }

@@ -26,8 +26,10 @@ struct CallService {
     var terms = CallPushes.Terms(keys: configuration.keys, now: MediaServer.wallSeconds)
     terms.url = configuration.http.url.isEmpty ? nil : configuration.http.url
     terms.showsCallerNames = configuration.push.callerName
+    let services = try Self.services(configuration)
+    if terms.url == nil, services.apns != nil || services.webhook != nil { throw Self.unreachable }
     let pushes = CallPushes(
-      to: try Self.services(configuration), terms: terms,
+      to: services, terms: terms,
       clocks: PushClocks(wall: wall, instant: { clock.now }), log: log)
     let rooms = CallRooms(rooms: media.rooms, pushes: pushes)
     let keys = try await KeyDirectory.open(
@@ -36,12 +38,17 @@ struct CallService {
       store: store, keys: keys, terms: Self.terms(configuration.calls), outlet: rooms, log: log,
       random: { (Random.integer(UInt64.self), Random.integer(UInt64.self)) },
       clock: { CallTime(wall: wall().milliseconds, steady: clock.now.nanoseconds / 1_000_000) })
-    let open: [String]
-    do throws(CallProblem) { open = try await desk.recover() } catch {
+    let open: CallDesk.Recovered
+    let rings: [CallDesk.RunningRing]
+    do throws(CallProblem) {
+      open = try await desk.recover()
+      rings = try await desk.runningRings()
+    } catch {
       throw StartProblem(description: "the calls of before cannot be read from the database")
     }
     await rooms.begin(desk, open)
-    if !open.isEmpty { log.info("calls go on", ["count": "\(open.count)"]) }
+    pushes.restore(rings)
+    if open.calls > 0 { log.info("calls go on", ["count": "\(open.calls)"]) }
     running = [
       Task { await desk.run() }, Task { await desk.keepTidy() }, Task { await rooms.run() },
       Task { await rooms.keepTidy() },
@@ -80,6 +87,11 @@ struct CallService {
   }
 
   // MARK: - Push services
+
+  /// A phone that is woken has nothing but the push to know the server by.
+  private static let unreachable = StartProblem(
+    description: "pushes are configured, and http.url is missing: phones that they wake connect there; set it to "
+      + "where clients reach this server, such as https://media.example")
 
   private static func services(_ configuration: Configuration) throws -> PushDesk.Services {
     let push = configuration.push

@@ -169,7 +169,7 @@ struct CallOracleTests {
         guard let state = try? await test.desk.call(call).state else { continue }
         for person in state.people {
           guard let session = person.session else { continue }
-          test.desk.media(false, of: person.id, session: session.id, in: call)
+          test.desk.media(.lost, of: person.id, session: session.id, in: call)
         }
       }
       await test.desk.writePresence()

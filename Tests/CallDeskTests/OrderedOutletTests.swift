@@ -12,6 +12,7 @@ struct OrderedOutletTests {
     func perform(_ aftermath: Aftermath) {
       for listener in aftermath.listeners { seen.withLock { $0.append(Int(listener.text) ?? -1) } }
     }
+    func readers(of person: PersonID) -> EventReaders { EventReaders() }
     var all: [Int] { seen.withLock { $0 } }
   }
 

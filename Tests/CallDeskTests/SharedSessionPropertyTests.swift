@@ -131,7 +131,7 @@ struct SharedSessionPropertyTests {
             guard
               let mine = try await test.desk.call(call, for: PersonID(name)).state[PersonID(name)]?.session
             else { continue }
-            test.desk.media(true, of: PersonID(name), session: mine.id, in: call)
+            test.desk.media(.stands, of: PersonID(name), session: mine.id, in: call)
           }
           await test.desk.writePresence()
           delivered = 0

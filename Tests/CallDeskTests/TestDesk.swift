@@ -21,7 +21,10 @@ final class TestDesk: Sendable {
   /// What was to be done.
   final class Outlet: CallOutlet {
     private let done = Mutex<[Aftermath]>([])
+    /// Which devices read events.
+    let reading = Mutex<[PersonID: EventReaders]>([:])
     func perform(_ aftermath: Aftermath) { done.withLock { $0.append(aftermath) } }
+    func readers(of person: PersonID) -> EventReaders { reading.withLock { $0[person] ?? EventReaders() } }
     var all: [Aftermath] { done.withLock { $0 } }
     var rings: [Aftermath.Ring] { all.flatMap(\.rings) }
     var ringsEnded: [Aftermath.RingEnded] { all.flatMap(\.ringsEnded) }
@@ -100,7 +103,7 @@ final class TestDesk: Sendable {
   /// The media of people stands, or doesn't.
   func media(_ stands: Bool, _ entries: (String, CallEntry)...) async {
     for (person, entry) in entries {
-      desk.media(stands, of: PersonID(person), session: entry.session, in: entry.call.state.id)
+      desk.media(stands ? .stands : .lost, of: PersonID(person), session: entry.session, in: entry.call.state.id)
     }
     await desk.writePresence()
   }

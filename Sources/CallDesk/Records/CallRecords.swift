@@ -103,7 +103,7 @@ enum CallRecords {
         WHERE p.person = $1 AND p.hidden = 0 AND p.forgotten = 0 AND (p.created, p.call) < ($2, $3)
           AND (p.open = $4 OR $4 < 0)
           AND (CAST($5 AS BIGINT) = 0 OR EXISTS (
-            SELECT 1 FROM call_people q WHERE q.person = $6 AND q.call = p.call AND q.hidden = 0))
+            SELECT 1 FROM call_people q WHERE q.person = $6 AND q.call = p.call))
         ORDER BY p.created DESC, p.call DESC LIMIT $7
         """,
         [

@@ -55,6 +55,22 @@ enum DeliveryRecords {
     return found
   }
 
+  /// Which devices of a person have an outcome of a ring, and whether they took it.
+  static func outcomes(
+    of ring: CallUUID, for person: PersonID, in call: CallUUID, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> [(device: DeviceID, isReached: Bool)] {
+    let rows = try transaction.run(
+      """
+      SELECT device, state FROM call_deliveries WHERE call = $1 AND person = $2 AND ring = $3 AND kind = $4
+      """,
+      [
+        .text(call.text), .bytes(of: person.text), .text(ring.text), .text(CallDelivery.Kind.ring.rawValue),
+      ])
+    var found: [(device: DeviceID, isReached: Bool)] = []
+    for row in rows { found.append((DeviceID(try row.string(0)), try row.text(1) == "delivered")) }
+    return found
+  }
+
   static func forget(before moment: Int64, _ transaction: borrowing Transaction) throws(StoreError) {
     try transaction.run("DELETE FROM call_deliveries WHERE time < $1", [.integer(moment)])
   }

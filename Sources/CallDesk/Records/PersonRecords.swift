@@ -3,13 +3,13 @@ internal import Storage
 
 /// What is known of people: their names, and how many events each has had.
 enum PersonRecords {
-  /// Keeps the name that a person's last token has.
+  /// Keeps the name that a person's last token has; one that has none, as those of pushes had, takes none away.
   static func note(_ caller: Caller, _ transaction: borrowing Transaction) throws(StoreError) {
     try transaction.run(
       """
       INSERT INTO persons (person, name, last_event, gone_event, erased) VALUES ($1, $2, 0, 0, 0)
-      ON CONFLICT (person) DO UPDATE SET name = excluded.name, erased = 0
-        WHERE persons.name IS DISTINCT FROM excluded.name OR persons.erased = 1
+      ON CONFLICT (person) DO UPDATE SET name = coalesce(excluded.name, persons.name), erased = 0
+        WHERE persons.name IS DISTINCT FROM coalesce(excluded.name, persons.name) OR persons.erased = 1
       """, [.bytes(of: caller.person.text), .optional(caller.name) { .bytes(of: $0) }])
   }
 

@@ -8,9 +8,10 @@ public enum CallEvent: Hashable, Sendable {
   case invite(by: PersonID, [CallInvitation])
   /// The media of a session stands, or stands no longer. Of a direct call: the device reads events, or doesn't.
   case mediaCame(PersonID, session: CallUUID)
-  case mediaWent(PersonID, session: CallUUID)
-  /// Of a direct call: the device says that its media stands.
-  case saidConnected(PersonID, DeviceID)
+  /// - Parameter isLost: it was waited for already, as long as the room waits.
+  case mediaWent(PersonID, session: CallUUID, isLost: Bool = false)
+  /// Of a direct call: the device says that its media stands; nil: by whichever the person is in the call.
+  case saidConnected(PersonID, DeviceID?)
   /// An admin takes a person out, or ends the call.
   case remove(PersonID)
   case end(by: PersonID?)

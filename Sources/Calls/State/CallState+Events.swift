@@ -30,7 +30,7 @@ extension CallState {
       try leave(person, device, reason, at: now, &effects)
     case .invite(let person, let others): try invite(others, by: person, at: now, &effects)
     case .mediaCame(let person, let session): mediaCame(person, session, at: now)
-    case .mediaWent(let person, let session): mediaWent(person, session, at: now)
+    case .mediaWent(let person, let session, let isLost): mediaWent(person, session, isLost, at: now)
     case .saidConnected(let person, let device): saidConnected(person, device, at: now)
     case .remove(let person): try remove(person, at: now, &effects)
     case .end(let person):
@@ -195,17 +195,23 @@ extension CallState {
     noteConnected(at: now)
   }
 
-  private mutating func mediaWent(_ person: PersonID, _ session: CallUUID, at now: CallTime) {
-    guard let index = index(of: person), var mine = people[index].session,
-      mine.media == .standing(by: session)
-    else { return }
-    mine.media = .gone(until: now.steady + terms.gone(path))
+  private mutating func mediaWent(
+    _ person: PersonID, _ session: CallUUID, _ isLost: Bool, at now: CallTime
+  ) {
+    guard let index = index(of: person), var mine = people[index].session else { return }
+    let until = now.steady + (isLost && path == .relay ? terms.afterRoom : terms.gone(path))
+    switch mine.media {
+    case .standing(by: session): mine.media = .gone(until: until)
+    // That it was waited for is known later than that it went.
+    case .gone(let known) where isLost && mine.id == session: mine.media = .gone(until: min(known, until))
+    case .standing, .gone, .awaited: return
+    }
     people[index].status = .active(mine)
   }
 
-  private mutating func saidConnected(_ person: PersonID, _ device: DeviceID, at now: CallTime) {
+  private mutating func saidConnected(_ person: PersonID, _ device: DeviceID?, at now: CallTime) {
     guard path == .direct, let index = index(of: person), var mine = people[index].session,
-      mine.device == device
+      device == nil || mine.device == device
     else { return }
     mine.saysConnected = true
     people[index].status = .active(mine)

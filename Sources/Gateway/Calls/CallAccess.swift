@@ -11,6 +11,8 @@ enum CallAccess: Sendable {
   case ofCall
   /// That, or one of who runs the call's room.
   case ofCallOrAdmin
+  /// A person's, or one of who runs the call's room.
+  case personOrAdmin
   /// Who erases people: the person itself, or who runs every room.
   case personOrAdminOfAll
 }
@@ -23,6 +25,8 @@ struct CallPermission: Sendable {
   var isAdmin: Bool { token.grants.roomAdmin }
   /// It stands for the person, whatever else it opens.
   let isPerson: Bool
+  /// It is of the very call, and void where that is.
+  let isOfCall: Bool
 
   /// The one place where it is decided whom a token stands for here.
   init(
@@ -30,13 +34,14 @@ struct CallPermission: Sendable {
   ) throws(RESTProblem) {
     self.token = token
     let isOfAll = token.grants.room == nil || token.grants.room == Grants.everyRoom
-    let isOfCall = token.call != nil && call != nil && token.call?.id == call
+    isOfCall = token.call != nil && call != nil && token.call?.id == call
     isPerson = token.identity != nil && (isOfAll && token.call == nil || isOfCall)
     let isGood =
       switch access {
       case .person: isPerson && !isOfCall
       case .ofCall: isPerson
       case .ofCallOrAdmin: isPerson || token.grants.roomAdmin
+      case .personOrAdmin: isPerson && !isOfCall || token.grants.roomAdmin
       case .personOrAdminOfAll:
         isPerson && !isOfCall || (token.grants.roomAdmin && token.grants.room == Grants.everyRoom)
       }

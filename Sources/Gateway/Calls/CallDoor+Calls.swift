@@ -1,6 +1,7 @@
 internal import AccessTokens
 internal import CallDesk
 internal import Calls
+internal import Crypto
 internal import FoundationEssentials
 internal import HTTPServer
 internal import Rooms
@@ -43,12 +44,15 @@ extension CallDoor {
     let start = wanted
     if authorizer != nil {
       // The app is asked no more often than calls may be started.
-      try await ask { () async throws(CallProblem) in try desk.requireStart(by: caller.person) }
+      try await ask { () async throws(CallProblem) in
+        try desk.requireStart(by: caller.person)
+        try desk.requireAsk(by: caller.person)
+      }
       try await requireAllowed(caller.person, start.recipients, in: id)
     }
     let entry = try await ask { () async throws(CallProblem) in try await desk.start(start, by: caller) }
     // Before its people connect.
-    if let room = entry.call.room, !entry.call.state.isEnded { await rooms.make(room) }
+    if let room = entry.call.room, !entry.call.state.isEnded { await rooms.make(room, of: entry.call.state.id) }
     return answer(self.entry(entry, call), status: 201)
   }
 
@@ -56,10 +60,15 @@ extension CallDoor {
     try requireOpen()
     let body = try optionalBody(call, ["deviceId", "takeover"])
     let takeover = try body?.flag("takeover").value ?? false
-    let caller = try caller(call, body)
+    var caller = try self.caller(call, body)
+    // One that is sent again is of the same device, also where the client doesn't say which.
+    if caller.device == nil, let key = call.request.headers["idempotency-key"] {
+      caller.device = DeviceID(drawnFrom: key, of: caller.person)
+    }
+    let joining = caller
     let id = try self.call(call)
     let entry = try await ask { () async throws(CallProblem) in
-      try await desk.join(id, by: caller, takeover: takeover)
+      try await desk.join(id, by: joining, takeover: takeover)
     }
     return answer(self.entry(entry, call))
   }
@@ -106,7 +115,13 @@ extension CallDoor {
     let (keys, head) = (try wrappedKeys(in: body, for: people), try seenHead(in: body))
     let index = Int64(try body.integer("keyIndex", Self.keyIndexes).value ?? 0)
     let id = try self.call(call)
-    try await requireAllowed(call.permission.caller.person, people, in: id)
+    if authorizer != nil {
+      try await ask { () async throws(CallProblem) in
+        try await desk.requireActive(call.permission.caller.person, in: id)
+        try desk.requireAsk(by: call.permission.caller.person)
+      }
+      try await requireAllowed(call.permission.caller.person, people, in: id)
+    }
     let found = try await ask { () async throws(CallProblem) in
       try await desk.invite(
         people, to: id, keys: keys, index: index, head: head, by: call.permission.caller)
@@ -143,31 +158,44 @@ extension CallDoor {
 
   @Sendable func show(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
     let id = try self.call(call)
+    if let found = try await runBy(call, id) { return answer(CallBody(found)) }
     if call.permission.isPerson {
       let found = try await ask { () async throws(CallProblem) in
         try await desk.call(id, for: call.permission.caller.person)
       }
       return answer(CallBody(found, for: call.permission.caller.person))
     }
-    return answer(CallBody(try await administered(id, call)))
+    throw RESTProblem(CallProblem.notFound)
   }
 
-  /// One whose room the token runs; of another it is said that there is none.
-  func administered(_ id: CallUUID, _ call: CallRequest) async throws(RESTProblem) -> CallDocument {
-    let found = try await ask { () async throws(CallProblem) in try await desk.call(id) }
-    guard call.permission.runs(found.room) else { throw RESTProblem(CallProblem.notFound) }
-    return found
+  /// - Returns: nil: the token doesn't run that call's room.
+  func runBy(_ call: CallRequest, _ id: CallUUID) async throws(RESTProblem) -> CallDocument? {
+    guard call.permission.isAdmin else { return nil }
+    do throws(CallProblem) {
+      let found = try await desk.call(id)
+      return call.permission.runs(found.room) ? found : nil
+    } catch {
+      if error == .notFound { return nil }
+      throw RESTProblem(error)
+    }
   }
 
   @Sendable func end(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
     let id = try self.call(call)
-    _ = try await administered(id, call)
+    if try await runBy(call, id) == nil {
+      // Its people see that there is such a call, and end it by leaving.
+      _ = try await ask { () async throws(CallProblem) in
+        try await desk.call(id, for: call.permission.caller.person)
+      }
+      throw RESTProblem(CallProblem.notAllowed)
+    }
     let found = try await ask { () async throws(CallProblem) in try await desk.end(id) }
     return answer(CallBody(found))
   }
 
   @Sendable func list(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
     let limit = try RESTPage.limit(of: call.request, usual: 50, most: 200)
+    try pay(limit * Self.pricePerItem, call)
     let other = call.request.queryItem("participant").map { PersonID($0) }
     let isOpen: Bool?
     switch call.request.queryItem("status") {
@@ -217,7 +245,7 @@ extension CallDoor {
   }
 
   /// By the device that the token names, or else the body.
-  private func caller(_ call: CallRequest, _ body: BodyReader?) throws(RESTProblem) -> Caller {
+  func caller(_ call: CallRequest, _ body: BodyReader?) throws(RESTProblem) -> Caller {
     var caller = call.permission.caller
     let given = try body?.name("deviceId").value.map { DeviceID($0) }
     caller.device = caller.device ?? given
@@ -238,5 +266,13 @@ extension CallPage.Place {
       return nil
     }
     self.init(created: created, id: id)
+  }
+}
+
+extension DeviceID {
+  /// Of one that doesn't say which it is, and asks under a key of its own.
+  fileprivate init(drawnFrom key: String, of person: PersonID) {
+    let digest = SHA256.digest(Array("\(person.text)\n\(key)".utf8)).prefix(16)
+    self.init("device-" + Base64URL.encode(Array(digest)))
   }
 }

@@ -36,8 +36,9 @@ extension CallDoor {
 
   @Sendable func deliveries(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
     let id = try self.call(call)
-    let isOwn = call.permission.isPerson
-    if !isOwn { _ = try await administered(id, call) }
+    let isRun = try await runBy(call, id) != nil
+    guard isRun || call.permission.isPerson else { throw RESTProblem(CallProblem.notFound) }
+    let isOwn = !isRun
     let person = isOwn ? call.permission.caller.person : nil
     let found = try await ask { () async throws(CallProblem) in try await desk.deliveries(of: id, for: person)
     }

@@ -123,7 +123,7 @@ extension CallDoor {
   @Sendable func signal(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
     struct Answer: Encodable { let number: Int64 }
     let body = try BodyReader(
-      call.request, types: ["application/json"], knowing: ["id", "to", "kind", "payload", "clear"])
+      call.request, types: ["application/json"], knowing: ["id", "to", "kind", "payload", "clear", "deviceId"])
     guard let id = try body.text("id", "a UUID", { CallUUID($0) != nil }).value.flatMap({ CallUUID($0) })
     else {
       throw .body("id is required: a UUID that the client makes")
@@ -140,12 +140,15 @@ extension CallDoor {
     var signal = CallDesk.Signal(id: id, to: PersonID(to), kind: kind, payload: payload)
     if let clear = try body.json("clear", most: 1_024).value {
       signal.clear = clear.text
-      signal.saysConnected = kind == "status" && clear == .object(["connected": .boolean(true)])
+      if kind == "status", case .object(let members) = clear, members["connected"] == .boolean(true) {
+        signal.saysConnected = true
+      }
     }
     let wanted = signal
     let place = try self.call(call)
+    let sender = try caller(call, body)
     let number = try await ask { () async throws(CallProblem) in
-      try await desk.signal(wanted, in: place, by: call.permission.caller)
+      try await desk.signal(wanted, in: place, by: sender)
     }
     return answer(Answer(number: number), status: 201)
   }

@@ -3,6 +3,14 @@ internal import Calls
 internal import Crypto
 internal import HTTPServer
 
+/// What a repeated request does.
+enum CallRepeats: Sendable {
+  /// The first answer is given once more.
+  case answer
+  /// It is done again, which changes nothing: its answer has a token and a key, which aren't kept.
+  case deed
+}
+
 /// Requests that are sent again under an `Idempotency-Key`: the first answer is given once more.
 ///
 /// What is kept is the answer, beside what was done, and in a transaction of its own: a server that ends between the two does it again,
@@ -14,7 +22,7 @@ extension CallDoor {
 
   /// - Parameter body: what the request is answered by where it is the first.
   func once(
-    _ call: CallRequest, _ body: () async throws(RESTProblem) -> HTTPResponse
+    _ call: CallRequest, _ repeats: CallRepeats, _ body: () async throws(RESTProblem) -> HTTPResponse
   ) async throws(RESTProblem) -> HTTPResponse {
     let request = call.request
     guard request.method == .post, let key = request.headers["idempotency-key"] else {
@@ -29,7 +37,7 @@ extension CallDoor {
     let known = try await ask { () async throws(CallProblem) in
       try await desk.answer(to: key, content: content, by: person)
     }
-    if let known, let status = known.first {
+    if let known, let status = known.first, repeats == .answer {
       return response(status: 200 + Int(status), Array(known.dropFirst()))
     }
     let answer = try await body()
@@ -37,7 +45,7 @@ extension CallDoor {
       return answer
     }
     // What is kept is a status and the body behind it.
-    let bytes = [UInt8(answer.status - 200)] + answer.body
+    let bytes = [UInt8(answer.status - 200)] + (repeats == .answer ? answer.body : [])
     // It was done in any case.
     try? await desk.keep(bytes, to: key, content: content, by: person)
     return answer

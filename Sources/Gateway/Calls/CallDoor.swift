@@ -30,6 +30,8 @@ struct CallDoor: Sendable {
 
   /// Beside its bytes, in units of `IntakeBudget`: a transaction of the store, and what follows from it.
   static let price = 4_096
+  /// For each entry of a list that may have to be read.
+  static let pricePerItem = 1_024
 
   /// - Returns: nil for what isn't this door's.
   func response(to request: HTTPRequest) async -> HTTPResponse? {
@@ -77,11 +79,24 @@ struct CallDoor: Sendable {
     if wait > .zero { throw RESTProblem(CallProblem.tooMany(wait: wait.components.seconds * 1_000 + 1_000)) }
     // What is no id is one that was never given out.
     if parameters["call"] != nil, id == nil { throw RESTProblem(CallProblem.notFound) }
+    // A token of a call is void with the person's removal, and with the call's end.
+    if permission.isOfCall, let id {
+      try await ask { () async throws(CallProblem) in try await desk.requireOpen(id, to: permission.caller.person) }
+    }
     let call = CallRequest(request: request, parameters: parameters, permission: permission)
-    return try await once(call) { () async throws(RESTProblem) in try await operation.perform(self)(call) }
+    return try await once(call, operation.repeats) { () async throws(RESTProblem) in
+      try await operation.perform(self)(call)
+    }
   }
 
   // MARK: - What the operations share
+
+  /// Charges the caller for what its request turns out to cost.
+  /// - Parameter units: in those of `IntakeBudget`.
+  func pay(_ units: Int, _ call: CallRequest) throws(RESTProblem) {
+    let wait = charge(units, call.permission.caller.person.text)
+    if wait > .zero { throw RESTProblem(CallProblem.tooMany(wait: wait.components.seconds * 1_000 + 1_000)) }
+  }
 
   func ask<Answer>(
     _ question: () async throws(CallProblem) -> Answer

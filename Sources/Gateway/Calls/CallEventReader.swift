@@ -49,10 +49,10 @@ final class CallEventReader: HTTPBodySource {
     self.terms = terms
     self.feed = feed
     state = Mutex(State(position: position))
-    if let device = terms.device { feed.begin(device) }
+    feed.begin(terms.device)
   }
 
-  deinit { if let device = terms.device { feed.end(device) } }
+  deinit { feed.end(terms.device) }
 
   var signal: HTTPBodySignal { feed.signal }
 
@@ -135,6 +135,8 @@ final class CallEventReader: HTTPBodySource {
       guard let position else { return try await start(isReset: false) }
       let page = try await terms.text.desk.events(of: terms.person, after: position, limit: Self.batch)
       if page.isGone { return try await start(isReset: true) }
+      // Its client has them, though maybe from a process before this one.
+      if position <= page.last { terms.text.desk.noteHeard(position, by: terms.person) }
       let items = try await terms.text.items(page.events, for: terms.person, device: terms.device)
       let reached = page.events.last?.number ?? position
       return (items, reached, reached < page.last)

@@ -93,7 +93,7 @@ struct CallEventText: Sendable {
         if keys[id] == nil { keys[id] = .some(try await self.key(of: id, person, device)) }
         key = keys[id] ?? nil
       }
-      guard let data = data(of: event, document, key, for: person) else { continue }
+      guard let data = data(of: event, document, key, for: person, device) else { continue }
       items.append(Item(id: event.number, type: event.kind.rawValue, data: data))
     }
     return items
@@ -133,7 +133,7 @@ struct CallEventText: Sendable {
 
   /// - Returns: nil: its call is no longer kept.
   private func data(
-    of event: PersonEvent, _ document: CallDocument?, _ key: CallKey?, for person: PersonID
+    of event: PersonEvent, _ document: CallDocument?, _ key: CallKey?, for person: PersonID, _ device: DeviceID?
   ) -> [UInt8]? {
     let bytes = Data(event.body)
     switch event.kind {
@@ -142,9 +142,11 @@ struct CallEventText: Sendable {
       guard let document, let body = try? JSONDecoder().decode(RingingBody.self, from: bytes) else {
         return nil
       }
-      return Self.json(ringing(body, document, key, for: person))
+      return Self.json(ringing(body, document, key, for: person, device))
     case .ringEnded:
       guard let body = try? JSONDecoder().decode(RingEndedBody.self, from: bytes) else { return nil }
+      // It answered or declined by itself.
+      if let device, body.device == device { return nil }
       return Self.json(
         Ended(
           ringId: body.ringId.text, call: event.call?.text ?? "", reason: body.reason,
@@ -176,7 +178,7 @@ struct CallEventText: Sendable {
   }
 
   private func ringing(
-    _ body: RingingBody, _ document: CallDocument, _ key: CallKey?, for person: PersonID
+    _ body: RingingBody, _ document: CallDocument, _ key: CallKey?, for person: PersonID, _ device: DeviceID?
   ) -> Ringing {
     let call = document.state
     let remaining = body.expiresAt - wall()
@@ -187,7 +189,8 @@ struct CallEventText: Sendable {
     let token = document.room.flatMap { room in
       rings
         ? tokens.token(
-          ringing: person, until: body.expiresAt, of: call.id, room: room, apiKey: document.apiKey) : nil
+          ringing: person, document.names[person], device, until: body.expiresAt, of: call.id, room: room,
+          apiKey: document.apiKey) : nil
     }
     return Ringing(
       ringId: body.ringId.text, call: CallBody(document, for: person), callerId: body.callerId.text,

@@ -1,3 +1,4 @@
+internal import CallDesk
 internal import Calls
 internal import HTTPServer
 internal import Synchronization
@@ -7,11 +8,16 @@ final class CallFeeds: Sendable {
   private struct Place { weak var feed: CallFeed? }
 
   private let places = Mutex<[PersonID: Place]>([:])
+  private let listener = Mutex<(@Sendable (PersonID) -> Void)?>(nil)
+
+  /// From now on it is called as a device of a person begins to read events, and as one no longer does.
+  func onReaders(_ body: @escaping @Sendable (PersonID) -> Void) { listener.withLock { $0 = body } }
 
   func feed(of person: PersonID) -> CallFeed {
     places.withLock { places in
       if let feed = places[person]?.feed { return feed }
-      let feed = CallFeed { [weak self] in self?.tidy(person) }
+      let feed = CallFeed(
+        isChanged: { [weak self] in self?.listener.withLock { $0 }?(person) }, isGone: { [weak self] in self?.tidy(person) })
       places[person] = Place(feed: feed)
       return feed
     }
@@ -24,16 +30,18 @@ final class CallFeeds: Sendable {
   }
 
   /// Whether a person's events are read now.
-  func isOpen(_ person: PersonID) -> Bool { places.withLock { $0[person]?.feed != nil } }
+  func isOpen(_ person: PersonID) -> Bool { found(person) != nil }
 
-  /// Those of a person's devices that read its events now, as far as they have said which they are.
-  func devices(of person: PersonID) -> Set<DeviceID> {
-    places.withLock { $0[person]?.feed }?.devices ?? []
-  }
+  /// Which of a person's devices read its events now.
+  func readers(of person: PersonID) -> EventReaders { found(person)?.devices ?? EventReaders() }
+
+  /// It is handed out of the lock: the last reference to it must not go while the table is locked.
+  private func found(_ person: PersonID) -> CallFeed? { places.withLock { $0[person]?.feed } }
 
   /// Those whose events are read now, in the order of their ids' bytes.
   func people(after person: PersonID?, limit: Int) -> [PersonID] {
-    let open = places.withLock { places in places.compactMap { $0.value.feed == nil ? nil : $0.key } }
+    let feeds = places.withLock { places in places.compactMap { person, place in place.feed.map { (person, $0) } } }
+    let open = feeds.map(\.0)
     let start = Array((person?.text ?? "").utf8)
     return Array(
       open.map { ($0, Array($0.text.utf8)) }.filter { start.lexicographicallyPrecedes($0.1) }
@@ -54,25 +62,42 @@ final class CallFeeds: Sendable {
 final class CallFeed: Sendable {
   let signal = HTTPBodySignal()
   private let news = Atomic<UInt64>(1)
-  private let readers = Mutex<[DeviceID: Int]>([:])
+  /// How many there are of each; nil: of those that don't say which device they are.
+  private let readers = Mutex<[DeviceID?: Int]>([:])
+  private let isChanged: @Sendable () -> Void
   private let isGone: @Sendable () -> Void
 
-  init(isGone: @escaping @Sendable () -> Void) { self.isGone = isGone }
+  init(isChanged: @escaping @Sendable () -> Void = {}, isGone: @escaping @Sendable () -> Void) {
+    self.isChanged = isChanged
+    self.isGone = isGone
+  }
 
   deinit { isGone() }
 
   /// How often there was something: more than a reader has seen, and it looks again.
   var count: UInt64 { news.load(ordering: .acquiring) }
 
-  var devices: Set<DeviceID> { readers.withLock { Set($0.keys) } }
-
-  func begin(_ device: DeviceID) { readers.withLock { $0[device, default: 0] += 1 } }
-
-  func end(_ device: DeviceID) {
+  var devices: EventReaders {
     readers.withLock { readers in
+      EventReaders(Set(readers.keys.compactMap { $0 }), isAnyUnnamed: readers[DeviceID?.none] != nil)
+    }
+  }
+
+  func begin(_ device: DeviceID?) {
+    let isFirst = readers.withLock { readers in
+      readers[device, default: 0] += 1
+      return readers[device] == 1
+    }
+    if isFirst { isChanged() }
+  }
+
+  func end(_ device: DeviceID?) {
+    let wasLast = readers.withLock { readers in
       let left = (readers[device] ?? 1) - 1
       readers[device] = left > 0 ? left : nil
+      return left <= 0
     }
+    if wasLast { isChanged() }
   }
 
   func wake() {

@@ -6,18 +6,21 @@ struct CallOperation: Sendable {
   /// As in OpenAPI.
   let path: String
   let access: CallAccess
+  /// What becomes of one that is sent again under the same key.
+  let repeats: CallRepeats
   let perform: @Sendable (CallDoor) -> @Sendable (CallRequest) async throws(RESTProblem) -> HTTPResponse
 
   private let template: PathTemplate
 
   init(
-    _ method: HTTPMethod, _ path: String, _ access: CallAccess,
+    _ method: HTTPMethod, _ path: String, _ access: CallAccess, repeats: CallRepeats = .answer,
     _ perform:
       @escaping @Sendable (CallDoor) -> @Sendable (CallRequest) async throws(RESTProblem) -> HTTPResponse
   ) {
     self.method = method
     self.path = path
     self.access = access
+    self.repeats = repeats
     self.perform = perform
     template = PathTemplate(path)
   }
@@ -27,18 +30,18 @@ struct CallOperation: Sendable {
 
   /// All that is built. What has a fixed last part stands before what has an id there.
   static let all: [CallOperation] = [
-    .init(.post, "/v1/calls", .person, CallDoor.start),
+    .init(.post, "/v1/calls", .person, repeats: .deed, CallDoor.start),
     .init(.get, "/v1/calls", .person, CallDoor.list),
     .init(.get, "/v1/calls/events", .person, CallDoor.events),
     .init(.get, "/v1/calls/{call}", .ofCallOrAdmin, CallDoor.show),
-    .init(.patch, "/v1/calls/{call}", .ofCall, CallDoor.change),
+    .init(.patch, "/v1/calls/{call}", .person, CallDoor.change),
     .init(.delete, "/v1/calls/{call}", .ofCallOrAdmin, CallDoor.end),
-    .init(.post, "/v1/calls/{call}/join", .ofCall, CallDoor.join),
+    .init(.post, "/v1/calls/{call}/join", .ofCall, repeats: .deed, CallDoor.join),
     .init(.post, "/v1/calls/{call}/leave", .ofCall, CallDoor.leave),
     .init(.post, "/v1/calls/{call}/invite", .person, CallDoor.invite),
     .init(.post, "/v1/calls/{call}/forget", .person, CallDoor.forget),
     .init(.post, "/v1/calls/{call}/signals", .ofCall, CallDoor.signal),
-    .init(.get, "/v1/calls/{call}/deliveries", .ofCallOrAdmin, CallDoor.deliveries),
+    .init(.get, "/v1/calls/{call}/deliveries", .personOrAdmin, CallDoor.deliveries),
     .init(.get, "/v1/people", .person, CallDoor.people),
     .init(.post, "/v1/calls/{call}/keys", .person, CallDoor.changeKey),
     .init(.get, "/v1/keys/head", .person, CallDoor.keyHead),

@@ -12,11 +12,13 @@ internal import Synchronization
 ///     decided ──▶ work ──▶ PushDesk ──▶ outcomes ──▶ the store
 ///
 /// Two tasks, one each way, so that neither the store nor a push service is waited for where calls are decided. A ring's end goes to
-/// those of its devices alone that took the push and have opened no event stream since: the others hear of it there.
+/// those of its devices alone that may have the ring and have opened no event stream since: the others hear of it there. What an alert
+/// shows is replaced all the same.
 public final class CallPushes: Sendable {
   public struct Terms: Sendable {
     /// Where clients reach the server; nil: pushes don't say.
     public var url: String?
+    /// If not, pushes have neither the caller's name nor, in the token, that of the person who is rung.
     public var showsCallerNames = true
     /// Secrets by API key, for the tokens of those who are rung.
     public var keys: [String: String]
@@ -31,9 +33,21 @@ public final class CallPushes: Sendable {
 
   private enum Work: Sendable {
     case ring(Aftermath.Ring)
+    /// One of the process before that goes on, to devices that it hadn't come to.
+    case goOn(Aftermath.Ring, to: [Device])
     /// - Parameter listening: devices that read the person's events at that moment.
     case ended(Aftermath.RingEnded, listening: Set<DeviceID>)
+    case gone(DeviceID, of: PersonID)
   }
+
+  /// What became of a push, and what is written down of it.
+  private struct Said: Sendable {
+    let outcome: PushOutcome
+    let delivery: CallDelivery?
+  }
+
+  /// For all threads that push services answer on.
+  private final class Ledger: Sendable { let book = Mutex(RingBook()) }
 
   /// Rings and ends that wait, and outcomes: each costs some hundred bytes. Beyond, the oldest are let go, counted.
   private static let capacity = 16_384
@@ -43,12 +57,12 @@ public final class CallPushes: Sendable {
   private let terms: Terms
   private let tokens: CallTokens
   private let log: Log
-  private let book: Mutex<RingBook>
+  private let ledger: Ledger
   private let push: PushDesk
   private let work: AsyncStream<Work>.Continuation
-  private let outcomes: AsyncStream<PushOutcome>.Continuation
+  private let outcomes: AsyncStream<Said>.Continuation
   private let ordered: AsyncStream<Work>
-  private let said: AsyncStream<PushOutcome>
+  private let said: AsyncStream<Said>
   private let lost = Atomic<UInt64>(0)
 
   public init(
@@ -57,19 +71,36 @@ public final class CallPushes: Sendable {
     self.terms = terms
     self.log = log
     tokens = CallTokens(keys: terms.keys, now: terms.now)
-    book = Mutex(RingBook())
+    let ledger = Ledger()
+    self.ledger = ledger
     (ordered, work) = AsyncStream.makeStream(of: Work.self, bufferingPolicy: .bufferingNewest(Self.capacity))
     let (said, outcomes) = AsyncStream.makeStream(
-      of: PushOutcome.self, bufferingPolicy: .bufferingNewest(Self.capacity))
+      of: Said.self, bufferingPolicy: .bufferingNewest(Self.capacity))
     (self.said, self.outcomes) = (said, outcomes)
-    push = PushDesk(services, texts: texts, clocks: clocks, log: log) { outcomes.yield($0) }
+    push = PushDesk(services, texts: texts, clocks: clocks, log: log) { outcome in
+      // At once: the end of its ring may follow.
+      let delivery = ledger.book.withLock { $0.note(outcome) }
+      outcomes.yield(Said(outcome: outcome, delivery: delivery))
+    }
   }
 
   /// What was decided is carried out in the order in which it is given here.
   /// - Parameter feeds: who reads events.
   func perform(_ aftermath: Aftermath, _ feeds: CallFeeds) {
     for ring in aftermath.rings where !ring.devices.isEmpty { add(.ring(ring)) }
-    for end in aftermath.ringsEnded { add(.ended(end, listening: feeds.devices(of: end.person))) }
+    for end in aftermath.ringsEnded { add(.ended(end, listening: feeds.readers(of: end.person).devices)) }
+    for (person, device) in aftermath.devicesGone { add(.gone(device, of: person)) }
+  }
+
+  /// Rings of the process before go on: devices that it hadn't come to are woken now, and those that have it hear of its end. Before
+  /// anything is performed.
+  public func restore(_ rings: [CallDesk.RunningRing]) {
+    for running in rings where !running.ring.devices.isEmpty {
+      let ring = running.ring
+      ledger.book.withLock { $0.restore(known(ring), unreached: running.failed, now: terms.now()) }
+      let missing = ring.devices.filter { !running.taken.contains($0.id) && !running.failed.contains($0.id) }
+      if !missing.isEmpty { add(.goOn(ring, to: missing)) }
+    }
   }
 
   private func add(_ item: Work) {
@@ -78,7 +109,7 @@ public final class CallPushes: Sendable {
 
   /// A device reads the person's events: it hears of ends there.
   func noteStream(of person: PersonID, _ device: DeviceID) {
-    book.withLock { $0.noteStream(of: person, device) }
+    ledger.book.withLock { $0.noteStream(of: person, device) }
   }
 
   /// Sends pushes and writes down what became of them, until its task is cancelled.
@@ -106,39 +137,56 @@ public final class CallPushes: Sendable {
   private func carry(_ item: Work) async {
     switch item {
     case .ring(let ring):
-      let known = RingBook.Ring(
-        id: ring.ring.id, person: ring.person, call: ring.call.id, caller: ring.ring.from,
-        callerName: terms.showsCallerNames ? ring.callerName : nil, media: ring.call.media,
-        devices: ring.devices,
-        until: ring.expiresAt)
-      let isWanted = book.withLock { $0.begin(known, now: terms.now()) }
-      guard isWanted else { return }
-      await push.deliver(notice(ring), to: ring.devices.map { PushDevice($0, of: ring.person) })
-    case .ended(let end, let listening):
-      let found = book.withLock {
-        $0.end(
-          end.ring, of: end.person, in: end.call, except: end.device, listening: listening, now: terms.now())
-      }
-      guard let found else { return await push.stop(ringId: end.ring.text) }
-      let notice = PushNotice(
-        ringId: end.ring.text, callId: end.call.text, callerId: found.caller.text,
-        callerName: found.callerName,
-        media: found.media.rawValue, kind: .ended(reason: end.reason.rawValue))
-      await push.deliver(notice, to: found.devices)
-      // For those who hear of it by their stream what wasn't sent yet isn't.
-      if found.devices.isEmpty { await push.stop(ringId: end.ring.text) }
+      let isWanted = ledger.book.withLock { $0.begin(known(ring), now: terms.now()) }
+      if isWanted { await wake(ring.devices, ring) }
+    case .goOn(let ring, let devices):
+      let isWanted = ledger.book.withLock { $0.goesOn(ring.ring.id) }
+      if isWanted { await wake(devices, ring) }
+    case .ended(let end, let listening): await finish(end, listening)
+    case .gone(let device, let person):
+      ledger.book.withLock { $0.forget(device, of: person) }
+      await push.stop(device: device.text, of: person.text)
     }
   }
 
-  private func notice(_ ring: Aftermath.Ring) -> PushNotice {
-    let token = ring.room.flatMap { room in
-      tokens.token(
-        ringing: ring.person, until: ring.expiresAt, of: ring.call.id, room: room, apiKey: ring.apiKey)
+  private func known(_ ring: Aftermath.Ring) -> RingBook.Ring {
+    RingBook.Ring(
+      id: ring.ring.id, person: ring.person, call: ring.call.id, caller: ring.ring.from,
+      callerName: terms.showsCallerNames ? ring.callerName : nil, media: ring.call.media,
+      devices: ring.devices,
+      until: ring.expiresAt)
+  }
+
+  private func wake(_ devices: [Device], _ ring: Aftermath.Ring) async {
+    await push.deliver(notice(ring, for: devices), to: devices.map { PushDevice($0, of: ring.person) })
+  }
+
+  private func finish(_ end: Aftermath.RingEnded, _ listening: Set<DeviceID>) async {
+    let found = ledger.book.withLock {
+      $0.end(
+        end.ring, of: end.person, in: end.call, except: end.device, listening: listening, now: terms.now())
     }
-    let name = terms.showsCallerNames ? ring.callerName : nil
+    guard let found else { return await push.stop(ringId: end.ring.text) }
+    let notice = PushNotice(
+      ringId: end.ring.text, callId: end.call.text, callerId: found.caller.text,
+      callerName: found.callerName,
+      media: found.media.rawValue, kind: .ended(reason: end.reason.rawValue))
+    await push.deliver(notice, to: found.devices) { [ledger] device in
+      ledger.book.withLock { $0.mayHave(end.ring, DeviceID(device.id)) }
+    }
+  }
+
+  private func notice(_ ring: Aftermath.Ring, for devices: [Device]) -> PushNotice {
     var pushed = PushNotice.Ring(
-      room: ring.room, token: token, url: token == nil ? nil : terms.url,
-      expiresAt: WallTime(milliseconds: ring.expiresAt))
+      room: ring.room, expiresAt: WallTime(milliseconds: ring.expiresAt))
+    if let room = ring.room {
+      for device in devices {
+        pushed.tokens[device.id.text] = tokens.token(
+          ringing: ring.person, terms.showsCallerNames ? ring.personName : nil, device.id,
+          until: ring.expiresAt, of: ring.call.id, room: room, apiKey: ring.apiKey)
+      }
+    }
+    pushed.url = pushed.tokens.isEmpty ? nil : terms.url
     for (device, key) in ring.keys {
       pushed.keys[device.text] = [
         "keyId": key.keyID.text, "ciphertext": String(decoding: Base64.encode(key.ciphertext), as: UTF8.self),
@@ -146,9 +194,10 @@ public final class CallPushes: Sendable {
       (pushed.keyFrom, pushed.keyIndex) = (key.from.text, key.index)
     }
     pushed.head = ring.head.map { PushNotice.Ring.Head(size: $0.size, root: $0.root) }
+    pushed.isBusy = ring.ring.isBusy
     return PushNotice(
-      ringId: ring.ring.id.text, callId: ring.call.id.text, callerId: ring.ring.from.text, callerName: name,
-      media: ring.call.media.rawValue,
+      ringId: ring.ring.id.text, callId: ring.call.id.text, callerId: ring.ring.from.text,
+      callerName: terms.showsCallerNames ? ring.callerName : nil, media: ring.call.media.rawValue,
       kind: .ring(pushed))
   }
 
@@ -156,13 +205,14 @@ public final class CallPushes: Sendable {
 
   private func listen(_ desk: CallDesk) async {
     var group: [CallDelivery] = []
-    for await outcome in said {
-      guard let delivery = book.withLock({ $0.note(outcome) }) else { continue }
-      if outcome.state == .removed {
+    for await item in said {
+      let device = item.outcome.device
+      if item.outcome.state == .removed {
         try? await desk.dropToken(
-          of: delivery.device, of: delivery.person, registeredBefore: outcome.device.registeredAt.milliseconds
-        )
+          of: DeviceID(device.id), of: PersonID(device.person),
+          registeredBefore: device.registeredAt.milliseconds)
       }
+      guard let delivery = item.delivery else { continue }
       group.append(delivery)
       // One by one while there are few; the store is a group's worth behind at most.
       do throws(CallProblem) {
@@ -178,13 +228,22 @@ public final class CallPushes: Sendable {
   }
 }
 
+extension Device {
+  /// Whether it shows an alert: it has no other push, or the system's call screen isn't to be used.
+  var isAlerted: Bool {
+    switch platform {
+    case .apnsVoIP: screen == .app
+    case .apnsAlert: true
+    case .webhook: false
+    }
+  }
+}
+
 extension PushDevice {
   init(_ device: Device, of person: PersonID) {
     let platform: Platform =
       switch device.platform {
-      // The system's call screen isn't to be used: an alert takes its place.
-      case .apnsVoIP: device.screen == .app ? .apnsAlert : .apnsVoIP
-      case .apnsAlert: .apnsAlert
+      case .apnsVoIP, .apnsAlert: device.isAlerted ? .apnsAlert : .apnsVoIP
       case .webhook: .webhook
       }
     self.init(

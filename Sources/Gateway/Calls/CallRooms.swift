@@ -1,6 +1,6 @@
 public import AccessTokens
 public import CallDesk
-internal import Calls
+public import Calls
 internal import Model
 internal import Push
 public import Rooms
@@ -33,11 +33,13 @@ public final class CallRooms: CallOutlet, RoomOverseer {
   }
 
   /// From now on.
-  public func begin(_ desk: CallDesk, _ open: [String]) async {
+  public func begin(_ desk: CallDesk, _ open: CallDesk.Recovered) async {
     self.desk.withLock { $0 = desk }
-    counted.withLock { $0.open += open.count }
+    feeds.onReaders { [weak desk] person in desk?.readersChanged(of: person) }
+    counted.withLock { $0.open = open.calls }
     rooms.oversee(by: self)
-    for room in open { await make(room) }
+    for room in open.rooms { await make(room) }
+    await closeRooms(but: Set(open.rooms))
     // What the process before has decided and may not have said.
     if let steps = try? await desk.unsaidSteps() { await say(steps) }
   }
@@ -53,6 +55,25 @@ public final class CallRooms: CallOutlet, RoomOverseer {
 
   func noteStream(of person: PersonID, _ device: DeviceID) { pushes?.noteStream(of: person, device) }
 
+  /// Rooms of calls that were over before they could be closed.
+  private func closeRooms(but open: Set<String>) async {
+    var last: String? = Self.prefix
+    while let after = last {
+      let page = await rooms.rooms(after: after, limit: 100)
+      for room in page where room.info.name.hasPrefix(Self.prefix) && !open.contains(room.info.name) {
+        try? await rooms.close(room: room.info.name)
+      }
+      last = page.last.flatMap { $0.info.name.hasPrefix(Self.prefix) ? $0.info.name : nil }
+    }
+  }
+
+  /// Before its people connect; a call that is over by then has no room.
+  func make(_ room: String, of call: CallUUID) async {
+    await make(room)
+    guard let desk = desk.withLock({ $0 }) else { return }
+    if let found = try? await desk.call(call), found.state.isEnded { try? await rooms.close(room: room) }
+  }
+
   func make(_ room: String) async {
     var settings = rooms.defaults
     // The call says when it is over.
@@ -62,6 +83,8 @@ public final class CallRooms: CallOutlet, RoomOverseer {
   }
 
   // MARK: - What was decided
+
+  public func readers(of person: PersonID) -> EventReaders { feeds.readers(of: person) }
 
   public func perform(_ aftermath: Aftermath) {
     counted.withLock { $0.note(aftermath) }
@@ -79,7 +102,7 @@ public final class CallRooms: CallOutlet, RoomOverseer {
         if let room { try? await rooms.remove(person.text, from: room) }
       }
       for close in aftermath.closes where close.reason != .callEnded {
-        guard let room = close.room else { continue }
+        guard let room = close.room, await isStillOf(close) else { continue }
         let reason: Model.LeaveReason =
           switch close.reason {
           case .movedElsewhere: .movedElsewhere
@@ -93,6 +116,12 @@ public final class CallRooms: CallOutlet, RoomOverseer {
         if let room = step.room { try? await rooms.close(room: room) }
       }
     }
+  }
+
+  /// Whether a person has nothing in the room but what is to be closed: one who is in the call again has replaced it there.
+  private func isStillOf(_ close: Aftermath.Close) async -> Bool {
+    guard let desk = desk.withLock({ $0 }), let room = close.room else { return true }
+    return await !desk.hasMedia(close.person, otherThan: close.session, inRoom: room)
   }
 
   /// Says steps to those who hear of rooms; until that is on the disk the desk remembers them.
@@ -130,22 +159,42 @@ public final class CallRooms: CallOutlet, RoomOverseer {
   public func admit(
     _ identity: String, device: String?, to room: String, grants: Grants
   ) async throws(JoinError) {
-    guard room.hasPrefix(Self.prefix), let desk = desk.withLock({ $0 }) else { return }
-    guard !grants.roomAdmin, !grants.recorder else { return }
+    guard let desk = desk(of: room), !grants.roomAdmin, !grants.recorder else { return }
     do throws(CallProblem) {
-      try await desk.connect(PersonID(identity), device: device.map { DeviceID($0) }, inRoom: room)
-    } catch {
-      switch error {
-      case .removed: throw .removed
-      case .storeUnavailable: throw .tooOften
-      default: throw .noRoom
-      }
-    }
+      try await desk.requireConnect(PersonID(identity), device: device.map { DeviceID($0) }, inRoom: room)
+    } catch { throw JoinError(error) }
   }
 
-  public func media(of identity: String, in room: String, isConnected: Bool) {
-    guard room.hasPrefix(Self.prefix) else { return }
-    desk.withLock { $0 }?.media(isConnected, of: PersonID(identity), inRoom: room)
+  public func entered(
+    _ identity: String, device: String?, _ room: String, grants: Grants
+  ) async throws(JoinError) {
+    guard let desk = desk(of: room), !grants.roomAdmin, !grants.recorder else { return }
+    do throws(CallProblem) {
+      try await desk.connect(PersonID(identity), device: device.map { DeviceID($0) }, inRoom: room)
+    } catch { throw JoinError(error) }
+  }
+
+  public func media(of identity: String, in room: String, _ presence: MediaPresence) {
+    let word: CallPresence =
+      switch presence {
+      case .connected: .stands
+      case .gone: .gone
+      case .lost: .lost
+      }
+    desk(of: room)?.media(word, of: PersonID(identity), inRoom: room)
+  }
+
+  /// Whom a room's administrator takes out is out of the call, and doesn't come back to it.
+  public func willRemove(_ identity: String, from room: String) async {
+    // Where there is no such call, or it is over, nothing is to be done.
+    try? await desk(of: room)?.remove(PersonID(identity), fromRoom: room)
+  }
+
+  public func willClose(_ room: String) async { try? await desk(of: room)?.end(room: room) }
+
+  /// - Returns: nil: it is no call's.
+  private func desk(of room: String) -> CallDesk? {
+    room.hasPrefix(Self.prefix) ? desk.withLock { $0 } : nil
   }
 }
 
@@ -157,5 +206,17 @@ extension EventCall {
       people: call.people.map(\.id.text), outcome: call.end?.outcome.rawValue,
       duration: call.end?.duration.map { Int($0) }, session: step.session?.id.text,
       experience: step.session?.experience)
+  }
+}
+
+extension JoinError {
+  init(_ problem: CallProblem) {
+    self =
+      switch problem {
+      case .removed: .removed
+      case .activeElsewhere: .elsewhere
+      case .storeUnavailable: .tooOften
+      default: .noRoom
+      }
   }
 }

@@ -23,11 +23,14 @@ struct CallTokens: Sendable {
   }
 
   /// For one who is rung until that moment.
-  /// - Parameter until: milliseconds since 1970.
+  /// - Parameters:
+  ///   - device: which it is for; nil: it isn't known, and whichever joins first has it.
+  ///   - until: milliseconds since 1970.
   func token(
-    ringing person: PersonID, until: Int64, of call: CallUUID, room: String, apiKey: String
+    ringing person: PersonID, _ name: String?, _ device: DeviceID?, until: Int64, of call: CallUUID, room: String,
+    apiKey: String
   ) -> String? {
-    make(person, nil, nil, call, room, apiKey, expires: Int(until / 1_000) + Self.ringGrace)
+    make(person, name, device, call, room, apiKey, expires: Int(until / 1_000) + Self.ringGrace)
   }
 
   private func make(

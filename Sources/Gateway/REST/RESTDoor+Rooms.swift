@@ -21,6 +21,9 @@ extension RESTDoor {
       call.request, types: ["application/json"], knowing: Self.settings.union(["name"]))
     guard let name = try body.name("name").value else { throw .body("name is required") }
     guard AccessToken.isName(name) else { throw .body("name must not be . .. or *") }
+    guard !name.hasPrefix(CallRooms.prefix) else {
+      throw .body("names that begin with \(CallRooms.prefix) are those of calls' rooms")
+    }
     var settings = rooms.defaults
     let patch = try patch(body)
     if let value = patch.emptyTimeout.value { settings.emptyTimeout = value }

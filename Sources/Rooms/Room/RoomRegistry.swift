@@ -36,8 +36,8 @@ final class RoomRegistry<Handle: Sendable>: Sendable {
   }
 
   /// Somebody's media is connected in a room, or isn't any more.
-  func noteMedia(of identity: String, in room: String, _ isConnected: Bool) {
-    overseer.withLock { $0 }?.media(of: identity, in: room, isConnected: isConnected)
+  func noteMedia(of identity: String, in room: String, _ presence: MediaPresence) {
+    overseer.withLock { $0 }?.media(of: identity, in: room, presence)
   }
 
   // MARK: - Removals

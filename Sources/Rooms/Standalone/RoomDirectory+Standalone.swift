@@ -31,6 +31,10 @@ extension RoomDirectory {
     switch await room.open(StandaloneEntry(newcomer: newcomer, offer: offer)) {
     case .standalone(let answer, let isNew):
       if isNew { registry.withRooms { $0.noteStarted() } }
+      do throws(JoinError) { try await entered(identity, device: device, name, grants: grants) } catch {
+        try? await close(answer.id, offer.role, in: name, of: identity)
+        throw .joining(error)
+      }
       return answer
     case .standaloneRefused(let error): throw refuse(error)
     default: throw .offer(.gone)

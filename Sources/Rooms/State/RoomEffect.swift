@@ -34,7 +34,7 @@ enum RoomEffect: Sendable {
   /// Media of a participant is connected for the first time, so long after it was let in.
   case mediaReady(Duration)
   /// Somebody's media is connected, or isn't any more; it may be said again.
-  case media(of: String, isConnected: Bool)
+  case media(of: String, MediaPresence)
   /// When the room is to be called; `.never`: not at all.
   case alarm(Instant)
   case log(String, KeyValuePairs<String, String>)

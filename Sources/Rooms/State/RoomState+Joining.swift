@@ -173,7 +173,7 @@ extension RoomState {
     let member = members.remove(at: index)
     for place in members.indices.flatMap(places(of:)) { self[place].slots.forget(member.groups) }
     if !member.grants.hidden { record(left: member, reason) }
-    emit(.media(of: member.identity, isConnected: false))
+    emit(.media(of: member.identity, reason == .connectionLost ? .lost : .gone))
     emit(.dismiss(member.id, reason))
     emit(.sessionEnded(identity: member.identity, reason, patience: patience))
     log("participant left", of: member, ("reason", reason.rawValue))

@@ -10,7 +10,7 @@ extension RoomState {
     if let profile = events.connected {
       log("media connected", of: members[place.member], ("profile", profile.name))
       noteReady(members[place.member])
-      emit(.media(of: members[place.member].identity, isConnected: true))
+      emit(.media(of: members[place.member].identity, .connected))
     }
     if !events.startedTracks.isEmpty { tracksStarted(events.startedTracks, at: place) }
     if !events.slots.isEmpty {

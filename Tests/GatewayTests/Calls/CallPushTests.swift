@@ -15,6 +15,14 @@ struct CallPushTests {
     #expect(answer.status == 200)
   }
 
+  /// What a token says.
+  private func claims(_ token: String?) throws -> NSDictionary {
+    let parts = try #require(token).split(separator: ".")
+    try #require(parts.count == 3)
+    let bytes = try #require(Base64URL.decode(parts[1].utf8))
+    return try #require(JSONSerialization.jsonObject(with: Data(bytes)) as? NSDictionary)
+  }
+
   /// What was written down, once there is so much.
   private func deliveries(
     _ calls: CallHouse, _ id: String, by person: String, _ count: Int
@@ -46,12 +54,75 @@ struct CallPushTests {
     }
   }
 
-  @Test func `a caller's name is kept from those who carry pushes where that is configured`() async throws {
+  @Test func `each device is woken by a token of its own, which has the person's name and joins by that device`()
+    async throws
+  {
+    try await PushReceiver.with { receiver, services in
+      let calls = try await CallHouse(services: services)
+      for device in ["phone", "tablet"] {
+        let answer = await calls.house.ask(
+          .put, "/v1/devices/\(device)", #"{"platform":"webhook","token":"\#(device)"}"#,
+          token: CallHouse.token("bob", name: "Bob Smith"))
+        #expect(answer.status == 200)
+      }
+      let (id, _) = await calls.start("ada", "bob")
+      for push in try await receiver.wait(2) {
+        let claims = try claims(push["token"])
+        #expect(claims["sub"] as? String == "bob" && claims["name"] as? String == "Bob Smith")
+        #expect((claims["call"] as? NSDictionary)?["device"] as? String == push.device)
+      }
+      let tablet = try #require(receiver.all.first { $0.device == "tablet" }?["token"])
+      let joined = await calls.house.ask(.post, "/v1/calls/\(id)/join", "{}", token: tablet)
+      #expect(joined.status == 200 && joined["device"] as? String == "tablet")
+    }
+  }
+
+  @Test func `names are kept from those who carry pushes where that is configured`() async throws {
     try await PushReceiver.with { receiver, services in
       let calls = try await CallHouse(services: services, adjust: { $0.showsCallerNames = false })
-      await register(calls, "bob", "phone")
+      let answer = await calls.house.ask(
+        .put, "/v1/devices/phone", #"{"platform":"webhook","token":"phone"}"#,
+        token: CallHouse.token("bob", name: "Bob Smith"))
+      #expect(answer.status == 200)
       _ = await calls.start("ada", "bob")
-      #expect(try await receiver.wait(1)[0]["callerName"] == nil)
+      let push = try await receiver.wait(1)[0]
+      #expect(push["callerName"] == nil)
+      #expect(try claims(push["token"])["name"] == nil)
+    }
+  }
+
+  @Test func `a push says of one who is rung beside another call that it is busy`() async throws {
+    try await PushReceiver.with { receiver, services in
+      var terms = CallDeskTerms()
+      terms.book.ringsBusy = true
+      let calls = try await CallHouse(terms, services: services)
+      let (first, _) = await calls.start("ada", "bob")
+      #expect(await calls.join(first, "bob").status == 200)
+      await register(calls, "bob", "phone")
+      await register(calls, "zoe", "other")
+      _ = await calls.start("eve", "bob", "zoe")
+      let pushes = try await receiver.wait(2)
+      let busy = #""busy":true"#
+      #expect(pushes.first { $0.device == "phone" }?.text.contains(busy) == true)
+      #expect(pushes.first { $0.device == "other" }?.text.contains(busy) == false)
+    }
+  }
+
+  @Test func `a ring that is retried ends with the others, and its device, which refused it, hears of no end`()
+    async throws
+  {
+    try await PushReceiver.with(["full": 503]) { receiver, services in
+      let calls = try await CallHouse(services: services)
+      for device in ["full", "phone"] { await register(calls, "bob", device) }
+      let (id, _) = await calls.start("ada", "bob")
+      _ = try await receiver.wait(3)
+      #expect(await calls.ask(.post, "/v1/calls/\(id)/leave", "{}", by: "ada").status == 200)
+      let items = try await deliveries(calls, id, by: "bob", 3).items
+      #expect(items.contains { $0["device"] as? String == "full" && $0["reason"] as? String == "ringOver" })
+      let count = receiver.all.count { $0.device == "full" }
+      try await Task.sleep(for: .milliseconds(2_500))
+      #expect(receiver.all.count { $0.device == "full" } == count)
+      #expect(receiver.all.filter { $0.type == "ended" }.map(\.device) == ["phone"])
     }
   }
 

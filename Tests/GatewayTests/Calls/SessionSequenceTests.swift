@@ -27,6 +27,7 @@ struct SessionSequenceTests {
   private final class Shuffling: CallOutlet {
     private let rooms: CallRooms
     init(_ rooms: CallRooms) { self.rooms = rooms }
+    func readers(of person: PersonID) -> EventReaders { rooms.readers(of: person) }
     func perform(_ aftermath: Aftermath) {
       let wait = Duration.milliseconds(Int.random(in: 0...3) * Int.random(in: 0...10))
       Task { [rooms] in
