@@ -18,6 +18,8 @@ struct CallService {
   let rooms: CallRooms
   let pushes: CallPushes
   private let running: [Task<Void, Never>]
+  /// Time that passes for calls, and media that comes and goes.
+  private let passing: Task<Void, Never>
 
   /// Goes on with the calls of the process before; before anyone connects.
   init(_ configuration: Configuration, _ media: MediaServer, _ store: Store, log: Log) async throws {
@@ -35,7 +37,7 @@ struct CallService {
     let keys = try await KeyDirectory.open(
       in: store, signingKey: configuration.calls.logKey.isEmpty ? nil : Self.text(configuration.calls.logKey))
     let desk = CallDesk(
-      store: store, keys: keys, terms: Self.terms(configuration.calls), outlet: rooms, log: log,
+      store: store, keys: keys, terms: Self.terms(configuration), outlet: rooms, log: log,
       random: { (Random.integer(UInt64.self), Random.integer(UInt64.self)) },
       clock: { CallTime(wall: wall().milliseconds, steady: clock.now.nanoseconds / 1_000_000) })
     let open: CallDesk.Recovered
@@ -49,23 +51,34 @@ struct CallService {
     await rooms.begin(desk, open)
     pushes.restore(rings)
     if open.calls > 0 { log.info("calls go on", ["count": "\(open.calls)"]) }
+    passing = Task { await desk.run() }
     running = [
-      Task { await desk.run() }, Task { await desk.keepTidy() }, Task { await rooms.run() },
+      Task { await desk.keepTidy() }, Task { await rooms.run() },
       Task { await rooms.keepTidy() },
       Task { await pushes.run(desk) },
     ]
     (self.desk, self.rooms, self.pushes) = (desk, rooms, pushes)
   }
 
-  /// Nothing more is pushed, and no time passes for calls; they go on at the next start.
+  /// From now on no time passes for calls, and no media is missed: rooms are about to end, which ends no call. They go on at the next
+  /// start.
+  func freeze() async {
+    passing.cancel()
+    await passing.value
+  }
+
+  /// Nothing more is pushed.
   func stop() async {
+    await freeze()
     for task in running { task.cancel() }
     await pushes.stop()
     for task in running { await task.value }
   }
 
-  private static func terms(_ calls: Configuration.Calls) -> CallDeskTerms {
+  private static func terms(_ configuration: Configuration) -> CallDeskTerms {
+    let calls = configuration.calls
     var terms = CallDeskTerms()
+    terms.book.call.grace = Int64(configuration.reconnect.seconds) * 1_000
     terms.book.call.ring = Int64(calls.ringTime) * 1_000
     terms.book.call.alone = Int64(calls.aloneTimeout) * 1_000
     terms.book.call.people = calls.people
@@ -73,6 +86,8 @@ struct CallService {
     terms.rates.starts = calls.startsPerMinute
     terms.rates.rings = calls.ringsPerMinute
     terms.historyDays = calls.historyDays
+    terms.deliveries = Int64(calls.deliveryHours) * 3_600_000
+    terms.afterCall = Int64(calls.signalSeconds) * 1_000
     return terms
   }
 
@@ -90,8 +105,8 @@ struct CallService {
 
   /// A phone that is woken has nothing but the push to know the server by.
   private static let unreachable = StartProblem(
-    description: "pushes are configured, and http.url is missing: phones that they wake connect there; set it to "
-      + "where clients reach this server, such as https://media.example")
+    description: "pushes are configured, and http.url is missing: phones that they wake connect there; "
+      + "set it to where clients reach this server, such as https://media.example")
 
   private static func services(_ configuration: Configuration) throws -> PushDesk.Services {
     let push = configuration.push

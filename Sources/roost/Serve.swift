@@ -80,6 +80,7 @@ extension Roost {
     _ server: HTTPServer, _ admin: HTTPServer?, _ webhooks: Webhooks?, _ calls: CallService,
     _ media: MediaServer
   ) async {
+    await calls.freeze()
     await Ending.sayFarewell(media.rooms, through: server)
     // The last events can be read, and sent, once they are stored.
     try? await media.rooms.synced()

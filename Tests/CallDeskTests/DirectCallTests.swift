@@ -1,4 +1,5 @@
 import Calls
+import Synchronization
 import TestStores
 import Testing
 

@@ -43,7 +43,8 @@ struct APNsRequestTests {
     #expect(headers["apns-collapse-id"] == Sample.ringId && headers["apns-priority"] == "10")
   }
 
-  @Test func `an alert goes to the app itself, also where the device has registered for VoIP pushes`() throws {
+  @Test func `an alert goes to the app itself, also where the device has registered for VoIP pushes`() throws
+  {
     var device = Sample.device(1, .apnsAlert)
     device.topic = "com.example.app.voip"
     let job = PushJob(

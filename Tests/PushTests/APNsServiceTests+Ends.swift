@@ -20,7 +20,9 @@ extension APNsServiceTests {
     }
   }
 
-  @Test func `the end of a ring goes where the answer to it was lost, and not where it was refused`() async throws {
+  @Test func `the end of a ring goes where the answer to it was lost, and not where it was refused`()
+    async throws
+  {
     try await withService(patience: .milliseconds(600)) { service, desk in
       try service.script(1, Step(lost: true), Step())
       try service.script(2, Step(status: 429, reason: "TooManyRequests"))

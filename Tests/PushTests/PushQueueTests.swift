@@ -133,7 +133,8 @@ struct PushQueueTests {
     #expect(ids(sent(&queue, now: Sample.second(20))) == ["id-5"] && queue.count == 1)
   }
 
-  @Test func `once a try has no answer a push may have arrived, whatever follows, unless its token is no good`()
+  @Test
+  func `once a try has no answer a push may have arrived, whatever follows, unless its token is no good`()
     throws
   {
     let verdicts: [(PushVerdict, Bool)] = [

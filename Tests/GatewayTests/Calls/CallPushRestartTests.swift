@@ -57,7 +57,9 @@ struct CallPushRestartTests {
     #expect(answer.status == 200)
   }
 
-  private func waitForDeliveries(_ count: Int, of id: String, by person: String, _ calls: CallHouse) async throws {
+  private func waitForDeliveries(_ count: Int, of id: String, by person: String, _ calls: CallHouse)
+    async throws
+  {
     for _ in 0..<500 {
       let answer = await calls.ask(.get, "/v1/calls/\(id)/deliveries", by: person)
       if answer.items.count >= count { return }
@@ -66,7 +68,9 @@ struct CallPushRestartTests {
     Issue.record("\(count) deliveries aren't there within five seconds")
   }
 
-  @Test func `a ring that was decided and not pushed is pushed at the next start, and so is its end`() async throws {
+  @Test func `a ring that was decided and not pushed is pushed at the next start, and so is its end`()
+    async throws
+  {
     try await PushReceiver.with { receiver, services in
       let calls = try await CallHouse()
       await register(calls, "bob", "phone")
@@ -102,10 +106,12 @@ struct CallPushRestartTests {
     }
   }
 
-  @Test func `one who has blocked the caller is woken by no start, and neither is one who has answered`() async throws {
+  @Test func `one who has blocked the caller is woken by no start, and neither is one who has answered`()
+    async throws
+  {
     try await PushReceiver.with { receiver, services in
       let calls = try await CallHouse()
-      for person in ["bob", "eve"] { await register(calls, person, "of \(person)") }
+      for person in ["bob", "eve"] { await register(calls, person, "\(person)-phone") }
       #expect(await calls.ask(.put, "/v1/blocks/ada", by: "bob").status == 204)
       let (id, _) = await calls.start("ada", "bob", "eve")
       #expect(await calls.join(id, "eve").status == 200)

@@ -54,7 +54,8 @@ struct CallPushTests {
     }
   }
 
-  @Test func `each device is woken by a token of its own, which has the person's name and joins by that device`()
+  @Test
+  func `each device is woken by a token of its own, which has the person's name and joins by that device`()
     async throws
   {
     try await PushReceiver.with { receiver, services in
@@ -108,7 +109,8 @@ struct CallPushTests {
     }
   }
 
-  @Test func `a ring that is retried ends with the others, and its device, which refused it, hears of no end`()
+  @Test
+  func `a ring that is retried ends with the others, and its device, which refused it, hears of no end`()
     async throws
   {
     try await PushReceiver.with(["full": 503]) { receiver, services in
