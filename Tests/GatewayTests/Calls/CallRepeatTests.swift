@@ -13,13 +13,15 @@ struct CallRepeatTests {
   @Test func `the same request under the same key is done once, and answered as it was`() async throws {
     let calls = try await CallHouse()
     let (id, _) = await calls.start("ada", "bob")
-    let body = #"{"deviceId":"bob1"}"#
-    let first = await calls.ask(.post, "/v1/calls/\(id)/join", body, by: "bob", headers: key)
-    let again = await calls.ask(.post, "/v1/calls/\(id)/join", body, by: "bob", headers: key)
+    _ = await calls.join(id, "bob")
+    let body = #"{"recipients":["eve"]}"#
+    let first = await calls.ask(.post, "/v1/calls/\(id)/invite", body, by: "ada", headers: key)
+    _ = await calls.ask(.post, "/v1/calls/\(id)/leave", by: "eve")
+    let again = await calls.ask(.post, "/v1/calls/\(id)/invite", body, by: "ada", headers: key)
     #expect(first.status == 200 && again.status == 200 && first.text == again.text)
-    // Without a key it is another join, with a session of its own.
-    let other = await calls.ask(.post, "/v1/calls/\(id)/join", body, by: "bob")
-    #expect(other.status == 200 && other["session"] != first["session"])
+    // Without a key it is another one: eve is rung again.
+    let other = await calls.ask(.post, "/v1/calls/\(id)/invite", body, by: "ada")
+    #expect(other["invitedParticipants"] as? [String] == ["eve"])
   }
 
   @Test func `another request under the key of one before is refused`() async throws {
