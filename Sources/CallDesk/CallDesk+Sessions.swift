@@ -1,67 +1,23 @@
 public import Calls
 internal import FoundationEssentials
+internal import Logging
 internal import Storage
 internal import Synchronization
 
 /// What people of a call do together.
 extension CallDesk {
-  /// Starts one, or finds the one of that experience that is running in the call.
-  /// - Parameter earlier: the session with whose last snapshot it begins, in which the person took part.
-  /// - Throws: `notFound`, `notAllowed`, `callEnded`, `idTaken`, `tooLarge`, `tooMany`.
-  public func startSession(
-    _ id: CallUUID, in call: CallUUID, experience: String, from earlier: CallUUID? = nil, by caller: Caller
-  ) async throws(CallProblem) -> (session: SharedSessionDocument, isNew: Bool) {
-    guard (1...128).contains(experience.utf8.count) else { throw .tooLarge("experience") }
-    try takeChange(caller)
-    return try await inCall(call, by: caller) {
-      [self] transaction, aftermath, now, found throws(StoreError) in
-      let open = try SessionRecords.all(of: call, isOpen: true, terms: terms.sessions, transaction)
-      if let running = open.first(where: { $0.state.experience.utf8.elementsEqual(experience.utf8) }) {
-        return .success((document(running), false))
-      }
-      if let known = try SessionRecords.session(id, terms: terms.sessions, transaction) {
-        // The same request, asked again behind the session's end.
-        let isSame =
-          known.state.call == call && known.state.experience.utf8.elementsEqual(experience.utf8)
-          && known.state.everyone.first == caller.person
-        return isSame ? .success((document(known), false)) : .failure(.idTaken)
-      }
-      guard open.count < terms.sharing.sessionsOfCall else { return .failure(.tooLarge("sessions")) }
-      var snapshot: SharedSnapshot?
-      if let earlier {
-        guard let known = try SessionRecords.session(earlier, terms: terms.sessions, transaction),
-          known.state.everyone.contains(caller.person),
-          try CallRecords.call(known.state.call, of: caller.person, terms: callTerms, transaction).map({
-            !$0.state.hasRemoved(caller.person)
-          }) ?? true
-        else { return .failure(.notFound) }
-        snapshot = try SharedEventRecords.snapshot(of: earlier, transaction)
-        snapshot?.seq = 0
-      }
-      let state = SharedSession(
-        id, of: call, experience: experience, by: caller.person, from: snapshot != nil, terms: terms.sessions,
-        at: now)
-      let row = SessionRecords.Row(state: state)
-      try SessionRecords.write(row, at: now, transaction)
-      if let snapshot { try SharedEventRecords.write(snapshot, of: id, at: now, transaction) }
-      try SessionRecords.forget(of: call, beyond: terms.sharing.sessionsOfCall, transaction)
-      try tell(.sessionStarted, of: row, in: found, at: now, &aftermath, transaction)
-      return .success((document(row), true))
-    }
-  }
-
   /// Those of a call.
   /// - Parameter isOpen: those alone that can be joined.
   public func sessions(
     of call: CallUUID, isOpen: Bool, for person: PersonID
   ) async throws(CallProblem) -> [SharedSessionDocument] {
     try await read { [self] transaction throws(StoreError) in
-      guard let found = try CallRecords.call(call, of: person, terms: callTerms, transaction) else {
+      guard let known = try CallRecords.call(call, of: person, terms: callTerms, transaction) else {
         return .failure(.notFound)
       }
-      guard !found.state.hasRemoved(person) else { return .failure(.removed) }
-      let rows = try SessionRecords.all(of: call, isOpen: isOpen, terms: terms.sessions, transaction)
-      return .success(rows.map(document))
+      guard !known.state.hasRemoved(person) else { return .failure(.removed) }
+      let found = try SessionRecords.all(of: call, isOpen: isOpen, terms: terms.sessions, transaction)
+      return .success(found.rows.map(document))
     }
   }
 
@@ -126,7 +82,7 @@ extension CallDesk {
 
   /// Each change is an event for all people of the call, so that one person makes few of them. Of leaving and ending there can't
   /// be more than of what went before.
-  private func takeChange(_ caller: Caller) throws(CallProblem) {
+  func takeChange(_ caller: Caller) throws(CallProblem) {
     let wait = sessionRates.take(caller.person, most: terms.sharing.changesPerMinute, at: clock().steady)
     if let wait { throw .tooMany(wait: wait) }
   }
@@ -208,7 +164,7 @@ extension CallDesk {
   }
 
   /// People of the call hear how a session stands.
-  private func tell(
+  func tell(
     _ kind: PersonEvent.Kind, of row: SessionRecords.Row, in call: CallRecords.Row?, at now: CallTime,
     _ aftermath: inout Aftermath, _ transaction: borrowing Transaction
   ) throws(StoreError) {
@@ -231,7 +187,7 @@ extension CallDesk {
     }
   }
 
-  private func document(_ row: SessionRecords.Row) -> SharedSessionDocument {
+  func document(_ row: SessionRecords.Row) -> SharedSessionDocument {
     SharedSessionDocument(state: row.state, lastEventId: row.lastEvent)
   }
 
@@ -244,9 +200,10 @@ extension CallDesk {
   ) throws(StoreError) {
     let gone = change.before?.active.filter { change.after[$0]?.session == nil } ?? []
     guard !gone.isEmpty else { return }
-    for before in try SessionRecords.all(
+    let found = try SessionRecords.all(
       of: change.after.id, isOpen: true, terms: terms.sessions, transaction)
-    {
+    if change.after.isEnded { try close(found.unreadable, at: now, transaction) }
+    for before in found.rows {
       var row = before
       var said: [SystemEvent] = []
       if change.after.isEnded {
@@ -263,12 +220,24 @@ extension CallDesk {
     at now: CallTime, limit: Int, _ aftermath: inout Aftermath, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Int {
     let due = try SessionRecords.due(at: now.steady, limit: limit, terms: terms.sessions, transaction)
-    for before in due {
+    try close(due.unreadable, at: now, transaction)
+    for before in due.rows {
       var row = before
       let said = row.state.advance(to: now)
       try keep(&row, before: before.state, said, at: now, &aftermath, transaction)
     }
     return due.count
+  }
+
+  /// One that can't be understood keeps neither time nor its call from going on: it is over.
+  private func close(
+    _ unreadable: [String], at now: CallTime, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    guard !unreadable.isEmpty else { return }
+    try SessionRecords.close(unreadable, at: now, transaction)
+    for id in unreadable {
+      log.error("calls: a shared session in the database can't be read, and is over", ["session": id])
+    }
   }
 }
 

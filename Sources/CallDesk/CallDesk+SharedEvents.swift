@@ -40,7 +40,7 @@ extension CallDesk {
 
   /// What is asked before the store is.
   private func admit(_ type: String, _ data: [UInt8], by caller: Caller) throws(CallProblem) {
-    guard !type.hasPrefix(SystemEvent.prefix) else { throw .reservedType }
+    guard !SystemEvent.isReserved(type) else { throw .reservedType }
     guard (1...128).contains(type.utf8.count) else { throw .tooLarge("type") }
     guard data.count <= terms.sharing.eventData else { throw .tooLarge("data") }
     if let wait = eventRates.take(caller.person, most: terms.sharing.eventsPerSecond, at: clock().steady) {
@@ -61,9 +61,9 @@ extension CallDesk {
       return .failure(.notFound)
     }
     var (event, isRepeated) = (wanted, false)
-    if let known = try SharedEventRecords.event(wanted.id, of: session, transaction) {
+    if let known = try SharedEventRecords.known(wanted, in: session, floor: row.floor, transaction) {
+      guard known.isSame else { return .failure(.idTaken) }
       (event.seq, event.time) = (known.seq, known.time)
-      guard event == known, event.type.utf8.elementsEqual(known.type.utf8) else { return .failure(.idTaken) }
       isRepeated = true
     } else {
       do throws(SharedSessionRefusal) {
@@ -76,8 +76,8 @@ extension CallDesk {
       try SessionRecords.write(row, at: now, transaction)
     }
     // One that is known is said again: it may be that it was written and the word of that was lost. To those who know it, it is an
-    // old number.
-    guard !row.state.isEnded else { return .success(event) }
+    // old number. What is in the snapshot is said no more.
+    guard !row.state.isEnded, event.seq > row.floor else { return .success(event) }
     aftermath.sharedEvents.append(
       Aftermath.Shared(
         call: call, room: room, session: session, people: row.state.participants, event: event,
@@ -102,31 +102,50 @@ extension CallDesk {
       case .failure(let problem): return .failure(problem)
       case .success(let found): row = found
       }
+      guard after < row.state.lastSeq else {
+        return .success(SharedEventPage(events: [], last: row.state.lastSeq))
+      }
+      guard after >= row.floor else { return .failure(Self.gone(after, of: row.state)) }
       let found = try SharedEventRecords.page(
         of: session, after: after, limit: min(max(limit, 1), 1_000), bytes: Self.eventPage, transaction)
-      // The first one that is wanted isn't there any more.
-      if after < row.state.lastSeq, found.first?.seq != after + 1 {
-        return .failure(.compacted(row.state.snapshotSeq ?? row.state.lastSeq))
-      }
+      // A page never begins behind a gap, whatever the database has lost.
+      guard found.first?.seq == after + 1 else { return .failure(Self.gone(after, of: row.state)) }
       return .success(SharedEventPage(events: found, last: row.state.lastSeq))
     }
   }
 
-  /// - Throws: `notFound`, `notAllowed`, `removed`; `compacted`: what follows is in the snapshot, with that one's number.
+  /// Why events behind one can't be read any more. Who is sent to the snapshot has to find one there that leads on; otherwise what is
+  /// asked for is nowhere, which is so behind the end alone.
+  private static func gone(_ after: Int64, of session: SharedSession) -> CallProblem {
+    guard let seq = session.snapshotSeq, seq > after else { return .sessionEnded }
+    return .compacted(seq)
+  }
+
+  /// - Throws: `notFound`, `notAllowed`, `removed`; `compacted`: what follows is in the snapshot, with that one's number;
+  ///   `sessionEnded`: it is over, and what follows is kept nowhere.
   public func events(
     of session: CallUUID, in call: CallUUID, after seq: Int64, limit: Int, for person: PersonID
   ) async throws(CallProblem) -> [SharedEvent] {
     try await eventPage(of: session, in: call, after: seq, limit: limit, for: person).events
   }
 
-  /// A session whose events a person may read: who is in its call may join it, and then sees them anyway. Once it is over they are
-  /// still there for those who took part.
+  /// A session whose events and snapshot a person may read at this moment; all that hands them out asks here.
   func readable(
     _ session: CallUUID, in call: CallUUID, for person: PersonID, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Result<SessionRecords.Row, CallProblem> {
-    guard let found = try CallRecords.call(call, of: person, terms: callTerms, transaction),
-      let row = try SessionRecords.session(session, of: call, terms: terms.sessions, transaction)
-    else { return .failure(.notFound) }
+    guard let row = try SessionRecords.session(session, of: call, terms: terms.sessions, transaction) else {
+      return .failure(.notFound)
+    }
+    return try readable(row, for: person, transaction)
+  }
+
+  /// Who is in its call may join it, and then sees them anyway. Once it is over they are still there for those who took part.
+  func readable(
+    _ row: SessionRecords.Row, for person: PersonID, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Result<SessionRecords.Row, CallProblem> {
+    guard let found = try CallRecords.call(row.state.call, of: person, terms: callTerms, transaction) else {
+      return .failure(.notFound)
+    }
     guard !found.state.hasRemoved(person) else { return .failure(.removed) }
     if !found.state.isEnded, found.state[person]?.session != nil { return .success(row) }
     guard row.state.isEnded, row.state.everyone.contains(person) else { return .failure(.notAllowed) }

@@ -48,7 +48,9 @@ public struct CallDeskTerms: Sendable {
   public struct Sharing: Sendable {
     /// Sessions of one call at a time.
     public var sessionsOfCall = 16
-    /// How often one person may start, join, leave, hand over or end one in a minute.
+    /// Of one call, sessions that are over and whose snapshots are kept: with as many no other is started.
+    public var snapshotsOfCall = 128
+    /// How often one person may start, join or hand over one, or keep a snapshot, in a minute.
     public var changesPerMinute = 60
     /// Bytes of an event, and events of one person in a second.
     public var eventData = 16_384
@@ -56,6 +58,8 @@ public struct CallDeskTerms: Sendable {
     /// Bytes of a snapshot, the events that are kept before it, and the days for which the last one is kept behind the end.
     public var snapshot = 1_048_576
     public var eventsBehindSnapshot = 100
+    /// Events without their content, before those, that are known when they are sent again.
+    public var idsBehindEvents = 100_000
     public var snapshotDays = 7
 
     public init() {}

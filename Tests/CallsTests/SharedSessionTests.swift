@@ -107,8 +107,19 @@ struct SharedSessionTests {
     #expect(try session.join(bob, at: at(1)).count == 1, "the server's own are always there")
     try session.keepSnapshot(upTo: 4, by: ada)
     #expect(throws: SharedSessionRefusal.full) { try session.append(by: ada, bytes: 11) }
-    session.noteKept(0)
+    session.noteGone(90)
     #expect(try session.append(by: ada, bytes: 100) == 5)
+    session.noteGone(1_000)
+    #expect(session.eventBytes == 0)
+  }
+
+  @Test func `types of the server's own are known by their bytes, whatever characters those make`() {
+    for type in ["system.", "system.left", "system.\u{301}left", "system.\u{200D}"] {
+      #expect(SystemEvent.isReserved(type), "\(type)")
+    }
+    for type in ["system", "System.left", "s\u{301}ystem.left", "xsystem.left", ""] {
+      #expect(!SystemEvent.isReserved(type), "\(type)")
+    }
   }
 
   @Test func `one who is alone and declines isn't asked again at once`() throws {

@@ -52,7 +52,7 @@ enum EventRecords {
 
   private static func read(_ row: SQLRow) throws(StoreError) -> PersonEvent {
     guard let kind = PersonEvent.Kind(rawValue: try row.text(2)) else {
-      throw .failed("an event in the database is of no known kind")
+      throw .unreadable("an event is of no known kind")
     }
     let call: CallUUID? = row.values[3] == .null ? nil : CallUUID(try row.text(3))
     let device = try row.optionalBytes(4).map { DeviceID(String(decoding: $0, as: UTF8.self)) }
@@ -74,15 +74,32 @@ enum EventRecords {
     return (try row.integer(0), try row.integer(1))
   }
 
-  /// Leaves of the signals of calls that ended by then what they were, and takes their payloads.
+  /// Leaves of the signals of calls that ended by then that they were, and takes all that is in them; of each call once. It goes by
+  /// the numbers of signals, which a call has that had any, and which aren't needed any more: none is sent in it.
+  /// - Parameter limit: of signals.
+  /// - Returns: whether there may be more.
   static func emptySignals(
-    endedBefore moment: Int64, after last: Int64, _ transaction: borrowing Transaction
-  ) throws(StoreError) {
-    try transaction.run(
-      """
-      UPDATE call_events SET body = $1 WHERE kind = 'call.signal' AND call IN (
-        SELECT id FROM calls WHERE ended <= $2 AND ended > $3)
-      """, [.bytes(of: "{}"), .integer(moment), .integer(last)])
+    endedBefore moment: Int64, limit: Int, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Bool {
+    let calls = try transaction.run(
+      "SELECT DISTINCT s.call FROM call_signals s JOIN calls c ON c.id = s.call WHERE c.ended <= $1 LIMIT $2",
+      [.integer(moment), .integer(limit)])
+    var left = limit
+    for row in calls {
+      let call = SQLValue.text(try row.text(0))
+      let signals = try transaction.run(
+        """
+        SELECT person, number FROM call_events
+        WHERE call = $1 AND kind = 'call.signal' AND LENGTH(body) > CAST($2 AS BIGINT) LIMIT $3
+        """, [call, .integer(PersonEvent.empty.count), .integer(left)])
+      try transaction.run(
+        "UPDATE call_events SET body = $3 WHERE person = $1 AND number = $2",
+        each: signals.map { $0.values + [.bytes(PersonEvent.empty)] })
+      left -= signals.count
+      guard left > 0 else { return true }
+      try transaction.run("DELETE FROM call_signals WHERE call = $1", [call])
+    }
+    return calls.count == limit
   }
 
   /// Forgets what is older, some at a time.
@@ -103,4 +120,12 @@ enum EventRecords {
     }
     return rows.count
   }
+}
+
+extension PersonEvent {
+  /// The body of a signal that is kept for its number alone.
+  fileprivate static let empty = Array("{}".utf8)
+
+  /// It is a signal of a call that ended a while ago: nothing is in it, and it isn't given out.
+  public var isEmptied: Bool { kind == .signal && body == Self.empty }
 }

@@ -30,7 +30,7 @@ public struct SharedSession: Hashable, Sendable {
   public internal(set) var lastSeq: Int64 = 0
   /// Everything up to it is in the snapshot; nil: there is none.
   public internal(set) var snapshotSeq: Int64?
-  /// Of the data of events that are kept.
+  /// Of the data of people's events that are kept.
   public internal(set) var eventBytes: Int64 = 0
   /// Milliseconds since 1970.
   public let createdAt: Int64
@@ -78,9 +78,9 @@ public struct SharedSession: Hashable, Sendable {
     return number()
   }
 
-  /// Events have gone.
-  /// - Parameter bytes: of the data of those that stay.
-  public mutating func noteKept(_ bytes: Int64) { eventBytes = bytes }
+  /// Events of people have gone.
+  /// - Parameter bytes: of their data.
+  public mutating func noteGone(_ bytes: Int64) { eventBytes = max(0, eventBytes - bytes) }
 
   private mutating func number() -> Int64 {
     lastSeq += 1

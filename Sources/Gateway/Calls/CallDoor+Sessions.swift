@@ -16,11 +16,20 @@ extension CallDoor {
     }
     let earlier = try uuid(body, "from")
     let place = try self.call(call)
+    if let earlier { try await payForSnapshot(of: earlier, call) }
     let (session, isNew) = try await ask { () async throws(CallProblem) in
       try await desk.startSession(
         id, in: place, experience: experience, from: earlier, by: call.permission.caller)
     }
     return answer(SharedSessionBody(session), status: isNew ? 201 : 200)
+  }
+
+  /// What is copied is paid for like what comes in, however small the request for it is.
+  private func payForSnapshot(of earlier: CallUUID, _ call: CallRequest) async throws(RESTProblem) {
+    let size = try await ask { () async throws(CallProblem) in
+      try await desk.snapshotSize(of: earlier, for: call.permission.caller.person)
+    }
+    if size > 0 { try pay(size, call) }
   }
 
   @Sendable func sessions(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
@@ -164,8 +173,7 @@ extension CallDoor {
 
   /// An answer whose size is known only now, and is paid for like what comes in.
   private func paid(_ json: [UInt8], _ call: CallRequest) throws(RESTProblem) -> HTTPResponse {
-    let wait = charge(json.count, call.permission.caller.person.text)
-    if wait > .zero { throw RESTProblem(CallProblem.tooMany(wait: wait.components.seconds * 1_000 + 1_000)) }
+    try pay(json.count, call)
     var response = HTTPResponse(status: 200, type: "application/json", body: json)
     response.headers.add("cache-control", "no-store")
     return response
