@@ -83,7 +83,9 @@ extension CallDesk {
     case .no: break
     }
     // Answers are kept for a day, and sessions for longer.
-    guard let row = try SessionRecords.session(start.id, terms: terms.sessions, transaction) else { return nil }
+    guard let row = try SessionRecords.session(start.id, terms: terms.sessions, transaction) else {
+      return nil
+    }
     guard start.isLike(row.state), row.state.everyone.first == person else { return .failure(.idTaken) }
     return .success((document(row), false))
   }

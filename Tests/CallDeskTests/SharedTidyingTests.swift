@@ -27,7 +27,9 @@ struct SharedTidyingTests {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `signals are emptied once, however long ago their call ended, and those of others stay`(kind: StoreKind)
+  func `signals are emptied once, however long ago their call ended, and those of others stay`(
+    kind: StoreKind
+  )
     async throws
   {
     try await TestDesk.with(kind) { test in

@@ -27,7 +27,8 @@ struct SQLiteCopyTests {
   }
 
   private func copies(_ directory: String) throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: directory).filter { $0.hasPrefix("roost.db.") }.sorted()
+    try FileManager.default.contentsOfDirectory(atPath: directory).filter { $0.hasPrefix("roost.db.") }
+      .sorted()
   }
 
   /// What is in a copy, as a server reads it that is started on it.
@@ -44,7 +45,9 @@ struct SQLiteCopyTests {
     )
   }
 
-  @Test func `what is there is copied aside before it is brought to a newer version, and not otherwise`() throws {
+  @Test func `what is there is copied aside before it is brought to a newer version, and not otherwise`()
+    throws
+  {
     let (directory, database) = try database()
     #expect(try copies(directory).isEmpty, "it was empty")
     #expect(try Schema.apply([Self.first], to: database) == 1)

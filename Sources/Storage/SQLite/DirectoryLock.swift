@@ -33,7 +33,7 @@ final class DirectoryLock {
 
   deinit {
     // Before the lock is free: no other is named by what stands here.
-    ftruncate(descriptor, 0)
+    _ = ftruncate(descriptor, 0)
     Glibc.close(descriptor)
   }
 

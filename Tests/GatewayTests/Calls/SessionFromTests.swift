@@ -1,3 +1,5 @@
+import CallDesk
+import HTTPServer
 import TestStores
 import Testing
 
