@@ -9,8 +9,12 @@ public enum CombiningMarks {
 
   /// Whether no more than `limit` stand in a row anywhere.
   public static func areFew(in text: some StringProtocol) -> Bool {
-    // The first of them is U+0300, which begins with this byte.
-    guard text.utf8.contains(where: { $0 >= 0xCC }) else { return true }
+    // The first of them is U+0300, which begins with this byte. Bytes in a row are looked at as such: through the collection that
+    // a caller's text is, each would cost a call.
+    let mayHaveSome =
+      text.utf8.withContiguousStorageIfAvailable { bytes in bytes.contains { $0 >= 0xCC } }
+      ?? text.utf8.contains { $0 >= 0xCC }
+    guard mayHaveSome else { return true }
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.marksUnbounded) { return true }
     #endif

@@ -4,6 +4,8 @@ public enum LeaveReason: String, Codable, Sendable, CaseIterable {
   case removed
   case connectionLost
   case duplicateIdentity
+  /// The person goes on in the call by another of its devices.
+  case movedElsewhere
   case roomClosed
   case serverShutdown
 }

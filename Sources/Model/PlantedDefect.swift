@@ -74,10 +74,18 @@
     case arrivedIsMissing = "arrived-is-missing"
     /// A time of sending that begins another circle is taken for one long past.
     case sendTimeWraps = "send-time-wraps"
+    /// An estimate of the remote's rises by half of the way to what it says, however far that is.
+    case wordLeaps = "word-leaps"
+    /// What a probe's first packets show is believed.
+    case probeByPrefix = "probe-by-prefix"
+    /// Where nothing can be sent to probe with, what isn't sent is never tried.
+    case unprobedStays = "unprobed-stays"
     // MARK: - Media
 
     /// An estimate about anybody's streams is taken for one about ours.
     case foreignEstimate = "foreign-estimate"
+    /// Any sound may take as much as RED does.
+    case soundAsRedundant = "sound-as-redundant"
     /// A late packet counts as the highest that was sent.
     case lateIsHighest = "late-is-highest"
     /// An id of seven bits is kept as one of fifteen for the next source.
@@ -482,6 +490,8 @@
     /// A session ends without a word on its socket.
     case lostClosed = "lost-closed"
 
+    /// An encoding that all have turned off is sent on.
+    case offIsWatched = "off-is-watched"
     /// A slot goes on to another encoding in the middle of things.
     case switchWithoutKeyFrame = "switch-without-key-frame"
     /// What is left out of a stream leaves gaps in its numbers.
@@ -602,6 +612,16 @@
     case keyFramesAsAsked = "key-frames-as-asked"
     /// Pictures begin as often as a subscriber pauses and resumes them, or takes another size.
     case beginningsUnbounded = "beginnings-unbounded"
+    /// A slot whose source isn't to be asked for a key frame yet has it asked as its next packet comes.
+    case unaskedAsks = "unasked-asks"
+    /// Layers of size of one encoding are changed as often as a subscriber likes.
+    case layersUnbounded = "layers-unbounded"
+    /// Each cut of a stream has its source asked for a key frame, whatever became of the last.
+    case cutsUnbounded = "cuts-unbounded"
+    /// A key frame that its slot waited for may wait no longer than any picture.
+    case largeKeyFrameCut = "large-key-frame-cut"
+    /// A large key frame goes before all other slots until it has left.
+    case largeKeyFrameAlone = "large-key-frame-alone"
     /// What is announced and never comes counts as long as it is announced.
     case announcedForEver = "announced-for-ever"
     /// A frame that no other refers to takes those above it along.
@@ -654,6 +674,65 @@
     case unwrittenForgone = "unwritten-forgone"
     /// A room that is over begins recordings.
     case recordsFinished = "records-finished"
+
+    // MARK: - Calls
+
+    /// One whom an administrator has taken out of a call may come back.
+    case removedReturns = "removed-returns"
+    /// Who leaves twice has left for the later reason.
+    case laterReason = "later-reason"
+    /// Any device of a person takes it out of the call.
+    case anyDeviceLeaves = "any-device-leaves"
+    /// Who is rung already is rung once more.
+    case rungTwice = "rung-twice"
+    /// A call is connected by one person alone.
+    case connectedByOne = "connected-by-one"
+    /// After a restart no one has time to come back.
+    case restartAtOnce = "restart-at-once"
+    /// One who is alone in a call stays there for ever.
+    case aloneForEver = "alone-for-ever"
+    /// Where the clock was set back rings go on for as long as that.
+    case clockBelieved = "clock-believed"
+    /// Who calls one by whom it is rung among others joins that call.
+    case mergedWithMany = "merged-with-many"
+    /// Who is in another call is rung all the same.
+    case busyRung = "busy-rung"
+    /// A snapshot takes the place of a newer one.
+    case olderSnapshot = "older-snapshot"
+    /// A session without an owner is offered to who came last.
+    case latestAsked = "latest-asked"
+    // MARK: - CallDesk
+
+    /// Everyone who knows a call's id may read it.
+    case callOfAnyone = "call-of-anyone"
+    /// A call's token is good behind the person's removal and the call's end.
+    case callTokenForEver = "call-token-for-ever"
+    /// One who was removed from a call finds what its people share.
+    case sessionsForRemoved = "sessions-for-removed"
+    /// One who was removed from a call reads its key.
+    case keyForRemoved = "key-for-removed"
+    /// A signal goes to everyone of the call.
+    case signalToAll = "signal-to-all"
+    // MARK: - Calls at the door
+
+    /// The token of one call opens every other.
+    case callTokenOfAny = "call-token-of-any"
+    /// Lists of devices have the whole token.
+    case deviceTokenShown = "device-token-shown"
+    /// It costs nothing to name people in a start or an invitation.
+    case namedForNothing = "named-for-nothing"
+    /// A ring that was pushed is pushed once more.
+    case ringPushedAgain = "ring-pushed-again"
+    // MARK: - KeyDirectory
+
+    /// A key that is revoked is its device's still.
+    case revokedCurrent = "revoked-current"
+    /// Who is erased leaves its salt.
+    case saltKept = "salt-kept"
+    /// A person has keys for as many devices as it likes.
+    case devicesUnbounded = "devices-unbounded"
+    /// An entry is proven by a leaf that is another's.
+    case leafUnchecked = "leaf-unchecked"
 
     /// Set once, before anything runs; unless it is, what the environment says.
     public nonisolated(unsafe) static var active: PlantedDefect? =

@@ -16,4 +16,10 @@ public enum RoomEventKind: String, Sendable, CaseIterable {
   /// From here on the room is recorded, or recorded once more.
   case roomRecording = "room.recording"
   case recordingEnded = "recording.ended"
+  /// Of the call that the room is of, or of one that has no room.
+  case callStarted = "call.started"
+  case callAnswered = "call.answered"
+  case callEnded = "call.ended"
+  case sessionStarted = "session.started"
+  case sessionEnded = "session.ended"
 }

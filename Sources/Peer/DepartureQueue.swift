@@ -23,7 +23,8 @@ struct RequestedDeparture: BitwiseCopyable {
 /// is dropped costs nothing.
 ///
 /// Each slot's packets leave in their order. Between slots key frames go first, then what its subscriber gives the higher priority,
-/// then what has waited longest.
+/// then what has waited longest. A key frame that takes long lets those go before it that can't wait for much longer: it would have
+/// every other slot's stream cut.
 ///
 ///     slot 2   k k k           first: without its key frame nothing of it can be shown
 ///     slot 0   p p p p         priority 200
@@ -33,6 +34,13 @@ struct RequestedDeparture: BitwiseCopyable {
 struct DepartureQueue: ~Copyable {
   /// More than a turn brings to one peer; the owner lets some leave before it is full.
   static let limit = 1_024
+  /// Nanoseconds. A picture that comes later than this is of no use any more.
+  static let longestWait: Int64 = 300_000_000
+  /// The same of a key frame that its slot waited for, and of what comes behind it until the slot has caught up: dropped, it would be
+  /// asked for again, and the next is as large.
+  static let longestOfKeyFrame: Int64 = 1_500_000_000
+  /// What has no more than this left goes first, and a key frame that has waited for so long goes behind that.
+  private static let pressing: Int64 = 150_000_000
 
   private struct Entry: BitwiseCopyable {
     var departure: Departure
@@ -45,6 +53,8 @@ struct DepartureQueue: ~Copyable {
     var first: Int32
     var last: Int32
     var priority: UInt8
+    /// The key frame that it waited for leaves, or has left, and what came behind it is still late.
+    var catchesUp = false
   }
 
   private var entries: UnsafeMutablePointer<Entry>?
@@ -55,6 +65,8 @@ struct DepartureQueue: ~Copyable {
   private(set) var count = 0
   /// Of the slots that something waits for: few, so that to look through them costs less than to keep them in order.
   private var lanes: [Lane] = []
+  /// When it was last looked at.
+  private var now = Instant(nanoseconds: 0)
 
   init() {}
 
@@ -85,13 +97,33 @@ struct DepartureQueue: ~Copyable {
   /// Of a slot of which something waits.
   private func head(_ lane: Int) -> Departure { entries![Int(lanes[lane].first)].departure }
 
+  /// Nanoseconds that the first of a slot may wait.
+  private func patience(_ lane: Int, _ head: Departure) -> Int64 {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.largeKeyFrameCut) { return Self.longestWait }
+    #endif
+    return head.isUrgent || lanes[lane].catchesUp ? Self.longestOfKeyFrame : Self.longestWait
+  }
+
+  /// The lowest goes first.
+  private func rank(_ lane: Int, _ head: Departure) -> Int {
+    let waited = now.nanoseconds &- head.since.nanoseconds
+    if head.isUrgent, waited < Self.pressing { return 0 }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.largeKeyFrameAlone) { return head.isUrgent ? 2 : 3 }
+    #endif
+    if patience(lane, head) &- waited < Self.pressing { return 1 }
+    return head.isUrgent ? 2 : 3
+  }
+
   /// The lane of which a packet leaves next.
   private var next: Int? {
-    var best: (lane: Int, head: Departure)?
+    var best: (lane: Int, head: Departure, rank: Int)?
     for lane in lanes.indices {
       let head = head(lane)
+      let rank = rank(lane, head)
       guard let other = best else {
-        best = (lane, head)
+        best = (lane, head, rank)
         continue
       }
       #if PLANTED_DEFECTS
@@ -101,9 +133,8 @@ struct DepartureQueue: ~Copyable {
         let (a, b) = (lanes[lane].priority, lanes[other.lane].priority)
       #endif
       let isBefore =
-        head.isUrgent != other.head.isUrgent
-        ? head.isUrgent : a != b ? a > b : head.since < other.head.since
-      if isBefore { best = (lane, head) }
+        rank != other.rank ? rank < other.rank : a != b ? a > b : head.since < other.head.since
+      if isBefore { best = (lane, head, rank) }
     }
     return best?.lane
   }
@@ -130,13 +161,34 @@ struct DepartureQueue: ~Copyable {
     return oldest
   }
 
-  /// Takes out the first of a slot that has waited for longer than that.
-  mutating func take(waitingFor span: Duration, now: Instant) -> Departure? {
-    for lane in lanes.indices where now - head(lane).since > span {
-      defer { removeHead(lane) }
-      return head(lane)
+  /// Takes out the first of a slot that has waited for too long. What leaves next goes by this moment.
+  mutating func takeOverdue(now: Instant) -> Departure? {
+    self.now = now
+    for lane in lanes.indices {
+      let head = head(lane)
+      let waited = now.nanoseconds &- head.since.nanoseconds
+      if head.isUrgent {
+        lanes[lane].catchesUp = true
+      } else if waited <= Self.longestWait &- Self.pressing {
+        // Not at the bound itself, which the next turn may be behind.
+        lanes[lane].catchesUp = false
+      }
+      guard waited > patience(lane, head) else { continue }
+      removeHead(lane)
+      return head
     }
     return nil
+  }
+
+  /// Takes out the first of a slot, unless its source is joined to the stream there.
+  mutating func takeContinuation(ofSlot slot: Int) -> Departure? {
+    guard let lane = lanes.firstIndex(where: { $0.slot == Int32(truncatingIfNeeded: slot) }) else {
+      return nil
+    }
+    let head = head(lane)
+    guard !head.selection.joins else { return nil }
+    removeHead(lane)
+    return head
   }
 
   private mutating func removeHead(_ lane: Int) {

@@ -144,8 +144,10 @@ extension Peer {
   public mutating func setPaused(slot: Int, _ isPaused: Bool) -> Bool {
     session.setPaused(slot: slot, isPaused)
   }
+  /// Nothing of what waits in the slot leaves any more: its subscriber wants nothing of it.
+  public mutating func forgetWaiting(slot: Int) { egress.forget(slot: slot) }
   /// Whether the slot may begin a picture, in this encoding or another; it has then done so.
-  /// - Parameter crossing: to another encoding, which costs nothing twice while it hasn't come; nil: a pause ends.
+  /// - Parameter crossing: to another encoding or layer, which costs nothing twice while it hasn't come; nil: a pause ends.
   public mutating func beginsPicture(slot: Int, crossing: EncodingCrossing? = nil, now: Instant) -> Bool {
     session.beginsPicture(slot: slot, crossing: crossing, now: now)
   }
@@ -155,9 +157,21 @@ extension Peer {
     session.setUnasked(slot: slot, !begins)
     return begins
   }
-  /// As above, of one that waits for it.
+  /// As above, of one that waits for it, or whose stream was cut and that waits for that.
   public mutating func takesUpPicture(slot: Int, now: Instant) -> Bool {
-    session.isUnasked(slot: slot) && beginsNewPicture(slot: slot, now: now)
+    guard session.isUnasked(slot: slot) else { return false }
+    return session.isUnmended(slot: slot)
+      ? session.takesUpCut(slot: slot, now: now) : beginsNewPicture(slot: slot, now: now)
+  }
+  /// Whether the slot, which `takeCut` named, may have its source asked for a key frame now; it has then done so.
+  /// - Parameter target: bits per second that there are for all slots.
+  public mutating func mendsCut(slot: Int, target: Double, now: Instant) -> Bool {
+    session.mendsCut(slot: slot, target: target, now: now)
+  }
+  /// The way to other layers of size of the encoding that the slot shows, where they can't be shown without a key frame; nil: they can,
+  /// or it waits for one as it is.
+  public mutating func layerCrossing(slot: Int, of encoding: UInt8, spatial: UInt8) -> EncodingCrossing? {
+    session.layerCrossing(slot: slot, of: encoding, spatial: spatial)
   }
   /// The highest layer of size that the slot's subscriber can make something of.
   public func mostSpatial(ofSlot slot: Int) -> UInt8 { session.mostSpatial(ofSlot: slot) }

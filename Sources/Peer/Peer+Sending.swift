@@ -34,7 +34,7 @@ extension Peer {
       transport.takesMedia, let path = transport.selectedPath
     else { return select(info, kept, slot: slot, now: now, context: &context) ? .waits : .refused }
     guard let selection = session.select(info, slot: slot) else { return .done }
-    if selection.joins { context.media.hasJoined = true }
+    if selection.joins { noteJoined(slot, &context) }
     leave(selection, packet, info, slot: slot, path: path, now: now, context: &context)
     return .done
   }
@@ -52,7 +52,7 @@ extension Peer {
     }
     let isLong = egress.queue.oldest.map { now - $0 > Self.longWait } ?? false
     guard let selection = session.select(info, slot: slot, sheds: isLong) else { return true }
-    if selection.joins { context.media.hasJoined = true }
+    if selection.joins { noteJoined(slot, &context) }
     let departure = Departure(
       packet: packet, slot: Int32(truncatingIfNeeded: slot), selection: selection, since: now,
       isUrgent: session.isUrgent(info, slot: slot))
@@ -61,6 +61,12 @@ extension Peer {
       return false
     }
     return true
+  }
+
+  @inline(never)
+  private mutating func noteJoined(_ slot: Int, _ context: inout PeerContext) {
+    context.media.hasJoined = true
+    session.noteJoined(slot: slot)
   }
 
   /// Where the packet is kept that leaves next; nil when nothing waits, or nothing may leave yet. What has waited for too
@@ -92,13 +98,16 @@ extension Peer {
   private static var fullWait: Duration { .milliseconds(5) }
   /// Where something has waited so long, frames that no other refers to are left out before they are begun.
   private static var longWait: Duration { .milliseconds(100) }
-  /// A picture that comes later than this is of no use any more. Nothing of its slot leaves then before a key frame.
-  private static var longestWait: Duration { .milliseconds(300) }
 
+  /// What has waited for too long is of no use any more, and nothing of its slot leaves before a key frame: what lies behind would only
+  /// hold up that one.
   @inline(never)
   private mutating func dropOverdue(now: Instant, _ context: inout PeerContext) {
-    while let overdue = egress.queue.take(waitingFor: Self.longestWait, now: now) {
+    while let overdue = egress.queue.takeOverdue(now: now) {
       drop(overdue, now: now, &context)
+      let slot = Int(overdue.slot)
+      guard session.needsKeyFrame(slot: slot) || session.isPaused(slot: slot) else { continue }
+      while let useless = egress.queue.takeContinuation(ofSlot: slot) { drop(useless, now: now, &context) }
     }
   }
 
@@ -108,8 +117,12 @@ extension Peer {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.cutUnasked) { return }
     #endif
-    guard session.needsKeyFrame(slot: slot), !egress.cut.contains(slot) else { return }
+    // A pause that came first doesn't make a key frame one that got through.
+    let isBroken =
+      session.needsKeyFrame(slot: slot) || departure.isUrgent && session.isPaused(slot: slot)
+    guard isBroken, !egress.cut.contains(slot) else { return }
     egress.cut.append(slot)
+    session.noteCut(slot: slot, isKeyFrame: departure.isUrgent)
     flight.note(.cut(slot: slot), now: now, context.flight)
   }
 

@@ -42,6 +42,35 @@ struct OneSlotTests {
       slots.suffix(16).allSatisfy { $0.option == nil && $0.reason == .bandwidth && $0.memory.isStarved })
   }
 
+  @Test func `one lowering of the target takes away no picture, and less than that does for good`() {
+    let demands = (0..<8).map {
+      SlotDemand(slot: $0, kind: .video, options: Self.ladder([100e3, 400e3, 1_600e3]))
+    }
+    /// How many of the eight are shown, half a second apart.
+    func shown(_ target: Double) -> [Int] {
+      var demands = demands
+      _ = run(&demands, 900e3, from: 0, tenths: 600)
+      return (0..<14).map { half in
+        run(&demands, target, from: 100 + Double(half) / 2, tenths: 4).slots.count { $0.option != nil }
+      }
+    }
+    let missed = shown(0.86 * 800e3)
+    #expect(missed.prefix(9).allSatisfy { $0 == 8 }, "while the target may come back")
+    #expect(missed.last == 6, "in the long run nothing is sent beyond the target")
+    #expect(shown(0.83 * 800e3)[1] == 6)
+  }
+
+  @Test func `what little is missing is not taken up by the motion of another`() {
+    var demands = (0..<2).map {
+      SlotDemand(slot: $0, kind: .video, options: Self.ladder([100e3]))
+    }
+    _ = run(&demands, 1e6, from: 0, tenths: 600)
+    demands[0].options.append(
+      LayerOption(encoding: 0, temporal: 1, width: 320, height: 180, frameRate: 30, rate: 140e3, peak: 140e3))
+    let slots = run(&demands, 180e3, from: 100, tenths: 20).slots
+    #expect(slots[0].option?.temporal == 0 && slots[1].option != nil)
+  }
+
   @Test func `a tile that is made smaller, and a dip behind it, hold no other slot back`() {
     var demands = (0..<2).map {
       SlotDemand(slot: $0, kind: .video, options: Self.ladder([100e3, 400e3, 1_600e3]))

@@ -76,18 +76,6 @@ struct ProbeControllerTests {
     #expect(rates.map { ($0 / 1e3).rounded() } == [1_155, 1_365])
   }
 
-  @Test func `where a probe's last packets say that it failed, none that is higher follows`() {
-    var probes = settled()
-    let wanted = WantedRate(rate: 1.05e6, next: 1.05e6)
-    guard let plan = probes.next(target: 1e6, wanted, isIdle: true, now: Self.at(10)) else {
-      Issue.record("no probe")
-      return
-    }
-    probes.judged(.carries(1.03e6), cluster: plan.cluster, wanted)
-    probes.judged(.failed(1e6), cluster: plan.cluster, wanted)
-    #expect(probes.next(target: 1e6, wanted, isIdle: true, now: Self.at(10.1)) == nil)
-  }
-
   @Test func `one that fails is tried again after five seconds, and no sooner`() {
     var probes = settled()
     let wanted = WantedRate(rate: 4e6, next: 3e6)

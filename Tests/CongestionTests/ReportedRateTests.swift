@@ -123,6 +123,31 @@ struct ReportedRateTests {
     #expect(rate.target(now: at(2.1)) == 800_000)
   }
 
+  @Test func `however much is said, an estimate gains no more than half of itself a second`() {
+    var rate = ReportedRate()
+    rate.take(estimate: 2_000_000, now: at(1))
+    // As often as a peer may say it.
+    for step in 1...20 {
+      rate.take(estimate: 200_000_000, now: at(1 + Double(step) * 0.05))
+      #expect(rate.estimate(now: at(1 + Double(step) * 0.05))! <= 2e6 * (1 + Double(step) * 0.05))
+    }
+    let second = rate.estimate(now: at(2))!
+    #expect(second >= 3e6)
+    for step in 1...40 { rate.take(estimate: 200_000_000, now: at(2 + Double(step) / 2)) }
+    #expect(rate.estimate(now: at(22)) == 200_000_000, "what is meant is reached within half a minute")
+  }
+
+  @Test(arguments: [50e3, 600e3, 1.5e6])
+  func `an estimate that grows as receivers' do is believed as it is`(first: Double) {
+    var rate = ReportedRate()
+    var said = first
+    for second in 1...60 {
+      rate.take(estimate: UInt64(said), now: at(Double(second)))
+      #expect(rate.estimate(now: at(Double(second))) == Double(UInt64(said)))
+      said *= 1.08
+    }
+  }
+
   @Test func `an estimate that isn't repeated is forgotten`() {
     var rate = ReportedRate()
     rate.take(estimate: 200_000, now: at(1))

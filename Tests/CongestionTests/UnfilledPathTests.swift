@@ -224,9 +224,14 @@ struct UnfilledPathTests {
   @Test func `where nothing can be sent that no stream counts there are no probes, and the start stays`() {
     let path = Path(20e6)
     path.canProbe = false
-    path.run(.seconds(20), at: 350e3, next: 3e6)
+    path.run(.seconds(20), at: 350e3)
     #expect(path.probes.isEmpty)
     #expect((500e3...650e3).contains(path.target), "\(path.target)")
+    // Where something is withheld it goes up to that, by 8 % a second, and no further.
+    path.run(.seconds(5), at: 350e3, next: 3e6)
+    #expect((800e3...1e6).contains(path.target), "\(path.target)")
+    path.run(.seconds(30), at: 350e3, next: 3e6)
+    #expect(path.probes.isEmpty && path.target > 3e6 && path.target < 3.1e6)
   }
 
   @Test func `at another address everything begins as at first`() {

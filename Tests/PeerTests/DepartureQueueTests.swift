@@ -7,12 +7,12 @@ import Testing
 /// In which order what waits leaves.
 @Suite("What waits to leave", .timeLimit(.minutes(1)))
 struct DepartureQueueTests {
-  private func departure(_ slot: Int, _ sequence: Int64, at moment: Int64 = 0, urgent: Bool = false)
-    -> Departure
-  {
+  private func departure(
+    _ slot: Int, _ sequence: Int64, at moment: Int64 = 0, urgent: Bool = false, joins: Bool = false
+  ) -> Departure {
     Departure(
       packet: PacketReference(track: slot, sequence: sequence), slot: Int32(slot),
-      selection: Selection(format: .vp8, payloadType: 96, joins: false),
+      selection: Selection(format: .vp8, payloadType: 96, joins: joins),
       since: Instant(nanoseconds: moment * 1_000_000), isUrgent: urgent)
   }
 
@@ -76,9 +76,59 @@ struct DepartureQueueTests {
     #expect(queue.append(departure(1, 1, at: 250), priority: 255))
     let now = Instant(nanoseconds: 301_000_000)
     #expect(queue.oldest == Instant(nanoseconds: 0))
-    #expect(queue.take(waitingFor: .milliseconds(300), now: now)?.slot == 0)
-    #expect(queue.take(waitingFor: .milliseconds(300), now: now) == nil)
+    #expect(queue.takeOverdue(now: now)?.slot == 0)
+    #expect(queue.takeOverdue(now: now) == nil)
     #expect(drain(queue) == ["1:1"])
+  }
+
+  private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
+
+  @Test
+  func `a key frame has five times as long, and so has what comes behind it until its slot has caught up`() {
+    let queue = Waiting()
+    #expect(queue.append(departure(0, 1, at: 0, urgent: true), priority: 1))
+    #expect(queue.append(departure(0, 2, at: 100), priority: 1))
+    #expect(queue.append(departure(0, 3, at: 1_400), priority: 1))
+    #expect(queue.append(departure(0, 4, at: 1_400), priority: 1))
+    #expect(queue.takeOverdue(now: at(1_400)) == nil)
+    queue.removeFirst()
+    #expect(queue.takeOverdue(now: at(1_500)) == nil, "it came behind the key frame")
+    queue.removeFirst()
+    // By now the slot shows what has just come, and what waits is late as any other.
+    #expect(queue.takeOverdue(now: at(1_500)) == nil)
+    #expect(queue.takeOverdue(now: at(1_700)) == nil)
+    #expect(queue.takeOverdue(now: at(1_701))?.packet.sequence == 3)
+    #expect(queue.append(departure(1, 1, at: 2_000, urgent: true), priority: 1))
+    #expect(queue.takeOverdue(now: at(3_500))?.slot == 0)
+    #expect(queue.takeOverdue(now: at(3_500)) == nil)
+    #expect(queue.takeOverdue(now: at(3_501))?.slot == 1)
+  }
+
+  @Test func `a key frame that takes long lets those go first that can't wait much longer`() {
+    let queue = Waiting()
+    for number in 1...3 as ClosedRange<Int64> {
+      #expect(queue.append(departure(0, number, at: 0, urgent: true), priority: 255))
+    }
+    #expect(queue.append(departure(1, 1, at: 0), priority: 1))
+    #expect(queue.append(departure(2, 1, at: 100), priority: 1))
+    #expect(queue.takeOverdue(now: at(149)) == nil && queue.first.slot == 0)
+    queue.removeFirst()
+    #expect(queue.takeOverdue(now: at(151)) == nil && queue.first.slot == 1)
+    queue.removeFirst()
+    #expect(queue.first.slot == 0, "the other has time")
+    queue.removeFirst()
+    #expect(queue.takeOverdue(now: at(251)) == nil && queue.first.slot == 2)
+    #expect(drain(queue) == ["2:1", "0:3"])
+  }
+
+  @Test func `behind a cut nothing is left up to where the source is joined again`() {
+    let queue = Waiting()
+    for number in 1...3 as ClosedRange<Int64> { #expect(queue.append(departure(0, number), priority: 1)) }
+    #expect(queue.append(departure(1, 1), priority: 1))
+    #expect(queue.append(departure(0, 4, joins: true), priority: 1))
+    #expect((1...3).allSatisfy { queue.takeContinuation(ofSlot: 0)?.packet.sequence == $0 })
+    #expect(queue.takeContinuation(ofSlot: 0) == nil && queue.takeContinuation(ofSlot: 7) == nil)
+    #expect(drain(queue) == ["0:4", "1:1"])
   }
 
   @Test func `places are used again, and there are no more than the bound`() {
@@ -108,5 +158,6 @@ private final class Waiting {
   }
   func removeFirst() { queue.removeFirst() }
   func remove(slot: Int) { queue.remove(slot: slot) }
-  func take(waitingFor span: Duration, now: Instant) -> Departure? { queue.take(waitingFor: span, now: now) }
+  func takeOverdue(now: Instant) -> Departure? { queue.takeOverdue(now: now) }
+  func takeContinuation(ofSlot slot: Int) -> Departure? { queue.takeContinuation(ofSlot: slot) }
 }

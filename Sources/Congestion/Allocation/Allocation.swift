@@ -52,6 +52,8 @@ public struct Allocator: Sendable {
     var isFull = false
     /// One of too many.
     var isBeyond = false
+    /// Not even its cheapest layer fits.
+    var isOver = false
   }
 
   /// - Parameters:
@@ -75,6 +77,7 @@ public struct Allocator: Sendable {
     let order = ladders.indices.filter { ladders[$0].demand.kind == .video && !ladders[$0].isBeyond }
       .sorted { goesFirst(ladders[$0], ladders[$1]) }
     for index in order { raise(&ladders[index], &left, path) }
+    bearWith(order, &ladders, &left, path)
     fill(order, &ladders, &left, path)
     return result(ladders, path, left)
   }
@@ -96,6 +99,28 @@ public struct Allocator: Sendable {
       refused = demands.lazy.compactMap { $0.memory.refused(target, now: now) }.min()
       sent = demands.reduce(0) { $0 + ($1.memory.shown?.rate ?? 0) }
       waits = demands.lazy.map { $0.memory.waits(now: now) }.max() ?? .zero
+    }
+  }
+
+  /// What is shown and doesn't fit stays for a while, at its cheapest, and counts: nothing else is taken up for what it leaves free.
+  ///
+  /// Little is missing where one lowering explains it: a queue that fills has the target fall below what the path carries
+  /// (draft-ietf-rmcat-gcc-02 §5.5), and it is up again some seconds later.
+  private static func bearWith(
+    _ order: [Int], _ ladders: inout [Ladder], _ left: inout Double, _ path: Path
+  ) {
+    var missing = -left
+    for index in order where ladders[index].step < 0 {
+      guard let cheapest = ladders[index].usable.first else { continue }
+      ladders[index].isOver = true
+      if ladders[index].demand.memory.shown == nil { continue }
+      missing += cost(ladders[index].demand.options[cheapest], ladders[index].demand, path.now)
+    }
+    let isLittle = (path.target + missing) * AIMDRate.decrease <= path.target
+    for index in order
+    where ladders[index].isOver && ladders[index].demand.memory.endures(isLittle: isLittle, now: path.now) {
+      ladders[index].step = 0
+      left -= cost(ladders[index].demand.options[ladders[index].usable[0]], ladders[index].demand, path.now)
     }
   }
 
@@ -258,7 +283,8 @@ public struct Allocator: Sendable {
     let (target, now) = (path.target, path.now)
     guard let shown = demand.memory.shown else {
       // The first picture has to fit as it is; one that was taken away waits, and fits at its worst.
-      return demand.memory.mayReturn(option.peak * margin <= free, target, now: now)
+      return !demand.memory.isWithheld(target, now: now)
+        && demand.memory.mayReturn(option.peak * margin <= free, target, now: now)
     }
     guard !shown.isLayer(option), isAbove(option, shown, demand) else { return true }
     guard option.peak * margin <= free else { return false }
@@ -290,7 +316,8 @@ public struct Allocator: Sendable {
     for ladder in ladders {
       let demand = ladder.demand
       var memory = demand.memory
-      let option = shown(ladder, &memory, now: now)
+      memory.overSince = ladder.isOver ? memory.overSince ?? now : nil
+      let option = ladder.step < 0 ? nil : demand.options[ladder.usable[ladder.step]]
       let best = ladder.usable.last.map { demand.options[$0] }
       wanted += best?.rate ?? 0
       rate += option?.rate ?? 0
@@ -330,15 +357,6 @@ public struct Allocator: Sendable {
   /// What its subscriber doesn't want any more, or its publisher doesn't send, was not too much.
   private static func isStillWanted(_ shown: LayerOption, _ ladder: Ladder) -> Bool {
     ladder.usable.contains { ladder.demand.options[$0].isLayer(shown) }
-  }
-
-  private static func shown(_ ladder: Ladder, _ memory: inout SlotMemory, now: Instant) -> LayerOption? {
-    if ladder.step >= 0 {
-      memory.overSince = nil
-      return ladder.demand.options[ladder.usable[ladder.step]]
-    }
-    guard let cheapest = ladder.usable.first, memory.endures(now: now) else { return nil }
-    return ladder.demand.options[cheapest]
   }
 
   private static func reason(_ ladder: Ladder, _ option: LayerOption?, _ best: LayerOption?) -> Allocation

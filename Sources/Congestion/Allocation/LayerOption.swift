@@ -89,6 +89,10 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
   /// It goes up again only so long after it went down.
   var hold = SlotMemory.shortHold
 
+  /// Its key frames were more than the path carries in their time: nothing is shown until then, and each time for longer.
+  private var withheldUntil = Instant(nanoseconds: .min / 2)
+  private var withheldFor = SlotMemory.shortHold
+
   static let shortHold = Duration.seconds(8)
   static let longestHold = Duration.seconds(30)
   /// An upgrade that is taken back so soon was a mistake, and makes the next wait three times as long.
@@ -121,6 +125,22 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
   func isAskedAgain(_ rate: Double, free: Double) -> Bool { isAsked && rate * Self.spare <= free }
   private static let spare = 1.25
 
+  /// Nothing is shown for a while, since the path doesn't carry a key frame of it in time: another, for which all pay who get the track,
+  /// would be as large.
+  /// - Parameter target: bits per second of everything; where much more is carried it is shown at once.
+  public mutating func withhold(target: Double, now: Instant) {
+    let isAgain = now - withheldUntil < Self.trial
+    withheldFor = isAgain ? min(withheldFor * 2, Self.longestWithheld) : Self.shortHold
+    withheldUntil = now + withheldFor
+    (shown, lastDown) = (nil, now)
+    (targetAtDown, sentAtDown) = (target, target)
+  }
+  private static let longestWithheld = Duration.seconds(60)
+
+  func isWithheld(_ target: Double, now: Instant) -> Bool {
+    now < withheldUntil && target < Self.muchMore * targetAtDown
+  }
+
   /// How long this path has to be left alone for its last failure.
   func waits(now: Instant) -> Duration { hasFailed && now - lastDown < Self.longestHold ? hold : .zero }
 
@@ -145,12 +165,13 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
   private static let recovery = Duration.seconds(2)
   private static let fullRecovery = Duration.seconds(6)
 
-  /// What is shown stays so long although it doesn't fit, in case it soon does.
-  mutating func endures(now: Instant) -> Bool {
-    if overSince == nil { overSince = now }
-    return shown != nil && now - overSince! < Self.patience
+  /// Whether what is shown stays although it doesn't fit, in case it soon does.
+  /// - Parameter isLittle: that is missing.
+  func endures(isLittle: Bool, now: Instant) -> Bool {
+    shown != nil && now - (overSince ?? now) < (isLittle ? Self.longPatience : Self.patience)
   }
   private static let patience = Duration.milliseconds(500)
+  private static let longPatience = Duration.seconds(5)
 
   /// - Parameters:
   ///   - isDown: less is shown, although what was is wanted and sent.

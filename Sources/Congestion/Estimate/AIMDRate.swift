@@ -7,7 +7,7 @@ struct AIMDRate: BitwiseCopyable {
     case hold, increase, decrease
   }
 
-  private static let decrease = 0.85
+  static let decrease = 0.85
   /// A share a second.
   private static let growth = 0.08
   private static let acceleration = 0.04
@@ -37,9 +37,11 @@ struct AIMDRate: BitwiseCopyable {
   ///   - mayGrow: false while the application sends so little that nothing is learnt of more.
   ///   - further: so many times what arrives it may grow to.
   ///   - isFilled: false while what arrives is less than what the path carries for that reason.
+  ///   - untried: beyond what arrives it goes up to here, as nothing shows before whether the path carries it; nil: it doesn't.
   mutating func update(
     _ use: DelayTrend.Use, acknowledged: Double?, roundTrip: Duration, bounds: ClosedRange<Double>,
-    allowed: Double, mayGrow: Bool, further: Double = AIMDRate.further, isFilled: Bool, now: Instant
+    allowed: Double, mayGrow: Bool, further: Double = AIMDRate.further, isFilled: Bool,
+    untried: Double? = nil, now: Instant
   ) {
     change(use)
     let response = Double(roundTrip.wholeNanoseconds) / 1e9 + 0.1
@@ -55,7 +57,10 @@ struct AIMDRate: BitwiseCopyable {
       if let acknowledged, let upper = capacity.upper, acknowledged > upper { capacity.forget() }
       // What isn't sent isn't tried: never far above what arrives.
       let most = acknowledged.map { further * $0 + 10_000 } ?? .infinity
-      guard rate < most else { return }
+      guard rate < most else {
+        if let untried, rate < untried { rate = min(rate * (1 + Self.growth * passed), untried) }
+        return
+      }
       let step =
         capacity.isKnown
         ? max(Self.leastStep, Self.packet / response) * passed

@@ -6,7 +6,7 @@ public import Model
 ///     sent ────────▶ SentPackets ◀──────── feedback: arrived when, or lost
 ///                        │
 ///        ┌───────────────┼──────────────┬───────────────┐
-///     DelayTrend   AcknowledgedRate  LossBound     ProbeClusters
+///     DelayTrend   AcknowledgedRate  LossBound     ProbeCluster
 ///        └──▶ AIMDRate ◀─┘              │               │
 ///                 └──── the least ──────┴──▶ target ◀───┘
 ///
@@ -30,7 +30,7 @@ public struct BandwidthEstimator: ~Copyable {
   private var delayed = AIMDRate(start: BandwidthEstimator.start)
   private var losses = LossBound()
   private var use = TargetUse()
-  private var clusters = ProbeClusters()
+  private var cluster = ProbeCluster()
   private(set) var probes = ProbeController()
   private var wanted = WantedRate()
   private var lastFeedback: Instant?
@@ -95,6 +95,9 @@ public struct BandwidthEstimator: ~Copyable {
     wanted = WantedRate(rate: rate, next: next, room: room)
   }
 
+  /// Nothing can be sent any more that no stream's numbers count.
+  public mutating func ceaseProbes() { probes.arePossible = false }
+
   /// The remote's own word, REMB (draft-alvestrand-rmcat-remb-03), where it gives one; nil: it gives none any more.
   public mutating func setCeiling(_ rate: Double?) {
     ceiling = rate.map { min(max($0, Self.bounds.lowerBound), Self.bounds.upperBound) }
@@ -132,7 +135,7 @@ public struct BandwidthEstimator: ~Copyable {
     let isRefused = ceiling.map { $0 <= allowed } ?? false
     let useful = isRefused ? WantedRate(rate: wanted.rate, next: wanted.next) : wanted
     guard let plan = probes.next(target: target, useful, isIdle: isIdle, now: now) else { return nil }
-    clusters.begin(plan.cluster, now: now)
+    cluster = ProbeCluster(plan)
     return plan
   }
 
@@ -143,25 +146,6 @@ public struct BandwidthEstimator: ~Copyable {
   private static let fills = 0.9
 
   // MARK: - Feedback
-
-  /// Takes the packets of one feedback message, in the order of their numbers.
-  public func takeFeedback(now: Instant) -> Feedback { Feedback(now: now) }
-
-  /// Packets that one message can say something of; what it says of more is of none that was sent lately.
-  public static let mostReported = 8_192
-
-  /// One message of transport-wide feedback while it is read.
-  public struct Feedback: BitwiseCopyable {
-    let now: Instant
-    var packets = 0
-    var lost = 0
-    var bytes = 0
-    var lostBytes = 0
-    var highest: Int64 = -1
-    var lastSent: Int64 = .min
-    var use = DelayTrend.Use.normal
-    var isOver = false
-  }
 
   /// What became of one packet.
   /// - Parameters:
@@ -193,6 +177,7 @@ public struct BandwidthEstimator: ~Copyable {
     feedback.lostBytes += Int(packet.size)
     feedback.bytes += Int(packet.size)
     feedback.lastSent = max(feedback.lastSent, packet.sentAt)
+    if packet.cluster != 0 { cluster.lose(packet.cluster, number, bytes: Int(packet.size)) }
   }
 
   private mutating func note(_ number: Int64, arrived arrival: StreamArrival, _ feedback: inout Feedback) {
@@ -200,7 +185,8 @@ public struct BandwidthEstimator: ~Copyable {
     // Said again.
     guard packet.state != .arrived else { return }
     feedback.highest = max(feedback.highest, number)
-    if packet.state == .inFlight {
+    let wasLost = packet.state == .lost
+    if !wasLost {
       feedback.packets += 1
       feedback.bytes += Int(packet.size)
     } else {
@@ -214,7 +200,13 @@ public struct BandwidthEstimator: ~Copyable {
     packet.state = .arrived
     sent[number] = packet
     feedback.lastSent = max(feedback.lastSent, packet.sentAt)
-    if case .known(let moment) = arrival { arrived(packet, moment, &feedback) }
+    guard case .known(let moment) = arrival else { return }
+    arrived(packet, moment, &feedback)
+    if packet.cluster != 0 {
+      if wasLost { cluster.takeBack(packet.cluster, bytes: Int(packet.size)) }
+      cluster.take(
+        packet.cluster, number, sent: packet.sentAt, arrived: moment, bytes: Int(packet.size))
+    }
   }
 
   private mutating func arrived(_ packet: SentPackets.Packet, _ arrived: Int64, _ feedback: inout Feedback) {
@@ -224,22 +216,20 @@ public struct BandwidthEstimator: ~Copyable {
       trend.take(difference)
       if trend.use == .over { feedback.isOver = true }
     }
-    guard packet.cluster != 0, packet.cluster == probes.last.cluster else { return }
-    let planned = ProbeController.size(probes.last.rate)
-    guard
-      let verdict = clusters.take(
-        packet.cluster, sent: packet.sentAt, arrived: arrived, bytes: Int(packet.size), planned: planned)
-    else { return }
-    judge(verdict, packet.cluster, now: feedback.now)
   }
 
-  private mutating func judge(_ verdict: ProbeClusters.Verdict, _ cluster: UInt16, now: Instant) {
-    probes.judged(verdict, cluster: cluster, wanted, above: allowed)
+  /// A probe shows what the path carries once all of it was heard of: as soon as something is said of a packet behind it, nothing of it
+  /// is yet to be.
+  private mutating func judgeProbe(_ feedback: Feedback) {
+    let isBehind =
+      feedback.highest > cluster.highest && sent[feedback.highest].cluster != cluster.number
+    guard let verdict = cluster.verdict(isBehind: isBehind) else { return }
+    probes.judged(verdict, cluster: probes.last.cluster, wanted, above: allowed)
     switch verdict {
     case .carries(let rate), .failed(let rate):
-      if rate > Self.nearly * allowed { provenAt = now }
+      if rate > Self.nearly * allowed { provenAt = feedback.now }
       guard rate > allowed, trend.use != .over else { return }
-      delayed.set(min(rate, Self.bounds.upperBound), now: now)
+      delayed.set(min(rate, Self.bounds.upperBound), now: feedback.now)
       losses.proven(rate)
     }
   }
@@ -261,6 +251,7 @@ public struct BandwidthEstimator: ~Copyable {
         packets: feedback.packets, lost: feedback.lost, bytes: feedback.bytes, lostBytes: feedback.lostBytes,
         lastSent: feedback.lastSent)
     }
+    judgeProbe(feedback)
     if feedback.isOver { probes.cancel() }
     var found = feedback.isOver ? .over : trend.use
     // A short queue, while less is sent than is allowed, says nothing of what is allowed.
@@ -269,13 +260,17 @@ public struct BandwidthEstimator: ~Copyable {
     if found == .over, isLargePicture(now), queue.excuse(now: now) { found = .under }
     if hasStayed { found = .over }
     if trend.use == .under { delayed.raise(to: acknowledged.bitsPerSecond, now: now) }
+    let (before, untried) = (allowed, probes.untried(wanted.next, now: now))
+    let mayGrow = use.idleSince == nil || untried != nil
     delayed.update(
       found, acknowledged: found == .over ? carried : acknowledged.carried, roundTrip: roundTrip,
-      bounds: Self.bounds, allowed: allowed, mayGrow: use.idleSince == nil, further: further,
-      isFilled: isFilled(now), now: now)
+      bounds: Self.bounds, allowed: before, mayGrow: mayGrow, further: further,
+      isFilled: isFilled(now), untried: untried, now: now)
     losses.update(
       delayed: delayed.rate, acknowledged: acknowledged.carried, isQueued: queue.isLong,
-      mayGrow: use.idleSince == nil, now: now)
+      mayGrow: mayGrow, now: now)
+    probes.attempt.note(
+      from: before, to: allowed, isUntried: untried != nil && use.idleSince != nil, now: now)
     forgetUnused(now)
     boundFlight()
     return true
@@ -353,7 +348,7 @@ public struct BandwidthEstimator: ~Copyable {
     delayed = AIMDRate(start: Self.start)
     losses = LossBound()
     use = TargetUse()
-    clusters = ProbeClusters()
+    cluster = ProbeCluster()
     probes = ProbeController()
     lastFeedback = nil
     lastStall = nil

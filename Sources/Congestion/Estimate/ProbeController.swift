@@ -46,9 +46,10 @@ struct ProbeController: BitwiseCopyable {
   private static let patience: Int64 = 1_000_000_000
   /// The first may come before the remote knows the stream that carries them: they are repeated so often, unless anything is heard.
   private static let firstAttempts: UInt8 = 8
-  private static let firstPatience: Int64 = 400_000_000
-  private static let span = 0.015
-  private static let leastPackets = 5
+  private static let firstPatience: Int64 = 500_000_000
+  /// So long, and so many packets, that an arrival which is some milliseconds off changes little.
+  private static let span = 0.025
+  private static let leastPackets = 8
   /// A probe is no use where it would take a little more than what is there.
   private static let leastGain = 1.1
   /// What a probe shows is a tenth less than its rate where either end has little processor: where that is just too little, one so
@@ -68,6 +69,8 @@ struct ProbeController: BitwiseCopyable {
   private(set) var awaits = false
   /// There is a way to send one.
   var arePossible = false
+  /// What stands in for probes where there is none. No state: it begins again.
+  var attempt = UntriedRate()
   /// The last was the first of its path.
   private var isFirst = false
   /// The last was for room to grow.
@@ -158,7 +161,7 @@ struct ProbeController: BitwiseCopyable {
   /// What a cluster has shown.
   /// - Parameter target: what was allowed before: what proves no more has found no room.
   mutating func judged(
-    _ verdict: ProbeClusters.Verdict, cluster: UInt16, _ wanted: WantedRate, above target: Double = 0
+    _ verdict: ProbeCluster.Verdict, cluster: UInt16, _ wanted: WantedRate, above target: Double = 0
   ) {
     guard cluster == last.cluster else { return }
     awaits = false
@@ -174,8 +177,6 @@ struct ProbeController: BitwiseCopyable {
     let wasFirst = isFirst
     isFirst = false
     phase = .settled
-    // Each further packet of it is judged as well, and the last may say that it failed.
-    if case .failed = verdict { planned = nil }
     guard case .carries(let rate) = verdict, rate >= Self.carried * last.rate else { return }
     // It went as high as is needed, and shows a little less: one more, if that wasn't one.
     let fallsShort = last.rate >= next && rate < next
@@ -188,6 +189,18 @@ struct ProbeController: BitwiseCopyable {
     add(min(Self.further * rate, most), above: rate)
     if planned != nil { phase = .climbing }
   }
+
+  /// Where no probe can be sent: the target to which it goes up although nothing shows that the path carries it.
+  /// - Parameter next: at which something more would be shown.
+  func untried(_ next: Double?, now: Instant) -> Double? {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.unprobedStays) { return nil }
+    #endif
+    guard !arePossible, let next, attempt.mayRise(now: now) else { return nil }
+    return next * Self.enough
+  }
+  /// What is just as much may be a little too little.
+  private static let enough = 1.01
 
   /// The path is back: the next probe waits for nothing.
   mutating func hurry() {

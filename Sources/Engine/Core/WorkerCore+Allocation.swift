@@ -1,4 +1,5 @@
 internal import Congestion
+internal import Media
 internal import Model
 internal import Peer
 
@@ -104,21 +105,29 @@ extension WorkerCore {
     let consumer = TrackFeed.Consumer.here(.slot(place: place, slot: slot))
     if peers.pointer(place).pointee.setPaused(slot: slot, pauses) {
       keyFrameNeeded(by: consumer, of: feed, now: now)
-    } else if peers.pointer(place).pointee.takesUpPicture(slot: slot, now: now) {
+    } else if !pauses, peers.pointer(place).pointee.takesUpPicture(slot: slot, now: now) {
       keyFrameNeeded(by: consumer, of: feed, now: now)
     }
     if pauses, !wasPaused { rest(place, slot: slot) }
-    guard !pauses, let option = allotted.option, let feed = feeds.feed(ofSlot: slot, at: place) else {
-      return
-    }
+    if pauses, allotted.reason == .off { peers.pointer(place).pointee.forgetWaiting(slot: slot) }
+    if !pauses, let option = allotted.option { show(option, allotted, place, now: now) }
+  }
+
+  /// Has a slot show what it is allotted, which isn't paused.
+  private mutating func show(
+    _ option: LayerOption, _ allotted: Allocation.Slot, _ place: Int, now: Instant
+  ) {
+    let slot = allotted.slot
+    guard let feed = feeds.feed(ofSlot: slot, at: place) else { return }
     let shown = feeds.pointer(feed).pointee.key
     let known = feeds.groups.layers(of: shown)
     let layers = known?.bounds(option) ?? (.max, .max)
     let sheds =
       allotted.reason == .bandwidth && known?.isBelow(option.encoding, shown.encoding) ?? false
+    let hasSizes = known?.hasSizes(option.encoding) ?? false
+    let spatial = hasSizes ? mostLayer(layers.spatial, option, allotted, place, now: now) : layers.spatial
     let isOverdue = peers.pointer(place).pointee.setLayers(
-      slot: slot, of: option.encoding, spatial: layers.spatial, temporal: layers.temporal, sheds: sheds,
-      now: now)
+      slot: slot, of: option.encoding, spatial: spatial, temporal: layers.temporal, sheds: sheds, now: now)
     // What has no room, or has stopped, has to go on elsewhere, however often; all else its subscriber asks for.
     let isForced = sheds || known?.isActive(shown.encoding) == false
     goOn(place, slot: slot, to: option.encoding, isForced: isForced, now: now)
@@ -127,6 +136,20 @@ extension WorkerCore {
       let former = feeds.goOn(place, slot: slot)
     else { return }
     if let unused = feeds.leave(former, place: place, slot: slot) { drop(unused) }
+  }
+
+  /// Up to which layer of size a slot is to show the encoding that it has: all who get the track pay for the key frame that another
+  /// takes. What has no room goes, however often, since what comes back is paid for.
+  private mutating func mostLayer(
+    _ spatial: UInt8, _ option: LayerOption, _ allotted: Allocation.Slot, _ place: Int, now: Instant
+  ) -> UInt8 {
+    let peer = peers.pointer(place)
+    guard
+      let way = peer.pointee.layerCrossing(slot: allotted.slot, of: option.encoding, spatial: spatial)
+    else { return spatial }
+    if allotted.reason == .bandwidth, way.nextLayer < way.layer { return spatial }
+    let begins = peer.pointee.beginsPicture(slot: allotted.slot, crossing: way, now: now)
+    return begins ? spatial : way.layer
   }
 }
 
@@ -144,6 +167,12 @@ extension TrackLayers {
           rate: Double($0.rate), peak: Double($0.peak), steady: Double($0.steady))
       }
     }
+  }
+
+  /// Whether an encoding has layers of size.
+  fileprivate func hasSizes(_ encoding: UInt8) -> Bool {
+    encodings.indices.contains(Int(encoding))
+      && encodings[Int(encoding)].layers.contains { $0.spatial > 0 }
   }
 
   fileprivate func isActive(_ encoding: UInt8) -> Bool {

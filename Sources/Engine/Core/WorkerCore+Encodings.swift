@@ -108,8 +108,13 @@ extension WorkerCore {
       peers.pointer(place).pointee.forgetKeyFrameRequest(
         receiver: Int(track.index), encoding: Int(track.encoding))
     }
-    for (track, encodings) in feeds.watchGroups(now: now) {
-      events.note(track.peer) { $0.watched[track.index] = encodings }
+    let watched = feeds.watchGroups(now: now) { place, slot in
+      peers.pointer(place).pointee.picture(ofSlot: slot).quality == .off
+    }
+    for (track, encodings) in watched { events.note(track.peer) { $0.watched[track.index] = encodings } }
+    feeds.forgetPictures(now: now)
+    feeds.sayWatched(now: now) { place, slot in
+      peers.pointer(place).pointee.picture(ofSlot: slot).quality == .off
     }
     for track in changed {
       guard let layers = feeds.groups.layers(of: track) else { continue }

@@ -122,6 +122,12 @@ extension WorkerCore {
       } else {
         passOn(.track(message), of: track.peer, mayDrop: true)
       }
+    case .watched(let track):
+      if let feed = feeds.findPublished(track) {
+        feeds.pointer(feed).pointee.watchedElsewhere = now
+      } else {
+        passOn(.track(message), of: track.peer, mayDrop: true)
+      }
     case .lost(let track, let fraction):
       if let feed = feeds.findPublished(track) {
         feeds.pointer(feed).pointee.relayedLoss.note(fraction, now: now)
@@ -134,6 +140,8 @@ extension WorkerCore {
       setClock(feed, mapping)
     case .muted(let track, let incarnation):
       if let feed = feeds.findRelayed(track) { feeds.pointer(feed).pointee.picture.mute(incarnation) }
+    case .over(let track):
+      if let feed = feeds.findRelayed(track) { feeds.pointer(feed).pointee.picture.forget() }
     case .layers(let track, let layers):
       guard !feeds.encodings(of: track).isEmpty, feeds.findPublished(track) == nil else { return }
       feeds.groups.hear(track, layers, now: now)
@@ -149,6 +157,8 @@ extension WorkerCore {
     if let feed = feeds.findPublished(track) {
       guard worker != index else { return }
       feeds.subscribe(.relay(worker: worker), to: feed)
+      // It counts until it has had time to say whether its consumers watch.
+      feeds.pointer(feed).pointee.watchedElsewhere = nil
       feeds.sendClock(feed, to: worker)
       if let layers = feeds.groups.layers(of: track) { feeds.post(.layers(track.track, layers), to: worker) }
     } else if routing.owner(of: track.peer) != nil {

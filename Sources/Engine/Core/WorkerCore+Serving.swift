@@ -109,9 +109,17 @@ extension WorkerCore {
         peer.pointee.dropDeparture(now: now, context: &context)
       }
     }
-    while let slot = peer.pointee.takeCut() {
-      if let feed = feeds.feed(ofSlot: slot, at: place) { requestKeyFrame(of: feed, now: now) }
-    }
+    while let slot = peer.pointee.takeCut() { mendCut(place, slot: slot, now: now) }
+  }
+
+  /// A slot's stream was cut for want of room, and goes on with a key frame, which all pay for who get the track.
+  @inline(never)
+  private mutating func mendCut(_ place: Int, slot: Int, now: Instant) {
+    guard let feed = feeds.feed(ofSlot: slot, at: place) else { return }
+    let peer = peers.pointer(place)
+    let known = peer.pointee.capacity(now: now, heedsReports: context.heedsReports) ?? .infinity
+    guard peer.pointee.mendsCut(slot: slot, target: budget(place, of: known), now: now) else { return }
+    requestKeyFrame(of: feed, now: now)
   }
 
   /// Has the packets of a probe leave that are due.

@@ -197,6 +197,9 @@ struct EncodingMonitor {
   /// It has come, and does no more.
   func isSilent(at now: Instant) -> Bool { hasCome && now - lastHeard >= patience }
 
+  /// It is off, and comes no more: what it showed last is of the past.
+  func isOver(at now: Instant) -> Bool { isOff && isSilent(at: now) }
+
   /// Something of it was received.
   var hasCome: Bool { lastHeard.nanoseconds > .min / 2 }
 

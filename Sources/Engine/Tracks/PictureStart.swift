@@ -49,6 +49,9 @@ struct PictureStart: BitwiseCopyable {
     keyFrame = .min
   }
 
+  /// A consumer that comes from now on begins with the next key frame.
+  mutating func forget() { keyFrame = .min }
+
   /// When the last key frame came that may be shown.
   var lastKeyFrame: Instant? { keyFrame == .min ? nil : keyFrameAt }
 

@@ -59,6 +59,10 @@ struct TrackFeed: ~Copyable {
   private(set) var frames: UInt64 = 0
   /// The last time that a key frame was asked for here; no state: it is for those who ask, and decides nothing.
   var lastRequest: KeyFrameRequest?
+  /// When a consumer of another worker was last said to watch it, and when other workers' heard last that one here does; no state: it
+  /// is said again.
+  var watchedElsewhere: Instant?
+  var saidWatched: Instant?
   /// The asker of a request that no key frame has answered yet; a repeated request keeps it.
   var awaitedBy: KeyFrameRequest.Asker? {
     #if PLANTED_DEFECTS
@@ -72,6 +76,24 @@ struct TrackFeed: ~Copyable {
     self.key = key
     self.kind = kind
     self.source = source
+  }
+
+  /// It is said so often that it is watched.
+  static let watchPace = Duration.milliseconds(500)
+  /// And is believed for so long: of four words three may be lost.
+  private static let watchBelief = Duration.seconds(2)
+
+  /// Whether a consumer of another worker watches it. One that has just come, or whose word hasn't come here yet, does.
+  mutating func isWatchedElsewhere(now: Instant) -> Bool {
+    guard consumers.relays != 0 else {
+      watchedElsewhere = nil
+      return false
+    }
+    guard let last = watchedElsewhere else {
+      watchedElsewhere = now
+      return true
+    }
+    return now - last < Self.watchBelief
   }
 
   /// The publisher's place; nil where the track is relayed.

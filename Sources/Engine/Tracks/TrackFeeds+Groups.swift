@@ -20,15 +20,59 @@ extension TrackFeeds {
     }
   }
 
+  /// Whether a slot, by its peer's place, shows nothing because its subscriber wants nothing of it.
+  typealias IsOff = (_ place: Int, _ slot: Int) -> Bool
+
   /// - Returns: tracks of peers here of which other encodings are watched than their publishers know.
-  mutating func watchGroups(now: Instant) -> [(track: TrackKey, encodings: UInt8)] {
+  mutating func watchGroups(now: Instant, isOff: IsOff) -> [(track: TrackKey, encodings: UInt8)] {
     var groups = TrackGroups()
     swap(&groups, &self.groups)
     defer { swap(&groups, &self.groups) }
     return groups.watch(now: now) { track in
       guard let feed = table.find(track) else { return false }
-      let entry = table.pointer(feed)
-      return !entry.pointee.consumers.isEmptyHere || entry.pointee.consumers.relays != 0
+      return isWatched(feed, isOff: isOff) || table.pointer(feed).pointee.isWatchedElsewhere(now: now)
+    }
+  }
+
+  /// Whether a consumer at this worker shows it. One that is paused for want of bandwidth waits for it, and counts.
+  private func isWatched(_ feed: Int, isOff: IsOff) -> Bool {
+    let entry = table.pointer(feed)
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.offIsWatched) { return !entry.pointee.consumers.isEmptyHere }
+    #endif
+    for position in 0..<entry.pointee.consumers.count {
+      switch entry.pointee.consumers[position] {
+      case .sink: return true
+      case .slot(let place, let slot): if !isOff(place, slot) { return true }
+      }
+    }
+    return false
+  }
+
+  /// The workers that have the publishers hear, again and again, which of what they relay to here is watched.
+  func sayWatched(now: Instant, isOff: IsOff) {
+    for track in groups.relayed {
+      for feed in encodings(of: track) {
+        let entry = table.pointer(feed)
+        guard case .relay(let worker) = entry.pointee.source else { continue }
+        guard isWatched(feed, isOff: isOff) else {
+          entry.pointee.saidWatched = nil
+          continue
+        }
+        if let said = entry.pointee.saidWatched, now - said < TrackFeed.watchPace { continue }
+        entry.pointee.saidWatched = now
+        post(.watched(entry.pointee.key), to: worker)
+      }
+    }
+  }
+
+  /// What isn't sent any more because none watches it begins with a picture of its own once it is: the last one is of the past, and is
+  /// shown to none.
+  mutating func forgetPictures(now: Instant) {
+    for track in groups.takeOver(now: now) {
+      guard let feed = table.find(track) else { continue }
+      table.pointer(feed).pointee.picture.forget()
+      for worker in SetBits(table.pointer(feed).pointee.consumers.relays) { post(.over(track), to: worker) }
     }
   }
 

@@ -10,6 +10,8 @@ struct TrackGroup {
   fileprivate var calledAt: Instant?
   /// Encodings that are watched, as its publisher was last given word; nil: not yet.
   fileprivate var said: UInt8?
+  /// Encodings that were over at the last look.
+  private var over: UInt8 = 0
   /// As measured there, or heard from there.
   var layers: TrackLayers? { didSet { options = layers?.options ?? [] } }
   /// Of what comes all there is to choose from: made once, and asked for by each slot.
@@ -30,7 +32,7 @@ struct TrackGroup {
   /// What an encoding's feed has counted, and what its packets say of it.
   typealias Counted = (TrackKey) -> (bytes: LayerCounts, frames: UInt64, description: EncodingDescription)?
 
-  /// - Parameter isWatched: whether an encoding has a consumer, here or at another worker.
+  /// - Parameter isWatched: whether an encoding has a consumer that shows it, here or at another worker.
   /// - Returns: what the publisher is to be given word of; nil: nothing new.
   mutating func watch(_ isWatched: (Int) -> Bool, now: Instant) -> UInt8? {
     guard monitors.count > 1 else { return nil }
@@ -44,6 +46,16 @@ struct TrackGroup {
     watched |= ~0 << UInt8(monitors.count)
     defer { said = watched }
     return said == watched ? nil : watched
+  }
+
+  /// - Returns: encodings that are over since the last look.
+  fileprivate mutating func takeOver(now: Instant) -> [Int] {
+    guard monitors.count > 1 else { return [] }
+    let before = over
+    over = 0
+    for index in monitors.indices where monitors[index].isOver(at: now) { over |= 1 << UInt8(index) }
+    let new = over & ~before
+    return monitors.indices.filter { new & 1 << UInt8($0) != 0 }
   }
 
   /// Where all that is on falls silent, a camera's encoder may have given it up: the smallest that is off is to come, once, and is shown
@@ -166,6 +178,20 @@ struct TrackGroups {
     return changed
   }
 
+  /// - Returns: encodings of tracks that are published here which are off, and come no more since the last look.
+  mutating func takeOver(now: Instant) -> [TrackKey] {
+    var found: [TrackKey] = []
+    for track in groups.keys {
+      for encoding in groups[track]!.takeOver(now: now) {
+        found.append(TrackKey(peer: track.peer, index: track.index, encoding: UInt8(encoding)))
+      }
+    }
+    return found.inOrder
+  }
+
+  /// Tracks whose publishers are at other workers.
+  var relayed: [TrackKey] { groups.filter { $0.value.monitors.isEmpty }.keys.inOrder }
+
   /// Looks at every encoding that is published here.
   /// - Returns: tracks whose layers are others than at the last look.
   mutating func sample(
@@ -177,7 +203,13 @@ struct TrackGroups {
       if groups[track]!.sample(track, now: now, counted: counted) { changed.append(track) }
     }
     next = now + EncodingMonitor.interval
-    // In one order in every process.
-    return changed.sorted { ($0.peer.rawValue, $0.index) < ($1.peer.rawValue, $1.index) }
+    return changed.inOrder
+  }
+}
+
+extension Sequence<TrackKey> {
+  /// In one order in every process.
+  fileprivate var inOrder: [TrackKey] {
+    sorted { ($0.peer.rawValue, $0.index, $0.encoding) < ($1.peer.rawValue, $1.index, $1.encoding) }
   }
 }

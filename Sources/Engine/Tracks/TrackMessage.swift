@@ -8,12 +8,16 @@ enum TrackMessage: Sendable {
   case relayWanted(TrackKey, by: Int)
   case relayUnwanted(TrackKey, by: Int)
   case keyFrameWanted(TrackKey, by: Int)
+  /// That worker's consumers watch this encoding; said again while they do.
+  case watched(TrackKey)
   /// What a worker's consumers of a track of audio lose at most, in 256ths.
   case lost(TrackKey, UInt8)
   case clock(TrackKey, ClockMapping, from: Int)
   /// The track is muted. `incarnation` counts how often its source had started over.
   case muted(TrackKey, incarnation: UInt8)
   case ended(TrackKey)
+  /// The encoding is sent no more, since none watches it.
+  case over(TrackKey)
   /// What is known of the track's encodings; to workers that get one.
   case layers(TrackKey, TrackLayers)
   /// From a sink to the worker that serves it.
@@ -25,8 +29,9 @@ enum TrackMessage: Sendable {
   var track: TrackKey {
     switch self {
     case .relayWanted(let track, _), .relayUnwanted(let track, _), .keyFrameWanted(let track, _),
-      .lost(let track, _), .clock(let track, _, _), .muted(let track, _), .ended(let track),
-      .layers(let track, _):
+      .watched(let track), .lost(let track, _), .clock(let track, _, _), .muted(let track, _),
+      .ended(let track),
+      .over(let track), .layers(let track, _):
       track
     case .sinkAdded(let sink, _), .sinkRemoved(let sink), .wanted(_, let sink): sink.track
     }
@@ -35,7 +40,7 @@ enum TrackMessage: Sendable {
   /// A request that is left out is made again by the next packet; the others are state, bounded by peers and tracks.
   var mayDrop: Bool {
     switch self {
-    case .keyFrameWanted, .lost, .wanted: true
+    case .keyFrameWanted, .watched, .lost, .wanted: true
     default: false
     }
   }

@@ -10,6 +10,12 @@ struct DependencyReader: BitwiseCopyable {
   private var timestamp: UInt32 = 0
   private var firstFrame: UInt16 = 0
   private var hasPicture = false
+  /// The packet that came last in order, and whether its frame ends with it. No state: of the first behind a move nothing is judged.
+  private var last: (sequence: Int64, endsFrame: Bool) = (.min, true)
+  /// The packet described last begins a frame, and the frame right before it never ended: its rest was never sent. No number is missing,
+  /// so nothing asks for that rest, and receivers wait for what refers to it until they give up. Encoders of browsers leave out a
+  /// frame's last packet now and then.
+  private(set) var followsUnfinished = false
 
   init() {}
 
@@ -22,6 +28,7 @@ struct DependencyReader: BitwiseCopyable {
   mutating func describe(_ element: UnsafeRawBufferPointer, isLate: Bool, _ info: inout PacketInfo) -> Bool? {
     guard let descriptor = read(element, isLate: isLate, info.extendedSequence) else { return nil }
     info.carried.frameNumber = descriptor.frameNumber
+    noteEnd(of: descriptor, info.extendedSequence, isLate: isLate)
     info.flags.subtract([.frameStart, .endsLayerFrame])
     if descriptor.startsFrame { info.flags.insert(.frameStart) }
     if descriptor.endsFrame { info.flags.insert(.endsLayerFrame) }
@@ -52,6 +59,13 @@ struct DependencyReader: BitwiseCopyable {
       info.flags.insert(.beginsSpatialLayer)
     }
     return true
+  }
+
+  private mutating func noteEnd(of descriptor: DependencyDescriptor, _ sequence: Int64, isLate: Bool) {
+    followsUnfinished = false
+    if isLate { return }
+    followsUnfinished = descriptor.startsFrame && !last.endsFrame && last.sequence == sequence &- 1
+    last = (sequence, descriptor.endsFrame)
   }
 
   private mutating func read(

@@ -139,6 +139,7 @@ extension TrackReceiver {
       info.carried.descriptorOffset = 0
       return false
     }
+    if dependencies.followsUnfinished { requestKeyFrame() }
     if info.flags.contains(.keyFrame), dependencies.pictures[0].pixels > 0 {
       pictures.pictures = dependencies.pictures
     }

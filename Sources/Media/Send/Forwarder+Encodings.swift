@@ -41,6 +41,12 @@ extension Forwarder {
     if sheds { leftOut.filter.want(spatial: 0, temporal: 0) }
   }
 
+  /// Whether layers of size up to that one can't be shown of an encoding without a key frame, where the stream waits for none yet.
+  func takesKeyFrame(_ spatial: UInt8, of encoding: UInt8) -> Bool {
+    kind == .video && state == .flowing && encoding == encodings.shown
+      && leftOut.filter.takesKeyFrame(spatial)
+  }
+
   /// Nothing of the encoding that is shown leaves any more; the stream waits for the next one's key frame.
   /// - Returns: false where it goes on to none.
   public mutating func giveUpEncoding() -> Bool {

@@ -51,6 +51,12 @@ struct LayerFilter: BitwiseCopyable {
     shedFrame = info.timestamp
   }
 
+  /// Whether layers of size up to that one can't be shown without a key frame, where they aren't wanted already.
+  func takesKeyFrame(_ other: UInt8) -> Bool {
+    guard other != wantedSpatial else { return false }
+    return min(other, mostSpatial) > spatial || hasLeftLower && other < followed
+  }
+
   mutating func want(spatial: UInt8, temporal: UInt8) {
     (wantedSpatial, wantedTemporal) = (spatial, temporal)
     needsKeyFrame = hasLeftLower && spatial < followed

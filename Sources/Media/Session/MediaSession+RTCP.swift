@@ -131,18 +131,14 @@ extension MediaSession {
     context.effects.noteKeyFrameRequest(index)
   }
 
-  private func slot(ofSSRC ssrc: UInt32) -> Int? {
-    for index in 0..<slots.count
-    where slots.pointer(index).pointee.isAgreed && slots.pointer(index).pointee.section.ssrc == ssrc {
-      return index
-    }
-    return nil
+  /// The slot whose media leaves under the SSRC.
+  func slot(ofSSRC ssrc: UInt32) -> Int? {
+    guard let slot = ours[ssrc], slots.pointer(slot).pointee.section.ssrc == ssrc else { return nil }
+    return slot
   }
 
-  private func isRTX(_ ssrc: UInt32) -> Bool {
-    for index in 0..<slots.count where slots.pointer(index).pointee.section.rtxSSRC == ssrc {
-      return true
-    }
-    return false
+  /// Whether retransmissions of a slot that is there leave under the SSRC.
+  func isRTX(_ ssrc: UInt32) -> Bool {
+    ours[ssrc].map { slots.pointer($0).pointee.section.rtxSSRC == ssrc } ?? false
   }
 }

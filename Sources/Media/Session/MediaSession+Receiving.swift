@@ -84,7 +84,7 @@ extension MediaSession {
         return .nothing
       }
       if encoding.pointee.receiver.kind == .audio,
-        !encoding.pointee.sound.take(Double(packet.count), now: arrival)
+        !encoding.pointee.takeSound(bytes: packet.count, info.format, now: arrival)
       {
         context.counters.count(.soundOverRate)
         return .nothing

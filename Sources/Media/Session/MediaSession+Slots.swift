@@ -138,6 +138,7 @@ extension MediaSession {
       slots.pointer(slot).pointee.memory = SlotMemory()
       slots.pointer(slot).pointee.redundancy.forget()
       slots.pointer(slot).pointee.crossing = nil
+      slots.pointer(slot).pointee.cuts = StreamCuts()
     }
     return slots.pointer(slot).pointee.forwarder.setSource(track, clock: clock)
   }
@@ -147,11 +148,61 @@ extension MediaSession {
   /// True while the slot's subscriber can't show anything without a key frame.
   public func needsKeyFrame(slot: Int) -> Bool { slots.pointer(slot).pointee.forwarder.needsKeyFrame }
 
-  /// True while the slot can't show that encoding of its track without a key frame. Mutating for speed alone: what only reads
-  /// is handed a copy of the whole session.
+  /// True while the slot can't show that encoding of its track without a key frame, and its source may be asked for one. Mutating for
+  /// speed alone: what only reads is handed a copy of the whole session.
   public mutating func waitsForKeyFrame(slot: Int, encoding: UInt8) -> Bool {
-    slots.pointer(slot).pointee.forwarder.waitsForKeyFrame(of: encoding)
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.unaskedAsks) {
+        return slots.pointer(slot).pointee.forwarder.waitsForKeyFrame(of: encoding)
+      }
+    #endif
+    return !slots.pointer(slot).pointee.isUnasked
+      && slots.pointer(slot).pointee.forwarder.waitsForKeyFrame(of: encoding)
   }
+
+  /// A slot's source was joined to its stream: it waits for no key frame any more.
+  public mutating func noteJoined(slot: Int) {
+    slots.pointer(slot).pointee.isUnasked = false
+    slots.pointer(slot).pointee.cuts.noteJoin()
+  }
+
+  /// What was to leave in a slot was dropped, so that its stream goes on with a key frame alone, now or behind a pause.
+  /// - Parameter isKeyFrame: it was of a key frame that the slot had waited for.
+  public mutating func noteCut(slot: Int, isKeyFrame: Bool) {
+    slots.pointer(slot).pointee.cuts.note(isKeyFrame: isKeyFrame)
+    slots.pointer(slot).pointee.cuts.isUnmended = true
+  }
+
+  /// Whether a slot whose stream was cut may have its source asked for a key frame now; it has then done so. Where key frames in a row
+  /// were more than could leave in their time, it is shown nothing for a while instead.
+  /// - Parameter target: bits per second that there are for all slots.
+  public mutating func mendsCut(slot: Int, target: Double, now: Instant) -> Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.cutsUnbounded) { return true }
+    #endif
+    let slot = slots.pointer(slot)
+    guard slot.pointee.cuts.keyFrames < 2 else {
+      slot.pointee.memory.withhold(target: target, now: now)
+      slot.pointee.isUnasked = true
+      return false
+    }
+    return !slot.pointee.forwarder.encodings.isPaused && Self.takeMend(slot, now: now)
+  }
+
+  /// As above, of one that waits for it.
+  public mutating func takesUpCut(slot: Int, now: Instant) -> Bool {
+    Self.takeMend(slots.pointer(slot), now: now)
+  }
+
+  private static func takeMend(_ slot: UnsafeMutablePointer<SendingSlot>, now: Instant) -> Bool {
+    let mends = slot.pointee.beginnings.take(now: now)
+    slot.pointee.isUnasked = !mends
+    slot.pointee.cuts.isUnmended = !mends
+    return mends
+  }
+
+  /// Whether a slot's stream was cut, and its source is still to be asked for a key frame.
+  public func isUnmended(slot: Int) -> Bool { slots.pointer(slot).pointee.cuts.isUnmended }
 
   /// Has a slot go on to another encoding of its track at that one's next key frame; nil: it stays where it is.
   public mutating func setNextEncoding(slot: Int, _ encoding: UInt8?, clock: ClockMapping?) {
@@ -188,12 +239,37 @@ extension MediaSession {
   /// Pauses a slot, or lets it flow again.
   /// - Returns: true where it needs a key frame for that.
   public mutating func setPaused(slot: Int, _ isPaused: Bool) -> Bool {
-    slots.pointer(slot).pointee.forwarder.setPaused(isPaused)
+    let slot = slots.pointer(slot)
+    let needsKeyFrame = slot.pointee.forwarder.setPaused(isPaused)
+    // What is asked for as a pause ends has been allowed already.
+    if needsKeyFrame {
+      slot.pointee.isUnasked = false
+      slot.pointee.cuts.isUnmended = false
+    }
+    return needsKeyFrame
+  }
+
+  /// The way to other layers of size of the encoding that a slot shows, where they can't be shown without a key frame; nil: they can, or
+  /// the slot waits for one as it is.
+  public mutating func layerCrossing(slot: Int, of encoding: UInt8, spatial: UInt8) -> EncodingCrossing? {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.layersUnbounded) { return nil }
+    #endif
+    let slot = slots.pointer(slot)
+    // What was paid for has come: the next time costs again.
+    if let paid = slot.pointee.crossing?.way, paid.layer != paid.nextLayer,
+      slot.pointee.forwarder.leftOut.filter.spatial == paid.nextLayer
+    {
+      slot.pointee.crossing = nil
+    }
+    guard slot.pointee.forwarder.takesKeyFrame(spatial, of: encoding) else { return nil }
+    return EncodingCrossing(
+      of: encoding, from: slot.pointee.forwarder.leftOut.filter.wantedSpatial, to: spatial)
   }
 
   /// Whether a slot may begin a picture, in this encoding or another, though all pay for it who get the track; it has then done so.
-  /// - Parameter crossing: to another encoding; nil: a pause ends. The same one costs nothing for a second while its key frame hasn't come:
-  ///   a choice that is in doubt between two encodings would be without an allowance when it has come to one.
+  /// - Parameter crossing: to another encoding or layer of size; nil: a pause ends. The same one costs nothing for a second while its key
+  ///   frame hasn't come: a choice that is in doubt between two would be without an allowance when it has come to one.
   public mutating func beginsPicture(slot: Int, crossing: EncodingCrossing? = nil, now: Instant) -> Bool {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.beginningsUnbounded) { return true }
@@ -205,7 +281,7 @@ extension MediaSession {
     return true
   }
 
-  /// A slot's new source can't be asked for a key frame at present, or can again.
+  /// A slot's source can't be asked for a key frame at present, or can again.
   public mutating func setUnasked(slot: Int, _ isUnasked: Bool) {
     slots.pointer(slot).pointee.isUnasked = isUnasked
   }

@@ -70,7 +70,8 @@ extension MediaSession {
   public func mendPictures(now: Instant, context: inout MediaContext) {
     for slot in 0..<slots.count
     where kind(ofSlot: slot) == .video
-      && (needsKeyFrame(slot: slot) || slots.pointer(slot).pointee.keyFrames.take(now: now))
+      && (needsKeyFrame(slot: slot) && !isUnasked(slot: slot)
+        || slots.pointer(slot).pointee.keyFrames.take(now: now))
     {
       context.effects.noteKeyFrameRequest(slot)
     }

@@ -113,6 +113,7 @@ public struct MediaSession: ~Copyable {
     numbersPackets = (0..<slots.count).contains {
       slots.pointer($0).pointee.isAgreed && slots.pointer($0).pointee.forwarder.extensions.hasNumber
     }
+    if probingSlot == nil { estimator.ceaseProbes() }
     hearsStreams = !numbersPackets && new.send.contains { $0.codecs.contains(where: \.ccfb) }
     streamArrivals.isWanted = new.receive.contains { $0.codecs.contains(where: \.ccfb) }
     // Streams of sections that are gone, or have other streams now, are forgotten.

@@ -123,10 +123,12 @@ struct ReceivedEncoding {
   var receiver: TrackReceiver
   /// When its stream last got another SSRC.
   var reboundAt = Instant(nanoseconds: .min / 2)
-  /// Bytes. Sound goes before all pictures, so that what is no sound would take its listeners' video away. Three times the most that
-  /// Opus takes (510 kbit/s, RFC 7587 §6.1): RED has two older packets beside each. In one go what comes behind a stall of a fifth
-  /// of a second: it leaves unpaced.
-  var sound = RateLimit(rate: 190_000, burst: 40_000)
+  /// In seconds of the most that its format takes. Sound goes before all pictures, so that what is no sound would take its listeners'
+  /// video away. In one go what comes behind a stall of a fifth of a second: it leaves unpaced.
+  private var sound = RateLimit(rate: 1, burst: 0.21)
+  /// Bytes a second: the most that Opus takes (510 kbit/s, RFC 7587 §6.1) with headers; and of RED, which has two older packets beside
+  /// each.
+  private static let (soundRate, redundantRate) = (70_000.0, 190_000.0)
   private let name: String?
   /// As packets have it; nil where they don't name their encoding.
   let ridBytes: MIDBytes?
@@ -150,6 +152,17 @@ struct ReceivedEncoding {
   }
 
   func isFor(_ encoding: ReceiveEncoding) -> Bool { name == encoding.rid }
+
+  /// A packet of sound came.
+  /// - Returns: false where that is more than any codec takes.
+  mutating func takeSound(bytes: Int, _ format: CodecFormat, now: Instant) -> Bool {
+    #if PLANTED_DEFECTS
+      let isRedundant = format.codec == .red || PlantedDefect.isOn(.soundAsRedundant)
+    #else
+      let isRedundant = format.codec == .red
+    #endif
+    return sound.take(Double(bytes) / (isRedundant ? Self.redundantRate : Self.soundRate), now: now)
+  }
 
   mutating func apply(_ section: ReceiveSection, _ index: Int) { receiver.apply(section, encoding: index) }
 }

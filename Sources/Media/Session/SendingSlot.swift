@@ -16,14 +16,16 @@ struct SendingSlot: ~Copyable {
   var memory = SlotMemory()
   /// What it may ask of its publisher. No state: it begins again.
   var keyFrames = KeyFrameAllowance()
-  /// Pauses that end and other encodings, each of which begins with a key frame. No state, like the one above.
+  /// Pauses and cuts that end, other encodings and layers of size, each of which begins with a key frame. No state, like the one above.
   var beginnings = RateLimit(rate: 0.5, burst: 10)
-  /// The last of them that leads from one encoding to another, and until when it is good. No state.
+  /// The last of them that leads to another encoding or layer, and until when it is good. No state.
   var crossing: (way: EncodingCrossing, until: Instant)?
   /// A choice that is in doubt goes to and fro for so long without paying again.
   static let doubt = Duration.seconds(1)
-  /// It has another source, of which no key frame could be asked for yet.
+  /// It waits for a key frame of which its source could not be asked yet.
   var isUnasked = false
+  /// No state: they are counted again.
+  var cuts = StreamCuts()
   /// What leaves of it, as it was last weighed. No state: it is measured again.
   var left = LeavingRate()
   /// Since when there is no room for the encoding that it shows, while it waits for a lower one's key frame.

@@ -143,6 +143,8 @@ final class RoomClient {
       end = reason.rawValue
       return [.ended(reason: reason.rawValue)]
     case .publish(let message): return [.watched(message)]
+    // No call has a room here.
+    case .sessionEvent, .sessionSeq: complain("gets an event of a shared session")
     case .speakers, .quality, .stream, .data, .explain, .token, .pong: break
     case .unknown(let type): complain("gets \(type), which is no message")
     }

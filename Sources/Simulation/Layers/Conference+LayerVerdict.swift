@@ -204,7 +204,7 @@ extension Conference {
           )
         }
       }
-      auditOff(publisher, encoding, shown, words, until: end)
+      auditOff(publisher, encoding, shown, words, books, until: end)
     }
   }
 
@@ -234,18 +234,28 @@ extension Conference {
     )
   }
 
-  /// Without viewers for so long it is asked for no more.
+  /// Without viewers for so long it is asked for no more. The cheapest stays on for those whose path has no room for it at present.
   private func auditOff(
     _ publisher: Participant, _ encoding: LayeredVideo.Encoding, _ shown: [Instant],
-    _ words: [(at: Instant, rid: String, isActive: Bool)], until end: Instant
+    _ words: [(at: Instant, rid: String, isActive: Bool)], _ books: LayerBooks, until end: Instant
   ) {
-    guard let begun = publisher.peer.layered.first?.track.begunAt else { return }
+    guard let source = publisher.peer.layered.first else { return }
+    let (name, begun) = (source.log.trackName, source.track.begunAt)
+    guard let number = source.track.video.encodings.firstIndex(where: { $0.rid == encoding.rid }) else {
+      return
+    }
+    let isCheapest = !source.track.video.encodings.contains { $0.rate < encoding.rate }
     let moments = [begun] + shown + [end]
     for (before, next) in zip(moments, moments.dropFirst()) {
-      let latest = before + Self.unwatched + .seconds(2)
-      guard latest < next, words.last(where: { $0.at <= latest })?.isActive ?? true else { continue }
+      let latest = before + Self.unwatched + .seconds(3)
+      // It may have gone off, and be wanted again by someone who can't be shown it yet.
+      guard latest < next, words.last(where: { $0.at <= before })?.isActive ?? true,
+        !words.contains(where: { $0.at > before && $0.at <= latest && !$0.isActive }),
+        source.track.isSent(number, from: before, until: latest),
+        !isCheapest || !books.isAwaited(name, from: before, until: latest)
+      else { continue }
       journal.count(.encodingStaysOn)
-      journal.trace(
+      journal.violation(
         now, "\(encoding.rid) of \(publisher.number), seen last at \(before.milliseconds) ms, does not go off"
       )
     }

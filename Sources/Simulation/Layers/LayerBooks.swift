@@ -64,6 +64,16 @@ final class LayerBooks {
     views[subscriber]?[track]?.last { $0.at <= moment }?.picture ?? PictureWanted()
   }
 
+  /// Whether someone who is shown the track, or was, wanted to see it at some time of a span.
+  func isAwaited(_ track: TrackName, from: Instant, until: Instant) -> Bool {
+    Set(streams.map(\.slot.subscriber)).contains { subscriber in
+      view(of: track, by: subscriber, at: from).quality != .off
+        || views[subscriber]?[track]?.contains {
+          $0.at > from && $0.at <= until && $0.picture.quality != .off
+        } ?? false
+    }
+  }
+
   func hasChangedView(_ subscriber: Int, from: Instant, until: Instant) -> Bool {
     views[subscriber]?.values.contains { $0.contains { $0.at > from && $0.at <= until } } ?? false
   }
